@@ -81,6 +81,8 @@ let package = Package(
     swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
     swift("KelvinSteps", "KelvinGraph"),
+    swift("KelvinEvaluation", "KelvinSteps"),
+    swift("KelvinIndex", "CKelvinDrivers", "KelvinBasics", "KelvinSteps"),
     swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
     swift("KelvinDevices", "CKelvinDrivers", "KelvinBasics", "KelvinGraph"),
     swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
@@ -117,8 +119,9 @@ let package = Package(
       "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport",
       "KelvinRuntime", "KelvinProfiler", "KelvinStreams", "KelvinBench", "KelvinFeatures", "KelvinEngine"),
     swift(
-      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinRuntime",
-      "KelvinEngine"),
+      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinEvaluation", "KelvinIndex",
+      "KelvinImages",
+      "KelvinRuntime", "KelvinReport", "KelvinEngine"),
     .target(
       name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"] + locks, swiftSettings: strict,
       linkerSettings: shared),
@@ -147,6 +150,8 @@ let package = Package(
       "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
       "KelvinReference", "TestSupport"),
     test("KelvinStepsTests", "KelvinBasics", "KelvinSteps", "KelvinGraph"),
+    test("KelvinEvaluationTests", "KelvinSteps", "KelvinEvaluation", "TestSupport"),
+    test("KelvinIndexTests", "KelvinBasics", "KelvinSteps", "KelvinIndex", "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
@@ -202,7 +207,7 @@ let package = Package(
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),
     test("InterfaceTests", "TestSupport"),
-    test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
+    test("KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "TestSupport"),
     .target(
       name: "Seams",
       dependencies: [

@@ -11,6 +11,8 @@ package final class Predictor: Sendable {
   private let walk: FunctionWalk
   private let graphs: [GraphForms]
   private let batchWidth: Int
+  /// Whether devices other than the host work for the model's usual sizes.
+  package let usesOtherDevices: Bool
 
   /// - Parameters:
   ///   - compiled: the compiled forms of the model's graphs for its usual sizes, as `LoadedModel.compiledGraphs` gives
@@ -27,8 +29,8 @@ package final class Predictor: Sendable {
     let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }
     self.states = Dictionary(states) { first, _ in first }
     // One for each core, and one more where another device works while the host prepares the next.
-    let usesOthers = known.contains { model in model.placement.values.contains { $0 != model.host } }
-    batchWidth = min(SessionLanes.limit, max(loaded.options.request.threads, 1) + (usesOthers ? 1 : 0))
+    usesOtherDevices = known.contains { model in model.placement.values.contains { $0 != model.host } }
+    batchWidth = min(SessionLanes.limit, max(loaded.options.request.threads, 1) + (usesOtherDevices ? 1 : 0))
   }
 
   /// The same compiled graphs, with other features or host steps around them.
@@ -40,6 +42,7 @@ package final class Predictor: Sendable {
     walk = FunctionWalk(function)
     graphs = other.graphs
     batchWidth = other.batchWidth
+    usesOtherDevices = other.usesOtherDevices
   }
 
   /// How often a plan was searched for, the usual sizes' left out.

@@ -40,6 +40,11 @@ public final class Model: Sendable {
   /// The model as commands load it.
   package var loaded: LoadedModel { predictor.loaded }
 
+  /// Bytes of the files that the model was read from, weights included.
+  package var fileByteCount: Int {
+    loaded.program.source.files.reduce(0) { $0 + ((try? OpenFile($1))?.byteCount ?? 0) }
+  }
+
   /// What to say of the devices that failed and that the model could have used.
   package var outages: [String] { predictor.loaded.outages.remarks }
 

@@ -72,10 +72,12 @@ enum Console {
     Glibc.exit(code.rawValue)
   }
 
-  /// Writes bytes as they are: what is not the program's own goes through the functions above.
-  static func write(_ text: String, to descriptor: Int32) {
-    var text = text
-    text.withUTF8 { bytes in
+  /// Writes a text as it is: what is not the program's own goes through the functions above.
+  static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
+
+  /// Writes bytes as they are.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    bytes.withUnsafeBufferPointer { bytes in
       var offset = 0
       while offset < bytes.count {
         let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + offset }, bytes.count - offset)

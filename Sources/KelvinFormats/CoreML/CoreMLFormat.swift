@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinGraph
 
 extension Format {

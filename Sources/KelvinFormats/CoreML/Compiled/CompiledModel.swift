@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinGraph
 
 extension Format {

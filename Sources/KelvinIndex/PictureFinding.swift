@@ -1,0 +1,29 @@
+/// What is to be kept of a picture.
+package struct PictureFinding: Sendable {
+  package var width: Int
+  package var height: Int
+  /// The perceptual hash.
+  package var hash: UInt64
+  /// The surest first.
+  package var labels: [(label: String, confidence: Float)]
+  /// A vector of length 1 as little-endian float32.
+  package var vector: [UInt8]?
+
+  /// - Parameters:
+  ///   - labels: every class, the surest first; of most only the sure ones are kept.
+  ///   - embedding: a vector of any length above 0; one that is not finite is left out.
+  package init(
+    width: Int, height: Int, hash: UInt64, labels: some Sequence<(label: String, confidence: Float)>, embedding: [Float]?
+  ) {
+    (self.width, self.height, self.hash) = (width, height, hash)
+    self.labels = labels.prefix(Self.mostLabels).enumerated().filter { rank, seen in
+      seen.confidence.isFinite && (rank < Self.fewestLabels || seen.confidence >= Self.leastConfidence)
+    }.map(\.element)
+    vector = embedding.flatMap(UnitVector.bytes)
+  }
+
+  /// A picture's five surest labels are kept, and all others of some probability, up to a hundred.
+  package static let fewestLabels = 5
+  package static let mostLabels = 100
+  package static let leastConfidence: Float = 0.01
+}
