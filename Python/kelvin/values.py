@@ -20,6 +20,12 @@ _TYPES = {
     "f8": 1, "f4": 2, "f2": 3, "i8": 4, "i4": 5, "i2": 6, "i1": 7, "u8": 8, "u4": 9, "u2": 10, "u1": 11, "b1": 12,
 }
 _CODES: "Dict[np.dtype[Any], int]" = {np.dtype(name): code for name, code in _TYPES.items()}
+#: What the library holds the elements of ml_dtypes in, by their names: they are NumPy's only from there, if at all.
+_HOLDERS = {
+    "bfloat16": "f4", "float8_e4m3fn": "f4", "float8_e4m3fnuz": "f4", "float8_e5m2": "f4", "float8_e5m2fnuz": "f4",
+    "float8_e8m0fnu": "f4", "float6_e2m3fn": "f4", "float6_e3m2fn": "f4", "float4_e2m1fn": "f4", "int4": "i1", "int2": "i1",
+    "uint4": "u1", "uint2": "u1",
+}
 _DTYPES = {code: dtype for dtype, code in _CODES.items()}
 #: By the names that descriptions use.
 DTYPES: "Dict[str, np.dtype[Any]]" = {
@@ -42,8 +48,8 @@ def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
     if array.flags.carray and array.dtype in _CODES:
         return array
     if array.dtype not in _CODES:
-        # Features of bfloat16 are float32 to the library; NumPy has the type from ml_dtypes, if at all.
-        native = np.dtype(np.float32) if array.dtype.name == "bfloat16" else array.dtype.newbyteorder("=")
+        holder = _HOLDERS.get(array.dtype.name)
+        native = np.dtype(holder) if holder else array.dtype.newbyteorder("=")
         if native not in _CODES:
             raise FeatureError(
                 f"feature '{name}': expected numbers or booleans, got an array of {array.dtype}; convert it with astype")

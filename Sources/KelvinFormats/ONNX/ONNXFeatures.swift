@@ -38,7 +38,7 @@ struct ONNXFeatures {
         "it is neither a tensor, nor a map to numbers, nor a sequence of such maps")
     }
     if number == ONNXSchema.TensorProto.DataType.string { return .texts(dimensions(value)) }
-    guard let scalar = ScalarType(onnx: number) else {
+    guard let scalar = ScalarType(onnx: number) ?? value.narrowType?.scalar else {
       throw FormatError(
         .unsupported, file: file, place: place, offset: value.offset, "its element type is ONNX's number \(number)")
     }

@@ -26,7 +26,7 @@ struct ONNXGraphSource: GraphSource {
     let types = try resolveInputTypes(features, given: shapes, computed: computed, file: file)
       .merging(computed) { _, type in type }
     let emitter = Emitter(evaluator: evaluator)
-    let scope = ONNXScope(emitter, model.graph, file: file, files: files)
+    let scope = ONNXScope(emitter, model, file: file, files: files)
     do {
       let given = inputs.map(\.name)
       let names = given + Set(computed.keys).subtracting(given).sorted()
@@ -78,7 +78,7 @@ struct ONNXGraphSource: GraphSource {
     }
     scope.emitter.begin(Origin(name: node.name, kind: node.kind, index: node.index), outputNames: node.outputs)
     let operation = ONNXOperation(
-      node: node, opset: model.opset, inputs: operands,
+      node: node, opset: model.opset, inputs: operands, narrowTypes: node.inputs.map(scope.narrowType),
       valuedInputs: sequence?.valuedInputs ?? mapper?.valuedInputs ?? [], emitter: scope.emitter, file: file,
       files: files)
     if let sequence, let name = node.outputs.first, !name.isEmpty {

@@ -8,6 +8,8 @@ struct ONNXModel {
   var modelVersion = 0
   var summary = ""
   var graph = ONNXGraph()
+  /// Of the graph's values whose elements have narrow types.
+  var narrowTypes: [String: ONNXNarrowType] = [:]
 
   /// The version of the standard operator set.
   var opset: Int { operatorSets[""] ?? 1 }

@@ -6,6 +6,8 @@ struct ONNXOperation {
   let opset: Int
   /// The inputs, nil where one is left out.
   let inputs: [ValueID?]
+  /// Of the inputs whose elements have narrow types.
+  let narrowTypes: [ONNXNarrowType?]
   /// The inputs whose elements the mapper may ask for.
   let valuedInputs: Set<Int>
   let emitter: Emitter
@@ -18,6 +20,8 @@ struct ONNXOperation {
   }
 
   func optional(_ index: Int) -> ValueID? { index < inputs.count ? inputs[index] : nil }
+
+  func narrowType(_ index: Int) -> ONNXNarrowType? { index < narrowTypes.count ? narrowTypes[index] : nil }
 
   /// The inputs, none of which may be left out; at least one.
   func allInputs() throws -> [ValueID] {

@@ -48,6 +48,8 @@ struct ONNXHostNode {
   /// Constant texts, by name.
   let texts: [String: TextTensor]
   let initializers: [String: ONNXTensor]
+  /// Of the graph's values whose elements have narrow types.
+  let narrowTypes: [String: ONNXNarrowType]
   let files: ModelFiles
 
   func isHostValue(_ input: Int) -> Bool {

@@ -89,8 +89,8 @@ struct ONNXParts {
     var steps: [[any HostStep]?] = []
     for node in model.graph.nodes {
       let seen = ONNXHostNode(
-        node: node, file: file, hostNames: hostNames, texts: texts, initializers: model.graph.initializers, files: files
-      )
+        node: node, file: file, hostNames: hostNames, texts: texts, initializers: model.graph.initializers,
+        narrowTypes: model.narrowTypes, files: files)
       if let outputs = try ONNXHostMapper.byName[node.qualifiedKind]?.map(seen) {
         steps.append(outputs.map(\.step))
         hostNames.formUnion(outputs.flatMap(\.hostValues))
