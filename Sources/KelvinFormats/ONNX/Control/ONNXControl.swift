@@ -9,7 +9,7 @@ struct ONNXControl: OperationMapper {
   var findsItsSize: @Sendable (ONNXNode) -> Bool = { _ in false }
   let map: @Sendable (ONNXOperation, ONNXGraphSource, ONNXScope) throws -> [ValueID]
 
-  static let byName: [String: ONNXControl] = table([branch, loop, scan])
+  static let byName: [String: ONNXControl] = table([branch, flexAttention, loop, scan])
 }
 
 extension ONNXOperation {
