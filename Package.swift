@@ -74,7 +74,7 @@ let package = Package(
     swift("KelvinGraph", "CKelvinFiles", "KelvinBasics"),
     swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
-    swift("KelvinSteps", "KelvinGraph"),
+    swift("KelvinSteps", "KelvinGraph", "KelvinImages"),
     swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
     swift("KelvinDevices", "CKelvinDrivers", "KelvinBasics", "KelvinGraph"),
     swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
@@ -140,7 +140,7 @@ let package = Package(
     test(
       "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
       "KelvinReference", "TestSupport"),
-    test("KelvinStepsTests", "KelvinBasics", "KelvinSteps", "KelvinGraph"),
+    test("KelvinStepsTests", "KelvinBasics", "KelvinSteps", "KelvinGraph", "KelvinImages", "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",

@@ -29,13 +29,14 @@ class KelvinRep(BackendRep):
 
     def run(self, inputs: Union[Sequence[Any], Dict[str, Any]], **_: Any) -> Tuple[Any, ...]:
         values = dict(inputs) if isinstance(inputs, dict) else dict(zip(self._names, inputs))
-        result = self._model.predict({name: _plain(value) for name, value in values.items()})
+        given = {name: _plain(value) for name, value in values.items() if value is not None}
+        result = self._model.predict(given)
         for name, dtype in self._shorter.items():
             result[name] = result[name].astype(dtype)
         for name, shape in self._texts.items():
             texts = np.array(result[name], dtype=object)
             result[name] = texts.reshape(shape) if shape.count(-1) <= 1 else texts
-        return tuple(result[name] for name in self._model.outputs)
+        return tuple(result.get(name) for name in self._model.outputs)
 
 
 def _plain(value: Any) -> Any:

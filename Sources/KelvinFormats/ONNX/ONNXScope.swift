@@ -21,6 +21,9 @@ final class ONNXScope {
   /// Of all sequences that are defined; each has a list of its own.
   private var elementCount = 0
   private static let elementLimit = 1 << 22
+  /// The operations of sub-graphs that are written once for each trip.
+  private var unrolledCount = 0
+  private static let unrolledLimit = 1 << 17
 
   init(_ emitter: Emitter, _ model: ONNXModel, file: String, files: ModelFiles) {
     self.emitter = emitter
@@ -56,6 +59,16 @@ final class ONNXScope {
     let last = levels.count - 1
     guard levels[last].initializers[name] == nil, levels[last].values.updateValue(entity, forKey: name) == nil else {
       throw GraphError(place, "computes '\(name)', which is there already")
+    }
+  }
+
+  /// Counts the nodes of a sub-graph that is written for one of several elements or trips.
+  ///
+  /// - Throws: `GraphError` where these are too many.
+  func unroll(_ graph: ONNXGraph) throws {
+    unrolledCount += graph.nodes.count + 1
+    guard unrolledCount <= Self.unrolledLimit else {
+      throw emitter.invalid("its trips, one after another, have more than \(Self.unrolledLimit) operations")
     }
   }
 

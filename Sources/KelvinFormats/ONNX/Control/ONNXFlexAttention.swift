@@ -46,6 +46,6 @@ extension ONNXControl {
     let result = try emitter.add(
       MatMul(), shares, try emitter.cast(values, to: precision, step: "wide_values"),
       step: precision == scalar ? nil : "result")
-    return [try emitter.cast(result, to: scalar)]
+    return [.tensor(try emitter.cast(result, to: scalar))]
   }
 }

@@ -93,8 +93,6 @@ extension ONNXMapper {
     return [try c.emitter.cast(x, to: c.emitter.scalar(target))]
   }
 
-  static let identity = ONNXMapper("Identity") { c in [try c.input(0)] }
-
   /// The identity at inference, with a mask of all.
   static let dropout = ONNXMapper("Dropout", valued: [2]) { c in
     if c.opset >= 12, let training = try c.constantNumber(2, "training mode"), training != 0 {
