@@ -155,4 +155,5 @@ def found():
 
 for make in (insert, split, squared, grown, chosen, maybe, found):
     make()
-(FOLDER / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
+lines = ",\n".join(f'"{name}": {json.dumps(made)}' for name, made in expected.items())
+(FOLDER / "expected.json").write_text(f"{{\n{lines}\n}}\n")
