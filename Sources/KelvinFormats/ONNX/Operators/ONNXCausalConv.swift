@@ -16,7 +16,7 @@ extension ONNXMapper {
     }
     let past = filter[2] - 1
     let expected = TensorType(c.emitter.scalar(x), [source[0], source[1], past])
-    let state = try c.optional(3) ?? c.emitter.zeros(expected, step: "past")
+    let state = c.optional(3) ?? c.emitter.zeros(expected, step: "past")
     guard c.emitter.type(state) == expected else {
       throw c.emitter.invalid("its past state is \(c.emitter.type(state)), expected \(expected)")
     }
