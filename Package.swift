@@ -80,7 +80,7 @@ let package = Package(
     swift("KelvinGraph", "CKelvinFiles", "KelvinBasics"),
     swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
-    swift("KelvinSteps", "KelvinGraph"),
+    swift("KelvinSteps", "KelvinGraph", "KelvinImages"),
     swift("KelvinEvaluation", "KelvinSteps"),
     swift("KelvinIndex", "CKelvinDrivers", "KelvinBasics", "KelvinSteps"),
     swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
@@ -149,7 +149,7 @@ let package = Package(
     test(
       "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
       "KelvinReference", "TestSupport"),
-    test("KelvinStepsTests", "KelvinBasics", "KelvinSteps", "KelvinGraph"),
+    test("KelvinStepsTests", "KelvinBasics", "KelvinSteps", "KelvinGraph", "KelvinImages", "TestSupport"),
     test("KelvinEvaluationTests", "KelvinSteps", "KelvinEvaluation", "TestSupport"),
     test("KelvinIndexTests", "KelvinBasics", "KelvinSteps", "KelvinIndex", "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),

@@ -11,7 +11,7 @@ struct UseCommand: ParsableCommand {
       and ClassifyImageRequest.
       """)
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file, that classifies pictures.")
+  @Argument(help: "An .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file, that classifies pictures.")
   var model: String?
 
   @Option(
