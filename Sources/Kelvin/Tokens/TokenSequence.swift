@@ -103,6 +103,14 @@ public final class TokenSequence {
 }
 
 extension TokenSequence {
+  /// How many tokens there are to choose from; nil before scores were seen, where sizes do not tell.
+  package var vocabulary: Int? {
+    let output = predictor.loaded.function.outputs.first { $0.name == feeding.scores }
+    if case .tensor(_, let dimensions)? = output?.type, case .fixed(let count)? = dimensions.last { return count }
+    let graph = predictor.loaded.context.graph
+    return graph.outputs.first { graph[$0].name == feeding.scores }.flatMap { graph[$0].type.shape.dimensions.last }
+  }
+
   /// Where what is remembered lies: by device, what, and how many bytes for each token or in all.
   package var memory: String {
     guard feeding.caches.isEmpty else {
