@@ -21,7 +21,7 @@ TEXT = HERE.parent.parent / "LICENSE"
 TARGET = HERE / "Licence.mlpackage"
 WORDS, WIDTH, HEADS, GROUPS, LAYERS, ROOM = 256, 96, 6, 3, 2, 256
 SIZE = WIDTH // HEADS
-BATCH, LENGTH, RATE, SEED = 24, 96, 4e-3, 20
+BATCH, LENGTH, RATE, SEED = 16, 64, 4e-3, 20
 
 
 class Norm(nn.Module):
@@ -142,4 +142,4 @@ def main(steps):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1500)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 700)
