@@ -11,12 +11,14 @@ SIZE = WIDTH // HEADS
 
 
 def gpt2_past(seed=2):
-    """Keys and values grow by the tokens that are read, as exporters write them."""
+    """Keys and values grow by the tokens that are read, as exporters write them; an input "attention_mask" [1, T], int64, says
+    which of them count."""
     net = TransformerNetwork("gpt2_past", seed)
-    total = net.node("Add", [net.size("past_key_values.0.key", 2), net.size("input_ids", 1)])
-    keys = net.node("Range", [net.whole(0), total, net.whole(1)])
-    queries = net.node("Unsqueeze", ["position_ids", net.whole([2])])
-    seen = net.node("Unsqueeze", [net.node("LessOrEqual", [keys, queries]), net.whole([1])])
+    past = net.size("past_key_values.0.key", 2)
+    total = net.node("Add", [past, net.size("input_ids", 1)])
+    keys, queries = (net.node("Range", [start, total, net.whole(1)]) for start in (net.whole(0), past))
+    causal = net.node("LessOrEqual", [keys, net.node("Unsqueeze", [queries, net.whole([1])])])
+    seen = net.node("And", [causal, net.node("Cast", ["attention_mask"], to=TensorProto.BOOL)])
     bias = net.node("Where", [seen, net.scalar(0.0), net.scalar(-1e4)])
 
     def attention(query, key, value, layer):
@@ -30,7 +32,7 @@ def gpt2_past(seed=2):
         scores = net.node("Add", [net.node("Mul", [scores, net.scalar(SIZE ** -0.5)]), bias])
         mixed = net.transposed_as(net.node("MatMul", [net.node("Softmax", [scores], axis=-1), parts[2]]), 0, 2, 1, 3)
         return net.reshaped(mixed, [1, net.size(mixed, 1), WIDTH])
-    return decoder(net, attention, "past", "total", {})
+    return decoder(net, attention, "past", "total", {"attention_mask": (TensorProto.INT64, [1, "total"])})
 
 
 def gpt2_shared(seed=2):

@@ -30,7 +30,10 @@ import Testing
     return made
   }
 
-  @Test(arguments: ["growing.mlpackage", "position.mlpackage", "scattered.mlpackage", "past.onnx", "shared.onnx"])
+  @Test(
+    arguments: [
+      "growing.mlpackage", "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "shared.onnx",
+    ])
   func theTokensAreThoseOfPyTorch(file: String) throws {
     let (prompt, tokens) = try vector()
     let sequence = try TokenSequence(try model(file))
@@ -46,31 +49,41 @@ import Testing
     #expect(try greedy(try TokenSequence(try model("shared.onnx", device)), prompt, 8) == Array(tokens.prefix(8)))
   }
 
-  /// Only the prompt has other sizes than those that were compiled when the model was loaded.
-  @Test(arguments: ["position.mlpackage", "scattered.mlpackage", "shared.onnx"])
-  func whereSizesStayNothingIsPlannedOrCompiledForAToken(file: String) throws {
+  /// The first token settles how the past is fed; those that follow have the sizes of the one before.
+  @Test(arguments: ["position.mlpackage", "scattered.mlpackage", "past.onnx", "shared.onnx"])
+  func insideABucketNothingIsPlannedOrCompiledForAToken(file: String) throws {
     let (prompt, tokens) = try vector()
     let model = try model(file)
     let sequence = try TokenSequence(model)
     _ = try sequence.read(prompt)
+    _ = try sequence.read([tokens[0]])
     let before = model.sizeCosts
-    #expect(before.compilations <= 1)
-    #expect(try greedy(sequence, [tokens[0]], 40) == Array(tokens.dropFirst().prefix(40)))
+    #expect(before.compilations <= 3, "the prompt, and a step both ways")
+    #expect(try greedy(sequence, [tokens[1]], 50) == Array(tokens[2..<52]))
     #expect(model.sizeCosts == before)
   }
 
-  /// A past that grows is another size for every token, and a plan of its own only behind a power of two.
-  @Test func whereThePastGrowsTokensOfABucketShareAPlan() throws {
+  /// Padding changes the scores of a model that does not look at its mask, so its past grows: another size for every
+  /// token, and a plan of its own only behind a power of two.
+  @Test func whatIgnoresItsMaskIsNotPadded() throws {
     let (prompt, tokens) = try vector()
-    let model = try model("past.onnx")
+    let model = try model("ignoring.onnx")
     let sequence = try TokenSequence(model)
-    // 33 tokens lie before the first one that is looked at, and 56 before the last.
     _ = try sequence.read(prompt + tokens.prefix(28))
     _ = try sequence.read([tokens[28]])
     let before = model.sizeCosts
     #expect(try greedy(sequence, [tokens[29]], 22) == Array(tokens[30..<52]))
     #expect(model.sizeCosts.plans == before.plans)
     #expect(model.sizeCosts.compilations == before.compilations + 22)
+  }
+
+  @Test func severalTokensMayFollowSingleOnes() throws {
+    let (prompt, tokens) = try vector()
+    let sequence = try TokenSequence(try model("past.onnx"))
+    for token in prompt + tokens.prefix(3) { _ = try sequence.read([token]) }
+    #expect(try greedy(sequence, Array(tokens[3..<9]), 4) == Array(tokens[9..<13]))
+    sequence.restart()
+    #expect(try greedy(sequence, prompt, 4) == Array(tokens.prefix(4)))
   }
 
   @Test func whatDoesNotFitIsRefusedAndTheSequenceGoesOn() throws {

@@ -19,12 +19,15 @@ extension TokenFeeding {
   /// - Parameters:
   ///   - tokens: that it reads.
   ///   - past: tokens that were read before it.
+  ///   - padding: rows before those of the tokens, which count for nothing.
   ///   - held: what the step before left, by the name of the input; nil for zeros.
-  func values(reading tokens: [Int], after past: Int, _ held: [String: FeatureValue]?) -> DictionaryFeatureProvider {
+  func values(
+    reading tokens: [Int], after past: Int, behind padding: Int = 0, _ held: [String: FeatureValue]?
+  ) -> DictionaryFeatureProvider {
     var values = held ?? [:]
     for input in inputs {
-      let type = TensorType(input.scalar, input.shape(reading: tokens.count, after: past))
-      values[input.name] = FeatureValue(multiArray: MultiArray(input.tensor(type, tokens, past)))
+      let type = TensorType(input.scalar, input.shape(reading: tokens.count, after: padding + past))
+      values[input.name] = FeatureValue(multiArray: MultiArray(input.tensor(type, tokens, past, behind: padding)))
     }
     for cache in caches where values[cache.past] == nil {
       let type = cache.type(holding: past)
@@ -53,7 +56,7 @@ extension TokenFeeding.Input {
     return Shape(sizes)
   }
 
-  fileprivate func tensor(_ type: TensorType, _ tokens: [Int], _ past: Int) -> Tensor {
+  fileprivate func tensor(_ type: TensorType, _ tokens: [Int], _ past: Int, behind padding: Int) -> Tensor {
     func filled(_ value: (Int) -> Int) -> Tensor {
       let words = (0..<type.count).map { Int64(value($0)) }
       return scalar.isFloatingPoint ? Tensor(type, rounding: words.map(Double.init)) : Tensor(type, wrapping: words)
@@ -69,7 +72,7 @@ extension TokenFeeding.Input {
     case .mask: break
     }
     let keys = max(type.shape.dimensions.last ?? 1, 1)
-    guard type.shape.rank > 2 else { return filled { $0 % keys < total ? 1 : 0 } }
+    guard type.shape.rank > 2 else { return filled { (padding..<padding + total).contains($0 % keys) ? 1 : 0 } }
     let queries = max(type.shape[type.shape.rank - 2], 1)
     func isSeen(_ place: Int) -> Bool { place % keys <= past + place / keys % queries }
     guard scalar.isFloatingPoint else { return filled { isSeen($0) ? 1 : 0 } }

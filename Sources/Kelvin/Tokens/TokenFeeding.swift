@@ -117,6 +117,18 @@ struct TokenFeeding: Sendable {
     return (masks + rooms).min().flatMap { $0 < .max ? $0 : nil }
   }
 
+  /// Whether tokens that the mask leaves out may lie before the others, as far as inputs tell.
+  var mayTakePadding: Bool {
+    let isMasked = inputs.contains { input in
+      guard input.role == .mask, !input.scalar.isFloatingPoint, input.dimensions.count <= 2,
+        case .flexible? = input.dimensions.last
+      else { return false }
+      return true
+    }
+    let counts = inputs.contains { [.pastLength, .totalLength, .lastPosition].contains($0.role) }
+    return isMasked && !counts && !caches.isEmpty && caches.allSatisfy { $0.growingAxis != nil }
+  }
+
   private static func refuse(_ reason: String) -> ModelError {
     ModelError(
       .parameters,

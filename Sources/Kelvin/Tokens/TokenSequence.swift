@@ -19,6 +19,10 @@ import KelvinRuntime
 /// }
 /// ```
 ///
+/// Keys and values that are handed on as outputs and inputs would have another size for every token. Where a mask says which
+/// tokens there are, they lie behind room that is masked, as decoders take padding, and sizes change behind a power of two
+/// alone. Whether the model leaves out what its mask does is tried with one step, which is made both ways.
+///
 /// One owner at a time; sequences of one model run beside each other, each with a memory of its own.
 public final class TokenSequence {
   /// How many tokens were read.
@@ -29,8 +33,11 @@ public final class TokenSequence {
   private let predictor: Predictor
   private let feeding: TokenFeeding
   private var state: StateMemory
-  /// What the latest step left for the next, by input; nil before the first.
-  private var held: [String: FeatureValue]?
+  /// What the latest step left for the next, in the caches' order; nil before the first, and where `padded` has it.
+  private var held: [MultiArray]?
+  private var padded: PaddedPast?
+  /// Whether the model leaves out what its mask does; nil before that was tried.
+  private var takesPadding: Bool?
 
   /// A sequence without a token.
   ///
@@ -45,6 +52,7 @@ public final class TokenSequence {
     self.predictor = predictor
     feeding = try TokenFeeding(predictor.loaded.function, states: predictor.states.keys, roles: roles)
     state = predictor.makeState()
+    if !feeding.mayTakePadding || !predictor.states.isEmpty { takesPadding = false }
   }
 
   /// Reads tokens behind those that were read. Blocks the calling thread.
@@ -66,10 +74,7 @@ public final class TokenSequence {
       let step = Array(rest.prefix(feeding.step(of: rest.count)))
       let isLast = step.count == rest.count
       rest = rest.dropFirst(step.count)
-      let answer = try predict(feeding.values(reading: step, after: length, held))
-      var left: [String: FeatureValue] = [:]
-      for cache in feeding.caches { left[cache.past] = answer[cache.present] }
-      held = left
+      let answer = try answer(step)
       length += step.count
       if isLast { scores = try last(answer) }
     }
@@ -79,13 +84,55 @@ public final class TokenSequence {
   /// Forgets what was read.
   public func restart() {
     length = 0
-    held = nil
+    (held, padded) = (nil, nil)
     state = predictor.makeState()
   }
 
-  private func predict(_ input: DictionaryFeatureProvider) throws(ModelError) -> DictionaryFeatureProvider {
+  /// One step.
+  private func answer(_ tokens: [Int]) throws(ModelError) -> DictionaryFeatureProvider {
+    guard tokens.count == 1, length > 0, takesPadding != false else { return try exactAnswer(tokens) }
+    let room = PaddedPast.room(for: length)
+    if padded?.room != room { padded = PaddedPast(feeding.caches, room: room, padded?.rows(length) ?? held ?? []) }
+    guard let padded else { return try exactAnswer(tokens) }
+    let values = feeding.values(reading: tokens, after: length, behind: room - length, padded.features)
+    guard takesPadding == true else {
+      let guess = try? predict(values)
+      self.padded = nil
+      let exact = try exactAnswer(tokens)
+      takesPadding = try guess.map { guess throws(ModelError) in isAlike(try last(guess), try last(exact)) } ?? false
+      return exact
+    }
+    let answer = try predict(values, padded.backings)
+    padded.advance()
+    held = nil
+    return answer
+  }
+
+  /// One step on rows of the tokens alone.
+  private func exactAnswer(_ tokens: [Int]) throws(ModelError) -> DictionaryFeatureProvider {
+    let rows = padded?.rows(length) ?? held
+    padded = nil
+    let given = rows.map { rows in zip(feeding.caches, rows).map { ($0.past, FeatureValue(multiArray: $1)) } }
+    let answer = try predict(
+      feeding.values(reading: tokens, after: length, given.map { Dictionary($0) { first, _ in first } }))
+    held = feeding.caches.compactMap { answer[$0.present]?.multiArrayValue }
+    return answer
+  }
+
+  /// Whether scores are the same but for the order in which sums were made.
+  private func isAlike(_ first: [Float], _ second: [Float]) -> Bool {
+    guard first.count == second.count, let most = second.max(), let least = second.min() else { return false }
+    let tolerance = max(most - least, abs(most)) * Self.tolerance
+    return zip(first, second).allSatisfy { abs($0 - $1) <= tolerance }
+  }
+
+  private static let tolerance: Float = 1e-4
+
+  private func predict(
+    _ input: DictionaryFeatureProvider, _ backings: [String: OutputBacking] = [:]
+  ) throws(ModelError) -> DictionaryFeatureProvider {
     predictor.states.isEmpty
-      ? try predictor.predict(input, [:], nil) : try predictor.predict(input, using: state, [:], nil)
+      ? try predictor.predict(input, backings, nil) : try predictor.predict(input, using: state, backings, nil)
   }
 
   /// The scores behind the last token that was read.
@@ -115,9 +162,10 @@ extension TokenSequence {
   package var memory: String {
     guard feeding.caches.isEmpty else {
       let isGrowing = feeding.caches.contains { $0.growingAxis != nil }
-      let bytes = feeding.caches.reduce(0) { $0 + $1.type(holding: 1).byteCount }
-      return "\(feeding.caches.count) arrays in host memory, "
-        + (isGrowing ? "which grow by \(HumanReadable.bytes(bytes)) a token" : HumanReadable.bytes(bytes))
+      let bytes = HumanReadable.bytes(feeding.caches.reduce(0) { $0 + $1.type(holding: padded?.room ?? 1).byteCount })
+      let arrays = "\(feeding.caches.count) arrays in host memory"
+      if let padded { return "\(arrays), with room for \(padded.room) tokens, \(bytes)" }
+      return isGrowing ? "\(arrays), which grow by \(bytes) a token" : "\(arrays), \(bytes)"
     }
     let places = Dictionary(grouping: predictor.states.keys.sorted()) { predictor.stateDevices[$0] ?? "?" }
     return places.sorted { $0.key < $1.key }.map { device, names in

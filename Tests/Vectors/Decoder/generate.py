@@ -6,7 +6,8 @@ Weights are random and seeded; the cache is a pair of states. The exports differ
   read at once; the written range follows from the sizes of the inputs.
 - `position`: one token and its position, written by a slice that begins there, and a mask as long as the cache.
 - `scattered`: as `position`, written by a scatter along the cache.
-- `past.onnx`: keys and values are inputs and outputs, which grow by the tokens that are read.
+- `past.onnx`: keys and values are inputs and outputs, which grow by the tokens that are read; `ignoring.onnx` is the same
+  without regard to its mask.
 - `shared.onnx`: the same with ONNX Runtime's GroupQueryAttention, whose keys and values have room for all there will be.
 
 `tokens.kv` has the prompt and what greedy decoding makes of it in PyTorch, in the format of ../README.md; `margin` is the
@@ -136,7 +137,11 @@ class Scattered(Decoder):
 
 
 class Past(Decoder):
-    def forward(self, ids, positions, *past):
+    """Whether what the mask leaves out counts for nothing is `masks`."""
+
+    masks = True
+
+    def forward(self, ids, mask, positions, *past):
         present = []
 
         def update(layer, key, value):
@@ -144,26 +149,33 @@ class Past(Decoder):
             present.extend(rows)
             return rows
 
-        end = past[0].shape[2] + ids.shape[1]
-        seen = torch.arange(end)[None] <= positions[0][:, None]
+        begin = past[0].shape[2]
+        end = begin + ids.shape[1]
+        seen = torch.arange(end)[None] <= torch.arange(begin, end)[:, None]
+        seen = seen & (mask > (0 if self.masks else -1))
         logits = self.run(ids, self.cosine[positions[0]], self.sine[positions[0]], seen[None, None], update)
         return (logits, *present)
+
+
+class Ignoring(Past):
+    masks = False
 
 
 def rows(kind):
     return [f"{kind}.{layer}.{part}" for layer in range(LAYERS) for part in ("key", "value")]
 
 
-def export_past():
+def export_past(name, model):
     past = [torch.zeros(1, HEADS, 3, SIZE) for _ in rows("past")]
     names = rows("past_key_values")
-    axes = {"input_ids": {1: "length"}, "position_ids": {1: "length"}, "logits": {1: "length"}}
+    axes = {name: {1: "length"} for name in ("input_ids", "position_ids", "logits")}
     axes.update({name: {2: "past"} for name in names}, **{name: {2: "total"} for name in rows("present")})
+    sample = torch.tensor([[1, 2]]), torch.ones(1, 5, dtype=torch.long), torch.tensor([[3, 4]]), *past
     with torch.no_grad():
         torch.onnx.export(
-            Past().eval(), (torch.tensor([[1, 2]]), torch.tensor([[3, 4]]), *past), str(HERE / "past.onnx"), dynamo=False,
-            opset_version=18, input_names=["input_ids", "position_ids", *names], output_names=["logits", *rows("present")],
-            dynamic_axes=axes)
+            model.eval(), sample, str(HERE / f"{name}.onnx"), dynamo=False, opset_version=18,
+            input_names=["input_ids", "attention_mask", "position_ids", *names], output_names=["logits", *rows("present")],
+            dynamic_axes={"attention_mask": {1: "total"}, **axes})
 
 
 def export_shared():
@@ -264,7 +276,8 @@ def main():
     export("growing_half", Growing(), growing, half)
     export("position", Position(), [token, place, mask], full)
     export("scattered", Scattered(), [token, place, mask], full)
-    export_past()
+    export_past("past", Past())
+    export_past("ignoring", Ignoring())
     export_shared()
     tokens, margin = greedy()
     header = {"case": "tokens", "margin": margin, "tolerance": {"absolute": 0, "relative": 0}}
