@@ -132,6 +132,9 @@ let package = Package(
     .executableTarget(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
     .executableTarget(name: "Measuring", dependencies: ["Kelvin"], path: "Examples/Measuring", swiftSettings: strict),
+    .executableTarget(
+      name: "Generating", dependencies: ["Kelvin"], path: "Examples/Generating",
+      exclude: ["Licence.mlpackage", "README.md", "train.py"], swiftSettings: strict),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
     .target(name: "CFaultyDrivers", dependencies: ["CKelvinDrivers"], path: "Tests/CFaultyDrivers"),
@@ -203,7 +206,7 @@ let package = Package(
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(
-      "KelvinTests", "TenLines", "Measuring", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinFormats",
+      "KelvinTests", "TenLines", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinFormats",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),
     test("InterfaceTests", "TestSupport"),

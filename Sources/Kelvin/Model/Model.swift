@@ -45,6 +45,20 @@ public final class Model: Sendable {
     loaded.program.source.files.reduce(0) { $0 + ((try? OpenFile($1))?.byteCount ?? 0) }
   }
 
+  /// What predictions of other sizes than the usual ones have cost since the model was loaded.
+  public struct SizeCosts: Hashable, Sendable {
+    /// How often a plan was searched for: sizes up to the same power of two share one.
+    public let plans: Int
+    /// How often the model was compiled: for each size at its first use, and again where it was let go meanwhile.
+    public let compilations: Int
+  }
+
+  /// What predictions of other sizes than the usual ones have cost so far.
+  public var sizeCosts: SizeCosts {
+    let counts = predictor.formCounts
+    return SizeCosts(plans: counts.plans, compilations: counts.compilations)
+  }
+
   /// What to say of the devices that failed and that the model could have used.
   package var outages: [String] { predictor.loaded.outages.remarks }
 
