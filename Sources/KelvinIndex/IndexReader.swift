@@ -1,4 +1,4 @@
-package import KelvinSteps
+import KelvinSteps
 
 /// An index as it was when it was opened.
 package final class IndexReader {

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import Kelvin
+import Kelvin
 import KelvinBasics
 import KelvinSteps
 
