@@ -69,7 +69,8 @@ import Testing
 
   @Test func aLabelIsShownOnlyWhereTheModelIsSureEnough() throws {
     let picture = put("nine.png", "9_0125.png")
-    let sure = Kelvin.run("classify", Kelvin.digitsPackage, picture, "--units", "cpu", "--min-confidence", "0.5", "--json")
+    let sure = Kelvin.run(
+      "classify", Kelvin.digitsPackage, picture, "--units", "cpu", "--min-confidence", "0.5", "--json")
     #expect(try JSONValue(sure.output)[0]?["observations"]?.array?.map { $0["identifier"]?.text } == ["nine"])
     let precise = Kelvin.run("classify", Kelvin.digitsPackage, picture, "--units", "cpu", "--min-precision", "0.5")
     #expect(precise.status == 65 && precise.errors.contains("--min-confidence"), "\(precise)")

@@ -28,7 +28,8 @@ import Testing
     #expect(try sqlite("PRAGMA integrity_check") == "ok\n")
     #expect(try sqlite("PRAGMA user_version") == "1\n")
     #expect(try sqlite("SELECT printf('%x', application_id) FROM pragma_application_id") == "4b6c7649\n")
-    #expect(try sqlite("SELECT path, width, height FROM pictures ORDER BY path") == "a/river.jpg|40|30\nit's.jpg|40|30\n")
+    #expect(
+      try sqlite("SELECT path, width, height FROM pictures ORDER BY path") == "a/river.jpg|40|30\nit's.jpg|40|30\n")
     #expect(
       try sqlite(
         """
