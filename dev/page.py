@@ -229,7 +229,7 @@ class Browser:
                 found.append("log: " + facts["entry"]["text"])
             elif kind == "Runtime.consoleAPICalled" and facts["type"] in ("error", "warning", "assert"):
                 found.append("console: " + str(facts["args"]))
-            elif kind == "Network.requestWillBeSent" and not facts["request"]["url"].startswith("file:"):
+            elif kind == "Network.requestWillBeSent" and not facts["request"]["url"].startswith(("file:", "data:")):
                 found.append("fetches " + facts["request"]["url"][:100])
         return found
 

@@ -20,7 +20,8 @@ extension PixelBuffer {
     let channels = target.channelCount
     let pixels = withPixels { source in
       [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
-        let offsets = target == .gray8 ? [0] : [format.colorOffsets.red, format.colorOffsets.green, format.colorOffsets.blue]
+        let offsets =
+          target == .gray8 ? [0] : [format.colorOffsets.red, format.colorOffsets.green, format.colorOffsets.blue]
         for (y, row) in rows.enumerated() {
           for (x, column) in columns.enumerated() {
             for channel in 0..<channels {

@@ -1,4 +1,4 @@
-package import KelvinSteps
+import KelvinSteps
 
 /// An index as it was when it was opened.
 package final class IndexReader {
@@ -43,7 +43,8 @@ package final class IndexReader {
     guard !points.isEmpty else {
       throw PhotoIndexError(
         .notIndexed,
-        "'\(facts.modelName)' says nothing of precision and recall, so labels can be chosen by confidence alone (--min-confidence)")
+        "'\(facts.modelName)' says nothing of precision and recall, so labels can be chosen by confidence alone (--min-confidence)"
+      )
     }
     return points.mapValues { PrecisionRecallCurve(precision: $0.precision, recall: $0.recall) }
   }

@@ -13,7 +13,8 @@ package struct PictureFinding: Sendable {
   ///   - labels: every class, the surest first; of most only the sure ones are kept.
   ///   - embedding: a vector of any length above 0; one that is not finite is left out.
   package init(
-    width: Int, height: Int, hash: UInt64, labels: some Sequence<(label: String, confidence: Float)>, embedding: [Float]?
+    width: Int, height: Int, hash: UInt64, labels: some Sequence<(label: String, confidence: Float)>,
+    embedding: [Float]?
   ) {
     (self.width, self.height, self.hash) = (width, height, hash)
     self.labels = labels.prefix(Self.mostLabels).enumerated().filter { rank, seen in

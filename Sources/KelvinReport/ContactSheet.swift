@@ -105,7 +105,8 @@ package struct ContactSheet: Sendable {
   private static func isBase64(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): true
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+      true
     default: false
     }
   }
@@ -120,7 +121,7 @@ package struct ContactSheet: Sendable {
     figcaption{margin-top:6px;font-size:14px;line-height:1.4;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
     figcaption .path{display:block}figcaption details span{display:block;font-size:13px;color:var(--soft)}
     figcaption details>summary{font-size:13px;font-weight:400}
-    .filters{display:flex;flex-wrap:wrap;gap:8px}.filters[hidden]{display:none}
+    .filters{display:flex;flex-wrap:wrap;align-items:flex-start;gap:8px}.filters[hidden]{display:none}
     .filters button{font-size:14px;max-width:100%;overflow-wrap:anywhere;text-align:left}
     .filters button[aria-pressed=true]{background:var(--accent);border-color:var(--accent);color:var(--bg)}
     .filters button[aria-pressed=true] small{color:inherit}

@@ -42,7 +42,8 @@ import Testing
     #expect(fixture.index().status == 0)
     let like = fixture.search("--like", "\(CollectionFixture.images)/9_0128.png", "--json", "--units", "cpu")
     let best = try #require(try JSONValue(like.output).array)
-    #expect(Set(best.prefix(2).compactMap { $0["image"]?.text?.split(separator: "/").last }) == ["nine.png", "copy.png"])
+    #expect(
+      Set(best.prefix(2).compactMap { $0["image"]?.text?.split(separator: "/").last }) == ["nine.png", "copy.png"])
     let groups = try #require(try JSONValue(fixture.search("--duplicates", "--json").output).array)
     #expect(groups.count == 1 && groups[0]["identical"]?.bool == true)
     #expect(try JSONValue(fixture.search("--since", "1d", "--json").output).array?.count == 4)

@@ -28,7 +28,9 @@ import Testing
   }
 
   @Test func sizeAndExposureChangeFewBitsAndContentsMany() throws {
-    func waves(_ x: Double, _ y: Double) -> Double { 0.5 + 0.25 * (7 * x + 3 * y * y).truncatingRemainder(dividingBy: 1) }
+    func waves(_ x: Double, _ y: Double) -> Double {
+      0.5 + 0.25 * (7 * x + 3 * y * y).truncatingRemainder(dividingBy: 1)
+    }
     let hash = try hash(try picture(900, 700, waves))
     #expect((hash ^ (try self.hash(try picture(221, 173, waves)))).nonzeroBitCount <= 3)
     #expect((hash ^ (try self.hash(try picture(900, 700) { 0.8 * waves($0, $1) + 0.1 }))).nonzeroBitCount <= 3)

@@ -10,11 +10,11 @@ import Testing
   /// What the `sqlite3` program prints for a query.
   private func sqlite(_ query: String) throws -> String {
     let pipe = popen("sqlite3 '\(fixture.file.path)' \"\(query)\" 2>&1", "r")
-    var text = ""
-    var buffer = [CChar](repeating: 0, count: 4096)
-    while fgets(&buffer, Int32(buffer.count), pipe) != nil { text += String(cString: buffer) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while let pipe, case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { bytes += buffer.prefix(count) }
     pclose(pipe)
-    return text
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static let hasSQLite = access("/usr/bin/sqlite3", X_OK) == 0
@@ -28,7 +28,8 @@ import Testing
     #expect(try sqlite("PRAGMA integrity_check") == "ok\n")
     #expect(try sqlite("PRAGMA user_version") == "1\n")
     #expect(try sqlite("SELECT printf('%x', application_id) FROM pragma_application_id") == "4b6c7649\n")
-    #expect(try sqlite("SELECT path, width, height FROM pictures ORDER BY path") == "a/river.jpg|40|30\nit's.jpg|40|30\n")
+    #expect(
+      try sqlite("SELECT path, width, height FROM pictures ORDER BY path") == "a/river.jpg|40|30\nit's.jpg|40|30\n")
     #expect(
       try sqlite(
         """

@@ -30,7 +30,8 @@ final class IndexFixture {
       content: content.map { [UInt8](repeating: $0, count: 32) } ?? Array(path.utf8),
       finding: .seen(
         PictureFinding(
-          width: 40, height: 30, hash: hash, labels: labels.map { (label: $0.0, confidence: $0.1) }, embedding: vector)))
+          width: 40, height: 30, hash: hash, labels: labels.map { (label: $0.0, confidence: $0.1) }, embedding: vector))
+    )
   }
 
   /// The paths that words find, the best first.

@@ -136,7 +136,8 @@ import Testing
     #expect(abs((found.matches.first?.score ?? 0) - 1) < 1e-3)
     // Another nine, which the index does not have.
     let model = try await Self.model()
-    let other = try index.search(query, like: URL(filePath: "\(Self.images)/9_0128.png")) { settings throws(VisionError) in
+    let other = try index.search(query, like: URL(filePath: "\(Self.images)/9_0128.png")) {
+      settings throws(VisionError) in
       model
     }
     #expect(other.matches.first?.path == "nine.png")
@@ -220,7 +221,8 @@ import Testing
     let cosines: [Float] = [1, Float(0.5).squareRoot(), 0, 0]
     #expect(zip(found.matches, cosines).allSatisfy { abs($0.score - $1) < 1e-5 }, "\(found.matches.map(\.score))")
     // Likeness among what words find.
-    let reds = try index.search(PhotoQuery("blue"), like: URL(filePath: "\(folder.path)/red.png")) { _ throws(VisionError) in
+    let reds = try index.search(PhotoQuery("blue"), like: URL(filePath: "\(folder.path)/red.png")) {
+      _ throws(VisionError) in
       throw .missingModel("")
     }
     #expect(!reds.matches.map(\.path).isEmpty)

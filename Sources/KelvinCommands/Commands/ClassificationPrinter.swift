@@ -48,7 +48,8 @@ final class ClassificationPrinter {
     case .jsonl: try printJSONLine(document)
     case .csv:
       let rows = document.observations.map { [path, $0.identifier, "\($0.confidence)", ""] }
-      Console.print(lines: (error.map { [[path, "", "", $0]] } ?? rows).map { $0.map(Self.cell).joined(separator: ",") })
+      Console.print(
+        lines: (error.map { [[path, "", "", $0]] } ?? rows).map { $0.map(Self.cell).joined(separator: ",") })
     }
   }
 
@@ -60,7 +61,8 @@ final class ClassificationPrinter {
       .init("IMAGE", shrinksTo: 16, cut: .beginning), .init("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right))
     for document in good {
       for (rank, observation) in document.observations.enumerated() {
-        table.add(rank == 0 ? document.image : "", observation.identifier, HumanReadable.percent(observation.confidence))
+        table.add(
+          rank == 0 ? document.image : "", observation.identifier, HumanReadable.percent(observation.confidence))
       }
       if document.observations.isEmpty { table.add(document.image, "—", "") }
     }

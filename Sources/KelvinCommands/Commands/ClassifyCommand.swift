@@ -56,7 +56,8 @@ struct ClassifyCommand: ParsableCommand {
     if !namesModel {
       guard let configured = try recognizing({ () throws(VisionError) in try DefaultModel.configured() }) else {
         throw InputError(
-          "'\(names[0])' is no model, and no default is configured; name a model first, or configure one: kelvin use MODEL")
+          "'\(names[0])' is no model, and no default is configured; name a model first, or configure one: kelvin use MODEL"
+        )
       }
       usual = configured
     }

@@ -41,7 +41,8 @@ struct IndexCommand: ParsableCommand {
   var followLinks = false
 
   @Option(
-    help: ArgumentHelp("Pictures that are decoded and seen at a time. (default: as many as there are cores)", valueName: "n"))
+    help: ArgumentHelp(
+      "Pictures that are decoded and seen at a time. (default: as many as there are cores)", valueName: "n"))
   var workers: Int?
 
   @OptionGroup var curves: CurvesOption
@@ -144,7 +145,8 @@ struct IndexCommand: ParsableCommand {
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     let rate = update.seen > 0 ? ", \(HumanReadable.perSecond(Double(update.seen) / max(update.seconds, 1e-9)))" : ""
     let sum = parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))"
-    Console.print("\(count) picture\(count == 1 ? "" : "s") in the index\(sum); \(HumanReadable.seconds(update.seconds))\(rate)")
+    Console.print(
+      "\(count) picture\(count == 1 ? "" : "s") in the index\(sum); \(HumanReadable.seconds(update.seconds))\(rate)")
     if !update.isComplete { Console.note("ended early; run it again to go on") }
   }
 }

@@ -70,7 +70,8 @@ struct SearchCommand: ParsableCommand {
     if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
     let isNarrowed = !words.isEmpty || like != nil || since != nil || sheet != nil || confidence.isGiven
     if duplicates, isNarrowed {
-      throw ValidationError("--duplicates is about the whole folder; leave out words and all options but --distance and --format")
+      throw ValidationError(
+        "--duplicates is about the whole folder; leave out words and all options but --distance and --format")
     }
   }
 

@@ -42,7 +42,8 @@ struct SearchResults {
     switch format {
     case .table: printTable()
     case .jsonl: for document in documents { try printJSONLine(document) }
-    case .paths, .paths0: PathOutput.print(result.matches.map { collection.path(of: $0.path) }, isZeroEnded: format == .paths0)
+    case .paths, .paths0:
+      PathOutput.print(result.matches.map { collection.path(of: $0.path) }, isZeroEnded: format == .paths0)
     }
   }
 
@@ -90,7 +91,8 @@ struct DuplicateResults {
     case .paths, .paths0: PathOutput.print(documents.flatMap(\.images), isZeroEnded: format == .paths0)
     case .table:
       guard !groups.isEmpty else { return Console.note("no near-duplicates were found") }
-      var table = TextTable(.init("IMAGE", shrinksTo: 16, cut: .beginning), .init("SAME AS", shrinksTo: 16, cut: .beginning), .init("FILE"))
+      var table = TextTable(
+        .init("IMAGE", shrinksTo: 16, cut: .beginning), .init("SAME AS", shrinksTo: 16, cut: .beginning), .init("FILE"))
       for group in documents {
         for (rank, image) in group.images.dropFirst().enumerated() {
           table.add(rank == 0 ? group.images[0] : "", image, group.identical ? "identical" : "similar")

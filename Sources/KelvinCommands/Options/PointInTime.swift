@@ -19,7 +19,8 @@ enum PointInTime {
   private static func date(_ text: String) -> Double? {
     let halves = text.split(separator: "T", omittingEmptySubsequences: false)
     let days = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-    guard halves.count <= 2, days.count == 3, let year = number(days[0], 1970...9999), let month = number(days[1], 1...12),
+    guard halves.count <= 2, days.count == 3, let year = number(days[0], 1970...9999),
+      let month = number(days[1], 1...12),
       let day = number(days[2], 1...31)
     else { return nil }
     let clock = halves.count == 2 ? halves[1].split(separator: ":", omittingEmptySubsequences: false) : ["0", "0"]

@@ -16,7 +16,11 @@ extension IndexReader {
     var byContent: [[UInt8]: Int] = [:]
     var byHash: [UInt64: Int] = [:]
     for (index, picture) in pictures.enumerated() {
-      if let first = byContent[picture.content] { groups.join(first, index) } else { byContent[picture.content] = index }
+      if let first = byContent[picture.content] {
+        groups.join(first, index)
+      } else {
+        byContent[picture.content] = index
+      }
       guard picture.hash != 0, picture.hash != .max else { continue }
       if let first = byHash[picture.hash] { groups.join(first, index) } else { byHash[picture.hash] = index }
     }

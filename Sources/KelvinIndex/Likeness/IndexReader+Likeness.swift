@@ -53,7 +53,6 @@ extension IndexReader {
         "a vector of \(vector.count) numbers cannot be compared with the \(facts.dimensions) of '\(file.path)'")
     }
     var scores: [(picture: Int64, score: Float)] = []
-    scores.reserveCapacity(Int(try database.number("SELECT count(*) FROM embeddings")))
     let rows = try database.prepare("SELECT picture, vector FROM embeddings")
     try unit.withUnsafeBufferPointer { (unit) throws(PhotoIndexError) in
       guard let wanted = UnsafeRawPointer(unit.baseAddress) else { return }

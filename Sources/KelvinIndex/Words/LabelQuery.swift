@@ -40,7 +40,8 @@ private struct LabelQueryParser {
 
   private func fault(_ reason: String) -> PhotoIndexError {
     PhotoIndexError(
-      .query, "cannot search for '\(text)': \(reason); words, \"words in order\", begin*, AND, OR, NOT and ( ) are understood")
+      .query,
+      "cannot search for '\(text)': \(reason); words, \"words in order\", begin*, AND, OR, NOT and ( ) are understood")
   }
 
   private mutating func tokenize() throws(PhotoIndexError) {

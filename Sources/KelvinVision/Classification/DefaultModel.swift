@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import Kelvin
+import Kelvin
 import KelvinBasics
 
 /// The model that pictures are classified by where none is named: the user's choice, kept in a file

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import Kelvin
+import Kelvin
 import KelvinBasics
 import KelvinSteps
 
@@ -50,7 +50,8 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
     let document: Document
     do { document = try JSONDecoder().decode(Document.self, from: data) } catch {
       throw .invalidModel(
-        "\(place) holds no curves of precision and recall; expected {\"format\": \"kelvin-curves\", \"version\": 1, \"classes\": …}")
+        "\(place) holds no curves of precision and recall; expected {\"format\": \"kelvin-curves\", \"version\": 1, \"classes\": …}"
+      )
     }
     guard document.format == "kelvin-curves", document.version == 1 else {
       throw .invalidModel(

@@ -117,7 +117,8 @@ final class IndexingRun: Sendable {
       case .unreadable: state.update.unreadable += 1
       }
       // What the file held before is no longer to be found there.
-      if let before = known[record.path], before.content != record.content, state.contents[before.content] == before.id {
+      if let before = known[record.path], before.content != record.content, state.contents[before.content] == before.id
+      {
         state.contents[before.content] = nil
       }
       return true
