@@ -16,13 +16,8 @@ struct KelvinTool: ParsableCommand {
     version: kelvinVersion,
     subcommands: [
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
-<<<<<<< HEAD
-      IndexCommand.self, SearchCommand.self, CategoriesCommand.self, EvaluateCommand.self, UseCommand.self, PlanCommand.self, ProfileCommand.self,
-=======
-      IndexCommand.self, SearchCommand.self, CategoriesCommand.self, UseCommand.self, PlanCommand.self,
-      ProfileCommand.self,
->>>>>>> wb
-      BenchCommand.self, AdviseCommand.self, ReportCommand.self,
+      IndexCommand.self, SearchCommand.self, CategoriesCommand.self, EvaluateCommand.self, UseCommand.self,
+      PlanCommand.self, ProfileCommand.self, BenchCommand.self, AdviseCommand.self, ReportCommand.self,
       OperatorsCommand.self, StartCommand.self, NeighbourCommand.self,
     ])
 
