@@ -1,6 +1,7 @@
 import KelvinFormats
 import KelvinGraph
 import KelvinReference
+import KelvinSteps
 import TestSupport
 import Testing
 
