@@ -19,7 +19,7 @@ enum TokenSection {
       <div class="panel"><h3>\(tokens.units)</h3><div class="scroll" tabindex="0" role="group" \
       aria-label="Tokens of \(tokens.units)"><table><thead><tr><th scope="col"></th><th scope="col">One-shot</th>\
       <th scope="col">Sustained</th></tr></thead><tbody>\(first)\(rows)\
-      \(row("all", tokens.rateOneShot, tokens.rateSustained))</tbody></table></div><ul>\(facts)</ul></div>
+      \(row("all", tokens.rateOneShot, tokens.rateSustained))</tbody></table></div><ul class="notes">\(facts)</ul></div>
       """
   }
 
