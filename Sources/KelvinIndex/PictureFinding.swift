@@ -17,14 +17,23 @@ package struct PictureFinding: Sendable {
     embedding: [Float]?
   ) {
     (self.width, self.height, self.hash) = (width, height, hash)
-    self.labels = labels.prefix(Self.mostLabels).enumerated().filter { rank, seen in
-      seen.confidence.isFinite && (rank < Self.fewestLabels || seen.confidence >= Self.leastConfidence)
-    }.map(\.element)
+    self.labels = Self.kept(labels)
     vector = embedding.flatMap(UnitVector.bytes)
   }
 
   /// A picture's five surest labels are kept, and all others of some probability, up to a hundred.
-  package static let fewestLabels = 5
-  package static let mostLabels = 100
-  package static let leastConfidence: Float = 0.01
+  private static let fewestLabels = 5
+  private static let mostLabels = 100
+  private static let leastConfidence: Float = 0.01
+
+  /// What is kept of all classes.
+  ///
+  /// - Parameter labels: the surest first.
+  static func kept(
+    _ labels: some Sequence<(label: String, confidence: Float)>
+  ) -> [(label: String, confidence: Float)] {
+    labels.prefix(mostLabels).enumerated().filter { rank, seen in
+      seen.confidence.isFinite && (rank < fewestLabels || seen.confidence >= leastConfidence)
+    }.map(\.element)
+  }
 }

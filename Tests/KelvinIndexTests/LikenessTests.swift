@@ -50,6 +50,9 @@ import Testing
     #expect(matches.map(\.path) == ["same", "near"])
     #expect(abs(matches[0].score - 1) < 1e-6)
     #expect(abs(matches[1].score - Float(0.4).squareRoot()) < 1e-6)
+    // Of a classifier that is unsure most of its probability is not kept, and a picture is like itself all the same.
+    question.likeness = .labels([("otter", 0.2), ("badger", 0.05)])
+    #expect(abs(try IndexReader(fixture.file).search(question).matches[0].score - 1) < 1e-6)
   }
 
   @Test func vectorsOfAnotherLengthOrOfNoLengthAreRefused() throws {

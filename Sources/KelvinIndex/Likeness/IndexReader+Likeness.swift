@@ -2,7 +2,8 @@
 package enum Likeness: Sendable {
   /// A vector of the model's; scores are cosines.
   case vector([Float])
-  /// Class probabilities; scores are Bhattacharyya's coefficient, Σ √(p · q), over the labels that the index keeps.
+  /// Class probabilities; scores are Bhattacharyya's coefficient over the labels that the index keeps of either picture,
+  /// whose probabilities p and q are taken for all there are: Σ √(p · q) / √(Σ p · Σ q).
   case labels([(label: String, confidence: Float)])
 }
 
@@ -27,7 +28,7 @@ extension IndexReader {
       }
     }
     let observations = try database.prepare(
-      "SELECT name, confidence FROM observations JOIN labels ON labels.id = label WHERE picture = ?")
+      "SELECT name, confidence FROM observations JOIN labels ON labels.id = label WHERE picture = ? ORDER BY rank")
     try observations.bind([.integer(id)])
     var labels: [(label: String, confidence: Float)] = []
     while try observations.step() { labels.append((observations.text(0), Float(observations.real(1)))) }
@@ -70,16 +71,25 @@ extension IndexReader {
   private func coefficients(
     _ labels: [(label: String, confidence: Float)]
   ) throws(PhotoIndexError) -> [(picture: Int64, score: Float)] {
+    let kept = PictureFinding.kept(labels).filter { $0.confidence > 0 }
     var sums: [Int64: Float] = [:]
     let rows = try database.prepare(
       """
       SELECT picture, confidence FROM observations
       WHERE label = (SELECT id FROM labels WHERE name = ?) AND confidence > 0
       """)
-    for (label, confidence) in labels where confidence > 0 {
+    for (label, confidence) in kept {
       try rows.bind([.text(label)])
       while try rows.step() { sums[rows.integer(0), default: 0] += (confidence * Float(rows.real(1))).squareRoot() }
     }
-    return sums.map { ($0.key, $0.value) }
+    let wanted = kept.reduce(0) { $0 + $1.confidence }
+    let mass = try database.prepare("SELECT sum(confidence) FROM observations WHERE picture = ?")
+    var scores: [(picture: Int64, score: Float)] = []
+    for (picture, sum) in sums {
+      try mass.bind([.integer(picture)])
+      guard try mass.step() else { continue }
+      scores.append((picture, min(sum / (wanted * Float(mass.real(0))).squareRoot(), 1)))
+    }
+    return scores
   }
 }

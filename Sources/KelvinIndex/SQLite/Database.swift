@@ -4,7 +4,7 @@ import KelvinBasics
 /// One connection to a SQLite file, for one thread at a time.
 package final class Database {
   enum Access {
-    /// Reads what is there.
+    /// Reads what is there. It may write what SQLite keeps beside the file, and takes that away when it is the last.
     case reading
     /// Reads a file that nobody writes, in a folder where no file of SQLite's own can be made.
     case readingUnchanging
@@ -22,7 +22,7 @@ package final class Database {
     self.path = path
     let (name, flags) =
       switch access {
-      case .reading: (path.pathBytes, KELVIN_SQLITE_OPEN_READONLY)
+      case .reading: (path.pathBytes, KELVIN_SQLITE_OPEN_READWRITE)
       case .readingUnchanging:
         (Self.address(path), KELVIN_SQLITE_OPEN_READONLY | KELVIN_SQLITE_OPEN_URI)
       case .writing: (path.pathBytes, KELVIN_SQLITE_OPEN_READWRITE | KELVIN_SQLITE_OPEN_CREATE)
@@ -38,6 +38,7 @@ package final class Database {
     _ = functions.busy_timeout(handle, Self.patience)
     // What a file that somebody else made says of functions and views is not run.
     try run("PRAGMA trusted_schema = OFF")
+    if access != .writing { try run("PRAGMA query_only = ON") }
   }
 
   deinit { _ = functions.close_v2(handle) }
