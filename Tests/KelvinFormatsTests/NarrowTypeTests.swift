@@ -58,7 +58,7 @@ import Testing
 
   /// The only output of one node, on x and on initialisers, computed by the reference device.
   private func result(
-    _ kind: String, _ x: Tensor, _ others: [[UInt8]] = [], names: [String] = [],
+    _ kind: String, _ x: Tensor, others: [[UInt8]] = [], names: [String] = [],
     _ attributes: KeyValuePairs<String, ONNXFile.Attribute> = [:], type: Int = ONNXFile.float
   ) throws -> Tensor {
     var file = ONNXFile()
@@ -197,14 +197,14 @@ import Testing
     let x = Tensor([-100, -1.25, 0.25, 0.75, 3, 100] as [Swift.Float], [6])
     let scale = ONNXFile.tensor("s", [0.5] as [Swift.Float], [])
     func quantized(_ number: Int) throws -> [Swift.Float] {
-      try result("QuantizeLinear", x, [scale, tensor("z", number, [], bytes: [0])], names: ["s", "z"]).floats
+      try result("QuantizeLinear", x, others: [scale, tensor("z", number, [], bytes: [0])], names: ["s", "z"]).floats
     }
     #expect(try quantized(22) == [-8, -2, 0, 2, 6, 7])
     #expect(try quantized(25) == [0, 0, 0, 2, 3, 3])
     #expect(try quantized(17) == [-208, -2.5, 0.5, 1.5, 6, 208])
     #expect(try quantized(23) == [-6, -2, 0.5, 1.5, 6, 6])
     let named = try result(
-      "QuantizeLinear", x, [scale], names: ["s"], ["output_dtype": .integer(21)])
+      "QuantizeLinear", x, others: [scale], names: ["s"], ["output_dtype": .integer(21)])
     #expect(named.type.scalar == .uint8 && named.integers == [0, 0, 0, 2, 6, 15])
   }
 
@@ -215,21 +215,21 @@ import Testing
     let blocks: KeyValuePairs<String, ONNXFile.Attribute> = [
       "axis": .integer(1), "block_size": .integer(2), "output_dtype": .integer(17),
     ]
-    let y = try result("QuantizeLinear", Tensor(x, [2, 5]), [scales], names: ["s"], blocks)
+    let y = try result("QuantizeLinear", Tensor(x, [2, 5]), others: [scales], names: ["s"], blocks)
     #expect(y.floats == [1, 2, 1.5, 2, 1.25, 0.75, 0.875, 0.5, 0.5625, 0.3125])
     let back: KeyValuePairs<String, ONNXFile.Attribute> = ["axis": .integer(1), "block_size": .integer(2)]
-    #expect(try result("DequantizeLinear", y, [scales], names: ["s"], back, type: 17).floats == x)
+    #expect(try result("DequantizeLinear", y, others: [scales], names: ["s"], back, type: 17).floats == x)
     let rows = ONNXFile.tensor("s", [2, 4] as [Swift.Float], [2])
-    let doubled = try result("DequantizeLinear", y, [rows], names: ["s"], ["axis": .integer(0)], type: 17)
+    let doubled = try result("DequantizeLinear", y, others: [rows], names: ["s"], ["axis": .integer(0)], type: 17)
     #expect(doubled.floats == y.floats.enumerated().map { $1 * ($0 < 5 ? 2 : 4) })
     let short = ONNXFile.tensor("s", [2] as [Swift.Float], [1, 1])
-    #expect(throws: FormatError.self) { try result("QuantizeLinear", Tensor(x, [2, 5]), [short], names: ["s"], blocks) }
+    #expect(throws: FormatError.self) { try result("QuantizeLinear", Tensor(x, [2, 5]), others: [short], names: ["s"], blocks) }
     let endless: KeyValuePairs<String, ONNXFile.Attribute> = [
       "axis": .integer(1), "block_size": .integer(.max), "output_dtype": .integer(17),
     ]
     let columns = ONNXFile.tensor("s", [1, 2] as [Swift.Float], [2, 1])
     #expect(
-      try result("QuantizeLinear", Tensor(x, [2, 5]), [columns], names: ["s"], endless).floats
+      try result("QuantizeLinear", Tensor(x, [2, 5]), others: [columns], names: ["s"], endless).floats
         == [1, 2, 3, 4, 5, 3, 3.5, 4, 4.5, 5])
   }
 
