@@ -16,8 +16,8 @@ final class PaddedPast {
   /// The least room: below it a step is over sooner than sizes that change more often would be worth.
   private static let least = 64
 
-  /// The room in which so many tokens lie.
-  static func room(for count: Int) -> Int { max(least, count.bucket) }
+  /// The room in which so many tokens lie, and at least one row of padding.
+  static func room(for count: Int) -> Int { max(least, (count + 1).bucket) }
 
   /// - Parameter rows: in the caches' order, arrays whose last rows are those of all tokens.
   init(_ caches: [TokenFeeding.Cache], room: Int, _ rows: [MultiArray]) {

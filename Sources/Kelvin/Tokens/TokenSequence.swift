@@ -91,7 +91,8 @@ public final class TokenSequence {
   /// One step.
   private func answer(_ tokens: [Int]) throws(ModelError) -> DictionaryFeatureProvider {
     guard tokens.count == 1, length > 0, takesPadding != false else { return try exactAnswer(tokens) }
-    let room = PaddedPast.room(for: length)
+    // Tried with as much padding as there are tokens, which could not be overlooked.
+    let room = PaddedPast.room(for: takesPadding == nil ? 2 * length : length)
     if padded?.room != room { padded = PaddedPast(feeding.caches, room: room, padded?.rows(length) ?? held ?? []) }
     guard let padded else { return try exactAnswer(tokens) }
     let values = feeding.values(reading: tokens, after: length, behind: room - length, padded.features)
