@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 
 /// A folder of digits for `kelvin index`.
-final class CollectionFixture {
+final class CollectionFixture: Sendable {
   let folder = TemporaryFolder()
   static let images = "\(Kelvin.root)/Examples/Digits/images"
 

@@ -1,4 +1,6 @@
+import Dispatch
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -52,35 +54,33 @@ import Testing
   @Test func twoIndexersOfOneFolderShareTheWorkWithoutDoingAnyTwice() throws {
     let fixture = CollectionFixture()
     fixture.fill(40)
-    let script = """
-      "$0" "$@" > "$2/one" 2> "$2/one-said" & "$0" "$@" > "$2/two" 2> "$2/two-said"; status=$?; wait $! && exit $status
-      """
-    let result = Kelvin.run(
-      ["index", fixture.folder.path, "--model", Kelvin.digitsPackage, "--units", "cpu", "--json"], script: script)
-    #expect(result.status == 0, "\(result)")
-    let documents = try ["one", "two"].map {
-      try JSONValue(String(decoding: TemporaryFolder.read("\(fixture.folder.path)/\($0)"), as: UTF8.self))
+    let results = Mutex<[ToolResult]>([])
+    DispatchQueue.concurrentPerform(iterations: 2) { _ in
+      let result = fixture.index("--json")
+      results.withLock { $0.append(result) }
     }
+    let both = results.withLock { $0 }
+    #expect(both.map(\.status) == [0, 0], "\(both)")
+    let documents = try both.map { try JSONValue($0.output) }
     #expect(documents.compactMap { $0["seen"]?.number }.sorted() == [0, 40], "\(documents)")
     #expect(documents.compactMap { $0["pictures"]?.number } == [40, 40])
   }
 
-  @Test func anInterruptKeepsWhatWasDone() throws {
+  @Test(.enabled(if: IndexCrashTests.hasSQLite, "needs the sqlite3 program"))
+  func anInterruptKeepsWhatWasDone() throws {
     let fixture = CollectionFixture()
     fixture.fill(3000)
     // Interrupted as soon as the file holds a picture.
     let script = """
-      "$0" "$@" > "$2/out" & process=$!
-      until [ "$(sqlite3 "$2/.kelvin-index.sqlite" 'SELECT count(*) FROM pictures' 2> /dev/null || echo 0)" -gt 0 ]
-      do kill -0 $process || break; done
-      kill -TERM $process; wait $process
+      (until [ "$(sqlite3 "$2/.kelvin-index.sqlite" 'SELECT count(*) FROM pictures' || echo 0)" -gt 0 ]
+      do kill -0 $$ || exit; done; kill -TERM $$) > /dev/null 2>&1 &
+      exec "$0" "$@"
       """
     let result = Kelvin.run(
       ["index", fixture.folder.path, "--model", Kelvin.digitsPackage, "--units", "cpu", "--workers", "1", "--json"],
       script: script)
     #expect(result.status == 130, "\(result)")
-    let document = try JSONValue(
-      String(decoding: TemporaryFolder.read("\(fixture.folder.path)/out"), as: UTF8.self))
+    let document = try JSONValue(result.output)
     #expect(document["complete"]?.bool == false)
     #expect((document["pictures"]?.number ?? 0) > 0)
     #expect(document["pictures"]?.number == document["seen"]?.number)

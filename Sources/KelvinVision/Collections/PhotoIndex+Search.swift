@@ -45,7 +45,8 @@ extension PhotoIndex {
       question.words = try query.words.map { words throws(PhotoIndexError) in try LabelQuery(words) }
       question.limits = query.filter.limits
       question.likeness = likeness
-      question.since = query.since.map { Int64(($0 * 1e9).rounded(.up)) }
+      // Within the times that a file can have.
+      question.since = query.since.map { Int64((min(max($0, -9e9), 9e9) * 1e9).rounded(.up)) }
       let (matches, count) = try reader.search(question)
       return PhotoSearchResult(matches: matches, count: count)
     }
