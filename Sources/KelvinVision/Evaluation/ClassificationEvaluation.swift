@@ -1,5 +1,5 @@
 import Dispatch
-public import Kelvin
+import Kelvin
 import KelvinBasics
 public import KelvinEvaluation
 import KelvinSteps
