@@ -23,8 +23,8 @@ _CODES: "Dict[np.dtype[Any], int]" = {np.dtype(name): code for name, code in _TY
 #: What the library holds the elements of ml_dtypes in, by their names: they are NumPy's only from there, if at all.
 _HOLDERS = {
     "bfloat16": "f4", "float8_e4m3fn": "f4", "float8_e4m3fnuz": "f4", "float8_e5m2": "f4", "float8_e5m2fnuz": "f4",
-    "float8_e8m0fnu": "f4", "float6_e2m3fn": "f4", "float6_e3m2fn": "f4", "float4_e2m1fn": "f4", "int4": "i1", "int2": "i1",
-    "uint4": "u1", "uint2": "u1",
+    "float8_e8m0fnu": "f4", "float6_e2m3fn": "f4", "float6_e3m2fn": "f4", "float4_e2m1fn": "f4",
+    "int4": "i1", "int2": "i1", "uint4": "u1", "uint2": "u1",
 }
 _DTYPES = {code: dtype for dtype, code in _CODES.items()}
 #: By the names that descriptions use.

@@ -84,13 +84,15 @@ struct ONNXGraphSource: GraphSource {
     }
     let operands = try zip(node.inputs, entities).map { name, entity -> ValueID? in
       if case .tensor(let id)? = entity { return id }
-      return entity == nil || sequence != nil || control != nil ? nil : try scope.value(name, reader: place, offset: node.offset)
+      if entity == nil || sequence != nil || control != nil { return nil }
+      return try scope.value(name, reader: place, offset: node.offset)
     }
     scope.emitter.begin(Origin(name: node.name, kind: node.kind, index: node.index), outputNames: node.outputs)
     let operation = ONNXOperation(
-      node: node, opset: model.opset, inputs: operands, entities: entities, narrowTypes: node.inputs.map(scope.narrowType),
-      valuedInputs: sequence?.valuedInputs ?? mapper?.valuedInputs ?? [], emitter: scope.emitter, file: file,
-      files: files)
+      node: node, opset: model.opset, inputs: operands, entities: entities,
+      narrowTypes: node.inputs.map(scope.narrowType),
+      valuedInputs: sequence?.valuedInputs ?? control?.valuedInputs(node) ?? mapper?.valuedInputs ?? [],
+      emitter: scope.emitter, file: file, files: files)
     let results: [ONNXEntity] =
       if let sequence {
         [try sequence.map(operation)]

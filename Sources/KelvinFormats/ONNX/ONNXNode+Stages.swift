@@ -6,7 +6,8 @@ extension ONNXNode {
     let (mapper, control) = (ONNXMapper.byName[qualifiedKind], ONNXControl.byName[qualifiedKind])
     let sequence = ONNXSequence.byName[qualifiedKind]
     return StagedOperation(
-      uses: try uses(depth: 0), outputs: outputs, readsOnlyShapes: mapper?.readsOnlyShapes ?? sequence?.readsOnlyShapes ?? false,
+      uses: try uses(depth: 0), outputs: outputs,
+      readsOnlyShapes: mapper?.readsOnlyShapes ?? sequence?.readsOnlyShapes ?? false,
       findsItsSize: mapper?.findsItsSize ?? control?.findsItsSize(self) ?? false)
   }
 

@@ -1,8 +1,8 @@
 extension ONNXNode {
   /// Operators whose results have the element type of their first input.
   private static let moving: Set<String> = [
-    "Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Optional", "OptionalGetElement", "Pad",
-    "Reshape", "SequenceAt", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
+    "Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Optional", "OptionalGetElement",
+    "Pad", "Reshape", "SequenceAt", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
   ]
 
   /// The narrow type of each output, as far as it has one, by those of what it reads.

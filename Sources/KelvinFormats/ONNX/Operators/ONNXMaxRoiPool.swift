@@ -2,13 +2,14 @@ import KelvinGraph
 
 extension ONNXMapper {
   /// The largest elements of parts of boxes `[R, 5]` (image, then x and y of the first and of the last pixel):
-  /// `[R, C, height, width]`. Corners are rounded to pixels, half up; part `i` of `n` is `floor(i · s / n)..<ceil((i + 1) · s / n)`
-  /// of a box of `s ≥ 1` pixels, as far as it lies in the image, and 0 where none of it does.
+  /// `[R, C, height, width]`. Corners are rounded to pixels, half up; part `i` of `n` is
+  /// `floor(i · s / n)..<ceil((i + 1) · s / n)` of a box of `s ≥ 1` pixels, as far as it lies in the image, and 0 where
+  /// none of it does.
   static let maxRoiPool = ONNXMapper("MaxRoiPool") { c in
     let (x, boxes) = (try c.input(0), try c.input(1))
     let (source, count) = (c.emitter.shape(x), c.emitter.shape(boxes).dimensions.first ?? 0)
-    guard let targets = c.integers("pooled_shape"), targets.count == 2, targets.allSatisfy({ (1...(1 << 12)).contains($0) }),
-      source.rank == 4, c.emitter.shape(boxes).dimensions == [count, 5], source[2] > 0, source[3] > 0
+    guard let targets = c.integers("pooled_shape"), targets.count == 2,
+      targets.allSatisfy({ (1...(1 << 12)).contains($0) }), source.rank == 4, c.emitter.shape(boxes).dimensions == [count, 5], source[2] > 0, source[3] > 0
     else { throw c.emitter.invalid("boxes \(c.emitter.type(boxes)) of \(c.emitter.type(x))") }
     let pool = BoxPool(emitter: c.emitter, images: x, boxes: boxes, scale: c.float("spatial_scale", default: 1))
     let depth = c.emitter.depth
