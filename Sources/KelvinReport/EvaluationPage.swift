@@ -181,7 +181,7 @@ package struct EvaluationPage: Sendable {
   }
 
   private static let style: Markup = """
-    th:first-child,td:first-child,.halves td:nth-child(2){text-align:left;white-space:normal}
+    th:first-child,td:first-child,.halves :is(td,th):nth-child(2){text-align:left;white-space:normal}
     .chart{margin:8px 0;max-width:560px}.chart svg{width:100%;height:auto;display:block}
     .chart .axis,.chart .even,.chart .reach{fill:none;stroke:var(--line);stroke-width:1}
     .chart .even{stroke:var(--soft);stroke-dasharray:3 3}.chart .reach{stroke:var(--d0);stroke-width:2}

@@ -18,7 +18,7 @@ struct EvaluationTable {
   var text: String {
     var table = TextTable(
       .init("MODEL", shrinksTo: 12, cut: .beginning), .init("TOP-1", .right), .init("95 %", .right),
-      .init("TOP-5", .right), .init("BALANCED", .right), .init("CALIBRATION", .right), .init("SIZE", .right),
+      .init("TOP-5", .right), .init("BALANCED", .right), .init("ECE", .right), .init("SIZE", .right),
       .init("WARM", .right))
     for (result, cost) in zip(evaluation.results, costs) {
       let (scores, interval) = (result.scores, result.scores.top1.interval)
@@ -29,10 +29,9 @@ struct EvaluationTable {
         HumanReadable.bytes(cost.bytes), HumanReadable.seconds(cost.seconds))
     }
     let count = evaluation.pictures.count
-    var lines = [table.text(), "", "\(count) pictures of \(evaluation.results[0].scores.classes.count) classes"]
-    for result in evaluation.results.dropFirst() { lines.append(evaluation.sentence(on: result)) }
-    for result in evaluation.results { lines += confusions(of: result) }
-    return lines.joined(separator: "\n")
+    let lines = [table.text(), "", "\(count) pictures of \(evaluation.results[0].scores.classes.count) classes"]
+    let sentences = evaluation.results.dropFirst().map(evaluation.sentence) + evaluation.results.flatMap(confusions)
+    return (lines + sentences.flatMap { $0.wrapped(hangingIndent: 2) }).joined(separator: "\n")
   }
 
   private func confusions(of result: ClassificationEvaluation.Result) -> [String] {
