@@ -6,6 +6,7 @@ import KelvinVision
 struct CategoriesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "categories", abstract: "Says what there is in an indexed folder: how many pictures of what.",
+    usage: "kelvin categories [<options>] <folder>",
     discussion: "A picture counts for the label that the model is surest of.")
 
   @OptionGroup var collection: CollectionOptions

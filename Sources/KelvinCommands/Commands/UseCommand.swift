@@ -7,6 +7,7 @@ struct UseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "use",
     abstract: "Chooses the model that classifies pictures where none is named, or shows the choice.",
+    usage: "kelvin use [<options>] [<model>]",
     discussion: """
       The choice is kept in $XDG_CONFIG_HOME/kelvin/default-model.json, or below ~/.config, and serves 'classify', 'index' \
       and ClassifyImageRequest.
