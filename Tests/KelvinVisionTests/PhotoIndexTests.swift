@@ -165,7 +165,7 @@ import Testing
     #expect(unlink("\(folder.path)/gone.png") == 0)
     let page = try index.contactSheet(of: try index.search(PhotoQuery("nine OR seven")), title: "Nines")
     #expect(page.split(separator: "data:image/jpeg;base64,").count == 2)
-    #expect(page.contains("nine.png") && page.contains("gone.png") && page.contains("No such file"))
+    #expect(page.contains("nine.<wbr>png") && page.contains("gone.<wbr>png") && page.contains("No such file"))
   }
 }
 
@@ -216,9 +216,9 @@ import Testing
       #expect(settings.labels == ["red", "green", "blue"])
       return model
     }
-    #expect(found.matches.map(\.path) == ["red and blue.png", "red.png", "blue and red.png", "green.png"])
-    // The angle between a half and all of it is 45 degrees.
-    let cosines: [Float] = [1, Float(0.5).squareRoot(), 0, 0]
+    #expect(found.matches.prefix(2).map(\.path) == ["red and blue.png", "red.png"])
+    // Two of four quarters are alike.
+    let cosines: [Float] = [1, 0.5, 0, 0]
     #expect(zip(found.matches, cosines).allSatisfy { abs($0.score - $1) < 1e-5 }, "\(found.matches.map(\.score))")
     // Likeness among what words find.
     let reds = try index.search(PhotoQuery("blue"), like: URL(filePath: "\(folder.path)/red.png")) {

@@ -39,8 +39,8 @@ public struct ClassificationRequest: ImageProcessingRequest {
     curves: PrecisionRecallCurves? = nil
   ) throws(VisionError) {
     self.model = model
-    self.curves = if let curves { curves } else { try PrecisionRecallCurves(of: model) }
     classifier = try PictureClassifier(model.loaded, labels: labels, normalization: normalization)
+    self.curves = if let curves { curves } else { try PrecisionRecallCurves(of: model, own: classifier.ownCurves) }
     predictor = model.predictor(of: classifier.function)
   }
 

@@ -18,6 +18,8 @@ package struct PictureClassifier: Sendable {
   package let function: Function
   /// What the user should know of the answers: that they were scores.
   package let remarks: [String]
+  /// What the model itself says of the precision and recall of its classes, under the names that they are given.
+  var ownCurves: [String: PrecisionRecallCurve] { function.classification?.curvesByLabel ?? [:] }
   let inputName: String
   private let answer: Answer
 

@@ -111,11 +111,12 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
 
   /// Those of a model: its own, its metadata's, or of the file beside it; none where there are none.
   ///
+  /// - Parameter own: the model's own, under the names that its classes are given.
   /// - Throws: `VisionError.invalidModel` where metadata or file are there and hold none.
-  init(of model: Model) throws(VisionError) {
-    let description = model.modelDescription
-    self.init(description.precisionRecallCurves)
+  init(of model: Model, own: [String: PrecisionRecallCurve]) throws(VisionError) {
+    self.init(own)
     guard byLabel.isEmpty else { return }
+    let description = model.modelDescription
     let file = Self.url(besideModelAt: model.url)
     if let text = description.creatorDefinedMetadata[Self.metadataKey] {
       try self.init(Data(text.utf8), place: "the model's metadata '\(Self.metadataKey)'")

@@ -55,8 +55,6 @@ public struct PhotoModel: Sendable {
     let namesClasses = labels != nil || model.loaded.function.classification != nil
     let chosen = try Self.embedding(vectors, named: embedding, namesClasses: namesClasses)
     self.model = model
-    let known = if let curves { curves } else { try PrecisionRecallCurves(of: model) }
-    self.curves = known.byLabel
     self.cropAndScaleAction = cropAndScaleAction
     settings = Settings(
       labels: labels, normalization: normalization, embedding: chosen?.name, cropAndScale: cropAndScaleAction)
@@ -65,6 +63,9 @@ public struct PhotoModel: Sendable {
       let classifier = try PictureClassifier(
         model.loaded, labels: labels, normalization: normalization, excluding: chosen?.name)
       self.classifier = classifier
+      let known =
+        if let curves { curves } else { try PrecisionRecallCurves(of: model, own: classifier.ownCurves) }
+      self.curves = known.byLabel
       inputName = classifier.inputName
       remarks = classifier.remarks
       predictor = model.predictor(of: classifier.function)
@@ -72,6 +73,7 @@ public struct PhotoModel: Sendable {
       var function = model.loaded.function
       inputName = try PictureInput.only(of: &function, model.loaded.context.graph, normalization)
       classifier = nil
+      self.curves = [:]
       remarks =
         embedding == nil
         ? ["output '\(chosen?.name ?? "")' is taken for a vector of the picture; --labels would name its classes"] : []

@@ -34,7 +34,7 @@ public struct CoreMLModelContainer: Sendable {
       throw .invalidModel("the model takes no picture\(wanted); its inputs are \(inputs)")
     }
     self.model = model
-    curves = try PrecisionRecallCurves(of: model)
+    curves = try PrecisionRecallCurves(of: model, own: model.modelDescription.precisionRecallCurves)
     self.inputImageFeatureName = name
     self.image = image
     self.featureProvider = featureProvider
