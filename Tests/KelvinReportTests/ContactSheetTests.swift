@@ -14,8 +14,8 @@ import Testing
 
   private static let evil = "<img src=x onerror=alert(1)>\u{1B}[31m\u{202E}\"' & </script>"
 
-  private static func sheet(_ pictures: [ContactSheet.Picture]) -> String {
-    ContactSheet(title: evil, summary: "3 pictures", pictures: pictures, kelvinVersion: "0").render()
+  private static func sheet(title: String = evil, _ pictures: [ContactSheet.Picture]) -> String {
+    ContactSheet(title: title, summary: "3 pictures", pictures: pictures, kelvinVersion: "0").render()
   }
 
   private static let page = sheet([
@@ -41,7 +41,15 @@ import Testing
 
   @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
   func theSheetHoldsInABrowserAtAnyWidthLightAndDarkWithoutScriptsToo() throws {
-    let checked = try PageTool.run("dev/page.py", "check", on: Array(Self.page.utf8), suffix: ".html")
+    let page = Self.sheet(
+      title: "otter OR badger",
+      [
+        .init(
+          path: "a/river.jpg", labels: [("otter", "90 %"), ("lake", "3 %")], width: 8, height: 8, thumbnail: Self.grey),
+        .init(path: "b/wood.jpg", labels: [("badger", "80 %")], width: 8, height: 8, thumbnail: Self.grey),
+        .init(path: "gone.jpg", labels: [("otter", "70 %")], width: 0, height: 0, thumbnail: nil, fault: "it is gone"),
+      ])
+    let checked = try PageTool.run("dev/page.py", "check", on: Array(page.utf8), suffix: ".html")
     #expect(checked.status == 0, "\(checked.output)")
     #expect(checked.output.contains("\"pictures\": 2"), "\(checked.output)")
   }
