@@ -206,7 +206,8 @@ let package = Package(
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(
-      "KelvinTests", "TenLines", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinFormats",
+      "KelvinTests", "TenLines", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph",
+      "KelvinFormats",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),
     test("InterfaceTests", "TestSupport"),

@@ -23,7 +23,7 @@ def as_slice(run):
     return {"frames": frames, "dropped": 0, "elapsed": at, "secondsPerFrame": (at - run["first"]) / len(frames)}
 
 
-def pace(runs):
+def tempo(runs):
     """To the first token, and tokens a second after it; nothing of no sequences."""
     if not runs:
         return {}
@@ -111,7 +111,7 @@ class Run:
         elif warm:
             found["throughput"] = 1 / statistics.fmean(warm)
         for name, runs in [("oneShot", configuration["runs"][:1]), ("sustained", configuration["runs"][1:])]:
-            found.update({f"tokens.{name}.{key}": value for key, value in pace(runs).items()})
+            found.update({f"tokens.{name}.{key}": value for key, value in tempo(runs).items()})
         found["windows"] = configuration["windows"]
         return found
 

@@ -24,7 +24,8 @@ package struct Verdict: Sendable, Hashable {
   ) {
     let condition = situation.isEmpty ? "" : ", with \(situation)"
     let photo = [
-      Self.photo(labels, start: start, warm: warm, load?.isOfTokens == true ? "Starting" : "One photo", condition), Self.disturbance(start, "the starts"),
+      Self.photo(
+        labels, start: start, warm: warm, load?.isOfTokens == true ? "Starting" : "One photo", condition), Self.disturbance(start, "the starts"),
       Self.disturbance(warm, "the warm latencies"),
     ].compactMap { $0 }
     sentences = photo.isEmpty ? [] : [photo.joined(separator: " ")]

@@ -33,7 +33,7 @@ extension TokenFigures {
       facts.append(
         ReportFact(
           "a token takes",
-          "\(HumanReadable.seconds(line.atZero)) and \(HumanReadable.seconds(line.slope)) more for each token before it,"
+          "\(HumanReadable.seconds(line.atZero)) and \(HumanReadable.seconds(line.slope)) for each token before it,"
             + " \(HumanReadable.percent(line.residual, decimals: 1)) off"))
     }
     facts.append(ReportFact("sizes cost", [counts(oneShot, "one-shot"), sustained.map { counts($0, "sustained") }]
