@@ -19,7 +19,8 @@ import Testing
     var flags = Self.sanitizers.map { "\(flags) -g -fuse-ld=lld -fsanitize=\($0)" } ?? flags
     // The thread sanitizer that comes with Swift knows Swift's queues, and cannot be linked without them.
     if Self.sanitizers == "thread" {
-      flags += " -L\"$(dirname $(readlink -f $(command -v swift)))/../lib/swift/linux\" -ldispatch -lBlocksRuntime"
+      let queues = "$(dirname $(readlink -f $(command -v swift)))/../lib/swift/linux"
+      flags += " -L\"\(queues)\" -Wl,-rpath,\"\(queues)\" -ldispatch -lBlocksRuntime"
     }
     let link =
       "ln -s '\(Self.library)' '\(folder.path)/libkelvin.so.0' && ln -s libkelvin.so.0 '\(folder.path)/libkelvin.so'"

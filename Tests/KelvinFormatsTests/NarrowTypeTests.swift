@@ -107,7 +107,8 @@ import Testing
 
   @Test func aCastToPowersOfTwoRoundsAsItIsAsked() throws {
     let x: [Swift.Float] = [0.75, 1, 1.25, 1.5, 1.75, 2, 3, 100, 0, 3e38, .infinity, .nan]
-    let top: Swift.Float = 0x1p127, least: Swift.Float = 0x1p-127
+    let top: Swift.Float = 0x1p127
+    let least: Swift.Float = 0x1p-127
     func powers(_ mode: String, saturates: Bool = true) throws -> [Swift.Float] {
       let attributes: KeyValuePairs<String, ONNXFile.Attribute> = [
         "to": .integer(24), "round_mode": .text(mode), "saturate": .integer(saturates ? 1 : 0),

@@ -97,8 +97,7 @@ struct Vector {
     let shapes = Dictionary(uniqueKeysWithValues: inputs.map { ($0.name, $0.tensor.shape) })
     let raw = try function.graph(shapes: shapes, evaluator: ReferenceEvaluator())
     if device == "cpu" {
-      let results = try ReferenceDevice().run(raw, inputs(of: raw)).outputs
-      try check(raw, results, "\(name), reference", comparesElementTypes)
+      try check(raw, raw.run(self, on: ["reference"]), "\(name), reference", comparesElementTypes)
     }
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let request = PlanRequest(units: .devices([device]), precision: .full, threads: 2)

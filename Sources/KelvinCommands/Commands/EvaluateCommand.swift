@@ -10,7 +10,8 @@ struct EvaluateCommand: ParsableCommand {
     discussion: """
       Several models, or one on several --units and with several --precisions, see the same pictures, each of which is \
       decoded once. All are held against the first: the difference in top-1 with its interval (paired, 95 %), and how \
-      likely a difference so large is between two that are equally good (McNemar's exact test).
+      likely a difference so large is between two that are equally good (McNemar's exact test). ECE is the expected \
+      calibration error, how far confidences are from shares of right answers.
 
       The data set is a folder with one folder for each class, a file of lines 'picture,class', or a document as COCO's \
       whose pictures have one category each. A picture that cannot be read is a line and never the end; the status is 65 \

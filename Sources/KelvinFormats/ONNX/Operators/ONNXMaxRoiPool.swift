@@ -9,9 +9,11 @@ extension ONNXMapper {
     let (x, boxes) = (try c.input(0), try c.input(1))
     let (source, count) = (c.emitter.shape(x), c.emitter.shape(boxes).dimensions.first ?? 0)
     guard let targets = c.integers("pooled_shape"), targets.count == 2,
-      targets.allSatisfy({ (1...(1 << 12)).contains($0) }), source.rank == 4, c.emitter.shape(boxes).dimensions == [count, 5], source[2] > 0, source[3] > 0
+      targets.allSatisfy({ (1...(1 << 12)).contains($0) }), source.rank == 4,
+      c.emitter.shape(boxes).dimensions == [count, 5], source[2] > 0, source[3] > 0
     else { throw c.emitter.invalid("boxes \(c.emitter.type(boxes)) of \(c.emitter.type(x))") }
-    let pool = BoxPool(emitter: c.emitter, images: x, boxes: boxes, scale: c.float("spatial_scale", default: 1))
+    let pool = BoxPool(
+      emitter: c.emitter, images: x, source: source, boxes: boxes, scale: c.float("spatial_scale", default: 1))
     let depth = c.emitter.depth
     let row = TensorType(c.emitter.scalar(x), [source[1], targets[0], targets[1]])
     let region = try c.emitter.region(.body) {
@@ -26,13 +28,14 @@ extension ONNXMapper {
 /// The pooling of one box after another.
 private struct BoxPool {
   let emitter: Emitter
+  /// Of the graph around the loop, as the boxes are.
   let images: ValueID
+  let source: Shape
   let boxes: ValueID
   let scale: Float
 
   /// `[C, height, width]` of the box with a number.
   func result(of number: ValueID, _ targets: [Int], depth: Int) throws -> ValueID {
-    let source = emitter.shape(images)
     let box = try emitter.cast(
       try emitter.add(Gather(axis: 0), emitter.value(boxes, of: depth), number, step: "numbers"), to: .float32,
       step: "wide_numbers")
@@ -79,7 +82,8 @@ private struct BoxPool {
     let name = axis == 0 ? "rows" : "columns"
     func corner(_ index: Int, _ step: String) throws -> ValueID {
       let scaled = try emitter.unary(
-        UnaryFunction(.affine, a: scale, b: 0.5), part(box, index, "\(name)/\(step)_given"), step: "\(name)/\(step)_half")
+        UnaryFunction(.affine, a: scale, b: 0.5), part(box, index, "\(name)/\(step)_given"),
+        step: "\(name)/\(step)_half")
       return try emitter.unary(UnaryFunction(.floor), scaled, step: "\(name)/\(step)")
     }
     let first = try corner(2 - axis, "first")
