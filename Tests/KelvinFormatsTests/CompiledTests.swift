@@ -29,6 +29,7 @@ import Testing
     let program = try readModel(at: "\(Shared.packageRoot)/Tests/Vectors/Compiled/accumulate.mlmodelc")
     let graph = try program.graph()
     #expect(graph.states.count == 1)
+    #expect(try program.main.inputs.map(\.type) == [.tensor(.float32, [.fixed(2)]), .state(.float32, [.fixed(2)])])
     #expect(graph.nodes.contains { $0.op.name == "loop" })
     guard case .program(let functions) = program.structure else { throw FixtureError("it is no program") }
     let operations = try #require(functions["main"]).operations

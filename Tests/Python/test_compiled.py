@@ -54,10 +54,14 @@ class Compiled(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             own = kelvin.Model(compiled(package, folder), units="cpu")
             model = kelvin.Model(package, units="cpu")
-            self.assertEqual(
-                [node["name"] for node in own.plan().document["nodes"]],
-                [node["name"] for node in model.plan().document["nodes"]])
             inputs = made_up(own, 1)
+            try:
+                self.assertEqual(
+                    [node["name"] for node in own.plan().document["nodes"]],
+                    [node["name"] for node in model.plan().document["nodes"]])
+            except kelvin.FeatureError:
+                # Of sizes that only a prediction gives: without a description none are usual.
+                return False
             if inputs is None or set(own.outputs) != set(model.outputs):
                 return False
             states = [each.make_state() if each.description.states else None for each in (own, model)]

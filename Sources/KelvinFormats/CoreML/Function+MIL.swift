@@ -159,7 +159,8 @@ extension Feature {
       return .state(scalar, dimensions)
     case .unknown:
       guard let scalar = type.scalar else { throw malformed("the model does not say what it is") }
-      return .tensor(scalar, type.sizes.enumerated().map { dimension(name, $0, $1) })
+      let dimensions = type.sizes.enumerated().map { dimension(name, $0, $1) }
+      return type.isState ? .state(scalar, dimensions) : .tensor(scalar, dimensions)
     }
   }
 
