@@ -66,9 +66,10 @@ enum Console {
   }
 
   /// Ends the process. The driver of a device that is out may be at work still: it is not asked to end, which it might
-  /// never do, or not survive.
+  /// never do, or not survive. Nor is anybody asked where something failed: what ran out of memory may have left a lock
+  /// taken, the loader's for one, that ending waits for.
   static func exit(_ code: ExitCode) -> Never {
-    if ComputeDevice.isAnyOut { _exit(code.rawValue) }
+    if code != .success || ComputeDevice.isAnyOut { _exit(code.rawValue) }
     Glibc.exit(code.rawValue)
   }
 
