@@ -27,12 +27,18 @@ func test(_ name: String, _ needs: Target.Dependency...) -> Target {
 /// Whether dev/fuzz.sh builds: its program needs the fuzzer's runtime, whose entry point takes the place of any other.
 let isFuzzing = Context.environment["KELVIN_FUZZ"] != nil
 
+/// Whether dev/sanitize.sh builds for ThreadSanitizer.
+let isWatchingThreads = Context.environment["KELVIN_SANITIZERS"] == "thread"
+
+/// What that sees of a lock takes the place of a function in one of Swift's libraries, which therefore stay apart.
+let locks: [Target.Dependency] = isWatchingThreads ? ["CMutexForTSan"] : []
+
 /// Swift's libraries as part of the program: loading and binding them takes longer than reading a light model, and the
 /// program then runs where Swift is not installed. The last two are what Foundation's own archive is made with.
 let standalone: [LinkerSetting] = [
-  .unsafeFlags([
-    "-use-ld=lld", "-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections",
-  ])
+  .unsafeFlags(
+    ["-use-ld=lld"]
+      + (isWatchingThreads ? [] : ["-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections"]))
 ]
 
 /// The same for the C library, of which programs see the functions of `kelvin.h` and nothing else.
@@ -74,7 +80,9 @@ let package = Package(
     swift("KelvinGraph", "CKelvinFiles", "KelvinBasics"),
     swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
-    swift("KelvinSteps", "KelvinGraph"),
+    swift("KelvinSteps", "KelvinGraph", "KelvinImages"),
+    swift("KelvinEvaluation", "KelvinSteps"),
+    swift("KelvinIndex", "CKelvinDrivers", "KelvinBasics", "KelvinSteps"),
     swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
     swift("KelvinDevices", "CKelvinDrivers", "KelvinBasics", "KelvinGraph"),
     swift("KelvinConformance", "KelvinBasics", "KelvinGraph", "KelvinDevices"),
@@ -111,10 +119,11 @@ let package = Package(
       "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport",
       "KelvinRuntime", "KelvinProfiler", "KelvinStreams", "KelvinBench", "KelvinFeatures", "KelvinEngine"),
     swift(
-      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinRuntime",
-      "KelvinEngine"),
+      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinEvaluation", "KelvinIndex",
+      "KelvinImages",
+      "KelvinRuntime", "KelvinReport", "KelvinEngine"),
     .target(
-      name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"], swiftSettings: strict,
+      name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"] + locks, swiftSettings: strict,
       linkerSettings: shared),
     swift("KelvinCommands", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinConformance", argumentParser),
     .executableTarget(
@@ -123,6 +132,9 @@ let package = Package(
     .executableTarget(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
     .executableTarget(name: "Measuring", dependencies: ["Kelvin"], path: "Examples/Measuring", swiftSettings: strict),
+    .executableTarget(
+      name: "Generating", dependencies: ["Kelvin"], path: "Examples/Generating",
+      exclude: ["Licence.mlpackage", "README.md", "train.py"], swiftSettings: strict),
     .target(name: "CMutexForTSan", path: "Tests/CMutexForTSan"),
     .target(name: "CFakeNVML", path: "Tests/CFakeNVML"),
     .target(name: "CFaultyDrivers", dependencies: ["CKelvinDrivers"], path: "Tests/CFaultyDrivers"),
@@ -140,7 +152,9 @@ let package = Package(
     test(
       "KelvinGraphTests", "KelvinBasics", "KelvinGraph", "KelvinPasses", "KelvinDevices", "KelvinConformance",
       "KelvinReference", "TestSupport"),
-    test("KelvinStepsTests", "KelvinBasics", "KelvinSteps", "KelvinGraph"),
+    test("KelvinStepsTests", "KelvinBasics", "KelvinSteps", "KelvinGraph", "KelvinImages", "TestSupport"),
+    test("KelvinEvaluationTests", "KelvinSteps", "KelvinEvaluation", "TestSupport"),
+    test("KelvinIndexTests", "KelvinBasics", "KelvinSteps", "KelvinIndex", "TestSupport"),
     test("KelvinImagesTests", "KelvinBasics", "KelvinImages", "TestSupport"),
     test(
       "KelvinPassesTests", "KelvinBasics", "KelvinPasses", "KelvinGraph", "KelvinDevices", "KelvinConformance",
@@ -192,11 +206,12 @@ let package = Package(
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(
-      "KelvinTests", "TenLines", "Measuring", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinFormats",
+      "KelvinTests", "TenLines", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph",
+      "KelvinFormats",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),
     test("InterfaceTests", "TestSupport"),
-    test("KelvinVisionTests", "KelvinVision", "Kelvin", "TestSupport"),
+    test("KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "TestSupport"),
     .target(
       name: "Seams",
       dependencies: [
@@ -220,4 +235,4 @@ package.targets.append(
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
     // No test links it: tests are bound to Swift's shared libraries, and there can be one of each only.
     : .executableTarget(
-      name: "kelvin", dependencies: ["KelvinCommands"], swiftSettings: strict, linkerSettings: standalone))
+      name: "kelvin", dependencies: ["KelvinCommands"] + locks, swiftSettings: strict, linkerSettings: standalone))

@@ -1,8 +1,21 @@
 // The functions of two elements; the list is dev/elementwise/binary.toml. Needs functions.glsl.
 
+// z^y for z >= 0 as e^(y ln z). What the exponent is off by, the power is off by in proportion, so the logarithm and its
+// product with y are sums of two numbers. No fused multiply-add is relied on: drivers may split them.
+float powerOfMagnitude(float z, float y) {
+  vec2 logarithms = logarithmInTwo(z);
+  float product = y * logarithms.x;
+  if (!(abs(product) < 128.0)) return exponential(product);
+  float yUpper = upperHalf(y), upper = upperHalf(logarithms.x);
+  precise float yLower = y - yUpper, lower = logarithms.x - upper;
+  precise float high = yUpper * upper;
+  precise float low = yUpper * lower + (yLower * logarithms.x + y * logarithms.y);
+  return exponential(high, low);
+}
+
 float power(float x, float y) {
   float z = abs(x);
-  float p = exponential(y * logarithm(z));
+  float p = powerOfMagnitude(z, y);
   if (z == 1.0 && !isUnordered(y)) p = 1.0;
   if (z == 0.0 && !isUnordered(y)) p = y > 0.0 ? 0.0 : infinity();
   if (y == 2.0) p = z * z;

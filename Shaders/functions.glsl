@@ -19,15 +19,17 @@ float scaledExponential(float n, float r) {
   return p * intBitsToFloat((low + 127) << 23) * intBitsToFloat((e - low + 127) << 23);
 }
 
-// e^x by x = n ln 2 + r.
-float exponential(float x) {
+// e^(x + low) by x = n ln 2 + r, low being far less than x.
+float exponential(float x, float low) {
   float clamped = min(max(x, -104.0), 89.0);
   float n = roundEven(clamped * 1.44269504);
   precise float r = clamped - n * 0.693145752;
-  r = r - n * 1.42860677e-6;
+  r = r + (low - n * 1.42860677e-6);
   float y = scaledExponential(n, r);
   return isUnordered(x) ? x : y;
 }
+
+float exponential(float x) { return exponential(x, 0.0); }
 
 // 2^x
 float powerOfTwo(float x) {
@@ -47,25 +49,58 @@ float ratio(float x, float y) {
 
 vec4 ratio(vec4 x, vec4 y) { return vec4(ratio(x.x, y.x), ratio(x.y, y.y), ratio(x.z, y.z), ratio(x.w, y.w)); }
 
-// ln x by x = 2^e m, m in [sqrt 1/2, sqrt 2), and the series of ln m in (m - 1) / (m + 1).
-float logarithm(float x) {
+// x = 2^e m with m in [sqrt 1/2, sqrt 2), of which ln m is a series in s = (m - 1) / (m + 1).
+struct Parts { float e, m, s; };
+
+Parts partsOf(float x) {
   bool tiny = x < 1.17549435e-38;
-  float scaled = tiny ? x * 8388608.0 : x;
-  int bits = floatBitsToInt(scaled);
+  int bits = floatBitsToInt(tiny ? x * 8388608.0 : x);
   int e = ((bits - 0x3F3504F3) >> 23);
   float m = intBitsToFloat(bits - (e << 23));
-  float s = (m - 1.0) / (m + 1.0);
+  return Parts(float(tiny ? e - 23 : e), m, (m - 1.0) / (m + 1.0));
+}
+
+// ln m - 2 s
+float restOfLogarithm(float s) {
   float s2 = s * s;
   float p = fma(s2, 2.0 / 9.0, 2.0 / 7.0);
   p = fma(p, s2, 2.0 / 5.0);
   p = fma(p, s2, 2.0 / 3.0);
-  float n = float(tiny ? e - 23 : e);
-  precise float low = n * 1.42860677e-6 + fma(p * s2, s, 2.0 * s);
-  precise float y = n * 0.693145752 + low;
+  return p * s2 * s;
+}
+
+float logarithm(float x) {
+  Parts parts = partsOf(x);
+  precise float low = parts.e * 1.42860677e-6 + (restOfLogarithm(parts.s) + 2.0 * parts.s);
+  precise float y = parts.e * 0.693145752 + low;
   if (x == 0.0) y = -infinity();
   if (x < 0.0) y = notANumber();
   if (x == infinity()) y = x;
   return isUnordered(x) ? x : y;
+}
+
+// x with the upper half of its significand alone: products of two such are exact.
+float upperHalf(float x) { return uintBitsToFloat(floatBitsToUint(x) & 0xFFFFF000u); }
+
+// ln x for x >= 0 as a sum of two numbers, the first of which is ln x rounded.
+vec2 logarithmInTwo(float x) {
+  if (x == 0.0 || !isFinite(x)) return vec2(logarithm(x), 0.0);
+  Parts parts = partsOf(x);
+  // What s lacks: m - 1 is exact, m + 1 and the quotient are not. The product of s and m + 1 in halves is exact.
+  float m = parts.m, s = parts.s;
+  precise float sum = m + 1.0;
+  precise float lost = m - (sum - 1.0);
+  float sUpper = upperHalf(s), sumUpper = upperHalf(sum);
+  precise float sLower = s - sUpper, sumLower = sum - sumUpper;
+  precise float rest = (m - 1.0) - sUpper * sumUpper;
+  rest = ((rest - sUpper * sumLower) - sLower * sumUpper) - sLower * sumLower - s * lost;
+  precise float large = parts.e * 0.693145752, twice = 2.0 * s;
+  precise float high = large + twice;
+  precise float low = (large == 0.0 ? 0.0 : twice - (high - large)) + 2.0 * rest / sum;
+  low = low + (restOfLogarithm(s) + parts.e * 1.42860677e-6);
+  precise float total = high + low;
+  precise float left = low - (total - high);
+  return vec2(total, left);
 }
 
 // 1 - erf(z) for z >= 0, relative error below 1.2e-7 (a Chebyshev fit in 1 / (1 + z / 2)).

@@ -120,11 +120,12 @@ class Network:
         self.nodes[-1].output[0] = name
         return name
 
-    def model(self, inputs=PICTURE, outputs=CLASSIFIED):
-        """`inputs` and `outputs` give the type and the shape of each by its name."""
+    def model(self, inputs=PICTURE, outputs=CLASSIFIED, domains=()):
+        """`inputs` and `outputs` give the type and the shape of each by its name, `domains` whose operators there are besides."""
         described = [[helper.make_tensor_value_info(name, *about) for name, about in values.items()]
                      for values in (inputs, outputs)]
         graph = helper.make_graph(self.nodes, self.name, *described, self.initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        opsets = [helper.make_opsetid("", self.opset), *(helper.make_opsetid(domain, 1) for domain in domains)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
         onnx.checker.check_model(model)
         return model

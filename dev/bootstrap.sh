@@ -11,13 +11,14 @@ packages=(
   libxxhash-dev            # what finds damaged files
   libssl-dev               # content keys: SHA-256, linked into the program
   libvips42                # pictures
+  libsqlite3-0             # indexes of pictures
 )
 # Software drivers, where there is no GPU whose driver would serve.
 if ! compgen -G '/dev/dri/renderD*' > /dev/null && ! [ -e /dev/nvidia0 ]; then
   packages+=(mesa-vulkan-drivers pocl-opencl-icd)
 fi
 if [ "${1:-}" = --tests ]; then
-  packages+=(vulkan-validationlayers chromium python3 python3-numpy)  # reports are looked at in a browser
+  packages+=(vulkan-validationlayers chromium python3 python3-numpy sqlite3)  # reports are looked at in a browser
   # Kernels of aarch64 run under an emulator.
   [ "$(uname -m)" = aarch64 ] || packages+=(qemu-user libc6-dev-arm64-cross)
 fi

@@ -14,6 +14,24 @@ def rank(values, per_mille):
     return ordered[max((len(ordered) * per_mille + 999) // 1000, 1) - 1] if ordered else None
 
 
+def as_slice(run):
+    """The tokens of a sequence after the first, each a frame that arrives when the one before it is done."""
+    at, frames = run["first"], []
+    for seconds in run["seconds"]:
+        frames.append({"arrival": at, "start": at, "end": at + seconds})
+        at += seconds
+    return {"frames": frames, "dropped": 0, "elapsed": at, "secondsPerFrame": (at - run["first"]) / len(frames)}
+
+
+def tempo(runs):
+    """To the first token, and tokens a second after it; nothing of no sequences."""
+    if not runs:
+        return {}
+    seconds = [one for run in runs for one in run["seconds"]]
+    return {"sequences": len(runs), "firstToken": rank([run["first"] for run in runs], 500),
+            "rate": len(seconds) / math.fsum(seconds)}
+
+
 class Run:
     """A journal's entries, by configuration and phase."""
 
@@ -25,7 +43,7 @@ class Run:
                 self.head = body["_0"]
             elif kind == "configuration":
                 self.configurations.append({"setup": body["_0"], "starts": [], "cold": [], "warm": [], "slices": [],
-                                            "energy": [], "windows": 0, "disturbed": 0, "failed": False})
+                                            "runs": [], "energy": [], "windows": 0, "disturbed": 0, "failed": False})
             elif kind == "rounds":
                 phase = self.phases.setdefault(body["phase"], {"disturbed": []})
                 phase["planned"] = body["planned"]
@@ -42,6 +60,12 @@ class Run:
         elif kind == "slice":
             to["slices"].append(body["slice"])
             to["energy"].append(body["energy"])
+        elif kind == "tokens":
+            to["runs"].append(body["run"])
+            # The first sequence is no part of the load that goes on.
+            if "energy" in body:
+                to["slices"].append(as_slice(body["run"]))
+                to["energy"].append(body["energy"])
         elif kind == "contention":
             to["windows"] += 1
         elif kind == "failure":
@@ -86,6 +110,8 @@ class Run:
                 found["energy.joulesPerInference"] = self.joules(configuration)
         elif warm:
             found["throughput"] = 1 / statistics.fmean(warm)
+        for name, runs in [("oneShot", configuration["runs"][:1]), ("sustained", configuration["runs"][1:])]:
+            found.update({f"tokens.{name}.{key}": value for key, value in tempo(runs).items()})
         found["windows"] = configuration["windows"]
         return found
 

@@ -38,7 +38,7 @@ SURVEY = """(() => {
     if (!marks.some(seen)) faults.push('a chart is empty: ' + (chart.getAttribute('aria-label') || chart.className.baseVal));
   }
   for (const [name, selector] of Object.entries({nodes: 'a.node', rows: '.layers tr[data-moves]', links: '.link', lanes: '.lanes rect',
-    configurations: '.cards tbody tr', series: '.curve', headroom: '.headroom', tables: 'table'}))
+    configurations: '.cards tbody tr', series: '.curve', headroom: '.headroom', tables: 'table', pictures: 'figure img'}))
     count(name, [...document.querySelectorAll(selector)]);
   for (const node of document.querySelectorAll('a.node')) {
     if (!seen(node)) faults.push('a layer has no size: ' + node.getAttribute('aria-label'));
@@ -98,7 +98,23 @@ MOST_BYTES, LAYER_BYTES = 1 << 20, 6 << 10
 
 # Selecting by keyboard shows the layer's costs; a filter hides rows.
 INTERACTION = """(() => {
-  const faults = [], box = document.querySelector('.placement');
+  const faults = [], sheet = document.querySelector('.sheet'), box = document.querySelector('.placement');
+  const shown = () => [...document.querySelectorAll('figure')].filter(figure => figure.getClientRects().length).length;
+  if (sheet) {
+    const all = shown(), search = document.querySelector('input[type=search]'), button = document.querySelector('[data-filter]');
+    if (all !== document.querySelectorAll('figure').length) faults.push('a picture is hidden from the beginning');
+    if (button) {
+      button.click();
+      if (shown() >= all || shown() !== +button.querySelector('small').textContent) faults.push('a category does not filter');
+      button.click();
+    }
+    search.value = 'no picture is called this';
+    search.dispatchEvent(new Event('input'));
+    if (shown()) faults.push('the search does not filter');
+    search.value = '';
+    search.dispatchEvent(new Event('input'));
+    if (shown() !== all) faults.push('pictures do not come back');
+  }
   if (!box) return faults;
   const nodes = box.querySelectorAll('.node'), panel = box.querySelector('.inspector');
   nodes[0].focus();
@@ -213,7 +229,7 @@ class Browser:
                 found.append("log: " + facts["entry"]["text"])
             elif kind == "Runtime.consoleAPICalled" and facts["type"] in ("error", "warning", "assert"):
                 found.append("console: " + str(facts["args"]))
-            elif kind == "Network.requestWillBeSent" and not facts["request"]["url"].startswith("file:"):
+            elif kind == "Network.requestWillBeSent" and not facts["request"]["url"].startswith(("file:", "data:")):
                 found.append("fetches " + facts["request"]["url"][:100])
         return found
 

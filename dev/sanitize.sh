@@ -44,6 +44,8 @@ for build in "${builds[@]}"; do
   reports=$PWD/$scratch/reports
   log=$scratch/tests.log
   began=$SECONDS
+  # Which sanitizers there are decides how the program is linked (Package.swift), and how tests link others.
+  export KELVIN_SANITIZERS=$build
   swift build -c release "${options[@]}" --scratch-path "$scratch" --build-tests
   echo "== $build: built in $((SECONDS - began)) s"
   rm -rf "$reports"
@@ -53,7 +55,7 @@ for build in "${builds[@]}"; do
   export UBSAN_OPTIONS=$undefined:log_path=$reports/report
   began=$SECONDS
   # Memory begins as in `make test`.
-  KELVIN_SANITIZERS=$build KELVIN_FRESH_MEMORY=255 swift test -c release "${options[@]}" --scratch-path "$scratch" --disable-testable-imports \
+  KELVIN_FRESH_MEMORY=255 swift test -c release "${options[@]}" --scratch-path "$scratch" --disable-testable-imports \
     --skip-build "$@" 2>&1 | tee "$log" | grep -E 'Test run|failed after|skipped' || true
   echo "== $build: ran in $((SECONDS - began)) s"
   grep -rh SUMMARY "$reports" | sort | uniq -c || true

@@ -114,7 +114,7 @@ def bench(
     """Compares ways to run a model under a workload, and says which to pick.
 
     Args:
-        workload: `one-shot`, `stream`, `throughput`, or the path of a workload's file.
+        workload: `one-shot`, `stream`, `throughput`, `tokens`, or the path of a workload's file.
         configurations: options of `Model` for each way, such as `[{"units": "cpu-only"}, {"units": "vulkan:0"}]`; the
             CPU, each hardware device and all together where None.
         cancellation: ends it with what is known by then.

@@ -51,7 +51,8 @@ class _Writer:
         outputs = ", ".join(f"{self.type(item.type)} {item.name}" for item in operation.outputs)
         inputs = ", ".join(f"{name} = {self.argument(value)}" for name, value in sorted(operation.inputs.items()))
         attributes = ", ".join(f"{name} = {self.value(value)}" for name, value in sorted(operation.attributes.items()))
-        return f"{outputs} = {operation.type}({inputs})[{attributes}]"
+        assignment = f"{outputs} = " if outputs else ""
+        return f"{assignment}{operation.type}({inputs})[{attributes}]"
 
     def argument(self, argument: Any) -> str:
         items = [

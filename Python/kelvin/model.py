@@ -113,8 +113,8 @@ class Model:
     ```
 
     Args:
-        path: an `.mlpackage`, `.mlmodel` or `.onnx`; or the bytes of one of the latter two, or of an ML Program's
-            specification, with the files that it names in `files`.
+        path: an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx`; or the bytes of one of the latter two, or of an ML
+            Program's specification, with the files that it names in `files`.
         units: `all`, `cpu-only`, `cpu-and-gpu`, `cpu-and-neural-engine`, or devices: `"cpu,vulkan:0"` or a list.
         precision: `automatic`, `full`, `high` or `low`: how exactly it must be computed at least.
         plan: a plan that was saved, in place of a new one.

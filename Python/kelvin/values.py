@@ -5,7 +5,7 @@ import json
 import os
 import struct
 from ctypes import byref
-from typing import Any, Callable, Dict, List, Optional, Tuple, cast
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,12 @@ _TYPES = {
     "f8": 1, "f4": 2, "f2": 3, "i8": 4, "i4": 5, "i2": 6, "i1": 7, "u8": 8, "u4": 9, "u2": 10, "u1": 11, "b1": 12,
 }
 _CODES: "Dict[np.dtype[Any], int]" = {np.dtype(name): code for name, code in _TYPES.items()}
+#: What the library holds the elements of ml_dtypes in, by their names: they are NumPy's only from there, if at all.
+_HOLDERS = {
+    "bfloat16": "f4", "float8_e4m3fn": "f4", "float8_e4m3fnuz": "f4", "float8_e5m2": "f4", "float8_e5m2fnuz": "f4",
+    "float8_e8m0fnu": "f4", "float6_e2m3fn": "f4", "float6_e3m2fn": "f4", "float4_e2m1fn": "f4",
+    "int4": "i1", "int2": "i1", "uint4": "u1", "uint2": "u1",
+}
 _DTYPES = {code: dtype for dtype, code in _CODES.items()}
 #: By the names that descriptions use.
 DTYPES: "Dict[str, np.dtype[Any]]" = {
@@ -31,7 +37,8 @@ _Byte = ctypes.c_char
 #: As kelvin.h numbers them.
 FITS = {"exact": 0, "center-crop": 1, "scale-fit": 2, "scale-fill": 3}
 _PICTURES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
-_KIND_ARRAY, _KIND_PICTURE, _KIND_INT64, _KIND_DOUBLE, _KIND_STRING, _KIND_DICTIONARY = 1, 2, 3, 4, 5, 6
+_KIND_ARRAY, _KIND_PICTURE, _KIND_INT64, _KIND_DOUBLE = 1, 2, 3, 4
+_KIND_STRING, _KIND_DICTIONARY, _KIND_SEQUENCE = 5, 6, 7
 
 
 def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
@@ -42,8 +49,8 @@ def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
     if array.flags.carray and array.dtype in _CODES:
         return array
     if array.dtype not in _CODES:
-        # Features of bfloat16 are float32 to the library; NumPy has the type from ml_dtypes, if at all.
-        native = np.dtype(np.float32) if array.dtype.name == "bfloat16" else array.dtype.newbyteorder("=")
+        holder = _HOLDERS.get(array.dtype.name)
+        native = np.dtype(holder) if holder else array.dtype.newbyteorder("=")
         if native not in _CODES:
             raise FeatureError(
                 f"feature '{name}': expected numbers or booleans, got an array of {array.dtype}; convert it with astype")
@@ -137,6 +144,8 @@ class Features:
             return library.features_set_string(self.handle, key, encoded(value))
         if isinstance(value, dict):
             return self._set_dictionary(name, key, value)
+        if feature is not None and feature.elements == "multiArray" and isinstance(value, (list, tuple)):
+            return self._set_arrays(name, key, value)
         if isinstance(value, (str, list, tuple)):
             return self._set_sequence(name, key, [value] if isinstance(value, str) else list(value))
         raise FeatureError(
@@ -156,6 +165,12 @@ class Features:
         view, _held = described(array)
         library.features_set_array(self.handle, key, view)
         self.lent[name] = array
+
+    def _set_arrays(self, name: str, key: bytes, values: Sequence[Any]) -> None:
+        arrays = [lendable(name, np.asarray(value)) for value in values]
+        views = [described(array) for array in arrays]
+        library.features_set_arrays(self.handle, key, b"".join(view for view, _held in views), len(views))
+        self.lent[name] = arrays
 
     def _set_picture(self, name: str, key: bytes, value: Any, fit: str) -> None:
         number = _fit(fit)
@@ -251,7 +266,14 @@ class Features:
             return (text.value or b"").decode()
         if kind == _KIND_DICTIONARY:
             return self._dictionary(key)
+        if kind == _KIND_SEQUENCE and feature is not None and feature.elements == "multiArray":
+            return self._arrays(key)
         return json.loads(library.text(library.features_get_json, self.handle, key)) if kind else None
+
+    def _arrays(self, key: bytes) -> List[NDArray]:
+        views, count = ctypes.POINTER(Array)(), ctypes.c_size_t()
+        library.features_get_arrays(self.handle, key, byref(views), byref(count))
+        return [_shared(views[index], self) for index in range(count.value)]
 
     def _array(self, name: str, key: bytes) -> NDArray:
         lent: Optional[NDArray] = self.lent.get(name)

@@ -142,13 +142,35 @@ public func kelvin_features_get_dictionary(
 }
 
 @c @implementation
+public func kelvin_features_get_arrays(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?,
+  _ arrays: UnsafeMutablePointer<UnsafePointer<kelvin_array>?>?, _ count: UnsafeMutablePointer<Int>?,
+  _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let (result, length) = (try place(arrays, "arrays"), try place(count, "count"))
+    let name = try text(name, "name")
+    let feature = try features.feature(name)
+    guard let sequence = feature.sequenceValue, sequence.type == .multiArray else {
+      throw mismatch(name, "arrays in a row", feature)
+    }
+    let values = sequence.multiArrayValues
+    features.withViews { views in
+      result.pointee = UnsafePointer(views.elements(values.map { $0.view(views) }))
+    }
+    length.pointee = values.count
+  }
+}
+
+@c @implementation
 public func kelvin_features_get_json(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?,
   _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: ErrorText?
 ) -> kelvin_code {
   get(features, name, json, "json", error) { _, feature, name in
     guard let value = ValueDocument(feature) else {
-      throw mismatch(name, "a number, text, dictionary or sequence", feature)
+      throw mismatch(name, "a number, text, dictionary or sequence of these", feature)
     }
     return allocated(String(decoding: try JSONText.encode(value, unspeakable: .text), as: UTF8.self))
   }
@@ -184,7 +206,7 @@ private enum ValueDocument: Encodable {
     case .string: self = .string(feature.stringValue)
     case .dictionary: self = .dictionary(feature.dictionaryValue)
     case .sequence:
-      guard let sequence = feature.sequenceValue else { return nil }
+      guard let sequence = feature.sequenceValue, sequence.type != .multiArray else { return nil }
       self = .sequence(sequence)
     default: return nil
     }

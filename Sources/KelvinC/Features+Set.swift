@@ -114,6 +114,17 @@ public func kelvin_features_set_strings(
 }
 
 @c @implementation
+public func kelvin_features_set_arrays(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ arrays: UnsafePointer<kelvin_array>?, _ count: Int,
+  _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { name in
+    let lent = try elements(arrays, count, "arrays").map { array in try naming(name) { try MultiArray(lent: array) } }
+    return FeatureValue(sequence: FeatureSequence(multiArrays: lent))
+  }
+}
+
+@c @implementation
 public func kelvin_features_set_int64s(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ values: UnsafePointer<Int64>?, _ count: Int,
   _ error: ErrorText?

@@ -8,9 +8,13 @@ package final class Predictor: Sendable {
   package let loaded: LoadedModel
   /// The states of the model, by name.
   package let states: [String: TensorType]
+  /// The device that each of them lies on under the plan for the usual sizes.
+  package let stateDevices: [String: String]
   private let walk: FunctionWalk
   private let graphs: [GraphForms]
   private let batchWidth: Int
+  /// Whether devices other than the host work for the model's usual sizes.
+  package let usesOtherDevices: Bool
 
   /// - Parameters:
   ///   - compiled: the compiled forms of the model's graphs for its usual sizes, as `LoadedModel.compiledGraphs` gives
@@ -26,9 +30,12 @@ package final class Predictor: Sendable {
     let known = compiled.compactMap { $0 }
     let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }
     self.states = Dictionary(states) { first, _ in first }
+    stateDevices = known.reduce(into: [:]) { devices, model in
+      devices.merge(model.stateDevices) { first, _ in first }
+    }
     // One for each core, and one more where another device works while the host prepares the next.
-    let usesOthers = known.contains { model in model.placement.values.contains { $0 != model.host } }
-    batchWidth = min(SessionLanes.limit, max(loaded.options.request.threads, 1) + (usesOthers ? 1 : 0))
+    usesOtherDevices = known.contains { model in model.placement.values.contains { $0 != model.host } }
+    batchWidth = min(SessionLanes.limit, max(loaded.options.request.threads, 1) + (usesOtherDevices ? 1 : 0))
   }
 
   /// The same compiled graphs, with other features or host steps around them.
@@ -37,13 +44,15 @@ package final class Predictor: Sendable {
   private init(_ other: Predictor, _ function: Function) {
     loaded = other.loaded
     states = other.states
+    stateDevices = other.stateDevices
     walk = FunctionWalk(function)
     graphs = other.graphs
     batchWidth = other.batchWidth
+    usesOtherDevices = other.usesOtherDevices
   }
 
-  /// How often a plan was searched for, the usual sizes' left out.
-  package var planSearchCount: Int { graphs.reduce(0) { $0 + $1.planSearchCount } }
+  /// What sizes besides the usual ones have cost.
+  package var formCounts: FormCounts { graphs.reduce(FormCounts()) { $0 + $1.formCounts } }
 
   /// One prediction. Blocks the calling thread.
   ///

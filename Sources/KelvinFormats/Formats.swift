@@ -9,7 +9,7 @@ package struct Format: Sendable {
 }
 
 /// Every format there is, in the order in which they are asked.
-package let formats: [Format] = [.onnx, .mlPackage, .mlModel]
+package let formats: [Format] = [.onnx, .mlPackage, .compiledCoreML, .mlModel]
 
 /// Reads a model file or package. Its weights stay in the mapped file.
 ///
@@ -25,7 +25,7 @@ package func readModel(at path: String, allowsLinks: Bool = false) throws(Format
   guard let format = formats.first(where: { $0.sniff(path) }) else {
     throw FormatError(
       .unsupported, file: path, "it is \(kind == .folder ? "a folder" : "a file") of an unknown kind",
-      remedy: "expected an .onnx file, an .mlpackage folder or an .mlmodel file")
+      remedy: "expected an .onnx file, an .mlpackage or .mlmodelc folder, or an .mlmodel file")
   }
   let program = try format.read(path, allowsLinks)
   // They were whole all the while.

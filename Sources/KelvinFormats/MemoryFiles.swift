@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import KelvinBasics
 package import KelvinGraph
 
 /// A model that lies in memory, and the files that it names.

@@ -1,4 +1,4 @@
-internal import KelvinBasics
+package import KelvinBasics
 
 extension ImageFile {
   /// Decodes the picture in a file, of which no more is read than it takes to see it. Errors name it by `path`.
@@ -10,6 +10,16 @@ extension ImageFile {
   ) throws(ImageError) -> DecodedImage {
     let file: OpenFile
     do throws(FileError) { file = try OpenFile(path) } catch { throw ImageError(error) }
+    return try decode(file, orientation: orientation, maximumPixels: maximumPixels)
+  }
+
+  /// Decodes the picture in an open file, as the file of a path.
+  ///
+  /// - Throws: ``ImageError`` as for a path.
+  package static func decode(
+    _ file: OpenFile, orientation: ImageOrientation? = nil, maximumPixels: Int = maximumPixels
+  ) throws(ImageError) -> DecodedImage {
+    let path = file.path
     guard file.byteCount <= maximumFileBytes else {
       throw ImageError(.tooLarge, path, "\(file.byteCount) bytes, at most \(maximumFileBytes) are read")
     }

@@ -37,19 +37,26 @@ package struct FoldConstants: Pass {
       guard growth + added <= Self.growthLimit, work + excess <= Self.workLimit else { continue }
       growth += added
       work += excess
-      let folded = Weight(type, from: weights) { [evaluator] in
-        let inputs = weights.map { $0.dense() }
-        // Inference accepted these types when the graph was built, so evaluation cannot fail on them.
-        guard let result = try? evaluator.evaluate(node.op, inputs).first else {
-          preconditionFailure("\(node.op.name) '\(node.name)' cannot be evaluated")
-        }
-        return result
-      }
+      let folded = folded(node, weights, type)
       let constant = edits.addWeight("\(graph[node.outputs[0]].name)#folded", folded)
       depths[constant] = depth + 1
       edits.remove(index, replacement: constant)
       edits.note(node.origins, "computed once: its inputs are constant", isRemoval: true)
     }
     return edits.finish()
+  }
+
+  /// What a node makes of weights. A slice is a part of its weight, and none of the rest is looked at: a decoder reads one
+  /// row of a mask that has one for each position there may be.
+  private func folded(_ node: Node, _ weights: [Weight], _ type: TensorType) -> Weight {
+    if let slice = node.op as? Slice, let part = weights[0].sliced(slice) { return part }
+    return Weight(type, from: weights) { [evaluator] in
+      let inputs = weights.map { $0.dense() }
+      // Inference accepted these types when the graph was built, so evaluation cannot fail on them.
+      guard let result = try? evaluator.evaluate(node.op, inputs).first else {
+        preconditionFailure("\(node.op.name) '\(node.name)' cannot be evaluated")
+      }
+      return result
+    }
   }
 }

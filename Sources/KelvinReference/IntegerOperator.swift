@@ -17,12 +17,13 @@ extension IntegerOperator {
     let types = inputs.map(\.type)
     guard (types + [output]).allSatisfy({ !$0.scalar.isFloatingPoint }) else { return nil }
     let words = inputs.map(\.words)
-    func result<Word: ReferenceWord>(_: Word.Type) throws(DeviceError) -> Tensor? {
-      let values = words.map { $0.map { Word(truncatingIfNeeded: $0) } }
-      let inputs = ReferenceInputs(node: node, types: types, outputs: [output], values: values)
-      guard let words = try integers(inputs) else { return nil }
-      return Tensor(output, wrapping: words.map { Int64(truncatingIfNeeded: $0) })
+    // Written out for each word: a generic function here would convert element by element through witness tables.
+    if types[0].scalar == .uint64 {
+      let values = words.map { $0.map { UInt64(truncatingIfNeeded: $0) } }
+      let inputs = ReferenceInputs<UInt64>(node: node, types: types, outputs: [output], values: values)
+      return try integers(inputs).map { Tensor(output, wrapping: $0.map { Int64(truncatingIfNeeded: $0) }) }
     }
-    return types[0].scalar == .uint64 ? try result(UInt64.self) : try result(Int64.self)
+    let inputs = ReferenceInputs<Int64>(node: node, types: types, outputs: [output], values: words)
+    return try integers(inputs).map { Tensor(output, wrapping: $0) }
   }
 }

@@ -8,6 +8,7 @@ package enum HTMLReport {
     let palette = ReportPalette(input.devices)
     let sections: [(id: Markup, name: Markup, body: Markup)] = [
       ("configurations", "Configurations", ConfigurationTable.section(input)),
+      ("tokens", "Tokens", TokenSection.section(input)),
       ("placement", "Placement", PlacementSection.section(input, palette)),
       ("account", "Where the time goes", AccountChart.section(input)),
       ("timeline", "Timeline", TimelineChart.section(input, palette)),

@@ -25,6 +25,8 @@ package struct ReportInput: Sendable, Hashable, Codable {
   package var placements: [ReportPlacement]
   package var timelines: [ReportTimeline]
   package var series: [ReportSeries]
+  /// One for each configuration that made tokens.
+  package var tokens: [ReportTokens]
   /// Where the time of one inference went, a row for each device or configuration.
   package var accounts: [ReportAccount]
   /// Plans that were predicted and then run.
@@ -37,7 +39,7 @@ package struct ReportInput: Sendable, Hashable, Codable {
     machine: MachineDescription, model: ReportModel, workload: String, latencyOf: String = "one inference",
     devices: [ReportDevice],
     configurations: [ReportConfiguration] = [], placements: [ReportPlacement] = [], timelines: [ReportTimeline] = [],
-    series: [ReportSeries] = [], accounts: [ReportAccount] = [], checks: [ReportCheck] = [],
+    series: [ReportSeries] = [], tokens: [ReportTokens] = [], accounts: [ReportAccount] = [], checks: [ReportCheck] = [],
     notes: [String] = []
   ) {
     self.title = title
@@ -54,6 +56,7 @@ package struct ReportInput: Sendable, Hashable, Codable {
     self.placements = placements
     self.timelines = timelines
     self.series = series
+    self.tokens = tokens
     self.accounts = accounts
     self.checks = checks
     self.notes = notes

@@ -1,18 +1,22 @@
 /// The report's style sheet. No input goes into it.
 enum ReportStyle {
-  static let css: Markup = "\(colours)\(text)\(tables)\(charts)\(graph)\(media)\(paper)"
+  static let css: Markup = "\(colours)\(patterns)\(text)\(tables)\(charts)\(graph)\(media)\(paper)"
 
-  private static let colours: Markup = """
+  static let colours: Markup = """
     :root{color-scheme:light dark;--z:1;--bg:#fbfaf8;--panel:#fff;--ink:#16191d;--soft:#5b6470;--line:#e2e1dd;\
     --link:#9aa1aa;--accent:#0b5fa5;--hatch:#ffffff9a;--tint:#eef4fa;--d0:#0072b2;--d1:#e08a00;--d2:#4b1d5c;\
-    --d3:#58b98f;--d4:#cc3d55;--d5:#8b93a1;--t0:#dcebe1;--t1:#f3df9f;--t2:#eeb183;--t3:#b33a3a;--t3ink:#fff;--p0:url(#p0);--p1:url(#p1);--p2:url(#p2);\
-    --p3:url(#p3);--p4:url(#p4);--p5:url(#p5);--wait:url(#wait)}
+    --d3:#58b98f;--d4:#cc3d55;--d5:#8b93a1;--t0:#dcebe1;--t1:#f3df9f;--t2:#eeb183;--t3:#b33a3a;--t3ink:#fff}
     @media(prefers-color-scheme:dark){:root{--bg:#101317;--panel:#171b21;--ink:#e9ecef;--soft:#9aa5b1;--line:#2a3038;\
     --link:#66707c;--accent:#6db5f0;--hatch:#10131780;--tint:#1a2733;--d0:#3f9be0;--d1:#f2b33d;--d2:#efe0ff;\
     --d3:#2e9468;--d4:#e8596f;--d5:#838d9b;--t0:#1f3a2c;--t1:#5f5019;--t2:#84491c;--t3:#c94b4b;--t3ink:#fff}}
     """
 
-  private static let text: Markup = """
+  /// What `ReportPalette.definitions` draws.
+  private static let patterns: Markup = """
+    :root{--p0:url(#p0);--p1:url(#p1);--p2:url(#p2);--p3:url(#p3);--p4:url(#p4);--p5:url(#p5);--wait:url(#wait)}
+    """
+
+  static let text: Markup = """
     *{box-sizing:border-box}
     body{margin:0;background:var(--bg);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,\
     "Noto Sans",sans-serif;-webkit-text-size-adjust:100%;font-feature-settings:"kern"}
@@ -53,7 +57,7 @@ enum ReportStyle {
     footer{margin-top:64px;border-top:1px solid var(--line);padding-top:12px}.notes{max-width:80ch;padding-left:20px}
     """
 
-  private static let tables: Markup = """
+  static let tables: Markup = """
     table{border-collapse:collapse;width:100%;font-size:14.5px;font-variant-numeric:tabular-nums}
     th,td{padding:9px 8px;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
     thead th{font-size:13px;font-weight:600;color:var(--soft);vertical-align:bottom}

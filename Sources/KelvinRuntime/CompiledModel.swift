@@ -30,6 +30,11 @@ package final class CompiledModel: Sendable {
     return WeightReport(graph, packed: packed)
   }
 
+  /// The device that each state lies on, by the state's name.
+  package var stateDevices: [String: String] {
+    Dictionary(zip(graph.states, flat.sources).map { ($0.name, placement[$1.name] ?? host) }) { first, _ in first }
+  }
+
   /// The devices that run nodes or hold values.
   package var usedDevices: Set<String> { Set(devices.keys) }
 

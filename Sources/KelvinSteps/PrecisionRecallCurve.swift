@@ -13,8 +13,10 @@ package struct PrecisionRecallCurve: Hashable, Sendable {
     }
   }
 
-  private let precision: [Point]
-  private let recall: [Point]
+  /// By rising threshold.
+  package let precision: [Point]
+  /// By rising threshold.
+  package let recall: [Point]
 
   /// - Parameters:
   ///   - precision: the share of answers at a threshold that was right, 0…1, in any order.

@@ -57,6 +57,50 @@ import Testing
     #expect(refused.status == 65 && refused.errors.contains("line 1"), "\(refused)")
   }
 
+  /// The first sequence compiles a form for the prompt; a state and a fixed mask ask for nothing afterwards.
+  @Test func tokensAreTimedByLengthAndNothingIsCompiledForThem() throws {
+    let folder = TemporaryFolder()
+    let (journal, page) = ("\(folder.path)/run.jsonl", "\(folder.path)/page.html")
+    let model = "\(SharedFiles.projectRoot)/Tests/Vectors/Decoder/shared.onnx"
+    let result = Kelvin.run([
+      "bench", model, "--workload", "tokens", "--prompt", "5", "--tokens", "24", "--duration", "0.1", "--units", "cpu",
+      "--no-cache", "--journal", journal, "--report", page, "--json",
+    ])
+    #expect(result.status == 0, "\(result)")
+    let tokens = try #require(try JSONValue(result.output)["configurations"]?[0]?["tokens"])
+    #expect(tokens["prompt"] == .number(5) && tokens["stretches"]?.array?.count == 8, "\(result.output)")
+    #expect(tokens["oneShot"]?["counts"]?["compilations"] == .number(0), "\(result.output)")
+    #expect(tokens["sustained"]?["counts"]?["plans"] == .number(0))
+    #expect((tokens["oneShot"]?["firstToken"]?.number ?? 0) > 0 && (tokens["line"]?["residual"]?.number ?? -1) >= 0)
+    let shown = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
+    #expect(shown.contains("id=\"tokens\"") && shown.contains("in host memory"))
+    if PageTool.hasPython {
+      let report = folder.write(result.output, "report.json")
+      let checked = Kelvin.run(
+        [journal, report], script: "python3 \(SharedFiles.projectRoot)/dev/check-journal.py \"$@\"")
+      #expect(checked.status == 0 && checked.output.contains("0 differ"), "\(checked)")
+    }
+    let later = Kelvin.run(["report", journal, "--json"])
+    #expect(later.status == 0 && later.output == result.output, "\(later)")
+  }
+
+  @Test func aModelThatTakesNoTokensIsRefusedWithWhatItLacks() {
+    let result = Kelvin.run(bench("--workload", "tokens"))
+    #expect(result.status == 65 && result.errors.contains("--token-role"), "\(result)")
+    let foreign = Kelvin.run(bench("--workload", "stream", "--prompt", "5"))
+    #expect(foreign.status == 64 && foreign.errors.contains("--prompt"), "\(foreign)")
+    let role = Kelvin.run(bench("--workload", "tokens", "--token-role", "x=sequence"))
+    #expect(role.status == 64 && role.errors.contains("total-length"), "\(role)")
+  }
+
+  /// Examples/Generating, built beside the program, goes on with the text that its model was trained on.
+  @Test func theExampleGoesOnWithATextByItsBytes() {
+    let result = Kelvin.run(
+      ["\(SharedFiles.projectRoot)/Examples/Generating/Licence.mlpackage", "Licensed under the ", "14"],
+      script: "\"$(dirname \"$0\")/Generating\" \"$@\"")
+    #expect(result.output == "Licensed under the Apache License\n", "\(result)")
+  }
+
   @Test func aRegressionAgainstAnEarlierRunIsStatusOne() throws {
     let folder = TemporaryFolder()
     func run(_ more: String...) -> ToolResult {

@@ -129,6 +129,13 @@ static void shapes(kelvin_model *model, const char *input) {
          "there is no feature 'nothing'");
   expect("of another kind", kelvin_features_get_double(in, input, &number, &error), KELVIN_ERROR_FEATURE,
          "expected a number");
+  const kelvin_array *several;
+  size_t count;
+  given = array(pixels, KELVIN_FLOAT32, 4, negative);
+  expect("arrays in a row", kelvin_features_set_arrays(in, "x", &given, 1, &error), KELVIN_ERROR_FEATURE, "at least 0");
+  expect("no arrays", kelvin_features_set_arrays(in, "x", NULL, 1, &error), KELVIN_ERROR_HANDLE, "'arrays' is NULL");
+  expect("one array", kelvin_features_get_arrays(in, input, &several, &count, &error), KELVIN_ERROR_FEATURE,
+         "expected arrays in a row");
   kelvin_picture picture = {pixels, KELVIN_GRAY8, 0, 5, 0};
   expect("no pixels", kelvin_features_set_picture(in, "x", &picture, 1, KELVIN_FIT_EXACT, &error), KELVIN_ERROR_FEATURE,
          "not a picture");

@@ -35,6 +35,9 @@ struct WorkloadTests {
     crowded.cachePressure = 16_000_000
     #expect(try Workload(json: try JSONEncoder().encode(crowded), document: "crowded") == crowded)
     #expect(crowded.situation.hasSuffix("4 GB/s of memory traffic by others, 16 MB of the caches used by others"))
+    let text = Workload(name: "text", kind: .tokens, duration: 3, prompt: 4, tokens: 5)
+    #expect(try Workload(json: try JSONEncoder().encode(text), document: "text") == text)
+    #expect(text.description == "tokens: 5 behind a prompt of 4, one sequence after another for 3 s")
     let pile = Workload(name: "pile", kind: .throughput, inFlight: 3)
     #expect(try Workload(json: try JSONEncoder().encode(pile), document: "pile") == pile)
   }
@@ -50,7 +53,12 @@ struct WorkloadTests {
     (#""#, "not JSON"), (#"[1,2]"#, ""), (#"{"format":"kelvin-workload"}"#, "version"),
     (#"{"format":"other","version":1,"name":"x","kind":"stream"}"#, "kelvin-workload"),
     (#"{"format":"kelvin-workload","version":9,"name":"x","kind":"stream"}"#, "version 9"),
-    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"burst"}"#, "one-shot, stream, throughput"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"burst"}"#, "one-shot, stream, throughput, tokens"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","prompt":4}"#, "prompt"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"tokens","tokens":1}"#, "expected 2 to 1000000, got 1"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"tokens","prompt":0}"#, "prompt"),
+    (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"tokens","iterations":9}"#, "means nothing for a tokens"),
+
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","fps":0}"#, "fps"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","fps":"fast"}"#, "fps"),
     (#"{"format":"kelvin-workload","version":1,"name":"x","kind":"stream","duration":1e300}"#, "duration"),
@@ -95,7 +103,7 @@ struct WorkloadTests {
 
   @Test func anUnknownNameListsTheKnownOnes() throws {
     let error = #expect(throws: BenchmarkError.self) { try Workload(named: "sprint") }
-    #expect(try #require(error).description.contains("one-shot, stream, throughput"))
+    #expect(try #require(error).description.contains("one-shot, stream, throughput, tokens"))
     #expect(throws: BenchmarkError.self) { try Workload(named: "/nowhere/at/all.json") }
   }
 

@@ -83,6 +83,10 @@ struct ONNXFile {
   /// A node as its message.
   mutating func raw(_ node: [UInt8]) { graph.bytes(1, node) }
 
+  /// An input or output of any kind as its message.
+  mutating func rawInput(_ value: [UInt8]) { graph.bytes(11, value) }
+  mutating func rawOutput(_ value: [UInt8]) { graph.bytes(12, value) }
+
   /// Weights with a little of everything in them.
   mutating func ramp(_ name: String, _ shape: [Int]) {
     let count = shape.reduce(1, *)

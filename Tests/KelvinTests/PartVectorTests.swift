@@ -14,6 +14,7 @@ import Testing
     var shape: [Int]?
     var map: [String: Double]?
     var maps: [[String: Double]]?
+    var arrays: [Value]?
 
     var doubles: [Double] { (numbers ?? number.map { [$0] } ?? []).map { $0 ?? .nan } }
   }
@@ -27,6 +28,8 @@ import Testing
   private static let onnx = fileStems(in: folder, endingWith: ".onnx")
   private static let coreML = fileStems(in: folder, endingWith: ".mlmodel")
   private static let classicalFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Classical"
+  private static let sequenceFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Sequences"
+  private static let sequences = fileStems(in: sequenceFolder, endingWith: ".onnx")
   private static let classicalONNX = fileStems(in: classicalFolder, endingWith: ".onnx")
   private static let classicalCoreML = fileStems(in: classicalFolder, endingWith: ".mlmodel")
 
@@ -46,13 +49,16 @@ import Testing
           uniqueKeysWithValues: try #require(value.map).map { key, number in
             (Int64(key).map { .int64($0) } ?? .string(key), number)
           }))
+    case .sequence where description.sequenceConstraint?.valueType == .multiArray:
+      FeatureValue(
+        sequence: FeatureSequence(multiArrays: try #require(value.arrays).map { try array($0, .float32) }))
     case .sequence: FeatureValue(sequence: FeatureSequence(strings: try #require(value.texts)))
-    default: FeatureValue(multiArray: try array(value, description))
+    default:
+      FeatureValue(multiArray: try array(value, try #require(description.multiArrayConstraint).dataType))
     }
   }
 
-  private func array(_ value: Value, _ description: FeatureDescription) throws -> MultiArray {
-    let type = try #require(description.multiArrayConstraint).dataType
+  private func array(_ value: Value, _ type: MultiArrayDataType) throws -> MultiArray {
     let array = try MultiArray(shape: try #require(value.shape), dataType: type)
     for (index, number) in value.doubles.enumerated() {
       var (rest, position) = (index, [Int]())
@@ -86,6 +92,11 @@ import Testing
     if expected.numbers != nil {
       let array = try #require(found.multiArrayValue, "\(what)")
       #expect(array.shape == expected.shape && agree(array.doubles, expected.doubles), "\(what): \(array.doubles)")
+    }
+    if let wanted = expected.arrays {
+      let arrays = try #require(found.sequenceValue, "\(what)").multiArrayValues
+      #expect(arrays.map(\.shape) == wanted.map { $0.shape ?? [] }, "\(what)")
+      for (array, wanted) in zip(arrays, wanted) { #expect(agree(array.doubles, wanted.doubles), "\(what)") }
     }
     if let wanted = expected.map {
       let got = entries(found.dictionaryValue)
@@ -123,7 +134,7 @@ import Testing
   }
 
   @Test func theVectorsAreThere() {
-    #expect(Self.onnx.count == 23 && Self.coreML.count == 4)
+    #expect(Self.onnx.count == 23 && Self.coreML.count == 4 && Self.sequences.count == 7)
     #expect(Self.classicalONNX.count == 32 && Self.classicalCoreML.count == 25)
   }
 
@@ -140,6 +151,25 @@ import Testing
 
   @Test(arguments: onnx) func anONNXModelGivesWhatONNXRuntimeDoes(name: String) async throws {
     try await check("\(name).onnx", try Self.cases("expected.json", name), .cpuOnly)
+  }
+
+  @Test(arguments: sequences) func sequencesOfTensorsGoInAndOutAndThroughLoops(name: String) async throws {
+    try await check(
+      "\(name).onnx", in: Self.sequenceFolder, try Self.cases("expected.json", name, in: Self.sequenceFolder), .cpuOnly)
+  }
+
+  @Test func aSequenceOfOtherThingsThanArraysIsRefused() async throws {
+    var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+    configuration.usesCache = false
+    let model = try await Model.load(
+      contentsOf: URL(filePath: "\(Self.sequenceFolder)/squared.onnx"), configuration: configuration)
+    let given = try #require(model.modelDescription.inputDescriptionsByName["given"])
+    #expect(given.type == .sequence && given.sequenceConstraint?.valueType == .multiArray)
+    let offset = FeatureValue(multiArray: try MultiArray(shape: [1], dataType: .float32))
+    let values = ["given": FeatureValue(sequence: FeatureSequence(strings: ["a"])), "offset": offset]
+    await #expect(throws: ModelError.self) {
+      try await model.prediction(from: DictionaryFeatureProvider(dictionary: values))
+    }
   }
 
   @Test(arguments: coreML) func aCoreMLPipelineGivesWhatItsFormulasSay(name: String) async throws {

@@ -56,6 +56,20 @@ class Predictions(unittest.TestCase):
         for pixels in (gray, gray[:, :, None]):
             self.assertEqual(model.predict({"image": pixels})["classLabel_probs"], expected)
 
+    def test_a_sequence_is_a_list_of_arrays(self):
+        model = kelvin.Model(ROOT / "Tests/Vectors/Sequences/insert.onnx", units="cpu")
+        self.assertEqual((model.inputs["given"].type, model.inputs["given"].elements), ("sequence", "multiArray"))
+        given = [np.arange(6, dtype=np.float32).reshape(2, 3), np.float32([7])]
+        for arrays in (given, given[:1]):
+            result = model.predict({"given": arrays, "x": np.float32([1, 2]), "place": np.array(0)})
+            for found, expected in zip(result["longer"], [np.float32([1, 2]), *arrays]):
+                np.testing.assert_array_equal(found, expected)
+            self.assertEqual((len(result["longer"]), len(result["shorter"])), (len(arrays) + 1, len(arrays) - 1))
+            self.assertEqual(result["count"], len(arrays) + 1)
+        optional = kelvin.Model(ROOT / "Tests/Vectors/Sequences/maybe.onnx", units="cpu")
+        self.assertEqual(len(optional.predict({"x": np.float32([1, 2])})["result"]), 1)
+        self.assertEqual(len(optional.predict({"x": np.float32([1, 2]), "given": given})["result"]), 3)
+
     def test_an_array_is_read_where_it_lies(self):
         from kelvin.values import described, lendable
         array = pixels()

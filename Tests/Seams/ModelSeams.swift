@@ -31,6 +31,15 @@ extension Seam {
         readCoreML(
           Bytes(copying: bytes), path: "model.mlmodel", folder: Package.joint.folder, files: []))
     },
+    // The text of a compiled model.
+    Seam(
+      "text", FormatError.self, longest: 4096,
+      seeds: Seeds.files(["model.mil"], in: "Tests/Vectors/Compiled")
+    ) { bytes in
+      let folder = MemoryFolder.path("text.mlmodelc")
+      MemoryFolder.write(bytes, to: "\(folder)/model.mil")
+      try build(readModel(at: folder))
+    },
     Seam("weights", FormatError.self, longest: 256, seeds: Package.plain.weights.map { [$0] } ?? []) {
       try build(Package.plain, weights: $0)
     },

@@ -27,7 +27,7 @@ import signals
 HERE = pathlib.Path(__file__).parent
 OPSET = 17
 NEWER_OPSET = {"Gelu": 20, "AveragePool": 19}
-BUDGET = 900_000
+BUDGET = 1_000_000
 FORMULAS = exact.FORMULAS | recurrence.FORMULAS | signals.FORMULAS
 ONNX_TYPE = {"float32": onnx.TensorProto.FLOAT, "float16": onnx.TensorProto.FLOAT16, "int32": onnx.TensorProto.INT32,
              "int64": onnx.TensorProto.INT64, "uint8": onnx.TensorProto.UINT8, "int8": onnx.TensorProto.INT8,

@@ -197,3 +197,51 @@ add("SwiGLU", ("a", Values((2, 3, 5))), ("b", Values((2, 3, 5))), opset=28, alph
 add("Shrink", ("x", Values((3, 7))), tolerance=EXACT)
 add("Shrink", ("x", floats(-2, -0.75, -0.5, 0, 0.5, 0.75, 2)), lambd=0.5, bias=0.25, tolerance=EXACT)
 add("Shrink", ("x", Values((3, 5), -9, 9, "int32")), lambd=2.0, bias=1.0, tolerance=EXACT, output_type="int32")
+
+# Two key heads of three numbers, which two queries each share.
+LINEAR = [("q", Values((2, 4, 12))), ("k", Values((2, 4, 6), -1, 1)), ("v", Values((2, 4, 10)))]
+LINEAR_PAST = ("s", Values((2, 2, 3, 5)))
+DECAY, RATE = ("g", Values((2, 4, 6), -1, 0)), ("beta", Values((2, 4, 2), 0, 1))
+
+
+def linear_attention(*operands, rule, **attributes):
+    add("LinearAttention", *LINEAR, *operands, opset=27, outputs=2, tolerance=SUMS, q_num_heads=4, kv_num_heads=2,
+        update_rule=rule, **attributes)
+
+
+linear_attention(LINEAR_PAST, rule="linear")
+linear_attention(LINEAR_PAST, DECAY, rule="gated", scale=0.75)
+linear_attention(LINEAR_PAST, ("g", Values((2, 4, 2), -1, 0)), ("beta", Values((2, 4, 1), 0, 1)), rule="gated_delta")
+linear_attention(("s", None), ("g", None), RATE, rule="delta")
+add("LinearAttention", ("q", Values((1, 1, 6))), ("k", Values((1, 1, 3))), ("v", Values((1, 1, 4))), opset=27, outputs=2,
+    tolerance=SUMS, q_num_heads=2, kv_num_heads=1, update_rule="linear")
+
+CHANNELS, FILTERS = ("x", Values((2, 3, 5))), ("w", Values((3, 1, 4)))
+for operands, attributes in (
+    ([], {}), ([("b", Values((3,))), ("past", Values((2, 3, 3)))], {"activation": "silu"}),
+    ([("b", None), ("past", Values((2, 3, 3)))], {}),
+):
+    add("CausalConvWithState", CHANNELS, FILTERS, *operands, opset=27, outputs=2, tolerance=SUMS, **attributes)
+add("CausalConvWithState", ("x", Values((1, 3, 2))), FILTERS, constant=("w",), opset=27, outputs=2, tolerance=SUMS)
+
+
+def box_maxima(x, boxes, pooled_shape, spatial_scale=1.0):
+    """The pooling of Fast R-CNN as ONNX Runtime has it; ONNX's evaluator has none."""
+    height, width = pooled_shape
+    result = np.zeros((len(boxes), x.shape[1], height, width))
+    for number, (image, *corners) in enumerate(boxes):
+        left, top, right, bottom = (int(np.floor(corner * spatial_scale + 0.5)) for corner in corners)
+        rows, columns = max(bottom - top + 1, 1) / height, max(right - left + 1, 1) / width
+        for i in range(height):
+            for j in range(width):
+                part = x[int(image), :, max(top + int(np.floor(i * rows)), 0):max(top + int(np.ceil((i + 1) * rows)), 0),
+                         max(left + int(np.floor(j * columns)), 0):max(left + int(np.ceil((j + 1) * columns)), 0)]
+                if part.size:
+                    result[number, :, i, j] = part.max((1, 2))
+    return result
+
+
+BOXES = np.array([[0, 0, 0, 8, 7], [1, 2.2, 1.4, 5.6, 9.3], [0, 7, 6, 3, 2], [1, 12, 12, 20, 20]], np.float32)
+for attributes in ({"pooled_shape": [2, 3]}, {"pooled_shape": [3, 2], "spatial_scale": 0.5}):
+    add("MaxRoiPool", ("x", Values((2, 3, 8, 9))), ("boxes", BOXES), opset=16, tolerance=EXACT, formula=box_maxima,
+        **attributes)

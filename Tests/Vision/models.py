@@ -1,5 +1,5 @@
-"""Writes this folder's models: segmenter.mlpackage, detector.mlmodel and thresholds.mlmodel (coremltools), segmenter.onnx
-and segmenter_forms.onnx (onnx).
+"""Writes this folder's models: segmenter.mlpackage, detector.mlmodel and thresholds.mlmodel (coremltools), segmenter.onnx,
+segmenter_forms.onnx and means.onnx (onnx).
 
 coremltools and onnx want different versions of protobuf: run it once in an environment of each; what is not installed is
 left as it is. scene.py says what the models compute.
@@ -46,6 +46,27 @@ def onnx_segmenters():
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="")
         onnx.checker.check_model(model)
         onnx.save(model, HERE / f"{name}.onnx")
+
+
+def onnx_means():
+    """The mean of each colour in each quarter of the picture, and by the whole's which of red, green and blue it is."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    nodes = [helper.make_node("AveragePool", ["pixels"], ["quarters"], kernel_shape=[8, 8], strides=[8, 8]),
+             helper.make_node("Flatten", ["quarters"], ["embedding"]),
+             helper.make_node("GlobalAveragePool", ["pixels"], ["whole"]),
+             helper.make_node("Flatten", ["whole"], ["means"]),
+             helper.make_node("Mul", ["means", "sharpness"], ["scores"]),
+             helper.make_node("Softmax", ["scores"], ["probabilities"], axis=1)]
+    graph = helper.make_graph(
+        nodes, "means", [helper.make_tensor_value_info("pixels", TensorProto.FLOAT, [1, 3, 16, 16])],
+        [helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, [1, 3]),
+         helper.make_tensor_value_info("embedding", TensorProto.FLOAT, [1, 12])],
+        [numpy_helper.from_array(np.array([8], np.float32), "sharpness")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="")
+    onnx.checker.check_model(model)
+    onnx.save(model, HERE / "means.onnx")
 
 
 def coreml_segmenter():
@@ -171,6 +192,7 @@ def coreml_classifier():
 if __name__ == "__main__":
     if "onnx" in sys.argv:
         onnx_segmenters()
+        onnx_means()
     if "coreml" in sys.argv:
         coreml_segmenter()
         coreml_detector()

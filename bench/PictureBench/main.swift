@@ -1,13 +1,16 @@
+import Dispatch
 import Glibc
 import KelvinImages
 
 /// What `bench/pictures.py` and `dev/compare-pictures.py` need of Kelvin's picture code, and nothing else:
 ///
 ///     PictureBench decode DIR FILE…
+///     PictureBench rate THREADS DIR
 ///     PictureBench fuse FRAME.rgb WIDTH HEIGHT CHANNELS SIDE RULE ITERATIONS TENSOR
 ///
 /// `decode` writes the upright 8-bit RGB pixels of the n-th file to `DIR/n.rgb` and prints `n WIDTH HEIGHT`, or
-/// `n ERROR` and the reason. `fuse` crops, scales and normalises a frame to a float32 tensor `3 x SIDE x SIDE`, as for
+/// `n ERROR` and the reason. `rate` decodes every file of a folder on so many threads and prints how many a second it was.
+/// `fuse` crops, scales and normalises a frame to a float32 tensor `3 x SIDE x SIDE`, as for
 /// a model that takes ImageNet's mean and deviation, prints the seconds of each iteration, and writes the tensor.
 func fail(_ reason: String) -> Never {
   _ = "PictureBench: \(reason)\n".withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
@@ -30,6 +33,25 @@ func decode(_ files: ArraySlice<String>, into folder: String) {
       print(index, "ERROR", error)
     }
   }
+}
+
+/// Decodes all files of a folder and keeps nothing.
+func rate(_ folder: String, threads: Int) -> Double {
+  guard let stream = opendir(folder) else { fail("cannot look into \(folder)") }
+  var files: [String] = []
+  while let entry = readdir(stream) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if !name.hasPrefix(".") { files.append("\(folder)/\(name)") }
+  }
+  closedir(stream)
+  let paths = files
+  let began = seconds()
+  DispatchQueue.concurrentPerform(iterations: threads) { thread in
+    for index in stride(from: thread, to: paths.count, by: threads) { _ = try? ImageFile.decode(path: paths[index]) }
+  }
+  return Double(paths.count) / (seconds() - began)
 }
 
 func seconds() -> Double {
@@ -74,6 +96,9 @@ case ("fuse", 10):
   guard numbers.count == 5, numbers.allSatisfy({ $0 > 0 }) else { fail("sizes are whole numbers from 1") }
   let tensor = try fuse(arguments[2], numbers[0], numbers[1], numbers[2], numbers[3], arguments[7], numbers[4])
   tensor.withUnsafeBytes { write($0, to: arguments[9]) }
+case ("rate", 4):
+  guard let threads = Int(arguments[2]), threads > 0 else { fail("\(arguments[2]) is not a number of threads") }
+  print(rate(arguments[3], threads: threads))
 default:
-  fail("usage: decode DIR FILE… | fuse FRAME.rgb WIDTH HEIGHT CHANNELS SIDE RULE ITERATIONS TENSOR")
+  fail("usage: decode DIR FILE… | rate THREADS DIR | fuse FRAME.rgb WIDTH HEIGHT CHANNELS SIDE RULE ITERATIONS TENSOR")
 }

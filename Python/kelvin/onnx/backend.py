@@ -19,23 +19,24 @@ class KelvinRep(BackendRep):
         initial = {item.name for item in graph.initializer}
         self._model = model
         self._names = [item.name for item in graph.input if item.name not in initial]
-        # Kelvin gives these as float32.
+        # Kelvin gives these in wider types, which have all their values.
         self._shorter = {
-            item.name for item in graph.output if item.type.tensor_type.elem_type == TensorProto.BFLOAT16}
+            item.name: tensor_dtype_to_np_dtype(item.type.tensor_type.elem_type)
+            for item in graph.output if item.type.tensor_type.elem_type >= TensorProto.BFLOAT16}
         self._texts = {
             item.name: [size.dim_value or -1 for size in item.type.tensor_type.shape.dim]
             for item in graph.output if item.type.tensor_type.elem_type == TensorProto.STRING}
 
     def run(self, inputs: Union[Sequence[Any], Dict[str, Any]], **_: Any) -> Tuple[Any, ...]:
         values = dict(inputs) if isinstance(inputs, dict) else dict(zip(self._names, inputs))
-        result = self._model.predict({name: _plain(value) for name, value in values.items()})
-        bfloat16 = tensor_dtype_to_np_dtype(TensorProto.BFLOAT16)
-        for name in self._shorter:
-            result[name] = result[name].astype(bfloat16)
+        given = {name: _plain(value) for name, value in values.items() if value is not None}
+        result = self._model.predict(given)
+        for name, dtype in self._shorter.items():
+            result[name] = result[name].astype(dtype)
         for name, shape in self._texts.items():
             texts = np.array(result[name], dtype=object)
             result[name] = texts.reshape(shape) if shape.count(-1) <= 1 else texts
-        return tuple(result[name] for name in self._model.outputs)
+        return tuple(result.get(name) for name in self._model.outputs)
 
 
 def _plain(value: Any) -> Any:

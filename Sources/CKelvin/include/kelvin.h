@@ -102,7 +102,8 @@ void kelvin_cancellation_release(kelvin_cancellation *cancellation);
 /// A model, loaded, placed on devices and ready to predict.
 typedef struct kelvin_model kelvin_model;
 
-/// Loads an `.mlpackage`, `.mlmodel` or `.onnx` and compiles it. The file must stay as it is while the model lives.
+/// Loads an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx` and compiles it. The file must stay as it is while the model
+/// lives.
 ///
 /// An ONNX model that leaves sizes of its inputs open, other than the batch, is compiled for what it first predicts from,
 /// unless the option `shape` says them; until then it has a description, and neither a plan nor states.
@@ -207,7 +208,7 @@ enum {
   KELVIN_KIND_STRING = 5,
   /// Numbers by text or by whole number.
   KELVIN_KIND_DICTIONARY = 6,
-  /// Texts, whole numbers or dictionaries in a row.
+  /// Texts, whole numbers, dictionaries or arrays in a row.
   KELVIN_KIND_SEQUENCE = 7,
 };
 
@@ -249,6 +250,9 @@ kelvin_code kelvin_features_set_strings(
 /// Whole numbers in a row.
 kelvin_code kelvin_features_set_int64s(
   kelvin_features *features, const char *name, const int64_t *values, size_t count, char **error);
+/// Arrays in a row, each of a shape of its own. They are lent as one array is.
+kelvin_code kelvin_features_set_arrays(
+  kelvin_features *features, const char *name, const kelvin_array *arrays, size_t count, char **error);
 /// Takes a feature's value away; nothing where it has none.
 kelvin_code kelvin_features_remove(kelvin_features *features, const char *name, char **error);
 
@@ -262,6 +266,9 @@ kelvin_code kelvin_features_kind(kelvin_features *features, const char *name, ke
 /// predicted into or released.
 kelvin_code kelvin_features_get_array(
   kelvin_features *features, const char *name, kelvin_array *array, char **error);
+/// A feature's arrays, in the same way.
+kelvin_code kelvin_features_get_arrays(
+  kelvin_features *features, const char *name, const kelvin_array **arrays, size_t *count, char **error);
 /// A feature's picture, in the same way. It is not to be written to.
 kelvin_code kelvin_features_get_picture(
   kelvin_features *features, const char *name, kelvin_picture *picture, char **error);
@@ -275,7 +282,7 @@ kelvin_code kelvin_features_get_string(
 kelvin_code kelvin_features_get_dictionary(
   kelvin_features *features, const char *name, const char *const **keys, const double **values, size_t *count,
   bool *is_numbered, char **error);
-/// Any value but arrays and pictures as JSON: numbers, texts, dictionaries, sequences.
+/// Any value but arrays, rows of them and pictures as JSON: numbers, texts, dictionaries, other sequences.
 kelvin_code kelvin_features_get_json(kelvin_features *features, const char *name, char **json, char **error);
 void kelvin_features_release(kelvin_features *features);
 

@@ -6,4 +6,5 @@
 #include "image_codecs.h"
 #include "nvml_table.h"
 #include "opencl_table.h"
+#include "sqlite_table.h"
 #include "vulkan_table.h"

@@ -98,6 +98,9 @@ package struct FeatureReader {
     case .dictionaries:
       throw ModelError(
         .featureType, "input '\(feature.name)' is a row of dictionaries, which the command line does not read")
+    case .tensors:
+      throw ModelError(
+        .featureType, "input '\(feature.name)' is a row of arrays, which the command line does not read")
     case .state:
       throw ModelError(.featureType, "input '\(feature.name)' is memory of the model's own, which cannot be given")
     }

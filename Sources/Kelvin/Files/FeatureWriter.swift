@@ -41,7 +41,7 @@ package struct WrittenFeature: Encodable, Sendable {
 }
 
 /// Writes a prediction's outputs into a folder: tensors as NAME.npy, pictures as NAME.png, dictionaries and sequences as
-/// NAME.json.
+/// NAME.json, which of a sequence of arrays has the names of their files.
 package struct FeatureWriter {
   private let folder: String
 
@@ -93,7 +93,7 @@ package struct FeatureWriter {
     case .multiArray:
       guard let array = value.multiArrayValue else { break }
       let path = place("npy")
-      try LocalFile.write(NPY.write(array.tensor), to: path)
+      _ = try write(array, to: path)
       return WrittenFeature(shape: array.shape, type: array.dataType.rawValue, file: path)
     case .dictionary:
       let path = place("json")
@@ -106,6 +106,7 @@ package struct FeatureWriter {
         switch sequence.type {
         case .string: try Self.json(sequence.stringValues)
         case .dictionary: try Self.json(sequence.dictionaryValues.map(entries))
+        case .multiArray: try Self.json(try sequence.multiArrayValues.map { try write($0, to: place("npy")) })
         default: try Self.json(sequence.int64Values)
         }
       try LocalFile.write(Array(text.utf8) + [0x0A], to: path)
@@ -113,6 +114,12 @@ package struct FeatureWriter {
     case .state: break
     }
     throw ModelError(.generic, "an output of type \(value.type.rawValue) cannot be written")
+  }
+
+  /// Writes an array to a path, and returns the file's name.
+  private func write(_ array: MultiArray, to path: String) throws -> String {
+    try LocalFile.write(NPY.write(array.tensor), to: path)
+    return String(path.dropFirst(folder.count + 1))
   }
 
   private static func json(_ document: some Encodable) throws -> String {

@@ -64,6 +64,8 @@ public struct Benchmark: Hashable, Sendable {
   public var checksAgreement = true
   /// Whether the best plans of a configuration are run before one is adopted, where it has several devices.
   public var triesPlans = true
+  /// What inputs and outputs of a decoder are for whose names do not say it, by name; for a workload of tokens.
+  public var tokenRoles: [String: TokenRole] = [:]
   /// The class of this machine for the model of heat, one of `ThermalMonitor.envelopes` or the path of such a file; an
   /// assumed one where nil.
   public var thermalEnvelope: String?
@@ -130,9 +132,11 @@ public struct Benchmark: Hashable, Sendable {
     _ cancellation: Cancellation, _ listener: MeasurementListener
   ) throws(ModelError) -> Result {
     let envelope = try ModelError.wrapping { try ThermalEnvelope(choosing: thermalEnvelope) }
+    let tokens = try tokens(of: url)
+    let configurations = configurations.map { $0.sized(by: tokens) }
     let given = try configurations.compared()
     let subject = try MeasuredSubject(
-      url, try configurations.shared(given), input, seed: seed, note: listener.note)
+      url, try configurations.shared(given), input ?? tokens?.step, seed: seed, note: listener.note)
     let (loaded, readOptions) = (subject.loaded, subject.options)
     return try ModelError.measuring {
       var options = BenchmarkOptions()
@@ -147,7 +151,7 @@ public struct Benchmark: Hashable, Sendable {
       let journalFile = try JournalFile(journal, loaded.context, workload.name, note: listener.note)
       options.keep = { journalFile?.append($0) }
       let runner = try BenchmarkRunner(
-        try subject.benchmarked(url, launcher, cancellation),
+        try subject.benchmarked(url, launcher, cancellation, tokens),
         workload.value, loaded.fitted(given), options: options, kelvinVersion: kelvinVersion, envelope: envelope)
       let result = try runner.run { listener.step(MeasurementStep($0)) }
       // What is found beside other work says nothing of the machine when it is idle.
@@ -157,6 +161,26 @@ public struct Benchmark: Hashable, Sendable {
       loaded.cacheRemarks.forEach(listener.note)
       return Result(result, of: loaded.context, envelope, journal: journalFile?.path)
     }
+  }
+}
+
+extension Benchmark {
+  /// How the model takes tokens; nil where none are asked for.
+  private func tokens(of url: URL) throws(ModelError) -> BenchmarkedTokens? {
+    guard workload.kind == .tokens, let first = configurations.first?.configuration else { return nil }
+    let file = try ReadModel(contentsOf: url, allowsLinks: first.allowsLinks)
+    let function = try ModelError.wrapping { try file.program.function(first.functionName) }
+    return try BenchmarkedTokens(
+      function, roles: tokenRoles, prompt: workload.promptCount, tokens: workload.tokenCount, seed: seed)
+  }
+}
+
+extension Benchmark.Configuration {
+  /// With the sizes of a step of tokens, as far as none were given.
+  fileprivate func sized(by tokens: BenchmarkedTokens?) -> Benchmark.Configuration {
+    var sized = self
+    sized.configuration.inputShapes.merge(tokens?.shapes ?? [:]) { given, _ in given }
+    return sized
   }
 }
 

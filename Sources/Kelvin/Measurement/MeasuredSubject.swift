@@ -44,10 +44,12 @@ struct MeasuredSubject {
 
   /// As a benchmark takes it.
   ///
-  /// - Parameter launcher: makes starts in processes of their own; nil to make them within this one.
+  /// - Parameters:
+  ///   - launcher: makes starts in processes of their own; nil to make them within this one.
+  ///   - tokens: how the model takes tokens, where it is fed with them.
   /// - Throws: where no temporary folder can be written.
   func benchmarked(
-    _ url: URL, _ launcher: (any StartLauncher)?, _ cancellation: Cancellation
+    _ url: URL, _ launcher: (any StartLauncher)?, _ cancellation: Cancellation, _ tokens: BenchmarkedTokens? = nil
   ) throws -> BenchmarkSubject {
     let (path, options) = (url.relativePath, options)
     let inputs = try inputs()
@@ -58,7 +60,10 @@ struct MeasuredSubject {
       context: loaded.context, format: loaded.program.source.format.rawValue, inputs: [inputs],
       hasMadeUpInputs: hasMadeUpInputs, classes: loaded.scoresOutput, files: loaded.program.source.files,
       loadSeconds: loadSeconds, reload: starter == nil ? { _ = try LoadedModel(path: path, options: options) } : nil,
-      starter: starter)
+      starter: starter,
+      tokenReader: tokens.map { [program = loaded.program] tokens in
+        { try tokens.reader(program, options, $0, $1, threads: $2) }
+      })
   }
 
   /// One tensor for each input of a graph.

@@ -13,11 +13,13 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
     case stream
     /// As many inferences as will go, for a time.
     case throughput
+    /// A decoder reads a prompt and makes tokens, one sequence after another.
+    case tokens
   }
 
   var value: KelvinBench.Workload
 
-  /// A workload by its name (`one-shot`, `stream`, `throughput`), or by the path of its file.
+  /// A workload by its name (`one-shot`, `stream`, `throughput`, `tokens`), or by the path of its file.
   ///
   /// - Throws: `ModelError` with code `parameters` where there is none of that name, or the file is not a workload.
   public init(named name: String) throws(ModelError) {
@@ -59,6 +61,20 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
   /// - Parameter duration: seconds for each configuration.
   public static func throughput(duration: Double = 20) -> Workload {
     var workload = Workload(.throughput)
+    workload.value.duration = duration
+    return workload
+  }
+
+  /// A decoder: the time to the first token, then tokens a second as the text grows.
+  ///
+  /// - Parameters:
+  ///   - prompt: tokens of the prompt.
+  ///   - count: tokens that are made behind it.
+  ///   - duration: seconds of one sequence after another for each configuration.
+  public static func tokens(_ count: Int = 128, prompt: Int = 32, duration: Double = 20) -> Workload {
+    var workload = Workload(.tokens)
+    workload.value.prompt = prompt
+    workload.value.tokens = count
     workload.value.duration = duration
     return workload
   }
@@ -106,6 +122,16 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
   public var inFlight: Int {
     get { value.inFlight }
     set { value.inFlight = newValue }
+  }
+  /// Tokens of the prompt; only of tokens.
+  public var promptCount: Int {
+    get { value.prompt }
+    set { value.prompt = newValue }
+  }
+  /// Tokens that are made behind it, the first included; only of tokens.
+  public var tokenCount: Int {
+    get { value.tokens }
+    set { value.tokens = newValue }
   }
   /// Whether a stream's governor may lower the rate, drop frames or change to a leaner plan when it gets hot.
   public var isGoverned: Bool {

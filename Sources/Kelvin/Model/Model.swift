@@ -40,14 +40,33 @@ public final class Model: Sendable {
   /// The model as commands load it.
   package var loaded: LoadedModel { predictor.loaded }
 
+  /// Bytes of the files that the model was read from, weights included.
+  package var fileByteCount: Int {
+    loaded.program.source.files.reduce(0) { $0 + ((try? OpenFile($1))?.byteCount ?? 0) }
+  }
+
+  /// What predictions of other sizes than the usual ones have cost since the model was loaded.
+  public struct SizeCosts: Hashable, Sendable {
+    /// How often a plan was searched for: sizes up to the same power of two share one.
+    public let plans: Int
+    /// How often the model was compiled: for each size at its first use, and again where it was let go meanwhile.
+    public let compilations: Int
+  }
+
+  /// What predictions of other sizes than the usual ones have cost so far.
+  public var sizeCosts: SizeCosts {
+    let counts = predictor.formCounts
+    return SizeCosts(plans: counts.plans, compilations: counts.compilations)
+  }
+
   /// What to say of the devices that failed and that the model could have used.
   package var outages: [String] { predictor.loaded.outages.remarks }
 
   /// Predicts with other features or host steps around the same graphs, in the memory that this model has.
   package func predictor(of function: Function) -> Predictor { predictor.with(function) }
 
-  /// Loads an `.mlpackage`, `.mlmodel` or `.onnx` and compiles it for the configuration's units. Blocks the calling
-  /// thread.
+  /// Loads an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx` and compiles it for the configuration's units. Blocks the
+  /// calling thread.
   ///
   /// - Parameters:
   ///   - url: the model file or package.

@@ -37,6 +37,15 @@ extension String {
     utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
   }
 
+  /// The last part of the path.
+  package var lastPathPart: String { pathParts.last ?? self }
+
+  /// A path's folder, without a slash at its end.
+  package var parentPath: String {
+    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == startIndex ? "/" : String(Substring(utf8[..<slash]))
+  }
+
   /// Whether the path begins at the root.
   package var isRootedPath: Bool { utf8.first == UInt8(ascii: "/") }
 

@@ -107,6 +107,7 @@ private struct BenchmarkDocument: Encodable {
     var warm: Warm?
     var throughput: Double?
     var drift: Double?
+    var tokens: TokenFigures?
     var served: Int?
     var dropped: Int
     var skipped: Int?
@@ -253,7 +254,7 @@ private struct BenchmarkDocument: Encodable {
           p50: warm.p50, p90: warm.p90, p99: warm.p99, minimum: warm.minimum, samples: warm.count,
           interval: warm.medianInterval, earlyStopping: result.earlyStopping)
       }, throughput: result.throughput?.finite, drift: (sustained?.drift ?? result.warmDrift)?.finite,
-      served: sustained?.served, dropped: sustained?.dropped ?? 0, skipped: sustained?.skipped,
+      tokens: result.tokens, served: sustained?.served, dropped: sustained?.dropped ?? 0, skipped: sustained?.skipped,
       pipeline: sustained?.pipeline, actions: sustained.flatMap { $0.actions.isEmpty ? nil : $0.actions },
       ladder: sustained?.ladder, answers: sustained.flatMap { $0.answers.isEmpty ? nil : $0.answers },
       firstWindow: sustained?.first.map { Window($0) }, lastWindow: sustained?.last.map { Window($0) },

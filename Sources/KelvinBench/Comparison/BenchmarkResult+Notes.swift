@@ -21,7 +21,7 @@ extension BenchmarkResult {
       notes.append("\(labels[index]) and \(labels[first]) run the same plan: any difference between them is noise")
     }
     notes += record.benchmark.notes
-    notes.append(singleStreamNote(workload))
+    notes.append(workload.kind == .tokens ? tokensNote : singleStreamNote(workload))
     if !record.agreementRemark.isEmpty {
       notes.append("agreement with the reference device was not measured: \(record.agreementRemark)")
     }
@@ -45,6 +45,11 @@ extension BenchmarkResult {
     let isFull = workload.iterations >= 1024 && workload.warmSeconds >= 60
     return rule + (isFull ? "" : "; this is a quick run: MLPerf asks for 1024 queries in 60 s")
   }
+
+  private static let tokensNote =
+    "a prompt is read at once where the model allows it, and every further token by itself, the likeliest one; one-shot is"
+    + " the first sequence after loading, sustained are those that follow it without a pause; plans and compilations are"
+    + " counted for sizes that were not there when the model was loaded"
 
   private static func text(_ pipeline: ConfigurationResult.Pipeline) -> String {
     let rate = HumanReadable.perSecond

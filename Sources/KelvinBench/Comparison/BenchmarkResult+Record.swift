@@ -31,7 +31,8 @@ extension BenchmarkResult {
         \.sustained?.latency.p50)
     {
       load = SustainedFinding(
-        framesPerSecond: workload.kind == .stream ? workload.framesPerSecond : nil, served: served, latency: latency,
+        framesPerSecond: workload.kind == .stream ? workload.framesPerSecond : nil,
+        isOfTokens: workload.kind == .tokens, served: served, latency: latency,
         droppedShare: able.map { index in
           let load = results[index].sustained
           return Double(load?.dropped ?? 0) / Double(max((load?.dropped ?? 0) + (load?.served ?? 0), 1))
@@ -99,7 +100,7 @@ extension ConfigurationResult {
     let starts = kept(.start, configuration.starts)
     let slices = kept(.sustained, configuration.slices)
     let statistics = try? LatencyStatistics(warm)
-    let sustained = configuration.sustained(isPaced: record.benchmark.workload.kind == .stream)
+    let sustained = configuration.sustained(record.benchmark.workload.kind)
     let figures = [
       Figure(.start, (try? LatencyStatistics(starts.map(\.total)))?.median, rounds: starts.map(\.total)),
       Figure(.warm, statistics?.p50, rounds: kept(.warm, configuration.warmMedians)),
@@ -115,6 +116,8 @@ extension ConfigurationResult {
       earlyStopping: warm.isEmpty ? nil : EarlyStopping(warm),
       warmDrift: ThroughputDrift.backToBack(latencies: warm), weights: configuration.weights,
       sustained: sustained,
+      tokens: TokenFigures(
+        configuration.runs, tokens: record.benchmark.workload.tokens, memory: configuration.memory),
       thermal: configuration.heat.map(\.state).max(), thermalSource: configuration.thermalSource,
       contention: configuration.contention, agreement: configuration.agreement,
       agreementRemark: record.agreementRemark, trace: configuration.trace, samples: configuration.samples,
@@ -130,7 +133,7 @@ extension Workload {
     let questions =
       switch kind {
       case .oneShot: 2
-      case .throughput: 3
+      case .throughput, .tokens: 3
       case .stream: 4
       }
     return Finding.level / Double(questions * (phase == .sustained ? 1 : RoundLog.looks))

@@ -26,6 +26,7 @@ extension BenchmarkResult {
       },
       timelines: configurations.map { ReportTimeline(units: $0.label, events: $0.trace) },
       series: configurations.compactMap(series) + (simulation?.series ?? []),
+      tokens: configurations.compactMap { result in result.tokens?.report(of: result.label) },
       notes: notes + (interruption.map { [$0] } ?? []))
   }
 
@@ -35,6 +36,7 @@ extension BenchmarkResult {
     case .oneShot: "one warm inference after another"
     case .stream: "a frame of the stream, from its arrival to its answer"
     case .throughput: "one inference with others in flight"
+    case .tokens: "a token after the first"
     }
   }
 

@@ -18,6 +18,10 @@ extension BenchmarkResult {
     if configurations.contains(where: { $0.warm != nil }) { lines += [""] + warmTable }
     if configurations.contains(where: { $0.sustained != nil }) { lines += [""] + sustainedTable }
     for configuration in configurations {
+      guard let tokens = configuration.tokens else { continue }
+      lines += [""] + tokens.lines(of: configuration.label)
+    }
+    for configuration in configurations {
       guard let weights = configuration.weights else { continue }
       lines += "weights for \(configuration.label): \(weights.text)".wrapped(hangingIndent: 2)
     }
@@ -101,7 +105,7 @@ extension BenchmarkResult {
 
   private var sustainedTable: [String] {
     var table = TextTable(numbers: [
-      workload.kind == .stream ? "Stream" : "Throughput", "rate", "p50", "p90", "p99", "dropped", "first", "last",
+      Self.heading(workload.kind), "rate", "p50", "p90", "p99", "dropped", "first", "last",
       "drift", "heat",
     ])
     for configuration in configurations {
@@ -118,6 +122,14 @@ extension BenchmarkResult {
     let sources = Set(configurations.map(\.thermalSource)).subtracting([""]).sorted()
     return table.lines(width: 80, leavingOut: ["p99", "drift"]) + ends
       + sources.flatMap { "heat from: \($0)".wrapped(hangingIndent: 2) }
+  }
+
+  private static func heading(_ kind: Workload.Kind) -> String {
+    switch kind {
+    case .stream: "Stream"
+    case .tokens: "Tokens"
+    case .oneShot, .throughput: "Throughput"
+    }
   }
 
   private static func trialTable(_ configuration: ConfigurationResult) -> [String] {

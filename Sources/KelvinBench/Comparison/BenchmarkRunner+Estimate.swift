@@ -54,6 +54,7 @@ extension BenchmarkRunner {
       .warm,
       contestants.isEmpty
         ? RoughSeconds(0, doubt: .infinity) : roughWarmSeconds(contestants.map(\.explanation.solution.predicted)))
+    if workload.kind == .tokens { live.expect(.warm, RoughSeconds(0)) }
     if workload.kind != .oneShot { live.expect(.sustained, RoughSeconds(workload.duration * count)) }
     if options.checksAgreement, let reference = subject.context.inventory.reference {
       let seconds = referenceSeconds(reference) * Double(subject.inputs.count)
@@ -69,7 +70,7 @@ extension BenchmarkRunner {
       contestant.record.starts.map(\.first).min()
         ?? (contestant.record.coldStarts.map(\.first) + [contestant.explanation.solution.predicted]).min() ?? 0
     }
-    live.expect(.warm, roughWarmSeconds(firsts))
+    if workload.kind != .tokens { live.expect(.warm, roughWarmSeconds(firsts)) }
     live.expect(.starts, startsLeft(contestants, isCold: false) * furtherRounds)
   }
 

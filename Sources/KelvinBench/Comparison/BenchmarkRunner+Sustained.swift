@@ -162,7 +162,7 @@ final class PipelinedRun {
 extension Contestant {
   /// One more inference, measured inside, of a configuration that ran.
   func keepTrace(_ inputs: [Tensor]) {
-    guard isAble, session != nil, !record.warm.isEmpty, let events = try? trace(inputs) else { return }
+    guard isAble, session != nil, record.hasRun, let events = try? trace(inputs) else { return }
     journal.add(.trace(configuration: index, events: events))
   }
 

@@ -86,8 +86,13 @@ package final class BenchmarkRunner {
     do {
       expectPhases(contestants)
       try runStarts(contestants)
-      try runWarm(contestants)
-      if workload.kind != .oneShot { try runSustained(contestants, beside: load) }
+      switch workload.kind {
+      case .oneShot: try runWarm(contestants)
+      case .stream, .throughput:
+        try runWarm(contestants)
+        try runSustained(contestants, beside: load)
+      case .tokens: try runTokens(contestants, beside: load)
+      }
       load.stop()
       journal.add(.agreementRemark(try checkAgreement(contestants)))
     } catch RuntimeError.cancelled where options.cancellation?.isCancelled == true {
@@ -97,7 +102,7 @@ package final class BenchmarkRunner {
     if let account = load.account { journal.add(.note(account.description)) }
     if contestants.allSatisfy({ !$0.isAble }), let error = firstError { throw error }
     guard
-      contestants.map(\.record).contains(where: { !$0.starts.isEmpty || !$0.coldStarts.isEmpty || !$0.warm.isEmpty })
+      contestants.map(\.record).contains(where: { !$0.starts.isEmpty || !$0.coldStarts.isEmpty || $0.hasRun })
     else { throw RuntimeError.cancelled }
     for contestant in contestants { contestant.keepTrace(subject.inputs[0]) }
     live.finish()

@@ -25,12 +25,19 @@ package struct BenchmarkSubject {
   package var reload: (() throws -> Void)?
   /// Starts fresh processes; nil where starts are made within this one.
   package var starter: (any BenchmarkStarter)?
+  /// Loads the model as a configuration runs it, to be fed with tokens; nil where it takes none.
+  package var tokenReader: TokenReaderLoader?
+
+  package typealias TokenReaderLoader = (
+    _ configuration: BenchmarkConfiguration, _ plan: Plan, _ threads: Int
+  ) throws -> any TokenReader
 
   package init(
     context: ModelContext, format: String, inputs: [[Tensor]], hasMadeUpInputs: Bool, classes: Int? = nil,
     files: [String] = [], loadSeconds: Double = 0, reload: (() throws -> Void)? = nil,
-    starter: (any BenchmarkStarter)? = nil
+    starter: (any BenchmarkStarter)? = nil, tokenReader: TokenReaderLoader? = nil
   ) {
+    self.tokenReader = tokenReader
     self.context = context
     self.format = format
     self.inputs = inputs

@@ -115,6 +115,8 @@ package struct ConfigurationResult: Sendable {
   package var warmDrift: Double?
   package var weights: WeightReport?
   package var sustained: Sustained?
+  /// Nil where it made no tokens.
+  package var tokens: TokenFigures?
   /// The hottest state seen while it ran, and who says so.
   package var thermal: ThermalState?
   package var thermalSource: String

@@ -29,6 +29,8 @@ final class Contestant {
   /// Seconds to idle after each second of inferences.
   var rest = 0.0
   var governor: Governor?
+  /// The model as it reads tokens; nil where it does not.
+  var reader: (any TokenReader)?
   /// The plans of the governor's ladder; the preferred one, this configuration's own, is first. Empty without a ladder.
   var plans: [(label: String, session: Session)] = []
   /// In place of this machine's; nil where that is watched.

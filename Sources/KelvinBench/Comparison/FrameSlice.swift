@@ -96,6 +96,13 @@ package struct FrameSlice: Sendable, Hashable, Codable {
     }
   }
 
+  /// Frames that somebody timed, in the order of their answers.
+  init(_ frames: [Frame], elapsed: Double, secondsPerFrame: Double) {
+    self.frames = frames
+    self.elapsed = elapsed
+    self.secondsPerFrame = secondsPerFrame
+  }
+
   private mutating func finish(_ elapsed: Double) {
     self.elapsed = max(0, elapsed)
     secondsPerFrame = self.elapsed / Double(max(frames.count, 1))

@@ -24,7 +24,8 @@ package struct Verdict: Sendable, Hashable {
   ) {
     let condition = situation.isEmpty ? "" : ", with \(situation)"
     let photo = [
-      Self.photo(labels, start: start, warm: warm, condition), Self.disturbance(start, "the starts"),
+      Self.photo(
+        labels, start: start, warm: warm, load?.isOfTokens == true ? "Starting" : "One photo", condition), Self.disturbance(start, "the starts"),
       Self.disturbance(warm, "the warm latencies"),
     ].compactMap { $0 }
     sentences = photo.isEmpty ? [] : [photo.joined(separator: " ")]
@@ -43,10 +44,10 @@ package struct Verdict: Sendable, Hashable {
   }
 
   private static func photo(
-    _ labels: [String], start: Finding?, warm: Finding?, _ condition: String
+    _ labels: [String], start: Finding?, warm: Finding?, _ subject: String, _ condition: String
   ) -> String? {
     let parts = [start.map { first(labels, $0) }, warm.map { further(labels, $0) }].compactMap { $0 }
-    return parts.isEmpty ? nil : "One photo\(condition): " + parts.joined(separator: "; ") + "."
+    return parts.isEmpty ? nil : "\(subject)\(condition): " + parts.joined(separator: "; ") + "."
   }
 
   private static func first(_ labels: [String], _ start: Finding) -> String {
@@ -73,7 +74,8 @@ package struct Verdict: Sendable, Hashable {
 
   private static func sustained(_ labels: [String], _ load: SustainedFinding, _ condition: String) -> String {
     let question =
-      (load.framesPerSecond.map { "Stream of \(HumanReadable.significant($0)) frames/s" } ?? "Many photos") + condition
+      (load.framesPerSecond.map { "Stream of \(HumanReadable.significant($0)) frames/s" }
+        ?? (load.isOfTokens ? "Tokens one after another" : "Many photos")) + condition
     func rate(_ index: Int) -> String { HumanReadable.perSecond(1 / load.served.medians[index]) }
     func facts(_ index: Int) -> String {
       guard load.framesPerSecond != nil else { return "\(rate(index))" }
@@ -86,11 +88,11 @@ package struct Verdict: Sendable, Hashable {
     }
     let decider = load.deciding
     guard let winner = decider.winner else {
-      return "\(question): \(undecided(labels, decider)) a frame"
+      return "\(question): \(undecided(labels, decider)) a \(load.isOfTokens ? "token" : "frame")"
         + behind(labels, decider, verb: "faster") + power(decider)
         + "; \(labels[decider.best]) \(load.framesPerSecond == nil ? "does " : "")\(facts(decider.best))."
     }
-    let how = decider == load.served ? "more frames" : "faster"
+    let how = decider == load.served ? (load.isOfTokens ? "more tokens" : "more frames") : "faster"
     return "\(question): pick \(labels[winner]) (\(facts(winner)))" + behind(labels, decider, verb: how) + "."
   }
 
@@ -132,6 +134,8 @@ package struct Verdict: Sendable, Hashable {
 package struct SustainedFinding: Sendable, Hashable {
   /// Arrivals a second; nil where there were as many as would go.
   package var framesPerSecond: Double?
+  /// Whether what was answered are tokens.
+  package var isOfTokens: Bool
   /// Seconds for each frame that was answered.
   package var served: Finding
   /// Seconds from a frame's arrival to its answer.
@@ -139,7 +143,10 @@ package struct SustainedFinding: Sendable, Hashable {
   /// For each configuration, 0…1.
   package var droppedShare: [Double]
 
-  package init(framesPerSecond: Double?, served: Finding, latency: Finding, droppedShare: [Double]) {
+  package init(
+    framesPerSecond: Double?, isOfTokens: Bool = false, served: Finding, latency: Finding, droppedShare: [Double]
+  ) {
+    self.isOfTokens = isOfTokens
     self.framesPerSecond = framesPerSecond
     self.served = served
     self.latency = latency

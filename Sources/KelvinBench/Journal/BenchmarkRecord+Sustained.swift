@@ -35,7 +35,8 @@ extension BenchmarkRecord.Configuration {
   }
 
   /// The slices put end to end; nil where nothing was answered.
-  func sustained(isPaced: Bool) -> ConfigurationResult.Sustained? {
+  func sustained(_ kind: Workload.Kind) -> ConfigurationResult.Sustained? {
+    let isPaced = kind == .stream
     var points: [ReportSeries.Point] = []
     var completions: [Double] = []
     var services: [Double] = []
@@ -63,6 +64,11 @@ extension BenchmarkRecord.Configuration {
     let rate =
       isPaced
       ? Double(points.count) / max(offset, 1e-9) : (try? LatencyStatistics(perFrame)).map { 1 / $0.mean }
+    if kind == .tokens {
+      // A token takes longer the more lie before it: only whole sequences are alike.
+      starts = answered.reduce(into: []) { $0.append(($0.last ?? 0) + $1.elapsed) }
+      services = perFrame
+    }
     let order = starts.indices.sorted { starts[$0] < starts[$1] }
     return .init(
       latency: latency, first: statistics(answered.first), last: statistics(answered.last), throughput: rate ?? 0,

@@ -14,6 +14,10 @@ package struct BenchmarkRecord: Sendable {
     /// Seconds, round by round.
     package var warm: [[Double]] = []
     package var slices: [FrameSlice] = []
+    /// Sequences of tokens, the first of them alone; the others are slices as well.
+    package var runs: [TokenRun] = []
+    /// Where what is remembered of tokens lies.
+    package var memory = ""
     package var energy: [EnergyUse] = []
     package var heat: [ReportSeries.Heat] = []
     package var thermalSource = ""
@@ -29,6 +33,8 @@ package struct BenchmarkRecord: Sendable {
     /// Why it takes no further part; nil while it does.
     package var failure: String?
 
+    /// Whether it answered more than its first inference.
+    var hasRun: Bool { !warm.isEmpty || !runs.isEmpty }
     /// The median of each round.
     var warmMedians: [Double] { warm.map { (try? LatencyStatistics($0).median) ?? 0 } }
     /// Seconds of the load that goes on.
@@ -93,6 +99,14 @@ package struct BenchmarkRecord: Sendable {
         $0.thermalSource = source
         $0.thermalRemarks.formUnion(remarks)
       }
+    case .tokens(let index, let run, let energy):
+      try change(index) {
+        $0.runs.append(run)
+        guard let energy else { return }
+        $0.slices.append(FrameSlice(run))
+        $0.energy.append(energy)
+      }
+    case .memory(let index, let text): try change(index) { $0.memory = text }
     case .action(let index, let action): try change(index) { $0.actions.append(action) }
     case .ladder(let index, let ladder): try change(index) { $0.ladder = ladder }
     case .contention(let index, let contention): try change(index) { $0.contention.add(contention) }

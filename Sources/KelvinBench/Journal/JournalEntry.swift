@@ -23,6 +23,10 @@ package enum JournalEntry: Sendable, Codable {
   /// A look at the machine's heat, in the configuration's own time.
   case heat(configuration: Int, heat: ReportSeries.Heat, source: String, remarks: [String])
   case action(configuration: Int, action: GovernorAction)
+  /// One sequence of tokens; energy is nil for the first, which is not part of the load that goes on.
+  case tokens(configuration: Int, run: TokenRun, energy: EnergyUse?)
+  /// Where what a model remembers of tokens lies.
+  case memory(configuration: Int, text: String)
   /// What its governor may change to, with what that saves and costs; of a stream that has no governor its one plan.
   case ladder(configuration: Int, ladder: StreamLadder)
   /// What others took while it had its turn.

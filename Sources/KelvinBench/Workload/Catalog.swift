@@ -10,4 +10,7 @@ package let workloads: [Workload] = [
   Workload(
     name: "throughput", summary: "A folder of photos: as many inferences as will go, several in flight.",
     kind: .throughput, coldStarts: 1, starts: 6, iterations: 24, warmSeconds: 1),
+  Workload(
+    name: "tokens", summary: "A decoder: the time to the first token, then tokens a second as the text grows.",
+    kind: .tokens, coldStarts: 1, starts: 6),
 ]

@@ -10,7 +10,7 @@ extension Workload: Codable {
   enum CodingKeys: String, CodingKey, CaseIterable {
     case format, version, name, summary, kind, coldStarts, starts, iterations, rounds, warmSeconds, warmUps, fps,
       duration
-    case queue, inFlight, governor, reserve, coload
+    case queue, inFlight, prompt, tokens, governor, reserve, coload
   }
 
   private struct AnyKey: CodingKey {
@@ -68,9 +68,10 @@ extension Workload: Codable {
     // A key that changes nothing for this kind is a misunderstanding, not a preference.
     let foreign: [CodingKeys] =
       switch kind {
-      case .oneShot: [.fps, .duration, .queue, .inFlight, .governor]
-      case .stream: [.inFlight]
-      case .throughput: [.fps, .queue, .governor]
+      case .oneShot: [.fps, .duration, .queue, .inFlight, .prompt, .tokens, .governor]
+      case .stream: [.inFlight, .prompt, .tokens]
+      case .throughput: [.fps, .queue, .prompt, .tokens, .governor]
+      case .tokens: [.fps, .queue, .inFlight, .governor, .iterations, .rounds, .warmSeconds, .warmUps]
       }
     if let stray = foreign.first(where: { fields.contains($0) }) {
       throw refuse("the key \"\(stray.rawValue)\" means nothing for a \(kind.rawValue) workload; take it out")
@@ -83,7 +84,8 @@ extension Workload: Codable {
       warmSeconds: try number(.warmSeconds, standard.warmSeconds), warmUps: try integer(.warmUps, standard.warmUps),
       framesPerSecond: try number(.fps, standard.framesPerSecond),
       duration: try number(.duration, standard.duration), queue: try integer(.queue, standard.queue),
-      inFlight: try integer(.inFlight, standard.inFlight),
+      inFlight: try integer(.inFlight, standard.inFlight), prompt: try integer(.prompt, standard.prompt),
+      tokens: try integer(.tokens, standard.tokens),
       isGoverned: try fields.decodeIfPresent(Bool.self, forKey: .governor) ?? standard.isGoverned,
       reserve: try fields.decodeIfPresent([String: Double].self, forKey: .reserve) ?? [:],
       coload: [:])
@@ -109,10 +111,15 @@ extension Workload: Codable {
     try fields.encode(kind, forKey: .kind)
     try fields.encode(coldStarts, forKey: .coldStarts)
     try fields.encode(starts, forKey: .starts)
-    try fields.encode(iterations, forKey: .iterations)
-    try fields.encode(rounds, forKey: .rounds)
-    try fields.encode(warmSeconds, forKey: .warmSeconds)
-    try fields.encode(warmUps, forKey: .warmUps)
+    if kind == .tokens {
+      try fields.encode(prompt, forKey: .prompt)
+      try fields.encode(tokens, forKey: .tokens)
+    } else {
+      try fields.encode(iterations, forKey: .iterations)
+      try fields.encode(rounds, forKey: .rounds)
+      try fields.encode(warmSeconds, forKey: .warmSeconds)
+      try fields.encode(warmUps, forKey: .warmUps)
+    }
     if kind == .stream { try fields.encode(framesPerSecond, forKey: .fps) }
     if kind != .oneShot { try fields.encode(duration, forKey: .duration) }
     if kind == .stream {

@@ -12,6 +12,8 @@ package struct Workload: Hashable, Sendable {
     case stream
     /// As many inferences as will go, several in flight, for a time.
     case throughput
+    /// A prompt is read and tokens are made, one sequence after another.
+    case tokens
   }
 
   package var name: String
@@ -39,6 +41,10 @@ package struct Workload: Hashable, Sendable {
   package var queue: Int
   /// Inferences of a throughput workload that are in flight at a time; 0 to find the number by trying.
   package var inFlight: Int
+  /// Tokens of the prompt; only of tokens.
+  package var prompt: Int
+  /// Tokens that are made after it, the first included; only of tokens.
+  package var tokens: Int
   /// Whether a governor may lower the rate, drop frames or change to a leaner plan when it gets hot; only of a stream.
   package var isGoverned: Bool
   /// The part of a device, 0 ..< 1, that is to stay free for others. By device id.
@@ -53,7 +59,7 @@ package struct Workload: Hashable, Sendable {
   package init(
     name: String, summary: String = "", kind: Kind, coldStarts: Int = 2, starts: Int = 8, iterations: Int = 64,
     rounds: Int = 20, warmSeconds: Double = 3, warmUps: Int = 3, framesPerSecond: Double = 30, duration: Double = 20,
-    queue: Int = 1, inFlight: Int = 0, isGoverned: Bool = false, reserve: [String: Double] = [:],
+    queue: Int = 1, inFlight: Int = 0, prompt: Int = 32, tokens: Int = 128, isGoverned: Bool = false, reserve: [String: Double] = [:],
     coload: [String: Double] = [:]
   ) {
     self.name = name
@@ -69,6 +75,8 @@ package struct Workload: Hashable, Sendable {
     self.duration = duration
     self.queue = queue
     self.inFlight = inFlight
+    self.prompt = prompt
+    self.tokens = tokens
     self.isGoverned = isGoverned
     self.reserve = reserve
     self.coload = coload
@@ -87,6 +95,8 @@ package struct Workload: Hashable, Sendable {
       case .throughput:
         "throughput: as fast as possible for \(Self.number(duration)) s"
           + (inFlight > 0 ? ", \(inFlight) in flight" : "")
+      case .tokens:
+        "tokens: \(tokens) behind a prompt of \(prompt), one sequence after another for \(Self.number(duration)) s"
       }
     return load + (situation.isEmpty ? "" : "; \(situation)")
   }
@@ -132,6 +142,8 @@ package struct Workload: Hashable, Sendable {
       warmSeconds >= 0 && warmSeconds <= 86_400, "warmSeconds: expected 0 seconds to a day, got \(warmSeconds)")
     try require((0...1_000_000).contains(warmUps), "warmUps: expected 0 to 1000000, got \(warmUps)")
     try require((1...10_000).contains(queue), "queue: expected 1 to 10000 frames, got \(queue)")
+    try require((1...1_000_000).contains(prompt), "prompt: expected 1 to 1000000 tokens, got \(prompt)")
+    try require((2...1_000_000).contains(tokens), "tokens: expected 2 to 1000000, got \(tokens)")
     try require((0...64).contains(inFlight), "inFlight: expected 1 to 64, or 0 to find the number, got \(inFlight)")
     try require(
       framesPerSecond > 0 && framesPerSecond <= 10_000, "fps: expected above 0, at most 10000, got \(framesPerSecond)")

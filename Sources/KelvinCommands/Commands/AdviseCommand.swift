@@ -14,7 +14,7 @@ struct AdviseCommand: ParsableCommand {
       named. Ctrl-C ends it with what has been found out and exit status 130.
       """)
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  @Argument(help: .model)
   var model: String
 
   @Flag(help: "Answer for a single photo, from the start of a process.")

@@ -13,10 +13,10 @@ struct BenchCommand: ParsableCommand {
       where a figure is worse beyond --threshold.
       """)
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  @Argument(help: .model)
   var model: String
 
-  @Option(help: ArgumentHelp("one-shot, stream, throughput, or a workload's .json file.", valueName: "workload"))
+  @Option(help: ArgumentHelp("one-shot, stream, throughput, tokens, or a workload's .json file.", valueName: "workload"))
   var workload: String = "one-shot"
 
   @Option(help: ArgumentHelp("Frames that arrive each second of a stream.", valueName: "n"))
@@ -24,7 +24,7 @@ struct BenchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Seconds for each configuration: of warm inferences, of streaming, or of going as fast as possible.",
+      "Seconds for each configuration: of warm inferences, of streaming, of going as fast as possible, or of tokens.",
       valueName: "s")
   )
   var duration: Double?
@@ -43,6 +43,19 @@ struct BenchCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("Inferences in flight for throughput. (default: found by trying)", valueName: "n"))
   var inFlight: Int?
+
+  @Option(help: ArgumentHelp("Tokens of the prompt that tokens are made behind. (default: 32)", valueName: "n"))
+  var prompt: Int?
+
+  @Option(help: ArgumentHelp("Tokens that are made behind a prompt. (default: 128)", valueName: "n"))
+  var tokens: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "What an input or output of a decoder is for, where its name does not say it: \(TokenRole.spellings). Repeatable.",
+      valueName: "name=role"),
+    transform: { try NamedText($0, option: "token-role", form: "NAME=ROLE") })
+  var tokenRole: [NamedText] = []
 
   @Option(
     help: ArgumentHelp("Keep a share of a device free for others: cpu=0.5. Repeatable.", valueName: "device=share"),
@@ -179,6 +192,7 @@ struct BenchCommand: ParsableCommand {
     benchmark.simulatedHeat = simulateHeat.map { .init(envelope: $0, speed: heatSpeed ?? 1) }
     benchmark.journal = journal
     benchmark.seed = options.seed ?? 0
+    benchmark.tokenRoles = try roles(workload)
     var result = try measuring("bench") { [benchmark] listener in
       try await benchmark.run(inputs.url, input: inputs.values, starts: SelfLauncher(), listener: listener)
     }
@@ -232,6 +246,16 @@ struct BenchCommand: ParsableCommand {
       }
       chosen.inFlight = inFlight
     }
+    if prompt != nil || tokens != nil {
+      guard chosen.kind == .tokens else {
+        throw UsageError("--prompt and --tokens are for tokens, not for \(chosen.name)")
+      }
+      chosen.promptCount = prompt ?? chosen.promptCount
+      chosen.tokenCount = tokens ?? chosen.tokenCount
+    }
+    if chosen.kind == .tokens, iterations != nil || rounds != nil || warmSeconds != nil {
+      throw UsageError("--iterations, --rounds and --warm-seconds are for warm inferences; tokens take --duration")
+    }
     if governor {
       guard chosen.kind == .stream else { throw UsageError("--governor is for a stream, not for \(chosen.name)") }
       chosen.isGoverned = true
@@ -245,9 +269,25 @@ struct BenchCommand: ParsableCommand {
     // A number from the command line is the user's slip, a number from a file is the file's.
     let isAsked =
       fps != nil || duration != nil || iterations != nil || rounds != nil || warmSeconds != nil || inFlight != nil
+      || prompt != nil || tokens != nil
       || !reserve.isEmpty || !coload.isEmpty
     try chosen.check(isAsked: isAsked)
     return chosen
+  }
+
+  /// What inputs and outputs are for, as the command line says it.
+  private func roles(_ workload: Workload) throws -> [String: TokenRole] {
+    guard tokenRole.isEmpty || workload.kind == .tokens else {
+      throw UsageError("--token-role is for tokens, not for \(workload.name)")
+    }
+    var roles: [String: TokenRole] = [:]
+    for item in tokenRole {
+      guard let role = TokenRole(item.text) else {
+        throw UsageError("--token-role \(item.name)=\(item.text): expected \(TokenRole.spellings)")
+      }
+      roles[item.name] = role
+    }
+    return roles
   }
 
   private static func shares(_ given: [NamedText], _ option: String) throws -> [String: Double] {

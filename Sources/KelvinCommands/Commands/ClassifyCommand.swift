@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import Kelvin
 import KelvinBasics
 import KelvinVision
@@ -7,92 +8,106 @@ struct ClassifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "classify", abstract: "Says what is on pictures, by a model that takes one picture and gives labels.",
     discussion: """
+      The model is the first argument where that is one, else the one that 'kelvin use' has chosen. Pictures are files, \
+      folders with all pictures below them, patterns such as 'holiday/*.jpg', or - for one on standard input. One that \
+      cannot be read is a line and never the end; the status is 65 then, once all is done.
+
       A picture is turned upright as its EXIF orientation says, then fitted to the model's size. A model whose input \
       is a plain tensor does not say how pixels enter it: --normalization does, and --labels names its classes.
       """)
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
-  var model: String
+  @Argument(
+    help: ArgumentHelp(
+      "A model (as 'kelvin plan' takes it), then pictures: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.",
+      valueName: "model-and-images"))
+  var names: [String]
 
-  @Argument(help: "Picture files: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.")
-  var images: [String]
+  @Option(
+    help: ArgumentHelp(
+      "How many labels to show for each picture. (default: 5, with --min-… all that are sure enough)", valueName: "n"))
+  var top: Int?
 
-  @Option(help: ArgumentHelp("How many labels to show for each picture.", valueName: "n"))
-  var top: Int = 5
+  @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
+  var format: ClassificationFormat = .table
 
   @Option(
     help: ArgumentHelp("Class labels, one a line, in place of the model's own.", valueName: "file"))
   var labels: String?
 
+  @OptionGroup var confidence: ConfidenceOptions
+  @OptionGroup var curves: CurvesOption
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var pictures: PictureOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
   @OptionGroup var output: OutputOptions
 
-  struct Observation: Encodable {
-    var identifier: String
-    var confidence: Double
-  }
-
-  private struct Result: Encodable {
-    var image: String
-    var observations: [Observation]
-    var error: String?
-  }
+  private var namesModel: Bool { names.first.map(PictureFiles.isModel) ?? false }
 
   func validate() throws {
-    guard !images.isEmpty else { throw ValidationError("name at least one picture") }
-    guard top > 0 else { throw ValidationError("--top takes a number from 1, got \(top)") }
+    guard names.count > (namesModel ? 1 : 0) else { throw ValidationError("name at least one picture") }
+    if let top, top < 1 { throw ValidationError("--top takes a number from 1, got \(top)") }
+    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
   }
 
   func run() throws {
     let configuration = try options.configuration(units: units.units)
-    let names = try labels.map(LabelFile.read)
-    let model = try Model.loadWithProgress(self.model, configuration)
+    var usual = DefaultModel(url: URL(filePath: names[0]))
+    if !namesModel {
+      guard let configured = try recognizing({ () throws(VisionError) in try DefaultModel.configured() }) else {
+        throw InputError(
+          "'\(names[0])' is no model, and no default is configured; name a model first, or configure one: kelvin use MODEL"
+        )
+      }
+      usual = configured
+    }
+    let classNames = try labels.map(LabelFile.read) ?? usual.labels
+    let measured = try curves.read()
+    let model = try Model.loadWithProgress(
+      try ReadModel(contentsOf: usual.url, allowsLinks: configuration.allowsLinks), configuration)
     var request = try recognizing { () throws(VisionError) in
-      try ClassificationRequest(model: model, labels: names, normalization: pixels.normalization)
+      try ClassificationRequest(
+        model: model, labels: classNames, normalization: pixels.normalization ?? usual.normalization,
+        curves: measured)
     }
     request.cropAndScaleAction = pictures.cropAndScale ?? request.cropAndScaleAction
     request.remarks.forEach(Console.note)
+    if confidence.filter.needsCurves, !request.hasPrecisionRecallCurves {
+      throw InputError(
+        "the model says nothing of precision and recall; give an evaluation's with --curves, or choose labels by confidence "
+          + "alone (--min-confidence)")
+    }
 
+    let files = PictureFiles.named(namesModel ? Array(names.dropFirst()) : names)
+    let printer = ClassificationPrinter(format, isDocument: output.json)
     let progress = Progress("classifying")
-    var results: [Result] = []
-    for (index, path) in images.enumerated() {
-      progress.update(Double(index) / Double(images.count), path)
-      do {
-        let decoded = try ImageFile.decode(path: path, orientation: pictures.orientation)
-        let classes = try recognizing { () throws(VisionError) in
-          try request.classify(decoded.pixels, orientation: decoded.orientation)
+    var (failures, done) = (0, 0)
+    for batch in stride(from: 0, to: files.count, by: PictureBatch.size) {
+      let part = Array(files[batch..<min(batch + PictureBatch.size, files.count)])
+      for result in try PictureBatch(request, orientation: pictures.orientation).classify(part) {
+        done += 1
+        progress.update(Double(done) / Double(files.count), result.path)
+        if let error = result.error {
+          failures += 1
+          Console.error(error)
+        } else {
+          Progress.makeWay()
         }
-        let observations = classes.prefix(top).map {
-          Observation(identifier: $0.identifier, confidence: Double($0.confidence))
-        }
-        results.append(Result(image: path, observations: observations))
-      } catch let error as ImageError {
-        progress.finish()
-        Console.error(describe(error))
-        results.append(Result(image: path, observations: [], error: describe(error)))
+        try printer.add(result.path, shown(result.observations), error: result.error)
       }
     }
     progress.finish()
     model.remarks.forEach(Console.note)
-    if output.json { try printJSON(results) } else { show(results) }
-    if results.contains(where: { $0.error != nil }) { throw SilentFailure(status: .badData) }
+    try printer.finish()
+    if failures > 0 { throw SilentFailure(status: .badData) }
   }
 
-  private func show(_ results: [Result]) {
-    let good = results.filter { $0.error == nil }
-    guard !good.isEmpty else { return }
-    var table = TextTable(
-      .init("IMAGE", shrinksTo: 16, cut: .beginning), .init("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right))
-    for result in good {
-      for (rank, observation) in result.observations.enumerated() {
-        table.add(rank == 0 ? result.image : "", observation.identifier, HumanReadable.percent(observation.confidence))
-      }
-    }
-    Console.print(table.text())
+  private func shown(_ observations: [ClassificationObservation]) -> [ClassificationObservation] {
+    let kept = confidence.isGiven ? observations.filter(confidence.filter.keeps) : observations
+    return Array(kept.prefix(top ?? (confidence.isGiven ? .max : Self.usualCount)))
   }
+
+  private static let usualCount = 5
 }
 
 /// Files of class labels.

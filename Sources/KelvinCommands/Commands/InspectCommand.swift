@@ -8,7 +8,7 @@ struct InspectCommand: ParsableCommand {
     abstract: "Shows what a model file holds: its inputs, outputs, labels, operations, and what Kelvin lacks for it.",
     usage: "kelvin inspect [<options>] <model>")
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  @Argument(help: .model)
   var model: String
 
   @Flag(help: "Print each function's graph after the passes, one line a node, and nothing else.")

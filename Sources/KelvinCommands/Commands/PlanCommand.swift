@@ -11,7 +11,7 @@ struct PlanCommand: ParsableCommand {
       machine it answers what the plan would be there; a profile that holds the model's graph needs no model file.
       """)
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  @Argument(help: .model)
   var model: String?
 
   @Option(help: ArgumentHelp("Solve the planning problem in this JSON file; no model is needed.", valueName: "file"))

@@ -12,7 +12,7 @@ struct PredictCommand: ParsableCommand {
       --seed the others may be too, and are made up.
       """)
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  @Argument(help: .model)
   var model: String
 
   @Option(

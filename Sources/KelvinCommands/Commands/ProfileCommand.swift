@@ -12,7 +12,7 @@ struct ProfileCommand: ParsableCommand {
       With --merge it puts saved profiles together instead, of any machines, for 'kelvin plan --profile'.
       """)
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  @Argument(help: .model)
   var model: String?
 
   @Option(

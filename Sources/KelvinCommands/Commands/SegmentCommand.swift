@@ -15,7 +15,7 @@ struct SegmentCommand: ParsableCommand {
       tensor does not say how pixels enter it: --normalization does.
       """)
 
-  @Argument(help: "An .mlpackage folder, or an .mlmodel or .onnx file.")
+  @Argument(help: .model)
   var model: String
 
   @Argument(help: "Picture files: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.")

@@ -66,16 +66,19 @@ enum Console {
   }
 
   /// Ends the process. The driver of a device that is out may be at work still: it is not asked to end, which it might
-  /// never do, or not survive.
+  /// never do, or not survive. Nor is anybody asked where something failed: what ran out of memory may have left a lock
+  /// taken, the loader's for one, that ending waits for.
   static func exit(_ code: ExitCode) -> Never {
-    if ComputeDevice.isAnyOut { _exit(code.rawValue) }
+    if code != .success || ComputeDevice.isAnyOut { _exit(code.rawValue) }
     Glibc.exit(code.rawValue)
   }
 
-  /// Writes bytes as they are: what is not the program's own goes through the functions above.
-  static func write(_ text: String, to descriptor: Int32) {
-    var text = text
-    text.withUTF8 { bytes in
+  /// Writes a text as it is: what is not the program's own goes through the functions above.
+  static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
+
+  /// Writes bytes as they are.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    bytes.withUnsafeBufferPointer { bytes in
       var offset = 0
       while offset < bytes.count {
         let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + offset }, bytes.count - offset)

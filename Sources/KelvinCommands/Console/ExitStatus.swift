@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Kelvin
+import KelvinVision
 
 /// What a process of ours ends with; the numbers are part of the command line's contract.
 enum ExitCode: Int32 {
@@ -53,11 +54,21 @@ struct ExitStatus {
       case let error as ImageError:
         error.code == .decoderMissing || error.code == .encodingFailed ? .internalFault : .badData
       case let error as ModelError: Self.code(error.fault)
+      case let error as PhotoIndexError: Self.code(error.code)
       default:
         if KelvinTool.exitCode(for: error) == .validationFailure { .usage } else { .internalFault }
       }
     if KelvinTool.exitCode(for: error) == .validationFailure { isParsing = true }
     self.isParsing = isParsing
+  }
+
+  private static func code(_ code: PhotoIndexError.Code) -> ExitCode {
+    switch code {
+    case .query: .usage
+    case .absent, .unusable, .otherModel, .notIndexed, .io: .badData
+    case .libraryMissing, .noSpace, .busy: .internalFault
+    case .cancelled: .interrupted
+    }
   }
 
   private static func code(_ fault: ModelError.Fault) -> ExitCode {

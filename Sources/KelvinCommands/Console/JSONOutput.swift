@@ -14,3 +14,9 @@ func printJSON(_ document: some Encodable) throws { printJSON(Data(try jsonText(
 func printJSON(_ document: Data) {
   Console.write(String(decoding: document, as: UTF8.self) + "\n", to: STDOUT_FILENO)
 }
+
+/// A document on a line of its own, as it is there.
+func printJSONLine(_ document: some Encodable) throws {
+  Console.write(
+    Array(try JSONText.encode(document, unspeakable: .text, layout: .line)) + [0x0A], to: STDOUT_FILENO)
+}

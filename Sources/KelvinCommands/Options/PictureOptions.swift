@@ -3,14 +3,7 @@ import Kelvin
 
 /// How pictures are brought to a model's size.
 struct PictureOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      """
-      Fit a picture by center-crop, scale-fit or scale-fill, or by scale-fit-rotate-90-ccw or \
-      scale-fill-rotate-90-ccw, which turn it first.
-      """, valueName: "rule"),
-    transform: cropAndScale)
-  var cropAndScale: ImageCropAndScale?
+  @OptionGroup var fitting: CropOption
 
   @Option(
     help: ArgumentHelp(
@@ -18,10 +11,31 @@ struct PictureOptions: ParsableArguments {
     transform: orientation)
   var orientation: ImageOrientation?
 
+  var cropAndScale: ImageCropAndScale? { fitting.cropAndScale }
+
   /// Reads a function's inputs, pictures as these options say.
   func reader(of file: ReadModel, functionName: String?) throws -> FeatureReader {
     try FeatureReader(file, functionName: functionName, orientation: orientation, cropAndScale: cropAndScale)
   }
+
+  private static func orientation(_ text: String) throws -> ImageOrientation {
+    guard let orientation = Int(text).flatMap(ImageOrientation.init(rawValue:)) else {
+      throw ValidationError("'\(text)' is not an orientation; use a number from 1 to 8")
+    }
+    return orientation
+  }
+}
+
+/// How a picture is fitted to a model's size.
+struct CropOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      Fit a picture by center-crop, scale-fit or scale-fill, or by scale-fit-rotate-90-ccw or \
+      scale-fill-rotate-90-ccw, which turn it first.
+      """, valueName: "rule"),
+    transform: rule)
+  var cropAndScale: ImageCropAndScale?
 
   private static let rules: [String: ImageCropAndScale] = [
     "center-crop": .centerCrop, "scale-fit": .scaleToFit, "scale-fill": .scaleToFill, "centerCrop": .centerCrop,
@@ -30,19 +44,12 @@ struct PictureOptions: ParsableArguments {
     "scaleFillRotate90CCW": .scaleToFillPlus90CCWRotation,
   ]
 
-  private static func cropAndScale(_ text: String) throws -> ImageCropAndScale {
+  private static func rule(_ text: String) throws -> ImageCropAndScale {
     guard let rule = rules[text] else {
       throw ValidationError(
         "'\(text)' is not a way to fit a picture; use center-crop, scale-fit, scale-fill, "
           + "scale-fit-rotate-90-ccw or scale-fill-rotate-90-ccw")
     }
     return rule
-  }
-
-  private static func orientation(_ text: String) throws -> ImageOrientation {
-    guard let orientation = Int(text).flatMap(ImageOrientation.init(rawValue:)) else {
-      throw ValidationError("'\(text)' is not an orientation; use a number from 1 to 8")
-    }
-    return orientation
   }
 }

@@ -29,6 +29,8 @@ extension FeatureBinding {
       return .texts(try texts(sequence.stringValues, dimensions, feature))
     case (.sequence(let sequence), .sequence(.int64)) where sequence.type == .int64:
       return .tensor(Tensor(sequence.int64Values, [sequence.count]))
+    case (.sequence(let sequence), .tensors(let scalar)) where sequence.type == .multiArray || sequence.count == 0:
+      return .sequence(sequence.multiArrayValues.map { .tensor($0.tensor.converted(to: scalar)) })
     default:
       throw mismatch(feature, "expected \(FeatureDescription(feature).type.rawValue), got \(value.type.rawValue)")
     }
@@ -86,6 +88,12 @@ extension FeatureBinding {
       let dictionaries = rows.compactMap { if case .dictionary(let row) = $0 { row.entries } else { nil } }
       guard dictionaries.count == rows.count else { break }
       return FeatureValue(sequence: FeatureSequence(dictionaries: dictionaries))
+    case (.sequence(let elements), .tensors(let scalar)):
+      let arrays = elements.compactMap {
+        if case .tensor(let tensor) = $0 { MultiArray(tensor.converted(to: scalar)) } else { nil }
+      }
+      guard arrays.count == elements.count else { break }
+      return FeatureValue(sequence: FeatureSequence(multiArrays: arrays))
     default: break
     }
     throw ModelError(

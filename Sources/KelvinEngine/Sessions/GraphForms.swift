@@ -26,7 +26,8 @@ final class GraphForms: Sendable {
   private let plans: Mutex<[(absence: Outages.Absence, plans: SizePlans)]>
   private static let absencesLimit = 2
   private let lanes: SessionLanes
-  private let searches = Mutex(0)
+  /// Plans that were searched for without what is done without no more, and all compilations.
+  private let counts = Mutex(FormCounts())
 
   /// - Parameters:
   ///   - model: the compiled form for the usual sizes; nil where they depend on data.
@@ -41,9 +42,9 @@ final class GraphForms: Sendable {
     plans = Mutex([])
   }
 
-  /// How often a plan was searched for, the usual sizes' left out.
-  var planSearchCount: Int {
-    searches.withLock { $0 } + plans.withLock { $0.reduce(0) { $0 + $1.plans.searchCount } }
+  /// What sizes besides the usual ones have cost.
+  var formCounts: FormCounts {
+    counts.withLock { $0 } + FormCounts(plans: plans.withLock { $0.reduce(0) { $0 + $1.plans.searchCount } })
   }
 
   /// The compiled form for these types, made at their first use and kept for the latest few.
@@ -58,7 +59,9 @@ final class GraphForms: Sendable {
         let observer = CompiledModel.Observer(isCancelled: { cancellation?.isCancelled ?? false })
         let placement = try plans(absence).placement(
           of: specialized, types, standard: standard?.model, cancellation)
-        return SessionPool(try specialized.compile(placement, observer: observer), lanes)
+        let compiled = try specialized.compile(placement, observer: observer)
+        counts.withLock { $0.compilations += 1 }
+        return SessionPool(compiled, lanes)
       } catch {
         // This prediction's limit, which is nothing to those that wait for the form: one of them makes it then.
         if WorkBudget.current?.excess != nil { throw RuntimeError.cancelled }
@@ -92,7 +95,7 @@ final class GraphForms: Sendable {
       plans.append((absence, made))
       while plans.count > Self.absencesLimit {
         let dropped = plans.removeFirst()
-        searches.withLock { $0 += dropped.plans.searchCount }
+        counts.withLock { $0.plans += dropped.plans.searchCount }
       }
       return made
     }

@@ -58,6 +58,9 @@ public struct FeatureDescription: Hashable, Sendable {
     case .dictionaries:
       type = .sequence
       sequence = SequenceConstraint(valueType: .dictionary)
+    case .tensors:
+      type = .sequence
+      sequence = SequenceConstraint(valueType: .multiArray)
     }
     multiArrayConstraint = array
     imageConstraint = image
@@ -105,6 +108,7 @@ public struct DictionaryConstraint: Hashable, Sendable {
 
 /// The sequences a feature takes.
 public struct SequenceConstraint: Hashable, Sendable {
-  /// The type of the elements: ``FeatureType/string``, ``FeatureType/int64`` or ``FeatureType/dictionary``.
+  /// The type of the elements: ``FeatureType/string``, ``FeatureType/int64``, ``FeatureType/dictionary`` or
+  /// ``FeatureType/multiArray``.
   public let valueType: FeatureType
 }

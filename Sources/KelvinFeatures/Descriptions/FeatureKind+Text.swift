@@ -16,6 +16,7 @@ extension FeatureKind {
     case .sequence(let elements): "sequence of \(elements == .string ? "texts" : "whole numbers")"
     case .texts(let dimensions):
       dimensions.isEmpty ? "texts" : "texts[\(dimensions.map(\.description).joined(separator: " x "))]".compactSizes
+    case .tensors(let scalar): "sequence of \(scalar.rawValue) arrays"
     case .dictionaries(let keys): "dictionaries by \(keys == .string ? "text" : "whole numbers")"
     }
   }

@@ -58,7 +58,7 @@ public struct FeatureValue: Hashable, Sendable {
   public init(multiArray value: MultiArray) { storage = .multiArray(value) }
   /// A copy of a shaped array's numbers.
   public init(shapedArray value: some ShapedArrayProtocol) { storage = .multiArray(MultiArray(value)) }
-  /// Texts, whole numbers or dictionaries in a row.
+  /// Texts, whole numbers, dictionaries or arrays in a row.
   public init(sequence value: FeatureSequence) { storage = .sequence(value) }
   /// No value of a type: an optional input that is left out.
   public init(undefined type: FeatureType) { storage = .undefined(type) }

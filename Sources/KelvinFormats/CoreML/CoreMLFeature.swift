@@ -17,6 +17,11 @@ struct CoreMLFeature {
   var kind = Kind.unknown
   var isOptional = false
 
+  init(name: String, summary: String) {
+    self.name = name
+    self.summary = summary
+  }
+
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = CoreMLSchema.FeatureDescription
     var reader = message.fields()
@@ -67,6 +72,37 @@ struct CoreMLArray {
   var shapes: [Shape] = []
   var standardValue: Double?
 
+  /// - Parameters:
+  ///   - ranges: the least and the greatest size of each axis, a negative one for no greatest.
+  ///   - shapes: those that are allowed, where they are listed.
+  init(
+    shape: [Int], dataType: Int, ranges: [[Int]], shapes: [[Int]], _ malformed: (String) -> FormatError
+  ) throws(FormatError) {
+    guard max(shape.count, ranges.count) <= Emitter.rankLimit else { throw malformed("it has too many axes") }
+    self.shape = shape
+    self.dataType = dataType
+    for range in ranges {
+      guard range.count == 2, let sizes = Self.range(range[0], range[1]) else { throw malformed("sizes of \(range)") }
+      self.ranges.append(sizes)
+    }
+    for shape in shapes { add(shape) }
+  }
+
+  /// nil where there are no such sizes.
+  private static func range(_ lower: Int, _ upper: Int) -> ClosedRange<Int>? {
+    let last = upper < 0 ? Int.max : upper
+    return lower >= 0 && lower <= last ? lower...last : nil
+  }
+
+  private mutating func add(_ sizes: [Int]) {
+    shapes.append(Shape(sizes))
+    if ranges.isEmpty {
+      ranges = sizes.map { $0...$0 }
+    } else if ranges.count == sizes.count {
+      ranges = zip(ranges, sizes).map { min($0.lowerBound, $1)...max($0.upperBound, $1) }
+    }
+  }
+
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = CoreMLSchema.ArrayFeatureType
     var reader = message.fields()
@@ -95,11 +131,10 @@ struct CoreMLArray {
         if part.number == CoreMLSchema.SizeRange.lowerBound { lower = try part.integer() }
         if part.number == CoreMLSchema.SizeRange.upperBound { upper = try part.integer() }
       }
-      let last = upper < 0 ? Int.max : upper
-      guard lower >= 0, lower <= last else {
+      guard let sizes = Self.range(lower, upper) else {
         throw FormatError(.malformed, file: message.file, offset: field.offset, "sizes from \(lower) to \(upper)")
       }
-      ranges.append(lower...last)
+      ranges.append(sizes)
     }
   }
 
@@ -115,12 +150,7 @@ struct CoreMLArray {
         }
       }
       try field.check(shapes.count, WireMessage.operandLimit)
-      shapes.append(Shape(sizes))
-      if ranges.isEmpty {
-        ranges = sizes.map { $0...$0 }
-      } else if ranges.count == sizes.count {
-        ranges = zip(ranges, sizes).map { min($0.lowerBound, $1)...max($0.upperBound, $1) }
-      }
+      add(sizes)
     }
   }
 }

@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinGraph
 
 extension Format {
@@ -47,23 +48,43 @@ func readCoreML(
   guard model.type == CoreMLSchema.Model.mlProgram else {
     return try readStages(of: model, file: file, path: path, files: files, names: names)
   }
-  let program = try MILProgram(model.contents)
-  var functions: [String: Function] = [:]
-  for (name, function) in program.functions {
-    let description = model.description.functions[name] ?? (name == "main" ? model.description.main : nil)
-    functions[name] = try Function(function, name: name, description, file: file, files: files)
+  return try ModelProgram(
+    MILProgram(model.contents), model.description, version: model.specificationVersion,
+    place: ModelPlace(path: path, files: files, names: names))
+}
+
+/// Where an ML Program comes from.
+struct ModelPlace {
+  /// The file or folder.
+  let path: String
+  let files: ModelFiles
+  /// The paths of the files that hold it, besides its weights.
+  let names: [String]
+}
+
+extension ModelProgram {
+  /// - Parameter description: of its features; without one they are the tensors that the program says.
+  init(
+    _ program: MILProgram, _ description: CoreMLDescription?, version: Int, place: ModelPlace
+  ) throws(FormatError) {
+    let file = place.path.lastPathPart
+    var functions: [String: Function] = [:]
+    for (name, function) in program.functions {
+      let described = description?.functions[name] ?? (name == "main" ? description?.main : nil)
+      functions[name] = try Function(function, name: name, described, file: file, files: place.files)
+    }
+    let standard = description?.defaultFunction ?? "main"
+    guard let first = functions.keys.sorted().first else {
+      throw FormatError(.malformed, file: file, "its program has no functions")
+    }
+    let isKnown = functions[standard] != nil
+    self.init(
+      functions: functions,
+      defaultFunction: isKnown ? standard : functions["main"] == nil ? first : "main",
+      metadata: description?.metadata ?? ModelMetadata(),
+      structure: .program(functions: program.functions.mapValues(\.structure)),
+      source: ModelSource(
+        path: place.path, format: .mlProgram, version: version,
+        files: place.names + program.blobFiles.filter(\.staysInside).map(place.files.path), opened: place.files.opened))
   }
-  let standard = model.description.defaultFunction
-  guard let first = functions.keys.sorted().first else {
-    throw FormatError(.malformed, file: file, "its program has no functions")
-  }
-  let isKnown = functions[standard] != nil
-  return ModelProgram(
-    functions: functions,
-    defaultFunction: isKnown ? standard : functions["main"] == nil ? first : "main",
-    metadata: model.description.metadata,
-    structure: .program(functions: program.functions.mapValues(\.structure)),
-    source: ModelSource(
-      path: path, format: .mlProgram, version: model.specificationVersion,
-      files: names + program.blobFiles.filter(\.staysInside).map(files.path), opened: files.opened))
 }

@@ -10,6 +10,41 @@ struct CoreMLImage {
   /// The longest side a picture may have.
   private static let limit = 1 << 20
 
+  /// - Parameters:
+  ///   - ranges: the least and the greatest width, and so of heights, a negative one for no greatest; or none.
+  ///   - listed: widths and heights that are allowed, where they are listed.
+  init(
+    width: Int, height: Int, colorSpace: Int, ranges: [[Int]], listed: [[Int]], _ malformed: (String) -> FormatError
+  ) throws(FormatError) {
+    self.width = width
+    self.height = height
+    self.colorSpace = colorSpace
+    for size in [[width, height]] + listed {
+      guard size.count == 2, size.allSatisfy((1..<Self.limit).contains) else { throw malformed("an image of \(size)") }
+    }
+    if !listed.isEmpty { sizes = .enumerated(listed.map { ImageFeature.Size(width: $0[0], height: $0[1]) }) }
+    if !ranges.isEmpty {
+      guard ranges.count == 2, ranges.allSatisfy({ $0.count == 2 }),
+        let widths = Self.range(ranges[0][0], ranges[0][1]), let heights = Self.range(ranges[1][0], ranges[1][1])
+      else { throw malformed("sizes of \(ranges)") }
+      sizes = .ranged(widths: widths, heights: heights)
+    }
+    listStandard()
+  }
+
+  /// nil where there are no such sizes.
+  private static func range(_ lower: Int, _ upper: Int) -> ClosedRange<Int>? {
+    let first = max(1, lower)
+    let last = upper < 0 ? limit - 1 : min(upper, limit - 1)
+    return first <= last ? first...last : nil
+  }
+
+  /// Has the size that stands for the others among those that are listed.
+  private mutating func listStandard() {
+    let standard = ImageFeature.Size(width: width, height: height)
+    if case .enumerated(let list) = sizes, !list.contains(standard) { sizes = .enumerated([standard] + list) }
+  }
+
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = CoreMLSchema.ImageFeatureType
     var reader = message.fields()
@@ -24,8 +59,7 @@ struct CoreMLImage {
       }
     }
     try check(width, height, message)
-    let standard = ImageFeature.Size(width: width, height: height)
-    if case .enumerated(let list) = sizes, !list.contains(standard) { sizes = .enumerated([standard] + list) }
+    listStandard()
   }
 
   /// The layout, nil for a colour space that is not known.
@@ -60,13 +94,12 @@ struct CoreMLImage {
     let ranges = LayerParameters(message)
     func range(_ field: Int) throws(FormatError) -> ClosedRange<Int> {
       let range = try ranges.message(field)
-      let lower = max(1, try range?.integer(CoreMLSchema.SizeRange.lowerBound) ?? 1)
+      let lower = try range?.integer(CoreMLSchema.SizeRange.lowerBound) ?? 1
       let upper = try range?.integer(CoreMLSchema.SizeRange.upperBound) ?? -1
-      let last = upper < 0 ? Self.limit - 1 : min(upper, Self.limit - 1)
-      guard lower <= last else {
+      guard let sizes = Self.range(lower, upper) else {
         throw FormatError(.malformed, file: message.file, offset: message.offset, "sizes from \(lower) to \(upper)")
       }
-      return lower...last
+      return sizes
     }
     return .ranged(widths: try range(Fields.widthRange), heights: try range(Fields.heightRange))
   }

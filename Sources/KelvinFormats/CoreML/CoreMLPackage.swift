@@ -1,4 +1,5 @@
 import FoundationEssentials
+import KelvinBasics
 import KelvinGraph
 
 /// A `.mlpackage` folder: `Manifest.json` names the item that holds the model.

@@ -25,15 +25,19 @@ extension Function {
           "the description has it, function '\(name)' does not")
       }
     }
+    let classification = try MILClassification(function.block, files, file: file)
     var outputs: [Feature] = []
     for output in description?.outputs.map(\.name) ?? function.block.outputs {
+      if description == nil, let type = classification?.type(of: output) {
+        outputs.append(Feature(name: output, type: type))
+        continue
+      }
       let described = description?.outputs.first { $0.name == output }
       outputs.append(try Feature(described, named: output, types[output] ?? MILType(), file: file))
     }
     guard !outputs.isEmpty else {
       throw FormatError(.malformed, file: file, place: "function '\(name)'", "it has no outputs")
     }
-    let classification = try MILClassification(function.block, files, file: file)
     var values = outputs.map(\.name)
     var slots = values
     var steps: [any HostStep] = []
@@ -78,6 +82,15 @@ struct MILClassification {
   let probabilities: String
   let labelOutput: String
   let probabilitiesOutput: String
+
+  /// What the operation's outputs are as features; nil for another value.
+  func type(of output: String) -> FeatureKind? {
+    switch output {
+    case labelOutput: labels.isText ? .string : .int64
+    case probabilitiesOutput: .dictionary(keys: labels.isText ? .string : .int64)
+    default: nil
+    }
+  }
 
   /// nil where the block has no such operation.
   init?(_ block: MILBlock, _ files: ModelFiles, file: String) throws(FormatError) {
@@ -146,7 +159,8 @@ extension Feature {
       return .state(scalar, dimensions)
     case .unknown:
       guard let scalar = type.scalar else { throw malformed("the model does not say what it is") }
-      return .tensor(scalar, type.sizes.enumerated().map { dimension(name, $0, $1) })
+      let dimensions = type.sizes.enumerated().map { dimension(name, $0, $1) }
+      return type.isState ? .state(scalar, dimensions) : .tensor(scalar, dimensions)
     }
   }
 

@@ -4,6 +4,8 @@ import KelvinGraph
 struct MILProgram {
   var functions: [String: MILFunction] = [:]
 
+  init() {}
+
   init(_ message: WireMessage) throws(FormatError) {
     var reader = message.fields()
     while let field = try reader.next() {
@@ -32,6 +34,12 @@ struct MILFunction {
   var inputs: [MILNamedType] = []
   var opset = ""
   var block = MILBlock()
+
+  init(inputs: [MILNamedType], opset: String, block: MILBlock) {
+    self.inputs = inputs
+    self.opset = opset
+    self.block = block
+  }
 
   init(_ message: WireMessage) throws(FormatError) {
     typealias Fields = MILSchema.Function
@@ -127,20 +135,43 @@ struct MILOperation {
     }
   }
 
-  var kind = ""
-  var inputs: [String: [Binding]] = [:]
-  var outputs: [MILNamedType] = []
-  var blocks: [MILBlock] = []
-  var attributes: [String: MILValue] = [:]
+  let kind: String
+  let inputs: [String: [Binding]]
+  let outputs: [MILNamedType]
+  let blocks: [MILBlock]
+  let attributes: [String: MILValue]
   let index: Int
   let offset: Int
   /// The `name` attribute, or the first output's name.
   let name: String
 
+  init(
+    kind: String, inputs: [String: [Binding]], outputs: [MILNamedType], blocks: [MILBlock],
+    attributes: [String: MILValue], index: Int, file: String, offset: Int
+  ) throws(FormatError) {
+    self.kind = kind
+    self.inputs = inputs
+    self.outputs = outputs
+    self.blocks = blocks
+    self.attributes = attributes
+    self.index = index
+    self.offset = offset
+    let given = try attributes["name"]?.strings().first ?? ""
+    guard given.utf8.count <= WireMessage.nameLimit else {
+      throw FormatError(
+        .malformed, file: file, offset: offset,
+        "an operation's name has \(given.utf8.count) bytes, expected at most \(WireMessage.nameLimit)")
+    }
+    name = given.isEmpty ? outputs.first?.name ?? "\(kind)_\(index)" : given
+  }
+
   init(_ message: WireMessage, index: Int) throws(FormatError) {
     typealias Fields = MILSchema.Operation
-    self.index = index
-    offset = message.offset
+    var kind = ""
+    var inputs: [String: [Binding]] = [:]
+    var outputs: [MILNamedType] = []
+    var blocks: [MILBlock] = []
+    var attributes: [String: MILValue] = [:]
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
@@ -162,13 +193,9 @@ struct MILOperation {
       default: break
       }
     }
-    let given = try attributes["name"]?.strings().first ?? ""
-    guard given.utf8.count <= WireMessage.nameLimit else {
-      throw FormatError(
-        .malformed, file: message.file, offset: offset,
-        "an operation's name has \(given.utf8.count) bytes, expected at most \(WireMessage.nameLimit)")
-    }
-    name = given.isEmpty ? outputs.first?.name ?? "\(kind)_\(index)" : given
+    try self.init(
+      kind: kind, inputs: inputs, outputs: outputs, blocks: blocks, attributes: attributes, index: index,
+      file: message.file, offset: message.offset)
   }
 
   private static func bindings(_ message: WireMessage) throws(FormatError) -> [Binding] {

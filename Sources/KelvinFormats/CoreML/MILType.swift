@@ -97,6 +97,11 @@ struct MILNamedType {
   var name = ""
   var type = MILType()
 
+  init(type: MILType, name: String) {
+    self.type = type
+    self.name = name
+  }
+
   init(_ message: WireMessage) throws(FormatError) {
     var reader = message.fields()
     while let field = try reader.next() {

@@ -1,5 +1,15 @@
 import KelvinGraph
 
+/// The elements of a value as a program's text has them, those of tensors in the order of their brackets.
+enum MILLiteral {
+  /// Booleans are 0 and 1.
+  case integers([Int])
+  case numbers([Double])
+  case strings([String])
+  case list([MILValue])
+  case none
+}
+
 /// A `Value`: a constant, in the program itself or in a weight file. Its elements stay where they are until asked for.
 struct MILValue {
   /// Where a weight file holds a value.
@@ -8,15 +18,31 @@ struct MILValue {
     var file = ""
     /// The position of the record that describes the elements.
     var offset = 0
+
+    init(path: String, offset: Int) {
+      file = path.hasPrefix("@model_path/") ? String(path.dropFirst(12)) : path
+      self.offset = offset
+    }
   }
 
   var type = MILType()
   var blob: Blob?
+  /// The elements, of a program that is text.
+  var literal: MILLiteral?
   private var immediate: WireMessage?
-  private let message: WireMessage
+  private let file: String
+  private let offset: Int
+
+  /// A value of a program that is text.
+  init(_ type: MILType, file: String, offset: Int) {
+    self.type = type
+    self.file = file
+    self.offset = offset
+  }
 
   init(_ message: WireMessage) throws(FormatError) {
-    self.message = message
+    file = message.file
+    offset = message.offset
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
@@ -29,32 +55,38 @@ struct MILValue {
   }
 
   private static func blob(_ message: WireMessage) throws(FormatError) -> Blob {
-    var blob = Blob()
+    var (path, offset) = ("", 0)
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
-      case MILSchema.Value.BlobFileValue.fileName:
-        let name = try field.string()
-        blob.file = name.hasPrefix("@model_path/") ? String(name.dropFirst(12)) : name
-      case MILSchema.Value.BlobFileValue.offset: blob.offset = try field.integer()
+      case MILSchema.Value.BlobFileValue.fileName: path = try field.string()
+      case MILSchema.Value.BlobFileValue.offset: offset = try field.integer()
       default: break
       }
     }
-    return blob
+    return Blob(path: path, offset: offset)
   }
 
   /// The elements of a numeric tensor; those in a weight file are mapped.
   func tensor(_ files: ModelFiles, name: String) throws(FormatError) -> Tensor {
     guard let type = type.tensorType else {
       throw FormatError(
-        .unsupported, file: message.file, place: "constant '\(name)'", offset: message.offset,
+        .unsupported, file: file, place: "constant '\(name)'", offset: offset,
         "it is not a tensor of known sizes and of an element type that Kelvin has")
     }
-    if let blob { return Tensor(type, try WeightBlob(blob, files, message.file, name).elements(type)) }
-    guard let list = try immediate?.message(MILSchema.Value.ImmediateValue.tensor) else {
-      throw malformed(name, "it has no value")
+    if let blob { return Tensor(type, try WeightBlob(blob, files, file, name).elements(type)) }
+    let found: Tensor?
+    switch literal {
+    case .integers(let values)?: found = Self.rounded(values, type)
+    case .numbers(let values)?: found = Self.rounded(values, type)
+    case .strings?, .list?, MILLiteral.none?: found = nil
+    case nil:
+      guard let list = try immediate?.message(MILSchema.Value.ImmediateValue.tensor) else {
+        throw malformed(name, "it has no value")
+      }
+      found = try Self.tensor(list, type)
     }
-    guard let tensor = try Self.tensor(list, type) else {
+    guard let tensor = found else {
       throw malformed(name, "\(type) has \(type.count) elements, the file another number")
     }
     return tensor
@@ -65,7 +97,9 @@ struct MILValue {
     guard let packing = type.packing, let shape = type.shape else { return Weight(try tensor(files, name: name)) }
     let bytes: Bytes
     if let blob {
-      bytes = try WeightBlob(blob, files, message.file, name).elements(packing, shape)
+      bytes = try WeightBlob(blob, files, file, name).elements(packing, shape)
+    } else if case .integers(let values)? = literal {
+      bytes = PackedIntegers.packing(values, bits: packing.bits)
     } else {
       var stored: Bytes?
       if let list = try immediate?.message(MILSchema.Value.ImmediateValue.tensor)?.message(MILSchema.TensorValue.bytes)
@@ -83,6 +117,12 @@ struct MILValue {
 
   /// The strings of a string tensor, or of a list of them.
   func strings() throws(FormatError) -> [String] {
+    if case .strings(let strings)? = literal { return strings }
+    if case .list(let values)? = literal {
+      var strings: [String] = []
+      for value in values { strings += try value.strings() }
+      return strings
+    }
     guard let immediate else { return [] }
     if let list = try immediate.message(MILSchema.Value.ImmediateValue.list) {
       var strings: [String] = []
@@ -102,11 +142,18 @@ struct MILValue {
 
   /// The integers of an integer tensor in the program, or of a list of them.
   func listedIntegers(_ files: ModelFiles) throws(FormatError) -> [Int64] {
-    guard let immediate, let list = try immediate.message(MILSchema.Value.ImmediateValue.list) else {
+    let values: [MILValue]
+    if case .list(let listed)? = literal {
+      values = listed
+    } else if case .integers(let integers)? = literal {
+      return integers.map(Int64.init)
+    } else if let list = try immediate?.message(MILSchema.Value.ImmediateValue.list) {
+      values = try Self.values(list)
+    } else {
       return try tensor(files, name: "labels").integers.map(Int64.init)
     }
     var integers: [Int64] = []
-    for value in try Self.values(list) { integers += try value.listedIntegers(files) }
+    for value in values { integers += try value.listedIntegers(files) }
     return integers
   }
 
@@ -145,12 +192,11 @@ struct MILValue {
       case Fields.ints, Fields.longInts, Fields.bools:
         var values: [Int] = []
         try collect(list) { (part) throws(FormatError) in try part.append(to: &values) }
-        if type.scalar == .int64 { return values.count == type.count ? Tensor(type, Bytes(values)) : nil }
-        return rounded(values.map(Double.init), type)
+        return rounded(values, type)
       default: break
       }
     }
-    return type.count == 0 ? rounded([], type) : nil
+    return type.count == 0 ? rounded([Double](), type) : nil
   }
 
   private static func collect(
@@ -160,11 +206,16 @@ struct MILValue {
     while let field = try reader.next() { try body(field) }
   }
 
+  private static func rounded(_ values: [Int], _ type: TensorType) -> Tensor? {
+    if type.scalar == .int64 { return values.count == type.count ? Tensor(type, Bytes(values)) : nil }
+    return rounded(values.map(Double.init), type)
+  }
+
   private static func rounded(_ values: [Double], _ type: TensorType) -> Tensor? {
     values.count == type.count ? Tensor(type, rounding: values) : nil
   }
 
   private func malformed(_ name: String, _ reason: String) -> FormatError {
-    FormatError(.malformed, file: message.file, place: "constant '\(name)'", offset: message.offset, reason)
+    FormatError(.malformed, file: file, place: "constant '\(name)'", offset: offset, reason)
   }
 }

@@ -13,11 +13,13 @@ struct ONNXFeatures {
     for value in model.graph.inputs where model.graph.initializers[value.name] == nil {
       let type = try Self.type(value, isInput: true, file: file)
       inputs.append(
-        Feature(name: value.name, type: Self.image(type, model.metadata) ?? type, summary: value.summary))
+        Feature(
+          name: value.name, type: Self.image(type, model.metadata) ?? type, isOptional: value.isOptional,
+          summary: value.summary))
     }
     for value in model.graph.outputs {
       let type = try Self.type(value, isInput: false, file: file)
-      outputs.append(Feature(name: value.name, type: type, summary: value.summary))
+      outputs.append(Feature(name: value.name, type: type, isOptional: value.isOptional, summary: value.summary))
     }
     guard !outputs.isEmpty else { throw FormatError(.malformed, file: file, "its graph has no outputs") }
     addClassifier(model)
@@ -30,18 +32,25 @@ struct ONNXFeatures {
     switch value.kind {
     case .map(let key): return .dictionary(keys: key == ONNXSchema.TensorProto.DataType.string ? .string : .int64)
     case .maps(let key): return .dictionaries(keys: key == ONNXSchema.TensorProto.DataType.string ? .string : .int64)
-    case .tensor, .other: break
+    case .tensor, .tensors, .other: break
     }
     guard let number = value.elementType else {
       throw FormatError(
         .unsupported, file: file, place: place, offset: value.offset,
-        "it is neither a tensor, nor a map to numbers, nor a sequence of such maps")
+        "it is neither a tensor, nor a map to numbers, nor a sequence of tensors or of such maps")
     }
-    if number == ONNXSchema.TensorProto.DataType.string { return .texts(dimensions(value)) }
-    guard let scalar = ScalarType(onnx: number) else {
+    if number == ONNXSchema.TensorProto.DataType.string {
+      guard case .tensor = value.kind else {
+        throw FormatError(
+          .unsupported, file: file, place: place, offset: value.offset, "it is a sequence of arrays of texts")
+      }
+      return .texts(dimensions(value))
+    }
+    guard let scalar = ScalarType(onnx: number) ?? value.narrowType?.scalar else {
       throw FormatError(
         .unsupported, file: file, place: place, offset: value.offset, "its element type is ONNX's number \(number)")
     }
+    if case .tensors = value.kind { return .tensors(scalar) }
     guard value.sizes != nil else {
       guard !isInput else {
         throw FormatError(

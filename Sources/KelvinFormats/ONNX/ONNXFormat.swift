@@ -1,3 +1,4 @@
+import KelvinBasics
 package import KelvinGraph
 
 extension Format {
@@ -30,6 +31,8 @@ func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatErro
   let features = try ONNXFeatures(model, file: file)
   let written = model.graph.nodes
   model.graph.nodes = try ONNXSpelling.spelledOut(model.graph)
+  model.narrowTypes = try model.graph.narrowTypes()
+  model.listNames = try model.graph.listNames()
   let parts = try ONNXParts(model, features, file: file, files: files).parts()
   let function = try Function(
     inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }

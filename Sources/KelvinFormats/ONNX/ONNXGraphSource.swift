@@ -1,4 +1,5 @@
 import KelvinGraph
+import KelvinSteps
 
 /// Builds graphs from an ONNX model.
 struct ONNXGraphSource: GraphSource {
@@ -7,6 +8,8 @@ struct ONNXGraphSource: GraphSource {
   let nodes: [ONNXNode]
   /// The features that it reads.
   let inputs: [Feature]
+  /// The sequences, and values that may be left out, that it reads.
+  let lists: [String]
   /// The values that become its outputs, in order.
   let outputs: [String]
   let file: String
@@ -25,15 +28,17 @@ struct ONNXGraphSource: GraphSource {
     let features = inputs.filter { values[$0.name] == nil }
     let types = try resolveInputTypes(features, given: shapes, computed: computed, file: file)
       .merging(computed) { _, type in type }
+    let parts = Set(lists.map(SequenceLayout.slots).flatMap { [$0.elements, $0.layout] })
     let emitter = Emitter(evaluator: evaluator)
-    let scope = ONNXScope(emitter, model.graph, file: file, files: files)
+    let scope = ONNXScope(emitter, model, file: file, files: files)
     do {
       let given = inputs.map(\.name)
-      let names = given + Set(computed.keys).subtracting(given).sorted()
+      let names = given + Set(computed.keys).subtracting(given).subtracting(parts).sorted()
       for name in names {
         if let type = types[name] { try scope.define(name, try emitter.input(name, type), by: "input") }
       }
-      for (name, tensor) in values.sorted(by: { $0.key < $1.key }) {
+      for name in lists { try defineList(name, computed, values, scope) }
+      for (name, tensor) in values.sorted(by: { $0.key < $1.key }) where !parts.contains(name) {
         try scope.define(name, emitter.constant(named: name, Weight(tensor)), by: "input")
       }
     } catch let error as GraphError {
@@ -50,7 +55,12 @@ struct ONNXGraphSource: GraphSource {
     let offsets = Dictionary(model.graph.outputs.map { ($0.name, $0.offset) }) { first, _ in first }
     var results: [ValueID] = []
     for name in outputs {
-      results.append(try scope.value(name, reader: "output '\(name)'", offset: offsets[name] ?? 0))
+      let (reader, offset) = ("output '\(name)'", offsets[name] ?? 0)
+      if model.listNames.contains(name) {
+        results += try listOutput(name, try scope.entity(name, reader: reader, offset: offset), emitter)
+      } else {
+        results.append(try scope.value(name, reader: reader, offset: offset))
+      }
     }
     emitter.outputs(results)
     do { return try emitter.finish() } catch let error as GraphError {
@@ -74,18 +84,23 @@ struct ONNXGraphSource: GraphSource {
     }
     let operands = try zip(node.inputs, entities).map { name, entity -> ValueID? in
       if case .tensor(let id)? = entity { return id }
-      return entity == nil || sequence != nil ? nil : try scope.value(name, reader: place, offset: node.offset)
+      if entity == nil || sequence != nil || control != nil { return nil }
+      return try scope.value(name, reader: place, offset: node.offset)
     }
     scope.emitter.begin(Origin(name: node.name, kind: node.kind, index: node.index), outputNames: node.outputs)
     let operation = ONNXOperation(
-      node: node, opset: model.opset, inputs: operands,
-      valuedInputs: sequence?.valuedInputs ?? mapper?.valuedInputs ?? [], emitter: scope.emitter, file: file,
-      files: files)
-    if let sequence, let name = node.outputs.first, !name.isEmpty {
-      try scope.define(name, sequence.map(operation, entities), by: place)
-      return
-    }
-    let results = try control?.map(operation, self, scope) ?? mapper?.map(operation) ?? []
+      node: node, opset: model.opset, inputs: operands, entities: entities,
+      narrowTypes: node.inputs.map(scope.narrowType),
+      valuedInputs: sequence?.valuedInputs ?? control?.valuedInputs(node) ?? mapper?.valuedInputs ?? [],
+      emitter: scope.emitter, file: file, files: files)
+    let results: [ONNXEntity] =
+      if let sequence {
+        [try sequence.map(operation)]
+      } else if let control {
+        try control.map(operation, self, scope)
+      } else {
+        try mapper?.map(operation).map { .tensor($0) } ?? []
+      }
     for (name, result) in zip(node.outputs, results) where !name.isEmpty {
       try scope.define(name, result, by: place)
     }

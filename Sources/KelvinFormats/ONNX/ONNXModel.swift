@@ -8,6 +8,10 @@ struct ONNXModel {
   var modelVersion = 0
   var summary = ""
   var graph = ONNXGraph()
+  /// Of the graph's values whose elements have narrow types.
+  var narrowTypes: [String: ONNXNarrowType] = [:]
+  /// The graph's values that are sequences of tensors or may be left out: slots have the two parts of each.
+  var listNames: Set<String> = []
 
   /// The version of the standard operator set.
   var opset: Int { operatorSets[""] ?? 1 }
@@ -237,6 +241,8 @@ struct ONNXValueInfo {
     case map(key: Int)
     /// A sequence of maps.
     case maps(key: Int)
+    /// A sequence of tensors.
+    case tensors
     case other
   }
 
@@ -249,7 +255,9 @@ struct ONNXValueInfo {
   var name = ""
   var summary = ""
   var kind = Kind.other
-  /// nil where the value is not a tensor.
+  /// Whether it may be left out.
+  var isOptional = false
+  /// Of a tensor, or of a sequence of them; nil of other values.
   var elementType: Int?
   /// nil where not even the rank is known.
   var sizes: [Size]?
@@ -264,16 +272,26 @@ struct ONNXValueInfo {
       case Fields.name: name = try field.name()
       case Fields.docString: summary = try field.string()
       case Fields.type:
-        let type = try field.message()
+        var type = try field.message()
+        if let optional = try type.message(ONNXSchema.TypeProto.optionalType)?
+          .message(ONNXSchema.TypeProto.Optional.elemType)
+        {
+          isOptional = true
+          type = optional
+        }
         if let tensor = try type.message(ONNXSchema.TypeProto.tensorType) {
           kind = .tensor
           try readTensorType(tensor)
         } else if let key = try Self.key(of: type) {
           kind = .map(key: key)
         } else if let element = try type.message(ONNXSchema.TypeProto.sequenceType)?
-          .message(ONNXSchema.TypeProto.Sequence.elemType), let key = try Self.key(of: element)
+          .message(ONNXSchema.TypeProto.Sequence.elemType)
         {
-          kind = .maps(key: key)
+          if let key = try Self.key(of: element) { kind = .maps(key: key) }
+          if let tensor = try element.message(ONNXSchema.TypeProto.tensorType) {
+            kind = .tensors
+            try readTensorType(tensor)
+          }
         }
       default: break
       }

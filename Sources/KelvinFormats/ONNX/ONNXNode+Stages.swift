@@ -4,8 +4,10 @@ extension ONNXNode {
   /// What it reads and how, sub-graphs included.
   func staged() throws(FormatError) -> StagedOperation {
     let (mapper, control) = (ONNXMapper.byName[qualifiedKind], ONNXControl.byName[qualifiedKind])
+    let sequence = ONNXSequence.byName[qualifiedKind]
     return StagedOperation(
-      uses: try uses(depth: 0), outputs: outputs, readsOnlyShapes: mapper?.readsOnlyShapes ?? false,
+      uses: try uses(depth: 0), outputs: outputs,
+      readsOnlyShapes: mapper?.readsOnlyShapes ?? sequence?.readsOnlyShapes ?? false,
       findsItsSize: mapper?.findsItsSize ?? control?.findsItsSize(self) ?? false)
   }
 

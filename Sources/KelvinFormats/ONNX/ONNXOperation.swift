@@ -6,6 +6,10 @@ struct ONNXOperation {
   let opset: Int
   /// The inputs, nil where one is left out.
   let inputs: [ValueID?]
+  /// What operators on sequences and control flow read, tensors or not.
+  let entities: [ONNXEntity?]
+  /// Of the inputs whose elements have narrow types.
+  let narrowTypes: [ONNXNarrowType?]
   /// The inputs whose elements the mapper may ask for.
   let valuedInputs: Set<Int>
   let emitter: Emitter
@@ -13,11 +17,14 @@ struct ONNXOperation {
   let files: ModelFiles
 
   func input(_ index: Int) throws -> ValueID {
-    guard let id = optional(index) else { throw emitter.invalid("input \(index) is missing") }
-    return id
+    if let id = optional(index) { return id }
+    guard index < entities.count, entities[index] != nil else { throw emitter.invalid("input \(index) is missing") }
+    throw unsupported("reads '\(node.inputs[index])', a sequence or a value that is left out, expected a tensor")
   }
 
   func optional(_ index: Int) -> ValueID? { index < inputs.count ? inputs[index] : nil }
+
+  func narrowType(_ index: Int) -> ONNXNarrowType? { index < narrowTypes.count ? narrowTypes[index] : nil }
 
   /// The inputs, none of which may be left out; at least one.
   func allInputs() throws -> [ValueID] {

@@ -9,6 +9,8 @@ final class ONNXScope {
     var initializers: [String: ONNXTensor]
     var sparse: [String]
     var values: [String: ONNXEntity] = [:]
+    /// Of its values whose elements have narrow types.
+    var narrowTypes: [String: ONNXNarrowType]
   }
 
   let emitter: Emitter
@@ -19,18 +21,27 @@ final class ONNXScope {
   /// Of all sequences that are defined; each has a list of its own.
   private var elementCount = 0
   private static let elementLimit = 1 << 22
+  /// The operations of sub-graphs that are written once for each trip.
+  private var unrolledCount = 0
+  private static let unrolledLimit = 1 << 17
 
-  init(_ emitter: Emitter, _ graph: ONNXGraph, file: String, files: ModelFiles) {
+  init(_ emitter: Emitter, _ model: ONNXModel, file: String, files: ModelFiles) {
     self.emitter = emitter
     self.file = file
     self.files = files
-    levels = [Level(depth: 0, initializers: graph.initializers, sparse: graph.sparse)]
+    let graph = model.graph
+    levels = [
+      Level(depth: 0, initializers: graph.initializers, sparse: graph.sparse, narrowTypes: model.narrowTypes)
+    ]
   }
 
   /// Does something with the names of a sub-graph.
   func inside<Result>(_ graph: ONNXGraph, _ body: () throws -> Result) throws -> Result {
     guard levels.count <= Self.levelLimit else { throw emitter.invalid("sub-graphs are nested too deeply") }
-    levels.append(Level(depth: emitter.depth, initializers: graph.initializers, sparse: graph.sparse))
+    let narrowTypes = try graph.narrowTypes(around: narrowType)
+    levels.append(
+      Level(
+        depth: emitter.depth, initializers: graph.initializers, sparse: graph.sparse, narrowTypes: narrowTypes))
     defer { levels.removeLast() }
     return try body()
   }
@@ -51,6 +62,25 @@ final class ONNXScope {
     }
   }
 
+  /// Counts the nodes of a sub-graph that is written for one of several elements or trips.
+  ///
+  /// - Throws: `GraphError` where these are too many.
+  func unroll(_ graph: ONNXGraph) throws {
+    unrolledCount += graph.nodes.count + 1
+    guard unrolledCount <= Self.unrolledLimit else {
+      throw emitter.invalid("its trips, one after another, have more than \(Self.unrolledLimit) operations")
+    }
+  }
+
+  /// The narrow type of a name's elements, where they have one.
+  func narrowType(_ name: String) -> ONNXNarrowType? {
+    for level in levels.reversed() {
+      if let type = level.narrowTypes[name] { return type }
+      if level.values[name] != nil { return nil }
+    }
+    return nil
+  }
+
   /// The tensor of a name.
   func value(_ name: String, reader: String, offset: Int) throws(FormatError) -> ValueID {
     guard case .tensor(let id) = try entity(name, reader: reader, offset: offset) else {
@@ -68,7 +98,7 @@ final class ONNXScope {
       let depth = levels[index].depth
       if let entity = levels[index].values[name] { return entity.map { emitter.value($0, of: depth) } }
       if let initializer = levels[index].initializers[name] {
-        let id = emitter.constant(named: name, Weight(try initializer.read(files)))
+        let id = emitter.constant(named: name, try initializer.weight(files))
         if depth == emitter.depth { levels[index].values[name] = .tensor(id) }
         return .tensor(id)
       }

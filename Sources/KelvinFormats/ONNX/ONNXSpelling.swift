@@ -13,7 +13,7 @@ struct ONNXSpelling {
     var spelling = ONNXSpelling(
       taken: Set(graph.inputs.map(\.name)).union(graph.initializers.keys).union(graph.nodes.flatMap(\.outputs)))
     var moved: Set<String> = []
-    return try spelling.spelledOut(graph.nodes, depth: 0, &moved)
+    return try spelling.spelledOut(graph.nodes, depth: 0, &moved).map { $0.withoutTotalLength(in: graph) }
   }
 
   /// - Parameter moved: gains the names of what was moved in front of branches among the nodes.
@@ -101,5 +101,29 @@ struct ONNXSpelling {
     }
     picked.attributes["axis"] = axis
     return [whole, found, places, picked]
+  }
+}
+
+extension ONNXNode {
+  /// An attention whose cache is an input of the model with room for all keys there will be, for one sequence: sizes do not
+  /// depend on how many there are so far, which its lengths say. One graph then serves every step.
+  fileprivate func withoutTotalLength(in graph: ONNXGraph) -> ONNXNode {
+    let (keys, values, lengths, total) = (3, 4, 5, 6)
+    guard qualifiedKind == ONNXMapper.groupQueryAttention.name, inputs.count > total, !inputs[lengths].isEmpty else {
+      return self
+    }
+    func info(_ infos: [ONNXValueInfo], _ name: String) -> ONNXValueInfo? { infos.first { $0.name == name } }
+    /// Whether a cache leaves as it came, in sizes that the file gives.
+    func isRoom(_ index: Int) -> Bool {
+      guard outputs.count > index - keys + 1, let past = info(graph.inputs, inputs[index])?.sizes?.map(\.value),
+        let present = info(graph.outputs, outputs[index - keys + 1])?.sizes?.map(\.value)
+      else { return false }
+      return past.count == 4 && past[0] == 1 && past[2] ?? 0 > 0 && past == present
+    }
+    guard isRoom(keys), isRoom(values), info(graph.inputs, inputs[total]) != nil, graph.initializers[inputs[total]] == nil
+    else { return self }
+    var node = self
+    node.inputs[total] = ""
+    return node
   }
 }

@@ -5,16 +5,20 @@ struct ONNXTensor {
   let name: String
   /// The file beside the model that holds the elements, where the model itself does not.
   let location: String?
-  private let message: WireMessage
+  /// A number of `TensorProto.DataType`.
+  let elementType: Int
+  let message: WireMessage
 
   /// Reads the name and the place of the elements.
   init(_ message: WireMessage) throws(FormatError) {
     var name = ""
     var location: String?
     var isExternal = false
+    var elementType = 0
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
+      case ONNXSchema.TensorProto.dataType: elementType = try field.integer()
       case ONNXSchema.TensorProto.name: name = try field.name()
       case ONNXSchema.TensorProto.dataLocation:
         isExternal = try field.integer() == ONNXSchema.TensorProto.DataLocation.external
@@ -26,19 +30,44 @@ struct ONNXTensor {
     }
     self.name = name
     self.location = isExternal ? location ?? "" : nil
+    self.elementType = elementType
     self.message = message
   }
 
+  /// The elements in the form in which the file has them; those of narrow types stay codes.
+  func weight(_ files: ModelFiles) throws(FormatError) -> Weight {
+    if let narrowType { return try codes(narrowType, files) }
+    return Weight(try dense(files))
+  }
+
   /// The elements: part of the mapped file where they are stored plainly, converted where they are not. bfloat16 becomes
-  /// float32.
+  /// float32, narrow types what holds them.
   func read(_ files: ModelFiles) throws(FormatError) -> Tensor {
+    if let narrowType { return try codes(narrowType, files).dense() }
+    return try dense(files)
+  }
+
+  private func dense(_ files: ModelFiles) throws(FormatError) -> Tensor {
+    typealias Fields = ONNXSchema.TensorProto
+    let isBrainFloat = elementType == Fields.DataType.bfloat16
+    guard let scalar = isBrainFloat ? .uint16 : ScalarType(onnx: elementType) else {
+      throw FormatError(
+        .unsupported, file: message.file, place: "tensor '\(name)'", offset: message.offset,
+        "its element type is ONNX's number \(elementType)")
+    }
+    let contents = try contents()
+    let type = TensorType(scalar, try contents.shape(of: self))
+    let tensor = try elements(type, contents, files)
+    return isBrainFloat ? tensor.widenedBrainFloats() : tensor
+  }
+
+  func contents() throws(FormatError) -> Contents {
     typealias Fields = ONNXSchema.TensorProto
     var contents = Contents()
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
       case Fields.dims: try field.append(to: &contents.dimensions, limit: Emitter.rankLimit)
-      case Fields.dataType: contents.dataType = try field.integer()
       case Fields.rawData: contents.raw = try field.bytes()
       case Fields.externalData:
         let entry = try ONNXEntry(field.message())
@@ -50,35 +79,23 @@ struct ONNXTensor {
       default: break
       }
     }
-    let isBrainFloat = contents.dataType == Fields.DataType.bfloat16
-    guard let scalar = isBrainFloat ? .uint16 : ScalarType(onnx: contents.dataType) else {
-      throw FormatError(
-        .unsupported, file: message.file, place: "tensor '\(name)'", offset: message.offset,
-        "its element type is ONNX's number \(contents.dataType)")
-    }
-    let shape = Shape(contents.dimensions)
-    guard shape.isAddressable else { throw malformed("its shape \(shape) is not a valid shape") }
-    let type = TensorType(scalar, shape)
-    let tensor = try elements(type, contents, files)
-    return isBrainFloat ? tensor.widenedBrainFloats() : tensor
+    return contents
   }
 
   /// The texts of a tensor of texts; nil for one of numbers.
   func texts() throws(FormatError) -> TextTensor? {
     typealias Fields = ONNXSchema.TensorProto
+    guard elementType == Fields.DataType.string else { return nil }
     var dimensions: [Int] = []
-    var dataType = 0
     var texts: [String] = []
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
       case Fields.dims: try field.append(to: &dimensions, limit: Emitter.rankLimit)
-      case Fields.dataType: dataType = try field.integer()
       case Fields.stringData: try field.append(to: &texts)
       default: break
       }
     }
-    guard dataType == Fields.DataType.string else { return nil }
     let shape = Shape(dimensions)
     guard shape.isAddressable, shape.count == texts.count else {
       throw malformed("its shape is \(shape), it has \(texts.count) texts")
@@ -86,35 +103,44 @@ struct ONNXTensor {
     return TextTensor(texts, shape)
   }
 
-  private struct Contents {
+  struct Contents {
     var dimensions: [Int] = []
-    var dataType = 0
     var raw: Bytes?
     var externalOffset = 0
     var externalLength: Int?
     var typed: [WireField] = []
+
+    func shape(of tensor: ONNXTensor) throws(FormatError) -> Shape {
+      let shape = Shape(dimensions)
+      guard shape.isAddressable else { throw tensor.malformed("its shape \(shape) is not a valid shape") }
+      return shape
+    }
   }
 
   private func elements(_ type: TensorType, _ contents: Contents, _ files: ModelFiles) throws(FormatError) -> Tensor {
+    if let bytes = try bytes(type.byteCount, "\(type)", contents, files) { return Tensor(type, bytes) }
+    return try typedElements(type, contents.typed)
+  }
+
+  /// The bytes of elements that lie in the model, or in a file beside it, as they are in memory; nil for those in typed
+  /// fields.
+  func bytes(
+    _ count: Int, _ type: String, _ contents: Contents, _ files: ModelFiles
+  ) throws(FormatError) -> Bytes? {
     if let location {
       let file = try files.bytes(location, model: message.file)
-      if let length = contents.externalLength, length != type.byteCount {
-        throw malformed("\(type) takes \(type.byteCount) bytes, \(length) are given in '\(location)'")
+      if let length = contents.externalLength, length != count {
+        throw malformed("\(type) takes \(count) bytes, \(length) are given in '\(location)'")
       }
-      guard let bytes = file.slice(offset: contents.externalOffset, count: type.byteCount) else {
+      guard let bytes = file.slice(offset: contents.externalOffset, count: count) else {
         throw malformed(
-          "its \(type.byteCount) bytes from \(contents.externalOffset) lie outside '\(location)', which has \(file.count)"
-        )
+          "its \(count) bytes from \(contents.externalOffset) lie outside '\(location)', which has \(file.count)")
       }
-      return Tensor(type, bytes)
+      return bytes
     }
-    if let raw = contents.raw, contents.typed.isEmpty || raw.count > 0 {
-      guard raw.count == type.byteCount else {
-        throw malformed("\(type) takes \(type.byteCount) bytes, it has \(raw.count)")
-      }
-      return Tensor(type, raw)
-    }
-    return try typedElements(type, contents.typed)
+    guard let raw = contents.raw, contents.typed.isEmpty || raw.count > 0 else { return nil }
+    guard raw.count == count else { throw malformed("\(type) takes \(count) bytes, it has \(raw.count)") }
+    return raw
   }
 
   /// Elements in the typed fields: floats and doubles as they are, integers as varints, float16 as bits in integers.
@@ -163,7 +189,7 @@ struct ONNXTensor {
     return number
   }
 
-  private func malformed(_ reason: String) -> FormatError {
+  func malformed(_ reason: String) -> FormatError {
     FormatError(
       .malformed, file: message.file, place: "tensor '\(name)'", offset: message.offset, reason,
       remedy: "the file is damaged, or its weights are another model's")

@@ -81,4 +81,14 @@ extension Weight {
     let recipe = WeightRecipe("part \(part.axis) \(part.range.lowerBound) \(part.range.count)", [self])
     return Weight(type.part(part), from: [self], recipe: recipe) { dense().part(part) }
   }
+
+  /// The elements that a slice takes, as parts of the axes; nil where it steps over some or goes backwards.
+  package func sliced(_ slice: Slice) -> Weight? {
+    guard zip(slice.steps, slice.counts).allSatisfy({ $0 == 1 || $1 <= 1 }) else { return nil }
+    var weight = self
+    for (axis, start) in slice.starts.enumerated() where slice.counts[axis] != weight.type.shape[axis] {
+      weight = weight.part(Part.Operand(axis: axis, range: start..<start + slice.counts[axis]))
+    }
+    return weight
+  }
 }

@@ -57,6 +57,8 @@ package enum FeatureKind: Sendable, Hashable {
   case texts([Dimension])
   /// Dictionaries in a row.
   case dictionaries(keys: KeyType)
+  /// Tensors of any shapes in a row.
+  case tensors(ScalarType)
   case state(ScalarType, [Dimension])
 
   package enum KeyType: String, Sendable, Hashable { case int64, string }

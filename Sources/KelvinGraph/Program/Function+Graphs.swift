@@ -96,7 +96,7 @@ extension Function {
     case .texts(let dimensions):
       return (shapes[name] ?? dimensions.standardShape).map { .texts($0) } ?? .unknown
     case .dictionaries: return .sequence
-    case .sequence, .image, .state: return .unknown
+    case .tensors, .sequence, .image, .state: return .unknown
     }
   }
 }

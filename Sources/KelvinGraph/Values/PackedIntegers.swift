@@ -43,6 +43,19 @@ package struct PackedIntegers: Sendable {
   /// Bytes that a stream of `count` elements takes. `count` is that of an addressable shape.
   package static func byteCount(_ count: Int, bits: Int) -> Int { (count * bits + 7) / 8 }
 
+  /// The stream of elements in their order; of each the lowest `bits` bits, least significant first.
+  package static func packing(_ values: [Int], bits: Int) -> Bytes {
+    var stream = [UInt8](repeating: 0, count: byteCount(values.count, bits: bits))
+    for (index, value) in values.enumerated() {
+      let field = UInt16(truncatingIfNeeded: value) & (1 << bits - 1)
+      let place = index * bits
+      let spread = field << (place % 8)
+      stream[place / 8] |= UInt8(truncatingIfNeeded: spread)
+      if spread > 0xFF { stream[place / 8 + 1] |= UInt8(spread >> 8) }
+    }
+    return Bytes(stream)
+  }
+
   package var count: Int { shape.count }
 
   /// The type of the unpacked elements.

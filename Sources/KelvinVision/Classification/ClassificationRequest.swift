@@ -17,6 +17,11 @@ public struct ClassificationRequest: ImageProcessingRequest {
   /// What to know of the answers: that confidences are the softmax of scores.
   public var remarks: [String] { classifier.remarks }
 
+  /// Whether the model says what precision and recall its classes have.
+  public var hasPrecisionRecallCurves: Bool { !curves.byLabel.isEmpty }
+
+  private let curves: PrecisionRecallCurves
+
   private let classifier: PictureClassifier
   private let predictor: Predictor
 
@@ -26,13 +31,16 @@ public struct ClassificationRequest: ImageProcessingRequest {
   ///   - model: the model.
   ///   - labels: the classes' names, in place of the model's own; their numbers where neither says.
   ///   - normalization: how pixels enter a model whose input is a plain tensor.
+  ///   - curves: what precision and recall the classes have, in place of what the model says.
   /// - Throws: `VisionError`: `invalidModel` for one that does not classify pictures, or that has not as many classes
   ///   as there are labels; `missingNormalization`; `invalidRequest` for a normalization that does not fit.
   public init(
-    model: Model, labels: [String]? = nil, normalization: PixelNormalization? = nil
+    model: Model, labels: [String]? = nil, normalization: PixelNormalization? = nil,
+    curves: PrecisionRecallCurves? = nil
   ) throws(VisionError) {
     self.model = model
     classifier = try PictureClassifier(model.loaded, labels: labels, normalization: normalization)
+    self.curves = if let curves { curves } else { try PrecisionRecallCurves(of: model, own: classifier.ownCurves) }
     predictor = model.predictor(of: classifier.function)
   }
 
@@ -64,7 +72,7 @@ public struct ClassificationRequest: ImageProcessingRequest {
         image, orientation, region: region, cropAndScaleAction, by: predictor, cancellation
       ).map {
         ClassificationObservation(
-          identifier: $0.label, confidence: Float($0.confidence), curve: classifier.curves[$0.label])
+          identifier: $0.label, confidence: Float($0.confidence), curve: curves.byLabel[$0.label])
       }
     } catch { throw .prediction(error) }
   }

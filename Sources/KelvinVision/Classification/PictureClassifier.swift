@@ -18,17 +18,18 @@ package struct PictureClassifier: Sendable {
   package let function: Function
   /// What the user should know of the answers: that they were scores.
   package let remarks: [String]
-  /// What precision and recall labels have, where the model says so.
-  let curves: [String: PrecisionRecallCurve]
-  private let inputName: String
+  /// What the model itself says of the precision and recall of its classes, under the names that they are given.
+  var ownCurves: [String: PrecisionRecallCurve] { function.classification?.curvesByLabel ?? [:] }
+  let inputName: String
   private let answer: Answer
 
   /// - Parameters:
   ///   - labels: in place of the model's own.
   ///   - normalization: for a model whose input is a plain tensor.
+  ///   - vector: an output that holds no classes.
   /// - Throws: `VisionError` with the remedy where the model is not a classifier of pictures, or the labels do not fit.
   package init(
-    _ model: LoadedModel, labels: [String]?, normalization: PixelNormalization?
+    _ model: LoadedModel, labels: [String]?, normalization: PixelNormalization?, excluding vector: String? = nil
   ) throws(VisionError) {
     var function = model.function
     inputName = try PictureInput.only(of: &function, model.context.graph, normalization)
@@ -39,7 +40,7 @@ package struct PictureClassifier: Sendable {
       answer = .probabilities(function.probabilitiesOutput(known))
       remarks = []
     } else {
-      let index = try Self.probabilityOutput(graph, model.shown.part, function)
+      let index = try Self.probabilityOutput(graph, model.shown.part, function, excluding: vector)
       let (name, count) = (model.shown.part.outputs[index], graph[graph.outputs[index]].type.count)
       let labels = labels ?? (0..<count).map(String.init)
       try Self.check(labels.count, of: count)
@@ -47,7 +48,6 @@ package struct PictureClassifier: Sendable {
       remarks = areScores ? ["output '\(name)' holds scores; confidences are their softmax"] : []
       answer = .numbers(name, labels: labels, areScores: areScores)
     }
-    curves = function.classification?.curvesByLabel ?? [:]
     self.function = function
   }
 
@@ -70,7 +70,11 @@ package struct PictureClassifier: Sendable {
   ) throws(ModelError) -> [(label: String, confidence: Double)] {
     let value = FeatureValue(image: picture, orientation: orientation, cropAndScale: cropAndScale, cropRect: region)
     let provider = DictionaryFeatureProvider(dictionary: [inputName: value])
-    let outputs = try predictor.run(provider, [:], cancellation).features
+    return classes(in: try predictor.run(provider, [:], cancellation).features)
+  }
+
+  /// What a prediction of `function` says, as `classify` does.
+  func classes(in outputs: DictionaryFeatureProvider) -> [(label: String, confidence: Double)] {
     let best: [String: Double]
     switch answer {
     case .probabilities(let name):
@@ -93,9 +97,9 @@ package struct PictureClassifier: Sendable {
 
   /// The output with one number for each class: the one whose name says so, or the only one of that form.
   private static func probabilityOutput(
-    _ graph: Graph, _ part: GraphPart, _ function: Function
+    _ graph: Graph, _ part: GraphPart, _ function: Function, excluding vector: String?
   ) throws(VisionError) -> Int {
-    let names = Set(function.outputs.map(\.name))
+    let names = Set(function.outputs.map(\.name)).subtracting(vector.map { [$0] } ?? [])
     let vectors = graph.outputs.indices.filter { index in
       guard names.contains(part.outputs[index]) else { return false }
       let type = graph[graph.outputs[index]].type

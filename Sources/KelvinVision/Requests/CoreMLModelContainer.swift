@@ -10,6 +10,8 @@ public struct CoreMLModelContainer: Sendable {
   /// Values for the model's other inputs.
   public let featureProvider: DictionaryFeatureProvider?
   let image: ImageFeature
+  /// What precision and recall classes have.
+  let curves: PrecisionRecallCurves
 
   /// A model with the input that takes pictures, and values for its other inputs.
   ///
@@ -17,7 +19,8 @@ public struct CoreMLModelContainer: Sendable {
   ///   - model: the model.
   ///   - inputImageFeatureName: the image input to use; the model's first where nil.
   ///   - featureProvider: values for the model's other inputs.
-  /// - Throws: `VisionError.invalidModel` where the model has no image input, or none of that name.
+  /// - Throws: `VisionError.invalidModel` where the model has no image input, or none of that name, or where
+  ///   its ``PrecisionRecallCurves`` cannot be read.
   public init(
     model: Model, inputImageFeatureName: String? = nil, featureProvider: DictionaryFeatureProvider? = nil
   ) throws(VisionError) {
@@ -31,6 +34,7 @@ public struct CoreMLModelContainer: Sendable {
       throw .invalidModel("the model takes no picture\(wanted); its inputs are \(inputs)")
     }
     self.model = model
+    curves = try PrecisionRecallCurves(of: model, own: model.modelDescription.precisionRecallCurves)
     self.inputImageFeatureName = name
     self.image = image
     self.featureProvider = featureProvider

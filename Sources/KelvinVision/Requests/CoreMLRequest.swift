@@ -68,7 +68,7 @@ public struct CoreMLRequest: ImageProcessingRequest {
   ) -> [ClassificationObservation] {
     if let name = description.predictedProbabilitiesName {
       let probabilities = outputs[name]?.dictionaryValue ?? [:]
-      let curves = description.precisionRecallCurves
+      let curves = model.curves.byLabel
       return probabilities.map { label, confidence in
         let identifier = label.description
         return ClassificationObservation(

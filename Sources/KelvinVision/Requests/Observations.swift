@@ -12,7 +12,7 @@ public struct ClassificationObservation: VisionObservation, Hashable {
   /// The label.
   public let identifier: String
   public let confidence: Float
-  private let curve: PrecisionRecallCurve?
+  let curve: PrecisionRecallCurve?
 
   /// A class and how sure it is.
   public init(identifier: String, confidence: Float) {

@@ -1,5 +1,6 @@
 public import Kelvin
 import KelvinBasics
+public import KelvinIndex
 
 /// A picture could not be analysed.
 public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -7,19 +8,25 @@ public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
   case invalidModel(String)
   /// The model's input is a plain tensor, and nothing says how pixels enter it.
   case missingNormalization(String)
+  /// No model was named, and none is configured.
+  case missingModel(String)
   /// A request asks for something that cannot be, such as a region outside the picture.
   case invalidRequest(String)
   /// The picture cannot be read.
   case image(ImageError)
   /// The model could not be run.
   case prediction(ModelError)
+  /// An index of pictures could not be made, kept or asked.
+  case index(PhotoIndexError)
 
   /// One line, in which names from outside are escaped where a terminal or a log would act on them.
   public var description: String {
     switch self {
-    case .invalidModel(let reason), .missingNormalization(let reason), .invalidRequest(let reason): reason.printable
+    case .invalidModel(let reason), .missingNormalization(let reason), .missingModel(let reason),
+      .invalidRequest(let reason): reason.printable
     case .image(let error): "\(error)"
     case .prediction(let error): error.description
+    case .index(let error): error.description
     }
   }
 }

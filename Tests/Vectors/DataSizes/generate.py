@@ -246,6 +246,14 @@ def inputs_of(name, random):
     return [{"x": floats(3, shift=s), "start": np.array(b)} for s, b in ((20, True), (0, True), (20, False), (900, True))]
 
 
+def reshaped():
+    """A prime number of elements: the shape that is made up for a sample run does not hold them."""
+    return helper.make_graph(
+        [node("Reshape", ["x", "shape"], ["r"]), node("Relu", ["r"], ["y"])], "reshaped",
+        [value("x", F, [7919]), value("shape", I, [2])], [value("y", F, [None, None])])
+
+
 if __name__ == "__main__":
     write(HERE, (places, picked, twice, compress, suppressed, images, shapes, given, growing,
                  distinct, columns, emptied, sides, occurring, cached), inputs_of)
+    write(HERE / "Unsampled", (reshaped,), lambda name, random: [])

@@ -6,11 +6,14 @@ Weights are random and seeded; the cache is a pair of states. The exports differ
   read at once; the written range follows from the sizes of the inputs.
 - `position`: one token and its position, written by a slice that begins there, and a mask as long as the cache.
 - `scattered`: as `position`, written by a scatter along the cache.
+- `past.onnx`: keys and values are inputs and outputs, which grow by the tokens that are read; `ignoring.onnx` is the same
+  without regard to its mask.
+- `shared.onnx`: the same with ONNX Runtime's GroupQueryAttention, whose keys and values have room for all there will be.
 
 `tokens.kv` has the prompt and what greedy decoding makes of it in PyTorch, in the format of ../README.md; `margin` is the
 least lead of the chosen token's logit.
 
-    .venv/bin/pip install coremltools==9.0 torch "numpy<2.5"
+    .venv/bin/pip install coremltools==9.0 torch onnx "numpy<2.5"
     .venv/bin/python Tests/Vectors/Decoder/generate.py
 """
 
@@ -20,7 +23,9 @@ import sys
 
 import coremltools as ct
 import numpy as np
+import onnx
 import torch
+from onnx import TensorProto, helper, numpy_helper
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
@@ -131,6 +136,96 @@ class Scattered(Decoder):
         return self.run(ids, self.cosine[position], self.sine[position], mask, update)
 
 
+class Past(Decoder):
+    """Whether what the mask leaves out counts for nothing is `masks`."""
+
+    masks = True
+
+    def forward(self, ids, mask, positions, *past):
+        present = []
+
+        def update(layer, key, value):
+            rows = [torch.cat((past[2 * layer + index], part), dim=2) for index, part in enumerate((key, value))]
+            present.extend(rows)
+            return rows
+
+        begin = past[0].shape[2]
+        end = begin + ids.shape[1]
+        seen = torch.arange(end)[None] <= torch.arange(begin, end)[:, None]
+        seen = seen & (mask > (0 if self.masks else -1))
+        logits = self.run(ids, self.cosine[positions[0]], self.sine[positions[0]], seen[None, None], update)
+        return (logits, *present)
+
+
+class Ignoring(Past):
+    masks = False
+
+
+def rows(kind):
+    return [f"{kind}.{layer}.{part}" for layer in range(LAYERS) for part in ("key", "value")]
+
+
+def export_past(name, model):
+    past = [torch.zeros(1, HEADS, 3, SIZE) for _ in rows("past")]
+    names = rows("past_key_values")
+    axes = {name: {1: "length"} for name in ("input_ids", "position_ids", "logits")}
+    axes.update({name: {2: "past"} for name in names}, **{name: {2: "total"} for name in rows("present")})
+    sample = torch.tensor([[1, 2]]), torch.ones(1, 5, dtype=torch.long), torch.tensor([[3, 4]]), *past
+    with torch.no_grad():
+        torch.onnx.export(
+            model.eval(), sample, str(HERE / f"{name}.onnx"), dynamo=False, opset_version=18,
+            input_names=["input_ids", "attention_mask", "position_ids", *names], output_names=["logits", *rows("present")],
+            dynamic_axes={"attention_mask": {1: "total"}, **axes})
+
+
+def export_shared():
+    model, nodes, weights = Decoder(), [], {}
+
+    def add(kind, inputs, outputs=None, **attributes):
+        outputs = outputs or [f"{kind}_{len(nodes)}"]
+        nodes.append(helper.make_node(kind, inputs, outputs, **attributes))
+        return outputs[0]
+
+    def weight(name, tensor):
+        weights[name] = np.ascontiguousarray(tensor.detach().numpy())
+        return name
+
+    def norm(x, part, name):
+        square = add("Add", [add("ReduceMean", [add("Mul", [x, x]), "last"]), "epsilon"])
+        return add("Mul", [add("Div", [x, add("Sqrt", [square])]), weight(name, part.weight)])
+
+    def times(x, part, name):
+        return add("MatMul", [x, weight(name, part.weight.T)])
+
+    weights["last"], weights["epsilon"] = np.array([-1], np.int64), np.array(1e-5, np.float32)
+    cosine, sine = (weight(name, part[:, :SIZE // 2]) for name, part in (("cosine", model.cosine), ("sine", model.sine)))
+    x = add("Gather", [weight("words", model.embedding.weight), "input_ids"])
+    for index, layer in enumerate(model.layers):
+        normed = norm(x, layer.before, f"before{index}")
+        parts = [times(normed, part, f"{name}{index}")
+                 for name, part in (("query", layer.query), ("key", layer.key), ("value", layer.value))]
+        past, present = ([f"{kind}.{index}.{part}" for part in ("key", "value")] for kind in ("past_key_values", "present"))
+        heads = add("GroupQueryAttention", [*parts, *past, "seqlens_k", "total_sequence_length", cosine, sine],
+                    [f"heads{index}", *present], domain="com.microsoft", num_heads=HEADS, kv_num_heads=HEADS, do_rotary=1)
+        x = add("Add", [x, times(heads, layer.output, f"output{index}")])
+        normed = norm(x, layer.between, f"between{index}")
+        gate = times(normed, layer.gate, f"gate{index}")
+        gated = add("Mul", [add("Mul", [gate, add("Sigmoid", [gate])]), times(normed, layer.up, f"up{index}")])
+        x = add("Add", [x, times(gated, layer.down, f"down{index}")])
+    add("MatMul", [norm(x, model.norm, "norm"), weight("head", model.head.weight.T)], ["logits"])
+    room = [1, HEADS, CONTEXT, SIZE]
+    inputs = [helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "length"]),
+              helper.make_tensor_value_info("seqlens_k", TensorProto.INT32, [1]),
+              helper.make_tensor_value_info("total_sequence_length", TensorProto.INT32, [])]
+    inputs += [helper.make_tensor_value_info(name, TensorProto.FLOAT, room) for name in rows("past_key_values")]
+    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, "length", VOCABULARY])]
+    outputs += [helper.make_tensor_value_info(name, TensorProto.FLOAT, room) for name in rows("present")]
+    graph = helper.make_graph(
+        nodes, "shared", inputs, outputs, [numpy_helper.from_array(value, name) for name, value in weights.items()])
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), str(HERE / "shared.onnx"))
+
+
 def causal(length, end, full):
     """Each of the last `length` of `end` tokens sees those up to itself."""
     seen = torch.arange(full)[None] <= torch.arange(end - length, end)[:, None]
@@ -181,6 +276,9 @@ def main():
     export("growing_half", Growing(), growing, half)
     export("position", Position(), [token, place, mask], full)
     export("scattered", Scattered(), [token, place, mask], full)
+    export_past("past", Past())
+    export_past("ignoring", Ignoring())
+    export_shared()
     tokens, margin = greedy()
     header = {"case": "tokens", "margin": margin, "tolerance": {"absolute": 0, "relative": 0}}
     payload = kv.encode(header, [("prompt", np.array(PROMPT, np.int32))], [("tokens", np.array(tokens, np.int32))])

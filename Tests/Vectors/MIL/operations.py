@@ -455,3 +455,33 @@ add("scaled_dot_product_attention", *QKV, BLIND, names=NAMES, target=ct.target.i
     formula=tensors(functional.scaled_dot_product_attention))
 add("scaled_dot_product_attention", *QKV, np.where(BLIND, 0.5, -np.inf).astype(np.float32), names=NAMES,
     target=ct.target.iOS18, tolerance=SUMS, formula=tensors(functional.scaled_dot_product_attention))
+
+
+def listed(a, b):
+    """Elements of a list, which grows behind its end, one by one and several at a time."""
+    elements = mb.make_list(init_length=2, elem_shape=(2,))
+    first = mb.list_read(ls=elements, index=0)
+    elements = mb.list_write(ls=elements, index=0, value=a)
+    elements = mb.list_write(ls=elements, index=4, value=b)
+    elements = mb.list_scatter(ls=elements, indices=[2, 1], value=np.float32([[-1, -2], [-4, -5]]))
+    return first, mb.list_read(ls=elements, index=0), mb.list_gather(ls=elements, indices=[4, 2, 3])
+
+
+CASES.append(Case("make_list", (Values((2,)), Values((2,))), listed,
+                  lambda a, b: (np.zeros(2), a, np.stack([b, np.array([-1.0, -2.0]), np.zeros(2)])), EXACT))
+
+
+def accumulated(x, count):
+    """A list of three that a loop fills as far as it goes."""
+    _, elements, _ = mb.while_loop(
+        _cond=lambda i, elements, x: mb.less(x=mb.cast(x=i, dtype="fp32"), y=count),
+        _body=lambda i, elements, x: (
+            mb.add(x=i, y=1),
+            mb.list_write(ls=elements, index=i, value=mb.mul(x=x, y=mb.cast(x=mb.add(x=i, y=1), dtype="fp32"))), x),
+        loop_vars=(0, mb.make_list(init_length=3, dynamic_length=False, elem_shape=(2,)), x))
+    length = mb.list_length(ls=elements)
+    return mb.list_gather(ls=elements, indices=mb.range_1d(start=0, end=length, step=1))
+
+
+CASES.append(Case("make_list", (Values((2,)), np.float32([2])), accumulated,
+                  lambda x, count: np.stack([x, 2 * x, 0 * x]), EXACT))

@@ -4,7 +4,7 @@ let milMappers: [MILMapper] = families.flatMap { $0 } + others
 private let families: [[MILMapper]] = [
   MILMapper.unaryFunctions, MILMapper.activations, MILMapper.arithmetic, MILMapper.reductions, MILMapper.comparisons,
   MILMapper.indexing, MILMapper.rearranging, MILMapper.resizing, MILMapper.recurrences, MILMapper.sampling,
-  MILMapper.random,
+  MILMapper.random, MILMapper.lists,
 ]
 
 private let others: [MILMapper] = [

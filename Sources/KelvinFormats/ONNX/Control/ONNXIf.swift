@@ -3,20 +3,32 @@ import KelvinGraph
 extension ONNXControl {
   static let branch = ONNXControl(
     name: "If",
-    valuedInputs: { $0.knowsItsSide ? [0] : [] }
+    valuedInputs: { $0.knowsItsSide || $0.givesLists("then_branch") ? [0] : [] }
   ) { operation, source, scope in
+    if let known = try operation.emitter.number(try operation.input(0)) {
+      let graph = try operation.graph(known != 0 ? "then_branch" : "else_branch")
+      let missing = try source.missing(in: graph.nodes)
+      guard missing.list.isEmpty else { throw FormatError.missing(missing.list, file: source.file) }
+      let results = try scope.inside(graph) { try source.entities(of: graph, operation, scope) }
+      guard results.count == operation.node.outputs.count else { throw operation.wrongCount(results.count) }
+      return results
+    }
     func side(_ attribute: String) throws -> Emitter.Side {
       let graph = try operation.graph(attribute)
       return Emitter.Side(missing: try source.missing(in: graph.nodes)) {
         let results = try scope.inside(graph) { try source.outputs(of: graph, operation, scope) }
-        guard results.count == operation.node.outputs.count else {
-          throw operation.emitter.invalid(
-            "its branch has \(results.count) outputs, expected \(operation.node.outputs.count)")
-        }
+        guard results.count == operation.node.outputs.count else { throw operation.wrongCount(results.count) }
         return results
       }
     }
     return try operation.emitter.branch(
-      try operation.input(0), then: side("then_branch"), otherwise: side("else_branch"), file: source.file)
+      try operation.input(0), then: side("then_branch"), otherwise: side("else_branch"), file: source.file
+    ).map { .tensor($0) }
+  }
+}
+
+extension ONNXOperation {
+  fileprivate func wrongCount(_ count: Int) -> GraphError {
+    emitter.invalid("its branch has \(count) outputs, expected \(node.outputs.count)")
   }
 }

@@ -3,11 +3,12 @@ import KelvinGraph
 extension ONNXControl {
   /// Its accumulated outputs have as many rows as there were trips: no more than its limit, which is asked for then.
   static let loop = ONNXControl(
-    name: "Loop", valuedInputs: { $0.accumulates ? [0, 1] : [] },
-    findsItsSize: { $0.accumulates && $0.computesItsCondition }
+    name: "Loop", valuedInputs: { $0.accumulates || $0.carriesLists ? [0, 1] : [] },
+    findsItsSize: { $0.accumulates && !$0.carriesLists && $0.computesItsCondition }
   ) { operation, source, scope in
     let emitter = operation.emitter
     let body = try operation.graph("body")
+    if operation.node.carriesLists { return try operation.unrolled(body, source, scope) }
     let carriedCount = operation.inputs.count - 2
     guard carriedCount >= 0, body.inputs.count == carriedCount + 2, body.outputs.count > carriedCount else {
       throw emitter.invalid(
@@ -50,11 +51,12 @@ extension ONNXControl {
     }
     guard let start, let next else {
       let condition = given ?? emitter.constant(1, .bool, step: "condition")
-      return try operation.loop(region, limit: limit, condition: condition, first, rows)
+      return try operation.loop(region, limit: limit, condition: condition, first, rows).map { .tensor($0) }
     }
     let atMost = start ? next ? nil : 1 : 0
     return try operation.loop(
-      region, limit: atMost.map { try emitter.least(limit, $0) } ?? limit, condition: nil, first, rows)
+      region, limit: atMost.map { try emitter.least(limit, $0) } ?? limit, condition: nil, first, rows
+    ).map { .tensor($0) }
   }
 }
 
@@ -100,6 +102,9 @@ extension ONNXOperation {
 }
 
 extension ONNXNode {
+  /// Whether it carries sequences of tensors, or values that may be left out.
+  var carriesLists: Bool { body.map { ($0.inputs + $0.outputs).contains(where: \.isList) } ?? false }
+
   private var body: ONNXGraph? { (try? attributes["body"]?.subgraphs())?.first }
 
   fileprivate var accumulates: Bool { body.map { $0.outputs.count > max(inputs.count, 2) - 1 } ?? false }

@@ -68,6 +68,6 @@ extension ONNXControl {
       }
       results[stateCount + index] = rows
     }
-    return results
+    return results.map { .tensor($0) }
   }
 }

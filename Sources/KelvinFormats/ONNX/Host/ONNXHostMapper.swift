@@ -33,9 +33,10 @@ struct ONNXHostMapper: OperationMapper {
   static let byName: [String: ONNXHostMapper] = table(all)
 
   static let all: [ONNXHostMapper] = texts + [
-    .arrayFeatureExtractor, .bitCast, .castMap, .categoryMapper, .constant, .dictVectorizer, .gather, .identity, .imputer, .labelEncoder,
-    .linearClassifier, .linearRegressor, .normalizer, .oneHotEncoder, .reshape, .supportVectorClassifier,
-    .supportVectorRegressor, .treeEnsemble, .treeEnsembleClassifier, .treeEnsembleRegressor, .zipMap,
+    .arrayFeatureExtractor, .bitCast, .castMap, .categoryMapper, .constant, .dictVectorizer, .gather, .identity,
+    .imageDecoder, .imputer, .labelEncoder, .linearClassifier, .linearRegressor, .normalizer, .oneHotEncoder, .reshape,
+    .supportVectorClassifier, .supportVectorRegressor, .treeEnsemble, .treeEnsembleClassifier, .treeEnsembleRegressor,
+    .zipMap,
   ]
 }
 
@@ -48,6 +49,8 @@ struct ONNXHostNode {
   /// Constant texts, by name.
   let texts: [String: TextTensor]
   let initializers: [String: ONNXTensor]
+  /// Of the graph's values whose elements have narrow types.
+  let narrowTypes: [String: ONNXNarrowType]
   let files: ModelFiles
 
   func isHostValue(_ input: Int) -> Bool {

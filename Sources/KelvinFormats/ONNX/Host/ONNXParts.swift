@@ -17,6 +17,17 @@ struct ONNXParts {
 
   /// - Throws: `FormatError`: `missing` lists the operators on such values that Kelvin lacks.
   func parts() throws(FormatError) -> [FunctionPart] {
+    let given = features.inputs.compactMap { feature -> FunctionPart? in
+      guard model.listNames.contains(feature.name), let scalar = feature.type.scalar else { return nil }
+      return .host(SequenceParts(of: feature.name, scalar))
+    }
+    let results = features.outputs.filter { model.listNames.contains($0.name) }.map { feature in
+      FunctionPart.host(SequenceOfParts(feature.name))
+    }
+    return given + (try sortedParts()) + results
+  }
+
+  private func sortedParts() throws(FormatError) -> [FunctionPart] {
     let steps = try steps()
     let names = model.graph.outputs.map(\.name)
     var reads: [[String]] = []
@@ -65,14 +76,26 @@ struct ONNXParts {
     for node in nodes { staged.append(try node.staged()) }
     let stages = SizeStages.stages(of: staged, inputs: inputs, constants: constants, outputs: outputs)
     return stages.enumerated().map { index, stage in
+      let lists = stage.inputs.filter(model.listNames.contains)
       let source = ONNXGraphSource(
         model: model, nodes: stage.operations.map { nodes[$0] },
-        inputs: features.inputs.filter { stage.inputs.contains($0.name) },
-        outputs: stage.outputs, file: file, files: files)
+        inputs: features.inputs.filter { stage.inputs.contains($0.name) && !model.listNames.contains($0.name) },
+        lists: lists, outputs: stage.outputs, file: file, files: files)
       return .graph(
         GraphPart(
-          name: stages.count == 1 ? name : "\(name).\(index + 1)", inputs: stage.inputs, outputs: stage.outputs,
-          valued: stage.valued, source: source))
+          name: stages.count == 1 ? name : "\(name).\(index + 1)", inputs: slots(of: stage.inputs),
+          outputs: slots(of: stage.outputs),
+          valued: stage.valued.subtracting(lists).union(lists.map { SequenceLayout.slots(of: $0).layout }),
+          source: source))
+    }
+  }
+
+  /// The slots that hold values: two for a sequence.
+  private func slots(of names: [String]) -> [String] {
+    names.flatMap { name in
+      guard model.listNames.contains(name) else { return [name] }
+      let slots = SequenceLayout.slots(of: name)
+      return [slots.elements, slots.layout]
     }
   }
 
@@ -89,8 +112,8 @@ struct ONNXParts {
     var steps: [[any HostStep]?] = []
     for node in model.graph.nodes {
       let seen = ONNXHostNode(
-        node: node, file: file, hostNames: hostNames, texts: texts, initializers: model.graph.initializers, files: files
-      )
+        node: node, file: file, hostNames: hostNames, texts: texts, initializers: model.graph.initializers,
+        narrowTypes: model.narrowTypes, files: files)
       if let outputs = try ONNXHostMapper.byName[node.qualifiedKind]?.map(seen) {
         steps.append(outputs.map(\.step))
         hostNames.formUnion(outputs.flatMap(\.hostValues))
@@ -111,7 +134,15 @@ extension FeatureKind {
   var isHostKind: Bool {
     switch self {
     case .texts, .string, .dictionary, .dictionaries, .sequence: true
-    case .tensor, .image, .int64, .double, .state: false
+    case .tensor, .tensors, .image, .int64, .double, .state: false
+    }
+  }
+
+  /// The element type of a tensor, or of tensors in a row.
+  fileprivate var scalar: ScalarType? {
+    switch self {
+    case .tensor(let scalar, _), .tensors(let scalar): scalar
+    default: nil
     }
   }
 }

@@ -3,10 +3,9 @@ import KelvinGraph
 extension ONNXMapper {
   static let constant = ONNXMapper("Constant") { c in
     let attributes = c.node.attributes
+    if let value = attributes["value"]?.tensor { return [c.emitter.constant(try value.weight(c.files))] }
     let tensor: Tensor
-    if let value = attributes["value"]?.tensor {
-      tensor = try value.read(c.files)
-    } else if let value = attributes["value_float"]?.float {
+    if let value = attributes["value_float"]?.float {
       tensor = Tensor([value], [])
     } else if let value = attributes["value_int"]?.integer {
       tensor = Tensor([Int64(value)], [])

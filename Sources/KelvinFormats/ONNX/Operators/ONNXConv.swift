@@ -6,12 +6,14 @@ extension ONNXMapper {
 
 extension ONNXOperation {
   /// The convolution of images and filters, with the bias of input 2.
-  func convolve(_ x: ValueID, _ weights: ValueID, step: String? = nil) throws -> ValueID {
+  ///
+  /// - Parameter groups: nil for as many as the attribute says.
+  func convolve(_ x: ValueID, _ weights: ValueID, step: String? = nil, groups: Int? = nil) throws -> ValueID {
     let kernel = integers("kernel_shape") ?? Array(emitter.shape(weights).dimensions.dropFirst(2))
     let window = try window(kernel: kernel, over: x)
     let operands = [x, weights] + (optional(2).map { [$0] } ?? [])
     let op = Convolution(
-      window: window, groups: integer("group", default: 1), epilogue: Epilogue(hasBias: operands.count == 3))
+      window: window, groups: groups ?? integer("group", default: 1), epilogue: Epilogue(hasBias: operands.count == 3))
     return try emitter.add(op, operands, step: step)
   }
 

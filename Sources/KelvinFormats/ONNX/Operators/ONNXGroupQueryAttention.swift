@@ -2,7 +2,8 @@ import KelvinGraph
 
 extension ONNXMapper {
   /// Attention whose heads of keys serve several of queries each, with a cache: ONNX Runtime's `ContribOperators.md`. The
-  /// cache grows by the new keys, or has room for all there will be, of which `total_sequence_length` count behind them.
+  /// cache grows by the new keys, or has room for all there will be, of which `total_sequence_length` count behind them:
+  /// where that is left out (`ONNXSpelling`) all of the room is looked at, and the lengths hide what nothing was written to.
   static let groupQueryAttention = ONNXMapper("com.microsoft.GroupQueryAttention", valued: [6]) { c in
     try c.checkCacheKind()
     var operands = try c.groupedOperands()
@@ -47,7 +48,7 @@ private struct GroupCache {
   var rows: Int
 
   /// Whether these are the first keys of all samples, some of which may be padding behind a sample's end.
-  var isFirst: Bool { total == queries }
+  var isFirst: Bool { pasts == nil && total == queries }
 }
 
 extension ONNXOperation {
@@ -90,9 +91,7 @@ extension ONNXOperation {
 
   fileprivate func groupCache(_ operands: AttentionOperands) throws -> GroupCache {
     let (sizes, lengths) = (emitter.shape(operands.query), try input(5))
-    guard let total = try constantIntegers(6, "total_sequence_length")?.first, (0..<(1 << 31)).contains(total),
-      total >= sizes[2], emitter.shape(lengths).count == sizes[0]
-    else { throw emitter.invalid("its total length is less than that of its queries, or it has not all lengths") }
+    let given = try constantIntegers(6, "total_sequence_length")?.first
     var rows = 0
     for (index, new) in [(3, operands.key), (4, operands.value)] {
       guard let past = optional(index) else { continue }
@@ -103,12 +102,16 @@ extension ONNXOperation {
       rows = own[2]
     }
     guard (optional(3) == nil) == (optional(4) == nil) else { throw emitter.invalid("past keys and values go together") }
+    let total = given ?? rows
+    guard (0..<(1 << 31)).contains(total), total >= sizes[2], emitter.shape(lengths).count == sizes[0] else {
+      throw emitter.invalid("its total length is less than that of its queries, or it has not all lengths")
+    }
     var cache = GroupCache(
       total: total, past: total - sizes[2], pasts: nil, queries: sizes[2], rows: max(rows, total))
     guard cache.past <= rows else {
       throw emitter.invalid("\(total) keys in all, of which \(sizes[2]) are new and \(rows) there")
     }
-    guard sizes[0] > 1, !cache.isFirst else { return cache }
+    guard given == nil || sizes[0] > 1 && !cache.isFirst else { return cache }
     let wide = try emitter.reshape(emitter.cast(lengths, to: .int64, step: "lengths"), [sizes[0], 1], step: "column")
     cache.pasts = try emitter.binary(
       .add, wide, emitter.constant(Double(1 - sizes[2]), .int64, step: "end_to_past"), step: "past_lengths")

@@ -56,7 +56,8 @@ extension ONNXOperation {
     node.attributes.merge(attributes) { _, new in new }
     return try mapper.map(
       ONNXOperation(
-        node: node, opset: opset, inputs: given ?? inputs, valuedInputs: valuedInputs, emitter: emitter, file: file,
+        node: node, opset: opset, inputs: given ?? inputs, entities: [],
+        narrowTypes: given == nil ? narrowTypes : [], valuedInputs: valuedInputs, emitter: emitter, file: file,
         files: files)
     )
   }

@@ -6,17 +6,29 @@ extension ONNXMapper {
   ]
 
   private static let quantizeLinear = ONNXMapper("QuantizeLinear") { c in
-    let (x, scale) = (try c.input(0), try c.input(1))
+    let (given, scale) = (try c.input(0), try c.input(1))
+    let isWhole = !c.emitter.scalar(given).isFloatingPoint
+    let x = isWhole ? try c.emitter.cast(given, to: c.emitter.scalar(scale), step: "real") : given
     let number = c.integer("output_dtype", default: 0)
-    let standard = number == 0 ? ScalarType.uint8 : ScalarType(onnx: number)
+    let narrow = c.optional(2) == nil ? ONNXNarrowType(rawValue: number) : c.narrowType(2)
+    if let narrow, narrow.isFloatingPoint { return [try c.quantize(x, scale, c.optional(2), toFloat: narrow)] }
+    let standard = number == 0 ? ScalarType.uint8 : narrow?.scalar ?? ScalarType(onnx: number)
     guard let scalar = c.optional(2).map(c.emitter.scalar) ?? standard, scalar.isQuantized else {
       throw c.unsupported("quantizes to ONNX's type number \(number)")
     }
-    return [try c.quantize(x, scale, c.optional(2), scalar)]
+    guard let range = narrow?.range else { return [try c.quantize(x, scale, c.optional(2), scalar)] }
+    let wide = try c.quantize(x, scale, c.optional(2), scalar, step: "wide")
+    return [try c.emitter.unary(.clip(Float(range.lowerBound), Float(range.upperBound)), wide)]
   }
 
   private static let dequantizeLinear = ONNXMapper("DequantizeLinear") { c in
-    [try c.dequantize(try c.input(0), try c.input(1), c.optional(2))]
+    let (x, scale) = (try c.input(0), try c.input(1))
+    let number = c.integer("output_dtype", default: 0)
+    guard let scalar = number == 0 ? c.emitter.scalar(scale) : ScalarType(onnx: number), scalar.isFloatingPoint else {
+      throw c.unsupported("dequantizes to ONNX's type number \(number)")
+    }
+    if c.emitter.scalar(x).isFloatingPoint { return [try c.dequantizeFloat(x, scale, c.optional(2), scalar)] }
+    return [try c.dequantize(x, scale, c.optional(2), to: scalar)]
   }
 
   /// The range includes zero: `scale = (max(x, 0) - min(x, 0)) / 255`, or 1 where that is zero, and
@@ -84,19 +96,22 @@ extension ONNXOperation {
       Quantize(axis: layout.axis, blockSize: layout.blockSize, scalar: scalar), x, scale, zero, step: step)
   }
 
-  /// - Parameter axis: the axis of scales that are several; nil for the one that attributes name.
+  /// - Parameters:
+  ///   - axis: the axis of scales that are several; nil for the one that attributes name.
+  ///   - scalar: the result's type; nil for the scale's.
   func dequantize(
-    _ x: ValueID, _ scale: ValueID, _ zero: ValueID?, axis: Int? = nil, step: String? = nil
+    _ x: ValueID, _ scale: ValueID, _ zero: ValueID?, axis: Int? = nil, to scalar: ScalarType? = nil,
+    step: String? = nil
   ) throws -> ValueID {
     let layout = try quantizationAxis(of: x, scale, axis: axis)
     let zero = try zeroPoints(zero, emitter.scalar(x), scale, step: step)
     return try emitter.add(
-      Dequantize(axis: layout.axis, blockSize: layout.blockSize, scalar: emitter.scalar(scale)), x, scale, zero,
-      step: step)
+      Dequantize(axis: layout.axis, blockSize: layout.blockSize, scalar: scalar ?? emitter.scalar(scale)), x, scale,
+      zero, step: step)
   }
 
   /// One scale serves the whole tensor, a vector an axis, a tensor of x's rank its blocks.
-  private func quantizationAxis(of x: ValueID, _ scale: ValueID, axis: Int?) throws -> QuantizationAxis {
+  func quantizationAxis(of x: ValueID, _ scale: ValueID, axis: Int?) throws -> QuantizationAxis {
     let parameter = emitter.shape(scale)
     let blockSize = integer("block_size", default: 0)
     if blockSize <= 0, parameter.rank <= 1, parameter.count == 1 { return QuantizationAxis(nil) }

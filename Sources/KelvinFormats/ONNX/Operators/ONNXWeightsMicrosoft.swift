@@ -58,7 +58,7 @@ extension ONNXMapper {
   private static let gatherBlockQuantized = ONNXMapper("com.microsoft.GatherBlockQuantized") { c in
     let (data, indices, scales) = (try c.input(0), try c.input(1), try c.input(2))
     let bits = c.integer("bits", default: 4)
-    guard c.emitter.scalar(data) == .uint8, [2, 4, 8].contains(bits) else {
+    guard c.emitter.scalar(data) == .uint8, c.narrowType(0) == nil, [2, 4, 8].contains(bits) else {
       throw c.unsupported("\(c.emitter.type(data)) of \(bits) bits, expected bytes of 2, 4 or 8")
     }
     let (axis, block) = (try c.emitter.axis(c.integer("quantize_axis", default: 1), of: data), try c.blockSize())

@@ -5,53 +5,56 @@ struct ONNXSequence: OperationMapper {
   let name: String
   /// The inputs whose elements it asks for.
   let valuedInputs: Set<Int>
-  let map: @Sendable (ONNXOperation, [ONNXEntity?]) throws -> ONNXEntity
+  /// Whether its result follows from how many tensors there are.
+  let readsOnlyShapes: Bool
+  let map: @Sendable (ONNXOperation) throws -> ONNXEntity
 
   init(
-    _ name: String, valued: Set<Int> = [],
-    _ map: @escaping @Sendable (ONNXOperation, [ONNXEntity?]) throws -> ONNXEntity
+    _ name: String, valued: Set<Int> = [], readsOnlyShapes: Bool = false,
+    _ map: @escaping @Sendable (ONNXOperation) throws -> ONNXEntity
   ) {
     self.name = name
     valuedInputs = valued
+    self.readsOnlyShapes = readsOnlyShapes
     self.map = map
   }
 
   static let byName: [String: ONNXSequence] = table([
-    construct, empty, at, insert, erase, length, splitTo, concatFrom, optional, element, hasElement,
+    construct, empty, at, insert, erase, length, splitTo, concatFrom, identity, optional, element, hasElement,
   ])
 
   private static let partLimit = 1 << 12
 
-  private static let construct = ONNXSequence("SequenceConstruct") { c, _ in .sequence(try c.allInputs()) }
+  private static let construct = ONNXSequence("SequenceConstruct") { c in .sequence(try c.allInputs()) }
 
-  private static let empty = ONNXSequence("SequenceEmpty") { _, _ in .sequence([]) }
+  private static let empty = ONNXSequence("SequenceEmpty") { _ in .sequence([]) }
 
-  private static let at = ONNXSequence("SequenceAt", valued: [1]) { c, entities in
-    let elements = try c.sequence(entities)
+  private static let at = ONNXSequence("SequenceAt", valued: [1]) { c in
+    let elements = try c.sequence()
     return .tensor(elements[try c.position(1, of: elements)])
   }
 
-  private static let insert = ONNXSequence("SequenceInsert", valued: [2]) { c, entities in
-    var elements = try c.sequence(entities)
+  private static let insert = ONNXSequence("SequenceInsert", valued: [2]) { c in
+    var elements = try c.sequence()
     let place = c.optional(2) == nil ? elements.count : try c.position(2, of: elements, reachesEnd: true)
     elements.insert(try c.input(1), at: place)
     return .sequence(elements)
   }
 
-  private static let erase = ONNXSequence("SequenceErase", valued: [1]) { c, entities in
-    var elements = try c.sequence(entities)
+  private static let erase = ONNXSequence("SequenceErase", valued: [1]) { c in
+    var elements = try c.sequence()
     let place = c.optional(1) == nil ? elements.count - 1 : try c.position(1, of: elements)
     guard elements.indices.contains(place) else { throw c.emitter.invalid("the sequence is empty") }
     elements.remove(at: place)
     return .sequence(elements)
   }
 
-  private static let length = ONNXSequence("SequenceLength") { c, entities in
-    .tensor(c.emitter.constant(integers: [try c.sequence(entities).count], shape: []))
+  private static let length = ONNXSequence("SequenceLength", readsOnlyShapes: true) { c in
+    .tensor(c.emitter.constant(integers: [try c.sequence().count], shape: []))
   }
 
   /// Parts of given sizes, of one size, or of size 1, which then may lose their axis.
-  private static let splitTo = ONNXSequence("SplitToSequence", valued: [1]) { c, _ in
+  private static let splitTo = ONNXSequence("SplitToSequence", valued: [1]) { c in
     let x = try c.input(0)
     let axis = try c.emitter.axis(c.integer("axis", default: 0), of: x)
     let size = c.emitter.shape(x)[axis]
@@ -75,8 +78,8 @@ struct ONNXSequence: OperationMapper {
     return .sequence(try parts.enumerated().map { try c.emitter.reshape($1, Shape(shape), step: "element_\($0)") })
   }
 
-  private static let concatFrom = ONNXSequence("ConcatFromSequence") { c, entities in
-    let elements = try c.sequence(entities)
+  private static let concatFrom = ONNXSequence("ConcatFromSequence") { c in
+    let elements = try c.sequence()
     guard let axis = c.node.attributes["axis"]?.integer, !elements.isEmpty else {
       throw c.emitter.invalid("has no axis, or its sequence is empty")
     }
@@ -84,19 +87,24 @@ struct ONNXSequence: OperationMapper {
       try c.flag("new_axis") ? c.emitter.stack(elements, axis: axis) : c.emitter.concat(elements, axis: axis))
   }
 
-  private static let optional = ONNXSequence("Optional") { _, entities in entities.first.flatMap { $0 } ?? .absent }
+  private static let optional = ONNXSequence("Optional") { c in c.entities.first.flatMap { $0 } ?? .absent }
 
-  private static let element = ONNXSequence("OptionalGetElement") { c, entities in
-    switch entities.first {
+  private static let identity = ONNXSequence("Identity") { c in
+    guard let entity = c.entities.first.flatMap({ $0 }) else { throw c.emitter.invalid("input 0 is missing") }
+    return entity
+  }
+
+  private static let element = ONNXSequence("OptionalGetElement") { c in
+    switch c.entities.first {
     case .tensor(let id)??: return .tensor(id)
     case .sequence(let ids)??: return .sequence(ids)
     default: throw c.emitter.invalid("its optional value is left out")
     }
   }
 
-  private static let hasElement = ONNXSequence("OptionalHasElement") { c, entities in
+  private static let hasElement = ONNXSequence("OptionalHasElement", readsOnlyShapes: true) { c in
     var isThere = true
-    switch entities.first {
+    switch c.entities.first {
     case .absent??, nil, .some(nil): isThere = false
     default: break
     }
@@ -105,7 +113,7 @@ struct ONNXSequence: OperationMapper {
 }
 
 extension ONNXOperation {
-  fileprivate func sequence(_ entities: [ONNXEntity?]) throws -> [ValueID] {
+  fileprivate func sequence() throws -> [ValueID] {
     guard case .sequence(let elements)?? = entities.first else { throw emitter.invalid("expected a sequence") }
     return elements
   }

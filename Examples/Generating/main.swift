@@ -1,0 +1,27 @@
+import FoundationEssentials
+import Kelvin
+
+/// A text as its bytes in UTF-8: 256 tokens, whatever the language.
+struct ByteTokenizer {
+  static let count = 256
+
+  func tokens(of text: String) -> [Int] { text.utf8.map { Int($0) } }
+
+  func text(of tokens: [Int]) -> String { String(decoding: tokens.map { UInt8($0) }, as: UTF8.self) }
+}
+
+// Usage: Generating MODEL PROMPT [COUNT]. Goes on with a text by the likeliest byte, as often as said.
+let arguments = CommandLine.arguments
+let model = try await Model.load(contentsOf: URL(filePath: arguments[1]))
+let sequence = try TokenSequence(model)
+let tokenizer = ByteTokenizer()
+var text = tokenizer.tokens(of: arguments[2])
+var scores = try sequence.read(text)
+for _ in 0..<(arguments.count > 3 ? Int(arguments[3]) ?? 64 : 64) {
+  // Whatever the model knows besides bytes is no text.
+  let bytes = scores.prefix(ByteTokenizer.count)
+  guard let next = bytes.indices.max(by: { bytes[$0] < bytes[$1] }) else { break }
+  text.append(next)
+  scores = try sequence.read([next])
+}
+print(tokenizer.text(of: text))

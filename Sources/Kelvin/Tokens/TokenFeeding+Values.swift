@@ -1,0 +1,84 @@
+import KelvinFeatures
+import KelvinGraph
+
+extension TokenFeeding {
+  /// The shapes of a step's inputs.
+  ///
+  /// - Parameters:
+  ///   - count: tokens that it reads.
+  ///   - past: tokens that were read before it.
+  func shapes(reading count: Int, after past: Int) -> [String: Shape] {
+    var shapes: [String: Shape] = [:]
+    for input in inputs { shapes[input.name] = input.shape(reading: count, after: past) }
+    for cache in caches { shapes[cache.past] = cache.type(holding: past).shape }
+    return shapes
+  }
+
+  /// A step's inputs.
+  ///
+  /// - Parameters:
+  ///   - tokens: that it reads.
+  ///   - past: tokens that were read before it.
+  ///   - padding: rows before those of the tokens, which count for nothing.
+  ///   - held: what the step before left, by the name of the input; nil for zeros.
+  func values(
+    reading tokens: [Int], after past: Int, behind padding: Int = 0, _ held: [String: FeatureValue]?
+  ) -> DictionaryFeatureProvider {
+    var values = held ?? [:]
+    for input in inputs {
+      let type = TensorType(input.scalar, input.shape(reading: tokens.count, after: padding + past))
+      values[input.name] = FeatureValue(multiArray: MultiArray(input.tensor(type, tokens, past, behind: padding)))
+    }
+    for cache in caches where values[cache.past] == nil {
+      let type = cache.type(holding: past)
+      values[cache.past] = FeatureValue(
+        multiArray: MultiArray(type) { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) })
+    }
+    return DictionaryFeatureProvider(dictionary: values)
+  }
+}
+
+extension TokenFeeding.Input {
+  /// Axes in front are 1 where their size is open.
+  fileprivate func shape(reading count: Int, after past: Int) -> Shape {
+    var sizes = dimensions.map { dimension -> Int in if case .fixed(let size) = dimension { size } else { 1 } }
+    func set(_ axis: Int, _ size: Int) {
+      if axis >= 0, case .flexible = dimensions[axis] { sizes[axis] = size }
+    }
+    let last = sizes.count - 1
+    switch role {
+    case .tokens, .positions: set(last, count)
+    case .mask:
+      set(last, past + count)
+      if sizes.count > 2 { set(last - 1, count) }
+    default: break
+    }
+    return Shape(sizes)
+  }
+
+  fileprivate func tensor(_ type: TensorType, _ tokens: [Int], _ past: Int, behind padding: Int) -> Tensor {
+    func filled(_ value: (Int) -> Int) -> Tensor {
+      let words = (0..<type.count).map { Int64(value($0)) }
+      return scalar.isFloatingPoint ? Tensor(type, rounding: words.map(Double.init)) : Tensor(type, wrapping: words)
+    }
+    let total = past + tokens.count
+    switch role {
+    case .tokens: return filled { tokens[$0 % tokens.count] }
+    case .positions: return filled { past + $0 % tokens.count }
+    case .pastLength: return filled { _ in past }
+    case .totalLength: return filled { _ in total }
+    case .lastPosition: return filled { _ in total - 1 }
+    case .past, .scores: preconditionFailure("'\(name)' is no input of this kind")
+    case .mask: break
+    }
+    let keys = max(type.shape.dimensions.last ?? 1, 1)
+    guard type.shape.rank > 2 else { return filled { (padding..<padding + total).contains($0 % keys) ? 1 : 0 } }
+    let queries = max(type.shape[type.shape.rank - 2], 1)
+    func isSeen(_ place: Int) -> Bool { place % keys <= past + place / keys % queries }
+    guard scalar.isFloatingPoint else { return filled { isSeen($0) ? 1 : 0 } }
+    return filled { isSeen($0) ? 0 : Self.unseen }
+  }
+
+  /// The most negative float16: far enough below any score that nothing is left of it.
+  private static var unseen: Int { -65504 }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Kelvin
+import KelvinBasics
+import KelvinVision
+
+struct CategoriesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "categories", abstract: "Says what there is in an indexed folder: how many pictures of what.",
+    usage: "kelvin categories [<options>] <folder>",
+    discussion: "A picture counts for the label that the model is surest of.")
+
+  @OptionGroup var collection: CollectionOptions
+  @OptionGroup var confidence: ConfidenceOptions
+
+  @Option(help: ArgumentHelp("How many at most. (default: 40 in a table, all elsewhere)", valueName: "n"))
+  var limit: Int?
+
+  @OptionGroup var output: OutputOptions
+
+  private static let usualLimit = 40
+
+  private struct Document: Encodable {
+    var identifier: String
+    var pictures: Int
+    var share: Double
+    var example: String
+  }
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1, got \(limit)") }
+  }
+
+  func run() throws {
+    let index = collection.photoIndex
+    let (categories, count) = try recognizing { () throws(VisionError) in
+      (try index.categories(confidence.filter), try index.count())
+    }
+    let shown = Array(categories.prefix(limit ?? (output.json ? .max : Self.usualLimit)))
+    func share(_ category: PhotoCategory) -> Double { Double(category.count) / Double(max(count, 1)) }
+    if output.json {
+      return try printJSON(
+        shown.map {
+          Document(
+            identifier: $0.identifier, pictures: $0.count, share: share($0), example: collection.path(of: $0.example))
+        })
+    }
+    guard !shown.isEmpty else { return Console.note("no picture has a label") }
+    var table = TextTable(
+      .init("CATEGORY", shrinksTo: 16), .init("PICTURES", .right), .init("SHARE", .right),
+      .init("SUREST", shrinksTo: 16, cut: .beginning))
+    for category in shown {
+      table.add(category.identifier, "\(category.count)", HumanReadable.percent(share(category)), category.example)
+    }
+    Console.print(table.text())
+    if shown.count < categories.count {
+      Console.note("\(shown.count) of \(categories.count) categories are shown; --limit shows more")
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import FoundationEssentials
+import Kelvin
+import KelvinBasics
+import KelvinVision
+import Synchronization
+
+struct IndexCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "index", abstract: "Lets a model see every picture of a folder, so that they can be searched.",
+    discussion: """
+      What the model sees is kept in one SQLite file (docs/index-format.md), which 'search' and 'categories' read, also \
+      while it is filled. A later run sees only what is new or has changed; files that were moved or copied are \
+      recognised by their contents, and what is gone is dropped. Interrupting keeps what was done, and the next run goes \
+      on. Names that begin with a point are passed over. A picture that cannot be read is a line and never the end.
+      """)
+
+  @OptionGroup var collection: CollectionOptions
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The model: an .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file. (default: that of the index, or else \
+      that of 'kelvin use')
+      """, valueName: "model"))
+  var model: String?
+
+  @Option(
+    help: ArgumentHelp("Class labels, one a line, in place of the model's own.", valueName: "file"))
+  var labels: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The output with a vector by which pictures are alike. (default: the one whose name says so)", valueName: "name"))
+  var embedding: String?
+
+  @Flag(help: "Begin anew where the index is of another model or other options.")
+  var rebuild = false
+
+  @Flag(help: "Follow symbolic links, which may lead out of the folder.")
+  var followLinks = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Pictures that are decoded and seen at a time. (default: as many as there are cores)", valueName: "n"))
+  var workers: Int?
+
+  @OptionGroup var curves: CurvesOption
+  @OptionGroup var pixels: NormalizationOption
+  @OptionGroup var fitting: CropOption
+  @OptionGroup var units: UnitsOption
+  @OptionGroup var options: ModelOptions
+  @OptionGroup var output: OutputOptions
+
+  private struct Fault: Encodable {
+    var image: String
+    var error: String
+  }
+
+  private struct Document: Encodable {
+    var folder: String
+    var index: String
+    var pictures: Int
+    var seen: Int
+    var unchanged: Int
+    var recognized: Int
+    var dropped: Int
+    var unreadable: Int
+    var complete: Bool
+    var seconds: Double
+    var faults: [Fault]
+  }
+
+  func validate() throws {
+    if let workers, !(1...1024).contains(workers) {
+      throw ValidationError("--workers takes a number from 1 to 1024, got \(workers)")
+    }
+  }
+
+  func run() throws {
+    let index = collection.photoIndex
+    let model = try photoModel(for: index)
+    model.remarks.forEach(Console.note)
+    let faults = Mutex<[Fault]>([])
+    let progress = Progress("indexing")
+    let updating = updating
+    let collection = collection
+    let update: PhotoUpdate
+    do {
+      update = try Interrupts.cancelling {
+        try await index.update(with: model, options: updating) { event in
+          switch event {
+          case .looking(let found): progress.update(nil, "\(found) pictures found")
+          case .waiting(let process):
+            let name = process.map { "process \($0)" } ?? "another process"
+            Console.note("\(name) is indexing the folder; waiting until it has ended")
+          case .progress(let state):
+            progress.update(
+              Double(state.done) / Double(max(state.total, 1)),
+              "\(state.done) of \(state.total), \(HumanReadable.perSecond(state.rate))  \(state.path)",
+              secondsLeft: state.secondsLeft)
+          case .fault(let path, let reason):
+            let fault = Fault(image: collection.path(of: path), error: describe(reason))
+            faults.withLock { $0.append(fault) }
+            Console.error("'\(fault.image)': \(fault.error)")
+          }
+        }
+      }
+    } catch let error as VisionError { throw recognized(error) }
+    progress.finish()
+    model.model.remarks.forEach(Console.note)
+    try report(update, index, faults.withLock { $0 })
+    if !update.isComplete { throw SilentFailure(status: .interrupted) }
+    if !faults.withLock(\.isEmpty) { throw SilentFailure(status: .badData) }
+  }
+
+  private var updating: PhotoUpdateOptions {
+    var updating = PhotoUpdateOptions()
+    (updating.workerCount, updating.followsLinks, updating.rebuilds) = (workers, followLinks, rebuild)
+    return updating
+  }
+
+  private func photoModel(for index: PhotoIndex) throws -> PhotoModel {
+    var choice = try ModelChoice(model, of: index)
+    choice.labels = try labels.map(LabelFile.read) ?? choice.labels
+    choice.normalization = pixels.normalization ?? choice.normalization
+    choice.embedding = embedding ?? choice.embedding
+    choice.cropAndScale = fitting.cropAndScale ?? choice.cropAndScale
+    let configuration = PhotoModel.configuration(try options.configuration(units: units.units))
+    return try choice.photoModel(configuration, curves: try curves.read())
+  }
+
+  private func report(_ update: PhotoUpdate, _ index: PhotoIndex, _ faults: [Fault]) throws {
+    let count = try recognizing { () throws(VisionError) in try index.count() }
+    if output.json {
+      return try printJSON(
+        Document(
+          folder: collection.folder, index: index.url.relativePath, pictures: count, seen: update.seen,
+          unchanged: update.unchanged, recognized: update.recognized, dropped: update.dropped,
+          unreadable: update.unreadable, complete: update.isComplete, seconds: update.seconds, faults: faults))
+    }
+    let parts = [
+      (update.seen, "seen"), (update.unchanged, "unchanged"), (update.recognized, "recognised by their contents"),
+      (update.dropped, "gone"), (update.unreadable, "unreadable"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    let rate = update.seen > 0 ? ", \(HumanReadable.perSecond(Double(update.seen) / max(update.seconds, 1e-9)))" : ""
+    let sum = parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))"
+    Console.print(
+      "\(count) picture\(count == 1 ? "" : "s") in the index\(sum); \(HumanReadable.seconds(update.seconds))\(rate)")
+    if !update.isComplete { Console.note("ended early; run it again to go on") }
+  }
+}

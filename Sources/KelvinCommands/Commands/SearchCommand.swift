@@ -1,0 +1,129 @@
+import ArgumentParser
+import FoundationEssentials
+import Kelvin
+import KelvinBasics
+import KelvinVision
+
+struct SearchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "search", abstract: "Finds pictures of an indexed folder by words, likeness or hash.",
+    discussion: """
+      Words are looked for in the labels that the model gave: 'otter', 'otter OR badger', '(beach OR lake) NOT dog', \
+      '"sea lion"', 'terr*'. Words beside one another are of one label; AND, OR, NOT and parentheses are about the \
+      picture. Without words every picture of which the options hold is found, the newest first. --like compares exactly, \
+      by the model's vectors where it gives some, else by the probabilities of its labels.
+      """)
+
+  @OptionGroup var collection: CollectionOptions
+
+  @Argument(help: "What to find.")
+  var words: [String] = []
+
+  @Option(
+    help: ArgumentHelp("Pictures that are most like this one, which may lie anywhere.", valueName: "image"))
+  var like: String?
+
+  @Flag(help: "Groups of pictures that look almost the same.")
+  var duplicates = false
+
+  @Option(
+    help: ArgumentHelp("Bits of 64 in which the hashes of near-duplicates may differ, 0 to 7.", valueName: "n"))
+  var distance: Int = 3
+
+  @Option(
+    help: ArgumentHelp(
+      "Only files written to since: 2026-11-01, 2026-11-01T12:30, or 30d for so long ago.", valueName: "time"),
+    transform: PointInTime.seconds)
+  var since: Double?
+
+  @OptionGroup var confidence: ConfidenceOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "How many at most. (default: 100 in a table and on a sheet, all elsewhere)", valueName: "n"))
+  var limit: Int?
+
+  @Option(help: ArgumentHelp("How results are printed: table, jsonl, paths or paths0.", valueName: "form"))
+  var format: ResultFormat = .table
+
+  @Option(
+    help: ArgumentHelp(
+      "Write a contact sheet: one page with thumbnails that opens anywhere.", valueName: "file.html"))
+  var sheet: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The model for a picture that is not in the index. (default: that of the index, where it lay)",
+      valueName: "model"))
+  var model: String?
+
+  @OptionGroup var units: UnitsOption
+  @OptionGroup var output: OutputOptions
+
+  private static let usualLimit = 100
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1, got \(limit)") }
+    guard (0...7).contains(distance) else {
+      throw ValidationError("--distance takes a number from 0 to 7, got \(distance)")
+    }
+    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
+    let isNarrowed = !words.isEmpty || like != nil || since != nil || sheet != nil || confidence.isGiven
+    if duplicates, isNarrowed {
+      throw ValidationError(
+        "--duplicates is about the whole folder; leave out words and all options but --distance and --format")
+    }
+  }
+
+  func run() throws {
+    let index = collection.photoIndex
+    guard !duplicates else {
+      let groups = try recognizing { () throws(VisionError) in try index.duplicates(within: distance) }
+      return try DuplicateResults(groups, collection).print(format, json: output.json)
+    }
+    let result = try recognizing { () throws(VisionError) in
+      guard let like else { return try index.search(query) }
+      return try index.search(query, like: URL(filePath: like)) { settings throws(VisionError) in
+        try model(for: settings)
+      }
+    }
+    try SearchResults(result, collection, isByLikeness: like != nil).print(format, json: output.json)
+    if let sheet { try writeSheet(of: result, index, to: sheet) }
+  }
+
+  private var query: PhotoQuery {
+    var query = PhotoQuery(words.isEmpty ? nil : words.joined(separator: " "))
+    query.filter = confidence.filter
+    query.since = since
+    query.limit = limit ?? (format == .table && !output.json ? Self.usualLimit : .max)
+    return query
+  }
+
+  /// The model of the index for a picture that it does not have.
+  private func model(for settings: PhotoIndex.Settings) throws(VisionError) -> PhotoModel {
+    var choice = ModelChoice(settings)
+    if let model { choice.url = URL(filePath: model) }
+    do {
+      return try choice.photoModel(ModelConfiguration(computeUnits: units.units))
+    } catch let error as ModelError { throw .prediction(error) } catch { throw .invalidModel("\(error)") }
+  }
+
+  private func writeSheet(of result: PhotoSearchResult, _ index: PhotoIndex, to path: String) throws {
+    let progress = Progress("drawing")
+    defer { progress.finish() }
+    let title: String
+    if let like {
+      title = "Like \(like.pathParts.last ?? like)"
+    } else {
+      title = words.isEmpty ? "Pictures" : words.joined(separator: " ")
+    }
+    let most = limit ?? Self.usualLimit
+    let page = try recognizing { () throws(VisionError) in
+      try index.contactSheet(of: result, limit: most, title: title) {
+        progress.update(Double($0) / Double(max(min(most, result.matches.count), 1)))
+      }
+    }
+    try LocalFile.write(Array(page.utf8), to: path)
+    Console.note("wrote \(path)")
+  }
+}

@@ -1,0 +1,120 @@
+import Glibc
+import Kelvin
+import KelvinBasics
+import KelvinVision
+
+/// What a search found, as it is printed.
+struct SearchResults {
+  private let result: PhotoSearchResult
+  private let collection: CollectionOptions
+  private let isByLikeness: Bool
+
+  private struct Label: Encodable {
+    var identifier: String
+    var confidence: Double
+  }
+
+  private struct Document: Encodable {
+    var image: String
+    var observations: [Label]
+    var score: Double
+    var width: Int
+    var height: Int
+    /// Seconds since 1970.
+    var modified: Double
+  }
+
+  init(_ result: PhotoSearchResult, _ collection: CollectionOptions, isByLikeness: Bool) {
+    (self.result, self.collection, self.isByLikeness) = (result, collection, isByLikeness)
+  }
+
+  private var documents: [Document] {
+    result.matches.map { match in
+      Document(
+        image: collection.path(of: match.path),
+        observations: match.labels.map { Label(identifier: $0.identifier, confidence: Double($0.confidence)) },
+        score: Double(match.score), width: match.width, height: match.height, modified: match.modified)
+    }
+  }
+
+  func print(_ format: ResultFormat, json: Bool) throws {
+    if json { return try printJSON(documents) }
+    switch format {
+    case .table: printTable()
+    case .jsonl: for document in documents { try printJSONLine(document) }
+    case .paths, .paths0:
+      PathOutput.print(result.matches.map { collection.path(of: $0.path) }, isZeroEnded: format == .paths0)
+    }
+  }
+
+  private func printTable() {
+    guard !result.matches.isEmpty else { return Console.note("no picture was found") }
+    var table = TextTable(
+      .init("IMAGE", shrinksTo: 16, cut: .beginning), .init("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right),
+      .init("LIKENESS", .right, vanishes: true))
+    for match in result.matches {
+      let first = match.labels.first
+      table.add(
+        collection.path(of: match.path), first?.identifier ?? "",
+        first.map { HumanReadable.percent(Double($0.confidence)) } ?? "",
+        isByLikeness ? HumanReadable.fixed(Double(match.score), decimals: 3) : "")
+    }
+    Console.print(table.text())
+    if result.count > result.matches.count {
+      Console.note("\(result.matches.count) of \(result.count) are shown; --limit shows more")
+    }
+  }
+}
+
+/// Near-duplicates, as they are printed.
+struct DuplicateResults {
+  private let groups: [PhotoDuplicates]
+  private let collection: CollectionOptions
+
+  private struct Document: Encodable {
+    var images: [String]
+    var identical: Bool
+  }
+
+  init(_ groups: [PhotoDuplicates], _ collection: CollectionOptions) {
+    (self.groups, self.collection) = (groups, collection)
+  }
+
+  private var documents: [Document] {
+    groups.map { Document(images: $0.paths.map(collection.path(of:)), identical: $0.isIdentical) }
+  }
+
+  func print(_ format: ResultFormat, json: Bool) throws {
+    if json { return try printJSON(documents) }
+    switch format {
+    case .jsonl: for document in documents { try printJSONLine(document) }
+    case .paths, .paths0: PathOutput.print(documents.flatMap(\.images), isZeroEnded: format == .paths0)
+    case .table:
+      guard !groups.isEmpty else { return Console.note("no near-duplicates were found") }
+      var table = TextTable(
+        .init("IMAGE", shrinksTo: 16, cut: .beginning), .init("SAME AS", shrinksTo: 16, cut: .beginning), .init("FILE"))
+      for group in documents {
+        for (rank, image) in group.images.dropFirst().enumerated() {
+          table.add(rank == 0 ? group.images[0] : "", image, group.identical ? "identical" : "similar")
+        }
+      }
+      Console.print(table.text())
+    }
+  }
+}
+
+/// Paths for other programs, as the system has them.
+enum PathOutput {
+  /// - Parameter isZeroEnded: whether a zero byte stands behind each, else a line feed.
+  static func print(_ paths: [String], isZeroEnded: Bool) {
+    // A person's terminal is shown nothing that would act on it.
+    if !isZeroEnded, isatty(STDOUT_FILENO) == 1 { return Console.print(lines: paths) }
+    Console.write(
+      paths.flatMap { $0.pathBytes.dropLast().map { UInt8(bitPattern: $0) } + [isZeroEnded ? 0 : 0x0A] },
+      to: STDOUT_FILENO)
+    let broken = paths.count { $0.utf8.contains(0x0A) }
+    if broken > 0, !isZeroEnded {
+      Console.note("\(broken) of the names have line feeds in them; --format paths0 keeps them apart")
+    }
+  }
+}

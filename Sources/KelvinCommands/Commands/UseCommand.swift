@@ -1,0 +1,72 @@
+import ArgumentParser
+import FoundationEssentials
+import Kelvin
+import KelvinVision
+
+struct UseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "use",
+    abstract: "Chooses the model that classifies pictures where none is named, or shows the choice.",
+    usage: "kelvin use [<options>] [<model>]",
+    discussion: """
+      The choice is kept in $XDG_CONFIG_HOME/kelvin/default-model.json, or below ~/.config, and serves 'classify', 'index' \
+      and ClassifyImageRequest.
+      """)
+
+  @Argument(help: "An .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file, that classifies pictures.")
+  var model: String?
+
+  @Option(
+    help: ArgumentHelp("Class labels, one a line, in place of the model's own.", valueName: "file"))
+  var labels: String?
+
+  @Flag(help: "Forget the choice.")
+  var none = false
+
+  @OptionGroup var pixels: NormalizationOption
+  @OptionGroup var links: LinksOption
+  @OptionGroup var output: OutputOptions
+
+  private struct Document: Encodable {
+    var model: String?
+    var normalization: String?
+    var labels: Int?
+  }
+
+  func validate() throws {
+    if none, model != nil { throw ValidationError("--none and a model contradict each other") }
+    if model == nil, labels != nil || pixels.normalization != nil {
+      throw ValidationError("--labels and --normalization are about a model: name it")
+    }
+  }
+
+  func run() throws {
+    if none { try recognizing { () throws(VisionError) in try DefaultModel.forget() } }
+    if let model { try choose(model) }
+    let choice = try recognizing { () throws(VisionError) in try DefaultModel.configured() }
+    if output.json {
+      return try printJSON(
+        Document(
+          model: choice?.url.path, normalization: choice?.normalization?.rawValue, labels: choice?.labels?.count))
+    }
+    guard let choice else { return Console.print("no default model; choose one: kelvin use MODEL") }
+    let rule = choice.normalization.map { ", --normalization \($0.rawValue)" } ?? ""
+    let names = choice.labels.map { ", \($0.count) labels of its own" } ?? ""
+    Console.print("default model: \(choice.url.path)\(rule)\(names)")
+  }
+
+  /// Keeps a model only where it does what it is chosen for.
+  private func choose(_ path: String) throws {
+    var configuration = ModelConfiguration()
+    configuration.allowsLinks = links.allowLinks
+    let names = try labels.map(LabelFile.read)
+    let model = try Model.loadWithProgress(path, configuration)
+    let request = try recognizing { () throws(VisionError) in
+      try ClassificationRequest(model: model, labels: names, normalization: pixels.normalization)
+    }
+    request.remarks.forEach(Console.note)
+    try recognizing { () throws(VisionError) in
+      try DefaultModel(url: model.url, labels: names, normalization: pixels.normalization).configure()
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import FoundationEssentials
+import Kelvin
+import KelvinVision
+
+/// The model that a collection of pictures is seen by: the one that was named, else that of the index, else the user's
+/// default.
+struct ModelChoice {
+  var url: URL
+  var labels: [String]?
+  var normalization: PixelNormalization?
+  var embedding: String?
+  var cropAndScale: ImageCropAndScale?
+
+  /// - Throws: `InputError` where there is none.
+  init(_ named: String?, of index: PhotoIndex) throws {
+    if let named {
+      url = URL(filePath: named)
+    } else if let settings = try? index.settings() {
+      self = ModelChoice(settings)
+    } else if let usual = try recognizing({ () throws(VisionError) in try DefaultModel.configured() }) {
+      (url, labels, normalization) = (usual.url, usual.labels, usual.normalization)
+    } else {
+      throw InputError("no model is named: give one with --model, or configure a default: kelvin use MODEL")
+    }
+  }
+
+  /// That of an index.
+  init(_ settings: PhotoIndex.Settings) {
+    url = settings.model
+    (labels, normalization) = (settings.labels, settings.normalization)
+    (embedding, cropAndScale) = (settings.embedding, settings.cropAndScaleAction)
+  }
+
+  func photoModel(
+    _ configuration: ModelConfiguration, curves: PrecisionRecallCurves? = nil
+  ) throws -> PhotoModel {
+    let model = try Model.loadWithProgress(
+      try ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks), configuration)
+    return try recognizing { () throws(VisionError) in
+      try PhotoModel(
+        model: model, labels: labels, normalization: normalization, embedding: embedding,
+        cropAndScaleAction: cropAndScale ?? .centerCrop, curves: curves)
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import ArgumentParser
+import FoundationEssentials
+import Kelvin
+import KelvinVision
+
+/// A folder of pictures, and where its index lies.
+struct CollectionOptions: ParsableArguments {
+  @Argument(help: "The folder whose pictures are indexed, with those below it.")
+  var folder: String
+
+  @Option(
+    help: ArgumentHelp("The index. (default: .kelvin-index.sqlite in the folder)", valueName: "file"))
+  var index: String?
+
+  var photoIndex: PhotoIndex {
+    PhotoIndex(folder: URL(filePath: folder), url: index.map { URL(filePath: $0) })
+  }
+
+  /// A file of the folder as others are to open it, from where the command runs.
+  func path(of picture: String) -> String {
+    folder.utf8.last == UInt8(ascii: "/") ? "\(folder)\(picture)" : "\(folder)/\(picture)"
+  }
+}

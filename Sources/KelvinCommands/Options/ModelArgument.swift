@@ -1,0 +1,6 @@
+import ArgumentParser
+
+extension ArgumentHelp {
+  /// Of the argument that names a model.
+  static let model: ArgumentHelp = "An .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file."
+}

@@ -1,0 +1,35 @@
+package import KelvinSteps
+
+extension PrecisionRecallCurve {
+  /// Points that a curve keeps at most.
+  private static let pointLimit = 100
+
+  /// What precision and recall a class has where its answers of at least some confidence are believed, whatever else was said of
+  /// the picture.
+  ///
+  /// - Parameter pictures: of which at least one is of the class.
+  /// - Returns: nil where the class was never an answer.
+  package init?(of label: Int, in pictures: [ClassifiedPicture]) {
+    let count = pictures.count { $0.truth == label }
+    var answers: [(confidence: Float, isRight: Bool)] = []
+    for picture in pictures {
+      guard let answer = picture.answers.first(where: { $0.label == label }) else { continue }
+      answers.append((answer.confidence, picture.truth == label))
+    }
+    guard count > 0, !answers.isEmpty else { return nil }
+    answers.sort { $0.confidence > $1.confidence }
+    var points: [(threshold: Float, precision: Float, recall: Float)] = []
+    var hits = 0
+    for (index, answer) in answers.enumerated() {
+      hits += answer.isRight ? 1 : 0
+      // A threshold takes all answers of its confidence.
+      guard index + 1 == answers.count || answers[index + 1].confidence < answer.confidence else { continue }
+      points.append((answer.confidence, Float(hits) / Float(index + 1), Float(hits) / Float(count)))
+    }
+    let step = max(1, (points.count + Self.pointLimit - 1) / Self.pointLimit)
+    let kept = points.indices.filter { $0 % step == 0 || $0 == points.count - 1 }.map { points[$0] }
+    self.init(
+      precision: kept.map { Point(threshold: $0.threshold, value: $0.precision) },
+      recall: kept.map { Point(threshold: $0.threshold, value: $0.recall) })
+  }
+}

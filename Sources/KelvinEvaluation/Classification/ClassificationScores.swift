@@ -1,0 +1,61 @@
+/// How good a classifier's answers are.
+public struct ClassificationScores: Hashable, Sendable {
+  /// One class against all others, by the surest answers.
+  public struct OfClass: Hashable, Sendable {
+    public var label: Int
+    /// Of the pictures said to be of the class, those that are.
+    public var precision: Proportion
+    /// Of the pictures of the class, those said to be.
+    public var recall: Proportion
+  }
+
+  /// One class taken for another.
+  public struct Confusion: Hashable, Sendable {
+    public var truth: Int
+    public var answer: Int
+    public var count: Int
+  }
+
+  /// Pictures whose surest answer is right.
+  public let top1: Proportion
+  /// Pictures with the right answer among the five surest.
+  public let top5: Proportion
+  /// Of each class that a picture has, by its number.
+  public let classes: [OfClass]
+  /// The most frequent first, then by their numbers.
+  public let confusions: [Confusion]
+  public let calibration: Calibration
+
+  public init(_ pictures: [ClassifiedPicture]) {
+    top1 = Proportion(pictures.count { $0.isRight(among: 1) }, of: pictures.count)
+    top5 = Proportion(pictures.count { $0.isRight(among: 5) }, of: pictures.count)
+    var (counts, said, right): ([Int: Int], [Int: Int], [Int: Int]) = ([:], [:], [:])
+    var confused: [[Int]: Int] = [:]
+    for picture in pictures {
+      counts[picture.truth, default: 0] += 1
+      guard let answer = picture.answers.first?.label else { continue }
+      said[answer, default: 0] += 1
+      if answer == picture.truth {
+        right[answer, default: 0] += 1
+      } else {
+        confused[[picture.truth, answer], default: 0] += 1
+      }
+    }
+    classes = counts.sorted { $0.key < $1.key }.map { label, count in
+      let hits = right[label] ?? 0
+      return OfClass(
+        label: label, precision: Proportion(hits, of: said[label] ?? 0), recall: Proportion(hits, of: count))
+    }
+    confusions = confused.map { Confusion(truth: $0.key[0], answer: $0.key[1], count: $0.value) }
+      .sorted { ($1.count, $0.truth, $0.answer) < ($0.count, $1.truth, $1.answer) }
+    calibration = Calibration(
+      pictures.compactMap { picture in
+        picture.answers.first.map { (Double($0.confidence), $0.label == picture.truth) }
+      })
+  }
+
+  /// The mean of the classes' recall, in which each counts as much; nil of no pictures.
+  public var balancedAccuracy: Double? {
+    classes.isEmpty ? nil : classes.compactMap(\.recall.share).reduce(0, +) / Double(classes.count)
+  }
+}

@@ -1,0 +1,65 @@
+extension PixelBuffer {
+  /// The picture upright, each pixel the mean of those that it stands for, as ``PixelFormat/rgb8`` (a grey picture stays
+  /// grey; alpha is not read).
+  ///
+  /// - Parameters:
+  ///   - width: columns of the upright result, positive.
+  ///   - height: rows of it, positive.
+  ///   - taps: of each pixel's area so many columns and rows at most are read, evenly apart.
+  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is not the size of a picture.
+  package func reduced(
+    width: Int, height: Int, orientation: ImageOrientation = .up, taps: Int = 16
+  ) throws(ImageError) -> PixelBuffer {
+    let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)
+    let target: PixelFormat = format == .gray8 ? .gray8 : .rgb8
+    guard let count = Self.byteCount(wide, high, target), count <= ImageFile.maximumPixels * 4 else {
+      throw ImageError(.tooLarge, "pixels", "\(width) x \(height) is not a size to reduce a picture to")
+    }
+    let columns = Self.spans(self.width, wide, taps)
+    let rows = Self.spans(self.height, high, taps)
+    let channels = target.channelCount
+    let pixels = withPixels { source in
+      [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+        let offsets =
+          target == .gray8 ? [0] : [format.colorOffsets.red, format.colorOffsets.green, format.colorOffsets.blue]
+        for (y, row) in rows.enumerated() {
+          for (x, column) in columns.enumerated() {
+            for channel in 0..<channels {
+              var (sum, samples) = (0, 0)
+              for sourceY in row {
+                let line = source.base + sourceY * source.bytesPerRow + offsets[channel]
+                for sourceX in column { sum &+= Int(line[sourceX * format.channelCount]) }
+                samples += column.count
+              }
+              bytes.initializeElement(at: (y * wide + x) * channels + channel, to: UInt8((sum + samples / 2) / samples))
+            }
+          }
+        }
+        initialized = count
+      }
+    }
+    return try PixelBuffer(trusted: pixels, width: wide, height: high, format: target).oriented(orientation)
+  }
+
+  /// The picture upright, as large as fits a square and never larger than it is.
+  ///
+  /// - Parameter side: of the square, positive.
+  /// - Throws: ``ImageError`` (`invalidArgument`) for a square without pixels.
+  package func thumbnail(side: Int, orientation: ImageOrientation) throws(ImageError) -> PixelBuffer {
+    let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)
+    let longest = max(wide, high)
+    guard longest > side else { return try reduced(width: wide, height: high, orientation: orientation) }
+    return try reduced(
+      width: max(1, (wide * side + longest / 2) / longest), height: max(1, (high * side + longest / 2) / longest),
+      orientation: orientation, taps: 4)
+  }
+
+  /// The positions to read for each of `count` parts of a side.
+  private static func spans(_ side: Int, _ count: Int, _ taps: Int) -> [[Int]] {
+    (0..<max(count, 0)).map { part in
+      let first = part * side / count
+      let end = max((part + 1) * side / count, first + 1)
+      return Array(stride(from: first, to: end, by: max(1, (end - first + taps - 1) / taps)))
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/// What an index says of itself.
+package struct IndexFacts: Hashable, Sendable {
+  /// The model, as people call it.
+  package var modelName: String
+  /// Where it lay.
+  package var modelPath: String
+  /// What the answers depend on, the model's contents first: indexes with different ones cannot be mixed.
+  package var identity: String
+  /// How to make the same of a model again, for `--like`: names and values.
+  package var settings: [String: String]
+  /// Numbers in a picture's vector; 0 where the model gives none.
+  package var dimensions: Int
+
+  package init(modelName: String, modelPath: String, identity: String, settings: [String: String], dimensions: Int) {
+    self.modelName = modelName
+    self.modelPath = modelPath
+    self.identity = identity
+    self.settings = settings
+    self.dimensions = dimensions
+  }
+
+  private static let settingPrefix = "setting."
+
+  /// - Throws: `unusable` where the index has never been filled.
+  init(_ database: Database) throws(PhotoIndexError) {
+    guard let stored = try Self.stored(in: database) else {
+      throw PhotoIndexError(.absent, "'\(database.path)' holds no pictures yet; 'kelvin index' puts them there")
+    }
+    self = stored
+  }
+
+  /// Nil for an index that has never been filled.
+  static func stored(in database: Database) throws(PhotoIndexError) -> IndexFacts? {
+    var values: [String: String] = [:]
+    let rows = try database.prepare("SELECT name, value FROM facts")
+    while try rows.step() { values[rows.text(0)] = rows.text(1) }
+    guard let identity = values["identity"] else { return nil }
+    let settings = values.filter { $0.key.hasPrefix(settingPrefix) }
+    return IndexFacts(
+      modelName: values["model"] ?? "", modelPath: values["model_path"] ?? "", identity: identity,
+      settings: Dictionary(uniqueKeysWithValues: settings.map { (String($0.dropFirst(settingPrefix.count)), $1) }),
+      dimensions: values["dimensions"].flatMap { Int($0) } ?? 0)
+  }
+
+  func store(in database: Database) throws(PhotoIndexError) {
+    var values = [
+      "model": modelName, "model_path": modelPath, "identity": identity, "dimensions": "\(dimensions)",
+    ]
+    for (name, value) in settings { values[Self.settingPrefix + name] = value }
+    try database.run("DELETE FROM facts")
+    let insert = try database.prepare("INSERT INTO facts VALUES (?, ?)")
+    for (name, value) in values { try insert.run(.text(name), .text(value)) }
+  }
+}

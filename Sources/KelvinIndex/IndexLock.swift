@@ -1,0 +1,44 @@
+import Glibc
+import KelvinBasics
+
+/// One process at a time fills an index; the system lets go of the lock whatever ends the process.
+final class IndexLock {
+  private let descriptor: Int32
+  private static let interval: UInt32 = 100_000
+
+  /// Waits for the process that has it.
+  ///
+  /// - Parameters:
+  ///   - path: of a file beside the index, which stays.
+  ///   - waiting: told once that another process has it, and which one where it says so.
+  /// - Throws: `io`; `cancelled` where waiting was.
+  init(
+    _ path: String, waiting: (Int?) -> Void, isCancelled: () -> Bool
+  ) throws(PhotoIndexError) {
+    descriptor = open(path.pathBytes, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+    guard descriptor >= 0 else {
+      let remedy = [EACCES, EROFS].contains(errno) ? "; name an index elsewhere with --index" : ""
+      throw PhotoIndexError(.io, "\(FileError(path: path, action: "write", code: errno))\(remedy)")
+    }
+    var hasSaid = false
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR else {
+        throw PhotoIndexError(.io, "\(FileError(path: path, action: "lock", code: errno))")
+      }
+      if isCancelled() { throw PhotoIndexError(.cancelled, "another process was indexing the folder") }
+      if !hasSaid { waiting(Self.owner(descriptor)) }
+      hasSaid = true
+      usleep(Self.interval)
+    }
+    let text = Array("\(getpid())\n".utf8)
+    if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
+  }
+
+  deinit { close(descriptor) }
+
+  private static func owner(_ descriptor: Int32) -> Int? {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    return Int(String(decoding: bytes.prefix(max(count, 0)).prefix { $0 != 0x0A }, as: UTF8.self))
+  }
+}

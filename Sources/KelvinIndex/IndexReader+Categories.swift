@@ -1,0 +1,35 @@
+extension IndexReader {
+  /// Which labels pictures have as their surest, the most frequent first.
+  ///
+  /// - Parameter limits: how sure the model must have been.
+  /// - Throws: `notIndexed` where limits need curves that the model does not have.
+  package func categories(_ limits: LabelLimits = LabelLimits()) throws(PhotoIndexError) -> [PhotoCategory] {
+    let least = try leastConfidences(limits)
+    let rows = try database.prepare(
+      """
+      SELECT name, count(*), max(confidence), picture FROM observations JOIN labels ON labels.id = label
+      WHERE rank = 0 AND label = ? AND confidence >= ?
+      """)
+    let path = try database.prepare("SELECT path FROM pictures WHERE id = ?")
+    var categories: [PhotoCategory] = []
+    for (label, threshold) in least {
+      try rows.bind([.integer(label), .real(Double(threshold))])
+      guard try rows.step(), rows.integer(1) > 0 else { continue }
+      try path.bind([.integer(rows.integer(3))])
+      let example = try path.step() ? PicturePath.path(path, 0) ?? "" : ""
+      categories.append(
+        PhotoCategory(identifier: rows.text(0), count: Int(rows.integer(1)), example: example))
+    }
+    return categories.sorted { ($1.count, $0.identifier) < ($0.count, $1.identifier) }
+  }
+
+  /// Files that could not be read, with why, by their paths.
+  package func unreadable() throws(PhotoIndexError) -> [(path: String, reason: String)] {
+    var faults: [(path: String, reason: String)] = []
+    let rows = try database.prepare("SELECT path, error FROM pictures WHERE error IS NOT NULL ORDER BY path")
+    while try rows.step() {
+      if let path = PicturePath.path(rows, 0) { faults.append((path, rows.text(1))) }
+    }
+    return faults
+  }
+}

@@ -1,0 +1,51 @@
+import KelvinSteps
+
+/// An index as it was when it was opened.
+package final class IndexReader {
+  package let file: IndexFile
+  let database: Database
+  /// What the index says of itself: the model's name, what tells it from others, the length of its vectors.
+  package let facts: IndexFacts
+
+  /// - Throws: `absent`, `unusable`, `libraryMissing`, `io`.
+  package init(_ file: IndexFile) throws(PhotoIndexError) {
+    self.file = file
+    database = try file.openForReading()
+    facts = try IndexFacts(database)
+  }
+
+  /// How many pictures the index holds, those that could not be read left out.
+  package func count() throws(PhotoIndexError) -> Int {
+    Int(try database.number("SELECT count(*) FROM pictures WHERE error IS NULL"))
+  }
+
+  /// The least confidence with which each label counts; labels that never do are left out.
+  func leastConfidences(_ limits: LabelLimits) throws(PhotoIndexError) -> [Int64: Float] {
+    let curves = limits.needsCurve ? try curves() : [:]
+    var least: [Int64: Float] = [:]
+    let labels = try database.prepare("SELECT id FROM labels")
+    while try labels.step() { least[labels.integer(0)] = limits.least(by: curves[labels.integer(0)]) }
+    return least
+  }
+
+  private func curves() throws(PhotoIndexError) -> [Int64: PrecisionRecallCurve] {
+    typealias Points = [PrecisionRecallCurve.Point]
+    var points: [Int64: (precision: Points, recall: Points)] = [:]
+    let rows = try database.prepare("SELECT label, kind, threshold, value FROM curves")
+    while try rows.step() {
+      let point = PrecisionRecallCurve.Point(threshold: Float(rows.real(2)), value: Float(rows.real(3)))
+      if rows.text(1) == "precision" {
+        points[rows.integer(0), default: ([], [])].precision.append(point)
+      } else {
+        points[rows.integer(0), default: ([], [])].recall.append(point)
+      }
+    }
+    guard !points.isEmpty else {
+      throw PhotoIndexError(
+        .notIndexed,
+        "'\(facts.modelName)' says nothing of precision and recall, so labels can be chosen by confidence alone (--min-confidence)"
+      )
+    }
+    return points.mapValues { PrecisionRecallCurve(precision: $0.precision, recall: $0.recall) }
+  }
+}

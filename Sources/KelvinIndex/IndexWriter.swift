@@ -1,0 +1,221 @@
+package import KelvinSteps
+
+/// An index that is being filled. One at a time: `IndexLock` keeps others waiting.
+///
+/// What was committed stays, however the process ends: the file has a write-ahead log.
+package final class IndexWriter {
+  /// A picture that the index has.
+  package struct Known {
+    package let id: Int64
+    package let state: PictureState
+    package let content: [UInt8]
+    /// Why it could not be read; nil where it could.
+    package let error: String?
+  }
+
+  /// What is written of a picture.
+  package struct Record: Sendable {
+    package var path: String
+    package var state: PictureState
+    /// SHA-256 of the file.
+    package var content: [UInt8]
+    package var finding: Finding
+
+    package init(path: String, state: PictureState, content: [UInt8], finding: Finding) {
+      (self.path, self.state, self.content, self.finding) = (path, state, content, finding)
+    }
+  }
+
+  package enum Finding: Sendable {
+    case seen(PictureFinding)
+    /// The same as another picture of the index, by its contents.
+    case same(as: Int64)
+    case unreadable(String)
+  }
+
+  private let database: Database
+  private let lock: IndexLock
+  private let statements: Statements
+  private var labels: [String: Int64] = [:]
+
+  /// - Parameters:
+  ///   - facts: what answers are to be of.
+  ///   - curves: of the model's classes.
+  ///   - rebuilds: whether an index of another model is emptied, which else is an error.
+  ///   - waiting: told once that another process fills the index.
+  /// - Throws: `otherModel`, `unusable`, `libraryMissing`, `io`, `cancelled`.
+  package init(
+    _ file: IndexFile, _ facts: IndexFacts, curves: [String: PrecisionRecallCurve], rebuilds: Bool,
+    waiting: (Int?) -> Void, isCancelled: () -> Bool
+  ) throws(PhotoIndexError) {
+    _ = try SQLiteLibrary.functions()
+    lock = try IndexLock("\(file.path)-lock", waiting: waiting, isCancelled: isCancelled)
+    let database = try Database(file.path, .writing)
+    try IndexSchema.prepare(database)
+    let stored = try IndexFacts.stored(in: database)
+    if let stored, stored.identity != facts.identity, !rebuilds {
+      throw PhotoIndexError(
+        .otherModel,
+        "'\(file.path)' holds what \(stored.modelName) saw (\(stored.modelPath)), not \(facts.modelName) by these settings; "
+          + "use that model, --rebuild to begin anew, or --index for a second index")
+    }
+    let isNew = stored == nil || rebuilds
+    if isNew || stored != facts {
+      try database.transaction { () throws(PhotoIndexError) in
+        if isNew { try Self.empty(database) }
+        try facts.store(in: database)
+      }
+    }
+    statements = try Statements(database)
+    let rows = try database.prepare("SELECT id, name FROM labels")
+    while try rows.step() { labels[rows.text(1)] = rows.integer(0) }
+    self.database = database
+    try store(curves)
+  }
+
+  private static func empty(_ database: Database) throws(PhotoIndexError) {
+    for table in ["curves", "observations", "embeddings", "pictures", "labels"] {
+      try database.run("DELETE FROM \(table)")
+    }
+    try database.run("INSERT INTO label_words (label_words) VALUES ('delete-all')")
+  }
+
+  private func store(_ curves: [String: PrecisionRecallCurve]) throws(PhotoIndexError) {
+    let stored = try database.number("SELECT count(*) FROM curves")
+    guard !curves.isEmpty || stored > 0 else { return }
+    try database.transaction { () throws(PhotoIndexError) in
+      try database.run("DELETE FROM curves")
+      let insert = try database.prepare("INSERT OR IGNORE INTO curves VALUES (?, ?, ?, ?)")
+      for (name, curve) in curves {
+        let label = SQLiteValue.integer(try self.label(name))
+        for (kind, points) in [("precision", curve.precision), ("recall", curve.recall)] {
+          for point in points {
+            try insert.run(label, .text(kind), .real(Double(point.threshold)), .real(Double(point.value)))
+          }
+        }
+      }
+    }
+  }
+
+  /// What the index has, by path.
+  package func known() throws(PhotoIndexError) -> [String: Known] {
+    var known: [String: Known] = [:]
+    let rows = try database.prepare("SELECT id, path, size, modified, inode, content, error FROM pictures")
+    while try rows.step() {
+      guard let path = PicturePath.path(rows, 1) else { continue }
+      known[path] = Known(
+        id: rows.integer(0),
+        state: PictureState(size: rows.integer(2), modified: rows.integer(3), inode: rows.integer(4)),
+        content: rows.bytes(5), error: rows.isNull(6) ? nil : rows.text(6))
+    }
+    return known
+  }
+
+  /// Writes some pictures, all or none.
+  ///
+  /// - Returns: their numbers, in order.
+  package func write(_ records: [Record]) throws(PhotoIndexError) -> [Int64] {
+    try database.transaction { () throws(PhotoIndexError) in
+      var ids: [Int64] = []
+      for record in records { ids.append(try write(record)) }
+      return ids
+    }
+  }
+
+  private func write(_ record: Record) throws(PhotoIndexError) -> Int64 {
+    let (path, state) = (PicturePath.value(record.path), record.state)
+    try statements.file.run(
+      path, .integer(state.size), .integer(state.modified), .integer(state.inode), .blob(record.content))
+    let id = try statements.id(of: path)
+    if case .same(let other) = record.finding {
+      guard other != id else { return id }
+      try forget(id)
+      for statement in statements.copies { try statement.run(.integer(id), .integer(other)) }
+      return id
+    }
+    try forget(id)
+    switch record.finding {
+    case .seen(let finding):
+      try statements.picture.run(
+        .integer(id), .integer(Int64(finding.width)), .integer(Int64(finding.height)),
+        .integer(Int64(bitPattern: finding.hash)), .null)
+      for (rank, seen) in finding.labels.enumerated() {
+        try statements.observation.run(
+          .integer(id), .integer(Int64(rank)), .integer(try label(seen.label)), .real(Double(seen.confidence)))
+      }
+      if let vector = finding.vector { try statements.embedding.run(.integer(id), .blob(vector)) }
+    case .unreadable(let reason): try statements.picture.run(.integer(id), .null, .null, .null, .text(reason))
+    case .same: break
+    }
+    return id
+  }
+
+  private func forget(_ id: Int64) throws(PhotoIndexError) {
+    for statement in statements.forgetting { try statement.run(.integer(id)) }
+  }
+
+  /// Drops pictures that are gone.
+  package func drop(_ ids: [Int64]) throws(PhotoIndexError) {
+    try database.transaction { () throws(PhotoIndexError) in
+      let drop = try database.prepare("DELETE FROM pictures WHERE id = ?")
+      for id in ids {
+        try forget(id)
+        try drop.run(.integer(id))
+      }
+    }
+  }
+
+  /// The number of a label, which is given one where it is new.
+  private func label(_ name: String) throws(PhotoIndexError) -> Int64 {
+    if let id = labels[name] { return id }
+    try statements.label.run(.text(name))
+    let id = database.lastRow
+    try statements.words.run(.integer(id), .text(name))
+    labels[name] = id
+    return id
+  }
+}
+
+/// What is run for each picture.
+private struct Statements {
+  let file, picture, observation, embedding, label, words: Statement
+  let copies, forgetting: [Statement]
+  private let find: Statement
+
+  init(_ database: Database) throws(PhotoIndexError) {
+    file = try database.prepare(
+      """
+      INSERT INTO pictures (path, size, modified, inode, content) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (path) DO UPDATE SET size = excluded.size, modified = excluded.modified, inode = excluded.inode,
+        content = excluded.content
+      """)
+    picture = try database.prepare(
+      "UPDATE pictures SET width = ?2, height = ?3, hash = ?4, error = ?5 WHERE id = ?1")
+    find = try database.prepare("SELECT id FROM pictures WHERE path = ?")
+    observation = try database.prepare("INSERT INTO observations VALUES (?, ?, ?, ?)")
+    embedding = try database.prepare("INSERT INTO embeddings VALUES (?, ?)")
+    label = try database.prepare("INSERT INTO labels (name) VALUES (?)")
+    words = try database.prepare("INSERT INTO label_words (rowid, name) VALUES (?, ?)")
+    copies = [
+      try database.prepare(
+        """
+        UPDATE pictures SET (width, height, hash, error) =
+          (SELECT width, height, hash, error FROM pictures WHERE id = ?2) WHERE id = ?1
+        """),
+      try database.prepare(
+        "INSERT INTO observations SELECT ?1, rank, label, confidence FROM observations WHERE picture = ?2"),
+      try database.prepare("INSERT INTO embeddings SELECT ?1, vector FROM embeddings WHERE picture = ?2"),
+    ]
+    forgetting = [
+      try database.prepare("DELETE FROM observations WHERE picture = ?"),
+      try database.prepare("DELETE FROM embeddings WHERE picture = ?"),
+    ]
+  }
+
+  func id(of path: SQLiteValue) throws(PhotoIndexError) -> Int64 {
+    try find.bind([path])
+    guard try find.step() else { return 0 }
+    defer { find.rewind() }
+    return find.integer(0)
+  }
+}

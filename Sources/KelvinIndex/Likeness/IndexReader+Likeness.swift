@@ -1,0 +1,95 @@
+/// What pictures are compared with.
+package enum Likeness: Sendable {
+  /// A vector of the model's; scores are cosines.
+  case vector([Float])
+  /// Class probabilities; scores are Bhattacharyya's coefficient over the labels that the index keeps of either picture,
+  /// whose probabilities p and q are taken for all there are: Σ √(p · q) / √(Σ p · Σ q).
+  case labels([(label: String, confidence: Float)])
+}
+
+extension IndexReader {
+  /// What a picture of the index is like, by its contents; nil where the index does not have it.
+  ///
+  /// - Parameter content: SHA-256 of the file.
+  package func likeness(ofContent content: [UInt8]) throws(PhotoIndexError) -> Likeness? {
+    let rows = try database.prepare("SELECT id FROM pictures WHERE content = ? AND error IS NULL")
+    try rows.bind([.blob(content)])
+    guard try rows.step() else { return nil }
+    let id = rows.integer(0)
+    if facts.dimensions > 0 {
+      let vectors = try database.prepare("SELECT vector FROM embeddings WHERE picture = ?")
+      try vectors.bind([.integer(id)])
+      guard try vectors.step() else { return nil }
+      return vectors.withBytes(0) { bytes in
+        .vector(
+          stride(from: 0, to: bytes.count / 4 * 4, by: 4).map {
+            Float(bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self)))
+          })
+      }
+    }
+    let observations = try database.prepare(
+      "SELECT name, confidence FROM observations JOIN labels ON labels.id = label WHERE picture = ? ORDER BY rank")
+    try observations.bind([.integer(id)])
+    var labels: [(label: String, confidence: Float)] = []
+    while try observations.step() { labels.append((observations.text(0), Float(observations.real(1)))) }
+    return .labels(labels)
+  }
+
+  /// How like each picture is, of those found or of all.
+  func scores(
+    _ likeness: Likeness, among found: [Int64: Sighting]?
+  ) throws(PhotoIndexError) -> [(picture: Int64, score: Float)] {
+    let scores: [(picture: Int64, score: Float)]
+    switch likeness {
+    case .vector(let vector): scores = try cosines(vector)
+    case .labels(let labels): scores = try coefficients(labels)
+    }
+    return found.map { found in scores.filter { found[$0.picture] != nil } } ?? scores
+  }
+
+  private func cosines(_ vector: [Float]) throws(PhotoIndexError) -> [(picture: Int64, score: Float)] {
+    guard facts.dimensions > 0, vector.count == facts.dimensions, let unit = UnitVector.bytes(vector) else {
+      throw PhotoIndexError(
+        .notIndexed,
+        "a vector of \(vector.count) numbers cannot be compared with the \(facts.dimensions) of '\(file.path)'")
+    }
+    var scores: [(picture: Int64, score: Float)] = []
+    let rows = try database.prepare("SELECT picture, vector FROM embeddings")
+    try unit.withUnsafeBufferPointer { (unit) throws(PhotoIndexError) in
+      guard let wanted = UnsafeRawPointer(unit.baseAddress) else { return }
+      while try rows.step() {
+        let score: Float? = rows.withBytes(1) { bytes in
+          guard bytes.count == unit.count, let start = bytes.baseAddress else { return nil }
+          return UnitVector.product(start, wanted, count: vector.count)
+        }
+        if let score, score.isFinite { scores.append((rows.integer(0), score)) }
+      }
+    }
+    return scores
+  }
+
+  private func coefficients(
+    _ labels: [(label: String, confidence: Float)]
+  ) throws(PhotoIndexError) -> [(picture: Int64, score: Float)] {
+    let kept = PictureFinding.kept(labels).filter { $0.confidence > 0 }
+    var sums: [Int64: Float] = [:]
+    let rows = try database.prepare(
+      """
+      SELECT picture, confidence FROM observations
+      WHERE label = (SELECT id FROM labels WHERE name = ?) AND confidence > 0
+      """)
+    for (label, confidence) in kept {
+      try rows.bind([.text(label)])
+      while try rows.step() { sums[rows.integer(0), default: 0] += (confidence * Float(rows.real(1))).squareRoot() }
+    }
+    let wanted = kept.reduce(0) { $0 + $1.confidence }
+    let mass = try database.prepare("SELECT sum(confidence) FROM observations WHERE picture = ?")
+    var scores: [(picture: Int64, score: Float)] = []
+    for (picture, sum) in sums {
+      try mass.bind([.integer(picture)])
+      guard try mass.step() else { continue }
+      scores.append((picture, min(sum / (wanted * Float(mass.real(0))).squareRoot(), 1)))
+    }
+    return scores
+  }
+}

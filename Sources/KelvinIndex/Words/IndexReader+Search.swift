@@ -1,0 +1,160 @@
+extension IndexReader {
+  /// What to look for. Whatever is said is to hold of a picture.
+  package struct Question: Sendable {
+    package var words: LabelQuery?
+    package var limits = LabelLimits()
+    /// A vector or classes that pictures are to be like.
+    package var likeness: Likeness?
+    /// Nanoseconds since 1970 since when the file was written to.
+    package var since: Int64?
+    /// How many matches at most.
+    package var limit: Int
+
+    package init(limit: Int) { self.limit = limit }
+  }
+
+  /// The pictures of which all holds, the best first: the most alike, else the surest, else the newest.
+  ///
+  /// - Returns: at most `limit` of them, and how many there are.
+  /// - Throws: `notIndexed` where limits need curves that the model does not have, or likeness what it does not give.
+  package func search(_ question: Question) throws(PhotoIndexError) -> (matches: [PhotoMatch], count: Int) {
+    let least = try leastConfidences(question.limits)
+    var found = try question.words.map { words throws(PhotoIndexError) in try pictures(words, least) }
+    if found == nil, question.limits != LabelLimits() { found = try pictures(with: least.keys, least) }
+    if let since = question.since { found = try recent(since, among: found) }
+    var scores: [(picture: Int64, score: Float)]
+    if let likeness = question.likeness {
+      scores = try self.scores(likeness, among: found)
+    } else if let found {
+      scores = found.map { ($0.key, $0.value.confidence) }
+    } else {
+      return try newest(question.limit)
+    }
+    let best = scores.best(question.limit)
+    return (try matches(best, found: found ?? [:]), scores.count)
+  }
+
+  /// A label by which a picture was found.
+  struct Sighting {
+    var confidence: Float
+    var labels: [Int64]
+  }
+
+  private func pictures(
+    _ query: LabelQuery, _ least: [Int64: Float]
+  ) throws(PhotoIndexError) -> [Int64: Sighting] {
+    switch query {
+    case .words(let words): return try pictures(showing: words, least)
+    case .both(let a, let b):
+      let (first, second) = (try pictures(a, least), try pictures(b, least))
+      var both: [Int64: Sighting] = [:]
+      for (picture, one) in first {
+        guard let other = second[picture] else { continue }
+        both[picture] = Sighting(
+          confidence: min(one.confidence, other.confidence), labels: one.labels + other.labels)
+      }
+      return both
+    case .either(let a, let b):
+      return try pictures(a, least).merging(try pictures(b, least)) { one, other in
+        Sighting(confidence: max(one.confidence, other.confidence), labels: one.labels + other.labels)
+      }
+    case .without(let a, let b):
+      let others = try pictures(b, least)
+      return try pictures(a, least).filter { others[$0.key] == nil }
+    }
+  }
+
+  private func pictures(
+    showing words: String, _ least: [Int64: Float]
+  ) throws(PhotoIndexError) -> [Int64: Sighting] {
+    var labels: [Int64] = []
+    let named = try database.prepare("SELECT rowid FROM label_words WHERE label_words MATCH ?")
+    try named.bind([.text(words)])
+    while try named.step() { labels.append(named.integer(0)) }
+    return try pictures(with: labels, least)
+  }
+
+  /// The pictures that have some of the labels, by that which is surest.
+  private func pictures(
+    with labels: some Sequence<Int64>, _ least: [Int64: Float]
+  ) throws(PhotoIndexError) -> [Int64: Sighting] {
+    var found: [Int64: Sighting] = [:]
+    let rows = try database.prepare("SELECT picture, confidence FROM observations WHERE label = ? AND confidence >= ?")
+    for label in labels {
+      guard let threshold = least[label] else { continue }
+      try rows.bind([.integer(label), .real(Double(threshold))])
+      while try rows.step() {
+        let confidence = Float(rows.real(1))
+        if let known = found[rows.integer(0)], known.confidence >= confidence { continue }
+        found[rows.integer(0)] = Sighting(confidence: confidence, labels: [label])
+      }
+    }
+    return found
+  }
+
+  private func recent(
+    _ since: Int64, among found: [Int64: Sighting]?
+  ) throws(PhotoIndexError) -> [Int64: Sighting] {
+    var recent: [Int64: Sighting] = [:]
+    let rows = try database.prepare("SELECT id FROM pictures WHERE modified >= ? AND error IS NULL")
+    try rows.bind([.integer(since)])
+    while try rows.step() {
+      let id = rows.integer(0)
+      if let found { recent[id] = found[id] } else { recent[id] = Sighting(confidence: 0, labels: []) }
+    }
+    return recent
+  }
+
+  private func newest(_ limit: Int) throws(PhotoIndexError) -> (matches: [PhotoMatch], count: Int) {
+    var newest: [(picture: Int64, score: Float)] = []
+    let rows = try database.prepare("SELECT id FROM pictures WHERE error IS NULL ORDER BY modified DESC, id LIMIT ?")
+    try rows.bind([.integer(Int64(limit))])
+    while try rows.step() { newest.append((rows.integer(0), 0)) }
+    return (try matches(newest, found: [:]), try count())
+  }
+
+  /// What is shown of pictures.
+  private func matches(
+    _ chosen: [(picture: Int64, score: Float)], found: [Int64: Sighting]
+  ) throws(PhotoIndexError) -> [PhotoMatch] {
+    let picture = try database.prepare("SELECT path, width, height, modified FROM pictures WHERE id = ?")
+    let observations = try database.prepare(
+      """
+      SELECT name, confidence, label FROM observations JOIN labels ON labels.id = label WHERE picture = ? ORDER BY rank
+      """)
+    var matches: [PhotoMatch] = []
+    for (id, score) in chosen {
+      try picture.bind([.integer(id)])
+      guard try picture.step(), let path = PicturePath.path(picture, 0) else { continue }
+      try observations.bind([.integer(id)])
+      let sought = Set(found[id]?.labels ?? [])
+      var (first, others): ([PhotoMatch.Label], [PhotoMatch.Label]) = ([], [])
+      while try observations.step() {
+        let label = PhotoMatch.Label(
+          identifier: observations.text(0), confidence: Float(observations.real(1)))
+        if sought.contains(observations.integer(2)) { first.append(label) } else { others.append(label) }
+      }
+      matches.append(
+        PhotoMatch(
+          path: path, width: Int(picture.integer(1)), height: Int(picture.integer(2)),
+          modified: Double(picture.integer(3)) * 1e-9, score: score, labels: first + others))
+    }
+    return matches
+  }
+}
+
+extension [(picture: Int64, score: Float)] {
+  /// The `count` with the largest scores, the largest first; of equal ones that which came to the index first.
+  func best(_ count: Int) -> Self {
+    func precedes(_ a: Element, _ b: Element) -> Bool { (b.score, a.picture) < (a.score, b.picture) }
+    // Beyond a few, sorting all costs less than keeping the best in order.
+    guard count < self.count, count <= 1024 else { return Array(sorted(by: precedes).prefix(count)) }
+    var best: Self = []
+    for element in self where best.count < count || best.last.map({ precedes(element, $0) }) ?? false {
+      let place = best.firstIndex { precedes(element, $0) } ?? best.endIndex
+      best.insert(element, at: place)
+      if best.count > count { best.removeLast() }
+    }
+    return best
+  }
+}

@@ -1,0 +1,151 @@
+import KelvinBasics
+
+/// Pictures on one self-contained page, each under its labels, to be filtered by them. Nothing is fetched, and a content
+/// policy in the page forbids it.
+package struct ContactSheet: Sendable {
+  package struct Picture: Sendable {
+    /// Under the picture.
+    package var path: String
+    /// Its surest label first, with confidences in words.
+    package var labels: [(name: String, confidence: String)]
+    /// Of the thumbnail in pixels.
+    package var width: Int
+    package var height: Int
+    /// The thumbnail as a JPEG in base64; nil where there is none to show.
+    package var thumbnail: String?
+    /// What is said in its place.
+    package var fault: String?
+
+    package init(
+      path: String, labels: [(name: String, confidence: String)], width: Int, height: Int, thumbnail: String?,
+      fault: String? = nil
+    ) {
+      (self.path, self.labels, self.width, self.height) = (path, labels, width, height)
+      (self.thumbnail, self.fault) = (thumbnail, fault)
+    }
+  }
+
+  package var title: String
+  /// What is shown of what, in a sentence.
+  package var summary: String
+  package var pictures: [Picture]
+  package var kelvinVersion: String
+
+  package init(title: String, summary: String, pictures: [Picture], kelvinVersion: String) {
+    (self.title, self.summary, self.pictures, self.kelvinVersion) = (title, summary, pictures, kelvinVersion)
+  }
+
+  /// Labels offered as filters at most.
+  private static let mostFilters = 24
+
+  /// - Returns: a complete HTML document in UTF-8.
+  package func render() -> String {
+    let filters = filters
+    let buttons: [Markup] = filters.enumerated().map { index, filter in
+      "<button type=\"button\" data-filter=\"\(index)\" aria-pressed=\"false\">\(filter.name) <small>\(filter.count)</small></button>"
+    }
+    let numbers = Dictionary(uniqueKeysWithValues: filters.enumerated().map { ($1.name, $0) })
+    let page: Markup = """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
+      style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+      <title>\(title) — Kelvin</title>
+      <style>\(ReportStyle.colours)\(ReportStyle.text)\(Self.style)</style>
+      </head>
+      <body>
+      <main>
+      <header><h1>\(title)</h1><p class="soft">\(summary)</p></header>
+      <div class="tools" hidden><input type="search" placeholder="label or name" aria-label="Show pictures with this label or name">\
+      <output></output></div>
+      <div class="filters" hidden>\(buttons.count > 1 ? buttons : [])</div>
+      <div class="sheet">\(pictures.map { Self.figure($0, numbers) })</div>
+      <footer><p><small>Kelvin \(kelvinVersion)</small></p></footer>
+      </main>
+      <script>\(Self.script)</script>
+      </body>
+      </html>
+
+      """
+    return page.html
+  }
+
+  /// The surest labels of pictures, the most frequent first.
+  private var filters: [(name: String, count: Int)] {
+    var counts: [String: Int] = [:]
+    for picture in pictures { if let first = picture.labels.first { counts[first.name, default: 0] += 1 } }
+    return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.mostFilters).map { ($0.key, $0.value) }
+  }
+
+  static func figure(_ picture: Picture, _ numbers: [String: Int]) -> Markup {
+    let first = picture.labels.first
+    let number = first.flatMap { numbers[$0.name] } ?? -1
+    let others: [Markup] = picture.labels.dropFirst().map { "<span>\($0.name) \($0.confidence)</span>" }
+    let image: Markup
+    if let thumbnail = picture.thumbnail, thumbnail.utf8.allSatisfy(isBase64) {
+      image = """
+        <img src="data:image/jpeg;base64,\(Markup(raw: thumbnail))" alt="\(first?.name ?? "")" width="\(picture.width)" \
+        height="\(picture.height)" loading="lazy" decoding="async">
+        """
+    } else {
+      image = "<p class=\"fault\">\(picture.fault ?? "no picture")</p>"
+    }
+    let caption: Markup = first.map { "<b>\($0.name)</b> \($0.confidence)" } ?? ""
+    return """
+      <figure data-number="\(number)"><div class="frame">\(image)</div><figcaption>\(caption)\
+      <small class="path">\(breaking: picture.path)</small>\
+      \(others.isEmpty ? "" : "<details><summary><small>more</small></summary>\(others)</details>" as Markup)\
+      </figcaption></figure>
+      """
+  }
+
+  private static func isBase64(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+      true
+    default: false
+    }
+  }
+
+  static let style: Markup = """
+    .sheet{display:grid;grid-template-columns:repeat(auto-fill,minmax(190px,1fr));gap:22px 16px;margin-top:20px}
+    figure{margin:0;min-width:0}figure[hidden]{display:none}
+    .frame{aspect-ratio:4/3;background:var(--tint);border-radius:8px;overflow:hidden;display:flex;align-items:center;\
+    justify-content:center}
+    .frame img{width:100%;height:100%;object-fit:contain;display:block}
+    .fault{padding:8px 12px;font-size:13px;color:var(--soft);overflow-wrap:anywhere}
+    figcaption{margin-top:6px;font-size:14px;line-height:1.4;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
+    figcaption .path{display:block}figcaption details span{display:block;font-size:13px;color:var(--soft)}
+    figcaption details>summary{font-size:13px;font-weight:400}
+    .filters{display:flex;flex-wrap:wrap;align-items:flex-start;gap:8px}.filters[hidden]{display:none}
+    .filters button{font-size:14px;max-width:100%;overflow-wrap:anywhere;text-align:left}
+    .filters button[aria-pressed=true]{background:var(--accent);border-color:var(--accent);color:var(--bg)}
+    .filters button[aria-pressed=true] small{color:inherit}
+    @media(max-width:700px){main{padding:24px 14px 48px}h1{font-size:26px}
+    .sheet{grid-template-columns:repeat(2,minmax(0,1fr));gap:16px 10px}.filters{flex-wrap:nowrap;overflow-x:auto;\
+    padding-bottom:6px}.filters button{flex:none;max-width:70vw}.tools input{flex:1}}
+    @media print{.tools,.filters{display:none}main{max-width:none;padding:0}figure{break-inside:avoid}}
+    """
+
+  private static let script: Markup = """
+    'use strict';
+    const figures=[...document.querySelectorAll('figure')],text=document.querySelector('input'),\
+    count=document.querySelector('output'),buttons=[...document.querySelectorAll('[data-filter]')];
+    for(const part of document.querySelectorAll('.tools,.filters'))part.hidden=false;
+    const apply=()=>{
+    const want=text.value.toLowerCase(),chosen=new Set(buttons.filter(b=>b.getAttribute('aria-pressed')==='true')\
+    .map(b=>b.dataset.filter));let shown=0;
+    for(const figure of figures){
+    const on=(!chosen.size||chosen.has(figure.dataset.number))&&figure.textContent.replace(/\\u00a0/g,' ').toLowerCase()\
+    .includes(want);figure.hidden=!on;shown+=on}
+    count.textContent=shown+' of '+figures.length};
+    text.addEventListener('input',apply);
+    for(const button of buttons)button.addEventListener('click',()=>{
+    button.setAttribute('aria-pressed',String(button.getAttribute('aria-pressed')!=='true'));apply()});
+    apply()
+    """
+}

@@ -1,0 +1,83 @@
+package import KelvinGraph
+
+/// A sequence of tensors, or a value that may be left out, as graphs read it: the elements of all in a row, and their
+/// layout.
+package struct SequenceParts: HostStep {
+  package static let name = "sequence_parts"
+  package let scalar: ScalarType
+  package let input: String
+
+  package init(of input: String, _ scalar: ScalarType) {
+    self.input = input
+    self.scalar = scalar
+  }
+
+  package var inputs: [String] { [input] }
+  package var outputs: [String] {
+    let slots = SequenceLayout.slots(of: input)
+    return [slots.elements, slots.layout]
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    var tensors: [Tensor] = []
+    let kind: SequenceLayout.Kind
+    switch inputs[0] {
+    case .absent: kind = .absent
+    case .tensor(let tensor): (kind, tensors) = (.tensor, [tensor])
+    case .sequence(let elements):
+      kind = .sequence
+      for element in elements { tensors.append(try tensor(0, element)) }
+    case let other: throw refused(0, "expected tensors in a row, got \(other.type)")
+    }
+    let converted = tensors.map { $0.converted(to: scalar) }
+    guard let layout = SequenceLayout(kind, converted.map(\.shape)) else {
+      throw refused(0, "its tensors have more elements than can be addressed")
+    }
+    let type = TensorType(scalar, [layout.count])
+    let joined = Bytes(count: type.byteCount) { memory in
+      var place = 0
+      for tensor in converted {
+        tensor.bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: memory[place...]).copyMemory(from: $0) }
+        place += tensor.type.byteCount
+      }
+    }
+    return [.tensor(Tensor(type, joined)), .tensor(layout.tensor)]
+  }
+}
+
+/// What a graph gives of a sequence of tensors, or of a value that may be left out, as the value itself.
+package struct SequenceOfParts: HostStep {
+  package static let name = "sequence_of_parts"
+  package let output: String
+
+  package init(_ output: String) { self.output = output }
+
+  package var inputs: [String] {
+    let slots = SequenceLayout.slots(of: output)
+    return [slots.elements, slots.layout]
+  }
+  package var outputs: [String] { [output] }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    let elements = try tensor(0, inputs)
+    guard let layout = SequenceLayout(try tensor(1, inputs)), layout.count <= elements.count else {
+      throw refused(1, "it is no layout of \(elements.type)")
+    }
+    let scalar = elements.type.scalar
+    var tensors: [Tensor] = []
+    var place = 0
+    for shape in layout.shapes {
+      let type = TensorType(scalar, shape)
+      guard let bytes = elements.bytes.slice(offset: place, count: type.byteCount) else {
+        throw refused(0, "it ends before \(type)")
+      }
+      tensors.append(Tensor(type, bytes))
+      place += type.byteCount
+    }
+    switch layout.kind {
+    case .absent: return [.absent]
+    case .tensor: return [.tensor(tensors[0])]
+    case .sequence: return [.sequence(tensors.map { .tensor($0) })]
+    }
+  }
+}

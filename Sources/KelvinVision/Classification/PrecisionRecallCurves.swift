@@ -1,0 +1,127 @@
+public import FoundationEssentials
+import Kelvin
+import KelvinBasics
+import KelvinSteps
+
+/// What precision and what recall a classifier's classes have where answers of at least some confidence are believed, as
+/// an evaluation measured it.
+///
+/// A model's own curves (Core ML's class confidence thresholding) go before those in its metadata, under the key
+/// `kelvin.precisionRecallCurves`, and these before those in a file beside it, `MODEL.curves.json`. Both are one JSON document:
+///
+/// ```json
+/// {"format": "kelvin-curves", "version": 1, "classes": {"otter": {"precision": [[0.1, 0.62], [0.5, 0.91]],
+///                                                                 "recall": [[0.1, 0.98], [0.5, 0.84]]}}}
+/// ```
+///
+/// A point is a confidence and the share, 0…1, of answers from there on that were right, or of the class's pictures that
+/// were found.
+public struct PrecisionRecallCurves: Hashable, Sendable {
+  let byLabel: [String: PrecisionRecallCurve]
+
+  /// The classes that have a curve, sorted.
+  public var identifiers: [String] { byLabel.keys.sorted() }
+
+  private static let metadataKey = "kelvin.precisionRecallCurves"
+  private static let suffix = ".curves.json"
+
+  private struct Document: Codable {
+    struct Curve: Codable {
+      var precision: [[Float]]
+      var recall: [[Float]]
+    }
+    var format: String
+    var version: Int
+    var classes: [String: Curve]
+  }
+
+  /// The curves in a file.
+  ///
+  /// - Throws: `VisionError.invalidModel` where it cannot be read or holds none.
+  public init(contentsOf url: URL) throws(VisionError) {
+    let data: Data
+    do throws(ModelError) { data = try LocalFile.read(url.relativePath) } catch {
+      throw .invalidModel(error.description)
+    }
+    try self.init(data, place: "'\(url.relativePath)'")
+  }
+
+  private init(_ data: Data, place: String) throws(VisionError) {
+    let document: Document
+    do { document = try JSONDecoder().decode(Document.self, from: data) } catch {
+      throw .invalidModel(
+        "\(place) holds no curves of precision and recall; expected {\"format\": \"kelvin-curves\", \"version\": 1, \"classes\": …}"
+      )
+    }
+    guard document.format == "kelvin-curves", document.version == 1 else {
+      throw .invalidModel(
+        "\(place) has format '\(document.format)' \(document.version); expected 'kelvin-curves' 1")
+    }
+    var curves: [String: PrecisionRecallCurve] = [:]
+    for (label, curve) in document.classes {
+      curves[label] = PrecisionRecallCurve(
+        precision: try Self.points(curve.precision, place, label), recall: try Self.points(curve.recall, place, label))
+    }
+    byLabel = curves
+  }
+
+  private static func points(
+    _ values: [[Float]], _ place: String, _ label: String
+  ) throws(VisionError) -> [PrecisionRecallCurve.Point] {
+    var points: [PrecisionRecallCurve.Point] = []
+    for value in values {
+      guard value.count == 2, value[0].isFinite, (0...1).contains(value[1]) else {
+        throw .invalidModel(
+          "\(place), class '\(label)': \(value) is no point; expected [confidence, share] with a share from 0 to 1")
+      }
+      points.append(PrecisionRecallCurve.Point(threshold: value[0], value: value[1]))
+    }
+    return points
+  }
+
+  private init(_ byLabel: [String: PrecisionRecallCurve]) { self.byLabel = byLabel }
+
+  /// Those that an evaluation measured: of every class of its data set that was ever an answer.
+  ///
+  /// - Parameters:
+  ///   - result: of `evaluation`.
+  ///   - evaluation: what classifiers said of labelled pictures.
+  public init(of result: ClassificationEvaluation.Result, in evaluation: ClassificationEvaluation) {
+    var curves: [String: PrecisionRecallCurve] = [:]
+    for label in result.scores.classes.map(\.label) {
+      curves[result.names[label] ?? evaluation.labels[label]] = PrecisionRecallCurve(of: label, in: result.pictures)
+    }
+    self.init(curves)
+  }
+
+  /// The document that `init(contentsOf:)` reads.
+  public var json: Data {
+    func pairs(_ points: [PrecisionRecallCurve.Point]) -> [[Float]] { points.map { [$0.threshold, $0.value] } }
+    let document = Document(
+      format: "kelvin-curves", version: 1,
+      classes: byLabel.mapValues { Document.Curve(precision: pairs($0.precision), recall: pairs($0.recall)) })
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Numbers and texts alone: nothing in it cannot be encoded.
+    return (try? encoder.encode(document)) ?? Data()
+  }
+
+  /// Where the curves of a model lie that are found with it.
+  public static func url(besideModelAt url: URL) -> URL { URL(filePath: url.path + suffix) }
+
+  /// Those of a model: its own, its metadata's, or of the file beside it; none where there are none.
+  ///
+  /// - Parameter own: the model's own, under the names that its classes are given.
+  /// - Throws: `VisionError.invalidModel` where metadata or file are there and hold none.
+  init(of model: Model, own: [String: PrecisionRecallCurve]) throws(VisionError) {
+    self.init(own)
+    guard byLabel.isEmpty else { return }
+    let description = model.modelDescription
+    let file = Self.url(besideModelAt: model.url)
+    if let text = description.creatorDefinedMetadata[Self.metadataKey] {
+      try self.init(Data(text.utf8), place: "the model's metadata '\(Self.metadataKey)'")
+    } else if FileManager.default.fileExists(atPath: file.relativePath) {
+      try self.init(contentsOf: file)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+public import FoundationEssentials
+public import Kelvin
+import KelvinBasics
+public import KelvinIndex
+
+/// What a search found.
+public struct PhotoSearchResult: Hashable, Sendable {
+  /// The best first, as many as were wanted.
+  public let matches: [PhotoMatch]
+  /// How many there are.
+  public let count: Int
+}
+
+extension PhotoIndex {
+  /// The pictures of which all that a query says holds: the surest first, or the newest where it names no label.
+  ///
+  /// - Throws: `VisionError.index`: `absent`, `unusable`; `query` for words that are not put together as they must be;
+  ///   `notIndexed` where precision or recall is asked of a model without curves.
+  public func search(_ query: PhotoQuery) throws(VisionError) -> PhotoSearchResult {
+    try search(query, like: nil, in: try reader())
+  }
+
+  /// The pictures that are most like one, of those of which all that a query says holds.
+  ///
+  /// Where the model gives vectors, scores are the cosines of their angles, exact over all of them; else pictures are
+  /// compared by their classes' probabilities (Bhattacharyya's coefficient over the labels that the index keeps).
+  ///
+  /// - Parameters:
+  ///   - picture: a file anywhere. One of the index is known by its contents; any other is seen by the model.
+  ///   - model: called where the picture is not in the index, for a model with the index's settings.
+  /// - Throws: as `search(_:)`; `image` where the picture cannot be read, `index` with `otherModel` where the model is
+  ///   another one.
+  public func search(
+    _ query: PhotoQuery, like picture: URL, model: (PhotoIndex.Settings) throws(VisionError) -> PhotoModel
+  ) throws(VisionError) -> PhotoSearchResult {
+    let reader = try reader()
+    return try search(query, like: try likeness(of: picture.relativePath, in: reader, model), in: reader)
+  }
+
+  private func search(
+    _ query: PhotoQuery, like likeness: Likeness?, in reader: IndexReader
+  ) throws(VisionError) -> PhotoSearchResult {
+    try indexing { () throws(PhotoIndexError) in
+      var question = IndexReader.Question(limit: max(query.limit, 0))
+      question.words = try query.words.map { words throws(PhotoIndexError) in try LabelQuery(words) }
+      question.limits = query.filter.limits
+      question.likeness = likeness
+      // Within the times that a file can have.
+      question.since = query.since.map { Int64((min(max($0, -9e9), 9e9) * 1e9).rounded(.up)) }
+      let (matches, count) = try reader.search(question)
+      return PhotoSearchResult(matches: matches, count: count)
+    }
+  }
+
+  private func likeness(
+    of path: String, in reader: IndexReader, _ model: (PhotoIndex.Settings) throws(VisionError) -> PhotoModel
+  ) throws(VisionError) -> Likeness {
+    let open: OpenFile
+    let content: [UInt8]
+    do throws(FileError) {
+      open = try OpenFile(path)
+      content = try ContentDigest.digest(of: open)
+    } catch { throw .image(ImageError(.unreadable, path, "cannot \(error.action) it: \(error.reason)")) }
+    let known = try indexing { () throws(PhotoIndexError) in try reader.likeness(ofContent: content) }
+    if let known { return known }
+    let picture: DecodedImage
+    do throws(ImageError) { picture = try ImageFile.decode(open) } catch { throw .image(error) }
+    let model = try model(Settings(reader.facts))
+    guard model.facts.identity == reader.facts.identity else {
+      throw .index(
+        PhotoIndexError(
+          .otherModel,
+          "'\(file.path)' holds what \(reader.facts.modelName) saw (\(reader.facts.modelPath)), "
+            + "which \(model.facts.modelName) by these settings is not; name that model with --model"))
+    }
+    do throws(ModelError) {
+      let seen = try model.look(at: picture, nil)
+      return seen.vector.map(Likeness.vector) ?? .labels(seen.classes)
+    } catch { throw .prediction(error) }
+  }
+
+  /// Which labels pictures have as their surest, the most frequent first.
+  ///
+  /// - Throws: `VisionError.index` as `search(_:)` does.
+  public func categories(_ filter: ConfidenceFilter = ConfidenceFilter()) throws(VisionError) -> [PhotoCategory] {
+    let reader = try reader()
+    return try indexing { () throws(PhotoIndexError) in try reader.categories(filter.limits) }
+  }
+
+  /// Groups of pictures that look almost the same, the largest first.
+  ///
+  /// - Parameter distance: bits of 64 in which perceptual hashes may differ, 0…7.
+  /// - Throws: `VisionError.index` as `search(_:)` does.
+  public func duplicates(within distance: Int = 3) throws(VisionError) -> [PhotoDuplicates] {
+    let reader = try reader()
+    return try indexing { () throws(PhotoIndexError) in try reader.duplicates(within: distance) }
+  }
+
+  /// How many pictures the index holds.
+  ///
+  /// - Throws: `VisionError.index` as `search(_:)` does.
+  public func count() throws(VisionError) -> Int {
+    let reader = try reader()
+    return try indexing { () throws(PhotoIndexError) in try reader.count() }
+  }
+
+  /// Files that could not be read, with why, by their paths from the folder on.
+  ///
+  /// - Throws: `VisionError.index` as `search(_:)` does.
+  public func unreadableFiles() throws(VisionError) -> [(path: String, reason: String)] {
+    let reader = try reader()
+    return try indexing { () throws(PhotoIndexError) in try reader.unreadable() }
+  }
+}
+
+extension PhotoIndex {
+  /// What the pictures of an index were seen by.
+  public struct Settings: Hashable, Sendable {
+    /// Where the model lay.
+    public let model: URL
+    /// The classes' names, where they are not the model's own.
+    public let labels: [String]?
+    /// How pixels enter it, where it does not say so itself.
+    public let normalization: PixelNormalization?
+    /// The output with a picture's vector.
+    public let embedding: String?
+    /// How a picture is brought to the model's size.
+    public let cropAndScaleAction: ImageCropAndScale
+
+    init(_ facts: IndexFacts) {
+      model = URL(filePath: facts.modelPath)
+      labels = facts.settings["labels"]?.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      normalization = facts.settings["normalization"].flatMap(PixelNormalization.init(rawValue:))
+      embedding = facts.settings["embedding"]
+      cropAndScaleAction = facts.settings["crop"].flatMap(ImageCropAndScale.init(rawValue:)) ?? .centerCrop
+    }
+  }
+
+  /// What the pictures of the index were seen by.
+  ///
+  /// - Throws: `VisionError.index` as `search(_:)` does.
+  public func settings() throws(VisionError) -> Settings { Settings(try reader().facts) }
+}

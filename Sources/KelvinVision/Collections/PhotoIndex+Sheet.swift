@@ -1,0 +1,73 @@
+import Dispatch
+import FoundationEssentials
+import Kelvin
+import KelvinBasics
+import KelvinIndex
+import KelvinReport
+import Synchronization
+
+extension PhotoIndex {
+  /// Pictures on one page that opens anywhere and fetches nothing: thumbnails under their labels, to be filtered by them.
+  ///
+  /// The pictures are decoded again, several at a time. One that cannot be read by now is on the page with the reason.
+  ///
+  /// - Parameters:
+  ///   - result: what a search found.
+  ///   - limit: how many of its matches are on the page at most.
+  ///   - title: above the page.
+  ///   - progress: told how many thumbnails are done, from any thread.
+  /// - Returns: an HTML document.
+  /// - Throws: `VisionError.image` where no pictures can be decoded at all.
+  public func contactSheet(
+    of result: PhotoSearchResult, limit: Int = 100, title: String, progress: @Sendable (Int) -> Void = { _ in }
+  ) throws(VisionError) -> String {
+    do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
+    let matches = Array(result.matches.prefix(max(limit, 0)))
+    let pictures = Mutex<[Int: ContactSheet.Picture]>([:])
+    DispatchQueue.concurrentPerform(iterations: matches.count) { index in
+      let picture = picture(matches[index])
+      progress(
+        pictures.withLock { pictures in
+          pictures[index] = picture
+          return pictures.count
+        })
+    }
+    let shown = pictures.withLock { pictures in matches.indices.compactMap { pictures[$0] } }
+    let count = result.count
+    let summary =
+      shown.count < count
+      ? "\(shown.count) of \(count) pictures, the best first" : "\(count) picture\(count == 1 ? "" : "s")"
+    return ContactSheet(title: title, summary: summary, pictures: shown, kelvinVersion: kelvinVersion).render()
+  }
+
+  private static let mostLabels = 5
+
+  private func picture(_ match: PhotoMatch) -> ContactSheet.Picture {
+    let labels = match.labels.prefix(Self.mostLabels).map {
+      (name: $0.identifier, confidence: HumanReadable.percent(Double($0.confidence), decimals: 0))
+    }
+    return .thumbnail(ofFileAt: file.path(of: match.path), shownAs: match.path, labels)
+  }
+}
+
+extension ContactSheet.Picture {
+  /// Pixels of a thumbnail's longer side: twice what a column is wide, for screens with small pixels.
+  private static let thumbnailSide = 400
+  private static let quality = 78
+
+  /// A picture decoded again; one that cannot be read by now says why.
+  static func thumbnail(
+    ofFileAt path: String, shownAs name: String, _ labels: [(name: String, confidence: String)]
+  ) -> ContactSheet.Picture {
+    do throws(ImageError) {
+      let decoded = try ImageFile.decode(path: path)
+      let small = try decoded.pixels.thumbnail(side: thumbnailSide, orientation: decoded.orientation)
+      let bytes = try ImageFile.encode(small, as: .jpeg(quality: quality), name: name)
+      return ContactSheet.Picture(
+        path: name, labels: labels, width: small.width, height: small.height,
+        thumbnail: Data(bytes).base64EncodedString())
+    } catch {
+      return ContactSheet.Picture(path: name, labels: labels, width: 0, height: 0, thumbnail: nil, fault: error.reason)
+    }
+  }
+}

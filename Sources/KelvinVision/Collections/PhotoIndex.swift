@@ -1,0 +1,71 @@
+public import FoundationEssentials
+import Kelvin
+import KelvinEngine
+import KelvinIndex
+
+/// The pictures of a folder and those below it as a model sees them, in one SQLite file that outlives the process: found
+/// by the words of their labels, by likeness to a picture, or as near-duplicates.
+///
+/// ```swift
+/// let index = PhotoIndex(folder: URL(filePath: "Pictures"))
+/// try await index.update(with: PhotoModel(model: model))
+/// for match in try index.search(PhotoQuery("otter OR badger")).matches { print(match.path, match.labels[0]) }
+/// ```
+///
+/// Any number of processes read an index, also while one fills it. The file's format is public (docs/index-format.md).
+public struct PhotoIndex: Sendable {
+  /// The folder.
+  public let folder: URL
+  /// The index.
+  public let url: URL
+
+  let file: IndexFile
+
+  /// The index of a folder, which need not be there yet.
+  ///
+  /// - Parameter url: the index; `.kelvin-index.sqlite` inside the folder where nil.
+  public init(folder: URL, url: URL? = nil) {
+    self.folder = folder
+    file = IndexFile(folder: folder.relativePath, path: url?.relativePath)
+    self.url = url ?? URL(filePath: file.path)
+  }
+
+  /// Brings the index up to date with the folder: new and changed pictures are seen by the model, files that were moved
+  /// or copied are recognised by their contents, and what is gone is dropped.
+  ///
+  /// A picture that cannot be read is an event and never the end. Cancelling the task ends the work between two
+  /// pictures; what was done is kept, and the next update goes on from there.
+  ///
+  /// - Parameters:
+  ///   - model: what sees the pictures.
+  ///   - options: how.
+  ///   - listener: told what happens, from any thread.
+  /// - Throws: `VisionError`: `index` where the file cannot be used or holds what another model saw; `prediction` where
+  ///   the model fails; `image` where no pictures can be decoded at all.
+  @discardableResult
+  public func update(
+    with model: PhotoModel, options: PhotoUpdateOptions = PhotoUpdateOptions(),
+    listener: @escaping @Sendable (PhotoUpdateEvent) -> Void = { _ in }
+  ) async throws(VisionError) -> PhotoUpdate {
+    let file = file
+    let result: Swift.Result<PhotoUpdate, VisionError>
+    do throws(ModelError) {
+      result = try await BlockingWork.run { (cancellation) throws(ModelError) in
+        Swift.Result { () throws(VisionError) in
+          try IndexingRun.update(file, model, options, listener, cancellation)
+        }
+      }
+    } catch { throw .prediction(error) }
+    return try result.get()
+  }
+
+  /// Opens the index as it is now.
+  func reader() throws(VisionError) -> IndexReader {
+    try indexing { () throws(PhotoIndexError) in try IndexReader(file) }
+  }
+}
+
+/// Gives what fails in an index the form of what fails with pictures.
+func indexing<Result>(_ body: () throws(PhotoIndexError) -> Result) throws(VisionError) -> Result {
+  do throws(PhotoIndexError) { return try body() } catch { throw .index(error) }
+}

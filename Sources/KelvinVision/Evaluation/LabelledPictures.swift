@@ -1,0 +1,151 @@
+public import FoundationEssentials
+import Glibc
+import Kelvin
+import KelvinBasics
+import KelvinIndex
+
+/// Pictures whose classes are known: a folder for each class, a CSV file with a picture and its class on each line, or a
+/// document as COCO's.
+public struct LabelledPictures: Sendable {
+  /// A picture.
+  public struct Picture: Hashable, Sendable {
+    /// Where it lies.
+    public var path: String
+    /// Its class, as the data set names it.
+    public var label: String
+  }
+
+  /// In the order of the data set.
+  public let pictures: [Picture]
+  /// What is said of what was left out.
+  public let remarks: [String]
+
+  /// The classes, sorted.
+  public var labels: [String] { Set(pictures.map(\.label)).sorted() }
+
+  /// A data set.
+  ///
+  /// - Parameter url: a folder whose folders are classes, with their pictures in them, however deep; a file of lines `picture,class`,
+  ///   paths relative to its own, with or without a line of names above; or a JSON document with `images`, `annotations`
+  ///   and `categories`, where a picture counts whose annotations are all of one category.
+  /// - Throws: `VisionError.invalidRequest` where there are no such pictures, with what was expected.
+  public init(contentsOf url: URL) throws(VisionError) {
+    let path = url.relativePath
+    var status = stat()
+    guard stat(path.pathBytes, &status) == 0 else {
+      throw .invalidRequest("'\(path)' cannot be read: \(String(cString: strerror(errno)))")
+    }
+    if status.st_mode & S_IFMT == S_IFDIR {
+      (pictures, remarks) = try Self.folders(path)
+    } else {
+      let data: Data
+      do throws(ModelError) { data = try LocalFile.read(path) } catch { throw .invalidRequest(error.description) }
+      let isDocument = data.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "{")
+      (pictures, remarks) = try isDocument ? Self.document(data, path) : Self.lines(data, path)
+    }
+    guard !pictures.isEmpty else {
+      throw .invalidRequest(
+        "'\(path)' has no labelled pictures; expected a folder for each class, lines 'picture,class', or a document as "
+          + "COCO's")
+    }
+  }
+
+  private typealias Found = (pictures: [Picture], remarks: [String])
+
+  private static func folders(_ path: String) throws(VisionError) -> Found {
+    let file = IndexFile(folder: path)
+    let walk = try indexing { () throws(PhotoIndexError) in
+      try FolderWalk(path, followsLinks: false, found: { _ in }, isCancelled: { false })
+    }
+    var remarks = walk.faults.map { "'\(file.path(of: $0.path))': \($0.reason)" }
+    var pictures: [Picture] = []
+    var loose = 0
+    for entry in walk.entries {
+      let parts = entry.path.pathParts
+      guard parts.count > 1 else {
+        loose += 1
+        continue
+      }
+      pictures.append(Picture(path: file.path(of: entry.path), label: parts[0]))
+    }
+    if loose > 0 {
+      remarks.append("\(loose) picture\(loose == 1 ? " lies" : "s lie") in no class's folder and do not count")
+    }
+    return (pictures, remarks)
+  }
+
+  private static let pictureColumns: Set = ["image", "picture", "path", "file", "filename", "file_name"]
+  private static let labelColumns: Set = ["label", "class", "category", "identifier"]
+
+  private static func lines(_ data: Data, _ path: String) throws(VisionError) -> Found {
+    let text: DelimitedText
+    do throws(DelimitedText.Fault) { text = try DelimitedText(data) } catch {
+      throw .invalidRequest("'\(path)', line \(error.line): \(error.reason)")
+    }
+    var rows = text.rows[...]
+    var (picture, label) = (0, 1)
+    if let names = rows.first?.fields.map({ $0.lowercased() }),
+      let first = names.firstIndex(where: pictureColumns.contains),
+      let second = names.firstIndex(where: labelColumns.contains)
+    {
+      (picture, label) = (first, second)
+      rows = rows.dropFirst()
+    }
+    let folder = path.parentPath
+    var pictures: [Picture] = []
+    for row in rows {
+      guard row.fields.count > max(picture, label) else {
+        let found = "\(row.fields.count) field\(row.fields.count == 1 ? "" : "s")"
+        throw .invalidRequest("'\(path)', line \(row.line): expected a picture and its class, found \(found)")
+      }
+      let name = row.fields[picture]
+      pictures.append(Picture(path: name.isRootedPath ? name : "\(folder)/\(name)", label: row.fields[label]))
+    }
+    return (pictures, [])
+  }
+
+  private struct Document: Decodable {
+    struct Image: Decodable {
+      var id: Int
+      var fileName: String
+    }
+    struct Annotation: Decodable {
+      var imageId: Int
+      var categoryId: Int
+    }
+    struct Category: Decodable {
+      var id: Int
+      var name: String
+    }
+    var images: [Image]
+    var annotations: [Annotation]
+    var categories: [Category]
+  }
+
+  private static func document(_ data: Data, _ path: String) throws(VisionError) -> Found {
+    let document: Document
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    do { document = try decoder.decode(Document.self, from: data) } catch {
+      throw .invalidRequest(
+        "'\(path)' is no data set: expected {\"images\": [{\"id\", \"file_name\"}], "
+          + "\"annotations\": [{\"image_id\", \"category_id\"}], \"categories\": [{\"id\", \"name\"}]}")
+    }
+    let names = Dictionary(document.categories.map { ($0.id, $0.name) }) { first, _ in first }
+    var classes: [Int: Set<Int>] = [:]
+    for annotation in document.annotations { classes[annotation.imageId, default: []].insert(annotation.categoryId) }
+    let folder = path.parentPath
+    var pictures: [Picture] = []
+    var ambiguous = 0
+    for image in document.images {
+      guard let found = classes[image.id], found.count == 1, let id = found.first, let name = names[id] else {
+        ambiguous += 1
+        continue
+      }
+      let place = image.fileName.isRootedPath ? image.fileName : "\(folder)/\(image.fileName)"
+      pictures.append(Picture(path: place, label: name))
+    }
+    let verb = ambiguous == 1 ? "picture has" : "pictures have"
+    return (pictures, ambiguous == 0 ? [] : ["\(ambiguous) \(verb) no class or several, and do not count"])
+  }
+}

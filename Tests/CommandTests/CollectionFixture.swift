@@ -1,0 +1,25 @@
+import Glibc
+import TestSupport
+
+/// A folder of digits for `kelvin index`.
+final class CollectionFixture: Sendable {
+  let folder = TemporaryFolder()
+  static let images = "\(Kelvin.root)/Examples/Digits/images"
+
+  init(_ pictures: [String: String] = [:]) {
+    for (name, image) in pictures { folder.write(TemporaryFolder.read("\(Self.images)/\(image)"), name) }
+  }
+
+  /// Many different files that show one digit: what follows a PNG's end is not read.
+  func fill(_ count: Int) {
+    let picture = TemporaryFolder.read("\(Self.images)/9_0125.png")
+    for number in 0..<count { folder.write(picture + Array("\(number)".utf8), "\(number).png") }
+  }
+
+  func index(_ arguments: String..., killAfter: Int? = nil) -> ToolResult {
+    Kelvin.run(
+      ["index", folder.path, "--model", Kelvin.digitsPackage, "--units", "cpu"] + arguments, killAfter: killAfter)
+  }
+
+  func search(_ arguments: String...) -> ToolResult { Kelvin.run(["search", folder.path] + arguments) }
+}

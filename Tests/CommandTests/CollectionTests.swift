@@ -1,0 +1,134 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// `kelvin index`, `search` and `categories`.
+@Suite struct CollectionTests {
+  private let fixture = CollectionFixture([
+    "a/nought.png": "0_0030.png", "nine.png": "9_0125.png", "drei.jpg": "3_0103.jpg",
+  ])
+
+  @Test func everyFormNamesTheSameFiles() throws {
+    let indexed = fixture.index("--json")
+    #expect(indexed.status == 0, "\(indexed)")
+    let document = try JSONValue(indexed.output)
+    #expect(document["pictures"]?.number == 3 && document["seen"]?.number == 3 && document["complete"]?.bool == true)
+    let paths = ["nine.png", "drei.jpg"].map { "\(fixture.folder.path)/\($0)" }
+    let arguments = ["nine", "OR", "three", "--min-confidence", "0.5"]
+    func run(_ more: String...) -> ToolResult { Kelvin.run(["search", fixture.folder.path] + arguments + more) }
+    let table = run()
+    #expect(table.status == 0 && table.output.hasPrefix("IMAGE"), "\(table)")
+    #expect(Set(run("--format", "paths").output.split(separator: "\n").map(String.init)) == Set(paths))
+    #expect(Set(run("--format", "paths0").output.split(separator: "\0").map(String.init)) == Set(paths))
+    let lines = try run("--format", "jsonl").output.split(separator: "\n").map { try JSONValue(String($0)) }
+    #expect(Set(lines.compactMap { $0["image"]?.text }) == Set(paths))
+    #expect(try JSONValue(run("--json").output).array == lines)
+    #expect(lines[0]["observations"]?[0]?["confidence"]?.number == lines[0]["score"]?.number)
+    let categories = Kelvin.run("categories", fixture.folder.path, "--json")
+    #expect(try JSONValue(categories.output).array?.map { $0["pictures"]?.number } == [1, 1, 1])
+    #expect(Kelvin.run("categories", fixture.folder.path).output.contains("33.3 %"))
+  }
+
+  @Test func aSecondRunNeedsNoModelNamedAndSeesNothingAgain() throws {
+    #expect(fixture.index().status == 0)
+    let again = Kelvin.run("index", fixture.folder.path, "--units", "cpu", "--json")
+    #expect(try JSONValue(again.output)["unchanged"]?.number == 3, "\(again)")
+    #expect(try JSONValue(again.output)["seen"]?.number == 0)
+  }
+
+  @Test func likenessDuplicatesAndTimesNarrowASearch() throws {
+    fixture.folder.write(TemporaryFolder.read("\(CollectionFixture.images)/9_0125.png"), "copy.png")
+    #expect(fixture.index().status == 0)
+    let like = fixture.search("--like", "\(CollectionFixture.images)/9_0128.png", "--json", "--units", "cpu")
+    let best = try #require(try JSONValue(like.output).array)
+    #expect(
+      Set(best.prefix(2).compactMap { $0["image"]?.text?.split(separator: "/").last }) == ["nine.png", "copy.png"])
+    let groups = try #require(try JSONValue(fixture.search("--duplicates", "--json").output).array)
+    #expect(groups.count == 1 && groups[0]["identical"]?.bool == true)
+    #expect(try JSONValue(fixture.search("--since", "1d", "--json").output).array?.count == 4)
+    let future = fixture.search("--since", "9999-12-31", "--json")
+    #expect(try JSONValue(future.output).array?.isEmpty == true)
+  }
+
+  @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
+  func aContactSheetOpensByItself() throws {
+    #expect(fixture.index().status == 0)
+    let sheet = "\(fixture.folder.path)/sheet.html"
+    let result = fixture.search("nine OR three OR zero", "--sheet", sheet)
+    #expect(result.status == 0, "\(result)")
+    let checked = try PageTool.run("dev/page.py", "check", on: TemporaryFolder.read(sheet), suffix: ".html")
+    #expect(checked.status == 0 && checked.output.contains("\"pictures\": 3"), "\(checked.output)")
+  }
+
+  @Test func namesOfAnyBytesLoopsAndBrokenFilesAreALineEachAndNeverTheEnd() throws {
+    let script = """
+      cd "$1"; cp nine.png "$(printf 'n\\351.png')"; cp nine.png "$(printf 'line\\nfeed\\033[31m.png')"
+      ln -s . loop; ln -s / root; mkfifo pipe.jpg; echo text > text.jpg; head -c 80 nine.png > torn.png; : > empty.gif
+      exec "$0" index . --model "$2" --units cpu
+      """
+    let result = Kelvin.run([fixture.folder.path, Kelvin.digitsPackage], script: script)
+    #expect(result.status == 65, "\(result)")
+    let lines = result.errorLines
+    #expect(lines.count == 4, "\(result)")
+    for name in ["pipe.jpg", "text.jpg", "torn.png", "empty.gif"] {
+      #expect(lines.count { $0.contains("'./\(name)'") } == 1, "\(name)")
+    }
+    #expect(result.output.hasPrefix("5 pictures in the index"), "\(result)")
+    let found = fixture.search("nine", "--format", "paths0")
+    let names = Set(found.output.utf8.split(separator: 0).map { Array($0) })
+    let folder = Array("\(fixture.folder.path)/".utf8)
+    #expect(names.contains(folder + Array("line\nfeed\u{1B}[31m.png".utf8)))
+    let table = fixture.search("nine")
+    #expect(table.output.contains("line\\nfeed\\u{1B}[31m.png") && table.output.contains("n\\xE9.png"), "\(table)")
+    // The second run knows them, and complains of what it cannot keep alone.
+    let again = fixture.index()
+    #expect(again.errorLines.count == 1 && again.errors.contains("pipe.jpg"), "\(again)")
+  }
+
+  @Test func labelsFullOfMarkupAndEscapesAreShownWritten() throws {
+    let evil = "<script>alert(1)</script>\u{1B}[31m\u{202E}"
+    let labels = fixture.folder.write((0..<10).map { "\(evil) \($0)" }.joined(separator: "\n"), "labels.txt")
+    #expect(fixture.index("--labels", labels).status == 0)
+    let sheet = "\(fixture.folder.path)/sheet.html"
+    for result in [
+      fixture.search("script"), fixture.search("alert", "--json"), fixture.search("script", "--format", "jsonl"),
+      Kelvin.run("categories", fixture.folder.path), fixture.search("script", "--sheet", sheet),
+    ] {
+      #expect(result.status == 0 && !result.output.isEmpty, "\(result)")
+      #expect(!result.output.contains("\u{1B}") && !result.output.contains("\u{202E}"), "\(result)")
+    }
+    let page = String(decoding: TemporaryFolder.read(sheet), as: UTF8.self)
+    #expect(page.contains("&lt;script&gt;") && !page.contains("<script>alert"))
+    #expect(!page.contains("\u{1B}") && !page.contains("\u{202E}"))
+  }
+
+  @Test func whatCannotBeDoneIsOneLineWithTheRemedy() throws {
+    let absent = fixture.search("nine")
+    #expect(absent.status == 65 && absent.errorLines.count == 1 && absent.errors.contains("kelvin index"), "\(absent)")
+    let unnamed = Kelvin.run(["index", fixture.folder.path], environment: ["XDG_CONFIG_HOME": "/nonexistent"])
+    #expect(unnamed.status == 65 && unnamed.errors.contains("kelvin use"), "\(unnamed)")
+    #expect(fixture.index().status == 0)
+    let query = fixture.search("nine", "OR")
+    #expect(query.status == 64 && query.errorLines.count == 1, "\(query)")
+    let precise = fixture.search("nine", "--min-precision", "0.9")
+    #expect(precise.status == 65 && precise.errors.contains("--min-confidence"), "\(precise)")
+    let other = fixture.index("--crop-and-scale", "scale-fill")
+    #expect(other.status == 65 && other.errors.contains("--rebuild"), "\(other)")
+    #expect(fixture.search("nine", "--min-confidence", "2").status == 64)
+    #expect(fixture.search("nine", "--since", "yesterday").status == 64)
+    #expect(fixture.search("--like", "/nonexistent.jpg").status == 65)
+  }
+
+  @Test func withoutSQLiteTheReasonIsSaid() {
+    let library = TemporaryFolder()
+    library.write("no library", "libsqlite3.so.0")
+    let result = Kelvin.run(["search", fixture.folder.path, "nine"], environment: ["LD_LIBRARY_PATH": library.path])
+    // The folder has no index: what is looked for first is the file.
+    #expect(result.status == 65, "\(result)")
+    let indexed = Kelvin.run(
+      ["index", fixture.folder.path, "--model", Kelvin.digitsPackage, "--units", "cpu"],
+      environment: ["LD_LIBRARY_PATH": library.path])
+    #expect(indexed.status == 70 && indexed.errors.contains("no index of pictures can be used"), "\(indexed)")
+  }
+}

@@ -1,0 +1,45 @@
+import KelvinIndex
+import KelvinSteps
+import TestSupport
+
+/// An index in a folder of its own, filled by hand.
+final class IndexFixture {
+  let folder = TemporaryFolder()
+  var file: IndexFile { IndexFile(folder: folder.path) }
+
+  static func facts(dimensions: Int = 0, identity: String = "a model") -> IndexFacts {
+    IndexFacts(
+      modelName: "Animals.mlpackage", modelPath: "/models/Animals.mlpackage", identity: identity, settings: [:],
+      dimensions: dimensions)
+  }
+
+  func writer(
+    _ facts: IndexFacts = facts(), curves: [String: PrecisionRecallCurve] = [:], rebuilds: Bool = false
+  ) throws -> IndexWriter {
+    try IndexWriter(
+      file, facts, curves: curves, rebuilds: rebuilds, waiting: { _ in }, isCancelled: { false })
+  }
+
+  /// What is written of a picture with some labels.
+  static func record(
+    _ path: String, _ labels: [(String, Float)] = [], vector: [Float]? = nil, hash: UInt64 = 1, content: UInt8? = nil,
+    modified: Int64 = 0
+  ) -> IndexWriter.Record {
+    IndexWriter.Record(
+      path: path, state: PictureState(size: 10, modified: modified, inode: 1),
+      content: content.map { [UInt8](repeating: $0, count: 32) } ?? Array(path.utf8),
+      finding: .seen(
+        PictureFinding(
+          width: 40, height: 30, hash: hash, labels: labels.map { (label: $0.0, confidence: $0.1) }, embedding: vector))
+    )
+  }
+
+  /// The paths that words find, the best first.
+  func find(_ words: String?, _ limits: LabelLimits = LabelLimits(), since: Int64? = nil) throws -> [String] {
+    var question = IndexReader.Question(limit: 100)
+    question.words = try words.map { try LabelQuery($0) }
+    question.limits = limits
+    question.since = since
+    return try IndexReader(file).search(question).matches.map(\.path)
+  }
+}

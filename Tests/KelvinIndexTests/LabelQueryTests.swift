@@ -1,0 +1,33 @@
+import KelvinIndex
+import Testing
+
+@Suite struct LabelQueryTests {
+  @Test func orBindsLeastAndNotMost() throws {
+    #expect(
+      try LabelQuery("otter OR badger AND lake NOT dog")
+        == .either(
+          .words("\"otter\""), .both(.words("\"badger\""), .without(.words("\"lake\""), .words("\"dog\"")))))
+    #expect(
+      try LabelQuery("(otter OR badger) (lake)")
+        == .both(.either(.words("\"otter\""), .words("\"badger\"")), .words("\"lake\"")))
+  }
+
+  @Test func wordsBesideOneAnotherAreOfOneLabelAndQuotesKeepTheirOrder() throws {
+    #expect(try LabelQuery("sea lion") == .words("\"sea\" \"lion\""))
+    #expect(try LabelQuery("\"sea lion\" terr*") == .words("\"sea lion\" \"terr\" *"))
+    // In lower case they are words like others.
+    #expect(try LabelQuery("salt and pepper") == .words("\"salt\" \"and\" \"pepper\""))
+  }
+
+  @Test(arguments: [
+    ("", "no words"), ("  ", "no words"), ("(otter", "no ')'"), ("otter)", "no '('"), ("\"otter", "no second one"),
+    ("NOT dog", "NOT stands between"), ("otter OR", "ends where a word is missing"), ("AND otter", "before AND"),
+    ("otter OR )", "nothing before it"), ("*", "is no word"), ("otter \"'\"", "is no word"),
+    (String(repeating: "(", count: 5000) + "a", "parentheses"),
+  ])
+  func whatIsNotPutTogetherRightIsRefusedWithTheReason(text: String, reason: String) {
+    let error = #expect(throws: PhotoIndexError.self) { try LabelQuery(text) }
+    #expect(error?.code == .query)
+    #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+  }
+}

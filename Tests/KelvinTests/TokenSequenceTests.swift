@@ -1,0 +1,127 @@
+import FoundationEssentials
+import Kelvin
+import KelvinGraph
+import TestSupport
+import Testing
+
+/// Decoders fed with tokens by what their inputs are for: exports that differ in how they are told what to remember.
+@Suite(.serialized) struct TokenSequenceTests {
+  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Decoder"
+
+  /// Of the first step, where a model leaves them open.
+  private static let sizes: [String: [String: [Int]]] = {
+    var past = ["input_ids": [1, 1], "attention_mask": [1, 1], "position_ids": [1, 1]]
+    for layer in 0..<2 {
+      for part in ["key", "value"] { past["past_key_values.\(layer).\(part)"] = [1, 2, 0, 16] }
+    }
+    return ["past.onnx": past, "ignoring.onnx": past, "shared.onnx": ["input_ids": [1, 1]]]
+  }()
+
+  private func model(_ file: String, _ device: String = "cpu") throws -> Model {
+    var configuration = ModelConfiguration()
+    configuration.computeUnits = .devices([device])
+    configuration.cacheDirectory = nil
+    configuration.inputShapes = Self.sizes[file] ?? [:]
+    return try Model(contentsOf: URL(filePath: "\(Self.folder)/\(file)"), configuration: configuration)
+  }
+
+  private func vector() throws -> (prompt: [Int], tokens: [Int]) {
+    let vector = try Vector(path: "\(Self.folder)/tokens.kv")
+    return (vector.inputs[0].tensor.integers, vector.outputs[0].tensor.integers)
+  }
+
+  private func greedy(_ sequence: TokenSequence, _ prompt: [Int], _ count: Int) throws -> [Int] {
+    var (made, fed): ([Int], [Int]) = ([], prompt)
+    while made.count < count {
+      let scores = try sequence.read(fed)
+      fed = [try #require(scores.indices.max { scores[$0] < scores[$1] })]
+      made += fed
+    }
+    return made
+  }
+
+  @Test(
+    arguments: [
+      "growing.mlpackage", "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "shared.onnx",
+    ])
+  func theTokensAreThoseOfPyTorch(file: String) throws {
+    let (prompt, tokens) = try vector()
+    let sequence = try TokenSequence(try model(file))
+    #expect(try greedy(sequence, prompt, tokens.count) == tokens)
+    #expect(sequence.length == prompt.count + tokens.count - 1)
+    sequence.restart()
+    #expect(try greedy(sequence, prompt, 3) == Array(tokens.prefix(3)))
+  }
+
+  @Test(arguments: ModelFixture.fastDevices)
+  func aSharedBufferIsComputedOnEveryDevice(device: String) throws {
+    let (prompt, tokens) = try vector()
+    #expect(try greedy(try TokenSequence(try model("shared.onnx", device)), prompt, 8) == Array(tokens.prefix(8)))
+  }
+
+  /// The first token settles how the past is fed; those that follow have the sizes of the one before.
+  @Test(arguments: ["position.mlpackage", "scattered.mlpackage", "past.onnx", "shared.onnx"])
+  func insideABucketNothingIsPlannedOrCompiledForAToken(file: String) throws {
+    let (prompt, tokens) = try vector()
+    let model = try model(file)
+    let sequence = try TokenSequence(model)
+    _ = try sequence.read(prompt)
+    _ = try sequence.read([tokens[0]])
+    let before = model.sizeCosts
+    #expect(before.compilations <= 3, "the prompt, and a step both ways")
+    #expect(try greedy(sequence, [tokens[1]], 50) == Array(tokens[2..<52]))
+    #expect(model.sizeCosts == before)
+  }
+
+  /// Padding changes the scores of a model that does not look at its mask, so its past grows: another size for every
+  /// token, and a plan of its own only behind a power of two.
+  @Test func whatIgnoresItsMaskIsNotPadded() throws {
+    let (prompt, tokens) = try vector()
+    let model = try model("ignoring.onnx")
+    let sequence = try TokenSequence(model)
+    _ = try sequence.read(prompt + tokens.prefix(28))
+    _ = try sequence.read([tokens[28]])
+    let before = model.sizeCosts
+    #expect(try greedy(sequence, [tokens[29]], 22) == Array(tokens[30..<52]))
+    #expect(model.sizeCosts.plans == before.plans)
+    #expect(model.sizeCosts.compilations == before.compilations + 22)
+  }
+
+  @Test func severalTokensMayFollowSingleOnes() throws {
+    let (prompt, tokens) = try vector()
+    let sequence = try TokenSequence(try model("past.onnx"))
+    for token in prompt + tokens.prefix(3) { _ = try sequence.read([token]) }
+    #expect(try greedy(sequence, Array(tokens[3..<9]), 4) == Array(tokens[9..<13]))
+    sequence.restart()
+    #expect(try greedy(sequence, prompt, 4) == Array(tokens.prefix(4)))
+  }
+
+  @Test func whatDoesNotFitIsRefusedAndTheSequenceGoesOn() throws {
+    let (prompt, tokens) = try vector()
+    let sequence = try TokenSequence(try model("shared.onnx"))
+    #expect(sequence.capacity == 80)
+    _ = try sequence.read(prompt)
+    let full = #expect(throws: ModelError.self) { try sequence.read(Array(repeating: 1, count: 76)) }
+    #expect(full?.code == .parameters && full?.description.contains("room for 80") == true)
+    #expect(throws: ModelError.self) { try sequence.read([]) }
+    #expect(try greedy(sequence, [tokens[0]], 2) == Array(tokens[1..<3]))
+  }
+
+  @Test func aModelThatTakesNoTokensSaysWhatItLacks() throws {
+    let digits = try Model(contentsOf: URL(filePath: ModelFixture.digits))
+    let error = #expect(throws: ModelError.self) { try TokenSequence(digits) }
+    #expect(error?.code == .parameters && error?.description.contains("--token-role") == true, "\(error as Any)")
+  }
+
+  @Test func rolesGoBeforeNames() throws {
+    let model = try model("past.onnx")
+    let wrong = #expect(throws: ModelError.self) { try TokenSequence(model, roles: ["tokens": .tokens]) }
+    #expect(wrong?.description.contains("no input or output 'tokens'") == true)
+    // The positions taken for tokens leave two inputs of tokens.
+    #expect(throws: ModelError.self) { try TokenSequence(model, roles: ["position_ids": .tokens]) }
+    let (prompt, tokens) = try vector()
+    let sequence = try TokenSequence(
+      model, roles: ["input_ids": .tokens, "past_key_values.0.key": .past(present: "present.0.key"), "logits": .scores])
+    #expect(try greedy(sequence, prompt, 2) == Array(tokens.prefix(2)))
+  }
+}

@@ -1,0 +1,51 @@
+import FoundationEssentials
+import Glibc
+import Kelvin
+import KelvinVision
+import TestSupport
+import Testing
+
+@Suite struct DefaultModelTests {
+  @Test func aRequestWithoutAModelSaysHowToConfigureOneAndThenUsesIt() async {
+    // A child of its own: what is configured is the process's.
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      setenv("XDG_CONFIG_HOME", "\(folder.path)/config", 1)
+      setenv("KELVIN_CACHE_DIR", "\(folder.path)/cache", 1)
+      let digits = "\(SharedFiles.projectRoot)/Examples/Digits"
+      let nine = URL(filePath: "\(digits)/images/9_0125.png")
+      let error = await #expect(throws: VisionError.self) { try await ClassifyImageRequest().perform(on: nine) }
+      guard case .missingModel(let reason) = error else { exit(1) }
+      #expect(reason.contains("kelvin use") && reason.contains("DefaultModel"))
+      try DefaultModel(url: URL(filePath: "\(digits)/Digits.mlpackage")).configure()
+      let handler = try ImageRequestHandler(nine)
+      let (first, second) = try await handler.perform(ClassifyImageRequest(), ClassifyImageRequest())
+      #expect(first.count == 10 && first == second && first[0].identifier == "nine")
+      try DefaultModel.forget()
+      await #expect(throws: VisionError.self) { try await ClassifyImageRequest().perform(on: nine) }
+    }
+  }
+
+  /// Notes where the picture lies that it is given.
+  private struct Witness: ImageProcessingRequest {
+    var regionOfInterest = NormalizedRect.fullImage
+
+    func perform(on image: PixelBuffer, orientation: ImageOrientation) async throws(VisionError) -> Int {
+      image.bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
+    }
+  }
+
+  @Test func requestsOnOneHandlerShareOneDecodedPicture() async throws {
+    let folder = TemporaryFolder()
+    let path = folder.copy("\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png", as: "nine.png")
+    let handler = try ImageRequestHandler(URL(filePath: path))
+    // Whoever decoded it again would find no file.
+    #expect(unlink(path) == 0)
+    let (a, b, c) = try await handler.perform(Witness(), Witness(), Witness())
+    var places: Set<Int> = [a, b, c]
+    for await result in handler.performAll([Witness(), Witness()]) {
+      if case .other(_, let place) = result, let place = place as? Int { places.insert(place) }
+    }
+    #expect(places.count == 1)
+  }
+}
