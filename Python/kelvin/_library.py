@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Union
 
 from . import errors
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 Path = Union[str, "os.PathLike[str]"]
 

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /// Which interface this header declares. It grows with every addition; nothing is ever taken out under one soname.
-#define KELVIN_ABI_VERSION 1
+#define KELVIN_ABI_VERSION 2
 
 /// Which interface the library has: what was built with a header of a later one must not call it.
 int32_t kelvin_abi_version(void);
