@@ -57,7 +57,7 @@ def run(*arguments):
 def rates(model, folder):
     cores = os.cpu_count()
     decoding = float(run(PICTURES, "rate", cores, folder))
-    bench = json.loads(run(TOOL, "bench", model, "--workload", "throughput", "--duration", "10s", "--units", "cpu", "--json"))
+    bench = json.loads(run(TOOL, "bench", model, "--workload", "throughput", "--duration", "10", "--units", "cpu", "--json"))
     predicting = max(configuration["throughput"] for configuration in bench["configurations"])
     index = folder / ".kelvin-index.sqlite"
     for path in folder.glob(".kelvin-index*"):
