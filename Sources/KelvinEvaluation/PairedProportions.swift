@@ -2,15 +2,22 @@ import Glibc
 
 /// Two ways to answer the same questions, by which of them was right.
 public struct PairedProportions: Hashable, Sendable {
+  /// Questions that both answered right.
   public var both = 0
+  /// Questions that the first alone answered right.
   public var onlyFirst = 0
+  /// Questions that the second alone answered right.
   public var onlySecond = 0
+  /// Questions that both answered wrong.
   public var neither = 0
 
+  /// Of no questions.
   public init() {}
 
+  /// All questions.
   public var count: Int { both + onlyFirst + onlySecond + neither }
 
+  /// Adds a question, by who answered it right.
   public mutating func add(first: Bool, second: Bool) {
     switch (first, second) {
     case (true, true): both += 1

@@ -1,8 +1,11 @@
 /// How many of some trials came out a way.
 public struct Proportion: Hashable, Sendable {
+  /// Those that came out the way; at most `trials`.
   public var hits: Int
+  /// All of them.
   public var trials: Int
 
+  /// - Precondition: `0 <= hits <= trials`.
   public init(_ hits: Int, of trials: Int) {
     precondition(hits >= 0 && hits <= trials)
     (self.hits, self.trials) = (hits, trials)

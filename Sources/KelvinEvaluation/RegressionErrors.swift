@@ -1,15 +1,17 @@
-/// How far numbers are from those that are right.
+/// How far numbers are from those that are right, in their own unit.
 public struct RegressionErrors: Hashable, Sendable {
+  /// Of numbers that were compared.
   public let count: Int
   /// The mean of the distances.
   public let meanAbsolute: Double
   /// The root of the mean of their squares.
   public let rootMeanSquare: Double
+  /// The greatest of the distances.
   public let largest: Double
-  /// The share of the truths' variance that the answers explain; nil where the truths are all the same.
+  /// The share of the truths' variance that the answers explain (R², at most 1); nil where the truths are all the same.
   public let determination: Double?
 
-  /// - Parameter pairs: at least one.
+  /// Nil of no pairs.
   public init?(_ pairs: [(truth: Double, answer: Double)]) {
     guard !pairs.isEmpty else { return nil }
     count = pairs.count

@@ -41,7 +41,9 @@ public final class TokenSequence {
 
   /// A sequence without a token.
   ///
-  /// - Parameter roles: what inputs and outputs are for whose names do not say it, by name.
+  /// - Parameters:
+  ///   - model: a decoder.
+  ///   - roles: what inputs and outputs are for whose names do not say it, by name.
   /// - Throws: `ModelError` with code `parameters` for a model that takes no tokens, or remembers none, naming what is
   ///   missing.
   public convenience init(_ model: Model, roles: [String: TokenRole] = [:]) throws(ModelError) {

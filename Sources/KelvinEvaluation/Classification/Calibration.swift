@@ -2,18 +2,22 @@
 /// confidence and share of right answers in bins of equal width, each bin by its number of answers (Guo et al., "On calibration
 /// of modern neural networks", 2017).
 public struct Calibration: Hashable, Sendable {
+  /// Answers of about the same confidence.
   public struct Bin: Hashable, Sendable {
     /// Of confidences, in order; the upper end belongs to it.
     public var range: ClosedRange<Double>
+    /// Of the bin's answers, those that are right.
     public var right: Proportion
     /// The mean of the answers' confidences; 0 of none.
     public var confidence: Double
   }
 
+  /// `binCount` of them, from 0 to 1.
   public let bins: [Bin]
   /// 0…1; nil of no answers.
   public let expectedError: Double?
 
+  /// As many as the paper has.
   public static let binCount = 15
 
   /// - Parameter answers: the confidence of each, and whether it was right. Confidences outside 0…1 count as its ends.

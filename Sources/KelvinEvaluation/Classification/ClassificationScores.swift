@@ -2,6 +2,7 @@
 public struct ClassificationScores: Hashable, Sendable {
   /// One class against all others, by the surest answers.
   public struct OfClass: Hashable, Sendable {
+    /// The class's number.
     public var label: Int
     /// Of the pictures said to be of the class, those that are.
     public var precision: Proportion
@@ -11,8 +12,11 @@ public struct ClassificationScores: Hashable, Sendable {
 
   /// One class taken for another.
   public struct Confusion: Hashable, Sendable {
+    /// The class that the pictures are of.
     public var truth: Int
+    /// The class that they were said to be of.
     public var answer: Int
+    /// How many they are.
     public var count: Int
   }
 
@@ -24,8 +28,10 @@ public struct ClassificationScores: Hashable, Sendable {
   public let classes: [OfClass]
   /// The most frequent first, then by their numbers.
   public let confusions: [Confusion]
+  /// Of the surest answers.
   public let calibration: Calibration
 
+  /// - Parameter pictures: in any order; those without an answer count as wrong.
   public init(_ pictures: [ClassifiedPicture]) {
     top1 = Proportion(pictures.count { $0.isRight(among: 1) }, of: pictures.count)
     top5 = Proportion(pictures.count { $0.isRight(among: 5) }, of: pictures.count)

@@ -1,9 +1,13 @@
 /// What a classifier said of a picture whose class is known. Classes are numbers, the same in all pictures.
 public struct ClassifiedPicture: Hashable, Sendable {
+  /// A class that the picture may be of.
   public struct Answer: Hashable, Sendable {
+    /// The class's number.
     public var label: Int
+    /// 0…1 of what is a probability.
     public var confidence: Float
 
+    /// A class with how much it is believed.
     public init(label: Int, confidence: Float) { (self.label, self.confidence) = (label, confidence) }
   }
 
@@ -12,10 +16,9 @@ public struct ClassifiedPicture: Hashable, Sendable {
   /// The surest first, each class once; those that are hardly believed may be left out.
   public var answers: [Answer]
 
+  /// A picture of a class, and what was said of it, the surest first.
   public init(truth: Int, answers: [Answer]) { (self.truth, self.answers) = (truth, answers) }
 
   /// Whether the class is among the surest answers.
   public func isRight(among count: Int) -> Bool { answers.prefix(count).contains { $0.label == truth } }
-
-  public var confidenceOfTruth: Float { answers.first { $0.label == truth }?.confidence ?? 0 }
 }

@@ -3,7 +3,14 @@
 public struct AveragePrecision: Hashable, Sendable {
   /// By the area of what is to be found, in the boxes' units; COCO's are in pixels.
   public enum Size: CaseIterable, Sendable {
-    case any, small, medium, large
+    /// All areas.
+    case any
+    /// Up to 32².
+    case small
+    /// From 32² to 96².
+    case medium
+    /// From 96² on.
+    case large
 
     var areas: ClosedRange<Double> {
       switch self {
@@ -37,6 +44,9 @@ public struct AveragePrecision: Hashable, Sendable {
     return (0..<count - 1).map { first + Double($0) * step } + [last]
   }
 
+  /// - Parameters:
+  ///   - pictures: in the order in which equally sure detections are taken.
+  ///   - size: of what counts; all else is neither to be found nor wrong.
   public init(_ pictures: [DetectedPicture], size: Size = .any) {
     let labels = Set(pictures.flatMap { $0.truths.map(\.label) }).sorted()
     var precisions: [[Double]] = []

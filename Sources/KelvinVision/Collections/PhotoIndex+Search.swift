@@ -26,6 +26,7 @@ extension PhotoIndex {
   /// compared by their classes' probabilities (Bhattacharyya's coefficient over the labels that the index keeps).
   ///
   /// - Parameters:
+  ///   - query: what has to hold of those that are found.
   ///   - picture: a file anywhere. One of the index is known by its contents; any other is seen by the model.
   ///   - model: called where the picture is not in the index, for a model with the index's settings.
   /// - Throws: as `search(_:)`; `image` where the picture cannot be read, `index` with `otherModel` where the model is

@@ -23,7 +23,9 @@ public struct PhotoIndex: Sendable {
 
   /// The index of a folder, which need not be there yet.
   ///
-  /// - Parameter url: the index; `.kelvin-index.sqlite` inside the folder where nil.
+  /// - Parameters:
+  ///   - folder: whose pictures it holds, with those below it.
+  ///   - url: the index; `.kelvin-index.sqlite` inside the folder where nil.
   public init(folder: URL, url: URL? = nil) {
     self.folder = folder
     file = IndexFile(folder: folder.relativePath, path: url?.relativePath)

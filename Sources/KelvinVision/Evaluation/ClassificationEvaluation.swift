@@ -46,7 +46,10 @@ public struct ClassificationEvaluation: Sendable {
 
   /// Lets classifiers see pictures, each of which is decoded once. Several are seen at a time.
   ///
-  /// - Parameter progress: told how many pictures are done, from any thread.
+  /// - Parameters:
+  ///   - contenders: at least one; the others are compared with the first.
+  ///   - dataset: pictures whose classes are known, by labels.
+  ///   - progress: told how many pictures are done, from any thread.
   /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no picture can be
   ///   read; `image` where none can be decoded at all; `prediction` where a model fails.
   public init(
