@@ -107,8 +107,8 @@ struct TokenFeeding: Sendable {
     }
   }
 
-  /// How many of so many tokens the next step reads: the most that it may.
-  func step(of count: Int) -> Int { allowedSteps.last { $0 <= count } ?? min(count, largestStep) }
+  /// How many of so many tokens the next step reads: the most that it may, and one where it may read none.
+  func step(of count: Int) -> Int { max(1, allowedSteps.last { $0 <= count } ?? min(count, largestStep)) }
 
   /// The most tokens that fit, as far as sizes tell; nil where they do not.
   var capacity: Int? {
