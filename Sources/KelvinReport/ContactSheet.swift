@@ -45,18 +45,7 @@ package struct ContactSheet: Sendable {
       "<button type=\"button\" data-filter=\"\(index)\" aria-pressed=\"false\">\(filter.name) <small>\(filter.count)</small></button>"
     }
     let numbers = Dictionary(uniqueKeysWithValues: filters.enumerated().map { ($1.name, $0) })
-    let page: Markup = """
-      <!DOCTYPE html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
-      style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-      <title>\(title) — Kelvin</title>
-      <style>\(ReportStyle.colours)\(ReportStyle.text)\(Self.style)</style>
-      </head>
-      <body>
+    let body: Markup = """
       <main>
       <header><h1>\(title)</h1><p class="soft">\(summary)</p></header>
       <div class="tools" hidden><input type="search" placeholder="label or name" aria-label="Show pictures with this label or name">\
@@ -65,12 +54,11 @@ package struct ContactSheet: Sendable {
       <div class="sheet">\(pictures.map { Self.figure($0, numbers) })</div>
       <footer><p><small>Kelvin \(kelvinVersion)</small></p></footer>
       </main>
-      <script>\(Self.script)</script>
-      </body>
-      </html>
-
       """
-    return page.html
+    return PageDocument(
+      title: title, style: "\(ReportStyle.colours)\(ReportStyle.text)\(Self.style)", body: body, script: Self.script,
+      hasPictures: true
+    ).html
   }
 
   /// The surest labels of pictures, the most frequent first.

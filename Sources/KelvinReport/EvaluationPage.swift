@@ -57,18 +57,7 @@ package struct EvaluationPage: Sendable {
 
   /// - Returns: a complete HTML document in UTF-8.
   package func render() -> String {
-    let page: Markup = """
-      <!DOCTYPE html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
-      style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-      <title>\(title) — Kelvin</title>
-      <style>\(ReportStyle.colours)\(ReportStyle.text)\(ReportStyle.tables)\(ContactSheet.style)\(Self.style)</style>
-      </head>
-      <body>
+    let body: Markup = """
       <main>
       <header><h1>\(title)</h1><p class="soft">\(summary)</p></header>
       <div class="panel scroll">\(table)</div>
@@ -77,11 +66,12 @@ package struct EvaluationPage: Sendable {
       \(contestants.map(section))
       <footer><p><small>Kelvin \(kelvinVersion)</small></p></footer>
       </main>
-      </body>
-      </html>
-
       """
-    return page.html
+    return PageDocument(
+      title: title,
+      style: "\(ReportStyle.colours)\(ReportStyle.text)\(ReportStyle.tables)\(ContactSheet.style)\(Self.style)", body: body,
+      hasPictures: true
+    ).html
   }
 
   private var table: Markup {

@@ -16,18 +16,7 @@ package enum HTMLReport {
       ("method", "Method", method(input)),
     ].filter { !$0.body.html.isEmpty }
     let links: [Markup] = sections.map { "<a href=\"#\($0.id)\">\($0.name)</a>" }
-    let page: Markup = """
-      <!DOCTYPE html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
-      script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-      <title>\(input.title) — Kelvin</title>
-      <style>\(ReportStyle.css)</style>
-      </head>
-      <body>
+    let body: Markup = """
       \(ReportPalette.definitions)
       <main>
       \(header(input))
@@ -37,12 +26,8 @@ package enum HTMLReport {
       \(sections.map(\.body))
       <footer><p><small>Kelvin \(input.kelvinVersion) · \(input.generated)</small></p></footer>
       </main>
-      <script>\(ReportScript.source)</script>
-      </body>
-      </html>
-
       """
-    return page.html
+    return PageDocument(title: input.title, style: ReportStyle.css, body: body, script: ReportScript.source).html
   }
 
   private static func header(_ input: ReportInput) -> Markup {

@@ -1,0 +1,36 @@
+/// One self-contained page: nothing is fetched, and a content policy in the page forbids it.
+struct PageDocument {
+  var title: String
+  var style: Markup
+  /// All that is seen.
+  var body: Markup
+  /// Runs once the page is there.
+  var script: Markup?
+  /// Whether pictures are in it, as `data:` addresses.
+  var hasPictures = false
+
+  /// A complete HTML document in UTF-8.
+  var html: String {
+    let pictures: Markup = hasPictures ? "img-src data:; " : ""
+    let scripts: Markup = script == nil ? "" : "script-src 'unsafe-inline'; "
+    let element: Markup = script.map { "<script>\($0)</script>\n" } ?? ""
+    let page: Markup = """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \(pictures)style-src 'unsafe-inline'; \
+      \(scripts)base-uri 'none'; form-action 'none'">
+      <title>\(title) — Kelvin</title>
+      <style>\(style)</style>
+      </head>
+      <body>
+      \(body)
+      \(element)</body>
+      </html>
+
+      """
+    return page.html
+  }
+}
