@@ -19,6 +19,15 @@ package struct DelimitedText {
     rows = reader.rows
   }
 
+  /// A field as a row between commas has it.
+  package static func field(_ text: String) -> String {
+    let separators = ",\"\r\n".unicodeScalars
+    guard text.unicodeScalars.contains(where: separators.contains) else { return text }
+    var quoted = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars { quoted += scalar == "\"" ? [scalar, scalar] : [scalar] }
+    return "\"\(String(quoted))\""
+  }
+
   private struct Reader {
     private enum State { case atStart, plain, quoted, behindQuote }
 

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinThermal
 
 extension BenchmarkResult {
@@ -9,7 +10,7 @@ extension BenchmarkResult {
     var lines = ["configuration,phase,index,round,seconds,at,disturbed,thermal"]
     for configuration in configurations {
       var indices: [BenchmarkSample.Phase: Int] = [:]
-      let label = Self.quoted(configuration.label)
+      let label = DelimitedText.field(configuration.label)
       for sample in configuration.samples {
         let index = indices[sample.phase, default: 0]
         indices[sample.phase] = index + 1
@@ -20,11 +21,5 @@ extension BenchmarkResult {
       }
     }
     return lines.joined(separator: "\n") + "\n"
-  }
-
-  /// RFC 4180: quotes where a separator, a quote or a line break is inside.
-  private static func quoted(_ text: String) -> String {
-    guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return text }
-    return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 }

@@ -49,7 +49,7 @@ final class ClassificationPrinter {
     case .csv:
       let rows = document.observations.map { [path, $0.identifier, "\($0.confidence)", ""] }
       Console.print(
-        lines: (error.map { [[path, "", "", $0]] } ?? rows).map { $0.map(Self.cell).joined(separator: ",") })
+        lines: (error.map { [[path, "", "", $0]] } ?? rows).map { $0.map { DelimitedText.field($0.printable) }.joined(separator: ",") })
     }
   }
 
@@ -67,12 +67,5 @@ final class ClassificationPrinter {
       if document.observations.isEmpty { table.add(document.image, "—", "") }
     }
     Console.print(table.text())
-  }
-
-  /// A cell as RFC 4180 has it, on one line.
-  private static func cell(_ text: String) -> String {
-    let text = text.printable
-    guard text.contains(where: { ",\"".contains($0) }) else { return text }
-    return "\"\(text.replacing("\"", with: "\"\""))\""
   }
 }
