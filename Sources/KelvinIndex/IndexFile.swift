@@ -12,13 +12,11 @@ package struct IndexFile: Sendable, Hashable {
   /// - Parameter path: inside the folder where nil.
   package init(folder: String, path: String? = nil) {
     self.folder = folder
-    self.path = path ?? (folder.utf8.last == UInt8(ascii: "/") ? "\(folder)\(Self.name)" : "\(folder)/\(Self.name)")
+    self.path = path ?? folder.appendingPath(Self.name)
   }
 
   /// The path of a picture of the folder, as the system takes it.
-  package func path(of picture: String) -> String {
-    folder.utf8.last == UInt8(ascii: "/") ? "\(folder)\(picture)" : "\(folder)/\(picture)"
-  }
+  package func path(of picture: String) -> String { folder.appendingPath(picture) }
 
   /// Opens what is there, as it is at this moment, whatever is written meanwhile.
   ///
@@ -45,9 +43,7 @@ package struct IndexFile: Sendable, Hashable {
   }
 
   private var isOnlyReadable: Bool {
-    let parts = path.pathParts.dropLast()
-    let parent = (path.isRootedPath ? "/" : "") + parts.joined(separator: "/")
     var journal = stat()
-    return access((parent.isEmpty ? "." : parent).pathBytes, W_OK) != 0 && stat("\(path)-wal".pathBytes, &journal) != 0
+    return access(path.parentPath.pathBytes, W_OK) != 0 && stat("\(path)-wal".pathBytes, &journal) != 0
   }
 }

@@ -46,6 +46,11 @@ extension String {
     return slash == startIndex ? "/" : String(Substring(utf8[..<slash]))
   }
 
+  /// The path of something below this folder.
+  package func appendingPath(_ relative: String) -> String {
+    utf8.last == UInt8(ascii: "/") ? self + relative : "\(self)/\(relative)"
+  }
+
   /// Whether the path begins at the root.
   package var isRootedPath: Bool { utf8.first == UInt8(ascii: "/") }
 

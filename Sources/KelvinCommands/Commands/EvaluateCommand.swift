@@ -82,7 +82,7 @@ struct EvaluateCommand: ParsableCommand {
       try LocalFile.write(curves.json, to: saveCurves)
     }
     if let report {
-      let page = evaluation.page(title: names[names.count - 1].pathParts.last ?? "", costs: costs)
+      let page = evaluation.page(title: names[names.count - 1].lastPathPart, costs: costs)
       try LocalFile.write(page.utf8, to: report)
     }
     if output.json { try printJSON(table.document) } else { Console.print(table.text) }

@@ -113,7 +113,7 @@ struct SearchCommand: ParsableCommand {
     defer { progress.finish() }
     let title: String
     if let like {
-      title = "Like \(like.pathParts.last ?? like)"
+      title = "Like \(like.lastPathPart)"
     } else {
       title = words.isEmpty ? "Pictures" : words.joined(separator: " ")
     }

@@ -25,7 +25,7 @@ struct EvaluationContestant {
       for units in unitsList {
         for precision in precisionList {
           let name = [
-            namesModel ? path.pathParts.last ?? path : nil, unitsList.count > 1 ? units.description : nil,
+            namesModel ? path.lastPathPart : nil, unitsList.count > 1 ? units.description : nil,
             precisionList.count > 1 ? precision.rawValue : nil,
           ].compactMap { $0 }.joined(separator: ", ")
           var configuration = try options.configuration(units: units)

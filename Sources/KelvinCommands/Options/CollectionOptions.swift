@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
+import KelvinBasics
 import KelvinVision
 
 /// A folder of pictures, and where its index lies.
@@ -17,7 +18,5 @@ struct CollectionOptions: ParsableArguments {
   }
 
   /// A file of the folder as others are to open it, from where the command runs.
-  func path(of picture: String) -> String {
-    folder.utf8.last == UInt8(ascii: "/") ? "\(folder)\(picture)" : "\(folder)/\(picture)"
-  }
+  func path(of picture: String) -> String { folder.appendingPath(picture) }
 }

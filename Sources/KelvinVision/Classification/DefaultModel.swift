@@ -61,7 +61,7 @@ public struct DefaultModel: Hashable, Sendable {
     let file = try Self.file()
     let document = Document(model: url.path, labels: labels, normalization: normalization?.rawValue)
     do throws(ModelError) {
-      try LocalFile.makeFolder(String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)]))
+      try LocalFile.makeFolder(file.parentPath)
       let text: Data
       do { text = try JSONText.encode(document) } catch { throw ModelError(.io, "\(error)") }
       try LocalFile.write(text, to: file)

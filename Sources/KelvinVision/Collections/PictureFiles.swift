@@ -48,7 +48,7 @@ package enum PictureFiles {
 
   /// Whether a path is a model's rather than a picture's, a folder's or a pattern: by its ending, else by what is there.
   package static func isModel(_ path: String) -> Bool {
-    let name = path.pathParts.last ?? ""
+    let name = path.lastPathPart
     if modelEndings.contains(where: { name.lowercased().hasSuffix(".\($0)") }) { return true }
     var status = stat()
     guard path != "-", stat(path.pathBytes, &status) == 0 else { return false }
