@@ -41,8 +41,7 @@ extension ClassificationEvaluation {
 
   /// How a result compares with the first, for people.
   public func sentence(on result: Result) -> String {
-    func number(_ share: Double) -> String { "\((share * 1000).rounded() / 10)" }
-    func signed(_ share: Double) -> String { share < 0 ? "−\(number(-share))" : "+\(number(share))" }
+    func signed(_ share: Double) -> String { (share < 0 ? "" : "+") + HumanReadable.fixed(share * 100, decimals: 1) }
     let pairs = comparison(of: result)
     let probability =
       pairs.probability < 0.001 ? "p < 0.001" : "p = \((pairs.probability * 1000).rounded() / 1000)"
