@@ -11,6 +11,7 @@ import sys
 from datetime import date
 
 import models
+import quiet
 import report
 from catalog import CACHE
 from contenders import HERE, ContenderFailed
@@ -69,7 +70,7 @@ def main():
     parser.add_argument("--units", default="cpu")
     parser.add_argument("--name", default="tokens", help="results/NAME.json and results/NAME.md are written")
     arguments = parser.parse_args()
-    load = os.getloadavg()[0]
+    load = quiet.warn()
     entries = [measure(arguments, name, unit) for name in MODELS for unit in arguments.units.split(",")]
     result = {"date": date.today().isoformat(), "machine": report.machine([]), "loadAverageBefore": load,
               "prompt": arguments.prompt, "tokens": arguments.tokens, "duration": arguments.duration,
