@@ -48,6 +48,7 @@ protocol LimitedCommand {
 extension AdviseCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
 extension BenchCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
 extension ClassifyCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
+extension DetectCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
 extension IndexCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
 extension InspectCommand: LimitedCommand {}
 extension PlanCommand: LimitedCommand { var limits: LimitOptions { options.limits } }

@@ -98,8 +98,8 @@ struct PictureDetector: Sendable {
     } catch { throw .prediction(error) }
     switch source {
     case .kept(let boxes):
-      let found = view.objects(outputs, boxes, names: labels)
-      let sure = limits.confidence.map { found.filter(minimumConfidence: $0) } ?? found
+      let found = view.objects(outputs, boxes, names: labels).filter(\.boundingBox.isFinite)
+      let sure = found.filter(minimumConfidence: limits.confidence ?? -.infinity)
       return limits.count.map { sure.top($0) } ?? sure.top(.max)
     case .head(let head, let scores, let chosen):
       return try objects(outputs, head, scores, chosen, view, limits)
