@@ -52,6 +52,7 @@ extension DetectCommand: LimitedCommand { var limits: LimitOptions { options.lim
 extension IndexCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
 extension InspectCommand: LimitedCommand {}
 extension PlanCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
+extension PoseCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
 extension PredictCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
 extension ProfileCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
 extension SegmentCommand: LimitedCommand { var limits: LimitOptions { options.limits } }

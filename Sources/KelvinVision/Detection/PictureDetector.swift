@@ -41,42 +41,52 @@ struct PictureDetector: Sendable {
     _ model: LoadedModel, head described: DetectionHead?, labels given: [String]?, normalization: PixelNormalization?
   ) throws(VisionError) {
     var function = model.function
-    let graph = model.context.graph
     if function.classification != nil { throw .invalidModel("the model classifies whole pictures") }
-    let outputs = function.outputs.compactMap { HeadOutput($0, in: model) }
-    let kept = described == nil ? function.detection : nil
-    let known =
-      described == nil && kept == nil ? KnownHeads.head(outputs, metadata: model.program.metadata.userDefined) : nil
-    inputName = try PictureInput.only(
-      of: &function, graph, normalization ?? (described ?? known?.head)?.normalization)
-    guard case .image(let image) = function.inputs.first(where: { [inputName] in $0.name == inputName })?.type else {
-      throw .invalidModel("input '\(inputName)' takes no picture")
-    }
-    self.image = image
-    remarks = known?.remark.map { [$0] } ?? []
-    if let kept {
+    if described == nil, let kept = function.detection {
       let classes = kept.labels?.texts
       if let given, let count = classes?.count, count != given.count {
         throw .invalidModel("there are \(given.count) labels, the model has \(count) classes")
       }
+      (inputName, image) = try Self.input(of: &function, model, normalization)
       source = .kept(kept)
       labels = given ?? classes
+      remarks = []
       usualCropAndScale = .scaleToFill
-    } else if var head = described ?? known?.head {
+    } else {
+      let outputs = function.outputs.compactMap { HeadOutput($0, in: model) }
+      let known = described == nil ? KnownHeads.head(outputs, metadata: model.program.metadata.userDefined) : nil
+      guard var head = described ?? known?.head else {
+        throw .invalidModel(
+          "the model does not say how its outputs become boxes: they are \(outputs.map(\.text).joined(separator: ", ")); "
+            + "describe its head (--head FILE, DetectionHead)")
+      }
       head.labels = given ?? head.labels
       let chosen = try head.chosen(from: outputs)
+      (inputName, image) = try Self.input(of: &function, model, normalization, usually: head.normalization)
       // Sizes that depend on data are checked when they are there.
-      let parts = chosen.allSatisfy { $0.shape.allSatisfy { $0 >= 0 } }
-        ? try head.parts(chosen, (image.width, image.height)) : []
-      labels = try head.names(of: parts.first)
+      let isKnown = chosen.allSatisfy { $0.shape.allSatisfy { $0 >= 0 } }
+      let parts = isKnown ? try head.parts(chosen, (image.width, image.height)) : []
       source = .head(head, head.scoreRule, chosen)
+      labels = try head.names(of: parts.first)
+      remarks = known?.remark.map { [$0] } ?? []
       usualCropAndScale = [.boxes, .detr].contains(head.family) ? .scaleToFill : .scaleToFit
-    } else {
-      throw .invalidModel(
-        "the model does not say how its outputs become boxes: they are \(outputs.map(\.text).joined(separator: ", ")); "
-          + "describe its head (--head FILE, DetectionHead)")
     }
     self.function = function
+  }
+
+  /// The input that takes the picture.
+  ///
+  /// - Parameter usual: how pixels enter a plain tensor where nothing else is said.
+  private static func input(
+    of function: inout Function, _ model: LoadedModel, _ normalization: PixelNormalization?,
+    usually usual: PixelNormalization? = nil
+  ) throws(VisionError) -> (name: String, image: ImageFeature) {
+    let isPlain = !function.inputs.contains { if case .image = $0.type { true } else { false } }
+    let name = try PictureInput.only(of: &function, model.context.graph, normalization ?? (isPlain ? usual : nil))
+    guard case .image(let image) = function.inputs.first(where: { $0.name == name })?.type else {
+      throw .invalidModel("input '\(name)' takes no picture")
+    }
+    return (name, image)
   }
 
   /// The objects on a picture, the surest first.

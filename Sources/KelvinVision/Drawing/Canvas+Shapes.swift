@@ -16,7 +16,7 @@ struct CanvasRect {
 extension Canvas {
   /// How thick lines are and how large dots of letters, for a picture of some size to be read at a glance.
   var stroke: Int { 1 + max(width, height) / 400 }
-  var letterScale: Int { 1 + max(width, height) / 600 }
+  var letterScale: Int { 1 + max(width, height) / 800 }
 
   /// The sides of a rectangle, drawn inwards, between lines that set it off from any picture.
   mutating func outline(_ rect: CanvasRect, thickness: Int, _ color: Color) {
@@ -43,10 +43,11 @@ extension Canvas {
     let radius = thickness / 2
     let (dx, dy) = (b.x - a.x, b.y - a.y)
     let length = dx * dx + dy * dy
-    let rows = span(min(a.y, b.y) - radius, max(a.y, b.y) + radius, height)
-    let columns = span(min(a.x, b.x) - radius, max(a.x, b.x) + radius, width)
-    for y in rows {
-      for x in columns {
+    for y in span(min(a.y, b.y) - radius, max(a.y, b.y) + radius, height) {
+      // Where the part of the line that can reach this row lies.
+      let reach = [Double(y) - radius - a.y, Double(y) + 1 + radius - a.y]
+      let ends = (dy == 0 ? [0, 1] : reach.map { min(max($0 / dy, 0), 1) }).map { a.x + $0 * dx }
+      for x in span(min(ends[0], ends[1]) - radius, max(ends[0], ends[1]) + radius, width) {
         let (px, py) = (Double(x) + 0.5 - a.x, Double(y) + 0.5 - a.y)
         let along = length > 0 ? min(max((px * dx + py * dy) / length, 0), 1) : 0
         let (offX, offY) = (px - along * dx, py - along * dy)
@@ -64,6 +65,9 @@ extension Canvas {
     let first = Int(min(max(start.rounded(.down), 0), Double(side)))
     return first..<max(Int(min(max(end.rounded(.up), 0), Double(side))), first)
   }
+
+  /// The whole pixel of a side that is nearest to a place, which may be anywhere.
+  func nearest(_ place: Double, _ side: Int) -> Int { Int(min(max(place, 0), Double(side - 1)).rounded()) }
 
   /// The room that a text takes on ground of its own.
   func tagSize(_ text: String) -> (width: Int, height: Int) {
