@@ -6,17 +6,21 @@ import KelvinIndex
 
 /// Pictures whose classes are known: a folder for each class, a CSV file with a picture and its class on each line, or a
 /// document as COCO's.
-public struct LabelledPictures: Sendable {
+public struct LabelledPictures: EvaluationDataset {
   /// A picture.
-  public struct Picture: Hashable, Sendable {
+  public struct Picture: Hashable, EvaluationExample {
     /// Where it lies.
     public var path: String
+    /// The same.
+    public var name: String { path }
     /// Its class, as the data set names it.
     public var label: String
   }
 
   /// In the order of the data set.
   public let pictures: [Picture]
+  /// The same, as all data sets call them.
+  public var examples: [Picture] { pictures }
   /// What is said of what was left out.
   public let remarks: [String]
 
