@@ -12,7 +12,7 @@ struct EvaluateCommand: ParsableCommand {
       read once. All are held against the first, example by example: the difference in the first figure with its interval \
       (95 %), and for classifiers how likely a difference so large is between two that are equally good (McNemar's exact \
       test). Size, memory and time are measured of each in a process of its own, one after another. The verdict is the \
-      fastest of those that the examples do not tell from the best.
+      fastest of those that lose at most two points to the best, or a fiftieth of an error, with 95 % confidence.
 
       What is judged goes by the models, or by --task. Classification: a folder with one folder for each class, a file of lines \
       'picture,class', or a document as COCO's whose pictures have one category each; ECE is the expected calibration \

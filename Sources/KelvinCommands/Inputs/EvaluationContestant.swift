@@ -17,13 +17,12 @@ struct EvaluationContestant {
     let unitsList = units.isEmpty ? [.all] : units
     let precisionList = precisions.isEmpty ? [options.precision] : precisions
     let namesModel = models.count > 1 || unitsList.count * precisionList.count == 1
-    // Of models that are called the same, as many folders are named as tell them apart.
-    let depth = (1...8).first { depth in Set(models.map { Self.name($0, depth) }).count == Set(models).count } ?? 8
+    let name = Self.naming(models)
     return models.flatMap { path in
       unitsList.flatMap { units in
         precisionList.map { precision in
           let parts = [
-            namesModel ? Self.name(path, depth) : nil, unitsList.count > 1 ? units.description : nil,
+            namesModel ? name(path) : nil, unitsList.count > 1 ? units.description : nil,
             precisionList.count > 1 ? precision.rawValue : nil,
           ]
           return EvaluationContestant(
@@ -33,8 +32,17 @@ struct EvaluationContestant {
     }
   }
 
-  private static func name(_ path: String, _ depth: Int) -> String {
-    path.pathParts.suffix(depth).joined(separator: "/")
+  /// What models are called: by their files without what these end in where that tells them apart, else by as many folders as do.
+  private static func naming(_ models: [String]) -> (String) -> String {
+    func tail(_ path: String, _ depth: Int) -> String { path.pathParts.suffix(depth).joined(separator: "/") }
+    func stem(_ path: String) -> String {
+      let name = tail(path, 1)
+      return name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? String(name[..<$0]) : nil } ?? name
+    }
+    let count = Set(models).count
+    if Set(models.map(stem)).count == count { return stem }
+    let depth = (1...8).first { depth in Set(models.map { tail($0, depth) }).count == count } ?? 8
+    return { tail($0, depth) }
   }
 
   func load(_ options: ModelOptions) throws -> Model {

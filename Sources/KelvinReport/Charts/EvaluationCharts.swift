@@ -14,11 +14,17 @@ enum EvaluationCharts {
   }
 
   private static func table(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    let lines: [Markup] = rows.map { row in
-      let cells: [Markup] = row.map { "<td>\($0)</td>" }
-      return "<tr>\(cells)</tr>"
+    // Numbers stand right, all else left.
+    let areWords = columns.indices.map { column in
+      rows.contains { row in row[column].first.map { !$0.isNumber && !"—−".contains($0) } ?? false }
     }
-    let headings: [Markup] = columns.map { "<th scope=\"col\">\($0)</th>" }
+    func cells(_ texts: [String], _ element: Markup) -> [Markup] {
+      texts.enumerated().map { column, text in
+        "<\(element)\(areWords[column] ? " class=\"words\"" : "" as Markup)>\(text)</\(element)>"
+      }
+    }
+    let lines: [Markup] = rows.map { "<tr>\(cells($0, "td"))</tr>" }
+    let headings = cells(columns, "th")
     return """
       <div><h3>\(title)</h3><div class="scroll tall"><table><thead><tr>\(headings)</tr></thead><tbody>\(lines)</tbody></table></div></div>
       """
@@ -70,15 +76,16 @@ enum EvaluationCharts {
   }
 
   static let style: Markup = """
-    th:first-child,td:first-child{text-align:left;white-space:normal}.halves table.names td:nth-child(2){text-align:left}
+    th:first-child,td:first-child{text-align:left;white-space:normal}.words{text-align:left!important;white-space:normal!important;\
+    overflow-wrap:anywhere}
     .chart{margin:8px 0;max-width:560px}.chart svg{width:100%;height:auto;display:block}
     .chart .axis,.chart .even,.chart .reach,.chart .tickline{fill:none;stroke:var(--line);stroke-width:1}
     .chart .even{stroke:var(--soft);stroke-dasharray:3 3}.chart .reach{stroke:var(--d0);stroke-width:2}
     .chart circle{fill:var(--d0);fill-opacity:.85}.chart circle.many{fill-opacity:.45}
     .chart text{font-size:10px;fill:var(--soft)}.chart text.in{fill:var(--bg);font-weight:600}
-    .pareto{max-width:760px}.pareto .front{fill:none;stroke:var(--accent);stroke-width:1.8;stroke-linejoin:round}
+    .pareto{max-width:640px}.pareto .front{fill:none;stroke:var(--accent);stroke-width:1.8;stroke-linejoin:round}
     .pareto circle{fill:var(--accent);fill-opacity:1}.pareto .reach{stroke:var(--accent);stroke-width:1.5}
-    .pareto .beaten circle{fill:var(--soft);fill-opacity:.45}.pareto .beaten .reach{stroke:var(--soft);stroke-opacity:.4}
+    .pareto .beaten circle{fill:var(--soft);fill-opacity:.45}.pareto .beaten .reach{stroke:var(--soft);stroke-opacity:.25}
     .pareto text.name{fill:var(--ink);font-size:10.5px;paint-order:stroke;stroke:var(--bg);stroke-width:3px;\
     stroke-linejoin:round}
     .pareto .beaten text.name{fill:var(--soft)}.pareto .ring{fill:none;stroke:var(--accent);stroke-width:1.5}

@@ -8,8 +8,8 @@ enum ParetoChart {
   private static let (left, right, top, bottom) = (44.0, 346.0, 14.0, 208.0)
   private static let radius = 7.0
   /// Of a letter of a name, and of a line of names.
-  private static let (letterWidth, lineHeight) = (5.4, 12.0)
-  private static let longestName = 24
+  private static let (letterWidth, lineHeight) = (6.3, 12.0)
+  private static let (longestName, mostNamed) = (24, 5)
 
   static func section(of page: EvaluationPage) -> Markup {
     let shown = page.contestants.enumerated().filter { $1.quality?.isFinite == true && $1.seconds.isFinite }
@@ -22,7 +22,10 @@ enum ParetoChart {
     let order = points.filter { !$0.one.isOnFront } + points.filter(\.one.isOnFront)
     var labels = LabelPlaces(taken: points.map(\.at), bounds: (left, right, top, bottom))
     var names: [Int: Markup] = [:]
-    for point in order.reversed() { names[point.number] = labels.label(point.one.name, at: point.at) }
+    // Of many, those on the front alone: the key has the others.
+    for point in order.reversed() where point.one.isOnFront || points.count <= mostNamed {
+      names[point.number] = labels.label(point.one.name, at: point.at)
+    }
     let marks: [Markup] = order.map { mark($0.number, $0.one, $0.at, axes, names[$0.number] ?? "") }
     let key: [Markup] = points.map { point in
       let isOnFront = point.one.isOnFront

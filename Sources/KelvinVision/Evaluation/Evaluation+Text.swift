@@ -1,6 +1,9 @@
 import KelvinBasics
 
 extension Evaluation {
+  /// Contenders that more is said of than figures.
+  private static var mostNoted: Int { 3 }
+
   /// What was found, for people, in at most 80 columns.
   ///
   /// - Parameters:
@@ -32,8 +35,10 @@ extension Evaluation {
     let droppable = Self.measures.dropFirst().reversed().map { $0.name.uppercased() }
     let lines = table.lines(width: 80, leavingOut: droppable) + ["", subject]
     let devices = costs.enumerated().filter { $1.devices.count > 1 }.map { "\(names[$0]) runs on \($1.placement)" }
+    // Of many, the one to use alone.
+    let noted = contenders.count > Self.mostNoted ? [verdict?.chosen ?? 0] : Array(contenders.indices)
     let sentences =
-      contenders.indices.dropFirst().map(sentence) + devices + contenders.indices.flatMap(notes)
+      contenders.indices.dropFirst().map(sentence) + devices + noted.flatMap(notes)
       + (verdict.map { [$0.sentence] } ?? [])
     return (lines + sentences.flatMap { $0.wrapped(hangingIndent: 2) }).joined(separator: "\n")
   }

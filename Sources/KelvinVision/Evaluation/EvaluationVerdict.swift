@@ -4,7 +4,7 @@ import KelvinEvaluation
 
 /// Which of some contenders for this job on this machine.
 public struct EvaluationVerdict: Hashable, Sendable {
-  /// The contender's place: of those that the examples do not tell from the best, the fastest.
+  /// The contender's place: of those that lose next to nothing to the best, with 95 % confidence, the fastest.
   public var chosen: Int
   /// The one with the best figure; of equals the fastest.
   public var best: Int
@@ -27,32 +27,43 @@ extension Evaluation {
     guard contenders.count > 1, let last = front.last else { return nil }
     // Equals lie side by side at the front's end, the fastest first.
     let best = front.first { points[$0].quality == points[last].quality } ?? last
-    let near = contenders.indices.filter { $0 == best || !points[$0].quality.isNaN && !isTold($0, from: best) }
+    let near = contenders.indices.filter { place in
+      place == best || greatestLoss(of: place, against: best).map { $0 <= margin(of: best) } ?? false
+    }
     let chosen = near.min { (points[$0].cost, $0) < (points[$1].cost, $1) } ?? best
     return EvaluationVerdict(
       chosen: chosen, best: best, front: front, sentence: sentence(chosen: chosen, best: best, costs, points.map(\.cost)))
   }
 
-  private func isTold(_ contender: Int, from best: Int) -> Bool {
-    let comparison = comparison(of: contender, with: best)
-    return comparison.difference != 0 && comparison.isDifferent
+  /// What may be lost for time: two points, or a fiftieth of what is no share.
+  private func margin(of best: Int) -> Double {
+    Self.decisive.unit == .share ? 0.02 : 0.02 * abs(quality(of: best) ?? 0)
+  }
+
+  /// How much worse a contender may be, with 95 % confidence; nil where too few examples tell.
+  private func greatestLoss(of contender: Int, against best: Int) -> Double? {
+    comparison(of: contender, with: best).interval.map {
+      Self.decisive.isBetterWhenLarger ? -$0.lowerBound : $0.upperBound
+    }
   }
 
   private func sentence(chosen: Int, best: Int, _ costs: [ContenderCost], _ seconds: [Double]) -> String {
     func shown(_ place: Int) -> String {
-      "\(decisiveText(of: place)), \(HumanReadable.seconds(costs[place].seconds))"
+      "\(names[place]) (\(decisiveText(of: place)), \(HumanReadable.seconds(costs[place].seconds)))"
     }
-    let beginning = "For this job on this machine: \(names[chosen]) (\(shown(chosen)))"
+    let beginning = "For this job on this machine: \(shown(chosen))"
+    guard chosen == best else {
+      return "\(beginning), which loses at most \(Self.amount(margin(of: best))) to the best, \(shown(best))."
+    }
     let fastest = seconds.indices.min { (seconds[$0], $0) < (seconds[$1], $1) } ?? chosen
-    if chosen == best {
-      guard fastest != best else { return "\(beginning), the best and the fastest of \(names.count)." }
-      let loss = -(comparison(of: fastest, with: best).difference ?? 0) * (Self.decisive.isBetterWhenLarger ? 1 : -1)
-      return "\(beginning); the fastest, \(names[fastest]) (\(shown(fastest))), is worse by \(Self.amount(loss))."
+    guard fastest != best else { return "\(beginning), the best and the fastest of \(names.count)." }
+    let comparison = comparison(of: fastest, with: best)
+    if comparison.isDifferent, let difference = comparison.difference {
+      return "\(beginning). The fastest, \(shown(fastest)), is worse by \(Self.amount(difference))."
     }
-    let comparison = comparison(of: chosen, with: best)
-    let bound = comparison.interval.map { Self.decisive.isBetterWhenLarger ? -$0.lowerBound : $0.upperBound }
-    let risk = bound.map { $0 > 0 ? "; it may be worse by up to \(Self.amount($0))" : "" } ?? ""
-    return "\(beginning), which \(counted(examples.count)) \(examples.count == 1 ? "does" : "do") not tell from the best, \(names[best]) (\(shown(best)))\(risk)."
+    let loss = greatestLoss(of: fastest, against: best).map { " and may be worse by up to \(Self.amount($0))" } ?? ""
+    let count = "\(counted(examples.count)) \(examples.count == 1 ? "does" : "do")"
+    return "\(beginning). The fastest is \(shown(fastest))\(loss): \(count) not tell."
   }
 
   /// `1 picture`, `3 pictures`.
