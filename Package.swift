@@ -81,7 +81,7 @@ let package = Package(
     swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
     swift("KelvinSteps", "KelvinGraph", "KelvinImages"),
-    swift("KelvinEvaluation", "KelvinSteps"),
+    swift("KelvinEvaluation", "KelvinBasics", "KelvinSteps"),
     swift("KelvinIndex", "CKelvinDrivers", "KelvinBasics", "KelvinSteps"),
     swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),
     swift("KelvinDevices", "CKelvinDrivers", "KelvinBasics", "KelvinGraph"),

@@ -26,7 +26,7 @@ struct KelvinTool: ParsableCommand {
   static let began = FreshStart.clock()
 
   /// What the program was called with, its own name apart: paths among it are bytes, and stay so.
-  private static var arguments: [String] {
+  static var arguments: [String] {
     (1..<max(Int(CommandLine.argc), 1)).compactMap { CommandLine.unsafeArgv[$0].map { String(path: $0) } }
   }
 

@@ -6,20 +6,27 @@ import KelvinVision
 
 struct EvaluateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "evaluate", abstract: "Says how often classifiers are right on pictures whose classes are known.",
+    commandName: "evaluate", abstract: "Says how good models are on examples whose answers are known, and which to use here.",
     discussion: """
-      Several models, or one on several --units and with several --precisions, see the same pictures, each of which is \
-      decoded once. All are held against the first: the difference in top-1 with its interval (paired, 95 %), and how \
-      likely a difference so large is between two that are equally good (McNemar's exact test). ECE is the expected \
-      calibration error, how far confidences are from shares of right answers.
+      Several models, or one on several --units and with several --precisions, answer the same examples, each of which is \
+      read once. All are held against the first, example by example: the difference in the first figure with its interval \
+      (95 %), and for classifiers how likely a difference so large is between two that are equally good (McNemar's exact \
+      test). Size, memory and time are measured of each in a process of its own, one after another. The verdict is the \
+      fastest of those that lose at most two points to the best, or a fiftieth of an error, with 95 % confidence.
 
-      The data set is a folder with one folder for each class, a file of lines 'picture,class', or a document as COCO's \
-      whose pictures have one category each. A picture that cannot be read is a line and never the end; the status is 65 \
-      then, once all is done.
+      What is judged goes by the models, or by --task. Classification: a folder with one folder for each class, a file of lines \
+      'picture,class', or a document as COCO's whose pictures have one category each; ECE is the expected calibration \
+      error. A picture that cannot be read is a line and never the end; the status is 65 then, once all is done.
       """)
 
   @Argument(help: ArgumentHelp("Models, then the data set.", valueName: "models-and-dataset"))
   var names: [String]
+
+  @Option(
+    help: ArgumentHelp(
+      "What is judged: \(Evaluations.all.map { $0.task }.joined(separator: ", ")). (default: what the first model does)",
+      valueName: "task"), transform: Self.task)
+  var task: (any Evaluation.Type)?
 
   @Option(help: ArgumentHelp("Class labels, one a line, in place of the models' own.", valueName: "file"))
   var labels: String?
@@ -30,14 +37,24 @@ struct EvaluateCommand: ParsableCommand {
     transform: Self.precisions)
   var precisions: [ComputePrecision] = []
 
+  @Flag(
+    help: """
+      Mark the models that no other beats at both accuracy and time, over all precisions unless --precisions says which; \
+      the page of --report draws them.
+      """)
+  var pareto = false
+
   @Option(
     help: ArgumentHelp(
       "Write the first model's curves of precision and recall, which requests and 'classify --curves' read.",
       valueName: "file"))
   var saveCurves: String?
 
-  @Option(help: ArgumentHelp("Write a page with tables, charts and the worst pictures.", valueName: "file"))
+  @Option(help: ArgumentHelp("Write a page with tables, charts and the worst examples.", valueName: "file"))
   var report: String?
+
+  @Option(help: .hidden) var measuredContestant: Int?
+  @Option(help: .hidden) var measuredExample: Int?
 
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var fitting: CropOption
@@ -49,44 +66,117 @@ struct EvaluateCommand: ParsableCommand {
     guard names.count > 1 else { throw ValidationError("name at least one model, and a data set") }
   }
 
+  private var datasetPath: String { names[names.count - 1] }
+
+  private var contestants: [EvaluationContestant] {
+    let all: [ComputePrecision] = [.full, .high, .low]
+    return EvaluationContestant.all(
+      Array(names.dropLast()), units: units.unitsList, precisions: precisions.isEmpty && pareto ? all : precisions, options)
+  }
+
   func run() throws {
-    let models = names.dropLast()
+    if measuredContestant != nil { ChildProcess.endWithParent() }
+    let contestants = contestants
+    let first = measuredContestant.map { min(max($0, 0), contestants.count - 1) } ?? 0
+    let model = try contestants[first].load(options)
+    var asked = EvaluationOptions()
+    asked.labels = try labels.map(LabelFile.read)
+    asked.normalization = pixels.normalization
+    asked.cropAndScale = fitting.cropAndScale
+    let job = try evaluating { () throws(VisionError) in
+      if let task { task } else { try Evaluations.of(model, asked) }
+    }
+    if measuredContestant != nil {
+      try measure(job, model, asked)
+    } else {
+      try run(job, contestants, first: model, asked)
+    }
+  }
+
+  private func run<Job: Evaluation>(
+    _ job: Job.Type, _ contestants: [EvaluationContestant], first: Model, _ asked: EvaluationOptions
+  ) throws {
     let dataset = try evaluating { () throws(VisionError) in
-      try LabelledPictures(contentsOf: URL(filePath: names[names.count - 1]))
+      try Job.Dataset(contentsOf: URL(filePath: datasetPath))
     }
     dataset.remarks.forEach(Console.note)
-    let contestants = try EvaluationContestant.all(
-      Array(models), units: units.unitsList, precisions: precisions, labels: try labels.map(LabelFile.read),
-      normalization: pixels.normalization, cropAndScale: fitting.cropAndScale, options)
-    for remark in Set(contestants.flatMap(\.remarks)).sorted() { Console.note(remark) }
+    let contenders = try contestants.enumerated().map { place, contestant in
+      let model = place == 0 ? first : try contestant.load(options)
+      let request = try evaluating { () throws(VisionError) in try Job.request(for: model, asked) }
+      (request.remarks + model.remarks).forEach(Console.note)
+      return EvaluationContender(name: contestant.name, request: request)
+    }
+    let evaluation = try answer(job, contenders, dataset)
+    for fault in evaluation.faults { Console.error("'\(fault.name)': \(describe(fault.reason))") }
+    evaluation.remarks.forEach(Console.note)
+    let costs = try costs(of: evaluation, in: dataset)
+    if let saveCurves { try save(evaluation, to: saveCurves) }
+    if let report {
+      try LocalFile.write(evaluation.page(title: datasetPath.lastPathPart, costs: costs).utf8, to: report)
+    }
+    if output.json {
+      printJSON(try evaluation.json(costs: costs))
+    } else {
+      Console.print(evaluation.text(costs: costs, showsFront: pareto))
+    }
+    if !evaluation.faults.isEmpty { throw SilentFailure(status: .badData) }
+  }
+
+  private func answer<Job: Evaluation>(
+    _ job: Job.Type, _ contenders: [EvaluationContender<Job.Request>], _ dataset: Job.Dataset
+  ) throws -> Job {
     let progress = Progress("evaluating")
-    let count = dataset.pictures.count
-    let evaluation = try evaluating { () throws(VisionError) in
-      try ClassificationEvaluation(of: contestants.map(\.contender), on: dataset) { done in
-        progress.update(Double(done) / Double(count), "\(done) of \(count) pictures")
+    defer { progress.finish() }
+    let count = dataset.examples.count
+    return try evaluating { () throws(VisionError) in
+      try Job(of: contenders, on: dataset) { done in
+        progress.update(Double(done) / Double(count), "\(done) of \(count) \(Job.exampleName)s")
       }
     }
-    progress.finish()
-    for fault in evaluation.faults { Console.error("'\(fault.path)': \(describe(fault.reason))") }
-    for unknown in evaluation.unknownLabels {
-      let shown = unknown.labels.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
-      let more = unknown.labels.count > 3 ? ", …" : ""
-      Console.note(
-        "\(unknown.contender) has no answer for \(unknown.labels.count) of the data set's classes (\(shown)\(more)): "
-          + "pictures of these count as wrong")
+  }
+
+  private func save(_ evaluation: some Evaluation, to path: String) throws {
+    guard let evaluation = evaluation as? ClassificationEvaluation else {
+      throw UsageError("--save-curves is about classifiers: only their answers have precision and recall by confidence")
     }
-    let costs = try contestants.map { try $0.cost(on: evaluation.pictures[0].path) }
-    let table = EvaluationTable(evaluation, costs: costs)
-    if let saveCurves {
-      let curves = PrecisionRecallCurves(of: evaluation.results[0], in: evaluation)
-      try LocalFile.write(curves.json, to: saveCurves)
+    let curves = PrecisionRecallCurves(of: evaluation.results[0], in: evaluation)
+    try LocalFile.write(curves.json, to: path)
+  }
+
+  /// Of each contender in a process of its own, or where that fails in this one, which says so.
+  private func costs<Job: Evaluation>(of evaluation: Job, in dataset: Job.Dataset) throws -> [ContenderCost] {
+    let progress = Progress("measuring")
+    defer { progress.finish() }
+    let name = evaluation.examples[0].name
+    let example = dataset.examples.firstIndex { $0.name == name } ?? 0
+    return try evaluation.contenders.enumerated().map { place, contender in
+      progress.update(Double(place) / Double(evaluation.contenders.count), contender.name)
+      do throws(StartFailure) { return try ContestantMeter.measure(contestant: place, example: example) } catch {
+        Console.note("\(contender.name) could not be measured in a process of its own, so its memory is not known: \(error)")
+        return try evaluating { () throws(VisionError) in
+          try ContenderCost(of: contender.request, answering: try Job.question(of: dataset.examples[example]))
+        }
+      }
     }
-    if let report {
-      let page = evaluation.page(title: names[names.count - 1].lastPathPart, costs: costs)
-      try LocalFile.write(page.utf8, to: report)
+  }
+
+  /// What a process of `ContestantMeter` does.
+  private func measure<Job: Evaluation>(_ job: Job.Type, _ model: Model, _ asked: EvaluationOptions) throws {
+    let cost = try evaluating { () throws(VisionError) in
+      let dataset = try Job.Dataset(contentsOf: URL(filePath: datasetPath))
+      let place = min(max(measuredExample ?? 0, 0), dataset.examples.count - 1)
+      return try ContenderCost(
+        of: try Job.request(for: model, asked), answering: try Job.question(of: dataset.examples[place]), isAlone: true)
     }
-    if output.json { try printJSON(table.document) } else { Console.print(table.text) }
-    if !evaluation.faults.isEmpty { throw SilentFailure(status: .badData) }
+    try ContestantMeter.answer(cost)
+  }
+
+  private static func task(_ text: String) throws -> any Evaluation.Type {
+    guard let task = Evaluations.named(text) else {
+      let known = Evaluations.all.map { $0.task }.joined(separator: ", ")
+      throw ValidationError("'\(text)' is nothing that can be judged; use \(known)")
+    }
+    return task
   }
 
   private static func precisions(_ text: String) throws -> [ComputePrecision] {

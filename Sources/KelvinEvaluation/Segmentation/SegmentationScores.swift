@@ -15,22 +15,28 @@ public struct SegmentationScores: Hashable, Sendable {
   ///   - answer: as many.
   public mutating func add(truth: [Int], answer: [Int]) {
     precondition(truth.count == answer.count)
-    for (truth, answer) in zip(truth, answer) where confusion.indices.contains(truth) {
-      // An answer of no class is wrong for its own.
-      guard confusion.indices.contains(answer) else {
-        unanswered[truth, default: 0] += 1
-        continue
-      }
-      confusion[truth][answer] += 1
+    for (truth, answer) in zip(truth, answer) { add(truth: truth, answer: answer, count: 1) }
+  }
+
+  mutating func add(truth: Int, answer: Int, count: Int) {
+    guard confusion.indices.contains(truth) else { return }
+    // An answer of no class is wrong for its own.
+    if confusion.indices.contains(answer) {
+      confusion[truth][answer] += count
+    } else {
+      unanswered[truth, default: 0] += count
     }
   }
 
   private var unanswered: [Int: Int] = [:]
 
+  /// Pixels that are of a class.
+  public func pixelCount(of label: Int) -> Int { confusion[label].reduce(0, +) + (unanswered[label] ?? 0) }
+
   /// Pixels that class and answer share, of those that either has; nil where neither has any.
   public func intersectionOverUnion(of label: Int) -> Double? {
     let shared = confusion[label][label]
-    let truth = confusion[label].reduce(0, +) + (unanswered[label] ?? 0)
+    let truth = pixelCount(of: label)
     let answer = confusion.reduce(0) { $0 + $1[label] }
     let union = truth + answer - shared
     return union > 0 ? Double(shared) / Double(union) : nil

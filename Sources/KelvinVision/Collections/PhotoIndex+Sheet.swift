@@ -61,13 +61,21 @@ extension ContactSheet.Picture {
   ) -> ContactSheet.Picture {
     do throws(ImageError) {
       let decoded = try ImageFile.decode(path: path)
-      let small = try decoded.pixels.thumbnail(side: thumbnailSide, orientation: decoded.orientation)
-      let bytes = try ImageFile.encode(small, as: .jpeg(quality: quality), name: name)
-      return ContactSheet.Picture(
-        path: name, labels: labels, width: small.width, height: small.height,
-        thumbnail: Data(bytes).base64EncodedString())
+      return try thumbnail(of: decoded.pixels, orientation: decoded.orientation, encodedAs: name, labels)
     } catch {
       return ContactSheet.Picture(path: name, labels: labels, width: 0, height: 0, thumbnail: nil, fault: error.reason)
     }
+  }
+
+  /// A picture that is there.
+  static func thumbnail(
+    of pixels: PixelBuffer, orientation: ImageOrientation, encodedAs name: String,
+    _ labels: [(name: String, confidence: String)]
+  ) throws(ImageError) -> ContactSheet.Picture {
+    let small = try pixels.thumbnail(side: thumbnailSide, orientation: orientation)
+    let bytes = try ImageFile.encode(small, as: .jpeg(quality: quality), name: name)
+    return ContactSheet.Picture(
+      path: name, labels: labels, width: small.width, height: small.height,
+      thumbnail: Data(bytes).base64EncodedString())
   }
 }

@@ -3,11 +3,14 @@
 struct LabelMatching {
   private var answers: [String: String] = [:]
   private var truths: [String: String] = [:]
+  private let all: [String]
+  private let labels: [String]
 
   /// - Parameters:
   ///   - truths: the data set's classes.
   ///   - answers: the classifier's labels.
   init(_ truths: [String], answers: [String]) {
+    (all, labels) = (truths, answers)
     var known: [String: String] = [:]
     // A whole name goes before one of several.
     for answer in answers {
@@ -27,6 +30,27 @@ struct LabelMatching {
 
   /// The class that a label means.
   func truth(of answer: String) -> String? { truths[answer] }
+
+  /// The data set's classes that no label means.
+  ///
+  /// - Throws: `VisionError.invalidRequest` where none is meant at all.
+  func missing(of contender: String) throws(VisionError) -> [String] {
+    let missing = all.filter { answers[$0] == nil }
+    guard missing.count < all.count else {
+      let known = labels.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+      throw .invalidRequest(
+        "none of the data set's \(all.count) classes ('\(all.first ?? "")', …) is one of \(contender)'s (\(known), …); "
+          + "--labels names its classes")
+    }
+    return missing
+  }
+
+  /// What is said of missing classes, up to what becomes of their examples.
+  static func remark(on missing: [String], of contender: String) -> String {
+    let shown = missing.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+    return "\(contender) has no answer for \(missing.count) of the data set's classes "
+      + "(\(shown)\(missing.count > 3 ? ", …" : "")): "
+  }
 
   private static func plain(_ name: String) -> String {
     name.lowercased().split { " _-.".contains($0) }.joined(separator: " ")

@@ -59,6 +59,9 @@ struct SegmentationClasses: Sendable {
   /// What the model's metadata says it is for: `imageSegmenter`, `depthEstimator`; nil where it says nothing.
   static func purpose(_ metadata: ModelMetadata) -> String? { metadata.userDefined[typeKey] }
 
+  /// Of all classes; none where neither model nor user names them.
+  var names: [String] { labels.indices.map(label) }
+
   func label(_ index: Int) -> String {
     guard labels.indices.contains(index), !Self.placeholders.contains(labels[index]) else { return "class \(index)" }
     return labels[index]

@@ -16,7 +16,7 @@ public struct SegmentationRequest: ImageProcessingRequest {
   /// What to know of the model: metadata that cannot be read.
   public var remarks: [String] { segmenter.remarks }
 
-  private let segmenter: PictureSegmenter
+  let segmenter: PictureSegmenter
   private let predictor: Predictor
 
   /// A request to segment whole pictures.

@@ -6,17 +6,21 @@ import KelvinIndex
 
 /// Pictures whose classes are known: a folder for each class, a CSV file with a picture and its class on each line, or a
 /// document as COCO's.
-public struct LabelledPictures: Sendable {
+public struct LabelledPictures: EvaluationDataset {
   /// A picture.
-  public struct Picture: Hashable, Sendable {
+  public struct Picture: Hashable, EvaluationExample {
     /// Where it lies.
     public var path: String
+    /// The same.
+    public var name: String { path }
     /// Its class, as the data set names it.
     public var label: String
   }
 
   /// In the order of the data set.
   public let pictures: [Picture]
+  /// The same, as all data sets call them.
+  public var examples: [Picture] { pictures }
   /// What is said of what was left out.
   public let remarks: [String]
 
@@ -40,8 +44,7 @@ public struct LabelledPictures: Sendable {
     } else {
       let data: Data
       do throws(ModelError) { data = try LocalFile.read(path) } catch { throw .invalidRequest(error.description) }
-      let isDocument = data.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "{")
-      (pictures, remarks) = try isDocument ? Self.document(data, path) : Self.lines(data, path)
+      (pictures, remarks) = try COCODocument.begins(data) ? Self.document(data, path) : Self.lines(data, path)
     }
     guard !pictures.isEmpty else {
       throw .invalidRequest(
@@ -104,37 +107,10 @@ public struct LabelledPictures: Sendable {
     return (pictures, [])
   }
 
-  private struct Document: Decodable {
-    struct Image: Decodable {
-      var id: Int
-      var fileName: String
-    }
-    struct Annotation: Decodable {
-      var imageId: Int
-      var categoryId: Int
-    }
-    struct Category: Decodable {
-      var id: Int
-      var name: String
-    }
-    var images: [Image]
-    var annotations: [Annotation]
-    var categories: [Category]
-  }
-
   private static func document(_ data: Data, _ path: String) throws(VisionError) -> Found {
-    let document: Document
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    do { document = try decoder.decode(Document.self, from: data) } catch {
-      throw .invalidRequest(
-        "'\(path)' is no data set: expected {\"images\": [{\"id\", \"file_name\"}], "
-          + "\"annotations\": [{\"image_id\", \"category_id\"}], \"categories\": [{\"id\", \"name\"}]}")
-    }
-    let names = Dictionary(document.categories.map { ($0.id, $0.name) }) { first, _ in first }
-    var classes: [Int: Set<Int>] = [:]
-    for annotation in document.annotations { classes[annotation.imageId, default: []].insert(annotation.categoryId) }
-    let folder = path.parentPath
+    let document = try COCODocument(data, at: path)
+    let names = document.names
+    let classes = document.annotationsByImage.mapValues { Set($0.map(\.categoryId)) }
     var pictures: [Picture] = []
     var ambiguous = 0
     for image in document.images {
@@ -142,8 +118,7 @@ public struct LabelledPictures: Sendable {
         ambiguous += 1
         continue
       }
-      let place = image.fileName.isRootedPath ? image.fileName : "\(folder)/\(image.fileName)"
-      pictures.append(Picture(path: place, label: name))
+      pictures.append(Picture(path: document.path(of: image, in: path), label: name))
     }
     let verb = ambiguous == 1 ? "picture has" : "pictures have"
     return (pictures, ambiguous == 0 ? [] : ["\(ambiguous) \(verb) no class or several, and do not count"])

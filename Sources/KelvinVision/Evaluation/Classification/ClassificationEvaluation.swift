@@ -1,0 +1,120 @@
+import Kelvin
+import KelvinBasics
+public import KelvinEvaluation
+import Synchronization
+
+/// What one or several classifiers say of the same labelled pictures.
+public struct ClassificationEvaluation: Evaluation {
+  /// What one of them said.
+  public struct Result: Sendable {
+    /// The contender's.
+    public let name: String
+    /// Of each picture that could be read, in the data set's order.
+    public let pictures: [ClassifiedPicture]
+    /// How good that is.
+    public let scores: ClassificationScores
+    /// The classifier's own labels of the data set's classes, by their numbers, where it has other names for them.
+    let names: [Int: String]
+  }
+
+  public let contenders: [EvaluationContender<ClassificationRequest>]
+  /// The names of the classes, by their numbers in the results.
+  public let labels: [String]
+  /// Pictures that could be read, in the data set's order.
+  public let examples: [LabelledPictures.Picture]
+  /// In the order of the contenders.
+  public let results: [Result]
+  public let faults: [EvaluationFault]
+  /// Classes of the data set that a contender has no answer for; its pictures of them are counted as wrong.
+  public let unknownLabels: [(contender: String, labels: [String])]
+
+  /// Answers that are kept of a picture: the surest, and of those beyond the first five what is believed at all.
+  private static let (surest, mostAnswers, leastConfidence) = (5, 100, Float(0.001))
+
+  /// Lets classifiers see pictures, each of which is decoded once. Several are seen at a time.
+  ///
+  /// - Parameters:
+  ///   - contenders: at least one; the others are compared with the first.
+  ///   - dataset: pictures whose classes are known, by labels.
+  ///   - progress: told how many pictures are done, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no picture can be
+  ///   read; `image` where none can be decoded at all; `prediction` where a model fails.
+  public init(
+    of contenders: [EvaluationContender<ClassificationRequest>], on dataset: LabelledPictures,
+    progress: @Sendable (Int) -> Void = { _ in }
+  ) throws(VisionError) {
+    do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
+    let known = Mutex<[Int: [String]]>([:])
+    let run = try EvaluationRun<[ClassificationObservation]>(Self.self, contenders, on: dataset, progress: progress) {
+      (place, picture, _) throws(VisionError) in
+      let all = try contenders[place].request.classify(picture.pixels, orientation: picture.orientation)
+      known.withLock { if $0[place] == nil { $0[place] = all.map(\.identifier) } }
+      return Self.believed(all)
+    }
+    try self.init(contenders, dataset, run, known: known.withLock { $0 })
+  }
+
+  private static func believed(_ observations: [ClassificationObservation]) -> [ClassificationObservation] {
+    observations.prefix(mostAnswers).enumerated()
+      .filter { $0 < surest || $1.confidence >= leastConfidence }.map(\.element)
+  }
+
+  /// - Parameter known: each contender's labels.
+  private init(
+    _ contenders: [EvaluationContender<ClassificationRequest>], _ dataset: LabelledPictures,
+    _ run: EvaluationRun<[ClassificationObservation]>, known: [Int: [String]]
+  ) throws(VisionError) {
+    let examples = run.answered.map { dataset.pictures[$0] }
+    let truths = Set(examples.map(\.label)).sorted()
+    var labels = LabelNumbers(truths)
+    var (results, unknown): ([Result], [(contender: String, labels: [String])]) = ([], [])
+    for (place, contender) in contenders.enumerated() {
+      let names = LabelMatching(truths, answers: known[place] ?? [])
+      let missing = try names.missing(of: contender.name)
+      if !missing.isEmpty { unknown.append((contender.name, missing)) }
+      let pictures = zip(examples, run.outcomes[place]).map { example, observations in
+        ClassifiedPicture(
+          truth: labels.number(of: example.label),
+          answers: observations.map {
+            ClassifiedPicture.Answer(
+              label: labels.number(of: names.truth(of: $0.identifier) ?? $0.identifier), confidence: $0.confidence)
+          })
+      }
+      let own = truths.compactMap { truth in names.answer(for: truth).map { (labels.number(of: truth), $0) } }
+      results.append(
+        Result(
+          name: contender.name, pictures: pictures, scores: ClassificationScores(pictures),
+          names: Dictionary(own) { first, _ in first }))
+    }
+    (self.contenders, self.examples, self.labels, faults) = (contenders, examples, labels.names, run.faults)
+    (self.results, unknownLabels) = (results, unknown)
+  }
+
+  /// How the top answers of one result and of the first compare, picture by picture.
+  public func comparison(of result: Result) -> PairedProportions { Self.pairs(results[0], result) }
+
+  static func pairs(_ first: Result, _ second: Result) -> PairedProportions {
+    var pairs = PairedProportions()
+    for (first, second) in zip(first.pictures, second.pictures) {
+      pairs.add(first: first.isRight(among: 1), second: second.isRight(among: 1))
+    }
+    return pairs
+  }
+}
+
+/// Numbers for names, as they are met.
+private struct LabelNumbers {
+  private(set) var names: [String] = []
+  private var numbers: [String: Int] = [:]
+
+  init(_ names: [String]) {
+    for name in names { _ = number(of: name) }
+  }
+
+  mutating func number(of name: String) -> Int {
+    if let number = numbers[name] { return number }
+    numbers[name] = names.count
+    names.append(name)
+    return names.count - 1
+  }
+}

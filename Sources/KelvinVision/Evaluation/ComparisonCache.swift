@@ -1,0 +1,13 @@
+import Synchronization
+
+/// Comparisons that draw examples again and again, each made once.
+final class ComparisonCache: Sendable {
+  private let made = Mutex<[[Int]: EvaluationComparison]>([:])
+
+  func comparison(_ contender: Int, _ other: Int, _ make: () -> EvaluationComparison) -> EvaluationComparison {
+    if let known = made.withLock({ $0[[contender, other]] }) { return known }
+    let comparison = make()
+    made.withLock { $0[[contender, other]] = comparison }
+    return comparison
+  }
+}

@@ -1,0 +1,89 @@
+public import FoundationEssentials
+import Kelvin
+import KelvinBasics
+
+extension Evaluation {
+  /// What was found, for programs: `{"task", "pictures", "faults", "results", "verdict"}`. Shares are 0…1, times seconds, sizes
+  /// bytes; numbers that JSON cannot hold are text.
+  ///
+  /// - Parameter costs: of the contenders, in their order.
+  /// - Throws: `EncodingError` for what cannot be written.
+  public func json(costs: [ContenderCost]) throws -> Data {
+    let verdict = verdict(costs: costs)
+    let results = contenders.indices.map { place in
+      ContenderDocument(
+        model: names[place], cost: costs[place], comparison: place > 0 ? comparison(of: place, with: 0) : nil,
+        isOnFront: verdict?.front.contains(place), details: details(of: place))
+    }
+    let document = EvaluationDocument(
+      task: Self.task, pictures: examples.count,
+      faults: faults.map { EvaluationDocument.Fault(image: $0.name, error: $0.reason) }, results: results,
+      verdict: verdict.map {
+        EvaluationDocument.Verdict(
+          model: names[$0.chosen], best: names[$0.best], front: $0.front.map { names[$0] }, sentence: $0.sentence)
+      })
+    return try JSONText.encode(document, unspeakable: .text)
+  }
+}
+
+private struct EvaluationDocument: Encodable {
+  struct Fault: Encodable {
+    var image: String
+    var error: String
+  }
+
+  struct Verdict: Encodable {
+    var model: String
+    var best: String
+    var front: [String]
+    var sentence: String
+  }
+
+  var task: String
+  var pictures: Int
+  var faults: [Fault]
+  var results: [ContenderDocument]
+  var verdict: Verdict?
+}
+
+/// One object of what all jobs have and what one has besides.
+private struct ContenderDocument: Encodable {
+  private struct Shared: Encodable {
+    var model: String
+    var bytes: Int
+    var seconds: Double
+    var peakMemory: Int?
+    var devices: [String: Double]
+    var againstFirst: Comparison?
+    var isOnFront: Bool?
+  }
+
+  private struct Comparison: Encodable {
+    var difference: Double?
+    var interval: [Double]?
+    var probability: Double?
+    var onlyFirst: Int?
+    var onlyThis: Int?
+  }
+
+  private let shared: Shared
+  private let details: any Encodable
+
+  init(
+    model: String, cost: ContenderCost, comparison: EvaluationComparison?, isOnFront: Bool?, details: any Encodable
+  ) {
+    shared = Shared(
+      model: model, bytes: cost.bytes, seconds: cost.seconds, peakMemory: cost.peakMemory, devices: cost.devices,
+      againstFirst: comparison.map {
+        Comparison(
+          difference: $0.difference, interval: $0.interval.map { [$0.lowerBound, $0.upperBound] },
+          probability: $0.probability, onlyFirst: $0.onlyOther, onlyThis: $0.onlyContender)
+      }, isOnFront: isOnFront)
+    self.details = details
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try shared.encode(to: encoder)
+    try details.encode(to: encoder)
+  }
+}

@@ -1,0 +1,84 @@
+import Dispatch
+import FoundationEssentials
+import Kelvin
+import KelvinBasics
+import KelvinReport
+import Synchronization
+
+private let mostMistakes = 12
+
+extension Evaluation {
+  /// All of it on one page that opens anywhere and fetches nothing, with the examples that each contender does worst at.
+  ///
+  /// - Parameters:
+  ///   - title: above the page.
+  ///   - costs: of the contenders, in their order.
+  /// - Returns: an HTML document.
+  public func page(title: String, costs: [ContenderCost]) -> String {
+    let verdict = verdict(costs: costs)
+    let parts = contenders.indices.map { place in
+      EvaluationPage.Contestant(
+        name: names[place], figures: zip(Self.measures, figures(of: place)).map { $0.text($1) },
+        quality: quality(of: place), interval: interval(of: place), intervalText: intervalWords(of: place),
+        size: HumanReadable.bytes(costs[place].bytes),
+        memory: costs[place].peakMemory.map(HumanReadable.bytes) ?? "—", seconds: costs[place].seconds,
+        devices: costs[place].placement, isOnFront: verdict?.front.contains(place) ?? false,
+        isChosen: verdict?.chosen == place, sections: sections(on: place).map(\.reported),
+        mistakes: worst(of: place))
+    }
+    return EvaluationPage(
+      title: title, summary: subject, verdict: verdict?.sentence, measures: Self.measures.map(\.name),
+      isShare: Self.decisive.unit == .share, isBetterWhenLarger: Self.decisive.isBetterWhenLarger, contestants: parts,
+      notes: contenders.indices.dropFirst().map(sentence) + remarks, kelvinVersion: kelvinVersion
+    ).render()
+  }
+
+  private func intervalWords(of contender: Int) -> String {
+    interval(of: contender).map { "\(Self.decisive.text($0.lowerBound)) to \(Self.decisive.text($0.upperBound))" } ?? "—"
+  }
+
+  /// With thumbnails, several made at a time.
+  private func worst(of contender: Int) -> [EvaluationPage.Mistake] {
+    let mistakes = Array(mistakes(of: contender).prefix(mostMistakes))
+    let made = Mutex<[Int: EvaluationPage.Mistake]>([:])
+    DispatchQueue.concurrentPerform(iterations: mistakes.count) { place in
+      let mistake = mistakes[place]
+      let shown = ContactSheet.Picture.thumbnail(shownAs: examples[mistake.example].name, mistake.answers) {
+        () throws(VisionError) in try picture(of: mistake.example, by: contender)
+      }
+      made.withLock { $0[place] = EvaluationPage.Mistake(picture: shown, caption: mistake.caption) }
+    }
+    return made.withLock { made in mistakes.indices.compactMap { made[$0] } }
+  }
+}
+
+extension EvaluationSection {
+  fileprivate var reported: EvaluationPage.Section {
+    switch self {
+    case .table(let title, let columns, let rows): .table(title: title, columns: columns, rows: rows)
+    case .calibration(let bins): .calibration(bins)
+    case .scatter(let title, let points): .scatter(title: title, points)
+    }
+  }
+}
+
+extension ContactSheet.Picture {
+  /// A picture that is already upright; what cannot be seen any more says why.
+  fileprivate static func thumbnail(
+    shownAs name: String, _ labels: [(name: String, figure: String)],
+    of picture: () throws(VisionError) -> PixelBuffer?
+  ) -> ContactSheet.Picture {
+    let labels = labels.map { (name: $0.name, confidence: $0.figure) }
+    do throws(VisionError) {
+      guard let pixels = try picture() else {
+        return ContactSheet.Picture(path: name, labels: labels, width: 0, height: 0, thumbnail: nil, fault: "")
+      }
+      do throws(ImageError) {
+        return try thumbnail(of: pixels, orientation: .up, encodedAs: name, labels)
+      } catch { throw .image(error) }
+    } catch {
+      return ContactSheet.Picture(
+        path: name, labels: labels, width: 0, height: 0, thumbnail: nil, fault: error.description)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import KelvinBasics
+
+extension Evaluation {
+  /// Contenders that more is said of than figures.
+  private static var mostNoted: Int { 3 }
+
+  /// What was found, for people, in at most 80 columns.
+  ///
+  /// - Parameters:
+  ///   - costs: of the contenders, in their order.
+  ///   - showsFront: whether those are marked that no other beats at both figure and time.
+  public func text(costs: [ContenderCost], showsFront: Bool = false) -> String {
+    let verdict = verdict(costs: costs)
+    var columns = [TextTable.Column("MODEL", shrinksTo: 12, cut: .beginning)]
+    for (place, measure) in Self.measures.enumerated() {
+      columns.append(.init(measure.name.uppercased(), .right))
+      if place == 0 { columns.append(.init("95 %", .right)) }
+    }
+    columns += [.init("SIZE", .right), .init("MEMORY", .right, vanishes: true), .init("WARM", .right)]
+    if showsFront { columns.append(.init("FRONT")) }
+    var table = TextTable(columns)
+    for (place, cost) in costs.enumerated() {
+      var cells = [names[place]]
+      for (number, pair) in zip(Self.measures, figures(of: place)).enumerated() {
+        cells.append(pair.0.text(pair.1))
+        if number == 0 { cells.append(intervalText(of: place)) }
+      }
+      cells += [
+        HumanReadable.bytes(cost.bytes), cost.peakMemory.map(HumanReadable.bytes) ?? "—",
+        HumanReadable.seconds(cost.seconds),
+      ]
+      if showsFront { cells.append(verdict?.front.contains(place) ?? true ? "yes" : "") }
+      table.add(cells)
+    }
+    let droppable = Self.measures.dropFirst().reversed().map { $0.name.uppercased() }
+    let lines = table.lines(width: 80, leavingOut: droppable) + ["", subject]
+    let devices = costs.enumerated().filter { $1.devices.count > 1 }.map { "\(names[$0]) runs on \($1.placement)" }
+    // Of many, the one to use alone.
+    let noted = contenders.count > Self.mostNoted ? [verdict?.chosen ?? 0] : Array(contenders.indices)
+    let sentences =
+      contenders.indices.dropFirst().map(sentence) + devices + noted.flatMap(notes)
+      + (verdict.map { [$0.sentence] } ?? [])
+    return (lines + sentences.flatMap { $0.wrapped(hangingIndent: 2) }).joined(separator: "\n")
+  }
+
+  private func intervalText(of contender: Int) -> String {
+    guard let interval = interval(of: contender) else { return "—" }
+    func shown(_ value: Double) -> String {
+      Self.decisive.unit == .share ? HumanReadable.fixed(value * 100, decimals: 1) : HumanReadable.significant(value)
+    }
+    return "\(shown(interval.lowerBound))–\(shown(interval.upperBound))"
+  }
+}

@@ -1,0 +1,91 @@
+import Dispatch
+public import Kelvin
+import KelvinBasics
+import Synchronization
+
+/// What contenders said of the examples of a data set, each of which was read once.
+struct EvaluationRun<Outcome: Sendable> {
+  /// Places in the data set of the examples that were answered, in its order.
+  let answered: [Int]
+  /// Of each contender, of the examples that were answered.
+  let outcomes: [[Outcome]]
+  let faults: [EvaluationFault]
+
+  private struct Seen {
+    var outcomes: [Int: [Outcome]] = [:]
+    var faults: [Int: String] = [:]
+    /// What keeps all examples from being answered.
+    var failure: VisionError?
+  }
+
+  /// Asks all contenders, about several examples at a time.
+  ///
+  /// - Parameter outcome: what is kept of an answer to an example; the contender by its place.
+  /// - Throws: what an answer throws, and `invalidRequest` where no example can be read.
+  init<Job: Evaluation>(
+    _ job: Job.Type, _ contenders: [EvaluationContender<Job.Request>], on dataset: Job.Dataset,
+    progress: @Sendable (Int) -> Void,
+    outcome: @Sendable (Int, Job.Request.Question, Job.Dataset.Example) throws(VisionError) -> Outcome
+  ) throws(VisionError) {
+    precondition(!contenders.isEmpty, "an evaluation is of at least one contender")
+    let examples = dataset.examples
+    let budget = WorkBudget.current
+    let seen = Mutex(Seen())
+    DispatchQueue.concurrentPerform(iterations: examples.count) { index in
+      guard seen.withLock({ $0.failure == nil }) else { return }
+      let result = WorkBudget.governing(budget) {
+        Result { () throws(VisionError) in try Self.outcomes(job, contenders, examples[index], outcome) }
+      }
+      let done = seen.withLock { seen in
+        switch result {
+        case .success(.success(let outcomes)): seen.outcomes[index] = outcomes
+        case .success(.failure(let fault)): seen.faults[index] = fault.reason
+        case .failure(let failure): seen.failure = failure
+        }
+        return seen.outcomes.count + seen.faults.count
+      }
+      progress(done)
+    }
+    let all = seen.withLock { $0 }
+    if let failure = all.failure { throw failure }
+    let answered = examples.indices.filter { all.outcomes[$0] != nil }
+    faults = examples.indices.compactMap { index in
+      all.faults[index].map { EvaluationFault(name: examples[index].name, reason: $0) }
+    }
+    guard !answered.isEmpty else {
+      throw .invalidRequest("none of the \(examples.count) \(Job.exampleName)s can be read: \(faults.first?.reason ?? "")")
+    }
+    self.answered = answered
+    outcomes = contenders.indices.map { place in answered.compactMap { all.outcomes[$0]?[place] } }
+  }
+
+  /// Why an example could not be read.
+  private struct Unreadable: Error { var reason: String }
+
+  private static func outcomes<Job: Evaluation>(
+    _ job: Job.Type, _ contenders: [EvaluationContender<Job.Request>], _ example: Job.Dataset.Example,
+    _ outcome: (Int, Job.Request.Question, Job.Dataset.Example) throws(VisionError) -> Outcome
+  ) throws(VisionError) -> Result<[Outcome], Unreadable> {
+    let question: Job.Request.Question
+    do throws(VisionError) { question = try job.question(of: example) } catch {
+      guard case .image(let fault) = error, fault.code != .decoderMissing else { throw error }
+      return .failure(Unreadable(reason: fault.reason))
+    }
+    var outcomes: [Outcome] = []
+    for place in contenders.indices { outcomes.append(try outcome(place, question, example)) }
+    return .success(outcomes)
+  }
+}
+
+extension Evaluation where Request.Question == DecodedImage {
+  /// A picture by its path.
+  public static func question(of example: Dataset.Example) throws(VisionError) -> DecodedImage {
+    do throws(ImageError) { return try ImageFile.decode(path: example.name) } catch { throw .image(error) }
+  }
+
+  /// The picture as it is.
+  public func picture(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
+    let decoded = try Self.question(of: examples[example])
+    do throws(ImageError) { return try decoded.pixels.oriented(decoded.orientation) } catch { throw .image(error) }
+  }
+}

@@ -1,0 +1,120 @@
+import Kelvin
+import KelvinBasics
+import KelvinEvaluation
+
+/// Which of some contenders for this job on this machine.
+public struct EvaluationVerdict: Hashable, Sendable {
+  /// The contender's place: of those that lose next to nothing to the best, with 95 % confidence, the fastest.
+  public var chosen: Int
+  /// The one with the best figure; of equals the fastest.
+  public var best: Int
+  /// Those that no other beats at both figure and time, the fastest first.
+  public var front: [Int]
+  /// All of it for people.
+  public var sentence: String
+}
+
+extension Evaluation {
+  /// Which contender for this job on this machine; nil of one alone, and where none has a figure.
+  ///
+  /// - Parameter costs: of the contenders, in their order.
+  public func verdict(costs: [ContenderCost]) -> EvaluationVerdict? {
+    let isLarger = Self.decisive.isBetterWhenLarger
+    let points = contenders.indices.map { place in
+      (cost: costs[place].seconds, quality: quality(of: place).map { isLarger ? $0 : -$0 } ?? .nan)
+    }
+    let front = ParetoFront.members(of: points)
+    guard contenders.count > 1, let last = front.last else { return nil }
+    // Equals lie side by side at the front's end, the fastest first.
+    let best = front.first { points[$0].quality == points[last].quality } ?? last
+    let near = contenders.indices.filter { place in
+      place == best || greatestLoss(of: place, against: best).map { $0 <= margin(of: best) } ?? false
+    }
+    let chosen = near.min { (points[$0].cost, $0) < (points[$1].cost, $1) } ?? best
+    return EvaluationVerdict(
+      chosen: chosen, best: best, front: front, sentence: sentence(chosen: chosen, best: best, costs, points.map(\.cost)))
+  }
+
+  /// What may be lost for time: two points, or a fiftieth of what is no share.
+  private func margin(of best: Int) -> Double {
+    Self.decisive.unit == .share ? 0.02 : 0.02 * abs(quality(of: best) ?? 0)
+  }
+
+  /// How much worse a contender may be, with 95 % confidence; nil where too few examples tell.
+  private func greatestLoss(of contender: Int, against best: Int) -> Double? {
+    comparison(of: contender, with: best).interval.map {
+      Self.decisive.isBetterWhenLarger ? -$0.lowerBound : $0.upperBound
+    }
+  }
+
+  private func sentence(chosen: Int, best: Int, _ costs: [ContenderCost], _ seconds: [Double]) -> String {
+    func shown(_ place: Int) -> String {
+      "\(names[place]) (\(decisiveText(of: place)), \(HumanReadable.seconds(costs[place].seconds)))"
+    }
+    let beginning = "For this job on this machine: \(shown(chosen))"
+    guard chosen == best else {
+      return "\(beginning), which loses at most \(Self.amount(margin(of: best))) to the best, \(shown(best))."
+    }
+    let fastest = seconds.indices.min { (seconds[$0], $0) < (seconds[$1], $1) } ?? chosen
+    guard fastest != best else { return "\(beginning), the best and the fastest of \(names.count)." }
+    let comparison = comparison(of: fastest, with: best)
+    if comparison.isDifferent, let difference = comparison.difference {
+      return "\(beginning). The fastest, \(shown(fastest)), is worse by \(Self.amount(difference))."
+    }
+    let loss = greatestLoss(of: fastest, against: best).map { " and may be worse by up to \(Self.amount($0))" } ?? ""
+    let count = "\(counted(examples.count)) \(examples.count == 1 ? "does" : "do")"
+    return "\(beginning). The fastest is \(shown(fastest))\(loss): \(count) not tell."
+  }
+
+  /// `1 picture`, `3 pictures`.
+  func counted(_ count: Int) -> String { "\(count) \(Self.exampleName)\(count == 1 ? "" : "s")" }
+
+  /// The first measure with its name: `top-1 71.2 %`.
+  func decisiveText(of contender: Int) -> String {
+    "\(Self.decisive.name.lowercasedInitial) \(Self.decisive.text(quality(of: contender)))"
+  }
+
+  /// A difference without its sign: `1.2 points`.
+  static func amount(_ difference: Double) -> String {
+    switch decisive.unit {
+    case .share: "\(HumanReadable.fixed(abs(difference) * 100, decimals: 1)) points"
+    case .number: HumanReadable.significant(abs(difference))
+    }
+  }
+
+  /// How a contender compares with the first, for people.
+  public func sentence(on contender: Int) -> String {
+    let comparison = comparison(of: contender, with: 0)
+    let isShare = Self.decisive.unit == .share
+    func signed(_ value: Double) -> String {
+      (value < 0 ? "" : "+") + (isShare ? HumanReadable.fixed(value * 100, decimals: 1) : HumanReadable.significant(value))
+    }
+    var words = "\(names[contender]) against \(names[0]): "
+    guard let difference = comparison.difference else { return words + "nothing to compare" }
+    words += "\(Self.decisive.name.lowercasedInitial) \(signed(difference))\(isShare ? " points" : "")"
+    if let interval = comparison.interval {
+      words += " (\(signed(interval.lowerBound)) to \(signed(interval.upperBound)))"
+    }
+    if let probability = comparison.probability {
+      words += probability < 0.001 ? ", p < 0.001" : ", p = \(HumanReadable.fixed(probability, decimals: 3))"
+    }
+    let count = "\(counted(examples.count)) \(examples.count == 1 ? "tells" : "tell")"
+    return words + (comparison.isDifferent ? ": a difference" : ": no difference that \(count)")
+  }
+}
+
+extension EvaluationMeasure {
+  /// A figure as people read it; `—` for none.
+  func text(_ figure: Double?) -> String {
+    guard let figure else { return "—" }
+    return unit == .share ? HumanReadable.percent(figure) : HumanReadable.significant(figure)
+  }
+}
+
+extension String {
+  /// `Top-1` is `top-1` in a sentence; abbreviations stay.
+  var lowercasedInitial: String {
+    guard let first, dropFirst().first?.isUppercase != true else { return self }
+    return first.lowercased() + dropFirst()
+  }
+}

@@ -1,0 +1,115 @@
+import Kelvin
+import KelvinBasics
+public import KelvinEvaluation
+
+/// How well one or several models' label maps fit those that are right.
+public struct SegmentationEvaluation: Evaluation {
+  /// What one of them said.
+  public struct Result: Sendable {
+    /// The contender's.
+    public let name: String
+    /// Of each picture that could be read, in the data set's order.
+    public let pictures: [SegmentedPicture]
+    /// How good that is, over all pixels.
+    public let scores: SegmentationScores
+    /// Of the mean intersection over union, with 95 % confidence: pictures are drawn again (``Bootstrap``).
+    public let interval: ClosedRange<Double>?
+    let overlaps: OverlapCounts
+  }
+
+  public let contenders: [EvaluationContender<SegmentationRequest>]
+  public let examples: [SegmentedPictures.Picture]
+  /// The classes' names, by their numbers in the results.
+  public let labels: [String]
+  /// In the order of the contenders.
+  public let results: [Result]
+  public let faults: [EvaluationFault]
+  public let remarks: [String]
+  private let comparisons = ComparisonCache()
+
+  /// Lets models see pictures, each of which is decoded once. Several are seen at a time.
+  ///
+  /// - Parameters:
+  ///   - contenders: at least one; the others are compared with the first.
+  ///   - dataset: pictures with their label maps.
+  ///   - progress: told how many pictures are done, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no picture can be
+  ///   read; `image` where none can be decoded at all; `prediction` where a model fails.
+  public init(
+    of contenders: [EvaluationContender<SegmentationRequest>], on dataset: SegmentedPictures,
+    progress: @Sendable (Int) -> Void = { _ in }
+  ) throws(VisionError) {
+    do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
+    var remarks: [String] = []
+    var translations: [[UInt8]] = []
+    for contender in contenders {
+      let translation = try ClassTranslation(to: dataset.names, from: contender.request.labels, of: contender.name)
+      remarks += translation.remarks
+      translations.append(translation.numbers)
+    }
+    let known = translations
+    let run = try EvaluationRun<SegmentedPicture>(Self.self, contenders, on: dataset, progress: progress) {
+      (place, question, _) throws(VisionError) in
+      let picture = question.picture
+      let observation = try contenders[place].request.segment(picture.pixels, orientation: picture.orientation)
+      return SegmentedPicture(truth: question.truth, answer: observation.labelMap.map { known[place][Int($0)] })
+    }
+    let largest = run.outcomes.joined().flatMap { $0.counts.keys.flatMap { [$0.truth, $0.answer] } }
+      .filter { $0 < SegmentedPicture.noClass }.max() ?? 0
+    let count = dataset.names?.count ?? Int(largest) + 1
+    labels = (0..<count).map { dataset.names?[$0] ?? contenders[0].request.label($0) }
+    results = zip(contenders, run.outcomes).map { contender, pictures in
+      let overlaps = OverlapCounts(pictures, classCount: count)
+      return Result(
+        name: contender.name, pictures: pictures, scores: SegmentationScores(pictures, classCount: count),
+        interval: Bootstrap.interval(of: pictures.count, overlaps.meanIntersectionOverUnion), overlaps: overlaps)
+    }
+    (self.contenders, self.remarks) = (contenders, remarks)
+    (examples, faults) = (run.answered.map { dataset.examples[$0] }, run.faults)
+  }
+
+  public func comparison(of contender: Int, with other: Int) -> EvaluationComparison {
+    comparisons.comparison(contender, other) {
+      let (first, second) = (results[other].overlaps, results[contender].overlaps)
+      func difference(_ drawn: [Int]) -> Double? {
+        guard let a = first.meanIntersectionOverUnion(of: drawn), let b = second.meanIntersectionOverUnion(of: drawn) else {
+          return nil
+        }
+        return b - a
+      }
+      return EvaluationComparison(
+        difference: difference(Array(examples.indices)), interval: Bootstrap.interval(of: examples.count, difference))
+    }
+  }
+}
+
+/// What a model's classes are in the numbers of a data set.
+struct ClassTranslation {
+  /// By the model's class; `noClass` for one that the data set does not have, and for what it did not see.
+  var numbers: [UInt8] = (0...255).map { min(UInt8($0), SegmentedPicture.noClass) }
+  var remarks: [String] = []
+
+  /// - Parameters:
+  ///   - names: of the data set's classes; nil where they are the model's own numbers.
+  ///   - labels: of the model's classes; none where they have no names.
+  /// - Throws: `VisionError.invalidRequest` where the model has no class of the data set.
+  init(to names: [String]?, from labels: [String], of contender: String) throws(VisionError) {
+    guard let names else { return }
+    guard !labels.isEmpty else {
+      remarks = ["\(contender) does not name its classes: they are taken for the data set's by their numbers"]
+      return
+    }
+    let matching = LabelMatching(names, answers: labels)
+    let missing = try matching.missing(of: contender)
+    let places = Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
+    numbers = (0...255).map { number in
+      guard number < labels.count, let name = matching.truth(of: labels[number]), let place = places[name] else {
+        return SegmentedPicture.noClass
+      }
+      return UInt8(place)
+    }
+    if !missing.isEmpty {
+      remarks = [LabelMatching.remark(on: missing, of: contender) + "their pixels count as wrong"]
+    }
+  }
+}
