@@ -1,17 +1,6 @@
-import ArgumentParser
 import Kelvin
 import KelvinBasics
 import KelvinVision
-
-/// How classifications are printed.
-enum ClassificationFormat: String, CaseIterable, ExpressibleByArgument {
-  /// For people.
-  case table
-  /// A JSON document on a line for each picture, as it is done.
-  case jsonl
-  /// A line for each label, as it is done, below one with the columns' names.
-  case csv
-}
 
 /// Prints what was seen on pictures, in their order.
 final class ClassificationPrinter {
@@ -26,12 +15,12 @@ final class ClassificationPrinter {
     var error: String?
   }
 
-  private let format: ClassificationFormat
+  private let format: PictureResultFormat
   private let isDocument: Bool
   private var documents: [Document] = []
 
   /// - Parameter isDocument: whether all is one JSON document, whatever the format.
-  init(_ format: ClassificationFormat, isDocument: Bool) {
+  init(_ format: PictureResultFormat, isDocument: Bool) {
     self.format = format
     self.isDocument = isDocument
     if format == .csv { Console.print("image,identifier,confidence,error") }

@@ -28,7 +28,7 @@ struct ClassifyCommand: ParsableCommand {
   var top: Int?
 
   @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
-  var format: ClassificationFormat = .table
+  var format: PictureResultFormat = .table
 
   @Option(
     help: ArgumentHelp("Class labels, one a line, in place of the model's own.", valueName: "file"))
@@ -63,6 +63,8 @@ struct ClassifyCommand: ParsableCommand {
     }
     let classNames = try labels.map(LabelFile.read) ?? usual.labels
     let measured = try curves.read()
+    let run = PictureRun<[ClassificationObservation]>(
+      PictureFiles.named(namesModel ? Array(names.dropFirst()) : names), orientation: pictures.orientation)
     let model = try Model.loadWithProgress(
       try ReadModel(contentsOf: usual.url, allowsLinks: configuration.allowsLinks), configuration)
     var request = try recognizing { () throws(VisionError) in
@@ -78,28 +80,18 @@ struct ClassifyCommand: ParsableCommand {
           + "alone (--min-confidence)")
     }
 
-    let files = PictureFiles.named(namesModel ? Array(names.dropFirst()) : names)
     let printer = ClassificationPrinter(format, isDocument: output.json)
-    let progress = Progress("classifying")
-    var (failures, done) = (0, 0)
-    for batch in stride(from: 0, to: files.count, by: PictureBatch.size) {
-      let part = Array(files[batch..<min(batch + PictureBatch.size, files.count)])
-      for result in try PictureBatch(request, orientation: pictures.orientation).classify(part) {
-        done += 1
-        progress.update(Double(done) / Double(files.count), result.path)
-        if let error = result.error {
-          failures += 1
-          Console.error(error)
-        } else {
-          Progress.makeWay()
+    let status = try run.perform(
+      "classifying",
+      look: { [request] _, picture in
+        try recognizing { () throws(VisionError) in
+          try request.classify(picture.pixels, orientation: picture.orientation)
         }
-        try printer.add(result.path, shown(result.observations), error: result.error)
-      }
-    }
-    progress.finish()
+      },
+      report: { try printer.add($0.path, shown($0.answer ?? []), error: $0.error) })
     model.remarks.forEach(Console.note)
     try printer.finish()
-    if failures > 0 { throw SilentFailure(status: .badData) }
+    if status != .success { throw SilentFailure(status: status) }
   }
 
   private func shown(_ observations: [ClassificationObservation]) -> [ClassificationObservation] {

@@ -48,6 +48,18 @@ struct LabelMap: Sendable {
     self.classes = classes
   }
 
+  /// - Parameter classes: `width * height` of them.
+  init(width: Int, height: Int, classes: [UInt8]) {
+    (self.width, self.height, self.classes) = (width, height, classes)
+  }
+
+  /// The map with what is of no such class unseen.
+  func keeping(_ kept: Set<Int>) -> LabelMap {
+    let unseen = UInt8(ClassPalette.unseenIndex)
+    let classes = (0..<256).map { kept.contains($0) ? UInt8($0) : unseen }
+    return LabelMap(width: width, height: height, classes: self.classes.map { classes[Int($0)] })
+  }
+
   /// How many pixels each class has, by class; `ClassPalette.unseenIndex` counts those the model did not see.
   func counts() -> [Int] {
     var counts = [Int](repeating: 0, count: 256)

@@ -12,16 +12,14 @@ struct SegmentationOverlay {
 
   /// - Parameters:
   ///   - picture: upright RGB of the map's size.
+  ///   - colors: for each of the 256 indices; nil for what is shown as the picture itself.
   ///   - legend: the classes in the order they are listed in.
   /// - Throws: `ImageError`.
   static func draw(
-    _ map: LabelMap, over picture: PixelBuffer, _ classes: SegmentationClasses, legend: [Entry]
+    _ map: LabelMap, over picture: PixelBuffer, colors: [IndexedPNG.Color?], legend: [Entry]
   ) throws(ImageError) -> PixelBuffer {
     let strip = LegendStrip(legend, pictureWidth: map.width)
     var canvas = Canvas(width: max(map.width, strip.width), height: map.height + strip.height)
-    let colors = (0..<256).map { index -> IndexedPNG.Color? in
-      index == ClassPalette.unseenIndex || classes.isSurroundings(index) ? nil : classes.color(index)
-    }
     for y in 0..<map.height {
       for x in 0..<map.width {
         let pixel = y * map.width + x
