@@ -26,21 +26,31 @@ struct LabelMap: Sendable {
       guard position >= 0, position < Double(side) else { return nil }
       return min(Int(position * Double(cells) / Double(side)), cells - 1)
     }
-    let across = (0..<width).map { x in
+    // Beside its region the picture lies where the model had zeros or nothing.
+    let across = (0..<width).map { x -> Int? in
+      guard x >= seen.x, x < seen.x + seen.width else { return nil }
       let point = placement.targetPoint(pictureX: Double(x) + 0.5, pictureY: 0.5)
       return cropAndScale.rotates
         ? cell(point.y, input.height, labelsHeight).map { $0 * labelsWidth } : cell(point.x, input.width, labelsWidth)
     }
-    let unseen = UInt8(ClassPalette.unseenIndex)
-    var classes = [UInt8](repeating: unseen, count: width * height)
-    for y in 0..<height {
+    let down = (0..<height).map { y -> Int? in
+      guard y >= seen.y, y < seen.y + seen.height else { return nil }
       let point = placement.targetPoint(pictureX: 0.5, pictureY: Double(y) + 0.5)
-      let down =
-        cropAndScale.rotates
+      return cropAndScale.rotates
         ? cell(point.x, input.width, labelsWidth) : cell(point.y, input.height, labelsHeight).map { $0 * labelsWidth }
-      guard let down else { continue }
-      for x in 0..<width {
-        if let column = across[x] { classes[y * width + x] = labels[column + down] }
+    }
+    // What the model saw is in one piece.
+    let columns = (across.firstIndex { $0 != nil } ?? 0)..<(across.lastIndex { $0 != nil } ?? -1) + 1
+    let places = across.map { $0 ?? 0 }
+    var classes = [UInt8](repeating: UInt8(ClassPalette.unseenIndex), count: width * height)
+    classes.withUnsafeMutableBufferPointer { classes in
+      labels.withUnsafeBufferPointer { labels in
+        places.withUnsafeBufferPointer { places in
+          for (y, line) in down.enumerated() {
+            guard let line else { continue }
+            for x in columns { classes[y &* width &+ x] = labels[places[x] &+ line] }
+          }
+        }
       }
     }
     self.width = width
