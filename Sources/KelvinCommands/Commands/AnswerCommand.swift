@@ -73,7 +73,7 @@ struct AnswerCommand: ParsableCommand {
 
   func run() throws {
     let tokenizer = try tokens.tokenizer()
-    let loaded = try Model.loadWithProgress(model, try options.configuration(units: units.units))
+    let loaded = try tokens.model(model, try options.configuration(units: units.units))
     var reader = try QuestionAnswering(loaded, tokenizer, inputs: tokens.inputs)
     if output.verbose { Console.note("the model's parts: \(reader.summary)") }
     reader.windowLength = window ?? reader.windowLength

@@ -63,7 +63,7 @@ struct EmbedCommand: ParsableCommand {
     let given = texts + (try lines.map { try LabelFile.labels(in: TextModelOptions.read($0)) } ?? [])
     guard !given.isEmpty else { throw InputError("'\(lines ?? "")' has no lines; expected a text on each") }
     let tokenizer = try tokens.tokenizer()
-    let loaded = try Model.loadWithProgress(model, try options.configuration(units: units.units))
+    let loaded = try tokens.model(model, try options.configuration(units: units.units))
     var encoder = try SentenceEncoder(loaded, tokenizer, inputs: tokens.inputs, output: modelOutput)
     if output.verbose { Console.note("the model's parts: \(encoder.summary)") }
     encoder.pooling = pooling

@@ -4,7 +4,7 @@ public import Kelvin
 ///
 /// ```swift
 /// let vocabulary = try WordPieceVocabulary(contentsOf: URL(filePath: "vocab.txt"))
-/// let encoder = try SentenceEncoder(try await Model.load(contentsOf: url), WordPieceTokenizer(vocabulary))
+/// let encoder = try SentenceEncoder(try Model(readingTokensFrom: url), WordPieceTokenizer(vocabulary))
 /// let vectors = try encoder.embeddings(of: ["A cat sleeps.", "A kitten naps."])
 /// print(SentenceEncoder.similarity(vectors[0], vectors[1]))
 /// ```
