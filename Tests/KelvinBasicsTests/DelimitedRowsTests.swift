@@ -10,7 +10,8 @@ struct DelimitedRowsTests {
     var text = seed.isMultiple(of: 3) ? "\u{FEFF}" : ""
     for _ in 0..<Int(random.unit() * 40) {
       let fields = (0..<1 + Int(random.unit() * 4)).map { _ in
-        DelimitedText.field((0..<Int(random.unit() * 5)).map { _ in pick(["a", "\"", ",", "\n", "\r", "\r\n", "é", " "]) }.joined())
+        DelimitedText.field(
+          (0..<Int(random.unit() * 5)).map { _ in pick(["a", "\"", ",", "\n", "\r", "\r\n", "é", " "]) }.joined())
       }
       text += fields.joined(separator: ",") + pick(["\n", "\r\n", "\r", "\n\n"])
     }
@@ -20,13 +21,16 @@ struct DelimitedRowsTests {
       var cutter = DelimitedCutter()
       var place = 0
       var rows: [(line: Int, fields: [String])] = []
-      while let block = try cutter.next(size, { target in
-        // Bytes come in pieces, as from a pipe.
-        let count = min(target.count, bytes.count - place, 3)
-        target.copyBytes(from: bytes[place..<place + count])
-        place += count
-        return count
-      }) {
+      while let block = try cutter.next(
+        size,
+        { target in
+          // Bytes come in pieces, as from a pipe.
+          let count = min(target.count, bytes.count - place, 3)
+          target.copyBytes(from: bytes[place..<place + count])
+          place += count
+          return count
+        })
+      {
         let cut = try DelimitedRows(block.bytes, firstLine: block.firstLine)
         rows += cut.rows.map { row in
           (row.line, cut.fields[row.first..<row.first + row.count].map { cut.text(of: $0) ?? "" })
@@ -59,7 +63,8 @@ struct DelimitedRowsTests {
       let point = Int(random.unit() * Double(digits.count + 1))
       var text = digits.prefix(point) + "." + digits.dropFirst(point)
       if random.unit() < 0.3 { text = Substring(digits) }
-      let signed = (random.unit() < 0.5 ? "-" : "") + text + (random.unit() < 0.2 ? "e\(Int(random.unit() * 40) - 20)" : "")
+      let signed =
+        (random.unit() < 0.5 ? "-" : "") + text + (random.unit() < 0.2 ? "e\(Int(random.unit() * 40) - 20)" : "")
       let read = Array(" \(signed)".utf8).withUnsafeBufferPointer { NumberText.double($0) }
       #expect(read == Double(signed.hasSuffix(".") ? signed + "0" : signed), "\(signed)")
     }
@@ -67,7 +72,9 @@ struct DelimitedRowsTests {
 
   @Test(
     "whole numbers are those without a fraction",
-    arguments: [("3", 3), ("3.0", 3), ("-9223372036854775808", Int64.min), (" 7\t", 7), ("3.5", nil), ("", nil), ("1e3", 1000)])
+    arguments: [
+      ("3", 3), ("3.0", 3), ("-9223372036854775808", Int64.min), (" 7\t", 7), ("3.5", nil), ("", nil), ("1e3", 1000),
+    ])
   func whole(text: String, expected: Int64?) {
     #expect(Array(text.utf8).withUnsafeBufferPointer { NumberText.integer($0) } == expected)
   }

@@ -82,7 +82,8 @@ struct TablePredictionTests {
           if let number = expected.number { numbers.append((output, number)) }
           for (column, number) in numbers {
             let found = cells[column].flatMap(Double.init) ?? .infinity
-            #expect(abs(found - number) <= 1e-6 * max(1, number.magnitude), "\(name) \(column): \(found), not \(number)")
+            #expect(
+              abs(found - number) <= 1e-6 * max(1, number.magnitude), "\(name) \(column): \(found), not \(number)")
             compared += 1
           }
           if let text = expected.text { #expect(cells[output] == text, "\(name)") }
@@ -94,7 +95,9 @@ struct TablePredictionTests {
 
   @Test(
     "many rows at once give what each gives alone, in their order",
-    arguments: ["linear.mlmodel", "logistic.mlmodel", "pipeline.mlmodel", "forest_two.mlmodel", "sklearn_logistic.onnx"])
+    arguments: [
+      "linear.mlmodel", "logistic.mlmodel", "pipeline.mlmodel", "forest_two.mlmodel", "sklearn_logistic.onnx",
+    ])
   func together(name: String) throws {
     let model = try model(name)
     let input = model.modelDescription.inputNames[0]
@@ -120,6 +123,8 @@ struct TablePredictionTests {
         switch value.type {
         case .double: #expect(cells[output] == "\(value.doubleValue)")
         case .string: #expect(cells[output] == value.stringValue)
+        case .sequence where value.sequenceValue?.type == .string:
+          #expect(cells[output] == value.sequenceValue?.stringValues[0])
         case .dictionary:
           for (label, score) in value.dictionaryValue { #expect(cells["\(output)[\(label)]"] == "\(score)") }
         default: break
@@ -134,7 +139,8 @@ struct TablePredictionTests {
     let plain = try rows(model, "a,b,c,d\n1,2,3,4\n5,6,7,8\n").rows
     #expect(plain.count == 3)
     for text in [
-      "\u{FEFF}a,b,c,d\r\n1,2,3,4\r\n5,6,7,8", "d,c,b,a\n4,3,2,1\n8,7,6,5\n", "\"a\",\"b\",\"c\",\"d\"\n\"1\",2, 3 ,4.0\n\n5e0,6,7,\"8\"\n",
+      "\u{FEFF}a,b,c,d\r\n1,2,3,4\r\n5,6,7,8", "d,c,b,a\n4,3,2,1\n8,7,6,5\n",
+      "\"a\",\"b\",\"c\",\"d\"\n\"1\",2, 3 ,4.0\n\n5e0,6,7,\"8\"\n",
       "note,a,b,c,d\n\"x\ny, \"\"z\"\"\",1,2,3,4\n,5,6,7,8\n", "a,b,c,d\r1,2,3,4\r5,6,7,8\r",
     ] { #expect(try rows(model, text).rows == plain, "\(text.debugDescription)") }
     let other = try rows(model, "a;b;c;d\n1;2;3;4\n5;6;7;8\n") { $0.separator = ";" }
@@ -190,7 +196,8 @@ struct TablePredictionTests {
     let model = try model("linear.mlmodel")
     let output = folder.write("before", "out.csv")
     for (row, reason) in [
-      ("1,2,three,4", "line 4, column 'c': expected a number, got 'three'"), ("1,2,3", "line 4: it has 3 cells, expected 4"),
+      ("1,2,three,4", "line 4, column 'c': expected a number, got 'three'"),
+      ("1,2,3", "line 4: it has 3 cells, expected 4"),
       ("1,2,3,4,5", "line 4: it has 5 cells, expected 4"), ("\"1,2,3,4", "line 4: a quoted field does not end"),
       ("\"1\"x,2,3,4", "line 4: something follows the closing quote"),
     ] {

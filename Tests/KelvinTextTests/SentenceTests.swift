@@ -27,7 +27,8 @@ struct SentenceTests {
     let tokenizer = WordPieceTokenizer(
       try WordPieceVocabulary(contentsOf: URL(filePath: "\(folder)/vocab.txt")))
     let model = try Model(
-      readingTokensFrom: URL(filePath: "\(folder)/minilm.onnx"), configuration: ModelConfiguration(computeUnits: .cpuOnly))
+      readingTokensFrom: URL(filePath: "\(folder)/minilm.onnx"),
+      configuration: ModelConfiguration(computeUnits: .cpuOnly))
     var encoder = try SentenceEncoder(model, tokenizer)
     encoder.tokenLimit = 256
     let vectors = try encoder.embeddings(of: recorded.map(\.text))

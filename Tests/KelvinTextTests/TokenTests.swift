@@ -45,7 +45,9 @@ struct TokenTests {
       let end = index + 1 < runs.count ? runs[index + 1][0] : 0x110000
       for value in run[0]..<end {
         // What has become a letter or a mark since then, that package does not know yet.
-        guard let scalar = Unicode.Scalar(UInt32(value)), let age = scalar.properties.age, age.major <= 8 else { continue }
+        guard let scalar = Unicode.Scalar(UInt32(value)), let age = scalar.properties.age, age.major <= 8 else {
+          continue
+        }
         let words = tokenizer.tokens(of: "a\(scalar)b").map(\.word)
         let form =
           switch words {
@@ -63,13 +65,17 @@ struct TokenTests {
   @Test("places are within the text, in order, and spell its words", arguments: 0..<200 as Range<UInt64>)
   func places(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    let parts = ["otter", "badgers", " ", "É", "\u{301}", "國", "\u{200B}", "-", "[MASK]", "[", "x", "\u{10FFFF}", "İ", "q", "\n"]
+    let parts = [
+      "otter", "badgers", " ", "É", "\u{301}", "國", "\u{200B}", "-", "[MASK]", "[", "x", "\u{10FFFF}", "İ", "q", "\n",
+    ]
     let text = (0..<Int(random.unit() * 30)).map { _ in parts[Int(random.unit() * Double(parts.count))] }.joined()
     let tokens = try TextFixture.tokenizer().tokens(of: text)
     let count = text.unicodeScalars.count
     var last = 0
     for token in tokens {
-      #expect(token.range.lowerBound >= last && token.range.upperBound <= count && !token.range.isEmpty, "\(text.debugDescription)")
+      #expect(
+        token.range.lowerBound >= last && token.range.upperBound <= count && !token.range.isEmpty,
+        "\(text.debugDescription)")
       #expect(token.word.lowerBound <= token.range.lowerBound && token.range.upperBound <= token.word.upperBound)
       last = token.range.lowerBound
     }

@@ -5,7 +5,8 @@ import KelvinText
 
 struct AnswerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "answer", abstract: "Answers questions with pieces of a text, by a model such as BERT trained on SQuAD.",
+    commandName: "answer",
+    abstract: "Answers questions with pieces of a text, by a model such as BERT trained on SQuAD.",
     discussion: """
       'kelvin answer Squad.onnx --vocabulary vocab.txt --question "Who wrote it?" book.txt'. A text that is longer than the \
       model takes is read in windows that overlap, and the best pieces of all of them are compared. Scores are shares of 1 \
@@ -33,7 +34,8 @@ struct AnswerCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The most tokens of a window. (default: 384, or what the model takes)", valueName: "n"))
   var window: Int?
 
-  @Option(help: ArgumentHelp("Tokens that a window has in common with the one before it. (default: 128)", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Tokens that a window has in common with the one before it. (default: 128)", valueName: "n"))
   var overlap: Int?
 
   @Option(help: ArgumentHelp("The most tokens of an answer.", valueName: "n"))
@@ -49,7 +51,9 @@ struct AnswerCommand: ParsableCommand {
 
   func validate() throws {
     guard !question.isEmpty else { throw ValidationError("--question says what is asked") }
-    guard files.isEmpty != (text == nil) else { throw ValidationError("name files to look for answers in, or give a --text") }
+    guard files.isEmpty != (text == nil) else {
+      throw ValidationError("name files to look for answers in, or give a --text")
+    }
     for (name, value) in [("top", top), ("longest", longest), ("window", window ?? 8)] where value < 1 {
       throw ValidationError("--\(name) takes a number from 1, got \(value)")
     }

@@ -35,13 +35,16 @@ struct EmbedCommand: ParsableCommand {
   var save: String?
 
   @Option(
-    help: ArgumentHelp("How the vectors of tokens become one: mean, or first.", valueName: "rule"), transform: Self.pooling)
+    help: ArgumentHelp("How the vectors of tokens become one: mean, or first.", valueName: "rule"),
+    transform: Self.pooling)
   var pooling: SentenceEncoder.Pooling = .mean
 
   @Flag(help: "Leave vectors as long as they are.")
   var noNormalization = false
 
-  @Option(help: ArgumentHelp("Tokens of a text beyond which it is not read. (default: 512, or what the model takes)", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "Tokens of a text beyond which it is not read. (default: 512, or what the model takes)", valueName: "n"))
   var maxTokens: Int?
 
   @Option(help: ArgumentHelp("The output to take, where the model has several.", valueName: "name"))

@@ -123,7 +123,9 @@ public struct SentenceEncoder: Sendable {
   ) throws(ModelError) -> [[Float]] {
     var vectors: [[Float]] = []
     for (result, encoding) in zip(results.array, encodings) {
-      func vector(_ result: some FeatureProvider) throws(ModelError) -> [Float] { try self.vector(result, encoding.count) }
+      func vector(_ result: some FeatureProvider) throws(ModelError) -> [Float] {
+        try self.vector(result, encoding.count)
+      }
       vectors.append(try vector(result))
     }
     return vectors
