@@ -47,6 +47,7 @@ struct TablePredictor: Sendable {
   func predict(_ rows: DelimitedRows, from first: Int, _ cancellation: Cancellation?) throws -> TableRows {
     let cells = TableCells(table: inputs, rows: rows)
     let own = rows.rows[min(first, rows.rows.count)...]
+    guard !own.isEmpty else { return TableRows(bytes: [], count: 0, faults: []) }
     return try walk.map { try together(cells, own, $0) } ?? alone(cells, own, cancellation)
   }
 
