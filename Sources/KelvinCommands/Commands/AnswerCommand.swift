@@ -23,7 +23,7 @@ struct AnswerCommand: ParsableCommand {
   var text: String?
 
   @Option(help: ArgumentHelp("What is asked. Repeatable.", valueName: "text"))
-  var question: [String]
+  var question: [String] = []
 
   @Option(help: ArgumentHelp("How many answers to show.", valueName: "n"))
   var top = 1
