@@ -6,7 +6,7 @@ import Testing
 @Suite struct PageTests {
   @Test(arguments: [
     "", "devices", "inspect", "predict", "classify", "segment", "index", "search",
-    "categories", "evaluate", "use", "plan", "profile", "bench", "advise", "operators",
+    "categories", "evaluate", "answer", "embed", "use", "plan", "profile", "bench", "advise", "operators",
   ])
   func helpIsAsKept(command: String) {
     let result = Kelvin.run(
