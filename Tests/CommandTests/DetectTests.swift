@@ -83,7 +83,8 @@ private let scene = "\(folder)/scene.png"
     #expect(lines.status == 65 && lines.errorLines.count == 1)
     let documents = try lines.output.split(separator: "\n").map { try JSONValue(String($0)) }
     #expect(documents.compactMap { $0["image"]?.text?.split(separator: "/").last } == ["a.png", "b.png", "c.png"])
-    #expect(documents[2]["error"]?.text?.contains("c.png") == true && documents[2]["observations"]?.array?.isEmpty == true)
+    #expect(
+      documents[2]["error"]?.text?.contains("c.png") == true && documents[2]["observations"]?.array?.isEmpty == true)
     let table = Kelvin.run(arguments + ["csv"])
     #expect(table.output.hasPrefix("image,identifier,confidence,x,y,width,height,error\n"))
     let rows = table.output.split(separator: "\n").dropFirst()

@@ -135,16 +135,37 @@ import Testing
     (#"{"format": "kelvin-head", "version": 2, "family": "yolov8"}"#, "field 'version'"),
     (#"{"format": "kelvin-head", "version": 1}"#, "'family' is missing"),
     (#"{"format": "kelvin-head", "version": 1, "family": "yolov7"}"#, "field 'family': expected \"yolov3\""),
-    (#"{"format": "kelvin-head", "version": 1, "family": "yolov8", "stride": [8]}"#, "'stride' means nothing; there are"),
-    (#"{"format": "kelvin-head", "version": 1, "family": "yolov8", "anchors": []}"#, "'anchors' means nothing for family"),
+    (
+      #"{"format": "kelvin-head", "version": 1, "family": "yolov8", "stride": [8]}"#,
+      "'stride' means nothing; there are"
+    ),
+    (
+      #"{"format": "kelvin-head", "version": 1, "family": "yolov8", "anchors": []}"#,
+      "'anchors' means nothing for family"
+    ),
     (#"{"format": "kelvin-head", "version": 1, "family": "yolov8", "iou": 45}"#, "field 'iou': expected a number from"),
-    (#"{"format": "kelvin-head", "version": 1, "family": "yolov8", "confidence": "high"}"#, "'confidence': expected a number"),
-    (#"{"format": "kelvin-head", "version": 1, "family": "yolov8", "labels": [1]}"#, "field 'labels[0]': expected a text"),
+    (
+      #"{"format": "kelvin-head", "version": 1, "family": "yolov8", "confidence": "high"}"#,
+      "'confidence': expected a number"
+    ),
+    (
+      #"{"format": "kelvin-head", "version": 1, "family": "yolov8", "labels": [1]}"#,
+      "field 'labels[0]': expected a text"
+    ),
     (#"{"format": "kelvin-head", "version": 1, "family": "yolov8", "labels": []}"#, "field 'labels': expected names"),
     (#"{"format": "kelvin-head", "version": 1, "family": "yolox", "strides": [8, 0]}"#, "field 'strides'"),
-    (#"{"format": "kelvin-head", "version": 1, "family": "yolov3", "strides": [8, 16]}"#, "field 'anchors': expected anchors for each of 2"),
-    (#"{"format": "kelvin-head", "version": 1, "family": "yolov3", "strides": [8], "anchors": [[[1, -1]]]}"#, "[width, height]"),
-    (#"{"format": "kelvin-head", "version": 1, "family": "yolov3", "strides": [8], "anchors": [[1, 1]]}"#, "field 'anchors[0][0]'"),
+    (
+      #"{"format": "kelvin-head", "version": 1, "family": "yolov3", "strides": [8, 16]}"#,
+      "field 'anchors': expected anchors for each of 2"
+    ),
+    (
+      #"{"format": "kelvin-head", "version": 1, "family": "yolov3", "strides": [8], "anchors": [[[1, -1]]]}"#,
+      "[width, height]"
+    ),
+    (
+      #"{"format": "kelvin-head", "version": 1, "family": "yolov3", "strides": [8], "anchors": [[1, 1]]}"#,
+      "field 'anchors[0][0]'"
+    ),
   ])
   func aFileThatDescribesNoHeadIsRefusedByItsField(text: String, reason: String) throws {
     let folder = TemporaryFolder()

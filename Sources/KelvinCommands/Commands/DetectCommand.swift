@@ -52,7 +52,8 @@ struct DetectCommand: ParsableCommand {
       "Class labels, one a line from class 0 on, in place of the model's own and the head's.", valueName: "file"))
   var labels: String?
 
-  @Option(help: ArgumentHelp("Where pictures with their objects are written; made if it is not there.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("Where pictures with their objects are written; made if it is not there.", valueName: "dir"))
   var outputDir: String?
 
   @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))

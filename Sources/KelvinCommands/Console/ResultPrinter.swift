@@ -24,6 +24,8 @@ protocol PictureResult: Encodable {
   var rows: [[String]] { get }
   /// For each thing that was found, as many values as there are fields.
   var records: [[String]] { get }
+  /// The file with the picture and what was found drawn on it.
+  var drawing: String? { get }
 }
 
 /// Prints what was found on pictures, in their order.
@@ -47,7 +49,8 @@ final class ResultPrinter<Document: PictureResult> {
     case .table: documents.append(document)
     case .jsonl: try printJSONLine(document)
     case .csv:
-      let records = document.error.map { [Document.fields.map { _ in "" } + [$0]] } ?? document.records.map { $0 + [""] }
+      let records =
+        document.error.map { [Document.fields.map { _ in "" } + [$0]] } ?? document.records.map { $0 + [""] }
       guard !records.isEmpty else { return }
       Console.print(
         lines: records.map { record in
@@ -68,5 +71,7 @@ final class ResultPrinter<Document: PictureResult> {
       }
     }
     Console.print(table.text())
+    let drawings = good.compactMap(\.drawing)
+    if !drawings.isEmpty { Console.print(lines: [""] + drawings) }
   }
 }

@@ -15,6 +15,7 @@ struct PictureClasses: PictureResult {
   var image: String
   var observations: [Observation]
   var error: String?
+  var drawing: String? { nil }
 
   init(image: String, _ observations: [ClassificationObservation], error: String?) {
     self.image = image

@@ -47,7 +47,6 @@ struct PictureObjects: PictureResult {
   var width: Int?
   var height: Int?
   var observations: [Object] = []
-  /// The file with the picture and what was found drawn on it.
   var drawing: String?
   var error: String?
 

@@ -41,7 +41,6 @@ struct PicturePoses: PictureResult {
   var width: Int?
   var height: Int?
   var observations: [Pose] = []
-  /// The file with the picture and what was found drawn on it.
   var drawing: String?
   var error: String?
   /// Joints of which the model is less sure do not count in the table.

@@ -129,7 +129,8 @@ struct PictureDetector: Sendable {
   }
 
   private func objects(
-    _ outputs: DictionaryFeatureProvider, _ head: DetectionHead, _ chosen: [HeadOutput], _ view: ModelView, _ limits: Limits
+    _ outputs: DictionaryFeatureProvider, _ head: DetectionHead, _ chosen: [HeadOutput], _ view: ModelView,
+    _ limits: Limits
   ) throws(VisionError) -> [RecognizedObjectObservation] {
     var (found, arrays): ([HeadOutput], [[Float]]) = ([], [])
     for output in chosen {

@@ -8,8 +8,11 @@ struct CanvasRect {
   var width: Int
   var height: Int
 
-  func touches(_ other: CanvasRect) -> Bool {
-    x < other.x + other.width && other.x < x + width && y < other.y + other.height && other.y < y + height
+  /// Pixels that both have.
+  func area(sharedWith other: CanvasRect) -> Int {
+    let wide = min(x + width, other.x + other.width) - max(x, other.x)
+    let high = min(y + height, other.y + other.height) - max(y, other.y)
+    return max(wide, 0) * max(high, 0)
   }
 }
 
