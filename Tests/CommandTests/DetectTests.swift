@@ -92,6 +92,14 @@ private let scene = "\(folder)/scene.png"
     #expect(rows.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == 8 })
   }
 
+  @Test func boxesBeyondAllPicturesAreShownAndDrawnAsFarAsTheyCanBe() throws {
+    // Boxes in pixels read as logarithms of sides: e^64 strides wide.
+    let arguments = ["\(folder)/Heads/yolov5.onnx", scene, "--head", "\(folder)/Heads/yolox.json"]
+    let result = Kelvin.run(["detect"] + arguments + ["--output-dir", target.path])
+    #expect(result.status == 0 && result.output.contains("—"), "\(result)")
+    #expect(try ImageFile.decode(path: "\(target.path)/scene.objects.png").pixels.width == 48)
+  }
+
   @Test func namesOfClassesDoNothingToATerminal() throws {
     let labels = target.write("otter\u{1B}[2J\n<b>heron</b>\n=reed\n", "labels.txt")
     let result = Kelvin.run(["detect"] + Self.yolo + [scene, "--labels", labels, "--output-dir", target.path])
@@ -104,7 +112,7 @@ private let scene = "\(folder)/scene.png"
     (["\(folder)/Heads/suppressed.onnx"], 65, "--normalization"),
     (["\(folder)/Heads/yolov8.onnx", "--head", "\(folder)/expected.json"], 65, "describes no detector's head"),
     (["\(folder)/Heads/yolov8.onnx", "--head", "/nonexistent/head.json"], 65, "/nonexistent/head.json"),
-    (["\(folder)/Heads/yolov5.onnx", "--head", "\(folder)/Heads/yolox.json"], 65, "expected"),
+    (["\(folder)/Heads/yolov10.onnx", "--head", "\(folder)/Heads/yolox.json"], 65, "expect 8 numbers for a box"),
     ([Kelvin.digits], 65, "kelvin classify"),
     (["\(folder)/detector.mlmodel", "--iou", "2"], 64, "'2' is not a share"),
     (["\(folder)/detector.mlmodel", "--max", "0"], 64, "--max takes a number from 1"),

@@ -215,7 +215,7 @@ import Testing
       labels: [], boundingBox: NormalizedRect(x: .nan, y: 0, width: .infinity, height: 1))
     let far = RecognizedObjectObservation(
       labels: [ClassificationObservation(identifier: "far\u{1B}[2J", confidence: 1)],
-      boundingBox: NormalizedRect(x: -1e300, y: -1e300, width: 2e300, height: 2e300))
+      boundingBox: NormalizedRect(x: -1e308, y: -1e308, width: 1.7e308, height: 1.7e308))
     let drawn = try picture.drawing(
       [object("heron", 0.25, 0.5), object("otter", 0.625, 0.125), nowhere, far], labels: ["otter", "heron"])
     #expect(drawn.width == 200 && drawn.height == 120)

@@ -155,6 +155,7 @@ import Testing
         joints: Dictionary(
           uniqueKeysWithValues: [
             joint(.leftElbow, 20, 40, 1), joint(.leftWrist, 100, 40, wrist), joint(.nose, .nan, .infinity, 1),
+            joint(.leftEye, -1e300, 1e300, 1), joint(.leftEar, 1e300, 1e300, 1),
           ]), confidence: 1)
     }
     func orange(_ drawn: PixelBuffer, _ x: Int, _ y: Int) -> Bool {

@@ -59,7 +59,7 @@ struct PictureObjects: PictureResult {
   var rows: [[String]] {
     observations.map { object in
       [object.identifier, HumanReadable.percent(object.confidence)]
-        + object.pixels.sides.map { "\(Int($0.rounded()))" }
+        + object.pixels.sides.map(PixelText.whole)
     }
   }
   var records: [[String]] {

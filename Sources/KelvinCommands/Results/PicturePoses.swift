@@ -75,7 +75,7 @@ struct PicturePoses: PictureResult {
     observations.enumerated().map { place, pose in
       let sure = pose.joints.values.filter { $0.confidence >= leastJoint }
       let (x, y) = (sure.map(\.pixel.x), sure.map(\.pixel.y))
-      let sides = [x.min(), y.min(), x.max(), y.max()].map { side in side.map { "\(Int($0.rounded()))" } ?? "—" }
+      let sides = [x.min(), y.min(), x.max(), y.max()].map { side in side.map(PixelText.whole) ?? "—" }
       return ["\(place + 1)", HumanReadable.percent(pose.confidence), "\(sure.count)"] + sides
     }
   }

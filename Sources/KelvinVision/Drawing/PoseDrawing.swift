@@ -51,9 +51,8 @@ private struct PoseLines {
   init(_ pose: HumanBodyPoseObservation, in size: ImageSize, from least: Float, _ color: Canvas.Color) {
     self.color = color
     points = pose.keyPoints.compactMapValues { joint in
-      guard joint.confidence >= least, joint.location.x.isFinite, joint.location.y.isFinite else { return nil }
       let point = joint.location.toImageCoordinates(size, origin: .upperLeft)
-      return (point.x, point.y)
+      return joint.confidence >= least && point.x.isFinite && point.y.isFinite ? (point.x, point.y) : nil
     }
   }
 
