@@ -8,9 +8,9 @@
 // first one or two components, zeros above; of a storage buffer the host says by the specialisation constant 20 + slot
 // how they lie (OperandFormat.swift).
 //
-// With HALF all floats lie as float16, operands but for WIDE_VECTORS, and results, which are declared as STORED_FLOATs,
-// STORED_VECTORs or, where they are moved as they are, STORED_WORDs, and written as STORED_FLOAT(value). Arithmetic is in
-// float32 all the same.
+// With HALF all floats lie as float16, operands but for WIDE_VECTORS and WIDE_FLOATS, and results, which are declared as
+// STORED_FLOATs, STORED_VECTORs or, where they are moved as they are, STORED_WORDs, and written as STORED_FLOAT(value).
+// Arithmetic is in float32 all the same.
 
 #ifdef HALF
 #extension GL_EXT_shader_16bit_storage : require
@@ -31,6 +31,7 @@
 #define FLOATS(slot, name) OPERAND_(slot, float, samplerBuffer, name, .x)
 #define VECTORS(slot, name) OPERAND_(slot, vec4, samplerBuffer, name, )
 #define WIDE_VECTORS(slot, name) VECTORS(slot, name)
+#define WIDE_FLOATS(slot, name) FLOATS(slot, name)
 #define HALVES(slot, name) FLOATS(slot, name)
 #define HALF_VECTORS(slot, name) VECTORS(slot, name)
 #define WORDS(slot, name) OPERAND_(slot, uvec4, usamplerBuffer, name, )
@@ -54,6 +55,9 @@ const int WHOLE_WORDS = 0, PAIRS_OF_WORDS = 1, BYTES = 2, SHORTS = 3, HALF_FLOAT
 #define WIDE_VECTORS(slot, name) \
   OPERAND_(slot, vec4, name) \
   vec4 name(int index) { return name##Elements[index]; }
+#define WIDE_FLOATS(slot, name) \
+  OPERAND_(slot, float, name) \
+  float name(int index) { return name##Elements[index]; }
 #ifdef HALF
 #define HALVES(slot, name) FLOATS(slot, name)
 #define HALF_VECTORS(slot, name) VECTORS(slot, name)

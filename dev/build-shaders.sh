@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compiles Shaders/*.comp to Shaders/spv, as Shaders/variants.txt lists them, and writes what embeds them
-# and Shaders/opencl/*.cl (Sources/CKelvinShaders/*.inc), and the hashes of the sources (Shaders/SOURCES.sha256). Needs
-# glslc; what it has no words for, cooperative matrices, is compiled by a glslang of PyPI's, in .build-shaders.
+# Compiles Shaders/*.comp to Shaders/spv, as Shaders/variants.txt lists them, and writes what embeds them, and
+# Shaders/opencl/*.cl with Shaders/shared/*.kernel (Sources/CKelvinShaders/*.inc), and the hashes of the sources
+# (Shaders/SOURCES.sha256). Needs glslc; what it has no words for, cooperative matrices, is compiled by a glslang of PyPI's, in .build-shaders.
 #
 #   dev/build-shaders.sh           write them
 #   dev/build-shaders.sh --check   change nothing: fail and name what is not as it would be written. Another release of
@@ -60,9 +60,9 @@ printf 'static const KelvinShader modules[] = {\n%b};\n' "$rows" >>"$scratch/$ta
 opencl=opencl_sources.inc
 committed_opencl=Sources/CKelvinShaders/$opencl
 rows=""
-printf '// Written by dev/build-shaders.sh from Shaders/opencl.\n' >"$scratch/$opencl"
-for file in Shaders/opencl/*.cl; do
-  name=$(basename "$file" .cl)
+printf '// Written by dev/build-shaders.sh from Shaders/opencl and Shaders/shared.\n' >"$scratch/$opencl"
+for file in Shaders/opencl/*.cl Shaders/shared/*.kernel; do
+  name=$(basename "${file%.*}")
   # Every program begins with the prelude: with it come the functions that are generated.
   if [ "$name" = prelude ]; then
     printf 'static const char opencl_%s[] = {\n#embed "../../%s" suffix(, )\n' "$name" "$file" >>"$scratch/$opencl"
@@ -75,7 +75,7 @@ for file in Shaders/opencl/*.cl; do
 done
 printf 'static const source sources[] = {\n%b};\n' "$rows" >>"$scratch/$opencl"
 
-(cd Shaders && sha256sum ./*.comp ./*.glsl Generated/*.glsl variants.txt | sed 's| \./| |') >"$scratch/SOURCES.sha256"
+(cd Shaders && sha256sum ./*.comp ./*.glsl Generated/*.glsl shared/*.kernel variants.txt | sed 's| \./| |') >"$scratch/SOURCES.sha256"
 
 if [ "$checks" = 0 ]; then
   mkdir -p Shaders/spv

@@ -47,11 +47,11 @@ struct CodedLayout {
 }
 
 extension Lowering {
-  /// The node's second input as codes, where its encoding has that form and kernels can unpack it: blocks divide outputs
+  /// A constant input as codes, where its encoding has that form and kernels can unpack it: blocks divide outputs
   /// and inputs alone, these in whole vectors of four.
-  private func codedWeight() throws(DeviceError) -> (name: String, weight: CodedWeight)? {
+  private func codedWeight(_ input: Int) throws(DeviceError) -> (name: String, weight: CodedWeight)? {
     guard target.unpacksWeights else { return nil }
-    let (name, weight) = try constantWeight(1)
+    let (name, weight) = try constantWeight(input)
     guard let coded = weight.coded, coded.blocks.dimensions.dropFirst(2).allSatisfy({ $0 == 1 }),
       coded.blocks[1] == 1 || coded.type.shape[1] / coded.blocks[1] % 4 == 0
     else { return nil }
@@ -79,8 +79,20 @@ extension Lowering {
         place: { column, k, _ in (k / 4 * columns + column) * 4 + k % 4 }))
   }
 
-  private func coded(_ layout: CodedLayout) throws(DeviceError) -> CodedOperand? {
-    guard let (name, weight) = try codedWeight() else { return nil }
+  /// The slices along the first axis of the node's first input, side by side, of codes; nil where they are to be expanded,
+  /// as with biases, whose sums not every device rounds once.
+  package func sliceCodes() throws(DeviceError) -> CodedOperand? {
+    let shape = type(node.inputs[0]).shape
+    if case .biased = try codedWeight(0)?.weight.meaning { return nil }
+    let taps = shape.dimensions.dropFirst(2).reduce(1, *)
+    return try coded(
+      CodedLayout(
+        key: "slices", groups: 1, outputs: shape[0], channels: shape[1], taps: taps, tile: 1,
+        tileCodes: shape[1] * taps, spare: 0, place: { _, channel, tap in channel * taps + tap }), of: 0)
+  }
+
+  private func coded(_ layout: CodedLayout, of input: Int = 1) throws(DeviceError) -> CodedOperand? {
+    guard let (name, weight) = try codedWeight(input) else { return nil }
     let (bits, inputBlocks) = (weight.bits, weight.blocks[1])
     let tiles = layout.groups * layout.parts
     let rowStart = (tiles * layout.tileCodes * bits + 31) / 32 + layout.spare

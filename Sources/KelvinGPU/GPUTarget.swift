@@ -19,6 +19,10 @@ package protocol GPUTarget: KernelCalls {
   /// Numbers that the kernels of resizing read for each output position: lower source position, upper one, share of the
   /// upper one, then fillers.
   var numbersPerTap: Int { get }
+  /// Invocations in groups that share lines, a power of two; nil where an invocation for each is best.
+  var lineGroup: Int? { get }
+  /// Whether kernels of products apply an activation themselves, else it takes a kernel of its own.
+  func fuses(_ function: UnaryFunction) -> Bool
   /// What the kernel of attention takes.
   var attentionLimits: AttentionLimits { get }
 

@@ -25,6 +25,8 @@ package enum HalfStorage: Hashable, Sendable {
 package enum HalfForm: Hashable, Sendable, CaseIterable {
   /// All but parameters that it declares as float32.
   case all
+  /// All that it reads, beside a result in float32.
+  case operands
   /// Packed weights alone, beside values in float32.
   case weights
 }

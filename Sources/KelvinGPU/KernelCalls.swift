@@ -4,13 +4,14 @@ package import KelvinGraph
 /// The kernels that every GPU device has one of, each as the call of it, in the order of their names.
 ///
 /// Kernels read dense operands in the order of the node's inputs, and write one dense result, but for these: `resize`
-/// reads x and its positions, in the pass's layout; `layerNormalization` reads x, scale and shift, x again in place of
-/// those that the node lacks, as `attention` reads queries in place of a mask; `localResponseNormalization` and `pool`
-/// work on blocked tensors, `pool` on `planes` blocks; `binaryInteger` reads two operands, `convolutionVolume` and
-/// `integerProduct` what their plans say; `copy` moves units of `byteCount` bytes; `rank` reads x and, but
-/// for the first pass, what the pass before wrote; `scatterElements` and `scatterND` read indices and updates, and change
-/// what they write; `roundToHalf` rounds float32 to what a float16 holds; `unary` takes either layout, whose elements are
-/// counted.
+/// reads x and its positions, in the pass's layout; `layerNormalization` reads x, scale, shift and statistics, x
+/// again in place of those that the node lacks, as `attention` reads queries in place of a mask; `softmax` by groups
+/// reads x and statistics, which both make of x alone (`LinePass`); `linear` reads x, packed weights, bias and a
+/// residual, x in its place where there is none; `localResponseNormalization` and `pool` work on blocked tensors,
+/// `pool` on `planes` blocks; `binaryInteger` reads two operands, `convolutionVolume` and `integerProduct` what their
+/// plans say; `copy` moves units of `byteCount` bytes; `rank` reads x and, but for the first pass, what the pass
+/// before wrote; `scatterElements` and `scatterND` read indices and updates, and change what they write;
+/// `roundToHalf` rounds float32 to what a float16 holds; `unary` takes either layout, whose elements are counted.
 package protocol KernelCalls: Sendable {
   associatedtype Program: Hashable, Sendable
 
@@ -24,12 +25,18 @@ package protocol KernelCalls: Sendable {
   func cumulativeReduce(_ op: CumulativeReduce, _ lines: Lines, of scalar: ScalarType) -> Call<Program>
   func dequantize(_ plan: QuantizationPlan) -> Call<Program>
   func gather(_ plan: GatherPlan) -> Call<Program>
+  func gather(_ plan: GatherPlan, of codes: CodedOperand) -> Call<Program>
   func gatherElements(_ plan: GatherElementsPlan) -> Call<Program>
   func gatherND(_ plan: GatherNDPlan) -> Call<Program>
   func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<Program>
   func integerProduct(_ plan: IntegerProductPlan) -> Call<Program>
   func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> Call<Program>
-  func layerNormalization(_ op: LayerNormalization, rows: Int, length: Int, inputs: Int) -> Call<Program>
+  func layerNormalization(_ op: LayerNormalization, _ groups: LineGroups, _ pass: LinePass, inputs: Int) -> Call<
+    Program
+  >
+  func linear(_ product: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: CodedOperand?) -> Call<
+    Program
+  >
   func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> Call<Program>
   func matmul(_ plan: MatMulPlan) -> Call<Program>
   func pad(_ plan: PadPlan) -> Call<Program>
@@ -38,11 +45,13 @@ package protocol KernelCalls: Sendable {
   func quantize(_ plan: QuantizationPlan) -> Call<Program>
   func randomUniform(_ op: RandomUniform, count: Int) -> Call<Program>
   func rank(_ pass: RankPass) -> Call<Program>
+  func reduce(_ function: Reduce.Function, _ pass: ReducePass) -> Call<Program>
   func resize(_ pass: ResizePass) -> Call<Program>
   func roundToHalf(count: Int) -> Call<Program>
   func scatterElements(_ plan: ScatterElementsPlan) -> Call<Program>
   func scatterND(_ plan: ScatterNDPlan) -> Call<Program>
   func select(_ walk: Walk, of scalar: ScalarType) -> Call<Program>
+  func softmax(_ groups: LineGroups, _ pass: LinePass) -> Call<Program>
   func softmax(_ lines: Lines) -> Call<Program>
   func unary(_ function: UnaryFunction, count: Int) -> Call<Program>
 }

@@ -30,8 +30,10 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   package func isConstant(_ input: Int) -> Bool { request.isConstant(input) }
 
   /// Whether the second input is a weight of codes that may stay so: ways that need it as numbers would expand it for good.
-  package var keepsCodes: Bool {
-    target.unpacksWeights && request.graph[node.inputs[1]].weight?.isOfCodes == true
+  package var keepsCodes: Bool { keepsCodes(of: 1) }
+
+  func keepsCodes(of input: Int) -> Bool {
+    target.unpacksWeights && request.graph[node.inputs[input]].weight?.isOfCodes == true
   }
 
   /// Whether Winograd's tiles may stand in for taps: not where floats lie as float16, which transformed tiles outgrow, nor

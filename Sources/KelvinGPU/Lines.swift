@@ -12,5 +12,7 @@ package struct Lines: Hashable, Sendable {
     inner = shape.dimensions[(axis + 1)...].reduce(1, *)
   }
 
+  package init(outer: Int, length: Int, inner: Int) { (self.outer, self.length, self.inner) = (outer, length, inner) }
+
   package var count: Int { outer * inner }
 }

@@ -193,8 +193,8 @@ package final class Lowering<Target: GPUTarget> {
   @discardableResult package func run(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     guard (reads + [write]).contains(where: \.isHalf) else { return add(call, reads, write) }
     let areWeights = reads.allSatisfy { !$0.isHalf || $0.isWeight }
-    let form: HalfForm? = write.isHalf ? .all : areWeights ? .weights : nil
-    if let program = form.flatMap({ target.halved(call.program, $0) }) { return add(call.of(program), reads, write) }
+    let form: HalfForm = write.isHalf ? .all : areWeights ? .weights : .operands
+    if let program = target.halved(call.program, form) { return add(call.of(program), reads, write) }
     let result = write.isHalf ? temporary(wide: write.byteCount / 2) : write
     add(call, reads.map { $0.isHalf ? widen($0) : $0 }, result)
     return write.isHalf ? add(target.narrow(count: write.byteCount / 2), [result], write) : write

@@ -15,6 +15,7 @@ extension OpenCLTarget {
 
   func halved(_ program: KernelName, _ form: HalfForm) -> KernelName? {
     guard program.halves != form else { return program }
+    guard form == .weights || program.makesParts == (form == .operands) else { return nil }
     guard programsByForm[form]?.contains(program.program) == true else { return nil }
     var halved = program
     halved.halves = form

@@ -9,6 +9,10 @@ struct KernelName: Hashable, Sendable {
   /// Which of its floats lie as float16; nil for none.
   var halves: HalfForm?
   var function: String
+
+  /// The macro by which a kernel's result is float32 whatever lies as float16.
+  static let parts = "PARTS"
+  var makesParts: Bool { defines.contains(Self.parts) }
 }
 
 /// A variant of the convolution kernel, compiled into one program with the others: a compiler takes longer to read its
@@ -38,29 +42,33 @@ struct ConvolutionVariant: Hashable, Sendable {
 
 /// What programs have in common beyond the prelude, by program.
 private let commonFiles = [
-  "binary_integer": "walk", "compare": "walk", "gather_elements": "walk", "integer": "walk", "scatter": "walk",
-  "select": "walk", "dequantize": "scaling", "quantize": "scaling",
+  "binary_integer": ["walk"], "compare": ["walk"], "gather_elements": ["walk"], "integer": ["walk"],
+  "scatter": ["walk"], "select": ["walk"], "dequantize": ["scaling"], "quantize": ["scaling"],
+  "gather_codes": ["dialect", "meanings"], "linear": ["dialect", "meanings"],
+  "normalize_lines": ["dialect", "lines"], "reduce_lines": ["dialect", "lines"],
+  "softmax_lines": ["dialect", "lines"],
 ]
 
 extension HalfForm {
   /// The macro that asks a program for it.
   var define: String {
     switch self {
-    case .all: "HALF"
+    case .all, .operands: "HALF"
     case .weights: "HALF_PACKED"
     }
   }
 
-  /// By which a program that has it declares floats (`prelude.cl`).
-  fileprivate var element: String {
+  /// By which a program that has it declares floats (`prelude.cl`, `dialect.cl`).
+  fileprivate var elements: [String] {
     switch self {
-    case .all: "STORED"
-    case .weights: "PACKED"
+    case .all: ["STORED", "ENTRY"]
+    case .operands: [KernelName.parts]
+    case .weights: ["PACKED"]
     }
   }
 }
 
-/// Every file under `Shaders/opencl`.
+/// Every file under `Shaders/opencl` and `Shaders/shared`.
 private let files: [(name: String, text: String)] = {
   var count = 0
   let sources = UnsafeBufferPointer(start: kelvin_opencl_sources(&count), count: count)
@@ -70,7 +78,7 @@ private let files: [(name: String, text: String)] = {
 /// The programs that have a form for floats that lie as float16.
 let programsByForm: [HalfForm: Set<String>] = Dictionary(
   uniqueKeysWithValues: HalfForm.allCases.map { form in
-    (form, Set(files.filter { $0.text.contains(form.element) }.map(\.name)))
+    (form, Set(files.filter { file in form.elements.contains(where: file.text.contains) }.map(\.name)))
   })
 
 /// Of the texts of all programs.
@@ -82,7 +90,7 @@ let sourceDigest = Digest(files.map(\.text).joined())
 func programSource(_ program: String, _ tuning: Tuning) -> String? {
   func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
   guard let prelude = file("prelude"), let own = file(program) else { return nil }
-  if let common = commonFiles[program].flatMap(file) { return prelude + common + own }
+  if let common = commonFiles[program] { return prelude + common.compactMap(file).joined() + own }
   guard program == "convolution", let codes = file("codes"), let depthwise = file("depthwise") else {
     return prelude + own
   }

@@ -3,8 +3,8 @@ import CKelvinDrivers
 /// How the elements of an operand lie, as `Shaders/operands.glsl` reads them.
 enum OperandFormat: Hashable, Sendable {
   case float, float4, half, half4, byte, short, uint, uint2
-  /// Four floats that never lie as float16.
-  case wide4
+  /// A float, and four, that never lie as float16.
+  case wide, wide4
   /// Four floats of packed weights, which may lie as float16 beside others in float32.
   case packed4
 
@@ -12,7 +12,7 @@ enum OperandFormat: Hashable, Sendable {
     switch self {
     case .byte: 1
     case .half, .short: 2
-    case .float, .uint: 4
+    case .float, .wide, .uint: 4
     case .half4, .uint2: 8
     case .float4, .wide4, .packed4: 16
     }
@@ -30,7 +30,7 @@ enum OperandFormat: Hashable, Sendable {
   /// The element of a texel buffer.
   var texel: VkFormat {
     switch self {
-    case .float: VK_FORMAT_R32_SFLOAT
+    case .float, .wide: VK_FORMAT_R32_SFLOAT
     case .float4, .wide4, .packed4: VK_FORMAT_R32G32B32A32_SFLOAT
     case .half: VK_FORMAT_R16_SFLOAT
     case .half4: VK_FORMAT_R16G16B16A16_SFLOAT
@@ -44,7 +44,7 @@ enum OperandFormat: Hashable, Sendable {
   /// The number by which a shader that reads storage buffers is told.
   var code: UInt32 {
     switch self {
-    case .float, .float4, .wide4, .packed4, .uint: 0
+    case .float, .float4, .wide, .wide4, .packed4, .uint: 0
     case .uint2: 1
     case .byte: 2
     case .short: 3

@@ -37,8 +37,10 @@ struct VulkanTarget: GPUTarget {
   func halved(_ program: VulkanProgram, _ form: HalfForm) -> VulkanProgram? {
     guard !program.pipeline.isHalf else { return program }
     var halved = program
+    let makesParts = program.pipeline.shader.hasSuffix(Self.partsSuffix)
     switch form {
-    case .all:
+    case .all, .operands:
+      guard makesParts == (form == .operands) else { return nil }
       halved.pipeline.isHalf = true
       guard VulkanPipelines.embedded[halved.pipeline.module] != nil else { return nil }
       halved.formats = program.formats.map(\.halved)

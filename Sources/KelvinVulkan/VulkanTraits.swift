@@ -39,6 +39,8 @@ struct VulkanTraits: Hashable, Sendable {
   var lanes: Int
   /// Invocations in a group of a kernel without tiles.
   var flatGroup: Int
+  /// Invocations in a group that shares lines, where an invocation for each would leave a card idle.
+  var lineGroup: Int?
   /// Invocations in a group of a kernel with register tiles.
   var tileGroup: Int
   /// What one invocation computes of a convolution, and of rows times a matrix.
@@ -95,6 +97,7 @@ struct VulkanTraits: Hashable, Sendable {
     // On a CPU a group is a loop on one core over SIMD registers, so one register makes a group and tiles are as large
     // as the register file bears; a GPU wants wide groups and small tiles.
     flatGroup = 64
+    lineGroup = isSoftware ? nil : flatGroup
     tileGroup = usesShuffles ? lanes : 64
     // A network has convolutions of many sizes, and each tile is a pipeline to compile: larger ones, of many shapes, made
     // MobileNetV2 no faster on llvmpipe and its first inference take twice as long. Its rows are of one or two counts.

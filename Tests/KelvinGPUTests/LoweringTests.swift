@@ -174,6 +174,61 @@ struct LoweringTests {
   }
 }
 
+/// On cards lines that are few and long are shared by groups, and cut into parts where there are too few of them.
+struct SharedLineTests {
+  private let card = NamingTarget(lineGroup: 64)
+
+  private func programs(_ op: any Operator, _ shape: Shape, _ target: NamingTarget) throws -> [String] {
+    var net = Net(shape)
+    try net.output(try net.add(op, net.x))
+    return try net.lowered(target).dispatches.map(\.call.program)
+  }
+
+  @Test func aLongLineIsCutAndItsStatisticsAreReadByTheSecondPass() throws {
+    #expect(
+      try programs(Softmax(axis: 1), [1, 4096], card) == ["softmax statistics of 4", "softmax result of 4"])
+    let normalization = LayerNormalization(axis: 1, epsilon: 1e-5)
+    #expect(
+      try programs(normalization, [1, 4096], card)
+        == ["layerNormalization statistics", "layerNormalization result"])
+    let sum = Reduce(.sum, axes: [1], keepsDimensions: true)
+    #expect(try programs(sum, [1, 4096], card) == ["reduce 4 first", "reduce 1 last"])
+  }
+
+  @Test func whereLinesKeepADeviceBusyEachIsOneGroups() throws {
+    #expect(try programs(Softmax(axis: 1), [400, 4096], card) == ["softmax result of 1"])
+    let sum = Reduce(.sum, axes: [1], keepsDimensions: true)
+    #expect(try programs(sum, [400, 4096], card) == ["reduce 1 first last"])
+  }
+
+  @Test(arguments: [[4, 16], [1, 40, 20_000]] as [Shape])
+  func shortLinesAndManyNeighboursAreSingleInvocations(shape: Shape) throws {
+    #expect(try programs(Softmax(axis: 1), shape, card) == ["softmax"])
+  }
+
+  @Test func aDeviceWhoseGroupsShareNothingHasNone() throws {
+    #expect(try programs(Softmax(axis: 1), [1, 4096], NamingTarget()) == ["softmax"])
+  }
+
+  @Test func aRowsDepthIsSharedWhereColumnsAreTooFewForACard() {
+    func columns(rows: Int = 1, depth: Int, _ count: Int) -> Int {
+      RowProduct(rows: rows, depth: depth, columns: count, inputStride: depth, outputStride: count)
+        .columns(ofGroup: 64, rowTile: 1)
+    }
+    #expect(columns(depth: 768, 768) == 4)
+    #expect(columns(depth: 4096, 4096) == 16)
+    #expect(columns(depth: 768, 50_000) == 64)
+    #expect(columns(rows: 64, depth: 768, 768) == 64)
+    #expect(columns(depth: 64, 768) == 32)
+  }
+
+  @Test func axesThatAreNoNeighboursAreNoLine() throws {
+    let mean = { (axes: [Int]) in Reduce(.mean, axes: axes, keepsDimensions: true) }
+    #expect(try programs(mean([0, 2]), [40, 3, 40], card) == ["reduce"])
+    #expect(try programs(mean([0, 2]), [40, 1, 40], card) == ["reduce 1 first last"])
+  }
+}
+
 /// Runs of elements are read and made where they lie; tensors that kernels cannot see whole are computed in parts.
 struct PartLoweringTests {
   private let relu = Unary(.relu)

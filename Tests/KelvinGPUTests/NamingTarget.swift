@@ -18,6 +18,7 @@ struct NamingTarget: GPUTarget {
   /// Elements of a tensor that kernels can see.
   var elementLimit = Int.max
   let unpacksWeights = false
+  var lineGroup: Int?
 
   typealias Program = String
 
@@ -57,12 +58,19 @@ struct NamingTarget: GPUTarget {
   func cumulativeReduce(_ op: CumulativeReduce, _ lines: Lines, of scalar: ScalarType) -> Call<String> { call() }
   func dequantize(_ plan: QuantizationPlan) -> Call<String> { call() }
   func gather(_ plan: GatherPlan) -> Call<String> { call() }
+  func gather(_ plan: GatherPlan, of codes: CodedOperand) -> Call<String> { call(suffix: " of codes") }
   func gatherElements(_ plan: GatherElementsPlan) -> Call<String> { call() }
   func gatherND(_ plan: GatherNDPlan) -> Call<String> { call() }
   func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }
   func integerProduct(_ plan: IntegerProductPlan) -> Call<String> { call() }
   func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> Call<String> { call() }
-  func layerNormalization(_ op: LayerNormalization, rows: Int, length: Int, inputs: Int) -> Call<String> { call() }
+  func layerNormalization(_ op: LayerNormalization, _ groups: LineGroups, _ pass: LinePass, inputs: Int) -> Call<
+    String
+  > { call(suffix: " \(pass)") }
+  func fuses(_ function: UnaryFunction) -> Bool { true }
+  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: CodedOperand?) -> Call<String> {
+    call()
+  }
   func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> Call<String> { call() }
   func matmul(_ plan: MatMulPlan) -> Call<String> { call() }
   func pad(_ plan: PadPlan) -> Call<String> { call(suffix: " \(plan.axes.map(\.size))") }
@@ -70,12 +78,16 @@ struct NamingTarget: GPUTarget {
   func poolVolume(_: Pool.Function, _: SpatialWindow, planes: Int, of: ScalarType) -> Call<String> { call() }
   func quantize(_ plan: QuantizationPlan) -> Call<String> { call() }
   func rank(_ pass: RankPass) -> Call<String> { call() }
+  func reduce(_ function: Reduce.Function, _ pass: ReducePass) -> Call<String> {
+    call(suffix: " \(pass.groups.parts)\(pass.isFirst ? " first" : "")\(pass.isLast ? " last" : "")")
+  }
   func resize(_ pass: ResizePass) -> Call<String> { call() }
   func roundToHalf(count: Int) -> Call<String> { call() }
   func scatterElements(_ plan: ScatterElementsPlan) -> Call<String> { call() }
   func scatterND(_ plan: ScatterNDPlan) -> Call<String> { call() }
   func select(_ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }
   func softmax(_ lines: Lines) -> Call<String> { call() }
+  func softmax(_ groups: LineGroups, _ pass: LinePass) -> Call<String> { call(suffix: " \(pass) of \(groups.parts)") }
   func unary(_ function: UnaryFunction, count: Int) -> Call<String> { call(suffix: " of \(count)") }
 
   func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>] { dense(op, context) }

@@ -19,8 +19,11 @@ struct ShaderSourceTests {
     func names(_ folder: String) throws -> [String] {
       try FileManager.default.contentsOfDirectory(atPath: shaders.appending(path: folder).path)
     }
-    let files = try names(".") + names("Generated").map { "Generated/\($0)" }
-    let sources = files.filter { $0.hasSuffix(".comp") || $0.hasSuffix(".glsl") || $0 == "variants.txt" }
+    let files =
+      try names(".") + ["Generated", "shared"].flatMap { folder in try names(folder).map { "\(folder)/\($0)" } }
+    let sources = files.filter { file in
+      [".comp", ".glsl", ".kernel", "variants.txt"].contains(where: file.hasSuffix)
+    }
     #expect(Set(sources) == Set(listed.keys))
     for source in sources {
       let bytes = [UInt8](try Data(contentsOf: shaders.appending(path: source)))

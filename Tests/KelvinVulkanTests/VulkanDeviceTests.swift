@@ -158,7 +158,8 @@ struct VulkanDeviceTests {
       let trust = KernelTrust(driver: "", identity: "\(precision)")
       trust.examine(graph, precision, on: card, against: ReferenceDevice(), blobs: NoBlobCache())
       #expect(trust.faults == [])
-      #expect(trust.examined == Set(["convolution", "depthwise convolution", "binary", "reduce"].map { $0 + other }))
+      let kinds = ["convolution", "depthwise convolution", "binary", "reduce", "reduce by groups"]
+      #expect(trust.examined == Set(kinds.map { $0 + other }))
     }
   }
 

@@ -2,28 +2,33 @@ package import KelvinDevices
 package import KelvinGraph
 import Synchronization
 
-/// A product whose weights are codes, and the share of float32's memory that a device may take for them.
+/// A product whose weights are codes, or slices of such weights, and the share of float32's memory that a device may take
+/// for them.
 package struct CodedProduct: Sendable, CustomStringConvertible {
   package let description: String
   package let share: Double
   package let graph: Graph
 
-  package static let all: [CodedProduct] = [true, false].flatMap { isLinear in
+  private static let operators: [any Operator] = [
+    Linear(), Convolution(window: Window(kernel: [1, 1]), groups: 1, epilogue: Epilogue()), Gather(axis: 0),
+  ]
+
+  package static let all: [CodedProduct] = operators.flatMap { op in
     [
-      CodedProduct("int8 for each output", share: 0.3, isLinear, blocks: [256, 1], bits: 8),
-      CodedProduct("int4 by 32 inputs", share: 0.17, isLinear, blocks: [256, 8], bits: 4),
-      CodedProduct("table of 16", share: 0.17, isLinear, blocks: [1, 1], bits: 4, hasTable: true),
-      CodedProduct("tables of 64 for each 16 outputs", share: 0.3, isLinear, blocks: [16, 1], bits: 6, hasTable: true),
+      CodedProduct("int8 for each output", share: 0.3, op, blocks: [256, 1], bits: 8),
+      CodedProduct("int4 by 32 inputs", share: 0.17, op, blocks: [256, 8], bits: 4),
+      CodedProduct("table of 16", share: 0.17, op, blocks: [1, 1], bits: 4, hasTable: true),
+      CodedProduct("tables of 64 for each 16 outputs", share: 0.3, op, blocks: [16, 1], bits: 6, hasTable: true),
     ]
   }
 
-  /// 256 inputs and as many outputs, at one position.
-  private init(_ name: String, share: Double, _ isLinear: Bool, blocks: [Int], bits: Int, hasTable: Bool = false) {
-    let op: any Operator =
-      isLinear ? Linear() : Convolution(window: Window(kernel: [1, 1]), groups: 1, epilogue: Epilogue())
+  /// 256 inputs and as many outputs, at one position, or as many slices of as many elements, of which two are picked.
+  private init(
+    _ name: String, share: Double, _ op: any Operator, blocks: [Int], bits: Int, hasTable: Bool = false
+  ) {
     description = "\(op.name) of \(name)"
     self.share = share
-    let rest = isLinear ? [] : [1, 1]
+    let rest = op is Convolution ? [1, 1] : []
     do {
       let codes = Weight(
         try PackedIntegers(
@@ -35,13 +40,16 @@ package struct CodedProduct: Sendable, CustomStringConvertible {
         Tensor(TensorType(.float32, shape), rounding: (0..<shape.count).map { Double($0 % 17 - 8) / 64 }))
       let weight = try hasTable ? Weight(palettized: codes, table: numbers) : Weight(affine: codes, scale: numbers)
       var graph = Graph()
-      let x = graph.addValue(Value(name: "x", type: TensorType(.float32, Shape([1, 256] + rest))))
+      let isGather = op is Gather
+      let input = isGather ? TensorType(.int32, [2]) : TensorType(.float32, Shape([1, 256] + rest))
+      let x = graph.addValue(Value(name: "x", type: input))
       let w = graph.addValue(Value(name: "w", type: weight.type, weight: weight))
-      let type = try op.infer(graph.types([x, w]))[0]
+      let operands = isGather ? [w, x] : [x, w]
+      let type = try op.infer(graph.types(operands))[0]
       let y = graph.addValue(Value(name: "y", type: type))
       graph.inputs = [x]
       graph.outputs = [y]
-      graph.nodes = [Node(name: "product", op: op, inputs: [x, w], outputs: [y], origins: [])]
+      graph.nodes = [Node(name: "product", op: op, inputs: operands, outputs: [y], origins: [])]
       try graph.verify()
       self.graph = graph
     } catch { preconditionFailure("'\(description)' is not a valid graph: \(error)") }

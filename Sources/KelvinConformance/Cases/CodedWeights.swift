@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinGraph
 
 extension ConformanceCase {
-  /// Products whose weights are codes, in every form and with every meaning.
+  /// Products whose weights are codes, and slices of such, in every form and with every meaning.
   package static let codedWeights: [ConformanceCase] =
     [ScalarType.float32, .float16].flatMap { scalar in
       CodedForm.all(scalar).flatMap { form in
@@ -22,6 +22,11 @@ extension ConformanceCase {
           node(
             "grouped", Convolution(window: Window(kernel: [2, 2]), groups: 3, epilogue: .bias),
             .input([1, 24, 5, 7]), form([36, 8, 2, 2]), .weight([36]), scalar: scalar),
+          node(
+            "long vector", Linear(epilogue: .bias), .input([1, 1032]), form([12, 1032]), .weight([12]), scalar: scalar),
+          node("slices", Gather(axis: 0), form([28, 40]), .exactly(places), scalar: scalar),
+          node("slices of two axes", Gather(axis: 0), form([32, 8, 3]), .exactly(places), scalar: scalar),
+          node("columns", Gather(axis: 1), form([20, 48]), .exactly(places), scalar: scalar),
         ]
       }
     }
@@ -39,6 +44,11 @@ extension ConformanceCase {
         ]
       }
     }
+}
+
+extension ConformanceCase {
+  /// In axes of 20 elements or more.
+  private static let places = Tensor(TensorType(.int64, [2, 3]), rounding: [3, -1, 0, 19, -20, 7])
 }
 
 /// How a case's weight is encoded.

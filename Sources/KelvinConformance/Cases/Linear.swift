@@ -8,6 +8,10 @@ extension ConformanceCase {
         node(
           "large vector", Linear(epilogue: .bias), .input([1, 1280]), .weight([113, 1280]), .weight([113]),
           scalar: scalar),
+        node(
+          "few long rows",
+          Linear(epilogue: Epilogue(hasBias: true, addsResidual: true, activation: UnaryFunction(.gelu))),
+          .input([6, 519]), .weight([21, 519]), .weight([21]), .input([6, 21]), scalar: scalar),
         node("rows", Linear(), .input([3, 5, 17]), .weight([19, 17]), scalar: scalar),
         node(
           "relu", Linear(epilogue: Epilogue(hasBias: true, activation: .relu)), .input([7, 33]), .weight([31, 33]),

@@ -21,7 +21,13 @@ extension ConformanceCase {
           scalar: scalar),
       ]
     } + [
-      node("a large mean", LayerNormalization(axis: 1, epsilon: 1e-5), .ranged([3, 257], 7.5...8.5))
+      node("a large mean", LayerNormalization(axis: 1, epsilon: 1e-5), .ranged([3, 257], 7.5...8.5)),
+      node(
+        "a large mean of many elements", LayerNormalization(axis: 1, epsilon: 1e-5), .ranged([2, 5001], 7.5...8.5),
+        .weight([5001]), .weight([5001])),
+      node(
+        "many elements", LayerNormalization(axis: 1, epsilon: 1e-5), .input([1, 2500]), .weight([2500]),
+        scalar: .float16),
     ]
 
   package static let localResponseNormalization: [ConformanceCase] =

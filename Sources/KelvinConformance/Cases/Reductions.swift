@@ -57,8 +57,22 @@ extension ConformanceCase {
         node(
           "\(function.rawValue) outer and inner", Reduce(function, axes: [0, 2], keepsDimensions: true),
           .ranged([3, 4, 5], 0.1...2)),
+        // Which groups of a card share, some of them in parts.
+        node(
+          "\(function.rawValue) of long rows", Reduce(function, axes: [1], keepsDimensions: false),
+          .ranged([2, 2501], 0.98...1.02)),
+        node(
+          "\(function.rawValue) of long columns", Reduce(function, axes: [1, 2], keepsDimensions: true),
+          .ranged([1, 50, 18, 21], 0.98...1.02)),
+        node(
+          "\(function.rawValue) of large planes", Reduce(function, axes: [2, 3], keepsDimensions: false),
+          .ranged([2, 5, 32, 51], 0.98...1.02)),
       ]
     } + [
+      node("sum of long rows", Reduce(.sum, axes: [1], keepsDimensions: true), .input([3, 2111]), scalar: .float16),
+      node(
+        "mean of large planes", Reduce(.mean, axes: [2, 3], keepsDimensions: true), .input([1, 6, 41, 40]),
+        scalar: .float16),
       node(
         "mean planes", Reduce(.mean, axes: [2, 3], keepsDimensions: false), .input([1, 1280, 7, 7]), scalar: .float16),
       node("mean of a long row", Reduce(.mean, axes: [1], keepsDimensions: true), .input([2, 5003])),
@@ -89,6 +103,8 @@ extension ConformanceCase {
         node("rows", Softmax(axis: 1), .ranged([3, 1000], -20...20), scalar: scalar),
         node("channels", Softmax(axis: 1), .ranged([2, 5, 7, 3], -9...9), scalar: scalar),
         node("single", Softmax(axis: 0), .input([1]), scalar: scalar),
+        node("long rows", Softmax(axis: 1), .ranged([2, 5003], -20...20), scalar: scalar),
+        node("long columns", Softmax(axis: 1), .ranged([1, 901, 21], -9...9), scalar: scalar),
       ]
     }
 }

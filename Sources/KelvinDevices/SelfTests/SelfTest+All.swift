@@ -93,11 +93,18 @@ extension SelfTest {
 
   private static let row: Shape = [3, 37]
 
+  /// Of which a card takes two parts.
+  private static let longRow: Shape = [2, 2100]
+
   private static let lines: [SelfTest] = [
-    SelfTest(Softmax.self, (Softmax(axis: 1), [.input(row)])),
+    SelfTest(Softmax.self, (Softmax(axis: 1), [.input([2, 29])])),
+    SelfTest(
+      Softmax.self, named: "softmax by groups", way: "groups", (Softmax(axis: 1), [.input(row)]),
+      (Softmax(axis: 1), [.input(longRow)])),
     SelfTest(
       LayerNormalization.self,
-      (LayerNormalization(axis: 1, epsilon: 1e-3), [.input([3, 36]), .weight([36]), .weight([36])])),
+      (LayerNormalization(axis: 1, epsilon: 1e-3), [.input([3, 36]), .weight([36]), .weight([36])]),
+      (LayerNormalization(axis: 1, epsilon: 1e-3), [.input(longRow)])),
     SelfTest(
       BatchNormalization.self,
       (
@@ -109,8 +116,14 @@ extension SelfTest {
       (LocalResponseNormalization(size: 3, alpha: 0.5, beta: 0.75, k: 1), [.input([1, 7, 3, 9])])),
     SelfTest(
       Reduce.self, where: { _, operands in operands[0].scalar.isFloatingPoint },
-      (Reduce(.sum, axes: [1], keepsDimensions: false), [.input(row)]),
+      (Reduce(.sum, axes: [1], keepsDimensions: false), [.input([2, 29])]),
       (Reduce(.mean, axes: [2, 3], keepsDimensions: false), [.input([1, 9, 3, 5])])),
+    SelfTest(
+      Reduce.self, named: "reduce by groups", way: "groups",
+      where: { _, operands in operands[0].scalar.isFloatingPoint },
+      (Reduce(.sum, axes: [1], keepsDimensions: false), [.input(row)]),
+      (Reduce(.maximum, axes: [1], keepsDimensions: false), [.input(longRow)]),
+      (Reduce(.mean, axes: [2, 3], keepsDimensions: false), [.input([1, 9, 5, 8])])),
     SelfTest(
       CumulativeReduce.self, (CumulativeReduce(.sum, axis: 1), [.input([3, 9])])),
     SelfTest(
@@ -161,6 +174,10 @@ extension SelfTest {
   /// Of axes longer than the largest index.
   private static let indexing: [SelfTest] = [
     SelfTest(Gather.self, (Gather(axis: 0), [.input([18, 5]), .input([7], .int32)])),
+    SelfTest(
+      Gather.self, named: "gather of codes", way: "codes",
+      (Gather(axis: 0), [.multiples([18, 5]), .input([7], .int32)]),
+      (Gather(axis: 0), [.entries([18, 5]), .input([7], .int32)])),
     SelfTest(GatherElements.self, (GatherElements(axis: 0), [.input([18, 5]), .input([3, 5], .int32)])),
     SelfTest(GatherND.self, (GatherND(), [.input([18, 18]), .input([3, 2], .int32)])),
     SelfTest(

@@ -9,17 +9,42 @@ package struct GatherPlan: Sendable {
   package let count: Int
   package let scalar: ScalarType
   package let index: ScalarType
+
+  fileprivate init(_ op: Gather, _ x: TensorType, _ indices: TensorType) {
+    let lines = Lines(x.shape, axis: op.axis)
+    (outer, extent, inner) = (lines.outer, lines.length, lines.inner)
+    count = indices.count
+    (scalar, index) = (x.scalar, indices.scalar)
+  }
+
+  /// As the kernel declares them that unpacks slices of codes (`Shaders/shared/gather_codes.kernel`).
+  package func parameters(of codes: CodedOperand) -> Parameters {
+    let rowWidth = inner / codes.rows
+    return Parameters(
+      count * inner, extent, inner, codes.bits, codes.meaning, codes.rowStart, codes.rowWords, codes.rows, rowWidth
+    ).inverses(inner, rowWidth).floats(codes.zero)
+  }
 }
 
 extension KernelTable {
   mutating func addGather<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(Gather.self) { op, context throws(DeviceError) in
-      let (x, indices) = (context.inputs[0], context.inputs[1])
-      let lines = Lines(x.shape, axis: op.axis)
-      let plan = GatherPlan(
-        outer: lines.outer, extent: lines.length, inner: lines.inner, count: indices.count, scalar: x.scalar,
-        index: indices.scalar)
-      return context.dense(context.target.gather(plan))
+    addOffers(Gather.self) { op, context throws(DeviceError) in
+      let plan = GatherPlan(op, context.inputs[0], context.inputs[1])
+      let plain = context.dense(context.target.gather(plan))
+      // Of float16 what is unpacked is rounded as it is stored.
+      guard op.axis == 0, context.inputs[0].shape.rank > 1, context.keepsCodes(of: 0),
+        plan.scalar == .float32 || context.target.isHalf(plan.scalar)
+      else { return [KernelOffer(plain)] }
+      let node = context.node
+      let unpacking = NodeLowering<Target> { lowering throws(DeviceError) in
+        guard let codes = try lowering.sliceCodes() else { return try plain.lower(lowering) }
+        let indices = try lowering.read(node.inputs[1], .dense)
+        lowering.run(
+          lowering.target.gather(plan, of: codes), [codes.storage, indices], lowering.write(node.outputs[0], .dense))
+      }
+      return [
+        KernelOffer(unpacking, "codes"), KernelOffer(plain, handicap: Double(context.inputs[0].count)),
+      ]
     }
   }
 }

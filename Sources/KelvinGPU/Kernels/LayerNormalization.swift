@@ -7,13 +7,15 @@ extension KernelTable {
       try context.requireFloats()
       let length = op.length(context.inputs)
       let rows = length == 0 ? 0 : context.inputs[0].count / length
-      let call = context.target.layerNormalization(op, rows: rows, length: length, inputs: context.inputs.count)
-      let node = context.node
+      let groups = LineGroups(Lines(outer: rows, length: length, inner: 1), group: context.target.lineGroup)
+      let (node, inputs) = (context.node, context.inputs.count)
       return NodeLowering { lowering throws(DeviceError) in
         var reads: [Storage] = []
         for input in node.inputs { reads.append(try lowering.read(input, .dense)) }
         while reads.count < 3 { reads.append(reads[0]) }
-        lowering.run(call, reads, lowering.write(node.outputs[0], .dense))
+        let call = { (pass: LinePass) in lowering.target.layerNormalization(op, groups, pass, inputs: inputs) }
+        reads.append(lowering.statistics(of: groups, reads[0], call))
+        lowering.run(call(.result), reads, lowering.write(node.outputs[0], .dense))
       }
     }
   }

@@ -1,6 +1,17 @@
 internal import KelvinDevices
 internal import KelvinGraph
 
+/// A kernel of lines combined by groups that share them: all of a reduction, or one of the two that lines in parts take.
+package struct ReducePass: Sendable {
+  package let groups: LineGroups
+  /// Whether elements are what is combined, else what the pass before made of them.
+  package let isFirst: Bool
+  /// Whether results are what the reduction is for.
+  package let isLast: Bool
+  /// Elements of a line.
+  package let length: Int
+}
+
 extension KernelTable {
   mutating func addReduce<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(Reduce.self) { op, context throws(DeviceError) in
@@ -8,7 +19,61 @@ extension KernelTable {
       guard scalar.isFloatingPoint || op.function.keepsIntegers else {
         throw context.unsupported("\(op.function.rawValue) of \(scalar.rawValue) values")
       }
-      return try context.target.offers(op, context)
+      let alone = try context.target.offers(op, context)
+      guard scalar.isFloatingPoint else { return alone }
+      let (dense, blocked) = (context.groups(of: op), context.groupsOfBlocks(of: op))
+      let shared = [
+        dense.map { KernelOffer(context.reducing(op, $0, .dense), LineGroups.way) },
+        blocked.map { context.blocked(context.reducing(op, $0, context.target.blocks), LineGroups.way) },
+      ].compactMap { $0 }
+      return shared
+        + alone.map { offer in
+          var offer = offer
+          if let groups = offer.layouts == .dense ? dense : blocked { offer.handicap += context.handicap(of: groups) }
+          return offer
+        }
+    }
+  }
+}
+
+extension KernelContext {
+  /// How groups share the lines of a reduction; nil where axes are reduced that are no neighbours.
+  fileprivate func groups(of op: Reduce) -> LineGroups? {
+    let shape = inputs[0].shape
+    let reduced = op.axes.filter { shape[$0] != 1 }
+    guard let first = reduced.first, let last = reduced.last,
+      (first...last).allSatisfy({ shape[$0] == 1 || op.axes.contains($0) })
+    else { return nil }
+    return groups(
+      sharing: Lines(
+        outer: shape.dimensions[..<first].reduce(1, *), length: op.length(inputs),
+        inner: shape.dimensions[(last + 1)...].reduce(1, *)))
+  }
+
+  /// The same for planes of a tensor in blocks, of which lanes that hold no channel stay zero where they have to.
+  fileprivate func groupsOfBlocks(of op: Reduce) -> LineGroups? {
+    let shape = inputs[0].shape
+    guard shape.rank > 2, op.axes == Array(2..<shape.rank), !target.clearsLanes || op.function.keepsZeros else {
+      return nil
+    }
+    let blocked = BlockedShape(shape, lanes: target.lanes)
+    return groups(sharing: Lines(outer: blocked.batch * blocked.blocks, length: blocked.area, inner: blocked.lanes))
+  }
+
+  fileprivate func reducing(_ op: Reduce, _ groups: LineGroups, _ layout: ValueLayout) -> NodeLowering<Target> {
+    let (node, length) = (node, groups.lines.length)
+    return NodeLowering { lowering throws(DeviceError) in
+      let target = lowering.target
+      var x = try lowering.read(node.inputs[0], layout)
+      var last = groups
+      if groups.parts > 1 {
+        let first = ReducePass(groups: groups, isFirst: true, isLast: false, length: length)
+        last = LineGroups(groups.ofParts, group: nil)
+        x = lowering.run(
+          target.reduce(op.function, first), [x], lowering.temporary(wide: groups.lines.count * groups.parts))
+      }
+      let pass = ReducePass(groups: last, isFirst: groups.parts == 1, isLast: true, length: length)
+      lowering.run(target.reduce(op.function, pass), [x], lowering.write(node.outputs[0], layout))
     }
   }
 }
@@ -19,6 +84,14 @@ extension Reduce.Function {
     switch self {
     case .sum, .mean, .maximum, .minimum, .product, .l1, .sumOfSquares: true
     case .l2, .logSum, .logSumExp: false
+    }
+  }
+
+  /// Whether zeros come to zero.
+  fileprivate var keepsZeros: Bool {
+    switch self {
+    case .logSum, .logSumExp: false
+    default: true
     }
   }
 }

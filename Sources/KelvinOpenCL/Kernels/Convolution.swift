@@ -13,6 +13,17 @@ extension OpenCLTarget {
       return [context.blocked(kernel, "depthwise")]
     }
     let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
+    if op.groups == 1, window.taps == 1, window.outputCount == 1, window.inputCount == 1 {
+      let rows = RowProduct(
+        rows: x[0], depth: x[1], columns: y[1], inputStride: pieces(x[1], of: lanes) * lanes,
+        outputStride: pieces(y[1], of: lanes) * lanes)
+      if sharesRows(rows) {
+        let vector = NodeLowering<Self> { lowering throws(DeviceError) in
+          try rows.lower(lowering, op.epilogue, lowering.target.blocks)
+        }
+        return [context.blocked(vector, "vector")]
+      }
+    }
     func offer(_ key: String, from: ValueLayout, to: ValueLayout, handicap: Double) -> GPUOffer<Self> {
       let residual = context.inputs.indices.map { $0 > 1 ? to : from }
       return KernelOffer(

@@ -8,4 +8,8 @@ extension OpenCLTarget {
       Parameters(lines.outer, lines.length, lines.inner),
       items: areRows ? lines.outer : lines.outer * pieces(lines.inner, of: lanes))
   }
+
+  func softmax(_ groups: LineGroups, _ pass: LinePass) -> Call<KernelName> {
+    sharing(groups, "softmax", makesParts: pass == .statistics)
+  }
 }

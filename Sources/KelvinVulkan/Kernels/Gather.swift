@@ -10,3 +10,13 @@ extension VulkanTarget {
       Parameters(count, plan.extent, plan.count, inner).inverses(plan.count, inner), count: count)
   }
 }
+
+extension VulkanTarget {
+  func gather(_ plan: GatherPlan, of codes: CodedOperand) -> Call<VulkanProgram> {
+    let index = Element(plan.index)
+    let parameters = plan.parameters(of: codes)
+    return flat(
+      "gather_codes", [.uint, index.format], constants: [index.kind.rawValue], parameters,
+      count: plan.count * plan.inner)
+  }
+}

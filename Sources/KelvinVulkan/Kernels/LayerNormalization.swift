@@ -2,11 +2,12 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func layerNormalization(_ op: LayerNormalization, rows: Int, length: Int, inputs: Int) -> Call<VulkanProgram> {
-    let (x, z) = folded(rows)
-    return call(
-      "layer_normalization", [.float, .float, .float], group: traits.flatGroup,
-      constants: [inputs > 1 ? 1 : 0, inputs > 2 ? 1 : 0], Parameters(rows, length).floats(op.epsilon),
-      groups: [x, 1, z])
+  func layerNormalization(_ op: LayerNormalization, _ groups: LineGroups, _ pass: LinePass, inputs: Int)
+    -> Call<VulkanProgram>
+  {
+    let makesParts = pass == .statistics
+    return sharing(
+      groups, "normalize", makesParts: makesParts, makesParts ? [.float] : [.float, .float, .float, .wide]
+    ) { $0.followed(by: [inputs > 1 ? 1 : 0, inputs > 2 ? 1 : 0]).floats(op.epsilon) }
   }
 }

@@ -27,6 +27,14 @@ extension VulkanTarget {
   }
 }
 
+extension VulkanTarget {
+  func reduce(_ function: Reduce.Function, _ pass: ReducePass) -> Call<VulkanProgram> {
+    sharing(pass.groups, "reduce", makesParts: !pass.isFirst || !pass.isLast, [.float]) {
+      $0.followed(by: [Int(function.code), pass.isFirst ? 1 : 0, pass.isLast ? 1 : 0]).floats(Float(pass.length))
+    }
+  }
+}
+
 /// Some axes of a dense tensor, neighbours merged, innermost first.
 private struct MergedAxes {
   static let limit = 4

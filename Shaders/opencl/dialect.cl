@@ -1,0 +1,65 @@
+// The words of Shaders/shared in OpenCL C; Shaders/dialect.glsl has the same in GLSL. They are for groups of many items,
+// each of which works on numbers, and four at a time where cards have vectors of as many (LANES). A tensor's elements are counted in 32 bits.
+
+#ifdef PARTS
+#define RESULT float
+#define WRITE(value, index) y[index] = value
+#else
+#define RESULT STORED
+#define WRITE(value, index) PUT(value, y, index)
+#endif
+
+#define FUNCTION static inline
+#define UNROLL _Pragma("unroll")
+#define CONSTANT(id, type, name, value)   // the host defines `name`
+#define PARAMETERS(fields) typedef struct { fields } parameters;
+#define FLOAT_OPERAND(slot, name)
+#define WIDE_OPERAND(slot, name)
+#define WORD_OPERAND(slot, name)
+#define PACKED_OPERAND(slot, name)
+#define INDEX_OPERAND(slot, name)
+#define INPUT(name) BUFFER(name),
+#define ENTRY(name, inputs) KERNEL void name(inputs BUFFER(y), parameters s)
+#define BEGIN OPEN(RESULT, y)
+// Local memory is named in the kernel alone: handed to a function, PoCL 3.1 shares it between work groups that run at once.
+#define SHARE local float shares[GROUP * SHARES]
+#define SHARED_FLOATS(count)
+#define OPEN_FLOATS(name) OPEN(const STORED, name)
+#define OPEN_WIDE(name) OPEN(const float, name)
+#define OPEN_PACKED(name) OPEN(const PACKED, name)
+#define OPEN_WORDS(name) OPEN(const uint, name)
+#define OPEN_INDICES(name) OPEN(const INDEX, name)
+#define READ(name, index) AT(name, index)
+#define READ_WIDE(name, index) name[index]
+#define READ_PACKED(name, index) PACKED_AT(name + 4 * (index))
+#define READ_WORD(name, index) name[index]
+#define POSITION(name, index, extent) clamped_position((long)name[index], extent)
+
+// Where part of a grid runs, groups are numbered from its beginning.
+#define GROUP_INDEX (int)(get_global_id(0) / GROUP)
+#define GROUP_X GROUP_INDEX
+#define GROUP_Y (int)get_global_id(1)
+#define GROUP_SIZE GROUP
+#define FLAT_INDEX (int)get_global_id(0)
+#define SELF (int)get_local_id(0)
+#define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+
+#define NUMBER(integer) (float)(integer)
+#define INTEGER(word) (int)(word)
+#define AS_FLOAT(word) as_float(word)
+#define QUOTIENT(a, d, reciprocal) ((a) / (d))
+#define VECTOR_OF_FOUR float4
+#define VECTOR_OF(a, b, c, d) (float4)(a, b, c, d)
+#define ACTIVATED(x) activate(ACTIVATION, s.first, s.second, (vec)(x)).s0
+#define NOT_A_NUMBER NAN
+#define IS_FINITE(x) isfinite(x)
+#define LARGER(x, y) ((x) > (y) || isnan(x) ? (x) : (y))
+#define SMALLER(x, y) ((x) < (y) || isnan(x) ? (x) : (y))
+#define MAGNITUDE(x) fabs(x)
+#define EXPONENTIAL(x) exp(x)
+#define LOGARITHM(x) log(x)
+
+// An index into an axis: counted from the end where negative, then clamped.
+static inline int clamped_position(long index, int extent) {
+  return (int)clamp(index < 0 ? index + extent : index, 0L, (long)extent - 1);
+}

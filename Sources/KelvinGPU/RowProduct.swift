@@ -1,0 +1,86 @@
+package import KelvinDevices
+package import KelvinGraph
+
+/// A few rows times packed weights, with an epilogue: the invocations of a group share the depth of neighbouring columns.
+package struct RowProduct: Hashable, Sendable {
+  /// Invocations that keep a card busy, vectors of depth that each has at least, and columns of a group at least, whose
+  /// weights are read together.
+  private static let (wanted, leastDepth, leastColumns) = (1 << 14, 8, 4)
+
+  package let rows, depth, columns: Int
+  /// Elements from row to row. Columns up to the stride of the result are set to zero.
+  package let inputStride, outputStride: Int
+
+  package init(rows: Int, depth: Int, columns: Int, inputStride: Int, outputStride: Int) {
+    (self.rows, self.depth, self.columns) = (rows, depth, columns)
+    (self.inputStride, self.outputStride) = (inputStride, outputStride)
+  }
+
+  /// Dense rows times the weights of a `Linear`.
+  package init(linear inputs: [TensorType]) {
+    let weights = inputs[1].shape
+    self.init(
+      rows: inputs[0].shape.dimensions.dropLast().reduce(1, *), depth: weights[1], columns: weights[0],
+      inputStride: weights[1], outputStride: weights[0])
+  }
+
+  /// Columns of a group, a power of two: fewer share their depth among more invocations, as long as these have enough of it.
+  ///
+  /// - Parameters:
+  ///   - group: its invocations, a power of two.
+  ///   - rowTile: rows that an invocation computes.
+  package func columns(ofGroup group: Int, rowTile: Int) -> Int {
+    let tiles = (rows + rowTile - 1) / rowTile
+    var columns = group
+    while columns > Self.leastColumns, tiles * outputStride * (group / columns) < Self.wanted,
+      depth / 4 / (2 * group / columns) >= Self.leastDepth
+    { columns /= 2 }
+    return columns
+  }
+
+  /// As the kernel declares them (`Shaders/shared/linear.kernel`).
+  package func parameters(columns group: Int, _ activation: UnaryFunction?, _ codes: CodedOperand?) -> Parameters {
+    Parameters(rows, depth, columns, group, inputStride, outputStride).floats(activation?.a ?? 0, activation?.b ?? 0)
+      .followed(by: [codes?.rowStart ?? 0, codes?.rowWords ?? 0, codes?.rowChannels ?? 0]).floats(codes?.zero ?? 0)
+  }
+
+  /// - Parameter layout: of the rows read and written; weights `[columns, depth]` are the node's second input.
+  package func lower<Target>(
+    _ lowering: Lowering<Target>, _ epilogue: Epilogue, _ layout: ValueLayout
+  ) throws(DeviceError) {
+    let (target, node) = (lowering.target, lowering.node)
+    let codes = try lowering.rowCodes(columns: columns, depth: depth)
+    let weights = if let codes { codes.storage } else { try lowering.rowWeights(self) }
+    let x = try lowering.read(node.inputs[0], layout)
+    let bias = try lowering.bias(epilogue, channels: columns)
+    let residual = try lowering.residual(epilogue, layout)
+    let fused = epilogue.activation.flatMap { target.fuses($0) ? $0 : nil }
+    let call = target.linear(self, fused, addsResidual: residual != nil, codes)
+    let result = lowering.run(call, [x, weights, bias, residual ?? x], lowering.write(node.outputs[0], layout))
+    if fused == nil, let activation = epilogue.activation {
+      lowering.run(target.unary(activation, count: rows * outputStride), [result], result)
+    }
+  }
+}
+
+extension Lowering {
+  /// The node's weights `[columns, depth]` as `[vector of depth][column][4 of depth]`.
+  fileprivate func rowWeights(_ product: RowProduct) throws(DeviceError) -> Storage {
+    let (name, weight) = try constantWeight(1)
+    let (depth, columns) = (product.depth, product.columns)
+    return packed(weight, "\(name)/gpu-rows", count: (depth + 3) / 4 * columns * 4) { target in
+      weight.withFloats { source in
+        for column in 0..<columns {
+          for k in 0..<depth { target[(k / 4 * columns + column) * 4 + k % 4] = source[column * depth + k] }
+        }
+      }
+    }
+  }
+
+  /// The node's bias in whole groups of four, zero where there is none.
+  package func bias(_ epilogue: Epilogue, channels: Int) throws(DeviceError) -> Storage {
+    if epilogue.hasBias { return try read(node.inputs[2], .dense) }
+    let scalar = type(node.inputs[0]).scalar
+    return weight("zeros/gpu-\((channels + 3) / 4 * 4)", count: channels, of: scalar) { _ in }
+  }
+}

@@ -1,0 +1,17 @@
+internal import KelvinGPU
+
+extension OpenCLTarget {
+  /// A processor runs a group on one core, and vectors are its lanes.
+  var lineGroup: Int? { tuning.group > 1 ? tuning.group : nil }
+
+  /// A kernel whose groups share lines.
+  ///
+  /// - Parameter makesParts: whether what it writes is float32 whatever lies as float16.
+  func sharing(
+    _ groups: LineGroups, _ kernel: String, makesParts: Bool, _ own: (Parameters) -> Parameters = { $0 }
+  ) -> Call<KernelName> {
+    let name = KernelName(
+      program: "\(kernel)_lines", defines: makesParts ? [KernelName.parts] : [], function: "\(kernel)_lines")
+    return call(name, own(Parameters(groups.parameters)), items: groups.count * tuning.group)
+  }
+}
