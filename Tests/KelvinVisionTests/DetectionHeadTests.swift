@@ -115,7 +115,7 @@ import Testing
       let apart = try await request.perform(on: VisionFixture.scene)
       #expect(apart.count < all.count && !apart.isEmpty)
       request.maximumOverlap = 1
-      #expect(try await request.perform(on: VisionFixture.scene).count > all.count)
+      #expect(try await request.perform(on: VisionFixture.scene).count >= all.count)
       request.maximumOverlap = nil
       let least = all[1].confidence
       request.minimumConfidence = least
