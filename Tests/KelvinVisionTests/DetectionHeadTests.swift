@@ -192,7 +192,10 @@ import Testing
       ("yolov3", { $0.strides = [8] }, "1 strides, and there are 2 maps"),
       ("yolov3", { $0.labels = ["a", "b"] }, "with 2 anchors of 7 numbers"),
       ("separate", { $0.labels = ["a"] }, "there are 1 labels, the model has 3 classes"),
-      ("separate", { ($0.scoresOutput, $0.classesOutput) = ("scores", "scores") }, "expected one number for each of 40 boxes"),
+      (
+        "separate", { ($0.scoresOutput, $0.classesOutput) = ("scores", "scores") },
+        "expected one number for each of 40 boxes"
+      ),
     ]
     for (name, change, reason) in cases {
       let text = try await refusal(name, change)
