@@ -206,6 +206,29 @@ import Testing
     #expect(error?.description.contains("describe its head") == true)
   }
 
+  /// Expected boxes: ONNX Runtime 1.31.1 on Pillow's bilinear resampling, suppressed by NumPy; which samples differently.
+  @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
+  func aRealModelFindsTheFacesOnAPhotograph() async throws {
+    var head = DetectionHead(.boxes)
+    (head.unit, head.background, head.labels) = (.shares, .first, ["face"])
+    (head.normalization, head.minimumConfidence) = (.symmetric, 0.6)
+    let file = SharedFiles.path("models/ultraface_version-RFB-320.onnx")
+    var configuration = ModelConfiguration(computeUnits: .cpuOnly)
+    configuration.usesCache = false
+    let model = try await Model.load(contentsOf: URL(filePath: file), configuration: configuration)
+    let request = try DetectionRequest(model: model, head: head)
+    let found = try await request.perform(on: URL(filePath: SharedFiles.path("images/photos/face.jpg")))
+    let faces = [
+      [130.8, 80.2, 91.4, 123.1], [260.2, 47.0, 86.9, 121.2], [438.7, 118.1, 50.5, 66.5], [6.8, 100.6, 43.3, 58.9],
+    ]
+    #expect(found.count == faces.count)
+    for (observation, face) in zip(found, faces) {
+      let box = observation.boundingBox.toImageCoordinates(ImageSize(width: 512, height: 355), origin: .upperLeft)
+      #expect(zip([box.x, box.y, box.width, box.height], face).allSatisfy { abs($0 - $1) < 4 }, "\(box)")
+      #expect(observation.labels.map(\.identifier) == ["face"] && observation.confidence > 0.99)
+    }
+  }
+
   @Test func aDrawingHasTheBoxesInTheirClassesColoursAndTheirNames() throws {
     let picture = try PixelBuffer(
       width: 200, height: 120, format: .rgb8, bytes: [UInt8](repeating: 128, count: 200 * 120 * 3))
