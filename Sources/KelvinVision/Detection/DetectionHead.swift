@@ -58,17 +58,29 @@ public struct DetectionHead: Hashable, Sendable {
 
   /// What makes scores of numbers.
   public enum Activation: String, Hashable, Sendable, CaseIterable {
-    case none, sigmoid, softmax
+    /// They are scores.
+    case none
+    /// Each class for itself, by the logistic function.
+    case sigmoid
+    /// All classes together, by softmax.
+    case softmax
   }
 
   /// Which class means that there is nothing.
   public enum Background: String, Hashable, Sendable, CaseIterable {
-    case none, first, last
+    /// None does.
+    case none
+    /// Class 0; the others are counted from the next one on.
+    case first
+    /// The last one.
+    case last
   }
 
   /// An anchor's size in pixels of the model's input.
   public struct Anchor: Hashable, Sendable {
+    /// The width in pixels.
     public var width: Double
+    /// The height in pixels.
     public var height: Double
 
     /// An anchor of a size in pixels.

@@ -19,9 +19,40 @@ public struct Joint: Hashable, Sendable {
 public struct HumanBodyPoseObservation: VisionObservation, Hashable {
   /// The joints of a body. Left and right are the person's own.
   public enum JointName: String, Hashable, Sendable, CaseIterable {
-    case nose, leftEye, rightEye, leftEar, rightEar
-    case leftShoulder, rightShoulder, leftElbow, rightElbow, leftWrist, rightWrist
-    case leftHip, rightHip, leftKnee, rightKnee, leftAnkle, rightAnkle
+    /// The tip of the nose.
+    case nose
+    /// The left eye.
+    case leftEye
+    /// The right eye.
+    case rightEye
+    /// The left ear.
+    case leftEar
+    /// The right ear.
+    case rightEar
+    /// The left shoulder.
+    case leftShoulder
+    /// The right shoulder.
+    case rightShoulder
+    /// The left elbow.
+    case leftElbow
+    /// The right elbow.
+    case rightElbow
+    /// The left wrist.
+    case leftWrist
+    /// The right wrist.
+    case rightWrist
+    /// The left hip.
+    case leftHip
+    /// The right hip.
+    case rightHip
+    /// The left knee.
+    case leftKnee
+    /// The right knee.
+    case rightKnee
+    /// The left ankle.
+    case leftAnkle
+    /// The right ankle.
+    case rightAnkle
     /// Halfway between the shoulders, where the model has no point of its own for it.
     case neck
     /// Halfway between the hips, where the model has no point of its own for it.
@@ -30,7 +61,18 @@ public struct HumanBodyPoseObservation: VisionObservation, Hashable {
 
   /// Parts of a body.
   public enum JointsGroupName: String, Hashable, Sendable, CaseIterable {
-    case face, torso, leftArm, rightArm, leftLeg, rightLeg
+    /// Nose, eyes and ears.
+    case face
+    /// Shoulders and hips, and what is between them.
+    case torso
+    /// From the left shoulder to the wrist.
+    case leftArm
+    /// From the right shoulder to the wrist.
+    case rightArm
+    /// From the left hip to the ankle.
+    case leftLeg
+    /// From the right hip to the ankle.
+    case rightLeg
 
     /// The joints that belong to it; neighbours share some.
     public var jointNames: [JointName] {
@@ -84,10 +126,10 @@ public struct HumanBodyPoseObservation: VisionObservation, Hashable {
     return names.reduce(into: [:]) { $0[$1] = joint(for: $1) }
   }
 
-  /// ``joint(for:)`` as Vision's requests before Swift's name it.
+  /// ``joint(for:)`` as Vision's earlier interface names it.
   public func recognizedPoint(_ name: JointName) -> Joint? { joint(for: name) }
 
-  /// ``allJoints(in:)`` as Vision's requests before Swift's name it.
+  /// ``allJoints(in:)`` as Vision's earlier interface names it.
   public func recognizedPoints(_ group: JointsGroupName? = nil) -> [JointName: Joint] { allJoints(in: group) }
 
   /// As sure as the less sure of two joints.
