@@ -66,7 +66,9 @@ struct TablePredictionTests {
       let lines = cases.map { entry in
         names.flatMap { input -> [String] in
           let value = entry.inputs[input]
-          return value?.numbers?.map { $0.map { "\($0)" } ?? "" } ?? [value?.number.map { "\($0)" } ?? value?.text ?? ""]
+          return value?.numbers?.map { $0.map { "\($0)" } ?? "" } ?? [
+            value?.number.map { "\($0)" } ?? value?.text ?? ""
+          ]
         }
       }
       let text = ([header] + lines).map { $0.map(DelimitedText.field).joined(separator: ",") }.joined(separator: "\n")
