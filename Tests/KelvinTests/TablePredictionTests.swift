@@ -15,7 +15,8 @@ struct TablePredictionTests {
       var number: Double?
       var text: String?
       var map: [String: Double]?
-      var array: [Double]?
+      /// Nil for one that is missing.
+      var numbers: [Double?]?
       var shape: [Int]?
     }
     var inputs: [String: Value]
@@ -59,13 +60,15 @@ struct TablePredictionTests {
       let model = try model("\(name).mlmodel")
       let names = model.modelDescription.inputNames
       let header = names.flatMap { input -> [String] in
-        let count = cases[0].inputs[input]?.array?.count ?? 1
+        let count = cases[0].inputs[input]?.numbers?.count ?? 1
         return count == 1 ? [input] : (0..<count).map { "\(input)[\($0)]" }
       }
       let lines = cases.map { entry in
         names.flatMap { input -> [String] in
           let value = entry.inputs[input]
-          return value?.array?.map { "\($0)" } ?? [value?.number.map { "\($0)" } ?? value?.text ?? ""]
+          return value?.numbers?.map { $0.map { "\($0)" } ?? "" } ?? [
+            value?.number.map { "\($0)" } ?? value?.text ?? ""
+          ]
         }
       }
       let text = ([header] + lines).map { $0.map(DelimitedText.field).joined(separator: ",") }.joined(separator: "\n")
@@ -76,8 +79,8 @@ struct TablePredictionTests {
         for (output, expected) in entry.outputs {
           var numbers: [(String, Double)] = []
           for (label, number) in expected.map ?? [:] { numbers.append(("\(output)[\(label)]", number)) }
-          for (place, number) in (expected.array ?? []).enumerated() {
-            numbers.append((expected.array?.count == 1 ? output : "\(output)[\(place)]", number))
+          for case (let place, let number?) in (expected.numbers ?? []).enumerated() {
+            numbers.append((expected.numbers?.count == 1 ? output : "\(output)[\(place)]", number))
           }
           if let number = expected.number { numbers.append((output, number)) }
           for (column, number) in numbers {

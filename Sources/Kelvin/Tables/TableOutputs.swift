@@ -104,6 +104,22 @@ struct TableOutputs: Sendable {
     }
   }
 
+  /// - Throws: where the model has computed other widths than its file declares.
+  func check(_ columns: [String: RowColumn]) throws(ModelError) {
+    for output in outputs {
+      guard case .elements(let count) = output.form, case .numbers(let rows, _)? = columns[output.feature.name],
+        rows.width != count
+      else { continue }
+      throw mismatch(output, rows.width)
+    }
+  }
+
+  private func mismatch(_ output: Output, _ count: Int) -> ModelError {
+    ModelError(
+      .featureType,
+      "the output '\(output.feature.name)' has \(count) elements, and \(output.columnCount) columns were made for it")
+  }
+
   /// Adds the cells of one of many rows.
   func add(_ columns: [String: RowColumn], row: Int, to text: inout TableText) {
     for output in outputs {
@@ -113,7 +129,7 @@ struct TableOutputs: Sendable {
         switch output.form {
         case .elements(let count) where own.count == count: for number in own { add(number, output, to: &text) }
         case .cell where own.count == 1: for number in own { add(number, output, to: &text) }
-        case .cell where output.feature.rowWidth == nil: text.add(Self.list(own, output.scalar))
+        case .cell: text.add(Self.list(own, output.scalar))
         default: text.addEmpty(output.columnCount)
         }
       case .labels(let labels, let places):
@@ -152,10 +168,7 @@ struct TableOutputs: Sendable {
     case .cell where numbers.count == 1: Self.add(numbers[0], scalar, to: &text)
     case .cell: text.add(Self.list(numbers[...], scalar))
     default:
-      throw ModelError(
-        .featureType,
-        "the output '\(output.feature.name)' has \(numbers.count) elements, and \(output.columnCount) columns were made for it"
-      )
+      throw mismatch(output, numbers.count)
     }
   }
 

@@ -82,6 +82,7 @@ struct TablePredictor: Sendable {
         numbers[place], count: rows.count, width: input.width ?? 1, input.feature.rowScalar)
     }
     let results = try walk.run(columns, count: rows.count)
+    try outputs.check(results)
     var text = TableText(separator: separator)
     for (index, row) in rows.enumerated() {
       keep(cells, row, &text)

@@ -97,10 +97,18 @@ final class TableRun: Sendable {
     // Whoever finds no thread in time finds no work either: nobody waits for one that has not begun.
     for _ in 1..<max(predictor.width, 1) { BlockingWork.start { self.work() } }
     work()
-    let end = try ModelError.wrapping { try writing.wait { $0.running == 0 ? ($0.failure, $0.result) : nil } }
-    let isCancelled = end.0?.code == .predictionCancelled || end.0 == nil && cancellation?.isCancelled == true
-    if let failure = end.0, !isCancelled { throw failure }
-    return try finish(end.1, isCancelled: isCancelled)
+    let end = try ModelError.wrapping {
+      try writing.wait { state -> (failure: ModelError?, result: TablePrediction.Result)? in
+        guard state.running == 0 else { return nil }
+        // Whoever comes now comes too late to write.
+        defer { state.failure = state.failure ?? ModelError(RuntimeError.cancelled) }
+        return (state.failure, state.result)
+      }
+    }
+    let isCancelled =
+      end.failure?.code == .predictionCancelled || end.failure == nil && cancellation?.isCancelled == true
+    if let failure = end.failure, !isCancelled { throw failure }
+    return try finish(end.result, isCancelled: isCancelled)
   }
 
   private func finish(

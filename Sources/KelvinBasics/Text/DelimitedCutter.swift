@@ -36,7 +36,8 @@ package struct DelimitedCutter: Sendable {
   ) throws -> Block? {
     var buffer = rest
     rest = []
-    var want = max(size, 1)
+    // As much as a byte order mark has.
+    var want = max(size, DelimitedText.byteOrderMark.count)
     while true {
       let isAtEnd = try !fill(&buffer, to: want, read)
       if !hasBegun {
@@ -53,7 +54,7 @@ package struct DelimitedCutter: Sendable {
         return block(buffer)
       }
       guard buffer.count <= largestRow else { throw Overlong(line: line) }
-      want = buffer.count * 2
+      want = max(want, buffer.count * 2)
     }
   }
 

@@ -95,7 +95,7 @@ struct TableOptions: ParsableArguments {
           rows: done.rowCount, faulty: done.faultCount, faults: done.faults, columns: done.columns,
           output: done.partialPath ?? target, seconds: seconds, rowsPerSecond: rate, model: path,
           interrupted: done.isCancelled))
-    } else if target != "-", !done.isCancelled {
+    } else if target != "-", !target.hasPrefix("/dev/"), !done.isCancelled {
       Console.print(
         "\(done.rowCount) rows in '\(target)', \(done.faultCount) of them at fault; \(HumanReadable.seconds(seconds)), "
           + "\(Int(rate.rounded())) rows/s")

@@ -3,12 +3,12 @@ import Glibc
 /// Pieces of one window by the scores of where an answer begins and ends.
 struct AnswerSpans {
   struct Span: Hashable {
-    let first: Int
-    let last: Int
+    /// Where it lies in the text.
+    let range: Range<Int>
     let score: Double
   }
 
-  /// Best first.
+  /// Best first; of those in the same place the best.
   let spans: [Span]
   /// How likely it is that the window has no answer: that it begins and ends at `[CLS]`.
   let noAnswer: Double
@@ -22,7 +22,11 @@ struct AnswerSpans {
   ///   - isPassage: which tokens may be part of an answer.
   ///   - longest: the most tokens of an answer.
   ///   - count: how many spans are wanted.
-  init(starts: [Float], ends: [Float], isPassage: [Bool], longest: Int, count: Int) {
+  ///   - range: where the text from one token to another lies.
+  init(
+    starts: [Float], ends: [Float], isPassage: [Bool], longest: Int, count: Int,
+    range: (_ first: Int, _ last: Int) -> Range<Int>
+  ) {
     let start = Self.shares(starts, isPassage)
     let end = Self.shares(ends, isPassage)
     noAnswer = start.isEmpty ? 0 : start[0] * end[0]
@@ -31,8 +35,12 @@ struct AnswerSpans {
       for last in first..<min(first + longest, isPassage.count) where isPassage[last] {
         let score = start[first] * end[last]
         if best.count == count, let least = best.last, score <= least.score { continue }
-        let place = best.firstIndex { $0.score < score } ?? best.count
-        best.insert(Span(first: first, last: last, score: score), at: place)
+        let span = Span(range: range(first, last), score: score)
+        if let same = best.firstIndex(where: { $0.range == span.range }) {
+          guard best[same].score < score else { continue }
+          best.remove(at: same)
+        }
+        best.insert(span, at: best.firstIndex { $0.score < score } ?? best.count)
         if best.count > count { best.removeLast() }
       }
     }

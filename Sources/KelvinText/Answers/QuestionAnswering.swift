@@ -101,16 +101,11 @@ public struct QuestionAnswering: Sendable {
       let (starts, ends) = try logits(result)
       let isPassage = window.tokens.indices.map { window.types[$0] == 1 && window.tokens[$0] != nil }
       let spans = AnswerSpans(
-        starts: starts, ends: ends, isPassage: isPassage, longest: longestAnswer, count: max(count, 1))
+        starts: starts, ends: ends, isPassage: isPassage, longest: longestAnswer, count: max(count, 1)
+      ) { range(window, $0, $1) }
       noAnswer = min(noAnswer, spans.noAnswer)
-      for span in spans.spans {
-        guard let first = window.tokens[span.first], let last = window.tokens[span.last] else { continue }
-        let range =
-          keepsWords
-          ? first.word.lowerBound..<last.word.upperBound : first.range.lowerBound..<last.range.upperBound
-        // The same piece may be one of several windows, and several spans of tokens may be in the same words.
-        scores[range] = max(scores[range] ?? 0, span.score)
-      }
+      // The same piece may be one of several windows.
+      for span in spans.spans { scores[span.range] = max(scores[span.range] ?? 0, span.score) }
     }
     var answers = scores.map { range, score in
       var text = String.UnicodeScalarView()
@@ -120,5 +115,12 @@ public struct QuestionAnswering: Sendable {
     if allowsNoAnswer { answers.append(TextAnswer(text: "", score: noAnswer, range: nil)) }
     answers.sort { ($1.score, $0.range?.lowerBound ?? -1, $0.text) < ($0.score, $1.range?.lowerBound ?? -1, $1.text) }
     return Array(answers.prefix(count))
+  }
+
+  /// Where the text from one token of a window to another lies, in whole words unless tokens are enough.
+  private func range(_ window: TokenEncoding, _ first: Int, _ last: Int) -> Range<Int> {
+    guard let first = window.tokens[first], let last = window.tokens[last] else { return 0..<0 }
+    return keepsWords
+      ? first.word.lowerBound..<last.word.upperBound : first.range.lowerBound..<last.range.upperBound
   }
 }
