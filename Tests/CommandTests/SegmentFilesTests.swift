@@ -66,7 +66,7 @@ import Testing
       return features.compactMap { $0["geometry"]?["coordinates"]?.array }.joined().compactMap(\.array).joined()
         .compactMap { $0.array?.count }.reduce(0, +)
     }
-    #expect(try corners(["--simplify", "6"]) < corners([]))
+    #expect(try corners(["--simplify", "12"]) < corners([]))
     #expect(try corners(["--simplify", "0"]) == corners([]))
   }
 
@@ -126,7 +126,7 @@ import Testing
 
   @Test func manyPicturesComeInTheirOrder() throws {
     let bytes = TemporaryFolder.read(Self.scene)
-    let paths = (0..<70).map { target.write($0 % 9 == 4 ? Array(bytes.prefix(200)) : bytes, "in/\($0).png") }
+    let paths = (0..<70).map { target.write($0 % 9 == 4 ? Array(bytes.prefix(60)) : bytes, "in/\($0).png") }
     let result = segment(paths + ["--output-dir", "\(target.path)/out", "--json"])
     let results = try #require(try JSONValue(result.output).array)
     #expect(result.status == 65)
