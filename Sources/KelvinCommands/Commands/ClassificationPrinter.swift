@@ -37,8 +37,8 @@ final class ClassificationPrinter {
     case .jsonl: try printJSONLine(document)
     case .csv:
       let rows = document.observations.map { [path, $0.identifier, "\($0.confidence)", ""] }
-      Console.print(
-        lines: (error.map { [[path, "", "", $0]] } ?? rows).map { $0.map { DelimitedText.field($0.printable) }.joined(separator: ",") })
+      let lines = error.map { [[path, "", "", $0]] } ?? rows
+      Console.print(lines: lines.map { $0.map { DelimitedText.field($0.printable) }.joined(separator: ",") })
     }
   }
 
