@@ -22,7 +22,7 @@ import Testing
     let cats = try seen.restricted(to: ["cat"])
     #expect(cats.parts == seen.parts.filter { $0.label == "cat" } && cats.parts.map(\.index) == [1, 3])
     #expect(cats.labelMap == Self.map.map { [1, 3].contains($0) ? $0 : SegmentationObservation.unseenIndex })
-    #expect(cats.unseenShare == 1 / 15)
+    #expect(cats.unseenShare == 1.0 / 15)
     #expect(try cats.restricted(to: ["cat", "dog"]).parts == cats.parts)
     #expect(try seen.restricted(to: ["dog", "class 4"]).parts.map(\.index) == [2, 4])
     #expect(try seen.restricted(to: []).parts.isEmpty)

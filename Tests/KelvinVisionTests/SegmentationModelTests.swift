@@ -12,7 +12,9 @@ import Testing
     return try await Model.load(contentsOf: URL(filePath: path), configuration: configuration)
   }
 
-  private static func segmenter() async throws -> Model { try await model("\(VisionFixture.folder)/segmenter.mlpackage") }
+  private static func segmenter() async throws -> Model {
+    try await model("\(VisionFixture.folder)/segmenter.mlpackage")
+  }
 
   /// What has to be stored for `orientation` to show a picture upright.
   private static func stored(_ picture: PixelBuffer, _ orientation: ImageOrientation) throws -> PixelBuffer {
@@ -55,7 +57,8 @@ import Testing
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
   func aBirdIsWhereItWasSeenBefore() async throws {
     let folder = SharedFiles.path("images/segmentation")
-    let names = try String(contentsOfFile: SharedFiles.path("labels/pascal_voc_segmentation_labels.txt"), encoding: .utf8)
+    let list = SharedFiles.path("labels/pascal_voc_segmentation_labels.txt")
+    let names = try String(contentsOfFile: list, encoding: .utf8)
     let request = try SegmentationRequest(
       model: try await Self.model(SharedFiles.path("models/DeepLabV3Int8LUT.mlmodel")),
       labels: names.split(separator: "\n").map(String.init))

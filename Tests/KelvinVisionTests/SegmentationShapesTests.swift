@@ -22,7 +22,9 @@ private struct ShapeCase: Decodable, Sendable, CustomTestStringConvertible {
 
     init(_ polygon: SegmentationPolygon) {
       exterior = Self.ordered(polygon.exterior)
-      holes = polygon.holes.map(Self.ordered).sorted { $0.lexicographicallyPrecedes($1) { $0.lexicographicallyPrecedes($1) } }
+      holes = polygon.holes.map(Self.ordered).sorted {
+        $0.lexicographicallyPrecedes($1) { $0.lexicographicallyPrecedes($1) }
+      }
     }
 
     init(from decoder: any Decoder) throws {
@@ -72,8 +74,10 @@ private struct ShapeCase: Decodable, Sendable, CustomTestStringConvertible {
       #expect(runs.counts == expected.counts)
       #expect(runs.compressed == expected.compressed)
       #expect(runs.area == expected.area && part.pixelCount == expected.area)
-      #expect(runs.boundingBox == PixelRect(
-        x: expected.box[0], y: expected.box[1], width: expected.box[2], height: expected.box[3]))
+      #expect(
+        runs.boundingBox
+          == PixelRect(
+            x: expected.box[0], y: expected.box[1], width: expected.box[2], height: expected.box[3]))
     }
   }
 
@@ -167,7 +171,8 @@ private struct ShapeCase: Decodable, Sendable, CustomTestStringConvertible {
       #expect((properties.color, properties.share) == (part.color, part.share))
       #expect(feature.geometry.coordinates.joined().allSatisfy { $0.first == $0.last && $0.count > 4 })
       let open = feature.geometry.coordinates.map { $0.map { $0.dropLast().map { PixelPoint(x: $0[0], y: $0[1]) } } }
-      #expect(open.map { SegmentationPolygon(exterior: $0[0], holes: Array($0[1...])) } == (try seen.polygons(for: part.label)))
+      let polygons = open.map { SegmentationPolygon(exterior: $0[0], holes: Array($0[1...])) }
+      #expect(try polygons == seen.polygons(for: part.label))
     }
     // The wall: a ring with the moat as its hole, and an island.
     let wall = try #require(document.features.first { $0.properties.label == "wall" })

@@ -140,5 +140,7 @@ case ("segment", 6...):
   guard let level = Int(arguments[3]), let iterations = Int(arguments[4]) else { fail("numbers are expected") }
   try segment(arguments[2], level: level, iterations: iterations, arguments[5...])
 default:
-  fail("usage: decode DIR FILE… | rate THREADS DIR | fuse FRAME.rgb WIDTH HEIGHT CHANNELS SIDE RULE ITERATIONS TENSOR | segment MODEL LEVEL ITERATIONS FILE…")
+  fail(
+    "usage: decode DIR FILE… | rate THREADS DIR | fuse FRAME.rgb WIDTH HEIGHT CHANNELS SIDE RULE ITERATIONS TENSOR | segment MODEL LEVEL ITERATIONS FILE…"
+  )
 }

@@ -44,6 +44,7 @@ struct SegmentCommand: ParsableCommand {
   var only: [String] = []
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "How many pixels an outline may be from the edges of a class, to have fewer corners.", valueName: "pixels"))
   var simplify: Double?

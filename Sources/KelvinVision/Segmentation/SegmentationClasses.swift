@@ -57,7 +57,8 @@ struct SegmentationClasses: Sendable {
     }
     labels = given ?? parameters.labels ?? []
     self.remarks = remarks
-    colors = try givenColors.map { (texts) throws(VisionError) in try Self.colors(texts) }
+    colors =
+      try givenColors.map { (texts) throws(VisionError) in try Self.colors(texts) }
       ?? (parameters.colors ?? []).map(\.value)
   }
 

@@ -74,8 +74,9 @@ public struct SegmentationObservation: VisionObservation {
     guard width > 0, height > 0, labelMap.count % width == 0, labelMap.count / width == height else {
       throw .invalidRequest("a map of \(width) x \(height) pixels is expected, got \(labelMap.count) classes")
     }
+    let classes = try SegmentationClasses(labels: labels, colors: colors)
     self.init(
-      LabelMap(width: width, height: height, classes: labelMap), try SegmentationClasses(labels: labels, colors: colors),
+      LabelMap(width: width, height: height, classes: labelMap), classes,
       classCount: labels.isEmpty ? nil : labels.count)
   }
 
