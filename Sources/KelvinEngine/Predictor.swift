@@ -2,6 +2,7 @@ import KelvinBasics
 package import KelvinFeatures
 package import KelvinGraph
 package import KelvinRuntime
+import Synchronization
 
 /// A loaded model that predicts: feature values in, feature values out, from any number of threads at once.
 package final class Predictor: Sendable {
@@ -16,6 +17,9 @@ package final class Predictor: Sendable {
   package let batchWidth: Int
   /// Whether devices other than the host work for the model's usual sizes.
   package let usesOtherDevices: Bool
+  private let specializationLimit: Int
+  /// By what grows.
+  private let padded = Mutex<[[String: Int]: Predictor]>([:])
 
   /// - Parameters:
   ///   - compiled: the compiled forms of the model's graphs for its usual sizes, as `LoadedModel.compiledGraphs` gives
@@ -26,6 +30,7 @@ package final class Predictor: Sendable {
     _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int, function: Function? = nil
   ) {
     self.loaded = loaded
+    self.specializationLimit = specializationLimit
     walk = FunctionWalk(function ?? loaded.function)
     graphs = compiled.enumerated().map { GraphForms(loaded, index: $0, $1, limit: specializationLimit) }
     let known = compiled.compactMap { $0 }
@@ -49,11 +54,30 @@ package final class Predictor: Sendable {
     walk = FunctionWalk(function)
     graphs = other.graphs
     batchWidth = other.batchWidth
+    specializationLimit = other.specializationLimit
     usesOtherDevices = other.usesOtherDevices
   }
 
   /// What sizes besides the usual ones have cost.
-  package var formCounts: FormCounts { graphs.reduce(FormCounts()) { $0 + $1.formCounts } }
+  package var formCounts: FormCounts {
+    padded.withLock { $0.values.reduce(graphs.reduce(FormCounts()) { $0 + $1.formCounts }) { $0 + $1.formCounts } }
+  }
+
+  /// The same model on inputs before whose rows others may lie that count for nothing; nil where it is not one graph of
+  /// known sizes. Whether the graph can leave them out is known when it is built: predictions say so.
+  ///
+  /// - Parameter growing: by input, the axis along which it grows by a row a step.
+  package func padded(_ growing: [String: Int]) -> Predictor? {
+    padded.withLock { padded in
+      if let known = padded[growing] { return known }
+      let made = loaded.padded(growing).map { Predictor($0, [nil], specializationLimit: specializationLimit) }
+      padded[growing] = made
+      return made
+    }
+  }
+
+  /// The input of a padded model that says how many rows count for nothing.
+  package static let paddingInput = PaddedSource.slot
 
   /// One prediction. Blocks the calling thread.
   ///

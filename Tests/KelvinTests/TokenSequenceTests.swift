@@ -14,7 +14,10 @@ import Testing
     for layer in 0..<2 {
       for part in ["key", "value"] { past["past_key_values.\(layer).\(part)"] = [1, 2, 0, 16] }
     }
-    return ["past.onnx": past, "ignoring.onnx": past, "shared.onnx": ["input_ids": [1, 1]]]
+    let lengths = past.filter { $0.key != "attention_mask" && $0.key != "position_ids" }
+    return [
+      "past.onnx": past, "ignoring.onnx": past, "lengths.onnx": lengths, "shared.onnx": ["input_ids": [1, 1]],
+    ]
   }()
 
   private func model(_ file: String, _ device: String = "cpu") throws -> Model {
@@ -42,7 +45,8 @@ import Testing
 
   @Test(
     arguments: [
-      "growing.mlpackage", "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "shared.onnx",
+      "growing.mlpackage", "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "lengths.onnx",
+      "shared.onnx",
     ])
   func theTokensAreThoseOfPyTorch(file: String) throws {
     let (prompt, tokens) = try vector()
@@ -59,32 +63,45 @@ import Testing
     #expect(try greedy(try TokenSequence(try model("shared.onnx", device)), prompt, 8) == Array(tokens.prefix(8)))
   }
 
-  /// The first token settles how the past is fed; those that follow have the sizes of the one before.
-  @Test(arguments: ["position.mlpackage", "scattered.mlpackage", "past.onnx", "shared.onnx"])
+  /// The first tokens settle how the past is fed: by a mask that is looked at, or in a form that leaves padding out. Those
+  /// that follow have the sizes of the one before.
+  @Test(arguments: [
+    "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "lengths.onnx", "shared.onnx",
+  ])
   func insideABucketNothingIsPlannedOrCompiledForAToken(file: String) throws {
     let (prompt, tokens) = try vector()
     let model = try model(file)
     let sequence = try TokenSequence(model)
     _ = try sequence.read(prompt)
     _ = try sequence.read([tokens[0]])
+    _ = try sequence.read([tokens[1]])
     let before = model.sizeCosts
-    #expect(before.compilations <= 3, "the prompt, and a step both ways")
-    #expect(try greedy(sequence, [tokens[1]], 50) == Array(tokens[2..<52]))
+    #expect(before.compilations <= 5, "the prompt, and two steps both ways")
+    #expect(try greedy(sequence, [tokens[2]], 50) == Array(tokens[3..<53]))
+    #expect(model.sizeCosts == before)
+    // What is remembered is forgotten, and its memory and forms serve the next sequence.
+    sequence.restart()
+    #expect(try greedy(sequence, prompt, 40) == Array(tokens.prefix(40)))
     #expect(model.sizeCosts == before)
   }
 
-  /// Padding changes the scores of a model that does not look at its mask, so its past grows: another size for every
-  /// token, and a plan of its own only behind a power of two.
-  @Test func whatIgnoresItsMaskIsNotPadded() throws {
+  @Test(arguments: ModelFixture.fastDevices, ["ignoring.onnx", "lengths.onnx"])
+  func paddingThatNoMaskLeavesOutIsLeftOutOnEveryDevice(device: String, file: String) throws {
     let (prompt, tokens) = try vector()
-    let model = try model("ignoring.onnx")
-    let sequence = try TokenSequence(model)
-    _ = try sequence.read(prompt + tokens.prefix(28))
-    _ = try sequence.read([tokens[28]])
-    let before = model.sizeCosts
-    #expect(try greedy(sequence, [tokens[29]], 22) == Array(tokens[30..<52]))
-    #expect(model.sizeCosts.plans == before.plans)
-    #expect(model.sizeCosts.compilations == before.compilations + 22)
+    let sequence = try TokenSequence(try model(file, device))
+    #expect(try greedy(sequence, prompt, 12) == Array(tokens.prefix(12)))
+    #expect(sequence.memory.contains("with room for 63 tokens"))
+  }
+
+  /// Room grows by an eighth of a power of two at a time, so that a token's time follows the length; the model's tables of
+  /// places have 80 rows.
+  @Test func roomFollowsTheLength() throws {
+    let (prompt, tokens) = try vector()
+    let sequence = try TokenSequence(try model("lengths.onnx"))
+    #expect(try greedy(sequence, prompt, 50) == Array(tokens.prefix(50)))
+    #expect(sequence.memory.contains("with room for 63 tokens"))
+    #expect(try greedy(sequence, [tokens[49]], 14) == Array(tokens[50..<64]))
+    #expect(sequence.memory.contains("with room for 79 tokens"))
   }
 
   @Test func severalTokensMayFollowSingleOnes() throws {

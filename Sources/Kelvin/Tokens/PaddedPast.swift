@@ -4,27 +4,59 @@ import KelvinRuntime
 
 /// What a decoder remembers, behind room that tokens fill one by one: as long as it lasts, no size changes.
 ///
-/// Decoders that are told by a mask which tokens there are take others in front of them that count for nothing.
+/// Decoders that leave out what lies in front of their tokens take others there that count for nothing.
 final class PaddedPast {
   /// Rows of each array; those of the tokens are the last.
   let room: Int
   private let caches: [TokenFeeding.Cache]
+  /// For each cache, of so many rows and one more.
+  private let memory: [(past: RowMemory, present: RowMemory)]
+  private let capacity: Int
   /// In the caches' order: what a step of one token takes, and what it leaves, which is one row more.
   private let pasts: [MultiArray]
   private let presents: [MultiArray]
 
-  /// The least room: below it a step is over sooner than sizes that change more often would be worth.
+  /// The fewest tokens that there is room for: below it a step is over sooner than sizes that change more often would be worth.
   private static let least = 64
 
-  /// The room in which so many tokens lie, and at least one row of padding.
-  static func room(for count: Int) -> Int { max(least, (count + 1).bucket) }
+  /// The room in which so many tokens lie. With the token of a step it is a multiple of an eighth of a power of two, so that
+  /// a step takes at most a quarter more rows than there are tokens, and no more than the model has places where their
+  /// number is one.
+  static func room(for count: Int) -> Int {
+    let total = count + 1
+    let step = max(total.bucket / 8, 1)
+    return max(least, (total + step - 1) / step * step) - 1
+  }
 
-  /// - Parameter rows: in the caches' order, arrays whose last rows are those of all tokens.
-  init(_ caches: [TokenFeeding.Cache], room: Int, _ rows: [MultiArray]) {
+  /// Room, all of it padding.
+  ///
+  /// - Parameter other: whose memory it takes where that is large enough; it is not used afterwards.
+  init(_ caches: [TokenFeeding.Cache], room: Int, reusing other: PaddedPast?) throws(ModelError) {
     self.caches = caches
     self.room = room
-    pasts = zip(caches, rows).map { cache, rows in cache.array(of: room, lastOf: rows) }
-    presents = caches.map { MultiArray($0.type(holding: room + 1)) { _ in } }
+    if let other, other.capacity >= room {
+      (memory, capacity) = (other.memory, other.capacity)
+    } else {
+      let capacity = (room + 1).bucket - 1
+      self.capacity = capacity
+      memory = caches.map {
+        (RowMemory($0.type(holding: capacity).byteCount), RowMemory($0.type(holding: capacity + 1).byteCount))
+      }
+    }
+    var (pasts, presents): ([MultiArray], [MultiArray]) = ([], [])
+    for (cache, memory) in zip(caches, memory) {
+      pasts.append(try memory.past.array(cache.type(holding: room)))
+      presents.append(try memory.present.array(cache.type(holding: room + 1)))
+    }
+    (self.pasts, self.presents) = (pasts, presents)
+  }
+
+  /// Takes what is remembered: in the caches' order, arrays whose last rows are those of all tokens.
+  func hold(_ rows: [MultiArray]) {
+    for (cache, (rows, past)) in zip(caches, zip(rows, pasts)) {
+      past.memory.initializeMemory(as: UInt8.self, repeating: 0)
+      cache.copy(min(room, rows.shape[cache.growingAxis ?? 0]), lastRowsOf: rows, into: past)
+    }
   }
 
   /// By input.
@@ -44,20 +76,43 @@ final class PaddedPast {
     }
   }
 
+  /// In the caches' order, all that the latest step left: what room for one token less does not hold.
+  var left: [MultiArray] {
+    zip(caches, presents).map { cache, present in
+      MultiArray(cache.type(holding: room + 1)) { $0.copyMemory(from: UnsafeRawBufferPointer(present.memory)) }
+    }
+  }
+
   /// In the caches' order, so many rows of the latest tokens.
   func rows(_ count: Int) -> [MultiArray] {
-    zip(caches, pasts).map { cache, past in cache.array(of: count, lastOf: past) }
+    zip(caches, pasts).map { cache, past in
+      let array = MultiArray(cache.type(holding: count)) { _ in }
+      cache.copy(count, lastRowsOf: past, into: array)
+      return array
+    }
+  }
+}
+
+/// Memory that arrays of different sizes take turns on, one owner's.
+private final class RowMemory: @unchecked Sendable {
+  private let bytes: UnsafeMutableRawBufferPointer
+
+  init(_ byteCount: Int) {
+    bytes = .allocate(byteCount: max(byteCount, 1), alignment: 64)
+    bytes.initializeMemory(as: UInt8.self, repeating: 0)
+  }
+
+  deinit { bytes.deallocate() }
+
+  func array(_ type: TensorType) throws(ModelError) -> MultiArray {
+    guard let base = bytes.baseAddress else { throw ModelError(.generic, "there is no memory for \(type)") }
+    return try MultiArray(
+      dataPointer: base, shape: type.shape.dimensions, dataType: MultiArrayDataType(type.scalar), strides: nil
+    ) { [self] _ in withExtendedLifetime(self) {} }
   }
 }
 
 extension TokenFeeding.Cache {
-  /// An array of so many rows that ends with those of another, zeros before them.
-  fileprivate func array(of count: Int, lastOf rows: MultiArray) -> MultiArray {
-    let array = MultiArray(type(holding: count)) { _ in }
-    copy(min(count, rows.shape[growingAxis ?? 0]), lastRowsOf: rows, into: array)
-    return array
-  }
-
   /// Copies the last rows of a dense array to the end of another.
   fileprivate func copy(_ count: Int, lastRowsOf source: MultiArray, into target: MultiArray) {
     guard let axis = growingAxis else { return }

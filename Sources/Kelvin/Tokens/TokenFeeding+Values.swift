@@ -74,7 +74,9 @@ extension TokenFeeding.Input {
     let keys = max(type.shape.dimensions.last ?? 1, 1)
     guard type.shape.rank > 2 else { return filled { (padding..<padding + total).contains($0 % keys) ? 1 : 0 } }
     let queries = max(type.shape[type.shape.rank - 2], 1)
-    func isSeen(_ place: Int) -> Bool { place % keys <= past + place / keys % queries }
+    func isSeen(_ place: Int) -> Bool {
+      (padding...padding + past + place / keys % queries).contains(place % keys)
+    }
     guard scalar.isFloatingPoint else { return filled { isSeen($0) ? 1 : 0 } }
     return filled { isSeen($0) ? 0 : Self.unseen }
   }

@@ -129,6 +129,17 @@ struct TokenFeeding: Sendable {
     return isMasked && !counts && !caches.isEmpty && caches.allSatisfy { $0.growingAxis != nil }
   }
 
+  /// By input, the axis along which it grows by a row for each token; nil where nothing that is remembered grows.
+  var growing: [String: Int]? {
+    guard !caches.isEmpty, caches.allSatisfy({ $0.growingAxis != nil }) else { return nil }
+    var axes: [String: Int] = [:]
+    for cache in caches { axes[cache.past] = cache.growingAxis }
+    for input in inputs where input.role == .mask {
+      if case .flexible? = input.dimensions.last { axes[input.name] = input.dimensions.count - 1 }
+    }
+    return axes
+  }
+
   private static func refuse(_ reason: String) -> ModelError {
     ModelError(
       .parameters,

@@ -19,9 +19,10 @@ import KelvinRuntime
 /// }
 /// ```
 ///
-/// Keys and values that are handed on as outputs and inputs would have another size for every token. Where a mask says which
-/// tokens there are, they lie behind room that is masked, as decoders take padding, and sizes change behind a power of two
-/// alone. Whether the model leaves out what its mask does is tried with one step, which is made both ways.
+/// Keys and values that are handed on as outputs and inputs would have another size for every token. They lie behind room
+/// instead that counts for nothing, and sizes change a few times from one power of two to the next: where a mask says which
+/// tokens there are, as decoders take padding, and elsewhere in a form of the model that leaves padding out. Whether the
+/// model does is tried with one step, which is made both ways.
 ///
 /// One owner at a time; sequences of one model run beside each other, each with a memory of its own.
 public final class TokenSequence {
@@ -35,9 +36,23 @@ public final class TokenSequence {
   private var state: StateMemory
   /// What the latest step left for the next, in the caches' order; nil before the first, and where `padded` has it.
   private var held: [MultiArray]?
+  /// Kept from one sequence to the next.
   private var padded: PaddedPast?
-  /// Whether the model leaves out what its mask does; nil before that was tried.
-  private var takesPadding: Bool?
+  private var isPadded = false
+  /// How the model may be fed with padding, as far as nothing speaks against it, the best first.
+  private var paddings: [Padding] = []
+  /// Whether a step has shown that the first of them leaves padding out.
+  private var isTried = false
+  /// Room that the model did not take, such as more than its tables of places have: what follows is read without padding.
+  private var excess = Int.max
+
+  /// What has a step leave out rows in front of those of the tokens.
+  private enum Padding {
+    /// The mask does, as the model is.
+    case mask
+    /// The model is rewritten to.
+    case rewriting
+  }
 
   /// A sequence without a token.
   ///
@@ -54,7 +69,9 @@ public final class TokenSequence {
     self.predictor = predictor
     feeding = try TokenFeeding(predictor.loaded.function, states: predictor.states.keys, roles: roles)
     state = predictor.makeState()
-    if !feeding.mayTakePadding || !predictor.states.isEmpty { takesPadding = false }
+    guard predictor.states.isEmpty else { return }
+    if feeding.mayTakePadding { paddings.append(.mask) }
+    if feeding.growing != nil { paddings.append(.rewriting) }
   }
 
   /// Reads tokens behind those that were read. Blocks the calling thread.
@@ -83,38 +100,58 @@ public final class TokenSequence {
     return scores
   }
 
-  /// Forgets what was read.
+  /// Forgets what was read. Memory is kept for what is read next.
   public func restart() {
     length = 0
-    (held, padded) = (nil, nil)
-    state = predictor.makeState()
+    (held, isPadded) = (nil, false)
+    do { try state.clear() } catch { state = predictor.makeState() }
   }
 
   /// One step.
   private func answer(_ tokens: [Int]) throws(ModelError) -> DictionaryFeatureProvider {
-    guard tokens.count == 1, length > 0, takesPadding != false else { return try exactAnswer(tokens) }
-    // Tried with as much padding as there are tokens, which could not be overlooked.
-    let room = PaddedPast.room(for: takesPadding == nil ? 2 * length : length)
-    if padded?.room != room { padded = PaddedPast(feeding.caches, room: room, padded?.rows(length) ?? held ?? []) }
+    guard tokens.count == 1, length > 0, let padding = paddings.first, let growing = feeding.growing,
+      let padder = padding == .mask ? predictor : predictor.padded(growing)
+    else { return try exactAnswer(tokens) }
+    // A mask is tried with as much padding as there are tokens, which could not be overlooked.
+    let room = PaddedPast.room(for: isTried ? length : padding == .mask ? 2 * length : length + 1)
+    guard room < excess else { return try exactAnswer(tokens) }
+    if !isPadded || padded?.room != room {
+      let rows = isPadded ? padded?.rows(length) ?? [] : held ?? []
+      let past = try padded?.room == room ? padded : PaddedPast(feeding.caches, room: room, reusing: padded)
+      past?.hold(rows)
+      (padded, isPadded) = (past, true)
+      if isTried { held = nil }
+    }
     guard let padded else { return try exactAnswer(tokens) }
-    let values = feeding.values(reading: tokens, after: length, behind: room - length, padded.features)
-    guard takesPadding == true else {
-      let guess = try? predict(values)
-      self.padded = nil
+    var given = padded.features
+    if padding == .rewriting { given[Predictor.paddingInput] = FeatureValue(int64: Int64(room - length)) }
+    let values = feeding.values(reading: tokens, after: length, behind: room - length, given)
+    guard isTried else {
+      let guess = try? padder.predict(values, [:], nil)
+      isPadded = false
       let exact = try exactAnswer(tokens)
-      takesPadding = try guess.map { guess throws(ModelError) in isAlike(try last(guess), try last(exact)) } ?? false
+      let isRight = try guess.map { guess throws(ModelError) in isAlike(try last(guess), try last(exact)) } ?? false
+      if isRight { isTried = true } else { paddings.removeFirst() }
       return exact
     }
-    let answer = try predict(values, padded.backings)
-    padded.advance()
-    held = nil
+    let answer: DictionaryFeatureProvider
+    do { answer = try padder.predict(values, padded.backings, nil) } catch {
+      excess = room
+      return try exactAnswer(tokens)
+    }
+    if length < room {
+      padded.advance()
+    } else {
+      held = padded.left
+      isPadded = false
+    }
     return answer
   }
 
   /// One step on rows of the tokens alone.
   private func exactAnswer(_ tokens: [Int]) throws(ModelError) -> DictionaryFeatureProvider {
-    let rows = padded?.rows(length) ?? held
-    padded = nil
+    let rows = isPadded ? padded?.rows(length) : held
+    isPadded = false
     let given = rows.map { rows in zip(feeding.caches, rows).map { ($0.past, FeatureValue(multiArray: $1)) } }
     let answer = try predict(
       feeding.values(reading: tokens, after: length, given.map { Dictionary($0) { first, _ in first } }))
@@ -131,11 +168,9 @@ public final class TokenSequence {
 
   private static let tolerance: Float = 1e-4
 
-  private func predict(
-    _ input: DictionaryFeatureProvider, _ backings: [String: OutputBacking] = [:]
-  ) throws(ModelError) -> DictionaryFeatureProvider {
+  private func predict(_ input: DictionaryFeatureProvider) throws(ModelError) -> DictionaryFeatureProvider {
     predictor.states.isEmpty
-      ? try predictor.predict(input, backings, nil) : try predictor.predict(input, using: state, backings, nil)
+      ? try predictor.predict(input, [:], nil) : try predictor.predict(input, using: state, [:], nil)
   }
 
   /// The scores behind the last token that was read.
@@ -165,6 +200,7 @@ extension TokenSequence {
   package var memory: String {
     guard feeding.caches.isEmpty else {
       let isGrowing = feeding.caches.contains { $0.growingAxis != nil }
+      let padded = isPadded ? padded : nil
       let bytes = HumanReadable.bytes(feeding.caches.reduce(0) { $0 + $1.type(holding: padded?.room ?? 1).byteCount })
       let arrays = "\(feeding.caches.count) arrays in host memory"
       if let padded { return "\(arrays), with room for \(padded.room) tokens, \(bytes)" }

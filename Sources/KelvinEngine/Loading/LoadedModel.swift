@@ -13,10 +13,10 @@ import KelvinSteps
 package struct LoadedModel: Sendable {
   package let program: ModelProgram
   package let functionName: String
-  package let function: Function
+  package private(set) var function: Function
   /// By graph part; nil where the sizes of a graph depend on data and no sample run found them: it is built when the
   /// function runs.
-  package let graphs: [LoadedGraph?]
+  package private(set) var graphs: [LoadedGraph?]
   /// The graph that plans and measurements are about: the one that the options name, or the one with the most work.
   package let shown: LoadedGraph
   package let options: LoadOptions
@@ -198,6 +198,25 @@ package struct LoadedModel: Sendable {
     else { return graph }
     options.plan = plan
     return LoadedGraph(built, site, options, without: absence)
+  }
+
+  /// The model where rows of padding lie before those of inputs that grow by a row a step, an input more saying how many
+  /// (`PaddedSource.slot`). What does not depend on sizes is shared with this one.
+  ///
+  /// - Parameter growing: by input, the axis along which it grows.
+  /// - Returns: nil where the model is not one graph of known sizes. Whether padding can be left out of it is known when it is built.
+  func padded(_ growing: [String: Int]) -> LoadedModel? {
+    guard case .graph(var part)? = function.parts.first, function.parts.count == 1, part.valued.isEmpty,
+      !function.inputs.contains(where: { if case .state = $0.type { true } else { false } })
+    else { return nil }
+    part.source = PaddedSource(source: part.source, growing: growing)
+    part.name = "padded"
+    part.inputs.append(PaddedSource.slot)
+    var model = self
+    model.function.inputs.append(Feature(name: PaddedSource.slot, type: .tensor(.int64, [])))
+    model.function.parts = [.graph(part)]
+    model.graphs = [nil]
+    return model
   }
 
   /// One of the graphs, compiled for the host.

@@ -2,6 +2,13 @@
 package protocol ConstantEvaluator: Sendable {
   /// - Throws: `GraphError` where the operator cannot be evaluated.
   func evaluate(_ op: any Operator, _ inputs: [Tensor]) throws(GraphError) -> [Tensor]
+
+  /// Whether results of these types are computed while the graph is built, where they can be.
+  func folds(_ results: [TensorType]) -> Bool
+}
+
+extension ConstantEvaluator {
+  package func folds(_ results: [TensorType]) -> Bool { true }
 }
 
 /// Builds a graph node by node for concrete input sizes, inferring types and folding what is small and constant.
@@ -107,7 +114,7 @@ package struct GraphBuilder {
   ) throws(GraphError) -> [Tensor]? {
     let inputTypes = graph.types(inputs)
     guard (inputTypes + types).allSatisfy({ $0.count <= Self.foldingLimit }),
-      inputs.allSatisfy({ graph[$0].weight != nil }), !(op is Dequantize), op.isPure
+      inputs.allSatisfy({ graph[$0].weight != nil }), !(op is Dequantize), op.isPure, evaluator.folds(types)
     else { return nil }
     let empty = types.allSatisfy { $0.count == 0 }
     if empty { return types.map { Tensor($0, Bytes([UInt8]())) } }

@@ -57,6 +57,23 @@ package final class StateMemory: @unchecked Sendable {
   /// Has nobody use what a prediction has left in it, by whoever had it made.
   package func spoil() { isSpoiled.withLock { $0 = true } }
 
+  /// Begins anew with zeros, in the memory that there is.
+  ///
+  /// - Throws: as `borrowing`; `device` where zeros cannot be written.
+  package func clear() throws(RuntimeError) {
+    do {
+      try borrowing {
+        if let failure { throw failure }
+        for cell in cells.values {
+          if let current = cell.current, let buffer = cell.buffers[current] { try Self.clear(buffer, cell.byteCount) }
+        }
+        isUsed = false
+      }
+    } catch let error as RuntimeError { throw error } catch let error as DeviceError { throw .device(error) } catch {
+      throw .invalidChoice("\(error)")
+    }
+  }
+
   /// The session of a compiled model that computes on this memory, the contents where it has them. Only while it is
   /// borrowed.
   package func session(of model: CompiledModel) throws(RuntimeError) -> Session {

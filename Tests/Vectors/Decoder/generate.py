@@ -8,6 +8,7 @@ Weights are random and seeded; the cache is a pair of states. The exports differ
 - `scattered`: as `position`, written by a scatter along the cache.
 - `past.onnx`: keys and values are inputs and outputs, which grow by the tokens that are read; `ignoring.onnx` is the same
   without regard to its mask.
+- `lengths.onnx`: as `past.onnx`, told nothing but the tokens: what their places are follows from the length of the past.
 - `shared.onnx`: the same with ONNX Runtime's GroupQueryAttention, whose keys and values have room for all there will be.
 
 `tokens.kv` has the prompt and what greedy decoding makes of it in PyTorch, in the format of ../README.md; `margin` is the
@@ -161,6 +162,25 @@ class Ignoring(Past):
     masks = False
 
 
+class Lengths(Past):
+    """The places are a slice of one table and picked from another."""
+
+    def forward(self, ids, *past):
+        present = []
+
+        def update(layer, key, value):
+            rows = [torch.cat((past[2 * layer + index], part), dim=2) for index, part in enumerate((key, value))]
+            present.extend(rows)
+            return rows
+
+        begin = past[0].shape[2]
+        end = begin + ids.shape[1]
+        places = torch.arange(begin, end)
+        seen = torch.arange(end)[None] <= places[:, None]
+        logits = self.run(ids, self.cosine[begin:end], self.sine[places], seen[None, None], update)
+        return (logits, *present)
+
+
 def rows(kind):
     return [f"{kind}.{layer}.{part}" for layer in range(LAYERS) for part in ("key", "value")]
 
@@ -170,12 +190,14 @@ def export_past(name, model):
     names = rows("past_key_values")
     axes = {name: {1: "length"} for name in ("input_ids", "position_ids", "logits")}
     axes.update({name: {2: "past"} for name in names}, **{name: {2: "total"} for name in rows("present")})
-    sample = torch.tensor([[1, 2]]), torch.ones(1, 5, dtype=torch.long), torch.tensor([[3, 4]]), *past
+    told = [] if isinstance(model, Lengths) else ["attention_mask", "position_ids"]
+    sample = torch.tensor([[1, 2]]), *[torch.ones(1, 5, dtype=torch.long), torch.tensor([[3, 4]])][:len(told)], *past
     with torch.no_grad():
         torch.onnx.export(
             model.eval(), sample, str(HERE / f"{name}.onnx"), dynamo=False, opset_version=18,
-            input_names=["input_ids", "attention_mask", "position_ids", *names], output_names=["logits", *rows("present")],
-            dynamic_axes={"attention_mask": {1: "total"}, **axes})
+            input_names=["input_ids", *told, *names], output_names=["logits", *rows("present")],
+            dynamic_axes={name: axis for name, axis in {"attention_mask": {1: "total"}, **axes}.items()
+                          if name in {"input_ids", "logits", *told, *names, *rows("present")}})
 
 
 def export_shared():
@@ -278,6 +300,7 @@ def main():
     export("scattered", Scattered(), [token, place, mask], full)
     export_past("past", Past())
     export_past("ignoring", Ignoring())
+    export_past("lengths", Lengths())
     export_shared()
     tokens, margin = greedy()
     header = {"case": "tokens", "margin": margin, "tolerance": {"absolute": 0, "relative": 0}}

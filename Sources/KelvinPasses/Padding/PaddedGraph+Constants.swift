@@ -1,0 +1,115 @@
+import KelvinGraph
+
+extension PaddedGraph {
+  /// Constants of more elements are compared by where they come from alone.
+  private static let comparedCount = 1 << 20
+
+  /// What a node reads for a value: itself, or what stands for a constant that depends on the length.
+  mutating func operand(_ id: ValueID, place: String) throws(GraphError) -> ValueID {
+    if id.index >= builds[0].values.count { return id }
+    if let known = constants[id] { return known }
+    var weights: [Weight] = []
+    for build in builds { if let weight = build[id].weight { weights.append(weight) } }
+    guard !weights.isEmpty else { return id }
+    guard weights.count == builds.count else { throw GraphError(place, "reads what is constant for some lengths") }
+    let result = try standIn(for: id, weights, place)
+    constants[id] = result
+    return result
+  }
+
+  private mutating func standIn(
+    for id: ValueID, _ weights: [Weight], _ place: String
+  ) throws(GraphError) -> ValueID {
+    let axes = grows(id)
+    if axes.isEmpty, isSame(weights[0], weights[1]), isSame(weights[1], weights[2]) { return id }
+    let name = graph[id].name
+    guard weights[0].type.count <= Self.comparedCount else {
+      throw GraphError(place, "'\(name)' of \(weights[0].type) depends on the length")
+    }
+    let tensors = weights.map { $0.dense() }
+    let places = [
+      Self.places(of: tensors[1].shape, in: tensors[0].shape), Self.places(of: tensors[2].shape, in: tensors[1].shape),
+    ]
+    let scalar = weights[0].type.scalar
+    guard !scalar.isFloatingPoint, scalar != .bool else {
+      let isShifted = zip(places, zip(tensors, tensors.dropFirst())).allSatisfy { places, pair in
+        let (longer, shorter) = (pair.0.doubles, pair.1.doubles)
+        return places.indices.allSatisfy { longer[places[$0]].bitPattern == shorter[$0].bitPattern }
+      }
+      guard isShifted else { throw GraphError(place, "elements of '\(name)' depend on the length") }
+      return id
+    }
+    let words = tensors.map(\.words)
+    var slopes = [Int64](repeating: 0, count: words[0].count)
+    for (index, place) in places[0].enumerated() { slopes[place] = words[0][place] &- words[1][index] }
+    for (index, inner) in places[1].enumerated() where words[1][inner] &- words[2][index] != slopes[places[0][inner]] {
+      throw GraphError(place, "elements of '\(name)' do not grow with the length by a fixed step")
+    }
+    guard slopes.contains(where: { $0 != 0 }) else { return id }
+    return try counted(tensors[0], slopes, name, isNatural: words.joined().allSatisfy { $0 >= 0 })
+  }
+
+  /// `constant - slopes · padding`; where no element is negative at any length, none in the padding is.
+  private mutating func counted(
+    _ tensor: Tensor, _ slopes: [Int64], _ name: String, isNatural: Bool
+  ) throws(GraphError) -> ValueID {
+    let scalar = tensor.type.scalar
+    var step = try cast(scalar)
+    if slopes.contains(where: { $0 != 1 }) {
+      let factors = constant(Tensor(tensor.type, wrapping: slopes), name: "\(name)/slopes")
+      step = try add(Binary(.multiply), factors, step, name: "\(name)/steps")
+    }
+    let longest = constant(tensor, name: "\(name)/longest")
+    let result = try add(Binary(.subtract), longest, step, name: name)
+    guard isNatural else { return result }
+    return try add(Binary(.maximum), result, zero(scalar), name: "\(name)/natural")
+  }
+
+  private mutating func cast(_ scalar: ScalarType) throws(GraphError) -> ValueID {
+    scalar == .int64 ? padding : try add(Cast(scalar), padding, name: "rows")
+  }
+
+  mutating func zero(_ scalar: ScalarType) -> ValueID {
+    constant(Tensor(TensorType(scalar, []), rounding: [0]), name: "zero")
+  }
+
+  /// Where the elements of a tensor lie in one that is longer in front.
+  private static func places(of shape: Shape, in longer: Shape) -> [Int] {
+    let strides = longer.strides
+    var places = [0]
+    for axis in 0..<shape.rank {
+      let first = longer[axis] - shape[axis]
+      places = places.flatMap { place in (0..<shape[axis]).map { place + (first + $0) * strides[axis] } }
+    }
+    return places
+  }
+
+  /// Whether two weights hold the same, as far as can be told without expanding large ones.
+  private func isSame(_ first: Weight, _ second: Weight) -> Bool {
+    guard first.type == second.type else { return false }
+    let isSmall = first.type.count <= Self.comparedCount
+    switch (first.encoding, second.encoding) {
+    case (.dense(let own), .dense(let other)):
+      return own.bytes.withUnsafeBytes { own in
+        other.bytes.withUnsafeBytes { other in
+          own.baseAddress == other.baseAddress || isSmall && own.elementsEqual(other)
+        }
+      }
+    case (.packed(let own), .packed(let other)):
+      return own.bytes.withUnsafeBytes { own in
+        other.bytes.withUnsafeBytes { own.baseAddress == $0.baseAddress || own.elementsEqual($0) }
+      }
+    case (.deferred(let own), .deferred(let other)):
+      guard let recipe = own.recipe, let wanted = other.recipe else {
+        return own === other || isSmall && isSame(Weight(own.value()), Weight(other.value()))
+      }
+      return recipe.name == wanted.name && areSame(recipe.inputs, wanted.inputs)
+    default:
+      return !first.parts.isEmpty && areSame(first.parts, second.parts)
+    }
+  }
+
+  private func areSame(_ first: [Weight], _ second: [Weight]) -> Bool {
+    first.count == second.count && zip(first, second).allSatisfy(isSame)
+  }
+}
