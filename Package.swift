@@ -58,6 +58,7 @@ let package = Package(
   products: [
     .library(name: "Kelvin", targets: ["Kelvin"]),
     .library(name: "KelvinVision", targets: ["KelvinVision"]),
+    .library(name: "KelvinText", targets: ["KelvinText"]),
   ]
     + (isFuzzing
       ? []
@@ -122,10 +123,11 @@ let package = Package(
       "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinEvaluation", "KelvinIndex",
       "KelvinImages",
       "KelvinRuntime", "KelvinReport", "KelvinEngine"),
+    swift("KelvinText", "Kelvin", "KelvinBasics"),
     .target(
       name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"] + locks, swiftSettings: strict,
       linkerSettings: shared),
-    swift("KelvinCommands", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinConformance", argumentParser),
+    swift("KelvinCommands", "Kelvin", "KelvinVision", "KelvinText", "KelvinBasics", "KelvinConformance", argumentParser),
     .executableTarget(
       name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
     .executableTarget(name: "SizeBench", dependencies: ["Kelvin"], path: "bench/SizeBench", swiftSettings: strict),
@@ -211,6 +213,7 @@ let package = Package(
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),
     test("InterfaceTests", "TestSupport"),
+    test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
     test("KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "TestSupport"),
     .target(
       name: "Seams",

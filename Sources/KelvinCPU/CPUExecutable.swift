@@ -12,11 +12,16 @@ final class CPUExecutable: Executable, @unchecked Sendable {
   /// Of each node.
   private let packs: [[Bytes]]
   private let plan: StoragePlan
+  /// How often the program runs for all items.
+  private let chunks: Int
   private let constants: [ValueID: Bytes]
   private let variant: CPUVariant
 
   init(_ segment: Segment, on device: CPUDevice) throws(DeviceError) {
     let threads = max(1, segment.threads)
+    let schedule = ItemSchedule(segment.graph, threads: threads)
+    var segment = segment
+    segment.graph = schedule.graph
     let selection = try device.kernels.selection(for: segment)
     let graph = selection.graph
     var packs: [[Bytes]] = []
@@ -39,6 +44,7 @@ final class CPUExecutable: Executable, @unchecked Sendable {
       constants[output] = try CPUPacker(graph: graph, weights: segment.weights, variant: device.variant).dense(output)
     }
     self.threads = threads
+    chunks = schedule.chunks
     expanded = selection.expanded
     program = CPUProgram(selection)
     self.packs = packs
@@ -68,6 +74,22 @@ final class CPUExecutable: Executable, @unchecked Sendable {
       scratch = address
     }
 
+    let list = CPUTaskList(threads: threads)
+    for chunk in 0..<chunks {
+      func places(_ addresses: [UnsafeMutableRawPointer], _ ids: [ValueID]) -> [UnsafeMutableRawPointer] {
+        zip(addresses, graph.types(ids)).map { $0 + chunk * $1.byteCount }
+      }
+      record(in: list, places(inputs, graph.inputs), places(outputs, graph.outputs), scratch: scratch)
+    }
+    return CPUInvocation(self, bindings, list, threadScratch: scratch.map { $0 + plan.byteCount })
+  }
+
+  /// Records the program once.
+  private func record(
+    in list: CPUTaskList, _ inputs: [UnsafeMutableRawPointer], _ outputs: [UnsafeMutableRawPointer],
+    scratch: UnsafeMutableRawPointer?
+  ) {
+    let graph = expanded.graph
     func address(_ slot: Int) -> UnsafeMutableRawPointer? {
       let place: UnsafeMutableRawPointer? =
         switch plan.places[slot] {
@@ -79,7 +101,6 @@ final class CPUExecutable: Executable, @unchecked Sendable {
         }
       return place.map { $0 + plan.offsets[slot] }
     }
-    let list = CPUTaskList(threads: threads)
     list.node = -1
     for (index, id) in graph.inputs.enumerated() where graph[id].type.scalar == .float16 {
       list.addConversion(variant.kernels.float_from_half, inputs[index], address(id.index), graph[id].type.count)
@@ -108,7 +129,6 @@ final class CPUExecutable: Executable, @unchecked Sendable {
         list.addCopy(address(program.outputs[index]), outputs[index], type.count, element: type.scalar.byteCount)
       }
     }
-    return CPUInvocation(self, bindings, list, threadScratch: scratch.map { $0 + plan.byteCount })
   }
 
   private func addresses(
@@ -120,10 +140,11 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     }
     var addresses: [UnsafeMutableRawPointer] = []
     for (index, (slice, type)) in zip(slices, types).enumerated() {
-      guard slice.byteCount >= type.byteCount, let address = slice.hostPointer else {
+      let byteCount = chunks * type.byteCount
+      guard slice.byteCount >= byteCount, let address = slice.hostPointer else {
         throw DeviceError(
           .execution, device: "cpu", place: "\(what) \(index)",
-          reason: "expected \(type.byteCount) bytes in host memory, got \(slice.byteCount)")
+          reason: "expected \(byteCount) bytes in host memory, got \(slice.byteCount)")
       }
       addresses.append(address)
     }

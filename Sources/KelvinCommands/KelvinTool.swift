@@ -16,7 +16,8 @@ struct KelvinTool: ParsableCommand {
     version: kelvinVersion,
     subcommands: [
       DevicesCommand.self, InspectCommand.self, PredictCommand.self, ClassifyCommand.self, SegmentCommand.self,
-      IndexCommand.self, SearchCommand.self, CategoriesCommand.self, EvaluateCommand.self, UseCommand.self,
+      DetectCommand.self, PoseCommand.self, IndexCommand.self, SearchCommand.self, CategoriesCommand.self,
+      EvaluateCommand.self, AnswerCommand.self, EmbedCommand.self, UseCommand.self,
       PlanCommand.self, ProfileCommand.self, BenchCommand.self, AdviseCommand.self, ReportCommand.self,
       OperatorsCommand.self, StartCommand.self, NeighbourCommand.self,
     ])

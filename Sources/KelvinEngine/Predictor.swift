@@ -12,7 +12,8 @@ package final class Predictor: Sendable {
   package let stateDevices: [String: String]
   private let walk: FunctionWalk
   private let graphs: [GraphForms]
-  private let batchWidth: Int
+  /// How many predictions are made at a time.
+  package let batchWidth: Int
   /// Whether devices other than the host work for the model's usual sizes.
   package let usesOtherDevices: Bool
 

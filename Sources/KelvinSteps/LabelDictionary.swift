@@ -20,7 +20,7 @@ package struct LabelDictionary: HostStep {
   package let output: String
   package let rows: Rows
   /// The labels without repetition, and where each of `labels` lies among them; nil where none repeats.
-  private let keys: Labels
+  package let keys: Labels
   private let positions: [Int]?
 
   package init(_ labels: Labels, scores: String, output: String, rows: Rows = .one) {
@@ -68,16 +68,19 @@ package struct LabelDictionary: HostStep {
     return [.sequence(starts.map { .dictionary(row(scores[$0..<$0 + labels.count])) })]
   }
 
-  private func row(_ scores: ArraySlice<Double>) -> HostDictionary {
-    guard let positions else { return HostDictionary(keys, Array(scores)) }
+  private func row(_ scores: ArraySlice<Double>) -> HostDictionary { HostDictionary(keys, values(scores)) }
+
+  /// The scores of a row by the keys.
+  func values(_ scores: ArraySlice<Double>) -> [Double] {
+    guard let positions else { return Array(scores) }
     var values = [Double](repeating: .nan, count: keys.count)
     for (place, score) in zip(positions, scores) where values[place].isNaN || score > values[place] {
       values[place] = score
     }
-    return HostDictionary(keys, values)
+    return values
   }
 
-  private func check(_ count: Int) throws(StepError) {
+  func check(_ count: Int) throws(StepError) {
     let isWhole = labels.count > 0 && count % labels.count == 0
     let fits =
       switch rows {

@@ -36,7 +36,7 @@ package struct TopLabel: HostStep {
     }
   }
 
-  private func check(_ count: Int) throws(StepError) {
+  func check(_ count: Int) throws(StepError) {
     let fits = readsFirstRow ? labels.count > 0 && count > 0 && count % labels.count == 0 : count == labels.count
     guard fits, count > 0 else { throw refused(0, "it has \(count) elements for \(labels.count) labels") }
   }

@@ -1,6 +1,7 @@
 import KelvinCPU
 import KelvinDevices
 import KelvinGraph
+import Testing
 
 /// A graph of one node: its first input is given at run time, the others are weights.
 func oneNode(
@@ -27,6 +28,12 @@ func oneNode(
   graph.outputs = outputs
   try graph.verify()
   return (graph, [x] + inputs)
+}
+
+/// Expects two tensors of one type that differ nowhere by as much as a limit.
+func expectClose(_ result: Tensor, _ expected: Tensor, within limit: Double) {
+  let worst = zip(result.doubles, expected.doubles).map { abs($0 - $1) }.max() ?? .infinity
+  #expect(result.type == expected.type && worst < limit, "off by \(worst)")
 }
 
 extension CPUDevice {

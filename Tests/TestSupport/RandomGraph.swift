@@ -5,10 +5,12 @@ import KelvinReference
 
 /// Random graphs of the layers that convolutional networks are made of, with branches, joins and several outputs.
 package enum RandomGraph {
-  package static func make(seed: UInt64, nodes: Int = 12) throws(GraphError) -> (graph: Graph, inputs: [Tensor]) {
+  package static func make(
+    seed: UInt64, nodes: Int = 12, items: Int = 1
+  ) throws(GraphError) -> (graph: Graph, inputs: [Tensor]) {
     var random = SeededGenerator(seed: seed)
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
-    let shape: Shape = [1, 3, 5, 4]
+    let shape: Shape = [items, 3, 5, 4]
     let input = try builder.input("x", TensorType(.float32, shape))
     var values = [input]
     func weight(_ shape: Shape, _ range: ClosedRange<Float> = -0.7...0.7) -> ValueID {

@@ -3,6 +3,7 @@ import Glibc
 import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
+import KelvinFormats
 import KelvinGraph
 
 /// Files that a user names: documents that are read, and results that are written.
@@ -23,31 +24,40 @@ package enum LocalFile {
     return bytes.withUnsafeBytes { Data($0) }
   }
 
+  /// All of standard input.
+  ///
+  /// - Throws: `ModelError` with code `io`, also for more than a document may have.
+  package static func readStandardInput() throws(ModelError) -> Data {
+    try ModelError.wrapping {
+      let stream = try ByteStream(STDIN_FILENO, name: "standard input")
+      var bytes = Data()
+      var piece = [UInt8](repeating: 0, count: 1 << 16)
+      while case let count = try piece.withUnsafeMutableBytes({ try stream.read($0) }), count > 0 {
+        bytes += piece.prefix(count)
+        guard bytes.count <= largestDocument else {
+          throw ModelError(.io, "standard input has more than \(largestDocument) bytes, which is no document")
+        }
+      }
+      return bytes
+    }
+  }
+
+  /// Puts an array in a `.npy` file, in one step.
+  ///
+  /// - Throws: `ModelError` with code `io` and the system's reason.
+  package static func write(_ array: MultiArray, to path: String) throws(ModelError) {
+    try write(try ModelError.wrapping { NPY.write(array.tensor) }, to: path)
+  }
+
   /// Puts a file in place in one step, so that no reader ever finds half of it. What a failure leaves is what was there
   /// before.
   ///
   /// - Throws: `ModelError` with code `io` and the system's reason.
   package static func write(_ bytes: some Collection<UInt8>, to path: String) throws(ModelError) {
-    try ModelError.wrapping { try put(bytes, path) }
-  }
-
-  private static func put(_ bytes: some Collection<UInt8>, _ path: String) throws(FileError) {
-    if let special = isSpecial(path), special { return try writeInPlace(Array(bytes), to: path) }
-    let temporary = "\(path).writing-\(getpid())"
-    let descriptor = open(temporary.pathBytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw FileError(path: path, action: "write", code: errno) }
-    do throws(FileError) {
-      try write(Array(bytes), descriptor, path)
-      guard fsync(descriptor) == 0 || errno == EINVAL else { throw FileError(path: path, action: "write", code: errno) }
-    } catch {
-      close(descriptor)
-      unlink(temporary.pathBytes)
-      throw error
-    }
-    guard close(descriptor) == 0, rename(temporary.pathBytes, path.pathBytes) == 0 else {
-      let code = errno
-      unlink(temporary.pathBytes)
-      throw FileError(path: path, action: "write", code: code)
+    try ModelError.wrapping {
+      let file = try GrowingFile(path)
+      try file.write(Array(bytes))
+      try file.finish()
     }
   }
 
@@ -103,31 +113,5 @@ package enum LocalFile {
       })
     if text.isEmpty || text == "." || text == ".." { text = String(repeating: "_", count: max(text.count, 1)) }
     return text
-  }
-
-  /// Whether a path is there and no regular file: a pipe, `/dev/stdout`.
-  private static func isSpecial(_ path: String) -> Bool? {
-    var status = stat()
-    guard stat(path.pathBytes, &status) == 0 else { return nil }
-    return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
-  }
-
-  private static func writeInPlace(_ bytes: [UInt8], to path: String) throws(FileError) {
-    let descriptor = open(path.pathBytes, O_WRONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileError(path: path, action: "write", code: errno) }
-    defer { close(descriptor) }
-    try write(bytes, descriptor, path)
-  }
-
-  private static func write(_ bytes: [UInt8], _ descriptor: Int32, _ path: String) throws(FileError) {
-    var offset = 0
-    while offset < bytes.count {
-      let count = bytes.withUnsafeBytes { raw in
-        Glibc.write(descriptor, raw.baseAddress.map { $0 + offset }, bytes.count - offset)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw FileError(path: path, action: "write", code: count == 0 ? ENOSPC : errno) }
-      offset += count
-    }
   }
 }

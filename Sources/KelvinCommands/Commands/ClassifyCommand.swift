@@ -28,7 +28,7 @@ struct ClassifyCommand: ParsableCommand {
   var top: Int?
 
   @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
-  var format: ClassificationFormat = .table
+  var format: ListFormat = .table
 
   @Option(
     help: ArgumentHelp("Class labels, one a line, in place of the model's own.", valueName: "file"))
@@ -79,24 +79,15 @@ struct ClassifyCommand: ParsableCommand {
     }
 
     let files = PictureFiles.named(namesModel ? Array(names.dropFirst()) : names)
-    let printer = ClassificationPrinter(format, isDocument: output.json)
-    let progress = Progress("classifying")
-    var (failures, done) = (0, 0)
-    for batch in stride(from: 0, to: files.count, by: PictureBatch.size) {
-      let part = Array(files[batch..<min(batch + PictureBatch.size, files.count)])
-      for result in try PictureBatch(request, orientation: pictures.orientation).classify(part) {
-        done += 1
-        progress.update(Double(done) / Double(files.count), result.path)
-        if let error = result.error {
-          failures += 1
-          Console.error(error)
-        } else {
-          Progress.makeWay()
-        }
-        try printer.add(result.path, shown(result.observations), error: result.error)
+    let printer = ResultPrinter<PictureClasses>(format, isDocument: output.json)
+    let batch = PictureBatch(orientation: pictures.orientation) { [request] picture, _ in
+      try recognizing { () throws(VisionError) in
+        try request.classify(picture.pixels, orientation: picture.orientation)
       }
     }
-    progress.finish()
+    let failures = try batch.each(of: files, "classifying") { result in
+      try printer.add(PictureClasses(image: result.path, shown(result.answer ?? []), error: result.error))
+    }
     model.remarks.forEach(Console.note)
     try printer.finish()
     if failures > 0 { throw SilentFailure(status: .badData) }

@@ -5,11 +5,18 @@ import KelvinBasics
 
 struct PredictCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "predict", abstract: "Runs a model once on inputs from files, and writes its outputs as files.",
+    commandName: "predict",
+    abstract: "Runs a model once on inputs from files, or for every row of a table, and writes its outputs as files.",
     discussion: """
       Tensors are written as NAME.npy, images as NAME.png, dictionaries and sequences as NAME.json; numbers and texts are \
       printed. In a file's name, characters outside A-Z a-z 0-9 . _ - become _. An optional input may be left out; with \
       --seed the others may be too, and are made up.
+
+      With --csv every row of a table is predicted, whatever its size: 'kelvin predict prices.mlmodel --csv in.csv \
+      --output out.csv'. Each input is read from the column of its name, an array from name[0], name[1] … or from lists such \
+      as [1.5, 2] in one; an empty cell is whatever the model has for a number that is missing. Outputs are columns in \
+      the same way, probabilities one for each label. A row that is at fault ends all, and what was there before is kept; \
+      with --keep-going it is a line, its predictions are empty, and the status is 65 once all is done.
       """)
 
   @Argument(help: .model)
@@ -26,8 +33,9 @@ struct PredictCommand: ParsableCommand {
   var inputs: [NamedInput] = []
 
   @Option(help: ArgumentHelp("Where outputs are written; made if it is not there.", valueName: "dir"))
-  var outputDir: String
+  var outputDir: String?
 
+  @OptionGroup var table: TableOptions
   @OptionGroup var pictures: PictureOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
@@ -43,9 +51,24 @@ struct PredictCommand: ParsableCommand {
     var outages: [String]?
   }
 
+  func validate() throws {
+    guard table.csv != nil || outputDir != nil else {
+      throw ValidationError("--output-dir says where outputs go, or --csv which table to predict for")
+    }
+    guard table.csv != nil, !inputs.isEmpty || outputDir != nil || options.seed != nil else { return }
+    throw ValidationError("--csv takes inputs from the table; it cannot be used with --input, --seed or --output-dir")
+  }
+
   func run() throws {
     var configuration = try options.configuration(units: units.units)
     configuration.lastPass = passes.stopAfterPass
+    if let csv = table.csv { return try table.run(csv, model, configuration, output) }
+    try predictOnce(configuration)
+  }
+
+  private func predictOnce(_ given: ModelConfiguration) throws {
+    var configuration = given
+    let outputDir = outputDir ?? "."
     let file = try ReadModel(contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
     let reader = try pictures.reader(of: file, functionName: options.function)
     var values = try reader.read(try inputs.pairs(), mayLackSome: options.seed != nil)

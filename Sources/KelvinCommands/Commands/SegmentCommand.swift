@@ -141,20 +141,3 @@ struct SegmentCommand: ParsableCommand {
     Console.print(lines: good.flatMap { result in result.overlay.map { [result.labelMap ?? "", $0] } ?? [] })
   }
 }
-
-/// Names for the files made of pictures: a picture's own without its suffix, numbered where two pictures share it.
-private struct FileNames {
-  private var taken: Set<String> = []
-
-  mutating func next(for path: String) -> String {
-    let file = path.split(separator: "/").last.map(String.init) ?? path
-    let stem = file.lastIndex(of: ".").map { $0 > file.startIndex ? String(file[..<$0]) : file } ?? file
-    let plain = LocalFile.sanitized(stem)
-    var (name, number) = (plain, 1)
-    while !taken.insert(name).inserted {
-      number += 1
-      name = "\(plain)_\(number)"
-    }
-    return name
-  }
-}

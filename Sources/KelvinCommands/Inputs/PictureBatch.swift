@@ -5,46 +5,68 @@ import KelvinBasics
 import KelvinVision
 import Synchronization
 
-/// Some pictures that are decoded and classified at the same time.
-struct PictureBatch {
+/// Pictures that are decoded and asked about some at a time.
+struct PictureBatch<Answer: Sendable>: Sendable {
   struct Result: Sendable {
     var path: String
-    var observations: [ClassificationObservation] = []
+    /// Nil where there is an error.
+    var answer: Answer?
     var error: String?
   }
 
-  /// Enough to keep every core busy to nearly the end.
-  static let size = 32
-
-  private let request: ClassificationRequest
   private let orientation: ImageOrientation?
+  private let answer: @Sendable (_ picture: DecodedImage, _ index: Int) throws -> Answer
 
-  init(_ request: ClassificationRequest, orientation: ImageOrientation?) {
-    (self.request, self.orientation) = (request, orientation)
+  /// - Parameters:
+  ///   - orientation: in place of what each file says.
+  ///   - answer: for a picture, by its place among the files; called on several threads at a time.
+  init(
+    orientation: ImageOrientation?, answer: @escaping @Sendable (_ picture: DecodedImage, _ index: Int) throws -> Answer
+  ) {
+    (self.orientation, self.answer) = (orientation, answer)
   }
 
-  /// What is on pictures, in their order.
+  /// Answers for all files, in their order, with progress. A picture that cannot be read is said and counted.
   ///
-  /// - Throws: what keeps all of them from being classified.
-  func classify(_ files: [PictureFiles.File]) throws -> [Result] {
+  /// - Parameter body: takes an answer or why there is none.
+  /// - Returns: how many have none.
+  /// - Throws: what keeps all pictures from being answered; what `body` throws.
+  func each(of files: [PictureFiles.File], _ doing: String, _ body: (Result) throws -> Void) throws -> Int {
+    let progress = Progress(doing)
+    defer { progress.finish() }
+    var (failures, done) = (0, 0)
+    for start in stride(from: 0, to: files.count, by: pictureBatchSize) {
+      for result in try results(files, start..<min(start + pictureBatchSize, files.count)) {
+        done += 1
+        progress.update(Double(done) / Double(files.count), result.path)
+        if let error = result.error {
+          failures += 1
+          Console.error(error)
+        } else {
+          Progress.makeWay()
+        }
+        try body(result)
+      }
+    }
+    return failures
+  }
+
+  private func results(_ files: [PictureFiles.File], _ range: Range<Int>) throws -> [Result] {
     let budget = WorkBudget.current
     let results = Mutex<[Int: Swift.Result<Result, any Error>]>([:])
-    DispatchQueue.concurrentPerform(iterations: files.count) { index in
-      let result = WorkBudget.governing(budget) { Swift.Result { try classify(files[index]) } }
+    DispatchQueue.concurrentPerform(iterations: range.count) { place in
+      let index = range.lowerBound + place
+      let result = WorkBudget.governing(budget) { Swift.Result { try self.result(files[index], index) } }
       results.withLock { $0[index] = result }
     }
-    return try results.withLock { results in try files.indices.compactMap { try results[$0]?.get() } }
+    return try results.withLock { results in try range.compactMap { try results[$0]?.get() } }
   }
 
-  private func classify(_ file: PictureFiles.File) throws -> Result {
+  private func result(_ file: PictureFiles.File, _ index: Int) throws -> Result {
     if let fault = file.fault { return Result(path: file.path, error: describe("'\(file.path)': \(fault)")) }
     do {
-      let picture = try decode(file.path)
-      let observations = try recognizing { () throws(VisionError) in
-        try request.classify(picture.pixels, orientation: picture.orientation)
-      }
-      return Result(path: file.path, observations: observations)
-    } catch let error as ImageError where error.code != .decoderMissing {
+      return Result(path: file.path, answer: try answer(try decode(file.path), index))
+    } catch let error as ImageError where error.code != .decoderMissing && error.code != .encodingFailed {
       return Result(path: file.path, error: describe(error))
     }
   }
@@ -54,6 +76,9 @@ struct PictureBatch {
     return try ImageFile.decode(try StandardInput.bytes(), name: "standard input", orientation: orientation)
   }
 }
+
+/// Enough to keep every core busy to nearly the end.
+private let pictureBatchSize = 32
 
 /// What is sent to the program.
 private enum StandardInput {
@@ -75,5 +100,13 @@ private enum StandardInput {
         throw ImageError(.tooLarge, "standard input", "at most \(ImageFile.maximumFileBytes) bytes are read")
       }
     }
+  }
+}
+
+extension DecodedImage {
+  /// The size of the picture as it is seen.
+  var uprightSize: ImageSize {
+    orientation.swapsAxes
+      ? ImageSize(width: pixels.height, height: pixels.width) : ImageSize(width: pixels.width, height: pixels.height)
   }
 }

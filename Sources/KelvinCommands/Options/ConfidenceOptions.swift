@@ -30,7 +30,7 @@ struct ConfidenceOptions: ParsableArguments {
 
   var isGiven: Bool { minConfidence != nil || minPrecision != nil || minRecall != nil }
 
-  private static func share(_ text: String) throws -> Float {
+  static func share(_ text: String) throws -> Float {
     guard let share = Float(text), (0...1).contains(share) else {
       throw ValidationError("'\(text)' is not a share; use a number from 0 to 1, such as 0.9")
     }

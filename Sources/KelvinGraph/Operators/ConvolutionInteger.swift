@@ -41,6 +41,10 @@ package struct ConvolutionInteger: Operator {
       + (requantization == nil ? 0 : 4 * Double(outputs[0].count))
   }
 
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    [PartAxis(0, self, [0] + inputs.dropFirst().map { _ in nil })]
+  }
+
   package static let schema = AttributeSchema(
     ConvolutionInteger(window: Window(kernel: [])), .group(\.window, Window.schema), .optional("groups", \.groups),
     .group(\.requantization, Requantization.schema))

@@ -15,5 +15,17 @@ package struct Reshape: Operator {
     return [TensorType(inputs[0].scalar, shape)]
   }
 
+  /// Those in front that are the same in both shapes.
+  package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
+    let same = zip(inputs[0].shape.dimensions, shape.dimensions).prefix { $0 == $1 }.count
+    return (0..<same).map { axis in
+      PartAxis(axis) { range in
+        var op = self
+        op.shape[axis] = range.count
+        return Part(op, [Part.Operand(axis: axis, range: range)])
+      }
+    }
+  }
+
   package static let schema = AttributeSchema(Reshape([]), .required("shape", \.shape))
 }

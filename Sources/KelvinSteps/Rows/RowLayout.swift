@@ -49,7 +49,7 @@ package enum RowLayout: Hashable, Sendable {
     }
   }
 
-  private func check(
+  func check(
     _ shape: Shape, _ widths: [Int?], _ position: Int, _ step: some HostStep
   ) throws(StepError) {
     guard let width = widths[position], width != shape.count else { return }

@@ -9,6 +9,8 @@ package struct TreeEnsemble: Hashable, Sendable {
   let forest: Forest
 
   package var treeCount: Int { forest.roots.count }
+  /// Whether some branch sends a number that is none the way of those that pass.
+  package var hasWaysForMissing: Bool { forest.nodes.contains { $0.form & Forest.Node.missingPasses != 0 } }
   /// A row has all the numbers that nodes look at.
   package var widths: ClosedRange<Int> { max(forest.featureCount, 1)...Int.max }
 

@@ -141,6 +141,9 @@ public struct NormalizedRect: Hashable, Sendable {
     NormalizedRect(x: origin.x, y: 1 - origin.y - height, width: width, height: height)
   }
 
+  /// Whether its numbers are numbers, and none is infinite.
+  var isFinite: Bool { [origin.x, origin.y, width, height].allSatisfy(\.isFinite) }
+
   /// Whether it has an area and lies within the picture.
   var isWithinImage: Bool {
     // Sums of fractions such as 0.1 + 0.9 may pass 1 by a rounding.

@@ -74,6 +74,9 @@ extension Graph {
       let node = nodes[index]
       if node.op is Softmax { return true }
       if let unary = node.op as? Unary { return unary.function.kind == .sigmoid }
+      // The function may have become a part of what computes its operand.
+      let epilogue = (node.op as? Convolution)?.epilogue ?? (node.op as? Linear)?.epilogue
+      if let epilogue { return epilogue.activation?.kind == .sigmoid }
       guard node.op is Reshape || node.op is Cast || node.op is Transpose, let input = node.inputs.first else {
         return false
       }

@@ -53,48 +53,6 @@ extension IndexedPNG.Color {
   }
 }
 
-/// A picture to draw on, white at first.
-struct Canvas {
-  let width: Int
-  let height: Int
-  private var bytes: [UInt8]
-
-  init(width: Int, height: Int) {
-    self.width = width
-    self.height = height
-    bytes = [UInt8](repeating: 255, count: width * height * 3)
-  }
-
-  /// What lies outside is left out.
-  mutating func set(_ x: Int, _ y: Int, _ color: IndexedPNG.Color) {
-    guard x >= 0, x < width, y >= 0, y < height else { return }
-    let at = (y * width + x) * 3
-    bytes[at] = color.red
-    bytes[at + 1] = color.green
-    bytes[at + 2] = color.blue
-  }
-
-  mutating func fill(x: Int, y: Int, width: Int, height: Int, _ color: IndexedPNG.Color) {
-    for row in y..<y + height { for column in x..<x + width { set(column, row, color) } }
-  }
-
-  /// - Parameter scale: the side of a dot in pixels.
-  mutating func write(_ text: String, x: Int, y: Int, scale: Int, _ color: IndexedPNG.Color) {
-    for (index, character) in text.enumerated() {
-      for (row, dots) in BitmapFont.rows(character).enumerated() {
-        for column in 0..<BitmapFont.width where dots >> (BitmapFont.width - 1 - column) & 1 == 1 {
-          let left = x + (index * BitmapFont.advance + column) * scale
-          fill(x: left, y: y + row * scale, width: scale, height: scale, color)
-        }
-      }
-    }
-  }
-
-  func picture() throws(ImageError) -> PixelBuffer {
-    try PixelBuffer(width: width, height: height, format: .rgb8, bytes: bytes)
-  }
-}
-
 /// Swatches and labels in columns, on white.
 private struct LegendStrip {
   private let entries: [SegmentationOverlay.Entry]

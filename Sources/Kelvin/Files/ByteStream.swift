@@ -1,0 +1,52 @@
+import Glibc
+import KelvinBasics
+
+/// Bytes that are read in order: of a file, a pipe or standard input.
+final class ByteStream {
+  /// As errors name it.
+  let name: String
+  /// How many there are; nil where that shows at the end.
+  let byteCount: Int?
+  /// How many have been read.
+  private(set) var position = 0
+  private let descriptor: Int32
+  private let identity: (device: UInt64, inode: UInt64)
+
+  /// - Throws: `FileError` with the system's reason, also for a folder.
+  convenience init(_ path: String) throws(FileError) {
+    let descriptor = open(path.pathBytes, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
+    try self.init(descriptor, name: path)
+  }
+
+  /// - Parameter descriptor: closed by this value, unless it is standard input.
+  init(_ descriptor: Int32, name: String) throws(FileError) {
+    self.name = name
+    self.descriptor = descriptor
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw FileError(path: name, action: "read", code: errno) }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw FileError(path: name, action: "read", code: EISDIR) }
+    byteCount = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    identity = (UInt64(status.st_dev), UInt64(status.st_ino))
+  }
+
+  deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
+
+  /// - Returns: how many bytes came; 0 at the end.
+  func read(_ buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+    while true {
+      let got = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if got < 0, errno == EINTR { continue }
+      guard got >= 0 else { throw FileError(path: name, action: "read", code: errno) }
+      position += got
+      return got
+    }
+  }
+
+  /// Whether it is the regular file at a path, by whatever name.
+  func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return byteCount != nil && stat(path.pathBytes, &status) == 0
+      && (UInt64(status.st_dev), UInt64(status.st_ino)) == identity
+  }
+}

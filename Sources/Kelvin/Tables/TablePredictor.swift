@@ -1,0 +1,145 @@
+import KelvinBasics
+import KelvinEngine
+import KelvinFeatures
+import KelvinGraph
+import KelvinRuntime
+import KelvinSteps
+
+/// What came of a block of rows.
+struct TableRows: Sendable {
+  let bytes: [UInt8]
+  let count: Int
+  let faults: [TableFault]
+}
+
+/// From the cells of a block to those of its predictions: all rows together where the model is a function of rows, else one
+/// after another.
+struct TablePredictor: Sendable {
+  /// Rows in flight are few where each may take long, so that what is done shows and little is lost.
+  var blockSize: Int { walk == nil ? 1 << 13 : 1 << 18 }
+  /// How many blocks are worked on at a time.
+  var width: Int { walk == nil ? predictor.batchWidth : max(predictor.loaded.options.request.threads, 1) }
+
+  private let predictor: Predictor
+  private let walk: RowWalk?
+  private let inputs: TableInputs
+  private let outputs: TableOutputs
+  private let separator: UInt8
+  private let skipsFaults: Bool
+
+  init(_ prediction: TablePrediction, columns: [String], separator: UInt8) throws(ModelError) {
+    predictor = prediction.model.predictor
+    let function = prediction.model.function
+    inputs = try TableInputs(
+      function, columns: columns, given: prediction.columns, kept: prediction.keptColumns, separator: separator)
+    outputs = try TableOutputs(function, separator: separator)
+    walk = RowWalk(function)
+    self.separator = separator
+    skipsFaults = prediction.skipsFaultyRows
+  }
+
+  /// The columns that are written.
+  var names: [String] { inputs.kept.map { inputs.columns[$0] } + outputs.names }
+  var remarks: [String] { inputs.remarks }
+
+  /// - Parameter first: the first row that is one.
+  /// - Throws: `TableFault` for a row that is at fault, unless those are left out; `ModelError`.
+  func predict(_ rows: DelimitedRows, from first: Int, _ cancellation: Cancellation?) throws -> TableRows {
+    let cells = TableCells(table: inputs, rows: rows)
+    let own = rows.rows[min(first, rows.rows.count)...]
+    return try walk.map { try together(cells, own, $0) } ?? alone(cells, own, cancellation)
+  }
+
+  private func together(
+    _ cells: TableCells, _ rows: ArraySlice<DelimitedRows.Row>, _ walk: RowWalk
+  ) throws -> TableRows {
+    var numbers = inputs.inputs.map { input in
+      var numbers: [Double] = []
+      numbers.reserveCapacity(rows.count * (input.width ?? 1))
+      return numbers
+    }
+    var faults: [TableFault] = []
+    var isFaulty = [Bool](repeating: false, count: rows.count)
+    for (index, row) in rows.enumerated() {
+      do throws(TableFault) {
+        try cells.check(row)
+        for (place, input) in inputs.inputs.enumerated() { try cells.append(input, of: row, to: &numbers[place]) }
+      } catch {
+        guard skipsFaults else { throw error }
+        faults.append(error)
+        isFaulty[index] = true
+        for (place, input) in inputs.inputs.enumerated() {
+          let whole = (index + 1) * (input.width ?? 1)
+          numbers[place].removeSubrange(min(numbers[place].count, index * (input.width ?? 1))...)
+          numbers[place].append(contentsOf: repeatElement(0, count: whole - numbers[place].count))
+        }
+      }
+    }
+    var columns: [String: RowColumn] = [:]
+    for (place, input) in inputs.inputs.enumerated() {
+      columns[input.feature.name] = RowColumn(
+        numbers[place], count: rows.count, width: input.width ?? 1, input.feature.rowScalar)
+    }
+    let results = try walk.run(columns, count: rows.count)
+    var text = TableText(separator: separator)
+    for (index, row) in rows.enumerated() {
+      keep(cells, row, &text)
+      if isFaulty[index] {
+        text.addEmpty(outputs.columnCount)
+      } else {
+        outputs.add(results, row: index, to: &text)
+      }
+      text.endRow()
+    }
+    return TableRows(bytes: text.bytes, count: rows.count, faults: faults)
+  }
+
+  private func alone(
+    _ cells: TableCells, _ rows: ArraySlice<DelimitedRows.Row>, _ cancellation: Cancellation?
+  ) throws -> TableRows {
+    var text = TableText(separator: separator)
+    var faults: [TableFault] = []
+    for row in rows {
+      let start = text.bytes.count
+      do throws(TableFault) {
+        let features = try features(cells, row, cancellation)
+        keep(cells, row, &text)
+        try outputs.add(features, to: &text, line: row.line)
+      } catch {
+        if cancellation?.isCancelled == true { throw ModelError(RuntimeError.cancelled) }
+        guard skipsFaults else { throw error }
+        faults.append(error)
+        text.restartRow(at: start)
+        keep(cells, row, &text)
+        text.addEmpty(outputs.columnCount)
+      }
+      text.endRow()
+    }
+    return TableRows(bytes: text.bytes, count: rows.count, faults: faults)
+  }
+
+  private func features(
+    _ cells: TableCells, _ row: DelimitedRows.Row, _ cancellation: Cancellation?
+  ) throws(TableFault) -> DictionaryFeatureProvider {
+    try cells.check(row)
+    var values: [String: FeatureValue] = [:]
+    for input in inputs.inputs { values[input.feature.name] = try cells.value(input, of: row) }
+    do throws(ModelError) {
+      return try predictor.predict(DictionaryFeatureProvider(dictionary: values), [:], cancellation)
+    } catch {
+      throw TableFault(line: row.line, column: nil, reason: error.description)
+    }
+  }
+
+  private func keep(_ cells: TableCells, _ row: DelimitedRows.Row, _ text: inout TableText) {
+    for column in inputs.kept {
+      let cell = column < row.count ? cells.rows.text(of: cells.rows.fields[row.first + column]) : nil
+      if let cell { text.add(cell) } else { text.addEmpty() }
+    }
+  }
+}
+
+extension Feature {
+  /// What its numbers are rounded to. Whole numbers of 64 bits are rows' float64s as they are.
+  fileprivate var rowScalar: ScalarType { if case .tensor(let scalar, _) = type { scalar } else { .float64 } }
+}

@@ -1,0 +1,234 @@
+import FoundationEssentials
+import Glibc
+import KelvinBasics
+import KelvinEngine
+import KelvinFeatures
+import KelvinRuntime
+import Synchronization
+
+/// One run over a table: workers that each take a block of rows, predict for them and write what came of it, in the blocks'
+/// order.
+final class TableRun: Sendable {
+  private struct Reading {
+    let stream: ByteStream
+    var cutter: DelimitedCutter
+    /// Read already: its first row has the columns' names.
+    var first: DelimitedCutter.Block?
+    var next = 0
+    var hasFailed = false
+  }
+
+  private struct Writing {
+    let file: GrowingFile
+    /// The block whose turn it is.
+    var turn = 0
+    var running = 0
+    var failure: ModelError?
+    var result: TablePrediction.Result
+  }
+
+  /// A block whose turn comes once those before it are written.
+  private struct Claim {
+    let index: Int
+    /// Or why there is none.
+    let block: Result<DelimitedCutter.Block, ModelError>
+    /// How much of the input had been read with it, 0…1.
+    let fraction: Double?
+  }
+
+  /// A reason for each would outweigh the rows.
+  private static let mostReasons = 100
+
+  private let name: String
+  private let output: String?
+  private let separator: UInt8
+  private let predictor: TablePredictor
+  private let reading: Mutex<Reading>
+  private let writing: Monitor<Writing>
+  private let progress: @Sendable (TablePrediction.Progress) -> Void
+  private let cancellation: Cancellation?
+
+  /// Opens both ends and reads the columns' names.
+  init(
+    _ prediction: TablePrediction, from input: TablePrediction.Place, to output: TablePrediction.Place,
+    _ progress: @escaping @Sendable (TablePrediction.Progress) -> Void, _ cancellation: Cancellation?
+  ) throws(ModelError) {
+    guard let separator = prediction.separator.asciiValue, !"\"\r\n".utf8.contains(separator) else {
+      throw ModelError(.parameters, "'\(prediction.separator)' separates no cells", fault: .request)
+    }
+    self.separator = separator
+    self.progress = progress
+    self.cancellation = cancellation
+    let stream = try ModelError.wrapping {
+      switch input {
+      case .file(let url): try ByteStream(url.relativePath)
+      case .standard: try ByteStream(STDIN_FILENO, name: "standard input")
+      }
+    }
+    name = stream.name
+    let path: String? = if case .file(let url) = output { url.relativePath } else { nil }
+    self.output = path
+    if let path, stream.isFile(path) {
+      throw ModelError(.parameters, "'\(path)' is what is read; name another file for the predictions", fault: .request)
+    }
+    var cutter = DelimitedCutter(separator: separator)
+    let first = try Self.cut(&cutter, stream, size: 1 << 12)
+    let columns = try Self.columns(first, name, separator)
+    predictor = try TablePredictor(prediction, columns: columns, separator: separator)
+    var result = TablePrediction.Result()
+    result.columns = predictor.names
+    result.remarks = predictor.remarks
+    let file = try ModelError.wrapping {
+      if let path { try GrowingFile(path) } else { GrowingFile(standardOutput: STDOUT_FILENO) }
+    }
+    reading = Mutex(Reading(stream: stream, cutter: cutter, first: first))
+    writing = Monitor(Writing(file: file, result: result))
+  }
+
+  /// Runs to the end.
+  func result() throws(ModelError) -> TablePrediction.Result {
+    var header = TableText(separator: separator)
+    for name in predictor.names { header.add(name) }
+    header.endRow()
+    let bytes = header.bytes
+    writing.withLock { state in
+      state.failure = Self.fault { () throws(FileError) in try state.file.write(bytes) }
+    }
+    // Whoever finds no thread in time finds no work either: nobody waits for one that has not begun.
+    for _ in 1..<max(predictor.width, 1) { BlockingWork.start { self.work() } }
+    work()
+    let end = try ModelError.wrapping { try writing.wait { $0.running == 0 ? ($0.failure, $0.result) : nil } }
+    let isCancelled = end.0?.code == .predictionCancelled || end.0 == nil && cancellation?.isCancelled == true
+    if let failure = end.0, !isCancelled { throw failure }
+    return try finish(end.1, isCancelled: isCancelled)
+  }
+
+  private func finish(
+    _ result: TablePrediction.Result, isCancelled: Bool
+  ) throws(ModelError) -> TablePrediction.Result {
+    var result = result
+    result.isCancelled = isCancelled
+    let partial = isCancelled ? output.map { "\($0).partial" } : nil
+    let failure = writing.withLock { state in
+      Self.fault { () throws(FileError) in try state.file.finish(as: partial) }
+    }
+    if let failure { throw failure }
+    result.partialPath = partial
+    return result
+  }
+
+  private func work() {
+    while let claim = claim() {
+      let done = Result { () throws(ModelError) in try predict(claim) }
+      let isWritten: Void? = try? writing.wait { state in
+        guard state.turn == claim.index || state.failure != nil else { return nil }
+        return finish(claim, done, &state)
+      }
+      guard isWritten != nil else { return }
+      writing.withLock { $0.running -= 1 }
+    }
+  }
+
+  /// Writes what came of a block, whose turn it is, unless something before it failed.
+  private func finish(_ claim: Claim, _ done: Result<TableRows, ModelError>, _ state: inout Writing) {
+    guard state.failure == nil else { return }
+    switch done {
+    case .failure(let error): state.failure = error
+    case .success(let rows):
+      state.failure = Self.fault { () throws(FileError) in try state.file.write(rows.bytes) }
+      state.result.rowCount += rows.count
+      state.result.faultCount += rows.faults.count
+      let room = max(0, Self.mostReasons - state.result.faults.count)
+      state.result.faults += rows.faults.prefix(room).map { "'\(name)', \($0.description)" }
+      progress(.init(rowCount: state.result.rowCount, fraction: claim.fraction))
+    }
+    state.turn += 1
+  }
+
+  private func claim() -> Claim? {
+    guard writing.withLock({ $0.failure == nil }), cancellation?.isCancelled != true else { return nil }
+    return reading.withLock { reading -> Claim? in
+      guard let block = next(&reading) else { return nil }
+      writing.withLock { $0.running += 1 }
+      reading.next += 1
+      let fraction = reading.stream.byteCount.map { Double(reading.stream.position) / Double(max($0, 1)) }
+      return Claim(index: reading.next - 1, block: block, fraction: fraction)
+    }
+  }
+
+  private func next(_ reading: inout Reading) -> Result<DelimitedCutter.Block, ModelError>? {
+    guard !reading.hasFailed else { return nil }
+    if let first = reading.first {
+      reading.first = nil
+      return .success(first)
+    }
+    do throws(ModelError) {
+      return try Self.cut(&reading.cutter, reading.stream, size: predictor.blockSize).map { .success($0) }
+    } catch {
+      reading.hasFailed = true
+      return .failure(error)
+    }
+  }
+
+  private func predict(_ claim: Claim) throws(ModelError) -> TableRows {
+    let block = try claim.block.get()
+    let rows: DelimitedRows
+    do throws(DelimitedRows.Fault) {
+      rows = try DelimitedRows(block.bytes, separator: separator, firstLine: block.firstLine)
+    } catch {
+      throw ModelError(.io, "'\(name)', line \(error.line): \(error.reason)")
+    }
+    do {
+      return try predictor.predict(rows, from: claim.index == 0 ? 1 : 0, cancellation)
+    } catch let fault as TableFault {
+      throw ModelError(.featureType, "'\(name)', \(fault.description)")
+    } catch {
+      throw ModelError(error)
+    }
+  }
+
+  private static func cut(
+    _ cutter: inout DelimitedCutter, _ stream: ByteStream, size: Int
+  ) throws(ModelError) -> DelimitedCutter.Block? {
+    do {
+      return try cutter.next(size) { try stream.read($0) }
+    } catch let error as DelimitedCutter.Overlong {
+      throw ModelError(
+        .io, "'\(stream.name)', line \(error.line): the row that begins here does not end; is a quote missing?")
+    } catch {
+      throw ModelError(error)
+    }
+  }
+
+  /// The names in the first row.
+  private static func columns(
+    _ block: DelimitedCutter.Block?, _ name: String, _ separator: UInt8
+  ) throws(ModelError) -> [String] {
+    guard let block else { throw ModelError(.io, "'\(name)' is empty; expected a row with the names of columns") }
+    let rows: DelimitedRows
+    do throws(DelimitedRows.Fault) { rows = try DelimitedRows(block.bytes, separator: separator) } catch {
+      throw ModelError(.io, "'\(name)', line \(error.line): \(error.reason)")
+    }
+    guard let first = rows.rows.first else {
+      throw ModelError(.io, "'\(name)' has no rows; expected one with the names of columns")
+    }
+    var names: [String] = []
+    for field in rows.fields[first.first..<first.first + first.count] {
+      guard let text = rows.text(of: field) else {
+        throw ModelError(
+          .io, "'\(name)', line \(first.line): the names of columns are not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8")
+      }
+      names.append(text)
+    }
+    return names
+  }
+
+  private static func fault(_ body: () throws(FileError) -> Void) -> ModelError? {
+    do throws(FileError) {
+      try body()
+      return nil
+    } catch {
+      return ModelError(error)
+    }
+  }
+}

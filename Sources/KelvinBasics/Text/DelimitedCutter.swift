@@ -1,0 +1,137 @@
+import Glibc
+
+/// Cuts the bytes of a CSV file, as they come, into blocks of whole rows.
+package struct DelimitedCutter: Sendable {
+  package struct Block: Sendable {
+    /// Whole rows; the file's last one may lack its end.
+    package let bytes: [UInt8]
+    /// The number of their first line.
+    package let firstLine: Int
+  }
+
+  /// A row that is longer than any should be.
+  package struct Overlong: Error, Hashable {
+    /// The line that it begins on.
+    package let line: Int
+  }
+
+  private let separator: UInt8
+  private let largestRow: Int
+  private var rest: [UInt8] = []
+  private var line = 1
+  private var hasBegun = false
+
+  /// - Parameter largestRow: bytes of a row beyond which a quote is taken to be missing.
+  package init(separator: UInt8 = UInt8(ascii: ","), largestRow: Int = 64 << 20) {
+    self.separator = separator
+    self.largestRow = largestRow
+  }
+
+  /// The next block: at least one row, and about as many bytes as `size`; nil at the end.
+  ///
+  /// - Parameter read: fills a buffer from its start, and answers with how many bytes came: 0 at the end.
+  /// - Throws: what `read` throws, and `Overlong`.
+  package mutating func next(
+    _ size: Int, _ read: (UnsafeMutableRawBufferPointer) throws -> Int
+  ) throws -> Block? {
+    var buffer = rest
+    rest = []
+    var want = max(size, 1)
+    while true {
+      let isAtEnd = try !fill(&buffer, to: want, read)
+      if !hasBegun {
+        hasBegun = true
+        if buffer.starts(with: DelimitedText.byteOrderMark) { buffer.removeFirst(DelimitedText.byteOrderMark.count) }
+      }
+      if isAtEnd {
+        guard !buffer.isEmpty else { return nil }
+        return block(buffer)
+      }
+      if let end = lastRowEnd(buffer) {
+        rest = Array(buffer[end...])
+        buffer.removeSubrange(end...)
+        return block(buffer)
+      }
+      guard buffer.count <= largestRow else { throw Overlong(line: line) }
+      want = buffer.count * 2
+    }
+  }
+
+  private mutating func block(_ bytes: [UInt8]) -> Block {
+    defer { line += Self.lineCount(bytes) }
+    return Block(bytes: bytes, firstLine: line)
+  }
+
+  /// Whether there may be more to come.
+  private func fill(
+    _ buffer: inout [UInt8], to size: Int, _ read: (UnsafeMutableRawBufferPointer) throws -> Int
+  ) throws -> Bool {
+    var count = buffer.count
+    guard count < size else { return true }
+    buffer.append(contentsOf: repeatElement(0, count: size - count))
+    defer { buffer.removeSubrange(count...) }
+    while count < size {
+      let got = try buffer.withUnsafeMutableBytes { raw in
+        try read(UnsafeMutableRawBufferPointer(rebasing: raw[count...]))
+      }
+      guard got > 0 else { return false }
+      count += got
+    }
+    return true
+  }
+
+  /// Behind the last row that is whole. A return at the very end may be half of a line's end, and ends none.
+  private func lastRowEnd(_ bytes: [UInt8]) -> Int? {
+    bytes.withUnsafeBytes { raw -> Int? in
+      guard let base = raw.baseAddress else { return nil }
+      guard memchr(base, Int32(UInt8(ascii: "\"")), raw.count) == nil, let feed = raw.lastIndex(of: 0x0A) else {
+        return lastEnd(raw)
+      }
+      return feed + 1
+    }
+  }
+
+  private func lastEnd(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    enum State { case atStart, plain, quoted }
+    var state = State.atStart
+    var end: Int?
+    for (place, byte) in bytes.enumerated() {
+      let isQuote = byte == UInt8(ascii: "\"")
+      switch state {
+      // A quote that ends a field and one that begins half of a doubled one look alike: the next quote opens it again.
+      case .quoted: if isQuote { state = .atStart }
+      case .atStart, .plain:
+        if isQuote {
+          if state == .atStart { state = .quoted }
+        } else if byte == 0x0A || byte == 0x0D && place + 1 < bytes.count {
+          state = .atStart
+          if byte == 0x0A || bytes[place + 1] != 0x0A { end = place + 1 }
+        } else {
+          state = byte == separator ? .atStart : .plain
+        }
+      }
+    }
+    return end
+  }
+
+  /// How many lines end in it.
+  private static func lineCount(_ bytes: [UInt8]) -> Int {
+    bytes.withUnsafeBytes { raw -> Int in
+      guard let base = raw.baseAddress else { return 0 }
+      var count = 0
+      if memchr(base, 0x0D, raw.count) == nil {
+        var next = base
+        let end = base + raw.count
+        while next < end, let found = memchr(next, 0x0A, end - next) {
+          count += 1
+          next = UnsafeRawPointer(found) + 1
+        }
+      } else {
+        for place in raw.indices {
+          if raw[place] == 0x0A || raw[place] == 0x0D && !(place + 1 < raw.count && raw[place + 1] == 0x0A) { count += 1 }
+        }
+      }
+      return count
+    }
+  }
+}

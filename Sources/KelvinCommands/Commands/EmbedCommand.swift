@@ -1,0 +1,108 @@
+import ArgumentParser
+import FoundationEssentials
+import Kelvin
+import KelvinBasics
+import KelvinText
+
+struct EmbedCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "embed", abstract: "Makes vectors of texts, and says which of them mean the same.",
+    discussion: """
+      'kelvin embed MiniLM.onnx --vocabulary vocab.txt "A cat sleeps." "A kitten naps."'. Vectors are the mean of those of a \
+      text's tokens, with length 1, unless the model gives one for the text; how alike two texts are is the cosine of the \
+      angle between theirs. With --like the texts come in order of their likeness to one.
+      """)
+
+  @Argument(help: .model)
+  var model: String
+
+  @Argument(help: "Texts.")
+  var texts: [String] = []
+
+  @Option(help: ArgumentHelp("A file with a text on each line; - for standard input.", valueName: "file"))
+  var lines: String?
+
+  @Option(help: ArgumentHelp("A text that others are compared with.", valueName: "text"))
+  var like: String?
+
+  @Option(help: ArgumentHelp("How many of the texts that are most like it to show.", valueName: "n"))
+  var top = 10
+
+  @Option(help: ArgumentHelp("How results are printed: table or jsonl.", valueName: "form"))
+  var format: TextFormat = .table
+
+  @Option(help: ArgumentHelp("Write the vectors as an array, a row for each text.", valueName: "file.npy"))
+  var save: String?
+
+  @Option(
+    help: ArgumentHelp("How the vectors of tokens become one: mean, or first.", valueName: "rule"), transform: Self.pooling)
+  var pooling: SentenceEncoder.Pooling = .mean
+
+  @Flag(help: "Leave vectors as long as they are.")
+  var noNormalization = false
+
+  @Option(help: ArgumentHelp("Tokens of a text beyond which it is not read. (default: 512, or what the model takes)", valueName: "n"))
+  var maxTokens: Int?
+
+  @Option(help: ArgumentHelp("The output to take, where the model has several.", valueName: "name"))
+  var modelOutput: String?
+
+  @OptionGroup var tokens: TextModelOptions
+  @OptionGroup var units: UnitsOption
+  @OptionGroup var options: ModelOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard !texts.isEmpty || lines != nil else { throw ValidationError("give texts, or a file of --lines") }
+    if let maxTokens, maxTokens < 3 { throw ValidationError("--max-tokens takes a number from 3, got \(maxTokens)") }
+    guard top > 0 else { throw ValidationError("--top takes a number from 1, got \(top)") }
+    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
+  }
+
+  func run() throws {
+    let given = texts + (try lines.map { try LabelFile.labels(in: TextModelOptions.read($0)) } ?? [])
+    guard !given.isEmpty else { throw InputError("'\(lines ?? "")' has no lines; expected a text on each") }
+    let tokenizer = try tokens.tokenizer()
+    let loaded = try Model.loadWithProgress(model, try options.configuration(units: units.units))
+    var encoder = try SentenceEncoder(loaded, tokenizer, inputs: tokens.inputs, output: modelOutput)
+    if output.verbose { Console.note("the model's parts: \(encoder.summary)") }
+    encoder.pooling = pooling
+    encoder.normalizes = !noNormalization
+    encoder.tokenLimit = maxTokens ?? encoder.tokenLimit
+    let vectors = try encoded(given, encoder)
+    let query = try like.map { try encoder.embedding(of: $0) }
+    loaded.remarks.forEach(Console.note)
+    if let save {
+      let shape = [vectors.count, vectors.first?.count ?? 0]
+      try LocalFile.write(try MultiArray(vectors.flatMap { $0 }, shape: shape), to: save)
+    }
+    let printer = EmbeddingPrinter(texts: given, vectors: vectors, query: query, count: top)
+    if output.json {
+      try printJSON(printer.documents)
+    } else if format == .jsonl {
+      for document in printer.documents { try printJSONLine(document) }
+    } else {
+      Console.print(printer.table)
+    }
+  }
+
+  /// Texts in pieces, so that what is done shows.
+  private func encoded(_ texts: [String], _ encoder: SentenceEncoder) throws -> [[Float]] {
+    let progress = Progress("encoding")
+    defer { progress.finish() }
+    var vectors: [[Float]] = []
+    let step = 64
+    for start in stride(from: 0, to: texts.count, by: step) {
+      vectors += try encoder.embeddings(of: Array(texts[start..<min(start + step, texts.count)]))
+      progress.update(Double(vectors.count) / Double(texts.count), "\(vectors.count) of \(texts.count) texts")
+    }
+    return vectors
+  }
+
+  private static func pooling(_ text: String) throws -> SentenceEncoder.Pooling {
+    guard let pooling = SentenceEncoder.Pooling(rawValue: text) else {
+      throw ValidationError("--pooling knows mean and first, not '\(text)'")
+    }
+    return pooling
+  }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import KelvinBasics
+import KelvinText
+
+/// How what is said of texts is printed.
+enum TextFormat: String, CaseIterable, ExpressibleByArgument {
+  /// For people.
+  case table
+  /// A JSON document on a line for each result.
+  case jsonl
+}
+
+/// What is printed of texts' vectors.
+struct EmbeddingPrinter {
+  struct Document: Encodable {
+    var text: String
+    var embedding: [Float]
+    /// With the text that others are compared with.
+    var similarity: Float?
+  }
+
+  let texts: [String]
+  let vectors: [[Float]]
+  /// The vector of the text that others are compared with.
+  let query: [Float]?
+  /// How many texts are shown of those.
+  let count: Int
+
+  /// Every text's place and likeness, the most like first; in their order where there is nothing to be like.
+  private var ranked: [(place: Int, similarity: Float?)] {
+    guard let query else { return texts.indices.map { ($0, nil) } }
+    let all = texts.indices.map { ($0, SentenceEncoder.similarity(query, vectors[$0])) }
+    return all.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.prefix(count).map { ($0.0, $0.1) }
+  }
+
+  var documents: [Document] {
+    ranked.map { Document(text: texts[$0.place], embedding: vectors[$0.place], similarity: $0.similarity) }
+  }
+
+  var table: String {
+    if query != nil {
+      var table = TextTable(.init("SIMILARITY", .right), .init("TEXT", shrinksTo: 20))
+      for (place, similarity) in ranked { table.add(Self.text(similarity ?? 0), texts[place]) }
+      return table.text()
+    }
+    return texts.count <= Self.mostColumns ? matrix : neighbours
+  }
+
+  /// Beyond as many texts a matrix is wider than a terminal.
+  private static let mostColumns = 8
+
+  private var matrix: String {
+    var table = TextTable(
+      [.init("", .right), .init("TEXT", shrinksTo: 20)] + texts.indices.map { .init("\($0 + 1)", .right) })
+    for (row, text) in texts.enumerated() {
+      let likeness = texts.indices.map { Self.text(SentenceEncoder.similarity(vectors[row], vectors[$0])) }
+      table.add(["\(row + 1)", text] + likeness)
+    }
+    return table.text()
+  }
+
+  private var neighbours: String {
+    var table = TextTable(.init("TEXT", shrinksTo: 20), .init("MOST LIKE", shrinksTo: 20), .init("SIMILARITY", .right))
+    for (row, text) in texts.enumerated() {
+      let others = texts.indices.filter { $0 != row }.map { ($0, SentenceEncoder.similarity(vectors[row], vectors[$0])) }
+      guard let best = others.max(by: { ($0.1, $1.0) < ($1.1, $0.0) }) else { continue }
+      table.add(text, texts[best.0], Self.text(best.1))
+    }
+    return table.text()
+  }
+
+  private static func text(_ similarity: Float) -> String { HumanReadable.fixed(Double(similarity), decimals: 3) }
+}

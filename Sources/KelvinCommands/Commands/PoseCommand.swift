@@ -1,0 +1,103 @@
+import ArgumentParser
+import Kelvin
+import KelvinBasics
+import KelvinVision
+
+struct PoseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pose", abstract: "Says where the joints of people on pictures are, by a model of PoseNet's form.",
+    discussion: """
+      The model gives scores of 17 joints in cells of the picture, offsets to the joints, and displacements from joint to \
+      joint, by which poses grow from the surest joints on. Without displacements, or with --single, there is one pose: \
+      every joint where its score is largest.
+
+      Pictures are files, folders with all pictures below them, patterns such as 'holiday/*.jpg', or - for one on \
+      standard input. One that cannot be read is a line and never the end; the status is 65 then, once all is done. \
+      Places are pixels of the upright picture, from its top left corner, whatever part of it the model saw. With \
+      --output-dir each picture is written with its poses drawn on it, as NAME.poses.png.
+      """)
+
+  @Argument(help: .model)
+  var model: String
+
+  @Argument(help: "Pictures: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.")
+  var images: [String]
+
+  @Flag(help: "Find one person: every joint where its score is largest.")
+  var single = false
+
+  @Option(help: ArgumentHelp("At most so many poses on a picture. (default: 10)", valueName: "n"))
+  var maxPoses: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Only poses that the model is at least so sure of, 0 to 1: the mean of their joints. (default: 0.2)",
+      valueName: "share"), transform: ConfidenceOptions.share)
+  var minConfidence: Float?
+
+  @Option(
+    help: ArgumentHelp(
+      "Joints of which the model is less sure are neither drawn nor counted, 0 to 1; JSON and CSV have all.",
+      valueName: "share"), transform: ConfidenceOptions.share)
+  var minJointConfidence: Float = 0.3
+
+  @Option(help: ArgumentHelp("Where pictures with their poses are written; made if it is not there.", valueName: "dir"))
+  var outputDir: String?
+
+  @Flag(help: "Draw joints without their names.")
+  var noNames = false
+
+  @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
+  var format: ListFormat = .table
+
+  @OptionGroup var pixels: NormalizationOption
+  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var units: UnitsOption
+  @OptionGroup var options: ModelOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard !images.isEmpty else { throw ValidationError("name at least one picture") }
+    if let maxPoses, maxPoses < 1 { throw ValidationError("--max-poses takes a number from 1, got \(maxPoses)") }
+    if single, maxPoses != nil { throw ValidationError("--single and --max-poses contradict each other") }
+    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
+  }
+
+  func run() throws {
+    let configuration = try options.configuration(units: units.units)
+    let model = try Model.loadWithProgress(self.model, configuration)
+    var request = try recognizing { () throws(VisionError) in
+      try PoseRequest(model: model, normalization: pixels.normalization)
+    }
+    request.cropAndScaleAction = pictures.cropAndScale ?? request.cropAndScaleAction
+    request.isSingle = single
+    request.maximumPoseCount = maxPoses ?? request.maximumPoseCount
+    request.minimumConfidence = minConfidence ?? request.minimumConfidence
+    request.remarks.forEach(Console.note)
+
+    let files = PictureFiles.named(images)
+    let drawings = try outputDir.map { try DrawnPictures(in: $0, of: files, "poses") }
+    let printer = ResultPrinter<PicturePoses>(format, isDocument: output.json)
+    let (least, hasNames) = (minJointConfidence, !noNames)
+    let batch = PictureBatch(orientation: pictures.orientation) { [request] picture, index in
+      let found = try recognizing { () throws(VisionError) in
+        try request.poses(picture.pixels, orientation: picture.orientation)
+      }
+      let drawing = try drawings.map { drawings in
+        let drawn = try recognizing { () throws(VisionError) in
+          try picture.pixels.drawing(
+            found, orientation: picture.orientation, minimumConfidence: least, hasNames: hasNames)
+        }
+        return try drawings.write(drawn, index)
+      }
+      return PicturePoses(
+        image: files[index].path, picture.uprightSize, found, drawing: drawing, leastJoint: least)
+    }
+    let failures = try batch.each(of: files, "finding poses") { result in
+      try printer.add(result.answer ?? PicturePoses(image: result.path, error: result.error))
+    }
+    model.remarks.forEach(Console.note)
+    try printer.finish()
+    if failures > 0 { throw SilentFailure(status: .badData) }
+  }
+}

@@ -1,0 +1,30 @@
+import Kelvin
+import KelvinBasics
+import KelvinVision
+
+/// Where pictures with what was found on them are written.
+struct DrawnPictures: Sendable {
+  private let folder: String
+  private let names: [String]
+
+  /// - Parameters:
+  ///   - folder: made if it is not there.
+  ///   - files: the pictures.
+  ///   - kind: of what is drawn, for the files' names.
+  init(in folder: String, of files: [PictureFiles.File], _ kind: String) throws {
+    try LocalFile.makeFolder(folder)
+    self.folder = folder
+    var taken = FileNames()
+    names = files.map { "\(taken.next(for: $0.path == "-" ? "standard_input" : $0.path)).\(kind).png" }
+  }
+
+  /// Writes the drawing of a picture.
+  ///
+  /// - Parameter index: its place among the files.
+  /// - Returns: the file's path.
+  func write(_ picture: PixelBuffer, _ index: Int) throws -> String {
+    let path = folder.appendingPath(names[index])
+    try LocalFile.write(try ImageFile.encode(picture, as: .png, name: path), to: path)
+    return path
+  }
+}

@@ -1,0 +1,134 @@
+import ArgumentParser
+import FoundationEssentials
+import Kelvin
+import KelvinBasics
+
+/// How a model predicts for the rows of a table.
+struct TableOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("A table to predict for, row by row; - for standard input.", valueName: "file"))
+  var csv: String?
+
+  @Option(
+    name: .customLong("output"),
+    help: ArgumentHelp(
+      "Where the table of predictions goes; - for standard output. (default: standard output)", valueName: "file"))
+  var outputFile: String?
+
+  @Option(
+    help: ArgumentHelp("What stands between cells: one character, or tab.", valueName: "character"),
+    transform: separator)
+  var separator: Character = ","
+
+  @Option(
+    help: ArgumentHelp(
+      "The columns that an input is read from: one, or for an array one for each number. Repeatable.",
+      valueName: "name=column,…"), transform: { try NamedText($0, option: "columns", form: "NAME=COLUMN,COLUMN") })
+  var columns: [NamedText] = []
+
+  @Option(help: ArgumentHelp("Columns to copy before the predictions: id,date.", valueName: "column,…"))
+  var keep: String?
+
+  @Flag(help: "Leave predictions of faulty rows empty, say why, and go on.")
+  var keepGoing = false
+
+  func validate() throws {
+    guard csv == nil else { return }
+    guard outputFile == nil, columns.isEmpty, keep == nil, !keepGoing else {
+      throw ValidationError("--output, --columns, --keep and --keep-going belong to --csv")
+    }
+  }
+
+  private struct Report: Encodable {
+    var rows: Int
+    var faulty: Int
+    var faults: [String]
+    var columns: [String]
+    var output: String
+    var seconds: Double
+    var rowsPerSecond: Double
+    var model: String
+    var interrupted: Bool
+  }
+
+  /// Predicts for every row.
+  func run(_ csv: String, _ path: String, _ configuration: ModelConfiguration, _ output: OutputOptions) throws {
+    let target = outputFile ?? "-"
+    guard !output.json || target != "-" else {
+      throw UsageError("--json takes standard output; name a file for the predictions with --output")
+    }
+    let (input, result) = (place(csv), place(target))
+    let lists = try columnLists()
+    let model = try Model.loadWithProgress(path, configuration)
+    var prediction = TablePrediction(model)
+    prediction.separator = separator
+    prediction.columns = lists
+    prediction.keptColumns = keep.map(Self.names) ?? []
+    prediction.skipsFaultyRows = keepGoing
+    let (table, progress, began) = (prediction, Progress("predicting"), ContinuousClock.now)
+    let done = try Interrupts.cancelling {
+      try await table.run(from: input, to: result) { state in
+        let seconds = (ContinuousClock.now - began).inSeconds
+        let left = state.fraction.map { $0 > 0 ? seconds * (1 - $0) / $0 : 0 }
+        let rate = Int((Double(state.rowCount) / max(seconds, 1e-9)).rounded())
+        progress.update(state.fraction, "\(state.rowCount) rows, \(rate)/s", secondsLeft: left)
+      }
+    }
+    let seconds = (ContinuousClock.now - began).inSeconds
+    progress.finish()
+    try report(done, seconds, target, path, model, output)
+  }
+
+  private func report(
+    _ done: TablePrediction.Result, _ seconds: Double, _ target: String, _ path: String, _ model: Model,
+    _ output: OutputOptions
+  ) throws {
+    done.remarks.forEach(Console.note)
+    model.remarks.forEach(Console.note)
+    for fault in done.faults { Console.error(fault) }
+    if done.faultCount > done.faults.count {
+      Console.note("\(done.faultCount - done.faults.count) more rows are at fault")
+    }
+    let rate = Double(done.rowCount) / max(seconds, 1e-9)
+    if output.json {
+      try printJSON(
+        Report(
+          rows: done.rowCount, faulty: done.faultCount, faults: done.faults, columns: done.columns,
+          output: done.partialPath ?? target, seconds: seconds, rowsPerSecond: rate, model: path,
+          interrupted: done.isCancelled))
+    } else if target != "-", !done.isCancelled {
+      Console.print(
+        "\(done.rowCount) rows in '\(target)', \(done.faultCount) of them at fault; \(HumanReadable.seconds(seconds)), "
+          + "\(Int(rate.rounded())) rows/s")
+    }
+    if done.isCancelled {
+      let place = done.partialPath.map { ", which are in '\($0)'; '\(target)' is as it was" } ?? ""
+      Console.error("interrupted after \(done.rowCount) rows\(place)")
+      throw SilentFailure(status: .interrupted)
+    }
+    if done.faultCount > 0 { throw SilentFailure(status: .badData) }
+  }
+
+  private func place(_ path: String) -> TablePrediction.Place {
+    path == "-" ? .standard : .file(URL(filePath: path))
+  }
+
+  private func columnLists() throws -> [String: [String]] {
+    var lists: [String: [String]] = [:]
+    for item in columns where lists.updateValue(Self.names(item.text), forKey: item.name) != nil {
+      throw UsageError("--columns names '\(item.name)' twice")
+    }
+    return lists
+  }
+
+  private static func names(_ list: String) -> [String] {
+    (try? DelimitedText(list.utf8).rows.first?.fields) ?? [list]
+  }
+
+  private static func separator(_ text: String) throws -> Character {
+    if text == "tab" { return "\t" }
+    guard text.count == 1, let character = text.first, character.isASCII, !"\"\r\n".contains(character) else {
+      throw ValidationError("--separator takes one character, or tab, got '\(text)'")
+    }
+    return character
+  }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import FoundationEssentials
+import Kelvin
+import KelvinText
+
+/// How texts become what a model reads.
+struct TextModelOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The tokens that the model was trained with, one a line: its vocab.txt (WordPiece).", valueName: "file"))
+  var vocabulary: String
+
+  @Flag(help: "Leave letters and accents as they are: for models that are called cased.")
+  var cased = false
+
+  @Option(
+    help: ArgumentHelp(
+      "What an input is for whose name does not say it: ids, mask, types or positions. Repeatable.",
+      valueName: "what=name"),
+    transform: { try NamedText($0, option: "tokens-input", form: "ids=NAME, mask=NAME, types=NAME or positions=NAME") })
+  var tokensInput: [NamedText] = []
+
+  func validate() throws {
+    for input in tokensInput where TokenInput(rawValue: input.name) == nil {
+      let known = TokenInput.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("--tokens-input knows \(known), not '\(input.name)'")
+    }
+  }
+
+  /// - Throws: `ModelError` for a file that is no vocabulary.
+  func tokenizer() throws -> WordPieceTokenizer {
+    WordPieceTokenizer(try WordPieceVocabulary(contentsOf: URL(filePath: vocabulary)), lowercases: !cased)
+  }
+
+  /// The names of inputs that were given.
+  var inputs: [TokenInput: String] {
+    var inputs: [TokenInput: String] = [:]
+    for input in tokensInput { TokenInput(rawValue: input.name).map { inputs[$0] = input.text } }
+    return inputs
+  }
+
+  /// A file's text, or standard input's for `-`.
+  ///
+  /// - Throws: `ModelError`; `InputError` where it is not UTF-8.
+  static func read(_ path: String) throws -> String {
+    let bytes = path == "-" ? try LocalFile.readStandardInput() : try LocalFile.read(path)
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw InputError("'\(path)' is no text: its bytes are not UTF-8")
+    }
+    return text
+  }
+}

@@ -1,0 +1,30 @@
+import KelvinBasics
+import KelvinVision
+
+/// What a classifier says of a picture, as it is printed.
+struct PictureClasses: PictureResult {
+  struct Observation: Encodable {
+    var identifier: String
+    var confidence: Double
+
+    init(_ observation: ClassificationObservation) {
+      (identifier, confidence) = (observation.identifier, Double(observation.confidence))
+    }
+  }
+
+  var image: String
+  var observations: [Observation]
+  var error: String?
+
+  init(image: String, _ observations: [ClassificationObservation], error: String?) {
+    self.image = image
+    self.observations = observations.map(Observation.init)
+    self.error = error
+  }
+
+  static let columns = [TextTable.Column("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right)]
+  static let fields = ["identifier", "confidence"]
+
+  var rows: [[String]] { observations.map { [$0.identifier, HumanReadable.percent($0.confidence)] } }
+  var records: [[String]] { observations.map { [$0.identifier, "\($0.confidence)"] } }
+}

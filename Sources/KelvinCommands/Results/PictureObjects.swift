@@ -1,0 +1,75 @@
+import Kelvin
+import KelvinBasics
+import KelvinVision
+
+/// The objects that were found on a picture, as they are printed.
+struct PictureObjects: PictureResult {
+  struct Class: Encodable {
+    var identifier: String
+    var confidence: Double
+
+    init(_ observation: ClassificationObservation) {
+      (identifier, confidence) = (observation.identifier, Double(observation.confidence))
+    }
+  }
+
+  struct Rect: Encodable {
+    var x: Double
+    var y: Double
+    var width: Double
+    var height: Double
+  }
+
+  struct Object: Encodable {
+    var identifier: String
+    var confidence: Double
+    /// The surest classes.
+    var labels: [Class]
+    /// In shares of the picture's sides, from its lower left corner, as Vision counts.
+    var boundingBox: Rect
+    /// In pixels of the upright picture, from its top left corner.
+    var pixels: Rect
+
+    init(_ observation: RecognizedObjectObservation, in size: ImageSize) {
+      identifier = observation.labels.first?.identifier ?? ""
+      confidence = Double(observation.confidence)
+      labels = observation.labels.prefix(Self.shownClasses).map(Class.init)
+      let box = observation.boundingBox
+      boundingBox = Rect(x: box.origin.x, y: box.origin.y, width: box.width, height: box.height)
+      let rect = box.toImageCoordinates(size, origin: .upperLeft)
+      pixels = Rect(x: rect.x, y: rect.y, width: rect.width, height: rect.height)
+    }
+
+    private static let shownClasses = 5
+  }
+
+  var image: String
+  var width: Int?
+  var height: Int?
+  var observations: [Object] = []
+  /// The file with the picture and what was found drawn on it.
+  var drawing: String?
+  var error: String?
+
+  static let columns: [TextTable.Column] = [
+    .init("OBJECT", shrinksTo: 12), .init("CONFIDENCE", .right), .init("LEFT", .right), .init("TOP", .right),
+    .init("WIDTH", .right), .init("HEIGHT", .right),
+  ]
+  static let fields = ["identifier", "confidence", "x", "y", "width", "height"]
+
+  var rows: [[String]] {
+    observations.map { object in
+      [object.identifier, HumanReadable.percent(object.confidence)]
+        + object.pixels.sides.map { "\(Int($0.rounded()))" }
+    }
+  }
+  var records: [[String]] {
+    observations.map { object in
+      [object.identifier, "\(object.confidence)"] + object.pixels.sides.map { "\($0)" }
+    }
+  }
+}
+
+extension PictureObjects.Rect {
+  fileprivate var sides: [Double] { [x, y, width, height] }
+}

@@ -1,0 +1,76 @@
+package import KelvinFeatures
+package import KelvinGraph
+package import KelvinSteps
+
+/// A function of host steps alone that many rows go through at once: each step for all of them, before the next.
+package struct RowWalk: Sendable {
+  private let steps: [any RowColumnStep]
+
+  /// Nil for a function that has graphs, steps that take one value at a time, or features that are not columns of numbers.
+  package init?(_ function: Function) {
+    var steps: [any RowColumnStep] = []
+    for part in function.parts {
+      guard case .host(let step) = part, let step = step as? any RowColumnStep else { return nil }
+      steps.append(step)
+    }
+    guard function.inputs.allSatisfy({ Self.takes($0, steps) }), function.outputs.allSatisfy(Self.gives) else {
+      return nil
+    }
+    self.steps = steps
+  }
+
+  private static func takes(_ feature: Feature, _ steps: [any RowColumnStep]) -> Bool {
+    guard feature.rowWidth != nil else { return false }
+    // Only what joins inputs knows numbers for those that are left out.
+    return !feature.isOptional || feature.defaultValue != nil
+      || steps.allSatisfy { !$0.inputs.contains(feature.name) || $0.joinsInputs }
+  }
+
+  private static func gives(_ feature: Feature) -> Bool {
+    switch feature.type {
+    case .int64, .double, .string, .dictionary, .dictionaries, .tensor: true
+    case .image, .sequence, .texts, .tensors, .state: false
+    }
+  }
+
+  /// The outputs of all rows, by slot.
+  ///
+  /// - Parameter inputs: every input of the function, as `count` rows each.
+  /// - Throws: `ModelError` naming the input of a step that does not fit.
+  package func run(_ inputs: [String: RowColumn], count: Int) throws(ModelError) -> [String: RowColumn] {
+    try ModelError.wrapping {
+      var slots = inputs
+      for step in steps {
+        let written = try step.run(step.inputs.map { slots[$0] ?? .absent }, count: count)
+        for (slot, column) in zip(step.outputs, written) { slots[slot] = column }
+      }
+      return slots
+    }
+  }
+}
+
+extension Feature {
+  /// The sizes of the array that one row of a table is, where they are known: an open size in front is that of a batch, of
+  /// which a row has one.
+  package var rowShape: Shape? {
+    guard case .tensor(_, let dimensions) = type else { return nil }
+    var sizes: [Int] = []
+    for (axis, dimension) in dimensions.enumerated() {
+      switch dimension {
+      case .fixed(let size): sizes.append(size)
+      case .flexible where axis == 0 && dimensions.count > 1 && dimension.accepts(1): sizes.append(1)
+      case .flexible: return nil
+      }
+    }
+    return Shape(sizes).isAddressable ? Shape(sizes) : nil
+  }
+
+  /// How many numbers a row of a table has for it; nil where it takes none, or any number of them.
+  package var rowWidth: Int? {
+    switch type {
+    case .int64, .double: 1
+    case .tensor: rowShape?.count
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package import KelvinGraph
+
+/// What a slot holds for each of many rows.
+package enum RowColumn: Sendable {
+  /// Numbers, as they are in elements of a type.
+  case numbers(NumberRows, ScalarType)
+  /// One of a list of labels, by its place.
+  case labels(Labels, places: [Int])
+  /// Scores by label, all different.
+  case scores(Labels, NumberRows)
+  /// An optional input that every row leaves out.
+  case absent
+
+  /// Numbers as a tensor of a type would hold them.
+  package init(_ numbers: [Double], count: Int, width: Int, _ scalar: ScalarType) {
+    let held =
+      scalar == .float64
+      ? numbers : Tensor(TensorType(scalar, [numbers.count]), rounding: numbers).doubles
+    self = .numbers(NumberRows(held, count: count, width: width), scalar)
+  }
+}
+
+/// A host step that takes many rows at once, each as `run` would take it alone.
+package protocol RowColumnStep: HostStep {
+  /// The outputs of all rows, in order.
+  ///
+  /// - Parameter count: how many rows there are.
+  /// - Throws: `StepError` for an input whose kind or contents it does not take.
+  func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn]
+  /// Whether it takes inputs that are left out.
+  var joinsInputs: Bool { get }
+}
+
+extension RowColumnStep {
+  package var joinsInputs: Bool { false }
+
+  func numbers(_ position: Int, _ inputs: [RowColumn]) throws(StepError) -> (rows: NumberRows, scalar: ScalarType) {
+    guard case .numbers(let rows, let scalar) = inputs[position] else {
+      throw refused(position, "it is not made of numbers")
+    }
+    return (rows, scalar)
+  }
+}
+
+extension RowStep: RowColumnStep {
+  package var joinsInputs: Bool { if case .joined = layout { true } else { false } }
+
+  package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
+    let rows = try layout.rows(inputs, count: count, of: self)
+    try RowExtent(leading: [], count: count, width: rows.width).check(function.widths, of: self)
+    var scalar = scalar ?? .float32
+    if self.scalar == nil, case .numbers(_, let own)? = inputs.first { scalar = own }
+    return [RowColumn(function.results(rows), count: count, width: function.resultCount(of: rows.width), scalar)]
+  }
+}
+
+extension ClassifierStep: RowColumnStep {
+  package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
+    let rows = try RowLayout.batch.rows(inputs, count: count, of: self)
+    try RowExtent(leading: [], count: count, width: rows.width).check(classifier.widths, of: self)
+    let (winners, scores) = classifier.classify(rows)
+    return [
+      .labels(labels, places: winners), RowColumn(scores, count: count, width: classifier.scoreCount, .float32),
+    ]
+  }
+}
+
+extension TopLabel: RowColumnStep {
+  package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
+    let rows = try numbers(0, inputs).rows
+    try check(rows.width)
+    let places = (0..<count).map { row in
+      let start = row * rows.width
+      var best = start
+      for index in start + 1..<start + max(labels.count, 1)
+      where rows.numbers[best].isNaN || rows.numbers[index] > rows.numbers[best] { best = index }
+      return best - start
+    }
+    return [.labels(labels, places: places)]
+  }
+}
+
+extension LabelDictionary: RowColumnStep {
+  package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
+    let scores = try numbers(0, inputs).rows
+    try check(scores.width)
+    guard rows != .each || scores.width == labels.count else {
+      throw refused(0, "it has \(scores.width) elements in a row for \(labels.count) labels")
+    }
+    var values: [Double] = []
+    values.reserveCapacity(count * keys.count)
+    for row in 0..<count { values += self.values(scores[row].prefix(labels.count)) }
+    return [.scores(keys, NumberRows(values, count: count, width: keys.count))]
+  }
+}
+
+extension ValuePass: RowColumnStep {
+  package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] { inputs }
+}
+
+extension RowLayout {
+  /// The inputs of many rows side by side.
+  fileprivate func rows(
+    _ inputs: [RowColumn], count: Int, of step: some RowColumnStep
+  ) throws(StepError) -> NumberRows {
+    guard case .joined(let widths) = self else { return try step.numbers(0, inputs).rows }
+    if inputs.count == 1, case .numbers(let rows, _) = inputs[0] {
+      try check([rows.width], widths, 0, step)
+      return rows
+    }
+    var columns: [NumberRows] = []
+    for (position, input) in inputs.enumerated() {
+      if case .absent = input, let width = widths[position] {
+        let missing = [Double](repeating: .nan, count: count * width)
+        columns.append(NumberRows(missing, count: count, width: width))
+      } else {
+        let rows = try step.numbers(position, inputs).rows
+        try check([rows.width], widths, position, step)
+        columns.append(rows)
+      }
+    }
+    return NumberRows(joining: columns, count: count)
+  }
+}
+
+extension NumberRows {
+  /// Rows side by side.
+  package init(joining parts: [NumberRows], count: Int) {
+    let width = parts.reduce(0) { $0 + $1.width }
+    let joined = [Double](unsafeUninitializedCapacity: count * width) { buffer, used in
+      var left = 0
+      for part in parts {
+        part.numbers.withUnsafeBufferPointer { numbers in
+          for row in 0..<count {
+            for place in 0..<part.width {
+              buffer[row * width + left + place] = numbers[row * part.width + place]
+            }
+          }
+        }
+        left += part.width
+      }
+      used = count * width
+    }
+    self.init(joined, count: count, width: width)
+  }
+}

@@ -1,0 +1,153 @@
+public import Kelvin
+
+/// Texts as vectors that lie near each other where they mean the same, by a model such as those of sentence-transformers.
+///
+/// ```swift
+/// let vocabulary = try WordPieceVocabulary(contentsOf: URL(filePath: "vocab.txt"))
+/// let encoder = try SentenceEncoder(try await Model.load(contentsOf: url), WordPieceTokenizer(vocabulary))
+/// let vectors = try encoder.embeddings(of: ["A cat sleeps.", "A kitten naps."])
+/// print(SentenceEncoder.similarity(vectors[0], vectors[1]))
+/// ```
+public struct SentenceEncoder: Sendable {
+  /// How the vectors of a text's tokens become one.
+  public enum Pooling: String, Hashable, Sendable, CaseIterable {
+    /// Their mean.
+    case mean
+    /// That of the first token, `[CLS]`.
+    case first
+  }
+
+  /// What cuts texts into tokens.
+  public let tokenizer: WordPieceTokenizer
+  /// What of the model was taken for what, in words.
+  public let summary: String
+  /// How the vectors of tokens become one; a model that gives one for the text is taken at its word.
+  public var pooling = Pooling.mean
+  /// Whether vectors are brought to length 1.
+  public var normalizes = true
+  /// The most tokens of a text; what lies behind them is not read.
+  public var tokenLimit: Int
+  private let tokens: TokenModel
+  private let output: String
+
+  /// An encoder.
+  ///
+  /// - Parameters:
+  ///   - model: takes tokens and gives a vector for each of them, or for the text.
+  ///   - tokenizer: with the vocabulary that the model was trained with.
+  ///   - inputs: the names of inputs whose names do not say what they are for.
+  ///   - output: the output to take; nil for the one whose name or shape fits best.
+  /// - Throws: `ModelError` with code `parameters` for a model that is no such thing.
+  public init(
+    _ model: Model, _ tokenizer: WordPieceTokenizer, inputs: [TokenInput: String] = [:], output: String? = nil
+  ) throws(ModelError) {
+    self.tokenizer = tokenizer
+    tokens = try TokenModel(model, roles: inputs, padding: tokenizer.vocabulary.special.padding)
+    self.output = try Self.output(model.modelDescription, output)
+    tokenLimit = min(tokens.capacity ?? 512, 512)
+    summary = "\(tokens.summary); vectors '\(self.output)'"
+  }
+
+  private static func output(_ description: ModelDescription, _ given: String?) throws(ModelError) -> String {
+    let names = description.outputNames.filter { description.outputDescriptionsByName[$0]?.type == .multiArray }
+    if let given {
+      guard names.contains(given) else {
+        throw ModelError(
+          .parameters, "the model has no output '\(given)' that is an array; it has \(names.joined(separator: ", "))")
+      }
+      return given
+    }
+    let usual = ["sentence_embedding", "embeddings", "last_hidden_state", "token_embeddings"]
+    if let name = usual.first(where: names.contains) { return name }
+    let ofTokens = names.first {
+      description.outputDescriptionsByName[$0]?.multiArrayConstraint?.shape.count == 3
+    }
+    guard let name = ofTokens ?? names.first else {
+      throw ModelError(.parameters, "the model gives no vectors: none of its outputs is an array")
+    }
+    return name
+  }
+
+  /// The vector of a text. Blocks the calling thread.
+  ///
+  /// - Parameter text: any text.
+  /// - Throws: `ModelError` as a prediction does, or where the model's output is no vector for each token or for the text.
+  public func embedding(of text: String) throws(ModelError) -> [Float] {
+    let encoding = encoding(of: text)
+    return try vector(try tokens.model.prediction(from: try tokens.features(encoding)), encoding.count)
+  }
+
+  /// The vectors of texts, several at a time, in their order. Blocks the calling thread.
+  ///
+  /// - Parameter texts: any texts.
+  /// - Throws: `ModelError` as for one, of the first text that fails.
+  public func embeddings(of texts: [String]) throws(ModelError) -> [[Float]] {
+    let encodings = texts.map(encoding)
+    var features: [any FeatureProvider] = []
+    for encoding in encodings { features.append(try tokens.features(encoding)) }
+    return try vectors(try tokens.model.predictions(fromBatch: ArrayBatchProvider(array: features)), encodings)
+  }
+
+  /// The vectors of texts, without blocking the calling task's thread. Cancelling the task ends them.
+  ///
+  /// - Parameter texts: any texts.
+  /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled.
+  public func embeddings(of texts: [String]) async throws(ModelError) -> [[Float]] {
+    let encodings = texts.map(encoding)
+    var features: [any FeatureProvider] = []
+    for encoding in encodings { features.append(try tokens.features(encoding)) }
+    let batch = ArrayBatchProvider(array: features)
+    return try vectors(try await tokens.model.predictions(fromBatch: batch), encodings)
+  }
+
+  /// The cosine of the angle between two vectors, −1…1; 0 where one of them is zero.
+  ///
+  /// - Parameters:
+  ///   - left: a vector.
+  ///   - right: one with as many elements.
+  public static func similarity(_ left: [Float], _ right: [Float]) -> Float {
+    var (product, lefts, rights) = (0.0, 0.0, 0.0)
+    for (x, y) in zip(left, right) {
+      product += Double(x) * Double(y)
+      lefts += Double(x) * Double(x)
+      rights += Double(y) * Double(y)
+    }
+    let lengths = (lefts * rights).squareRoot()
+    return lengths > 0 ? Float(product / lengths) : 0
+  }
+
+  private func encoding(of text: String) -> TokenEncoding { tokenizer.encoding(of: text, limit: tokenLimit) }
+
+  private func vectors(
+    _ results: ArrayBatchProvider, _ encodings: [TokenEncoding]
+  ) throws(ModelError) -> [[Float]] {
+    var vectors: [[Float]] = []
+    for (result, encoding) in zip(results.array, encodings) {
+      func vector(_ result: some FeatureProvider) throws(ModelError) -> [Float] { try self.vector(result, encoding.count) }
+      vectors.append(try vector(result))
+    }
+    return vectors
+  }
+
+  /// - Parameter count: how many tokens were no padding.
+  private func vector(_ result: some FeatureProvider, _ count: Int) throws(ModelError) -> [Float] {
+    guard let array = result.featureValue(for: output)?.multiArrayValue else {
+      throw ModelError(.featureType, "the output '\(output)' is no array")
+    }
+    let sizes = Array(array.shape.drop { $0 == 1 })
+    let length = tokens.length(for: count)
+    guard sizes.count == 1 || sizes.count == 2 && sizes[0] == length || array.shape.suffix(2).first == 1 && length == 1
+    else {
+      throw ModelError(
+        .featureType,
+        "the output '\(output)' has the shape \(array.shape), expected a vector for each of \(length) tokens or one for the text"
+      )
+    }
+    let numbers = array.floats
+    var vector = numbers
+    if sizes.count == 2 {
+      vector = TokenPooling.pooled(numbers, width: sizes[1], count: pooling == .first ? 1 : count)
+    }
+    return normalizes ? TokenPooling.normalized(vector) : vector
+  }
+}

@@ -1,0 +1,102 @@
+import Glibc
+
+/// `1 / (1 + exp(-x))`
+func logistic(_ x: Double) -> Double { 1 / (1 + exp(-x)) }
+
+/// How numbers become the scores of classes.
+struct HeadScores: Hashable {
+  var activation: DetectionHead.Activation
+  var background: DetectionHead.Background
+
+  /// A row's surest class.
+  struct Best {
+    var row: Int
+    /// Its number, the background not counted.
+    var label: Int
+    var confidence: Float
+  }
+
+  /// The rows whose surest class reaches a confidence, in their order. Of equally sure classes the first counts; what is
+  /// not a number never does.
+  func best(of part: HeadPart, in arrays: [[Float]], from least: Float) -> [Best] {
+    part.classes.map { named(part, $0, in: arrays, from: least) } ?? scored(part, in: arrays, from: least)
+  }
+
+  /// Every class's score in a row, the background left out.
+  func scores(of part: HeadPart, row: Int, in arrays: [[Float]]) -> [Float] {
+    let raw = (0..<part.scores.columns).map { arrays[part.scores.array][part.scores.place(row, $0)] }
+    let presence = presence(part, row, arrays)
+    return activated(raw)[kept(raw.count)].map { Float(Double($0) * presence) }
+  }
+
+  private func named(_ part: HeadPart, _ classes: HeadRows, in arrays: [[Float]], from least: Float) -> [Best] {
+    (0..<part.boxes.count).compactMap { row in
+      let number = arrays[classes.array][classes.place(row, 0)]
+      let confidence = scores(of: part, row: row, in: arrays).first ?? .nan
+      guard confidence >= least, let label = Int(exactly: number.rounded()) else { return nil }
+      let place = background == .first ? label - 1 : label
+      return place >= 0 ? Best(row: row, label: place, confidence: confidence) : nil
+    }
+  }
+
+  private func scored(_ part: HeadPart, in arrays: [[Float]], from least: Float) -> [Best] {
+    let (count, columns) = (part.boxes.count, kept(part.scores.columns))
+    if activation == .softmax {
+      return (0..<count).compactMap { row in
+        let scores = self.scores(of: part, row: row, in: arrays)
+        guard let place = scores.indices.max(by: { scores[$0] < scores[$1] }), scores[place] >= least else {
+          return nil
+        }
+        return Best(row: row, label: place, confidence: scores[place])
+      }
+    }
+    // The logistic function keeps the order: the largest number is looked for, class by class, along the array.
+    var (largest, labels) = ([Float](repeating: -.infinity, count: count), [Int32](repeating: 0, count: count))
+    let scores = part.scores
+    arrays[scores.array].withUnsafeBufferPointer { numbers in
+      for column in columns {
+        let label = Int32(column - columns.lowerBound)
+        var place = scores.place(0, column)
+        for row in 0..<count {
+          if numbers[place] > largest[row] { (largest[row], labels[row]) = (numbers[place], label) }
+          place += scores.rowStride
+        }
+      }
+    }
+    return (0..<count).compactMap { row in
+      guard largest[row] > -.infinity else { return nil }
+      let score = activation == .sigmoid ? logistic(Double(largest[row])) : Double(largest[row])
+      let confidence = Float(score * presence(part, row, arrays))
+      return confidence >= least ? Best(row: row, label: Int(labels[row]), confidence: confidence) : nil
+    }
+  }
+
+  /// By what the scores of a row's classes are multiplied.
+  private func presence(_ part: HeadPart, _ row: Int, _ arrays: [[Float]]) -> Double {
+    guard let objectness = part.objectness else { return 1 }
+    let number = Double(arrays[objectness.array][objectness.place(row, 0)])
+    return activation == .sigmoid ? logistic(number) : number
+  }
+
+  /// The columns of classes that are something.
+  private func kept(_ columns: Int) -> Range<Int> {
+    switch background {
+    case _ where columns < 2: 0..<columns
+    case .none: 0..<columns
+    case .first: 1..<columns
+    case .last: 0..<columns - 1
+    }
+  }
+
+  private func activated(_ raw: [Float]) -> [Float] {
+    switch activation {
+    case .none: return raw
+    case .sigmoid: return raw.map { Float(logistic(Double($0))) }
+    case .softmax:
+      let largest = Double(raw.max() ?? 0)
+      let powers = raw.map { exp(Double($0) - largest) }
+      let sum = powers.reduce(0, +)
+      return powers.map { Float($0 / sum) }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import Glibc
+import KelvinImages
+
+/// A rectangle of pixels on a canvas.
+struct CanvasRect {
+  var x: Int
+  var y: Int
+  var width: Int
+  var height: Int
+
+  func touches(_ other: CanvasRect) -> Bool {
+    x < other.x + other.width && other.x < x + width && y < other.y + other.height && other.y < y + height
+  }
+}
+
+extension Canvas {
+  /// How thick lines are and how large dots of letters, for a picture of some size to be read at a glance.
+  var stroke: Int { 1 + max(width, height) / 400 }
+  var letterScale: Int { 1 + max(width, height) / 800 }
+
+  /// The sides of a rectangle, drawn inwards, between lines that set it off from any picture.
+  mutating func outline(_ rect: CanvasRect, thickness: Int, _ color: Color) {
+    ring(CanvasRect(x: rect.x - 1, y: rect.y - 1, width: rect.width + 2, height: rect.height + 2), 1, color.ink)
+    ring(rect, thickness, color)
+    let inset = min(thickness, rect.width / 2, rect.height / 2)
+    ring(
+      CanvasRect(
+        x: rect.x + inset, y: rect.y + inset, width: rect.width - 2 * inset, height: rect.height - 2 * inset), 1,
+      color.ink)
+  }
+
+  private mutating func ring(_ rect: CanvasRect, _ thickness: Int, _ color: Color) {
+    guard rect.width > 0, rect.height > 0 else { return }
+    let (across, down) = (min(thickness, rect.width), min(thickness, rect.height))
+    fill(x: rect.x, y: rect.y, width: rect.width, height: down, color)
+    fill(x: rect.x, y: rect.y + rect.height - down, width: rect.width, height: down, color)
+    fill(x: rect.x, y: rect.y, width: across, height: rect.height, color)
+    fill(x: rect.x + rect.width - across, y: rect.y, width: across, height: rect.height, color)
+  }
+
+  /// A line with round ends.
+  mutating func line(from a: (x: Double, y: Double), to b: (x: Double, y: Double), thickness: Double, _ color: Color) {
+    let radius = thickness / 2
+    let (dx, dy) = (b.x - a.x, b.y - a.y)
+    let length = dx * dx + dy * dy
+    for y in span(min(a.y, b.y) - radius, max(a.y, b.y) + radius, height) {
+      // Where the part of the line that can reach this row lies.
+      let reach = [Double(y) - radius - a.y, Double(y) + 1 + radius - a.y]
+      let ends = (dy == 0 ? [0, 1] : reach.map { min(max($0 / dy, 0), 1) }).map { a.x + $0 * dx }
+      for x in span(min(ends[0], ends[1]) - radius, max(ends[0], ends[1]) + radius, width) {
+        let (px, py) = (Double(x) + 0.5 - a.x, Double(y) + 0.5 - a.y)
+        let along = length > 0 ? min(max((px * dx + py * dy) / length, 0), 1) : 0
+        let (offX, offY) = (px - along * dx, py - along * dy)
+        if offX * offX + offY * offY <= radius * radius { set(x, y, color) }
+      }
+    }
+  }
+
+  mutating func disc(at center: (x: Double, y: Double), radius: Double, _ color: Color) {
+    line(from: center, to: center, thickness: 2 * radius, color)
+  }
+
+  /// The whole pixels of a side that lie between two places.
+  private func span(_ start: Double, _ end: Double, _ side: Int) -> Range<Int> {
+    let first = Int(min(max(start.rounded(.down), 0), Double(side)))
+    return first..<max(Int(min(max(end.rounded(.up), 0), Double(side))), first)
+  }
+
+  /// The whole pixel of a side that is nearest to a place, which may be anywhere.
+  func nearest(_ place: Double, _ side: Int) -> Int { Int(min(max(place, 0), Double(side - 1)).rounded()) }
+
+  /// The room that a text takes on ground of its own.
+  func tagSize(_ text: String) -> (width: Int, height: Int) {
+    let scale = letterScale
+    return ((text.count * BitmapFont.advance + 3) * scale, (BitmapFont.height + 4) * scale)
+  }
+
+  /// A text on ground of a colour.
+  mutating func tag(_ text: String, x: Int, y: Int, _ color: Color) {
+    let (scale, size) = (letterScale, tagSize(text))
+    fill(x: x, y: y, width: size.width, height: size.height, color)
+    write(text, x: x + 2 * scale, y: y + 2 * scale, scale: scale, color.ink)
+  }
+}
+
+extension Canvas.Color {
+  /// Black or white, whichever is read better on this colour: by the luminance that WCAG 2 compares colours by.
+  var ink: Canvas.Color {
+    func linear(_ channel: UInt8) -> Double {
+      let share = Double(channel) / 255
+      return share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4)
+    }
+    let luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+    let level: UInt8 = (luminance + 0.05) * (luminance + 0.05) > 1.05 * 0.05 ? 0 : 255
+    return Canvas.Color(red: level, green: level, blue: level)
+  }
+}

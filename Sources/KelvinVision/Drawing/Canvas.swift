@@ -1,0 +1,67 @@
+import Kelvin
+import KelvinImages
+
+/// A picture to draw on.
+struct Canvas {
+  typealias Color = IndexedPNG.Color
+
+  let width: Int
+  let height: Int
+  private var bytes: [UInt8]
+
+  /// A white one.
+  init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+    bytes = [UInt8](repeating: 255, count: width * height * 3)
+  }
+
+  /// A picture, of which alpha is left out.
+  init(_ picture: PixelBuffer) {
+    (width, height) = (picture.width, picture.height)
+    guard picture.format != .rgb8 else {
+      bytes = picture.bytes
+      return
+    }
+    let (step, offsets) = (picture.format.channelCount, picture.format.colorOffsets)
+    bytes = [UInt8](unsafeUninitializedCapacity: width * height * 3) { target, initialized in
+      for pixel in 0..<picture.width * picture.height {
+        target[pixel * 3] = picture.bytes[pixel * step + offsets.red]
+        target[pixel * 3 + 1] = picture.bytes[pixel * step + offsets.green]
+        target[pixel * 3 + 2] = picture.bytes[pixel * step + offsets.blue]
+      }
+      initialized = picture.width * picture.height * 3
+    }
+  }
+
+  /// What lies outside is left out.
+  mutating func set(_ x: Int, _ y: Int, _ color: Color) {
+    guard x >= 0, x < width, y >= 0, y < height else { return }
+    let at = (y * width + x) * 3
+    bytes[at] = color.red
+    bytes[at + 1] = color.green
+    bytes[at + 2] = color.blue
+  }
+
+  mutating func fill(x: Int, y: Int, width: Int, height: Int, _ color: Color) {
+    for row in max(y, 0)..<max(min(y + height, self.height), max(y, 0)) {
+      for column in max(x, 0)..<max(min(x + width, self.width), max(x, 0)) { set(column, row, color) }
+    }
+  }
+
+  /// - Parameter scale: the side of a dot in pixels.
+  mutating func write(_ text: String, x: Int, y: Int, scale: Int, _ color: Color) {
+    for (index, character) in text.enumerated() {
+      for (row, dots) in BitmapFont.rows(character).enumerated() {
+        for column in 0..<BitmapFont.width where dots >> (BitmapFont.width - 1 - column) & 1 == 1 {
+          let left = x + (index * BitmapFont.advance + column) * scale
+          fill(x: left, y: y + row * scale, width: scale, height: scale, color)
+        }
+      }
+    }
+  }
+
+  func picture() throws(ImageError) -> PixelBuffer {
+    try PixelBuffer(width: width, height: height, format: .rgb8, bytes: bytes)
+  }
+}

@@ -1,0 +1,96 @@
+public import Kelvin
+import KelvinImages
+
+extension PixelBuffer {
+  /// The upright picture with poses on it: joints with their names, and lines between those that are connected.
+  ///
+  /// - Parameters:
+  ///   - poses: as a request found them on this picture.
+  ///   - orientation: how its stored pixels are turned.
+  ///   - minimumConfidence: joints of which the model is less sure are left out.
+  ///   - hasNames: whether names are written beside the joints.
+  /// - Throws: `VisionError.image` where the picture cannot be turned.
+  public func drawing(
+    _ poses: [HumanBodyPoseObservation], orientation: ImageOrientation = .up, minimumConfidence: Float = 0.3,
+    hasNames: Bool = true
+  ) throws(VisionError) -> PixelBuffer {
+    do throws(ImageError) {
+      var canvas = Canvas(try oriented(orientation))
+      let size = ImageSize(width: canvas.width, height: canvas.height)
+      let drawn = poses.enumerated().map { place, pose in
+        PoseLines(pose, in: size, from: minimumConfidence, ClassPalette.colors[1 + place % (ClassPalette.colors.count - 1)])
+      }
+      for pose in drawn { pose.draw(on: &canvas) }
+      if hasNames {
+        var tags = TagPlacement(canvas)
+        for pose in drawn { pose.write(on: &canvas, &tags) }
+      }
+      return try canvas.picture()
+    } catch { throw .image(error) }
+  }
+}
+
+/// A pose on a canvas.
+private struct PoseLines {
+  typealias JointName = HumanBodyPoseObservation.JointName
+
+  private let points: [JointName: (x: Double, y: Double)]
+  private let color: Canvas.Color
+
+  /// Which joints are connected. The nose is not: from the neck to it goes no bone.
+  private static let bones: [(JointName, JointName)] = [
+    (.leftEar, .leftEye), (.leftEye, .nose), (.nose, .rightEye), (.rightEye, .rightEar), (.leftShoulder, .rightShoulder),
+    (.leftShoulder, .leftElbow), (.leftElbow, .leftWrist), (.rightShoulder, .rightElbow), (.rightElbow, .rightWrist),
+    (.leftShoulder, .leftHip), (.rightShoulder, .rightHip), (.leftHip, .rightHip), (.leftHip, .leftKnee),
+    (.leftKnee, .leftAnkle), (.rightHip, .rightKnee), (.rightKnee, .rightAnkle),
+  ]
+
+  init(_ pose: HumanBodyPoseObservation, in size: ImageSize, from least: Float, _ color: Canvas.Color) {
+    self.color = color
+    points = pose.keyPoints.compactMapValues { joint in
+      guard joint.confidence >= least, joint.location.x.isFinite, joint.location.y.isFinite else { return nil }
+      let point = joint.location.toImageCoordinates(size, origin: .upperLeft)
+      return (point.x, point.y)
+    }
+  }
+
+  func draw(on canvas: inout Canvas) {
+    let thickness = Double(canvas.stroke)
+    for (width, color) in [(thickness + 2, color.ink), (thickness, color)] {
+      for (a, b) in Self.bones {
+        guard let from = points[a], let to = points[b] else { continue }
+        canvas.line(from: from, to: to, thickness: width, color)
+      }
+    }
+    for point in JointName.allCases.compactMap({ points[$0] }) {
+      canvas.disc(at: point, radius: thickness + 2, color.ink)
+      canvas.disc(at: point, radius: thickness + 1, color)
+    }
+  }
+
+  func write(on canvas: inout Canvas, _ tags: inout TagPlacement) {
+    let reach = canvas.stroke + 3
+    for name in JointName.allCases {
+      guard let point = points[name] else { continue }
+      let rect = CanvasRect(
+        x: canvas.nearest(point.x, canvas.width) - reach, y: canvas.nearest(point.y, canvas.height) - reach,
+        width: 2 * reach, height: 2 * reach)
+      let size = canvas.tagSize(name.words)
+      let place = tags.place(
+        size,
+        at: [
+          (rect.x + rect.width, rect.y), (rect.x - size.width, rect.y), (rect.x, rect.y - size.height),
+          (rect.x, rect.y + rect.height), (rect.x + rect.width, rect.y + rect.height),
+          (rect.x - size.width, rect.y + rect.height),
+        ])
+      canvas.tag(name.words, x: place.x, y: place.y, color)
+    }
+  }
+}
+
+extension HumanBodyPoseObservation.JointName {
+  /// As people say it: "left shoulder".
+  fileprivate var words: String {
+    rawValue.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : String($1) }
+  }
+}

@@ -1,0 +1,33 @@
+/// Finds places for texts on a canvas where they hide as little of each other as can be.
+struct TagPlacement {
+  private let width: Int
+  private let height: Int
+  private var taken: [CanvasRect] = []
+
+  init(_ canvas: Canvas) { (width, height) = (canvas.width, canvas.height) }
+
+  /// The first of some places that is free, moved into the picture; else the first of all.
+  mutating func place(_ size: (width: Int, height: Int), at corners: [(x: Int, y: Int)]) -> (x: Int, y: Int) {
+    let rects = corners.map { corner in
+      CanvasRect(
+        x: max(min(corner.x, width - size.width), 0), y: max(min(corner.y, height - size.height), 0),
+        width: size.width, height: size.height)
+    }
+    guard let rect = rects.first(where: { rect in !taken.contains { $0.touches(rect) } }) ?? rects.first else {
+      return (0, 0)
+    }
+    taken.append(rect)
+    return (rect.x, rect.y)
+  }
+
+  /// A place at a corner of a rectangle: above it, within it, below it.
+  mutating func place(_ size: (width: Int, height: Int), around rect: CanvasRect) -> (x: Int, y: Int) {
+    let (right, bottom) = (rect.x + rect.width - size.width, rect.y + rect.height)
+    return place(
+      size,
+      at: [
+        (rect.x, rect.y - size.height), (rect.x, rect.y), (rect.x, bottom - size.height), (rect.x, bottom),
+        (right, rect.y - size.height), (right, bottom),
+      ])
+  }
+}

@@ -1,0 +1,104 @@
+public import Kelvin
+import KelvinEngine
+import KelvinGraph
+package import KelvinRuntime
+
+/// Says where the joints of people on a picture are, by a model of PoseNet's form: scores of joints in cells, offsets to
+/// the joints, and displacements from joint to joint.
+public struct PoseRequest: ImageProcessingRequest {
+  /// The model that is run.
+  public let model: Model
+  /// How a picture is brought to the model's size.
+  public var cropAndScaleAction: ImageCropAndScale = .scaleToFit
+  /// The part of the upright picture that the model sees. What is not whole pixels is widened to them.
+  public var regionOfInterest = NormalizedRect.fullImage
+  /// Whether there is one person at most: every joint is where its score is largest.
+  public var isSingle = false
+  /// At most so many poses are found.
+  public var maximumPoseCount = 10
+  /// Poses of which the model is less sure are left out, 0…1: by the mean of their joints' scores.
+  public var minimumConfidence: Float = 0.2
+  /// The score from which on a joint may be where a pose starts, 0…1.
+  public var minimumRootConfidence: Float = 0.5
+  /// Joints of the same name that are no further apart belong to one person, in pixels of the model's input.
+  public var suppressionRadius = 20.0
+  /// What to know of the answers.
+  public let remarks: [String]
+
+  private let inputName: String
+  private let image: ImageFeature
+  private let outputs: PoseOutputs
+  private let predictor: Predictor
+
+  /// A request to find people's poses on whole pictures.
+  ///
+  /// - Parameters:
+  ///   - model: the model.
+  ///   - normalization: how pixels enter a model whose input is a plain tensor.
+  /// - Throws: `VisionError`: `invalidModel` for one that finds no poses as PoseNet does; `missingNormalization`;
+  ///   `invalidRequest` for a normalization that does not fit.
+  public init(model: Model, normalization: PixelNormalization? = nil) throws(VisionError) {
+    self.model = model
+    outputs = try PoseOutputs(model.loaded)
+    var function = model.loaded.function
+    let name = try PictureInput.only(of: &function, model.loaded.context.graph, normalization)
+    guard case .image(let image) = function.inputs.first(where: { $0.name == name })?.type else {
+      throw .invalidModel("input '\(name)' takes no picture")
+    }
+    inputName = name
+    self.image = image
+    predictor = model.predictor(of: function)
+    remarks = outputs.hasDisplacements ? [] : ["the model has no displacements from joint to joint: one pose is found at most"]
+  }
+
+  /// The poses on a picture, in the order in which they were found: from the surest joint on.
+  ///
+  /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture, `prediction` where the model fails,
+  ///   `invalidModel` where its maps do not go with each other.
+  public func perform(
+    on image: PixelBuffer, orientation: ImageOrientation
+  ) async throws(VisionError) -> [HumanBodyPoseObservation] {
+    let request = self
+    let result: Swift.Result<[HumanBodyPoseObservation], VisionError>
+    do throws(ModelError) {
+      result = try await BlockingWork.run { (cancellation) throws(ModelError) in
+        Swift.Result { () throws(VisionError) in
+          try request.poses(image, orientation: orientation, cancellation)
+        }
+      }
+    } catch { throw .prediction(error) }
+    return try result.get()
+  }
+
+  /// As `perform`. Blocks the calling thread.
+  package func poses(
+    _ picture: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation? = nil
+  ) throws(VisionError) -> [HumanBodyPoseObservation] {
+    let view = try ModelView(of: picture, orientation, regionOfInterest, onto: image, cropAndScaleAction)
+    let value = FeatureValue(
+      image: picture, orientation: orientation, cropAndScale: cropAndScaleAction, cropRect: view.cropRect)
+    let features: DictionaryFeatureProvider
+    do throws(ModelError) {
+      features = try predictor.run(
+        DictionaryFeatureProvider(dictionary: [inputName: value]), [:], cancellation
+      ).features
+    } catch { throw .prediction(error) }
+    let maps = try outputs.maps(features, view.target)
+    let poses =
+      isSingle || !outputs.hasDisplacements
+      ? [maps.single()]
+      : maps.multiple(maximumPoseCount, from: Double(minimumRootConfidence), radius: suppressionRadius)
+    return poses.map { HumanBodyPoseObservation($0, view) }.filter { $0.confidence >= minimumConfidence }
+  }
+}
+
+extension HumanBodyPoseObservation {
+  /// A pose in pixels of the model's input as one on the picture. Joints that are nowhere are left out.
+  fileprivate init(_ pose: PoseNet.Pose, _ view: ModelView) {
+    let joints = zip(PoseNet.joints, pose.points).filter { $1.x.isFinite && $1.y.isFinite }.map { name, point in
+      let location = view.picturePoint(x: point.x, y: point.y)
+      return (name, Joint(jointName: name.rawValue, location: location, confidence: Float(point.score)))
+    }
+    self.init(joints: Dictionary(uniqueKeysWithValues: joints), confidence: Float(pose.score))
+  }
+}

@@ -1,0 +1,69 @@
+import Kelvin
+import KelvinGraph
+import KelvinImages
+import KelvinSteps
+
+/// How a model sees a picture: the part of it, and where that lies in the model's input.
+struct ModelView {
+  /// The size of the model's input for this picture.
+  let target: ImageFeature.Size
+  /// The part of the upright picture that the model sees; nil for all.
+  let cropRect: PixelRect?
+  private let picture: ImageSize
+  private let placement: PicturePlacement
+
+  /// - Throws: `invalidRequest` for a region that has no area or lies outside the picture.
+  init(
+    of pixels: PixelBuffer, _ orientation: ImageOrientation, _ regionOfInterest: NormalizedRect,
+    onto image: ImageFeature, _ action: ImageCropAndScale
+  ) throws(VisionError) {
+    picture = ImageSize(pixels, orientation)
+    cropRect = try regionOfInterest.pixels(of: pixels, orientation)
+    let region = cropRect ?? PixelRect(x: 0, y: 0, width: picture.width, height: picture.height)
+    let drawn = action.rotates ? (region.height, region.width) : (region.width, region.height)
+    target = image.nearestSize(to: ImageFeature.Size(width: drawn.0, height: drawn.1))
+    placement = PicturePlacement(region: region, width: target.width, height: target.height, action)
+  }
+
+  /// A box in pixels of the model's input, from its top left, as one of the whole upright picture.
+  func pictureBox(_ box: CenteredBox) -> NormalizedRect {
+    let a = placement.picturePoint(targetX: box.x - box.width / 2, targetY: box.y - box.height / 2)
+    let b = placement.picturePoint(targetX: box.x + box.width / 2, targetY: box.y + box.height / 2)
+    let corner = ImageRect(x: min(a.x, b.x), y: min(a.y, b.y), width: abs(a.x - b.x), height: abs(a.y - b.y))
+    return NormalizedRect(imageRect: corner, in: picture, origin: .upperLeft)
+  }
+
+  /// A point in pixels of the model's input, from its top left, as one of the whole upright picture.
+  func picturePoint(x: Double, y: Double) -> NormalizedPoint {
+    let point = placement.picturePoint(targetX: x, targetY: y)
+    return NormalizedPoint(imagePoint: ImagePoint(x: point.x, y: point.y), in: picture, origin: .upperLeft)
+  }
+
+  /// One observation for each row of a pipeline's arrays that has a box, in the model's order.
+  ///
+  /// - Parameter names: of the classes, in place of the model's own.
+  func objects(
+    _ outputs: DictionaryFeatureProvider, _ detection: KeptBoxes, names given: [String]? = nil
+  ) -> [RecognizedObjectObservation] {
+    guard let confidence = outputs[detection.scoresOutput]?.multiArrayValue, confidence.shape.count == 2,
+      let coordinates = outputs[detection.boxesOutput]?.multiArrayValue, coordinates.shape.count == 2,
+      coordinates.shape[1] == 4
+    else { return [] }
+    let classes = confidence.shape[1]
+    let names = given ?? detection.labels?.texts ?? (0..<classes).map(String.init)
+    let (scores, boxes) = (confidence.floats, coordinates.doubles)
+    let (width, height) = (Double(target.width), Double(target.height))
+    return (0..<min(confidence.shape[0], coordinates.shape[0])).compactMap { row in
+      let box = boxes[row * 4..<row * 4 + 4].map { $0 }
+      // Rows that only fill up to the least number the model promises are zero.
+      guard box.contains(where: { $0 != 0 }) else { return nil }
+      let labels = zip(names, scores[row * classes..<(row + 1) * classes]).map {
+        ClassificationObservation(identifier: $0, confidence: $1)
+      }
+      return RecognizedObjectObservation(
+        labels: labels,
+        boundingBox: pictureBox(
+          CenteredBox(x: box[0] * width, y: box[1] * height, width: box[2] * width, height: box[3] * height)))
+    }
+  }
+}
