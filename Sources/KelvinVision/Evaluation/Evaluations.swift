@@ -4,7 +4,7 @@ public import Kelvin
 public enum Evaluations {
   /// All there are. A model is held to the first that it does.
   public static let all: [any Evaluation.Type] = [
-    ClassificationEvaluation.self, SegmentationEvaluation.self, RegressionEvaluation.self,
+    ClassificationEvaluation.self, SegmentationEvaluation.self, DetectionEvaluation.self, RegressionEvaluation.self,
   ]
 
   /// The job by its name, nil for none such.
