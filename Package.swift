@@ -129,7 +129,7 @@ let package = Package(
       linkerSettings: shared),
     swift("KelvinCommands", "Kelvin", "KelvinVision", "KelvinText", "KelvinBasics", "KelvinConformance", argumentParser),
     .executableTarget(
-      name: "PictureBench", dependencies: ["KelvinImages"], path: "bench/PictureBench", swiftSettings: strict),
+      name: "PictureBench", dependencies: ["Kelvin", "KelvinVision"], path: "bench/PictureBench", swiftSettings: strict),
     .executableTarget(name: "SizeBench", dependencies: ["Kelvin"], path: "bench/SizeBench", swiftSettings: strict),
     .executableTarget(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),

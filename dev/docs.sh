@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the documentation of Kelvin and KelvinVision from their release build, warnings as errors, into docs-output/ (or
+# Builds the documentation of Kelvin, KelvinVision and KelvinText from their release build, warnings as errors, into docs-output/ (or
 # the folder given), and fails where a public symbol is not documented. Needs docc, which is part of the Swift toolchain.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,14 +14,14 @@ mkdir -p "$output"
 
 maps=()
 for map in "$build"/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$map"); done
-for module in Kelvin KelvinVision; do
+for module in Kelvin KelvinVision KelvinText; do
   mkdir "$symbols/$module"
   swift symbolgraph-extract -module-name "$module" -I "$build/Modules" "${maps[@]}" -target "$target" \
     -minimum-access-level public -experimental-allowed-reexported-modules=KelvinImages,KelvinFeatures,KelvinEvaluation,KelvinIndex \
     -output-dir "$symbols/$module" > /dev/null
 done
 python3 dev/undocumented.py "$symbols"/*/*.symbols.json
-for module in Kelvin KelvinVision; do
+for module in Kelvin KelvinVision KelvinText; do
   docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$symbols/$module" \
     --fallback-bundle-identifier "kelvin.$module" --fallback-display-name "$module" \
     --output-path "$output/$module.doccarchive" --warnings-as-errors

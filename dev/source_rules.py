@@ -15,7 +15,7 @@ DESIGN = "Sources/Kelvin/Kelvin.docc/Development/Design.md"
 LINE_LIMIT = 500
 COUNTED = (".swift", ".c", ".h", ".comp", ".glsl", ".cl", ".py", ".sh")
 # What comes with the toolchain; everything else is a target or a product that Package.swift declares.
-TOOLCHAIN = {"Dispatch", "FoundationEssentials", "Glibc", "Synchronization", "PackageDescription"}
+TOOLCHAIN = {"Swift", "Dispatch", "FoundationEssentials", "Glibc", "Synchronization", "PackageDescription"}
 TEST_TOOLCHAIN = TOOLCHAIN | {"Testing"}
 # Declared to be linked or run, never imported.
 UNIMPORTED = {"CMutexForTSan"}

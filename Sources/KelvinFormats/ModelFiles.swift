@@ -5,7 +5,7 @@ import Synchronization
 /// The files that a model is read from, each opened when it is first needed.
 final class ModelFiles: Sendable {
   /// What is read is held here.
-  let opened = SourceFiles()
+  let opened: SourceFiles
   private let root: Root
   /// By their names' bytes: names that only look alike are different files.
   private let read = Mutex<[[UInt8]: Bytes]>([:])
@@ -16,13 +16,38 @@ final class ModelFiles: Sendable {
     case memory(MemoryFiles)
   }
 
-  init(_ root: ModelFolder, place: String = "") { self.root = .folder(root, place: place) }
+  init(_ root: ModelFolder, place: String = "", opened: SourceFiles = SourceFiles()) {
+    self.root = .folder(root, place: place)
+    self.opened = opened
+  }
 
-  init(_ memory: MemoryFiles) { root = .memory(memory) }
+  init(_ memory: MemoryFiles) {
+    root = .memory(memory)
+    opened = SourceFiles()
+  }
 
   /// - Parameter folder: of a model whose own bytes came from somewhere else.
   convenience init(folder: String, allowsLinks: Bool = false) {
     self.init(ModelFolder(path: folder, allowsLinks: allowsLinks))
+  }
+
+  /// The files of another model that lies beside this one or below it.
+  ///
+  /// - Parameters:
+  ///   - relative: the folder that the other model's files are named from, relative to this one; empty for the same.
+  ///   - file: what errors call this model.
+  func below(_ relative: String, file: String) throws(FormatError) -> ModelFiles {
+    guard case .folder(let folder, let place) = root else {
+      throw FormatError(
+        .unsupported, file: file, "a model in memory names another model's file", remedy: "load it from a folder")
+    }
+    return ModelFiles(folder, place: relative.isEmpty ? place : "\(place)\(relative)/", opened: opened)
+  }
+
+  /// Whether there is something of this name in the model's folder.
+  func contains(_ relative: String) -> Bool {
+    guard case .folder(let folder, let place) = root else { return false }
+    return relative.staysInside && folder.contains(place + relative)
   }
 
   /// The path of a file that the model names.

@@ -97,9 +97,9 @@ package enum ImageFile {
     /// Lossy, without alpha; `quality` in 1...100.
     case jpeg(quality: Int)
 
-    fileprivate var suffix: String {
+    fileprivate func suffix(_ level: Int?) -> String {
       switch self {
-      case .png: ".png"
+      case .png: level.map { ".png[compression=\(min(max($0, 0), 9))]" } ?? ".png"
       case .jpeg(let quality): ".jpg[Q=\(min(max(quality, 1), 100))]"
       }
     }
@@ -107,12 +107,13 @@ package enum ImageFile {
 
   /// The picture as a file's bytes.
   ///
+  /// - Parameter level: how hard a PNG is compressed, 0...9; nil for libvips' own, 6.
   /// - Throws: ``ImageError`` (`encodingFailed`, `decoderMissing`).
   package static func encode(
-    _ pixels: PixelBuffer, as encoding: Encoding = .png, name: String = "output"
+    _ pixels: PixelBuffer, as encoding: Encoding = .png, level: Int? = nil, name: String = "output"
   ) throws(ImageError) -> [UInt8] {
     try prepare()
-    if pixels.format == .bgra8 { return try encode(pixels.withRedFirst(), as: encoding, name: name) }
+    if pixels.format == .bgra8 { return try encode(pixels.withRedFirst(), as: encoding, level: level, name: name) }
     ck_image_enter(0)
     defer { ck_image_leave() }
     var message = Message()
@@ -120,7 +121,7 @@ package enum ImageFile {
     let block = pixels.bytes.withUnsafeBufferPointer { bytes in
       ck_image_encode(
         bytes.baseAddress, Int32(clamping: pixels.width), Int32(clamping: pixels.height),
-        Int32(pixels.format.channelCount), encoding.suffix, &size, &message.bytes, message.bytes.count)
+        Int32(pixels.format.channelCount), encoding.suffix(level), &size, &message.bytes, message.bytes.count)
     }
     guard let block else {
       throw ImageError(.encodingFailed, name, "\(pixels.width) x \(pixels.height) pixels: \(message.text)")

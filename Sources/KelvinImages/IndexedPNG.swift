@@ -99,9 +99,13 @@ private struct Deflate {
     stream.appendLiteral(256)
     if stream.pendingBits > 0 { stream.append(0, bits: 8 - stream.pendingBits) }
     var (low, high) = (1, 0)
-    for byte in data {
-      low = (low + Int(byte)) % 65521
-      high = (high + low) % 65521
+    // So many bytes at a time that nothing overflows, whatever they are.
+    for start in stride(from: 0, to: data.count, by: 1 << 16) {
+      for index in start..<min(start + 1 << 16, data.count) {
+        low &+= Int(data[index])
+        high &+= low
+      }
+      (low, high) = (low % 65521, high % 65521)
     }
     return [0x78, 0x01] + stream.bytes + bigEndian(high << 16 | low)
   }

@@ -5,8 +5,8 @@ import Testing
 /// Texts that are kept in the repository: run with UPDATE_GOLDEN=1 to write them anew, and read the difference.
 @Suite struct PageTests {
   @Test(arguments: [
-    "", "devices", "inspect", "predict", "classify", "segment", "index", "search",
-    "categories", "evaluate", "use", "plan", "profile", "bench", "advise", "operators",
+    "", "devices", "inspect", "predict", "classify", "segment", "detect", "pose", "index", "search",
+    "categories", "evaluate", "answer", "embed", "use", "plan", "profile", "bench", "advise", "operators",
   ])
   func helpIsAsKept(command: String) {
     let result = Kelvin.run(

@@ -123,6 +123,35 @@ import Testing
     #expect(error?.missing.first { $0.name == "Unknown" }?.count == 4)
   }
 
+  /// What finds a size in a branch is brought in front of it, but not what Kelvin lacks, nor what depends on that.
+  @Test func aBranchThatFindsASizeOfWhatIsMissingIsAnErrorForWhoTakesIt() throws {
+    var file = ONNXFile()
+    file.input("x", [3])
+    file.input("positive", [], type: 9)
+    func node(_ graph: inout Wire, _ kind: String, _ input: String, _ output: String) {
+      graph.message(1) { node in
+        node.text(1, input)
+        node.text(2, output)
+        node.text(4, kind)
+      }
+    }
+    let lacking = Wire.message { graph in
+      node(&graph, "Unheard", "x", "strange")
+      node(&graph, "NonZero", "strange", "places")
+      graph.message(12) { $0.text(1, "places") }
+    }
+    let whole = Wire.message { graph in
+      node(&graph, "NonZero", "x", "others")
+      graph.message(12) { $0.text(1, "others") }
+    }
+    file.node("If", ["positive"], ["y"], ["then_branch": .graph(lacking), "else_branch": .graph(whole)])
+    file.output("y")
+    let program = try readONNX(Bytes(file.bytes), path: "m.onnx")
+    let function = try #require(program.functions[program.defaultFunction])
+    #expect(function.graphParts.count == 2)
+    #expect(throws: Never.self) { try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator()) }
+  }
+
   @Test func operatorSetsThatAreNotKnownAreRefused() {
     for opset in [-1, 0, 6, 29, Int.max] {
       var file = ONNXFile.single("Relu", input: [1])

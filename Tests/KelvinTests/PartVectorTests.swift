@@ -33,6 +33,9 @@ import Testing
   private static let classicalONNX = fileStems(in: classicalFolder, endingWith: ".onnx")
   private static let classicalCoreML = fileStems(in: classicalFolder, endingWith: ".mlmodel")
 
+  private static let recommendationFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Recommendation"
+  private static let recommendations = fileStems(in: recommendationFolder, endingWith: ".mlmodel")
+
   private static func cases(_ file: String, _ name: String, in folder: String = folder) throws -> [Case] {
     let data = try Data(contentsOf: URL(filePath: "\(folder)/\(file)"))
     return try #require(JSONDecoder().decode([String: [Case]].self, from: data)[name])
@@ -52,6 +55,8 @@ import Testing
     case .sequence where description.sequenceConstraint?.valueType == .multiArray:
       FeatureValue(
         sequence: FeatureSequence(multiArrays: try #require(value.arrays).map { try array($0, .float32) }))
+    case .sequence where description.sequenceConstraint?.valueType == .int64:
+      FeatureValue(sequence: FeatureSequence(int64s: value.doubles.map { Int64($0) }))
     case .sequence: FeatureValue(sequence: FeatureSequence(strings: try #require(value.texts)))
     default:
       FeatureValue(multiArray: try array(value, try #require(description.multiArrayConstraint).dataType))
@@ -135,7 +140,26 @@ import Testing
 
   @Test func theVectorsAreThere() {
     #expect(Self.onnx.count == 23 && Self.coreML.count == 4 && Self.sequences.count == 7)
-    #expect(Self.classicalONNX.count == 32 && Self.classicalCoreML.count == 25)
+    #expect(Self.classicalONNX.count == 32 && Self.classicalCoreML.count == 25 && Self.recommendations.count == 6)
+  }
+
+  @Test(arguments: recommendations)
+  func probitRegressionRecommendationsAndLinkedModelsGiveWhatTheFormatSays(name: String) async throws {
+    let cases = try Self.cases("expected.json", name, in: Self.recommendationFolder)
+    try await check("\(name).mlmodel", in: Self.recommendationFolder, cases, .cpuOnly, isDouble: true)
+  }
+
+  /// Where the model that it names is not there, or lies outside its folder.
+  @Test(arguments: ["elsewhere:linked", "../../elsewhere/"])
+  func aLinkedModelWhoseFileIsNotThereSaysWhatToPutWhere(path: String) async throws {
+    let folder = TemporaryFolder()
+    var bytes = TemporaryFolder.read("\(Self.recommendationFolder)/linked.mlmodel")
+    let named = Array("elsewhere:linked".utf8)
+    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: named) })
+    bytes.replaceSubrange(place..<place + named.count, with: Array(path.utf8))
+    let file = URL(filePath: folder.write(bytes, "linked.mlmodel"))
+    let error = await #expect(throws: ModelError.self) { try await Model.load(contentsOf: file) }
+    #expect(error?.description.contains("put 'scaler.mlpackage'") == true, "\(error as Any)")
   }
 
   @Test(arguments: classicalONNX) func aClassicalONNXModelGivesWhatItsFormulasSay(name: String) async throws {

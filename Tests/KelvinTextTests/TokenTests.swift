@@ -36,6 +36,9 @@ struct TokenTests {
     }
   }
 
+  /// Scalars whose category has changed since Unicode 8.
+  private static let changed: Set = [0x166D, 0x1734, 0x1885, 0x1886, 0xA9BD, 0x111C9]
+
   @Test("every scalar of Unicode 8 is dropped, a space, a letter or a word as there")
   func scalars() throws {
     let runs = try read("scalars.json", as: [[Int]].self)
@@ -43,15 +46,17 @@ struct TokenTests {
     var differing: [String] = []
     for (index, run) in runs.enumerated() {
       let end = index + 1 < runs.count ? runs[index + 1][0] : 0x110000
-      for value in run[0]..<end {
-        // What has become a letter or a mark since then, that package does not know yet.
-        guard let scalar = Unicode.Scalar(UInt32(value)), let age = scalar.properties.age, age.major <= 8 else { continue }
-        let words = tokenizer.tokens(of: "a\(scalar)b").map(\.word)
+      for value in run[0]..<end where !Self.changed.contains(value) {
+        // What has come since then that package takes for letters.
+        guard let scalar = Unicode.Scalar(UInt32(value)), let age = scalar.properties.age, age.major <= 8 else {
+          continue
+        }
+        let tokens = tokenizer.tokens(of: "a\(scalar)b")
         let form =
-          switch words {
-          case [0..<3]: scalar.properties.isWhitespace ? -1 : run[1] == 0 ? 0 : 2
+          switch tokens.map(\.word) {
+          case [0..<3]: tokens[0].number == tokenizer.vocabulary.tokens.count - 1 ? 0 : 2
           case [0..<1, 2..<3]: 1
-          case _ where words.first == 0..<1 && words.last == 2..<3: 3
+          case let words where words.first == 0..<1 && words.last == 2..<3: 3
           default: 4
           }
         if form != run[1] { differing.append("\(String(value, radix: 16)): \(form), not \(run[1])") }
@@ -63,13 +68,17 @@ struct TokenTests {
   @Test("places are within the text, in order, and spell its words", arguments: 0..<200 as Range<UInt64>)
   func places(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    let parts = ["otter", "badgers", " ", "É", "\u{301}", "國", "\u{200B}", "-", "[MASK]", "[", "x", "\u{10FFFF}", "İ", "q", "\n"]
+    let parts = [
+      "otter", "badgers", " ", "É", "\u{301}", "國", "\u{200B}", "-", "[MASK]", "[", "x", "\u{10FFFF}", "İ", "q", "\n",
+    ]
     let text = (0..<Int(random.unit() * 30)).map { _ in parts[Int(random.unit() * Double(parts.count))] }.joined()
     let tokens = try TextFixture.tokenizer().tokens(of: text)
     let count = text.unicodeScalars.count
     var last = 0
     for token in tokens {
-      #expect(token.range.lowerBound >= last && token.range.upperBound <= count && !token.range.isEmpty, "\(text.debugDescription)")
+      #expect(
+        token.range.lowerBound >= last && token.range.upperBound <= count && !token.range.isEmpty,
+        "\(text.debugDescription)")
       #expect(token.word.lowerBound <= token.range.lowerBound && token.range.upperBound <= token.word.upperBound)
       last = token.range.lowerBound
     }

@@ -39,16 +39,19 @@ import Testing
     }
   }
 
-  @Test func whatLiesOutsideTheRegionOfInterestIsUnseen() async throws {
+  @Test(arguments: ImageCropAndScale.allCases)
+  func whatLiesOutsideTheRegionOfInterestIsUnseen(rule: ImageCropAndScale) async throws {
     var request = try SegmentationRequest(model: try await model("segmenter.mlpackage"))
-    request.regionOfInterest = NormalizedRect(x: 0, y: 0.5, width: 0.5, height: 0.5)
+    request.cropAndScaleAction = rule
+    request.regionOfInterest = NormalizedRect(x: 0, y: 0.5, width: 0.5, height: 0.25)
     let picture = try ImageFile.decode(path: VisionFixture.scene.path).pixels
     let seen = try await request.perform(on: picture)
     for y in 0..<seen.height {
       for x in 0..<seen.width {
-        // The upper left quarter, counted from the top left.
-        let isInside = x < seen.width / 2 && y < seen.height / 2
-        #expect((seen.labelMap[y * seen.width + x] != SegmentationObservation.unseenIndex) == isInside, "(\(x), \(y))")
+        // Counted from the top left; a crop leaves out more.
+        let isInside = x < seen.width / 2 && y >= seen.height / 4 && y < seen.height / 2
+        let isSeen = seen.labelMap[y * seen.width + x] != SegmentationObservation.unseenIndex
+        #expect(isSeen == isInside || rule == .centerCrop && !isSeen, "(\(x), \(y))")
       }
     }
     request.regionOfInterest = NormalizedRect(x: 0.9, y: 0, width: 0.5, height: 1)

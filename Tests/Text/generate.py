@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes vocabulary.txt, tokens.json, scalars.json, squad.onnx and answers.json: what tokenizers, transformers and torch make of
-texts, for Tests/KelvinTextTests. Seeded: the same packages write the same files.
+"""Writes vocabulary.txt, tokens.json, scalars.json, squad.onnx, squad_fixed.onnx, answers.json and
+embeddings.json: what tokenizers, transformers and torch make of texts, for Tests/KelvinTextTests. Seeded: the same packages write the same files.
 
     pip install torch==2.15.0 transformers==4.57.3 tokenizers==0.22.2 onnx==1.23.2 && Tests/Text/generate.py
 """
@@ -107,8 +107,20 @@ class Logits(torch.nn.Module):
         self.network = network
 
     def forward(self, input_ids, attention_mask, token_type_ids):
-        out = self.network(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
-        return out.start_logits, out.end_logits
+        out = self.network(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids,
+                           output_hidden_states=True)
+        return out.start_logits, out.end_logits, out.hidden_states[-1]
+
+
+class Fixed(torch.nn.Module):
+    """As Apple's BERTSQUADFP16 has it: so many tokens, no mask, five axes."""
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def forward(self, words, types):
+        out = self.network(input_ids=words, attention_mask=(words != 0).long(), token_type_ids=types)
+        return out.start_logits[:, None, :, None, None], out.end_logits[:, None, :, None, None]
 
 
 def answers():
@@ -122,9 +134,13 @@ def answers():
     path = FOLDER / "squad.onnx"
     torch.onnx.export(
         Logits(network).eval(), tuple(example), str(path), dynamo=False, opset_version=17,
-        input_names=["input_ids", "attention_mask", "token_type_ids"], output_names=["start_logits", "end_logits"],
+        input_names=["input_ids", "attention_mask", "token_type_ids"], output_names=["start_logits", "end_logits", "last_hidden_state"],
         dynamic_axes={name: {1: "length"} for name in
-                      ("input_ids", "attention_mask", "token_type_ids", "start_logits", "end_logits")})
+                      ("input_ids", "attention_mask", "token_type_ids", "start_logits", "end_logits", "last_hidden_state")})
+    words = torch.ones(1, 64, dtype=torch.int64)
+    torch.onnx.export(
+        Fixed(network).eval(), (words, words), str(FOLDER / "squad_fixed.onnx"), dynamo=False, opset_version=17,
+        input_names=["wordIDs", "wordTypes"], output_names=["startLogits", "endLogits"])
     pipeline = QuestionAnsweringPipeline(model=network, tokenizer=tokenizer, device="cpu")
     written = []
     for passage in PASSAGES:
@@ -136,6 +152,14 @@ def answers():
                     "question": question, "passage": passage, "options": options,
                     "answers": [{"text": a["answer"], "score": a["score"], "start": a["start"], "end": a["end"]} for a in found]})
     write("answers.json", written)
+    written = []
+    for text in ["the otter", "The captain sailed to the dark harbour in 1887.", "", "naïve 中文 Otter, badger & lake " * 6]:
+        encoded = tokenizer(text, truncation=True, max_length=64, return_tensors="pt")
+        with torch.no_grad():
+            states = network.bert(**encoded).last_hidden_state[0].double()
+        mean = states.mean(dim=0)
+        written.append({"text": text, "mean": (mean / mean.norm()).tolist(), "first": states[0].tolist()})
+    write("embeddings.json", written)
 
 
 vocabulary()

@@ -245,3 +245,13 @@ BOXES = np.array([[0, 0, 0, 8, 7], [1, 2.2, 1.4, 5.6, 9.3], [0, 7, 6, 3, 2], [1,
 for attributes in ({"pooled_shape": [2, 3]}, {"pooled_shape": [3, 2], "spatial_scale": 0.5}):
     add("MaxRoiPool", ("x", Values((2, 3, 8, 9))), ("boxes", BOXES), opset=16, tolerance=EXACT, formula=box_maxima,
         **attributes)
+
+# Boxes inside, across the border and outside, of one pixel and less, of the second image first.
+BOXES = np.array([[1, 1.5, 6.25, 5], [-3, -2, 4, 9], [30, 30, 40, 44], [2, 2, 2.5, 2.25]], np.float32)
+for attributes in (
+        {"mode": "max", "output_height": 2, "output_width": 3, "sampling_ratio": 2},
+        {"mode": "max", "output_height": 3, "output_width": 2, "sampling_ratio": 3, "spatial_scale": 0.5,
+         "coordinate_transformation_mode": "output_half_pixel"},
+        {"mode": "avg", "output_height": 3, "output_width": 2, "sampling_ratio": 2, "spatial_scale": 0.75}):
+    add("RoiAlign", ("x", Values((2, 3, 8, 9))), ("boxes", BOXES), ("images", np.array([1, 0, 1, 0], np.int64)), opset=16,
+        tolerance=SUMS, **attributes)

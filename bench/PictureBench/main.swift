@@ -1,17 +1,24 @@
 import Dispatch
+import FoundationEssentials
 import Glibc
-import KelvinImages
+import Kelvin
+import KelvinVision
 
-/// What `bench/pictures.py` and `dev/compare-pictures.py` need of Kelvin's picture code, and nothing else:
+/// What `bench/pictures.py`, `bench/segmentation.py` and `dev/compare-pictures.py` need of Kelvin's picture code, and nothing
+/// else:
 ///
 ///     PictureBench decode DIR FILE…
 ///     PictureBench rate THREADS DIR
 ///     PictureBench fuse FRAME.rgb WIDTH HEIGHT CHANNELS SIDE RULE ITERATIONS TENSOR
+///     PictureBench segment MODEL LEVEL ITERATIONS FILE…
 ///
 /// `decode` writes the upright 8-bit RGB pixels of the n-th file to `DIR/n.rgb` and prints `n WIDTH HEIGHT`, or
 /// `n ERROR` and the reason. `rate` decodes every file of a folder on so many threads and prints how many a second it was.
 /// `fuse` crops, scales and normalises a frame to a float32 tensor `3 x SIDE x SIDE`, as for
 /// a model that takes ImageNet's mean and deviation, prints the seconds of each iteration, and writes the tensor.
+/// `segment` takes a file from its bytes to a label map and an overlay as PNG files' bytes, and prints `n MODEL DECODE SEGMENT
+/// OVERLAY ENCODE MAP` for each iteration of the n-th: seconds of the model alone, given a picture of its own size just before,
+/// then of each step.
 func fail(_ reason: String) -> Never {
   _ = "PictureBench: \(reason)\n".withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
   exit(64)
@@ -87,6 +94,36 @@ func fuse(_ path: String, _ width: Int, _ height: Int, _ channels: Int, _ side: 
   return tensor
 }
 
+func segment(_ modelPath: String, level: Int, iterations: Int, _ files: ArraySlice<String>) throws {
+  let model = try Model(contentsOf: URL(filePath: modelPath), configuration: ModelConfiguration(computeUnits: .cpuOnly))
+  let request = try SegmentationRequest(model: model)
+  guard let input = model.modelDescription.inputDescriptionsByName.first, let size = input.value.imageConstraint else {
+    fail("\(modelPath) takes no picture")
+  }
+  for (index, path) in files.enumerated() {
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    let own = try ImageFile.decode(bytes, name: path).pixels.resized(width: size.pixelsWide, height: size.pixelsHigh)
+    let features = DictionaryFeatureProvider(dictionary: [input.key: FeatureValue(image: own)])
+    for iteration in -3..<iterations {
+      var times = [seconds()]
+      _ = try model.prediction(from: features)
+      times.append(seconds())
+      let picture = try ImageFile.decode(bytes, name: path)
+      times.append(seconds())
+      let seen = try request.segment(picture.pixels, orientation: picture.orientation)
+      times.append(seconds())
+      let overlay = try seen.overlay(on: picture.pixels, orientation: picture.orientation)
+      times.append(seconds())
+      _ = try ImageFile.encode(overlay, as: .png, level: level)
+      times.append(seconds())
+      _ = try seen.labelMapPNG()
+      times.append(seconds())
+      let steps = zip(times, times.dropFirst()).map { "\($1 - $0)" }
+      if iteration >= 0 { print(index, steps.joined(separator: " ")) }
+    }
+  }
+}
+
 let arguments = CommandLine.arguments
 switch (arguments.dropFirst().first, arguments.count) {
 case ("decode", 4...):
@@ -99,6 +136,9 @@ case ("fuse", 10):
 case ("rate", 4):
   guard let threads = Int(arguments[2]), threads > 0 else { fail("\(arguments[2]) is not a number of threads") }
   print(rate(arguments[3], threads: threads))
+case ("segment", 6...):
+  guard let level = Int(arguments[3]), let iterations = Int(arguments[4]) else { fail("numbers are expected") }
+  try segment(arguments[2], level: level, iterations: iterations, arguments[5...])
 default:
-  fail("usage: decode DIR FILE… | rate THREADS DIR | fuse FRAME.rgb WIDTH HEIGHT CHANNELS SIDE RULE ITERATIONS TENSOR")
+  fail("usage: decode DIR FILE… | rate THREADS DIR | fuse FRAME.rgb WIDTH HEIGHT CHANNELS SIDE RULE ITERATIONS TENSOR | segment MODEL LEVEL ITERATIONS FILE…")
 }

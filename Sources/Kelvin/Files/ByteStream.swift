@@ -1,5 +1,6 @@
 import Glibc
 import KelvinBasics
+import KelvinRuntime
 
 /// Bytes that are read in order: of a file, a pipe or standard input.
 final class ByteStream {
@@ -32,9 +33,15 @@ final class ByteStream {
 
   deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
 
+  /// - Parameter cancellation: ends the wait for bytes that may never come.
   /// - Returns: how many bytes came; 0 at the end.
-  func read(_ buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+  /// - Throws: `FileError`; `RuntimeError.cancelled`.
+  func read(_ buffer: UnsafeMutableRawBufferPointer, _ cancellation: Cancellation? = nil) throws -> Int {
     while true {
+      if byteCount == nil, let cancellation {
+        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&waited, 1, Self.patience) == 0 { try cancellation.check() }
+      }
       let got = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       if got < 0, errno == EINTR { continue }
       guard got >= 0 else { throw FileError(path: name, action: "read", code: errno) }
@@ -42,6 +49,9 @@ final class ByteStream {
       return got
     }
   }
+
+  /// Milliseconds between looks at whether the bytes are still wanted.
+  private static let patience: Int32 = 100
 
   /// Whether it is the regular file at a path, by whatever name.
   func isFile(_ path: String) -> Bool {

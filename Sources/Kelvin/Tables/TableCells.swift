@@ -104,7 +104,8 @@ struct TableCells {
     rows.withBytes(of: rows.fields[row.first + column]) { $0.first { $0 != UInt8(ascii: " ") } }
   }
 
-  private func number(_ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row) throws(TableFault) -> Double {
+  private func number(_ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row) throws(TableFault) -> Double
+  {
     let field = rows.fields[row.first + column]
     if input.feature.takesWholeNumbers {
       if let number = rows.withBytes(of: field, NumberText.integer) { return Double(number) }
@@ -118,12 +119,14 @@ struct TableCells {
     guard let missing = input.missing else {
       throw fault(
         column, row,
-        "it is empty, and the model has no rule for a number that is missing; fill it in, or leave such rows out (--keep-going)")
+        "it is empty, and the model has no rule for a number that is missing; fill it in, or leave such rows out (--keep-going)"
+      )
     }
     return missing
   }
 
-  private func list(_ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row) throws(TableFault) -> [Double] {
+  private func list(_ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row) throws(TableFault) -> [Double]
+  {
     let text = try text(column, row)
     guard let value = try? JSONDecoder().decode(NestedNumbers.self, from: Data(text.utf8)) else {
       throw fault(column, row, "expected a list such as [1.5, 2], got '\(text.prefix(40))'")
@@ -163,7 +166,9 @@ struct TableCells {
     return FeatureValue(dictionary: dictionary)
   }
 
-  private func sequence(_ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row) throws(TableFault) -> FeatureValue {
+  private func sequence(_ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row) throws(TableFault)
+    -> FeatureValue
+  {
     let text = try text(column, row)
     if case .sequence(.int64) = input.feature.type {
       guard let numbers = try? JSONDecoder().decode([Int64].self, from: Data(text.utf8)) else {

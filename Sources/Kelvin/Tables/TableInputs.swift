@@ -73,7 +73,8 @@ struct TableInputs: Sendable {
     var keptPlaces: [Int] = []
     for name in kept {
       guard let place = places[name] else {
-        throw ModelError(.parameters, "no column '\(name)' is there to keep; there are \(Self.list(columns))", fault: .request)
+        throw ModelError(
+          .parameters, "no column '\(name)' is there to keep; there are \(Self.list(columns))", fault: .request)
       }
       keptPlaces.append(place)
     }
@@ -115,7 +116,8 @@ struct TableInputs: Sendable {
       var found: [Int] = []
       for name in given {
         guard let place = places[name] else {
-          throw ModelError(.parameters, "no column is called '\(name)', which '\(feature.name)' is to be read from", fault: .request)
+          throw ModelError(
+            .parameters, "no column is called '\(name)', which '\(feature.name)' is to be read from", fault: .request)
         }
         found.append(place)
       }
@@ -160,7 +162,9 @@ struct TableInputs: Sendable {
       remedy = "; is it separated by other characters? --separator \(name)"
     }
     return ModelError(
-      .io, "no column is there for the input '\(feature.name)' (\(feature.type.text)): \(expected), found \(list(columns))\(remedy)")
+      .io,
+      "no column is there for the input '\(feature.name)' (\(feature.type.text)): \(expected), found \(list(columns))\(remedy)"
+    )
   }
 
   /// The first few names.

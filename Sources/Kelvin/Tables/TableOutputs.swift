@@ -20,7 +20,7 @@ struct TableOutputs: Sendable {
     let form: Form
     /// Elements are written as what they are in the model.
     let scalar: ScalarType
-    /// Of a label that is one of a list: each as a cell has it.
+    /// Where it is one of a list of labels: each as a cell has it.
     let labelCells: [[UInt8]]
 
     var columnCount: Int {
@@ -44,7 +44,6 @@ struct TableOutputs: Sendable {
     var outputs: [Output] = []
     for feature in function.outputs {
       var (form, scalar): (Form, ScalarType) = (.cell, .float64)
-      var labelCells: [[UInt8]] = []
       switch feature.type {
       case .image:
         throw ModelError(
@@ -55,11 +54,10 @@ struct TableOutputs: Sendable {
       case .dictionary, .dictionaries:
         let keys = function.hostSteps.compactMap { $0 as? LabelDictionary }.first { $0.output == feature.name }?.keys
         if let keys, keys.count <= Self.mostColumns { form = .labels(keys.labels) }
-      case .string, .int64:
-        let labels = function.hostSteps.compactMap { $0 as? TopLabel }.first { $0.output == feature.name }?.labels
-        labelCells = (labels?.texts ?? []).map { Array(DelimitedText.field($0, separator: separator).utf8) }
       default: break
       }
+      let lists = function.hostSteps.compactMap { ($0 as? any RowColumnStep)?.labelLists[feature.name] }
+      let labelCells = (lists.first?.texts ?? []).map { Array(DelimitedText.field($0, separator: separator).utf8) }
       outputs.append(Output(feature: feature, form: form, scalar: scalar, labelCells: labelCells))
     }
     self.outputs = outputs
@@ -120,7 +118,7 @@ struct TableOutputs: Sendable {
         }
       case .labels(let labels, let places):
         let place = places[row]
-        text.add(raw: output.labelCells.isEmpty ? Array(labels.texts[place].utf8) : output.labelCells[place])
+        if output.labelCells.isEmpty { text.add(labels.texts[place]) } else { text.add(raw: output.labelCells[place]) }
       case .scores(_, let rows): for score in rows[row] { text.add(score) }
       case .absent, nil: text.addEmpty(output.columnCount)
       }
@@ -149,13 +147,15 @@ struct TableOutputs: Sendable {
     let scalar = tensor?.type.scalar ?? .float64
     let numbers = tensor?.doubles ?? []
     switch output.form {
-    case .elements(let count) where numbers.count == count: for number in numbers { Self.add(number, scalar, to: &text) }
+    case .elements(let count) where numbers.count == count:
+      for number in numbers { Self.add(number, scalar, to: &text) }
     case .cell where numbers.count == 1: Self.add(numbers[0], scalar, to: &text)
     case .cell: text.add(Self.list(numbers[...], scalar))
     default:
       throw ModelError(
         .featureType,
-        "the output '\(output.feature.name)' has \(numbers.count) elements, and \(output.columnCount) columns were made for it")
+        "the output '\(output.feature.name)' has \(numbers.count) elements, and \(output.columnCount) columns were made for it"
+      )
     }
   }
 
@@ -171,7 +171,9 @@ struct TableOutputs: Sendable {
     let dictionaries = sequence?.dictionaryValues ?? []
     switch sequence?.type {
     case .dictionary where dictionaries.count == 1: try add(dictionaries[0], output, to: &text)
-    case .string: text.add(try Self.json(sequence?.stringValues ?? []))
+    case .string:
+      let texts = sequence?.stringValues ?? []
+      text.add(texts.count == 1 ? texts[0] : try Self.json(texts))
     case .int64: text.add(try Self.json(sequence?.int64Values ?? []))
     default: text.addEmpty(output.columnCount)
     }

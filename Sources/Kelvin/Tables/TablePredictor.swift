@@ -47,6 +47,7 @@ struct TablePredictor: Sendable {
   func predict(_ rows: DelimitedRows, from first: Int, _ cancellation: Cancellation?) throws -> TableRows {
     let cells = TableCells(table: inputs, rows: rows)
     let own = rows.rows[min(first, rows.rows.count)...]
+    guard !own.isEmpty else { return TableRows(bytes: [], count: 0, faults: []) }
     return try walk.map { try together(cells, own, $0) } ?? alone(cells, own, cancellation)
   }
 
@@ -101,14 +102,12 @@ struct TablePredictor: Sendable {
     var faults: [TableFault] = []
     for row in rows {
       let start = text.bytes.count
-      do throws(TableFault) {
+      do {
         let features = try features(cells, row, cancellation)
         keep(cells, row, &text)
         try outputs.add(features, to: &text, line: row.line)
-      } catch {
-        if cancellation?.isCancelled == true { throw ModelError(RuntimeError.cancelled) }
-        guard skipsFaults else { throw error }
-        faults.append(error)
+      } catch let fault as TableFault where skipsFaults {
+        faults.append(fault)
         text.restartRow(at: start)
         keep(cells, row, &text)
         text.addEmpty(outputs.columnCount)
@@ -118,15 +117,17 @@ struct TablePredictor: Sendable {
     return TableRows(bytes: text.bytes, count: rows.count, faults: faults)
   }
 
+  /// - Throws: `TableFault`; `ModelError` where it is not the row's.
   private func features(
     _ cells: TableCells, _ row: DelimitedRows.Row, _ cancellation: Cancellation?
-  ) throws(TableFault) -> DictionaryFeatureProvider {
+  ) throws -> DictionaryFeatureProvider {
     try cells.check(row)
     var values: [String: FeatureValue] = [:]
     for input in inputs.inputs { values[input.feature.name] = try cells.value(input, of: row) }
     do throws(ModelError) {
       return try predictor.predict(DictionaryFeatureProvider(dictionary: values), [:], cancellation)
     } catch {
+      guard error.fault == .data else { throw error }
       throw TableFault(line: row.line, column: nil, reason: error.description)
     }
   }

@@ -72,7 +72,7 @@ final class TableRun: Sendable {
       throw ModelError(.parameters, "'\(path)' is what is read; name another file for the predictions", fault: .request)
     }
     var cutter = DelimitedCutter(separator: separator)
-    let first = try Self.cut(&cutter, stream, size: 1 << 12)
+    let first = try Self.cut(&cutter, stream, size: 1 << 12, cancellation)
     let columns = try Self.columns(first, name, separator)
     predictor = try TablePredictor(prediction, columns: columns, separator: separator)
     var result = TablePrediction.Result()
@@ -163,7 +163,7 @@ final class TableRun: Sendable {
       return .success(first)
     }
     do throws(ModelError) {
-      return try Self.cut(&reading.cutter, reading.stream, size: predictor.blockSize).map { .success($0) }
+      return try Self.cut(&reading.cutter, reading.stream, size: predictor.blockSize, cancellation).map { .success($0) }
     } catch {
       reading.hasFailed = true
       return .failure(error)
@@ -188,10 +188,10 @@ final class TableRun: Sendable {
   }
 
   private static func cut(
-    _ cutter: inout DelimitedCutter, _ stream: ByteStream, size: Int
+    _ cutter: inout DelimitedCutter, _ stream: ByteStream, size: Int, _ cancellation: Cancellation?
   ) throws(ModelError) -> DelimitedCutter.Block? {
     do {
-      return try cutter.next(size) { try stream.read($0) }
+      return try cutter.next(size) { try stream.read($0, cancellation) }
     } catch let error as DelimitedCutter.Overlong {
       throw ModelError(
         .io, "'\(stream.name)', line \(error.line): the row that begins here does not end; is a quote missing?")
@@ -216,7 +216,9 @@ final class TableRun: Sendable {
     for field in rows.fields[first.first..<first.first + first.count] {
       guard let text = rows.text(of: field) else {
         throw ModelError(
-          .io, "'\(name)', line \(first.line): the names of columns are not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8")
+          .io,
+          "'\(name)', line \(first.line): the names of columns are not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8"
+        )
       }
       names.append(text)
     }

@@ -128,7 +128,9 @@ package struct DelimitedCutter: Sendable {
         }
       } else {
         for place in raw.indices {
-          if raw[place] == 0x0A || raw[place] == 0x0D && !(place + 1 < raw.count && raw[place + 1] == 0x0A) { count += 1 }
+          if raw[place] == 0x0A || raw[place] == 0x0D && !(place + 1 < raw.count && raw[place + 1] == 0x0A) {
+            count += 1
+          }
         }
       }
       return count

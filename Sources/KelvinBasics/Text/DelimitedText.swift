@@ -12,7 +12,10 @@ package struct DelimitedText {
     if bytes.starts(with: Self.byteOrderMark) { bytes.removeFirst(Self.byteOrderMark.count) }
     let cut = try DelimitedRows(bytes, separator: separator)
     rows = cut.rows.map { row in
-      (row.line, cut.fields[row.first..<row.first + row.count].map { String(decoding: cut.content(of: $0), as: UTF8.self) })
+      (
+        row.line,
+        cut.fields[row.first..<row.first + row.count].map { String(decoding: cut.content(of: $0), as: UTF8.self) }
+      )
     }
   }
 

@@ -5,7 +5,8 @@ import KelvinText
 
 struct AnswerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "answer", abstract: "Answers questions with pieces of a text, by a model such as BERT trained on SQuAD.",
+    commandName: "answer",
+    abstract: "Answers questions with pieces of a text, by a model such as BERT trained on SQuAD.",
     discussion: """
       'kelvin answer Squad.onnx --vocabulary vocab.txt --question "Who wrote it?" book.txt'. A text that is longer than the \
       model takes is read in windows that overlap, and the best pieces of all of them are compared. Scores are shares of 1 \
@@ -22,7 +23,7 @@ struct AnswerCommand: ParsableCommand {
   var text: String?
 
   @Option(help: ArgumentHelp("What is asked. Repeatable.", valueName: "text"))
-  var question: [String]
+  var question: [String] = []
 
   @Option(help: ArgumentHelp("How many answers to show.", valueName: "n"))
   var top = 1
@@ -33,7 +34,8 @@ struct AnswerCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The most tokens of a window. (default: 384, or what the model takes)", valueName: "n"))
   var window: Int?
 
-  @Option(help: ArgumentHelp("Tokens that a window has in common with the one before it. (default: 128)", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Tokens that a window has in common with the one before it. (default: 128)", valueName: "n"))
   var overlap: Int?
 
   @Option(help: ArgumentHelp("The most tokens of an answer.", valueName: "n"))
@@ -49,7 +51,9 @@ struct AnswerCommand: ParsableCommand {
 
   func validate() throws {
     guard !question.isEmpty else { throw ValidationError("--question says what is asked") }
-    guard files.isEmpty != (text == nil) else { throw ValidationError("name files to look for answers in, or give a --text") }
+    guard files.isEmpty != (text == nil) else {
+      throw ValidationError("name files to look for answers in, or give a --text")
+    }
     for (name, value) in [("top", top), ("longest", longest), ("window", window ?? 8)] where value < 1 {
       throw ValidationError("--\(name) takes a number from 1, got \(value)")
     }
@@ -73,7 +77,7 @@ struct AnswerCommand: ParsableCommand {
 
   func run() throws {
     let tokenizer = try tokens.tokenizer()
-    let loaded = try Model.loadWithProgress(model, try options.configuration(units: units.units))
+    let loaded = try tokens.model(model, try options.configuration(units: units.units))
     var reader = try QuestionAnswering(loaded, tokenizer, inputs: tokens.inputs)
     if output.verbose { Console.note("the model's parts: \(reader.summary)") }
     reader.windowLength = window ?? reader.windowLength

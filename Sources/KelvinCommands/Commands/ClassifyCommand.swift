@@ -63,6 +63,8 @@ struct ClassifyCommand: ParsableCommand {
     }
     let classNames = try labels.map(LabelFile.read) ?? usual.labels
     let measured = try curves.read()
+    let run = PictureRun<[ClassificationObservation]>(
+      PictureFiles.named(namesModel ? Array(names.dropFirst()) : names), orientation: pictures.orientation)
     let model = try Model.loadWithProgress(
       try ReadModel(contentsOf: usual.url, allowsLinks: configuration.allowsLinks), configuration)
     var request = try recognizing { () throws(VisionError) in
@@ -78,19 +80,18 @@ struct ClassifyCommand: ParsableCommand {
           + "alone (--min-confidence)")
     }
 
-    let files = PictureFiles.named(namesModel ? Array(names.dropFirst()) : names)
     let printer = ResultPrinter<PictureClasses>(format, isDocument: output.json)
-    let batch = PictureBatch(orientation: pictures.orientation) { [request] picture, _ in
-      try recognizing { () throws(VisionError) in
-        try request.classify(picture.pixels, orientation: picture.orientation)
-      }
-    }
-    let failures = try batch.each(of: files, "classifying") { result in
-      try printer.add(PictureClasses(image: result.path, shown(result.answer ?? []), error: result.error))
-    }
+    let status = try run.perform(
+      "classifying",
+      look: { [request] _, picture in
+        try recognizing { () throws(VisionError) in
+          try request.classify(picture.pixels, orientation: picture.orientation)
+        }
+      },
+      report: { try printer.add(PictureClasses(image: $0.path, shown($0.answer ?? []), error: $0.error)) })
     model.remarks.forEach(Console.note)
     try printer.finish()
-    if failures > 0 { throw SilentFailure(status: .badData) }
+    if status != .success { throw SilentFailure(status: status) }
   }
 
   private func shown(_ observations: [ClassificationObservation]) -> [ClassificationObservation] {

@@ -52,7 +52,8 @@ struct DetectCommand: ParsableCommand {
       "Class labels, one a line from class 0 on, in place of the model's own and the head's.", valueName: "file"))
   var labels: String?
 
-  @Option(help: ArgumentHelp("Where pictures with their objects are written; made if it is not there.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("Where pictures with their objects are written; made if it is not there.", valueName: "dir"))
   var outputDir: String?
 
   @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
@@ -76,6 +77,8 @@ struct DetectCommand: ParsableCommand {
     let head = try self.head.map { path in
       try recognizing { () throws(VisionError) in try DetectionHead(contentsOf: URL(filePath: path)) }
     }
+    let files = PictureFiles.named(images)
+    let run = PictureRun<PictureObjects>(files, orientation: pictures.orientation)
     let model = try Model.loadWithProgress(self.model, configuration)
     if model.modelDescription.isClassifier {
       throw InputError("the model classifies whole pictures; use 'kelvin classify'")
@@ -90,31 +93,30 @@ struct DetectCommand: ParsableCommand {
       throw InputError("the model has no class '\(unknown)'; it has \(known.joined(separator: ", "))")
     }
 
-    let files = PictureFiles.named(images)
     let drawings = try outputDir.map { try DrawnPictures(in: $0, of: files, "objects") }
     let printer = ResultPrinter<PictureObjects>(format, isDocument: output.json)
     let (wanted, most) = (Set(only), max ?? .max)
-    let batch = PictureBatch(orientation: pictures.orientation) { [request] picture, index in
-      let found = try recognizing { () throws(VisionError) in
-        try request.detect(picture.pixels, orientation: picture.orientation)
-      }
-      let kept = found.filter { wanted.isEmpty || wanted.contains($0.labels.first?.identifier ?? "") }.prefix(most)
-      let size = picture.uprightSize
-      let drawing = try drawings.map { drawings in
-        let drawn = try recognizing { () throws(VisionError) in
-          try picture.pixels.drawing(Array(kept), orientation: picture.orientation, labels: request.labels ?? [])
+    let status = try run.perform(
+      "detecting",
+      look: { [request] index, picture in
+        let found = try recognizing { () throws(VisionError) in
+          try request.detect(picture.pixels, orientation: picture.orientation)
         }
-        return try drawings.write(drawn, index)
-      }
-      return PictureObjects(
-        image: files[index].path, width: size.width, height: size.height,
-        observations: kept.map { PictureObjects.Object($0, in: size) }, drawing: drawing)
-    }
-    let failures = try batch.each(of: files, "detecting") { result in
-      try printer.add(result.answer ?? PictureObjects(image: result.path, error: result.error))
-    }
+        let kept = found.filter { wanted.isEmpty || wanted.contains($0.labels.first?.identifier ?? "") }.prefix(most)
+        let size = picture.uprightSize
+        let drawing = try drawings.map { drawings in
+          let drawn = try recognizing { () throws(VisionError) in
+            try picture.pixels.drawing(Array(kept), orientation: picture.orientation, labels: request.labels ?? [])
+          }
+          return try drawings.write(drawn, index)
+        }
+        return PictureObjects(
+          image: files[index].path, width: size.width, height: size.height,
+          observations: kept.map { PictureObjects.Object($0, in: size) }, drawing: drawing)
+      },
+      report: { try printer.add($0.answer ?? PictureObjects(image: $0.path, error: $0.error)) })
     model.remarks.forEach(Console.note)
     try printer.finish()
-    if failures > 0 { throw SilentFailure(status: .badData) }
+    if status != .success { throw SilentFailure(status: status) }
   }
 }

@@ -35,13 +35,16 @@ struct EmbedCommand: ParsableCommand {
   var save: String?
 
   @Option(
-    help: ArgumentHelp("How the vectors of tokens become one: mean, or first.", valueName: "rule"), transform: Self.pooling)
+    help: ArgumentHelp("How the vectors of tokens become one: mean, or first.", valueName: "rule"),
+    transform: Self.pooling)
   var pooling: SentenceEncoder.Pooling = .mean
 
   @Flag(help: "Leave vectors as long as they are.")
   var noNormalization = false
 
-  @Option(help: ArgumentHelp("Tokens of a text beyond which it is not read. (default: 512, or what the model takes)", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "Tokens of a text beyond which it is not read. (default: 512, or what the model takes)", valueName: "n"))
   var maxTokens: Int?
 
   @Option(help: ArgumentHelp("The output to take, where the model has several.", valueName: "name"))
@@ -63,7 +66,7 @@ struct EmbedCommand: ParsableCommand {
     let given = texts + (try lines.map { try LabelFile.labels(in: TextModelOptions.read($0)) } ?? [])
     guard !given.isEmpty else { throw InputError("'\(lines ?? "")' has no lines; expected a text on each") }
     let tokenizer = try tokens.tokenizer()
-    let loaded = try Model.loadWithProgress(model, try options.configuration(units: units.units))
+    let loaded = try tokens.model(model, try options.configuration(units: units.units))
     var encoder = try SentenceEncoder(loaded, tokenizer, inputs: tokens.inputs, output: modelOutput)
     if output.verbose { Console.note("the model's parts: \(encoder.summary)") }
     encoder.pooling = pooling

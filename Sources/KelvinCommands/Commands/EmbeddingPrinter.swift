@@ -62,7 +62,9 @@ struct EmbeddingPrinter {
   private var neighbours: String {
     var table = TextTable(.init("TEXT", shrinksTo: 20), .init("MOST LIKE", shrinksTo: 20), .init("SIMILARITY", .right))
     for (row, text) in texts.enumerated() {
-      let others = texts.indices.filter { $0 != row }.map { ($0, SentenceEncoder.similarity(vectors[row], vectors[$0])) }
+      let others = texts.indices.filter { $0 != row }.map {
+        ($0, SentenceEncoder.similarity(vectors[row], vectors[$0]))
+      }
       guard let best = others.max(by: { ($0.1, $1.0) < ($1.1, $0.0) }) else { continue }
       table.add(text, texts[best.0], Self.text(best.1))
     }

@@ -65,6 +65,8 @@ struct PoseCommand: ParsableCommand {
 
   func run() throws {
     let configuration = try options.configuration(units: units.units)
+    let files = PictureFiles.named(images)
+    let run = PictureRun<PicturePoses>(files, orientation: pictures.orientation)
     let model = try Model.loadWithProgress(self.model, configuration)
     var request = try recognizing { () throws(VisionError) in
       try PoseRequest(model: model, normalization: pixels.normalization)
@@ -75,29 +77,28 @@ struct PoseCommand: ParsableCommand {
     request.minimumConfidence = minConfidence ?? request.minimumConfidence
     request.remarks.forEach(Console.note)
 
-    let files = PictureFiles.named(images)
     let drawings = try outputDir.map { try DrawnPictures(in: $0, of: files, "poses") }
     let printer = ResultPrinter<PicturePoses>(format, isDocument: output.json)
     let (least, hasNames) = (minJointConfidence, !noNames)
-    let batch = PictureBatch(orientation: pictures.orientation) { [request] picture, index in
-      let found = try recognizing { () throws(VisionError) in
-        try request.poses(picture.pixels, orientation: picture.orientation)
-      }
-      let drawing = try drawings.map { drawings in
-        let drawn = try recognizing { () throws(VisionError) in
-          try picture.pixels.drawing(
-            found, orientation: picture.orientation, minimumConfidence: least, hasNames: hasNames)
+    let status = try run.perform(
+      "finding poses",
+      look: { [request] index, picture in
+        let found = try recognizing { () throws(VisionError) in
+          try request.poses(picture.pixels, orientation: picture.orientation)
         }
-        return try drawings.write(drawn, index)
-      }
-      return PicturePoses(
-        image: files[index].path, picture.uprightSize, found, drawing: drawing, leastJoint: least)
-    }
-    let failures = try batch.each(of: files, "finding poses") { result in
-      try printer.add(result.answer ?? PicturePoses(image: result.path, error: result.error))
-    }
+        let drawing = try drawings.map { drawings in
+          let drawn = try recognizing { () throws(VisionError) in
+            try picture.pixels.drawing(
+              found, orientation: picture.orientation, minimumConfidence: least, hasNames: hasNames)
+          }
+          return try drawings.write(drawn, index)
+        }
+        return PicturePoses(
+          image: files[index].path, picture.uprightSize, found, drawing: drawing, leastJoint: least)
+      },
+      report: { try printer.add($0.answer ?? PicturePoses(image: $0.path, error: $0.error)) })
     model.remarks.forEach(Console.note)
     try printer.finish()
-    if failures > 0 { throw SilentFailure(status: .badData) }
+    if status != .success { throw SilentFailure(status: status) }
   }
 }

@@ -24,6 +24,12 @@ protocol PictureResult: Encodable {
   var rows: [[String]] { get }
   /// For each thing that was found, as many values as there are fields.
   var records: [[String]] { get }
+  /// The files that were made of it, which people are told below the table.
+  var files: [String] { get }
+}
+
+extension PictureResult {
+  var files: [String] { [] }
 }
 
 /// Prints what was found on pictures, in their order.
@@ -47,7 +53,8 @@ final class ResultPrinter<Document: PictureResult> {
     case .table: documents.append(document)
     case .jsonl: try printJSONLine(document)
     case .csv:
-      let records = document.error.map { [Document.fields.map { _ in "" } + [$0]] } ?? document.records.map { $0 + [""] }
+      let records =
+        document.error.map { [Document.fields.map { _ in "" } + [$0]] } ?? document.records.map { $0 + [""] }
       guard !records.isEmpty else { return }
       Console.print(
         lines: records.map { record in
@@ -67,6 +74,8 @@ final class ResultPrinter<Document: PictureResult> {
         table.add([document.image, "—"] + Document.columns.dropFirst().map { _ in "" })
       }
     }
-    Console.print(table.text())
+    let files = good.flatMap(\.files)
+    Console.print(table.text() + (files.isEmpty ? "" : "\n"))
+    if !files.isEmpty { Console.print(lines: files) }
   }
 }

@@ -15,7 +15,7 @@ struct DrawnPictures: Sendable {
     try LocalFile.makeFolder(folder)
     self.folder = folder
     var taken = FileNames()
-    names = files.map { "\(taken.next(for: $0.path == "-" ? "standard_input" : $0.path)).\(kind).png" }
+    names = files.map { "\(taken.next(for: $0.path)).\(kind).png" }
   }
 
   /// Writes the drawing of a picture.
@@ -26,5 +26,13 @@ struct DrawnPictures: Sendable {
     let path = folder.appendingPath(names[index])
     try LocalFile.write(try ImageFile.encode(picture, as: .png, name: path), to: path)
     return path
+  }
+}
+
+extension DecodedImage {
+  /// The size of the picture as it is seen.
+  var uprightSize: ImageSize {
+    orientation.swapsAxes
+      ? ImageSize(width: pixels.height, height: pixels.width) : ImageSize(width: pixels.width, height: pixels.height)
   }
 }

@@ -6,9 +6,9 @@ struct FileNames {
   private var taken: Set<String> = []
 
   mutating func next(for path: String) -> String {
-    let file = path.split(separator: "/").last.map(String.init) ?? path
+    let file = path.lastPathPart
     let stem = file.lastIndex(of: ".").map { $0 > file.startIndex ? String(file[..<$0]) : file } ?? file
-    let plain = LocalFile.sanitized(stem)
+    let plain = LocalFile.sanitized(path == StandardInput.name ? "stdin" : stem)
     var (name, number) = (plain, 1)
     while !taken.insert(name).inserted {
       number += 1

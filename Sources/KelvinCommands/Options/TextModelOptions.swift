@@ -32,6 +32,12 @@ struct TextModelOptions: ParsableArguments {
     WordPieceTokenizer(try WordPieceVocabulary(contentsOf: URL(filePath: vocabulary)), lowercases: !cased)
   }
 
+  /// - Throws: `ModelError` as loading does.
+  func model(_ path: String, _ configuration: ModelConfiguration) throws -> Model {
+    let file = try ReadModel(contentsOf: URL(filePath: path), allowsLinks: configuration.allowsLinks)
+    return try Model.loadWithProgress(file, try configuration.withTokenLengths(of: file))
+  }
+
   /// The names of inputs that were given.
   var inputs: [TokenInput: String] {
     var inputs: [TokenInput: String] = [:]

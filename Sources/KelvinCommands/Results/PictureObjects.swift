@@ -47,7 +47,6 @@ struct PictureObjects: PictureResult {
   var width: Int?
   var height: Int?
   var observations: [Object] = []
-  /// The file with the picture and what was found drawn on it.
   var drawing: String?
   var error: String?
 
@@ -57,10 +56,11 @@ struct PictureObjects: PictureResult {
   ]
   static let fields = ["identifier", "confidence", "x", "y", "width", "height"]
 
+  var files: [String] { drawing.map { [$0] } ?? [] }
   var rows: [[String]] {
     observations.map { object in
       [object.identifier, HumanReadable.percent(object.confidence)]
-        + object.pixels.sides.map { "\(Int($0.rounded()))" }
+        + object.pixels.sides.map(PixelText.whole)
     }
   }
   var records: [[String]] {

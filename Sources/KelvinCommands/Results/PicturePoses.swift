@@ -41,7 +41,6 @@ struct PicturePoses: PictureResult {
   var width: Int?
   var height: Int?
   var observations: [Pose] = []
-  /// The file with the picture and what was found drawn on it.
   var drawing: String?
   var error: String?
   /// Joints of which the model is less sure do not count in the table.
@@ -72,11 +71,12 @@ struct PicturePoses: PictureResult {
   ]
   static let fields = ["pose", "confidence", "joint", "x", "y", "jointConfidence"]
 
+  var files: [String] { drawing.map { [$0] } ?? [] }
   var rows: [[String]] {
     observations.enumerated().map { place, pose in
       let sure = pose.joints.values.filter { $0.confidence >= leastJoint }
       let (x, y) = (sure.map(\.pixel.x), sure.map(\.pixel.y))
-      let sides = [x.min(), y.min(), x.max(), y.max()].map { side in side.map { "\(Int($0.rounded()))" } ?? "—" }
+      let sides = [x.min(), y.min(), x.max(), y.max()].map { side in side.map(PixelText.whole) ?? "—" }
       return ["\(place + 1)", HumanReadable.percent(pose.confidence), "\(sure.count)"] + sides
     }
   }

@@ -13,7 +13,7 @@ package struct RowWalk: Sendable {
       guard case .host(let step) = part, let step = step as? any RowColumnStep else { return nil }
       steps.append(step)
     }
-    guard function.inputs.allSatisfy({ Self.takes($0, steps) }), function.outputs.allSatisfy(Self.gives) else {
+    guard function.inputs.allSatisfy({ Self.takes($0, steps) }), function.outputs.allSatisfy({ Self.gives($0, steps) }) else {
       return nil
     }
     self.steps = steps
@@ -26,10 +26,11 @@ package struct RowWalk: Sendable {
       || steps.allSatisfy { !$0.inputs.contains(feature.name) || $0.joinsInputs }
   }
 
-  private static func gives(_ feature: Feature) -> Bool {
+  private static func gives(_ feature: Feature, _ steps: [any RowColumnStep]) -> Bool {
     switch feature.type {
     case .int64, .double, .string, .dictionary, .dictionaries, .tensor: true
-    case .image, .sequence, .texts, .tensors, .state: false
+    case .texts: steps.contains { $0.labelLists[feature.name] != nil }
+    case .image, .sequence, .tensors, .state: false
     }
   }
 

@@ -49,6 +49,8 @@ struct BoxCrop {
   var targets: [Int]
   var spacing: Spacing
   var outside: GridSampler.Outside
+  /// Whether a sample is the largest of its weighted pixels, and not their sum.
+  var takesLargest = false
 }
 
 extension BoxCrop.Format {
@@ -111,8 +113,8 @@ extension Emitter {
       return GridAxis(
         places: try reshape(repeated, [count * images, samples], step: "image_places_\(axis)"), size: source[2 + axis])
     }
-    let samples = try sample(
-      pixels(of: x).pixels, axes, first: first, GridSampler(interpolation: .linear, outside: crop.outside))
+    let sampler = GridSampler(interpolation: .linear, outside: crop.outside, takesLargest: crop.takesLargest)
+    let samples = try sample(pixels(of: x).pixels, axes, first: first, sampler)
     return try reshape(
       self.images(samples, crop.targets, step: "images"), Shape([count, images, source[1]] + crop.targets), step: step)
   }

@@ -29,6 +29,8 @@ struct GridSampler {
 
   var interpolation: Interpolation
   var outside: Outside
+  /// Whether a sample is the largest of its weighted pixels, and not their sum.
+  var takesLargest = false
 }
 
 /// Where along one axis of an image each sample lies.
@@ -50,7 +52,14 @@ extension Emitter {
     guard (1...3).contains(axes.count), axes.allSatisfy({ $0.size > 0 }), sizes.isAddressable, sizes.count < 1 << 31
     else { throw invalid("images of \(sizes) pixels, expected 1 to 3 axes") }
     let strides = sizes.strides
-    let taps = try axes.enumerated().map { try self.taps(of: $1, stride: strides[$0], sampler, step: "axis_\($0)") }
+    let taps = try axes.enumerated().map { index, axis in
+      var axis = axis
+      // Where both pixels are the border's, one of them has all the weight.
+      if sampler.takesLargest {
+        axis.places = try unary(.clip(0, Float(axis.size - 1)), axis.places, step: "axis_\(index)/within")
+      }
+      return try self.taps(of: axis, stride: strides[index], sampler, step: "axis_\(index)")
+    }
     let scalar = scalar(pixels)
     var total: ValueID?
     // All combinations of one tap along each axis.
@@ -84,7 +93,8 @@ extension Emitter {
         let factor = try cast(spread(weight, step: "\(step)/weight_column"), to: scalar, step: "\(step)/factor")
         value = try binary(.multiply, value, factor, step: "\(step)/term")
       }
-      total = try total.map { try binary(.add, $0, value, step: "\(step)/sum") } ?? value
+      let combination: Binary.Function = sampler.takesLargest ? .maximum : .add
+      total = try total.map { try binary(combination, $0, value, step: "\(step)/sum") } ?? value
     }
     guard let total else { throw invalid("images without axes") }
     let (number, margin): (Float, Float)

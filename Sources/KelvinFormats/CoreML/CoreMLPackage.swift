@@ -15,9 +15,19 @@ struct CoreMLPackage {
   }
 
   init(_ path: String, allowsLinks: Bool) throws(FormatError) {
-    let file = path.lastPathPart
     folder = ModelFolder(path: path, allowsLinks: allowsLinks)
-    let bytes = try ModelFiles(folder).bytes("Manifest.json", model: file)
+    model = try Self.model(ModelFiles(folder), file: path.lastPathPart) { [folder] place throws(FormatError) in
+      try folder.names(in: place)
+    }
+  }
+
+  /// The path of the model specification that a package's manifest names, from the package.
+  ///
+  /// - Parameter names: those in a folder of the package.
+  static func model(
+    _ files: ModelFiles, file: String, names: (String) throws(FormatError) -> [String]
+  ) throws(FormatError) -> String {
+    let bytes = try files.bytes("Manifest.json", model: file)
     guard bytes.count < 1 << 24 else {
       throw FormatError(.malformed, file: "\(file)/Manifest.json", "it has \(bytes.count) bytes")
     }
@@ -34,19 +44,16 @@ struct CoreMLPackage {
       guard item.staysInside else {
         throw FormatError(.malformed, file: "\(file)/Manifest.json", "its model '\(item)' lies outside the package")
       }
-      if folder.contains("Data/\(item)") {
-        model = "Data/\(item)"
-        return
-      }
+      if files.contains("Data/\(item)") { return "Data/\(item)" }
     }
     let place = "Data/com.apple.CoreML"
-    let candidates = try folder.names(in: place).filter { $0.hasExtension("mlmodel") }
+    let candidates = try names(place).filter { $0.hasExtension("mlmodel") }
     guard candidates.count == 1 else {
       throw FormatError(
         .malformed, file: "\(file)/Manifest.json",
         "its root model '\(item ?? manifest.rootModelIdentifier)' is not in the package",
         remedy: "found \(candidates.count) models in Data/com.apple.CoreML, expected one")
     }
-    model = "\(place)/\(candidates[0])"
+    return "\(place)/\(candidates[0])"
   }
 }

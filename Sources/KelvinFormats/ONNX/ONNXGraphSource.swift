@@ -117,9 +117,7 @@ struct ONNXGraphSource: GraphSource {
     var pending = nodes[...]
     while let node = pending.popFirst() {
       let kind = node.qualifiedKind
-      if ONNXControl.byName[kind] == nil, ONNXMapper.byName[kind] == nil, ONNXSequence.byName[kind] == nil {
-        missing.add(kind, at: node.name)
-      }
+      if !node.isKnown { missing.add(kind, at: node.name) }
       if kind == ONNXControl.branch.name { continue }
       for attribute in node.attributes.values { pending += try attribute.subgraphs().flatMap(\.nodes) }
     }

@@ -42,7 +42,8 @@ struct ONNXSpelling {
       var inner: Set<String> = []
       let nodes = try spelledOut(graph.nodes, depth: depth + 1, &inner)
       let moved = try Self.findingSizes(nodes)
-      guard !moved.isEmpty else { continue }
+      // What Kelvin lacks stays inside, where it is an error for who takes that side.
+      guard !moved.isEmpty, moved.allSatisfy({ nodes[$0].isKnown }) else { continue }
       let constants = graph.initializers.values.sorted { $0.name < $1.name }.map { tensor in
         var constant = ONNXNode(kind: "Constant", inputs: [], outputs: [tensor.name], at: node)
         constant.attributes["value"] = ONNXAttribute(tensor: tensor)
@@ -105,6 +106,12 @@ struct ONNXSpelling {
 }
 
 extension ONNXNode {
+  /// Whether there is a mapper for it.
+  var isKnown: Bool {
+    let kind = qualifiedKind
+    return ONNXControl.byName[kind] != nil || ONNXMapper.byName[kind] != nil || ONNXSequence.byName[kind] != nil
+  }
+
   /// An attention whose cache is an input of the model with room for all keys there will be, for one sequence: sizes do not
   /// depend on how many there are so far, which its lengths say. One graph then serves every step.
   fileprivate func withoutTotalLength(in graph: ONNXGraph) -> ONNXNode {

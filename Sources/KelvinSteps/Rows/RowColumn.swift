@@ -29,10 +29,13 @@ package protocol RowColumnStep: HostStep {
   func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn]
   /// Whether it takes inputs that are left out.
   var joinsInputs: Bool { get }
+  /// The outputs that are one of a list of labels, with the list.
+  var labelLists: [String: Labels] { get }
 }
 
 extension RowColumnStep {
   package var joinsInputs: Bool { false }
+  package var labelLists: [String: Labels] { [:] }
 
   func numbers(_ position: Int, _ inputs: [RowColumn]) throws(StepError) -> (rows: NumberRows, scalar: ScalarType) {
     guard case .numbers(let rows, let scalar) = inputs[position] else {
@@ -55,6 +58,8 @@ extension RowStep: RowColumnStep {
 }
 
 extension ClassifierStep: RowColumnStep {
+  package var labelLists: [String: Labels] { [labelOutput: labels] }
+
   package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
     let rows = try RowLayout.batch.rows(inputs, count: count, of: self)
     try RowExtent(leading: [], count: count, width: rows.width).check(classifier.widths, of: self)
@@ -66,6 +71,8 @@ extension ClassifierStep: RowColumnStep {
 }
 
 extension TopLabel: RowColumnStep {
+  package var labelLists: [String: Labels] { [output: labels] }
+
   package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
     let rows = try numbers(0, inputs).rows
     try check(rows.width)

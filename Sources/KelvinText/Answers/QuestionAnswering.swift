@@ -6,7 +6,7 @@ public import Kelvin
 ///
 /// ```swift
 /// let vocabulary = try WordPieceVocabulary(contentsOf: URL(filePath: "vocab.txt"))
-/// let model = try await Model.load(contentsOf: URL(filePath: "BERTSQUADFP16.mlmodel"))
+/// let model = try Model(readingTokensFrom: URL(filePath: "BERTSQUADFP16.mlmodel"))
 /// let reader = try QuestionAnswering(model, WordPieceTokenizer(vocabulary))
 /// for answer in try reader.answers(to: "Who wrote it?", in: text, count: 3) { print(answer.score, answer.text) }
 /// ```

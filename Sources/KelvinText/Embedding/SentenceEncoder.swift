@@ -4,7 +4,7 @@ public import Kelvin
 ///
 /// ```swift
 /// let vocabulary = try WordPieceVocabulary(contentsOf: URL(filePath: "vocab.txt"))
-/// let encoder = try SentenceEncoder(try await Model.load(contentsOf: url), WordPieceTokenizer(vocabulary))
+/// let encoder = try SentenceEncoder(try Model(readingTokensFrom: url), WordPieceTokenizer(vocabulary))
 /// let vectors = try encoder.embeddings(of: ["A cat sleeps.", "A kitten naps."])
 /// print(SentenceEncoder.similarity(vectors[0], vectors[1]))
 /// ```
@@ -123,7 +123,9 @@ public struct SentenceEncoder: Sendable {
   ) throws(ModelError) -> [[Float]] {
     var vectors: [[Float]] = []
     for (result, encoding) in zip(results.array, encodings) {
-      func vector(_ result: some FeatureProvider) throws(ModelError) -> [Float] { try self.vector(result, encoding.count) }
+      func vector(_ result: some FeatureProvider) throws(ModelError) -> [Float] {
+        try self.vector(result, encoding.count)
+      }
       vectors.append(try vector(result))
     }
     return vectors

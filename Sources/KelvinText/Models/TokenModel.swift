@@ -23,7 +23,8 @@ struct TokenModel: Sendable {
     for (role, name) in roles.sorted(by: { $0.value < $1.value })
     where description.inputDescriptionsByName[name] == nil {
       throw ModelError(
-        .parameters, "the model has no input '\(name)' for \(role.rawValue); it has \(Self.list(description.inputNames))")
+        .parameters,
+        "the model has no input '\(name)' for \(role.rawValue); it has \(Self.list(description.inputNames))")
     }
     for input in description.inputNames where !roles.values.contains(input) {
       let plain = String(input.lowercased().filter { $0.isLetter || $0.isNumber })
@@ -32,7 +33,8 @@ struct TokenModel: Sendable {
         throw ModelError(
           .parameters,
           "what the input '\(input)' is for does not follow from its name; of a model that reads tokens the inputs are ids, "
-            + "mask, types and positions, and this one has \(Self.list(description.inputNames)); --tokens-input ids=NAME says it")
+            + "mask, types and positions, and this one has \(Self.list(description.inputNames)); --tokens-input ids=NAME says it"
+        )
       }
       names[role] = input
     }

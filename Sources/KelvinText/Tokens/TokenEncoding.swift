@@ -14,7 +14,9 @@ public struct TokenEncoding: Hashable, Sendable {
 extension WordPieceTokenizer {
   /// `[CLS] text [SEP]`, cut at the end where it is longer.
   ///
-  /// - Parameter limit: the most tokens.
+  /// - Parameters:
+  ///   - text: any text.
+  ///   - limit: the most tokens.
   public func encoding(of text: String, limit: Int = 512) -> TokenEncoding {
     encoding(Array(tokens(of: text).prefix(max(0, limit - 2))), nil)
   }

@@ -37,14 +37,16 @@ extension DetectionHead {
       let known = Set(Field.allCases.map(\.rawValue))
       let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
       if let stranger = keys.filter({ !known.contains($0) }).min() {
-        throw Refusal("the field '\(stranger)' means nothing; there are \(Field.allCases.map(\.rawValue).joined(separator: ", "))")
+        throw Refusal(
+          "the field '\(stranger)' means nothing; there are \(Field.allCases.map(\.rawValue).joined(separator: ", "))")
       }
       let fields = try decoder.container(keyedBy: Field.self)
       func choice<Value: RawRepresentable & CaseIterable>(_ field: Field, _ type: Value.Type) throws -> Value?
       where Value.RawValue == String {
         guard let text = try fields.decodeIfPresent(String.self, forKey: field) else { return nil }
         guard let value = Value(rawValue: text) else {
-          throw Refusal(field, "expected \(Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))", "\"\(text)\"")
+          throw Refusal(
+            field, "expected \(Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))", "\"\(text)\"")
         }
         return value
       }
@@ -61,7 +63,8 @@ extension DetectionHead {
       guard version == 1 else { throw Refusal(.version, "this Kelvin reads version 1", "\(version)") }
       guard let family = try choice(.family, Family.self) else {
         throw Refusal(
-          "the field 'family' is missing; expected \(Family.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))")
+          "the field 'family' is missing; expected \(Family.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))"
+        )
       }
       for field in Field.allCases where keys.contains(field.rawValue) {
         guard let families = DetectionHead.particular[field], !families.contains(family) else { continue }
@@ -152,8 +155,10 @@ extension DetectionHead {
     }
     switch error {
     case .keyNotFound(let key, _): return "the field '\(key.stringValue)' is missing"
-    case .typeMismatch(let type, let context): return "\(place(context)): expected \(words[ObjectIdentifier(type)] ?? "\(type)")"
-    case .valueNotFound(let type, let context): return "\(place(context)): expected \(words[ObjectIdentifier(type)] ?? "\(type)"), got null"
+    case .typeMismatch(let type, let context):
+      return "\(place(context)): expected \(words[ObjectIdentifier(type)] ?? "\(type)")"
+    case .valueNotFound(let type, let context):
+      return "\(place(context)): expected \(words[ObjectIdentifier(type)] ?? "\(type)"), got null"
     case .dataCorrupted(let context): return "no JSON at \(place(context)): \(context.debugDescription)"
     @unknown default: return "\(error)"
     }

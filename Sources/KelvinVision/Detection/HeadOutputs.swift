@@ -39,7 +39,9 @@ extension DetectionHead {
   private func separate(from all: [HeadOutput]) throws(VisionError) -> [HeadOutput] {
     func columns(_ output: HeadOutput) -> Int { output.shape.last ?? 0 }
     let floats = all.filter(\.isFloat)
-    func choose(_ name: String?, _ field: String, _ signs: [String], among: [HeadOutput]) throws(VisionError) -> HeadOutput {
+    func choose(_ name: String?, _ field: String, _ signs: [String], among: [HeadOutput]) throws(VisionError)
+      -> HeadOutput
+    {
       if let name { return try named(name, all, field: field) }
       if among.count == 1 { return among[0] }
       for sign in signs {
@@ -67,6 +69,7 @@ extension DetectionHead {
 
   private func none(_ all: [HeadOutput], _ what: String) -> VisionError {
     .invalidModel(
-      "the model's outputs do not show \(what); they are \(all.map(\.text).joined(separator: ", ")); name them in the head")
+      "the model's outputs do not show \(what); they are \(all.map(\.text).joined(separator: ", ")); name them in the head"
+    )
   }
 }

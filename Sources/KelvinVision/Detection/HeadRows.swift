@@ -45,6 +45,14 @@ enum BoxRule: Hashable {
   /// Offsets in -1/2…3/2 strides and up to four times an anchor, by logits.
   case boundedAnchor(DetectionHead.Anchor, stride: Double, width: Int)
 
+  /// Whether the numbers beside those of the box are logits too, as those of raw maps are.
+  var isOfLogits: Bool {
+    switch self {
+    case .anchor, .boundedAnchor: true
+    case .plain, .grid: false
+    }
+  }
+
   func box(_ row: Int, _ a: Double, _ b: Double, _ c: Double, _ d: Double) -> CenteredBox {
     switch self {
     case .plain(let form, let scaleX, let scaleY):

@@ -59,7 +59,8 @@ extension DetectionHead {
       return wanted.map { numbers == $0 } ?? (numbers > leading)
     }
     // The labels tell an array from its transposed, where nothing else does.
-    let chosen = layout ?? [usual, usual == .channelsFirst ? .channelsLast : .channelsFirst].first(where: fits) ?? usual
+    let chosen =
+      layout ?? [usual, usual == .channelsFirst ? .channelsLast : .channelsFirst].first(where: fits) ?? usual
     let (numbers, count) = chosen == .channelsFirst ? (first, last) : (last, first)
     guard numbers > leading, fits(chosen) || labels == nil else {
       let names = labels.map { " and \($0.count) labels" } ?? ""

@@ -84,7 +84,8 @@ enum DictionaryText {
     while !skip("}") {
       let digits = rest.prefix { ("0"..."9").contains($0) }
       rest = rest[digits.endIndex...]
-      guard Int(String(digits)) == names.count, skip(":"), let quote = rest.popFirst(), "'\"".unicodeScalars.contains(quote)
+      guard Int(String(digits)) == names.count, skip(":"), let quote = rest.popFirst(),
+        "'\"".unicodeScalars.contains(quote)
       else { return [] }
       var name = String.UnicodeScalarView()
       while let next = rest.popFirst(), next != quote {

@@ -10,7 +10,7 @@ struct PictureDetector: Sendable {
   private enum Source: Sendable {
     /// Boxes that the last stage of a pipeline kept.
     case kept(KeptBoxes)
-    case head(DetectionHead, HeadScores, [HeadOutput])
+    case head(DetectionHead, [HeadOutput])
   }
 
   /// Limits that a request sets, in place of the model's own.
@@ -66,7 +66,7 @@ struct PictureDetector: Sendable {
       // Sizes that depend on data are checked when they are there.
       let isKnown = chosen.allSatisfy { $0.shape.allSatisfy { $0 >= 0 } }
       let parts = isKnown ? try head.parts(chosen, (image.width, image.height)) : []
-      source = .head(head, head.scoreRule, chosen)
+      source = .head(head, chosen)
       labels = try head.names(of: parts.first)
       remarks = known?.remark.map { [$0] } ?? []
       usualCropAndScale = [.boxes, .detr].contains(head.family) ? .scaleToFill : .scaleToFit
@@ -111,8 +111,8 @@ struct PictureDetector: Sendable {
       let found = view.objects(outputs, boxes, names: labels).filter(\.boundingBox.isFinite)
       let sure = found.filter(minimumConfidence: limits.confidence ?? -.infinity)
       return limits.count.map { sure.top($0) } ?? sure.top(.max)
-    case .head(let head, let scores, let chosen):
-      return try objects(outputs, head, scores, chosen, view, limits)
+    case .head(let head, let chosen):
+      return try objects(outputs, head, chosen, view, limits)
     }
   }
 
@@ -129,8 +129,8 @@ struct PictureDetector: Sendable {
   }
 
   private func objects(
-    _ outputs: DictionaryFeatureProvider, _ head: DetectionHead, _ scores: HeadScores, _ chosen: [HeadOutput],
-    _ view: ModelView, _ limits: Limits
+    _ outputs: DictionaryFeatureProvider, _ head: DetectionHead, _ chosen: [HeadOutput], _ view: ModelView,
+    _ limits: Limits
   ) throws(VisionError) -> [RecognizedObjectObservation] {
     var (found, arrays): ([HeadOutput], [[Float]]) = ([], [])
     for output in chosen {
@@ -141,6 +141,7 @@ struct PictureDetector: Sendable {
       arrays.append(array.floats)
     }
     let parts = try head.parts(found, (view.target.width, view.target.height))
+    let scores = head.scoreRule(of: parts.first)
     let names = if let labels { labels } else { try head.names(of: parts.first) }
     let limit = head.countOutput.flatMap { outputs[$0]?.multiArrayValue?.floats.first }.map { Int($0) } ?? .max
     let least = limits.confidence ?? head.minimumConfidence
@@ -187,8 +188,9 @@ extension HeadPart {
 }
 
 extension DetectionHead {
-  var scoreRule: HeadScores {
-    let usual: Activation = family == .detr ? .softmax : .none
+  /// - Parameter part: of the head, as it was found.
+  func scoreRule(of part: HeadPart?) -> HeadScores {
+    let usual: Activation = family == .detr ? .softmax : part?.rule.isOfLogits == true ? .sigmoid : .none
     return HeadScores(activation: activation ?? usual, background: background)
   }
 

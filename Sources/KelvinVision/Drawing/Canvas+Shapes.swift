@@ -8,8 +8,11 @@ struct CanvasRect {
   var width: Int
   var height: Int
 
-  func touches(_ other: CanvasRect) -> Bool {
-    x < other.x + other.width && other.x < x + width && y < other.y + other.height && other.y < y + height
+  /// Pixels that both have.
+  func area(sharedWith other: CanvasRect) -> Int {
+    let wide = min(x + width, other.x + other.width) - max(x, other.x)
+    let high = min(y + height, other.y + other.height) - max(y, other.y)
+    return max(wide, 0) * max(high, 0)
   }
 }
 
@@ -60,14 +63,15 @@ extension Canvas {
     line(from: center, to: center, thickness: 2 * radius, color)
   }
 
-  /// The whole pixels of a side that lie between two places.
+  /// The whole pixels of a side that lie between two places, which may be anywhere.
   private func span(_ start: Double, _ end: Double, _ side: Int) -> Range<Int> {
-    let first = Int(min(max(start.rounded(.down), 0), Double(side)))
-    return first..<max(Int(min(max(end.rounded(.up), 0), Double(side))), first)
+    func bound(_ place: Double) -> Int { place > 0 ? Int(min(place, Double(side))) : 0 }
+    let first = bound(start.rounded(.down))
+    return first..<max(bound(end.rounded(.up)), first)
   }
 
   /// The whole pixel of a side that is nearest to a place, which may be anywhere.
-  func nearest(_ place: Double, _ side: Int) -> Int { Int(min(max(place, 0), Double(side - 1)).rounded()) }
+  func nearest(_ place: Double, _ side: Int) -> Int { place > 0 ? Int(min(place, Double(side - 1)).rounded()) : 0 }
 
   /// The room that a text takes on ground of its own.
   func tagSize(_ text: String) -> (width: Int, height: Int) {

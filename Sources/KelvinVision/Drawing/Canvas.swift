@@ -34,6 +34,11 @@ struct Canvas {
     }
   }
 
+  /// Lends the pixels, red, green and blue from the top left, and how many bytes a row is.
+  mutating func withBytes(_ body: (UnsafeMutableBufferPointer<UInt8>, Int) -> Void) {
+    bytes.withUnsafeMutableBufferPointer { body($0, width * 3) }
+  }
+
   /// What lies outside is left out.
   mutating func set(_ x: Int, _ y: Int, _ color: Color) {
     guard x >= 0, x < width, y >= 0, y < height else { return }

@@ -58,8 +58,8 @@ extension Canvas {
     let rect = box.toImageCoordinates(ImageSize(width: width, height: height), origin: .upperLeft)
     func side(_ start: Double, _ length: Double, _ side: Int) -> (Int, Int) {
       // A box may be any size; a pixel beyond the edge is enough to show that it goes on.
-      let limits = -2.0...Double(side + 2)
-      func clamped(_ place: Double) -> Int { Int(min(max(place, limits.lowerBound), limits.upperBound).rounded()) }
+      let farthest = Double(side + 2)
+      func clamped(_ place: Double) -> Int { place > -2 ? Int(min(place, farthest).rounded()) : -2 }
       let first = clamped(start)
       return (first, max(clamped(start + length) - first, 1))
     }

@@ -18,11 +18,13 @@ extension PixelBuffer {
       var canvas = Canvas(try oriented(orientation))
       let size = ImageSize(width: canvas.width, height: canvas.height)
       let drawn = poses.enumerated().map { place, pose in
-        PoseLines(pose, in: size, from: minimumConfidence, ClassPalette.colors[1 + place % (ClassPalette.colors.count - 1)])
+        PoseLines(
+          pose, in: size, from: minimumConfidence, ClassPalette.colors[1 + place % (ClassPalette.colors.count - 1)])
       }
       for pose in drawn { pose.draw(on: &canvas) }
       if hasNames {
         var tags = TagPlacement(canvas)
+        for pose in drawn { pose.spare(on: canvas, &tags) }
         for pose in drawn { pose.write(on: &canvas, &tags) }
       }
       return try canvas.picture()
@@ -39,7 +41,8 @@ private struct PoseLines {
 
   /// Which joints are connected. The nose is not: from the neck to it goes no bone.
   private static let bones: [(JointName, JointName)] = [
-    (.leftEar, .leftEye), (.leftEye, .nose), (.nose, .rightEye), (.rightEye, .rightEar), (.leftShoulder, .rightShoulder),
+    (.leftEar, .leftEye), (.leftEye, .nose), (.nose, .rightEye), (.rightEye, .rightEar),
+    (.leftShoulder, .rightShoulder),
     (.leftShoulder, .leftElbow), (.leftElbow, .leftWrist), (.rightShoulder, .rightElbow), (.rightElbow, .rightWrist),
     (.leftShoulder, .leftHip), (.rightShoulder, .rightHip), (.leftHip, .rightHip), (.leftHip, .leftKnee),
     (.leftKnee, .leftAnkle), (.rightHip, .rightKnee), (.rightKnee, .rightAnkle),
@@ -48,9 +51,8 @@ private struct PoseLines {
   init(_ pose: HumanBodyPoseObservation, in size: ImageSize, from least: Float, _ color: Canvas.Color) {
     self.color = color
     points = pose.keyPoints.compactMapValues { joint in
-      guard joint.confidence >= least, joint.location.x.isFinite, joint.location.y.isFinite else { return nil }
       let point = joint.location.toImageCoordinates(size, origin: .upperLeft)
-      return (point.x, point.y)
+      return joint.confidence >= least && point.x.isFinite && point.y.isFinite ? (point.x, point.y) : nil
     }
   }
 
@@ -68,13 +70,25 @@ private struct PoseLines {
     }
   }
 
-  func write(on canvas: inout Canvas, _ tags: inout TagPlacement) {
+  /// Keeps names from the joints.
+  func spare(on canvas: Canvas, _ tags: inout TagPlacement) {
+    for name in JointName.allCases {
+      if let point = points[name] { tags.spare(square(point, canvas)) }
+    }
+  }
+
+  /// What a joint takes.
+  private func square(_ point: (x: Double, y: Double), _ canvas: Canvas) -> CanvasRect {
     let reach = canvas.stroke + 3
+    return CanvasRect(
+      x: canvas.nearest(point.x, canvas.width) - reach, y: canvas.nearest(point.y, canvas.height) - reach,
+      width: 2 * reach, height: 2 * reach)
+  }
+
+  func write(on canvas: inout Canvas, _ tags: inout TagPlacement) {
     for name in JointName.allCases {
       guard let point = points[name] else { continue }
-      let rect = CanvasRect(
-        x: canvas.nearest(point.x, canvas.width) - reach, y: canvas.nearest(point.y, canvas.height) - reach,
-        width: 2 * reach, height: 2 * reach)
+      let rect = square(point, canvas)
       let size = canvas.tagSize(name.words)
       let place = tags.place(
         size,

@@ -6,16 +6,18 @@ struct TagPlacement {
 
   init(_ canvas: Canvas) { (width, height) = (canvas.width, canvas.height) }
 
-  /// The first of some places that is free, moved into the picture; else the first of all.
+  /// Keeps a part of the canvas free, as far as can be.
+  mutating func spare(_ rect: CanvasRect) { taken.append(rect) }
+
+  /// The first of some places, moved into the picture, at which least is hidden.
   mutating func place(_ size: (width: Int, height: Int), at corners: [(x: Int, y: Int)]) -> (x: Int, y: Int) {
     let rects = corners.map { corner in
       CanvasRect(
         x: max(min(corner.x, width - size.width), 0), y: max(min(corner.y, height - size.height), 0),
         width: size.width, height: size.height)
     }
-    guard let rect = rects.first(where: { rect in !taken.contains { $0.touches(rect) } }) ?? rects.first else {
-      return (0, 0)
-    }
+    func hidden(_ rect: CanvasRect) -> Int { taken.reduce(0) { $0 + rect.area(sharedWith: $1) } }
+    guard let rect = rects.min(by: { hidden($0) < hidden($1) }) else { return (0, 0) }
     taken.append(rect)
     return (rect.x, rect.y)
   }

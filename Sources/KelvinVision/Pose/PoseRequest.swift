@@ -48,7 +48,8 @@ public struct PoseRequest: ImageProcessingRequest {
     inputName = name
     self.image = image
     predictor = model.predictor(of: function)
-    remarks = outputs.hasDisplacements ? [] : ["the model has no displacements from joint to joint: one pose is found at most"]
+    remarks =
+      outputs.hasDisplacements ? [] : ["the model has no displacements from joint to joint: one pose is found at most"]
   }
 
   /// The poses on a picture, in the order in which they were found: from the surest joint on.

@@ -1,4 +1,4 @@
-import KelvinImages
+package import KelvinImages
 
 /// Colours for classes that a model gives none.
 enum ClassPalette {
@@ -32,7 +32,7 @@ enum ClassPalette {
 
 extension IndexedPNG.Color {
   /// `RRGGBB`, with or without `#` before it; nil for any other text.
-  init?(hexadecimal text: some StringProtocol) {
+  package init?(hexadecimal text: some StringProtocol) {
     let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
     guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit), let value = Int(digits, radix: 16) else {
       return nil

@@ -26,26 +26,48 @@ struct LabelMap: Sendable {
       guard position >= 0, position < Double(side) else { return nil }
       return min(Int(position * Double(cells) / Double(side)), cells - 1)
     }
-    let across = (0..<width).map { x in
+    // Beside its region the picture lies where the model had zeros or nothing.
+    let across = (0..<width).map { x -> Int? in
+      guard x >= seen.x, x < seen.x + seen.width else { return nil }
       let point = placement.targetPoint(pictureX: Double(x) + 0.5, pictureY: 0.5)
       return cropAndScale.rotates
         ? cell(point.y, input.height, labelsHeight).map { $0 * labelsWidth } : cell(point.x, input.width, labelsWidth)
     }
-    let unseen = UInt8(ClassPalette.unseenIndex)
-    var classes = [UInt8](repeating: unseen, count: width * height)
-    for y in 0..<height {
+    let down = (0..<height).map { y -> Int? in
+      guard y >= seen.y, y < seen.y + seen.height else { return nil }
       let point = placement.targetPoint(pictureX: 0.5, pictureY: Double(y) + 0.5)
-      let down =
-        cropAndScale.rotates
+      return cropAndScale.rotates
         ? cell(point.x, input.width, labelsWidth) : cell(point.y, input.height, labelsHeight).map { $0 * labelsWidth }
-      guard let down else { continue }
-      for x in 0..<width {
-        if let column = across[x] { classes[y * width + x] = labels[column + down] }
+    }
+    // What the model saw is in one piece.
+    let columns = (across.firstIndex { $0 != nil } ?? 0)..<(across.lastIndex { $0 != nil } ?? -1) + 1
+    let places = across.map { $0 ?? 0 }
+    var classes = [UInt8](repeating: UInt8(ClassPalette.unseenIndex), count: width * height)
+    classes.withUnsafeMutableBufferPointer { classes in
+      labels.withUnsafeBufferPointer { labels in
+        places.withUnsafeBufferPointer { places in
+          for (y, line) in down.enumerated() {
+            guard let line else { continue }
+            for x in columns { classes[y &* width &+ x] = labels[places[x] &+ line] }
+          }
+        }
       }
     }
     self.width = width
     self.height = height
     self.classes = classes
+  }
+
+  /// - Parameter classes: `width * height` of them.
+  init(width: Int, height: Int, classes: [UInt8]) {
+    (self.width, self.height, self.classes) = (width, height, classes)
+  }
+
+  /// The map with what is of no such class unseen.
+  func keeping(_ kept: Set<Int>) -> LabelMap {
+    let unseen = UInt8(ClassPalette.unseenIndex)
+    let classes = (0..<256).map { kept.contains($0) ? UInt8($0) : unseen }
+    return LabelMap(width: width, height: height, classes: self.classes.map { classes[Int($0)] })
   }
 
   /// How many pixels each class has, by class; `ClassPalette.unseenIndex` counts those the model did not see.

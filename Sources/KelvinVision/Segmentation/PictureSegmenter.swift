@@ -6,6 +6,8 @@ package import KelvinRuntime
 /// A model seen as a function from one picture to a class for each of its pixels.
 package struct PictureSegmenter: Sendable {
   let classes: SegmentationClasses
+  /// The classes that answers are about; nil for all.
+  var chosen: Set<Int>?
   /// The model's function as pictures are given to it.
   package let function: Function
   /// What the user should know: metadata that cannot be read.
@@ -17,10 +19,12 @@ package struct PictureSegmenter: Sendable {
   /// - Parameters:
   ///   - output: the output to take; nil for the only one that can be meant.
   ///   - labels: in place of the model's own.
+  ///   - colors: as `#RRGGBB`, in place of the model's own.
   ///   - normalization: for a model whose input is a plain tensor.
   /// - Throws: `VisionError` with the remedy where the model does not segment pictures.
   package init(
-    _ model: LoadedModel, output name: String?, labels: [String]?, normalization: PixelNormalization?
+    _ model: LoadedModel, output name: String?, labels: [String]?, colors: [String]?,
+    normalization: PixelNormalization?
   ) throws(VisionError) {
     var function = model.function
     if let purpose = SegmentationClasses.purpose(model.program.metadata), purpose == "depthEstimator" {
@@ -34,7 +38,14 @@ package struct PictureSegmenter: Sendable {
     input = (graph[id].type.shape[3], graph[id].type.shape[2])
     output = try SegmentationOutput(of: function, model.shown.part, graph, named: name, input: input)
     self.function = function
-    classes = SegmentationClasses(model.program.metadata, labels: labels)
+    classes = try SegmentationClasses(model.program.metadata, labels: labels, colors: colors)
+  }
+
+  /// The classes with one of these labels.
+  ///
+  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks.
+  func indices(of labels: [String]) throws(VisionError) -> Set<Int> {
+    try classes.indices(of: labels, count: output.classCount)
   }
 
   /// The class of every pixel of a picture, as it is seen upright.
@@ -60,6 +71,7 @@ package struct PictureSegmenter: Sendable {
     let map = LabelMap(
       try output.classes(tensor), width: output.width, height: output.height,
       onto: ImageSize(picture, orientation), region: region, input: input, cropAndScale)
-    return SegmentationObservation(map, classes)
+    let seen = SegmentationObservation(map, classes, classCount: output.classCount)
+    return if let chosen { seen.keeping(chosen) } else { seen }
   }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinBasics
 import KelvinGraph
 import KelvinImages
 
@@ -42,8 +43,11 @@ struct SegmentationClasses: Sendable {
     }
   }
 
-  /// - Parameter labels: in place of the model's own.
-  init(_ metadata: ModelMetadata, labels given: [String]?) {
+  /// - Parameters:
+  ///   - labels: in place of the model's own.
+  ///   - colors: as `#RRGGBB`, in place of the model's own; an empty text stands for one that is not given.
+  /// - Throws: `VisionError.invalidRequest` for a colour that is none.
+  init(_ metadata: ModelMetadata, labels given: [String]?, colors givenColors: [String]?) throws(VisionError) {
     var parameters = Parameters()
     var remarks: [String] = []
     if let text = metadata.userDefined[Self.parametersKey] {
@@ -53,7 +57,27 @@ struct SegmentationClasses: Sendable {
     }
     labels = given ?? parameters.labels ?? []
     self.remarks = remarks
-    colors = (parameters.colors ?? []).map(\.value)
+    colors = try givenColors.map { (texts) throws(VisionError) in try Self.colors(texts) }
+      ?? (parameters.colors ?? []).map(\.value)
+  }
+
+  /// - Throws: `VisionError.invalidRequest` for a colour that is none.
+  init(labels: [String], colors: [String]) throws(VisionError) {
+    self.labels = labels
+    self.colors = try Self.colors(colors)
+    remarks = []
+  }
+
+  private static func colors(_ texts: [String]) throws(VisionError) -> [IndexedPNG.Color?] {
+    var colors: [IndexedPNG.Color?] = []
+    for (index, text) in texts.enumerated() {
+      let color = IndexedPNG.Color(hexadecimal: text)
+      guard color != nil || text.isEmpty else {
+        throw .invalidRequest("colour \(index) is '\(text)'; expected #RRGGBB")
+      }
+      colors.append(color)
+    }
+    return colors
   }
 
   /// What the model's metadata says it is for: `imageSegmenter`, `depthEstimator`; nil where it says nothing.
@@ -76,6 +100,28 @@ struct SegmentationClasses: Sendable {
   /// Whether a class is drawn as the picture itself.
   func isSurroundings(_ index: Int) -> Bool {
     labels.indices.contains(index) && Self.surroundings.contains(labels[index].lowercased())
+  }
+
+  /// The classes that have one of these labels.
+  ///
+  /// - Parameter count: how many classes the model tells apart; nil where it does not say.
+  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks, with the one that is nearest.
+  func indices(of wanted: [String], count: Int?) throws(VisionError) -> Set<Int> {
+    var found: Set<Int> = []
+    for name in wanted {
+      let classes = (0..<(count ?? ClassPalette.unseenIndex)).filter { label($0) == name }
+      guard !classes.isEmpty else { throw .invalidRequest(unknown(name, count)) }
+      found.formUnion(classes)
+    }
+    return found
+  }
+
+  private func unknown(_ name: String, _ count: Int?) -> String {
+    let known = (0..<(count ?? labels.count)).map(label)
+    let start = "the model has no label '\(name)'"
+    if let meant = name.nearest(of: known) { return "\(start); did you mean '\(meant)'?" }
+    guard let first = known.first, let last = known.last else { return "\(start), and names no classes" }
+    return "\(start); its \(known.count) labels are '\(first)' to '\(last)'"
   }
 
   /// Colours for a label map's indices up to the largest in use.

@@ -20,6 +20,15 @@ struct SegmentationOutput {
   let height: Int
   let width: Int
 
+  /// How many classes the model tells apart; nil for one that has decided itself and does not say.
+  var classCount: Int? {
+    switch form {
+    case .labels: nil
+    case .mask: 2
+    case .scores(let channels), .channelsLast(let channels): channels
+    }
+  }
+
   /// The largest class that a label map can hold; see `ClassPalette.unseenIndex`.
   private static let largestClass = 254
 

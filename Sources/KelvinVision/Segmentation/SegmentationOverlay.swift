@@ -12,44 +12,54 @@ struct SegmentationOverlay {
 
   /// - Parameters:
   ///   - picture: upright RGB of the map's size.
+  ///   - colors: for each of the 256 indices; nil for what is shown as the picture itself.
   ///   - legend: the classes in the order they are listed in.
   /// - Throws: `ImageError`.
   static func draw(
-    _ map: LabelMap, over picture: PixelBuffer, _ classes: SegmentationClasses, legend: [Entry]
+    _ map: LabelMap, over picture: PixelBuffer, colors: [IndexedPNG.Color?], legend: [Entry]
   ) throws(ImageError) -> PixelBuffer {
     let strip = LegendStrip(legend, pictureWidth: map.width)
     var canvas = Canvas(width: max(map.width, strip.width), height: map.height + strip.height)
-    let colors = (0..<256).map { index -> IndexedPNG.Color? in
-      index == ClassPalette.unseenIndex || classes.isSurroundings(index) ? nil : classes.color(index)
-    }
-    for y in 0..<map.height {
-      for x in 0..<map.width {
-        let pixel = y * map.width + x
-        let label = map.classes[pixel]
-        func isEdge(_ other: Int) -> Bool { map.classes[other] != label }
-        let source = IndexedPNG.Color(
-          red: picture.bytes[pixel * 3], green: picture.bytes[pixel * 3 + 1], blue: picture.bytes[pixel * 3 + 2])
-        guard let color = colors[Int(label)] else {
-          canvas.set(x, y, source)
-          continue
-        }
-        let edge =
-          x > 0 && isEdge(pixel - 1) || x + 1 < map.width && isEdge(pixel + 1) || y > 0 && isEdge(pixel - map.width)
-          || y + 1 < map.height && isEdge(pixel + map.width)
-        canvas.set(x, y, edge ? color : source.mixed(with: color, opacity))
-      }
+    canvas.withBytes { bytes, bytesPerRow in
+      tint(map, picture, colors, bytes, bytesPerRow)
     }
     strip.draw(on: &canvas, top: map.height)
     return try canvas.picture()
   }
-}
 
-extension IndexedPNG.Color {
-  /// This colour with `share` of 256 of another one.
-  fileprivate func mixed(with other: IndexedPNG.Color, _ share: Int) -> IndexedPNG.Color {
-    func mix(_ a: UInt8, _ b: UInt8) -> UInt8 { UInt8((Int(a) * (256 - share) + Int(b) * share + 128) >> 8) }
-    return IndexedPNG.Color(
-      red: mix(red, other.red), green: mix(green, other.green), blue: mix(blue, other.blue))
+  /// Writes the picture's pixels under their classes' colours.
+  private static func tint(
+    _ map: LabelMap, _ picture: PixelBuffer, _ colors: [IndexedPNG.Color?],
+    _ target: UnsafeMutableBufferPointer<UInt8>, _ bytesPerRow: Int
+  ) {
+    func mix(_ own: UInt8, _ tint: UInt8, _ share: Int) -> UInt8 {
+      UInt8(truncatingIfNeeded: (Int(own) &* (256 &- share) &+ Int(tint) &* share &+ 128) &>> 8)
+    }
+    let (width, height) = (map.width, map.height)
+    colors.withUnsafeBufferPointer { colors in
+      map.classes.withUnsafeBufferPointer { classes in
+        picture.bytes.withUnsafeBufferPointer { source in
+          for y in 0..<height {
+            for x in 0..<width {
+              let pixel = y &* width &+ x
+              let (from, to) = (pixel &* 3, y &* bytesPerRow &+ x &* 3)
+              let label = classes[pixel]
+              guard let color = colors[Int(label)] else {
+                for channel in 0..<3 { target[to &+ channel] = source[from &+ channel] }
+                continue
+              }
+              let isEdge =
+                x > 0 && classes[pixel &- 1] != label || x &+ 1 < width && classes[pixel &+ 1] != label
+                || y > 0 && classes[pixel &- width] != label || y &+ 1 < height && classes[pixel &+ width] != label
+              let share = isEdge ? 256 : opacity
+              target[to] = mix(source[from], color.red, share)
+              target[to &+ 1] = mix(source[from &+ 1], color.green, share)
+              target[to &+ 2] = mix(source[from &+ 2], color.blue, share)
+            }
+          }
+        }
+      }
+    }
   }
 }
 

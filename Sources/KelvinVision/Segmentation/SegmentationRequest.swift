@@ -16,7 +16,7 @@ public struct SegmentationRequest: ImageProcessingRequest {
   /// What to know of the model: metadata that cannot be read.
   public var remarks: [String] { segmenter.remarks }
 
-  let segmenter: PictureSegmenter
+  private(set) var segmenter: PictureSegmenter
   private let predictor: Predictor
 
   /// A request to segment whole pictures.
@@ -26,14 +26,26 @@ public struct SegmentationRequest: ImageProcessingRequest {
   ///   - output: the output with the classes; nil for the only one that can be meant.
   ///   - labels: the classes' names from class 0 on, in place of the model's own.
   ///   - normalization: how pixels enter a model whose input is a plain tensor.
+  ///   - colors: what the classes are drawn in, as `#RRGGBB` from class 0 on, in place of the model's own; an empty text
+  ///     leaves a class the colour that it would have without any.
   /// - Throws: `VisionError`: `invalidModel` for one that does not segment pictures; `missingNormalization`;
-  ///   `invalidRequest` for a normalization that does not fit.
+  ///   `invalidRequest` for a normalization that does not fit, or a colour that is none.
   public init(
-    model: Model, output: String? = nil, labels: [String]? = nil, normalization: PixelNormalization? = nil
+    model: Model, output: String? = nil, labels: [String]? = nil, normalization: PixelNormalization? = nil,
+    colors: [String]? = nil
   ) throws(VisionError) {
     self.model = model
-    segmenter = try PictureSegmenter(model.loaded, output: output, labels: labels, normalization: normalization)
+    segmenter = try PictureSegmenter(
+      model.loaded, output: output, labels: labels, colors: colors, normalization: normalization)
     predictor = model.predictor(of: segmenter.function)
+  }
+
+  /// From here on, answers are about the classes with these labels alone; see
+  /// ``SegmentationObservation/restricted(to:)``.
+  ///
+  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it names the one that is nearest.
+  public mutating func restrict(to labels: [String]) throws(VisionError) {
+    segmenter.chosen = try segmenter.indices(of: labels)
   }
 
   /// The class of each pixel of the upright picture.

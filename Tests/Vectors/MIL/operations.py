@@ -342,6 +342,12 @@ add("conv_transpose", IMAGE, weight=W, strides=[2, 2], pad_type="custom", pad=[1
 GROUPED = torch.from_numpy(W[:, :1]).double()
 add("conv_transpose", IMAGE, weight=W[:, :1], groups=2, dilations=[2, 1], tolerance=SUMS,
     formula=tensors(lambda x: functional.conv_transpose2d(x, GROUPED, groups=2, dilation=(2, 1))))
+CODES = np.random.default_rng(3).integers(0, 256, (4, 2, 3, 3)).astype(np.uint8)
+for scale, shift, rest in ((np.float32(0.01), np.float32(-1.25), {}), (values(4, 4) * 0.02, values(5, 4), {"strides": [2, 1]})):
+    KERNEL = torch.from_numpy(CODES * np.reshape(scale, (-1, 1, 1, 1)).astype(float) + np.reshape(shift, (-1, 1, 1, 1)))
+    add("conv_quantized", IMAGE, weight=CODES, quantization_type="linear", nbits=8, quant_scale=scale, quant_bias=shift,
+        target=ct.target.iOS15, tolerance=SUMS, **rest,
+        formula=tensors(lambda x, k=KERNEL, r=rest: functional.conv2d(x, k, stride=tuple(r.get("strides", (1, 1))))))
 add("l2_pool", IMAGE, kernel_sizes=[2, 3], strides=[2, 1], pad_type="valid",
     formula=tensors(lambda x: functional.lp_pool2d(x, 2, (2, 3), (2, 1))))
 add("local_response_norm", Values((1, 5, 3, 2)), size=3, alpha=0.5, beta=0.6, k=1.5,

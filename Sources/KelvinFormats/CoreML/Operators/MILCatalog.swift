@@ -13,7 +13,7 @@ private let others: [MILMapper] = [
   .cast,
   .concat,
   .conv,
-  .convTranspose,
+  .convTranspose, .convQuantized,
   .depthToSpace,
   .dequantize,
   .einsum,

@@ -34,7 +34,8 @@ struct StageReader {
     Types.scaler, Types.imputer, Types.normalizer, Types.oneHotEncoder, Types.identity, Types.nonMaximumSuppression,
     Types.dictVectorizer, Types.categoricalMapping, Types.treeEnsembleRegressor, Types.treeEnsembleClassifier,
     Types.supportVectorRegressor, Types.supportVectorClassifier, Types.kNearestNeighborsClassifier,
-    Types.classConfidenceThresholding,
+    Types.classConfidenceThresholding, Types.bayesianProbitRegressor, Types.itemSimilarityRecommender,
+    Types.linkedModel,
   ]
 
   static func isKnown(_ type: Int) -> Bool {
@@ -57,9 +58,25 @@ struct StageReader {
   /// - Returns: its structure.
   mutating func read(_ model: CoreMLModel, depth: Int = 0) throws(FormatError) -> SourceStructure {
     if Self.pipelines.contains(model.type) { return try readPipeline(model, depth: depth) }
+    if model.type == Types.linkedModel { return try readLinked(model, depth: depth) }
     let stage = try stage(model)
     stages.append(stage)
     return stage.structure
+  }
+
+  /// Adds the stages of the model that another one names, in its place.
+  private mutating func readLinked(_ model: CoreMLModel, depth: Int) throws(FormatError) -> SourceStructure {
+    guard depth < Self.depthLimit else {
+      throw FormatError(.malformed, file: file, "models link to models more than \(Self.depthLimit) deep")
+    }
+    let linked = try LinkedModel(model, weights, file: file).read()
+    guard try linked.model.allTypes().allSatisfy({ Self.isKnown($0) }) else {
+      throw try linked.model.refusal(file: linked.file)
+    }
+    var reader = StageReader(file: linked.file, weights: linked.files)
+    let structure = try reader.read(linked.model, depth: depth + 1)
+    stages += reader.stages
+    return structure
   }
 
   private mutating func readPipeline(_ model: CoreMLModel, depth: Int) throws(FormatError) -> SourceStructure {
@@ -96,6 +113,8 @@ struct StageReader {
     case Types.dictVectorizer: return .host(try .dictVectorizer(contents, inputs, outputs))
     case Types.categoricalMapping: return .host(try .categoricalMapping(contents, inputs, outputs))
     case Types.classConfidenceThresholding: return .host(try .classConfidenceThresholding(contents, inputs, outputs))
+    case Types.bayesianProbitRegressor: return .host(try .bayesianProbitRegressor(contents, inputs, outputs))
+    case Types.itemSimilarityRecommender: return .host(try .itemSimilarityRecommender(contents, inputs, outputs))
     case Types.mlProgram: return .graph(try ProgramStage(model, inputs, outputs, file: file, weights: weights))
     case Types.nonMaximumSuppression: return .graph(try SuppressionStage(model, inputs, outputs))
     default: return .graph(try NetworkStage(model, inputs, outputs, file: file))

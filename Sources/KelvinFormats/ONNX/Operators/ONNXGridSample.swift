@@ -37,7 +37,8 @@ extension ONNXMapper {
     return [try c.emitter.images(samples, Array(sizes.dimensions.dropFirst().dropLast()))]
   }
 
-  /// The mean of samples in each part of each box `[R, 4]`, x before y: `[R, C, height, width]`.
+  /// The mean of samples in each part of each box `[R, 4]`, x before y: `[R, C, height, width]`. By mode `max` the largest of
+  /// the products of pixels and weights of all samples, as ONNX's reference and ONNX Runtime have it.
   static let roiAlign = ONNXMapper("RoiAlign") { c in
     let (x, boxes, numbers) = (try c.input(0), try c.input(1), try c.input(2))
     let source = c.emitter.shape(x)
@@ -47,17 +48,23 @@ extension ONNXMapper {
       (0..<(1 << 15)).contains(ratio)
     else { throw c.emitter.invalid("boxes \(c.emitter.type(boxes)) of \(c.emitter.type(x))") }
     guard ratio > 0 else { throw c.unsupported("a sampling ratio that follows from the boxes' sizes") }
-    guard c.text("mode", default: "avg") == "avg" else { throw c.unsupported("the largest of its samples") }
+    let takesLargest: Bool
+    switch c.text("mode", default: "avg").lowercased() {
+    case "avg": takesLargest = false
+    case "max": takesLargest = true
+    case let other: throw c.unsupported("mode '\(other)'")
+    }
     let convention = c.opset < 16 ? "output_half_pixel" : "half_pixel"
     let isHalfPixel = c.text("coordinate_transformation_mode", default: convention) == "half_pixel"
     let crop = BoxCrop(
       boxes: BoxCrop.Boxes(corners: boxes, images: .numbered(numbers)),
       format: BoxCrop.Format(hasCorners: true, isHeightFirst: false), isNormalized: false,
       factor: c.float("spatial_scale", default: 1), shift: isHalfPixel ? -0.5 : 0,
-      targets: [height * ratio, width * ratio], spacing: isHalfPixel ? .parts : .offset, outside: .edge)
+      targets: [height * ratio, width * ratio], spacing: isHalfPixel ? .parts : .offset, outside: .edge,
+      takesLargest: takesLargest)
     let crops = try c.emitter.crop(x, crop, step: "samples")
     let count = c.emitter.shape(crops)[0]
     let parts = try c.emitter.reshape(crops, [count, source[1], height, ratio, width, ratio], step: "parts")
-    return [try c.emitter.add(Reduce(.mean, axes: [3, 5], keepsDimensions: false), parts)]
+    return [try c.emitter.add(Reduce(takesLargest ? .maximum : .mean, axes: [3, 5], keepsDimensions: false), parts)]
   }
 }

@@ -5,6 +5,31 @@ enum ClassicalSchema {
   enum ArrayFeatureExtractor {
     static let extractIndex = 1
   }
+  enum BayesianProbitRegressor {
+    static let numberOfFeatures = 1
+    static let bias = 2
+    static let features = 3
+    static let regressionInputFeatureName = 10
+    static let optimismInputFeatureName = 11
+    static let samplingScaleInputFeatureName = 12
+    static let samplingTruncationInputFeatureName = 13
+    static let meanOutputFeatureName = 20
+    static let varianceOutputFeatureName = 21
+    static let pessimisticProbabilityOutputFeatureName = 22
+    static let sampledProbabilityOutputFeatureName = 23
+    enum Gaussian {
+      static let mean = 1
+      static let precision = 2
+    }
+    enum FeatureValueWeight {
+      static let featureValue = 1
+      static let featureWeight = 2
+    }
+    enum FeatureWeight {
+      static let featureId = 1
+      static let weights = 2
+    }
+  }
   enum CategoricalMapping {
     static let stringToInt64Map = 1
     static let int64ToStringMap = 2
@@ -109,6 +134,33 @@ enum ClassicalSchema {
     static let replaceDoubleValue = 11
     static let replaceInt64Value = 12
     static let replaceStringValue = 13
+  }
+  enum ItemSimilarityRecommender {
+    static let itemItemSimilarities = 1
+    static let itemStringIds = 2
+    static let itemInt64Ids = 3
+    static let itemInputFeatureName = 10
+    static let numRecommendationsInputFeatureName = 11
+    static let itemRestrictionInputFeatureName = 12
+    static let itemExclusionInputFeatureName = 13
+    static let recommendedItemListOutputFeatureName = 20
+    static let recommendedItemScoreOutputFeatureName = 21
+    enum ConnectedItem {
+      static let itemId = 1
+      static let similarityScore = 2
+    }
+    enum SimilarItems {
+      static let itemId = 1
+      static let similarItemList = 2
+      static let itemScoreAdjustment = 3
+    }
+  }
+  enum LinkedModel {
+    static let linkedModelFile = 1
+  }
+  enum LinkedModelFile {
+    static let linkedModelFileName = 1
+    static let linkedModelSearchPath = 2
   }
   enum KNearestNeighborsClassifier {
     static let nearestNeighborsIndex = 1

@@ -1,0 +1,85 @@
+import Dispatch
+import Kelvin
+import KelvinBasics
+import KelvinVision
+import Synchronization
+
+/// Pictures that are decoded and looked at, several at the same time, with progress on a terminal.
+struct PictureRun<Answer: Sendable> {
+  /// What became of a picture: an answer, or one line that says why there is none.
+  struct Result: Sendable {
+    var path: String
+    var answer: Answer?
+    var error: String?
+  }
+
+  /// Results are handed on after so many pictures: enough to keep every core busy to nearly the end.
+  private static var batchSize: Int { 32 }
+
+  private let files: [PictureFiles.File]
+  private let orientation: ImageOrientation?
+  private let ahead: PicturesAhead
+
+  /// Begins to decode the first pictures.
+  ///
+  /// - Parameter orientation: in place of the files' own.
+  init(_ files: [PictureFiles.File], orientation: ImageOrientation?) {
+    (self.files, self.orientation) = (files, orientation)
+    ahead = PicturesAhead(files, orientation: orientation)
+  }
+
+  /// Looks at all pictures. One that cannot be read is a line on stderr and never the end.
+  ///
+  /// - Parameters:
+  ///   - label: what is being done, for the progress.
+  ///   - look: the answer to a picture, by its place among the files; called on several threads.
+  ///   - report: is given the results in the files' order, while others are still to come.
+  /// - Returns: `badData` where a picture could not be read.
+  /// - Throws: what keeps all of them from being looked at.
+  func perform(
+    _ label: String, look: @escaping @Sendable (Int, DecodedImage) throws -> Answer, report: (Result) throws -> Void
+  ) throws -> ExitCode {
+    ahead.finish()
+    let progress = Progress(label)
+    defer { progress.finish() }
+    var status = ExitCode.success
+    for first in stride(from: 0, to: files.count, by: Self.batchSize) {
+      let batch = first..<min(first + Self.batchSize, files.count)
+      for (index, result) in zip(batch, try results(of: batch, look)) {
+        progress.update(Double(index + 1) / Double(files.count), result.path)
+        if let error = result.error {
+          status = .badData
+          Console.error(error)
+        } else {
+          Progress.makeWay()
+        }
+        try report(result)
+      }
+    }
+    return status
+  }
+
+  private func results(
+    of batch: Range<Int>, _ look: @escaping @Sendable (Int, DecodedImage) throws -> Answer
+  ) throws -> [Result] {
+    let budget = WorkBudget.current
+    let results = Mutex<[Int: Swift.Result<Result, any Error>]>([:])
+    DispatchQueue.concurrentPerform(iterations: batch.count) { offset in
+      let index = batch.lowerBound + offset
+      let result = WorkBudget.governing(budget) { Swift.Result { try self.result(of: index, look) } }
+      results.withLock { $0[index] = result }
+    }
+    return try results.withLock { results in try batch.compactMap { try results[$0]?.get() } }
+  }
+
+  private func result(of index: Int, _ look: (Int, DecodedImage) throws -> Answer) throws -> Result {
+    let path = files[index].path
+    if let fault = files[index].fault { return Result(path: path, error: describe("'\(path)': \(fault)")) }
+    do {
+      let picture = try ahead.take(index)?.get() ?? DecodedImage(named: path, orientation: orientation)
+      return Result(path: path, answer: try look(index, picture))
+    } catch let error as ImageError where error.code != .decoderMissing && error.code != .encodingFailed {
+      return Result(path: path, error: describe(error))
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Kelvin
+import KelvinBasics
+import KelvinVision
+
+/// What was seen on a picture, as programs read it, and the files that were made of it.
+struct PictureSegments: Encodable, Sendable {
+  /// A class that a picture has, and how much of the picture it is, 0…1.
+  struct Part: Encodable, Sendable {
+    var index: Int
+    var label: String
+    var share: Double
+    var pixels: Int
+    var color: String
+    var mask: String?
+
+    init(_ part: SegmentationObservation.Part) {
+      (index, label, share) = (part.index, part.label, part.share)
+      (pixels, color) = (part.pixelCount, part.color)
+    }
+  }
+
+  var image: String
+  var width: Int?
+  var height: Int?
+  /// The largest first.
+  var classes: [Part] = []
+  /// What a crop kept from the model, 0…1.
+  var unseen: Double?
+  var labelMap: String?
+  var overlay: String?
+  var polygons: String?
+  var rle: String?
+  var counts: String?
+  var error: String?
+
+  init(_ path: String, error: String?) { (image, self.error) = (path, error) }
+
+  init(_ path: String, _ seen: SegmentationObservation) {
+    image = path
+    (width, height) = (seen.width, seen.height)
+    classes = seen.parts.map(Part.init)
+    unseen = seen.unseenShare > 0 ? seen.unseenShare : nil
+  }
+
+  /// The files that were written, masks last.
+  var files: [String] { [labelMap, overlay, polygons, rle, counts].compactMap { $0 } + classes.compactMap(\.mask) }
+}
+
+extension PictureSegments: PictureResult {
+  static let columns = [
+    TextTable.Column("CLASS", shrinksTo: 12), .init("SHARE", .right), .init("COLOUR"),
+  ]
+  static let fields = ["index", "label", "share", "pixels", "color"]
+
+  var rows: [[String]] {
+    classes.map { [$0.label, HumanReadable.percent($0.share), $0.color] }
+      + (unseen.map { [["(cropped away)", HumanReadable.percent($0), ""]] } ?? [])
+  }
+
+  var records: [[String]] { classes.map { ["\($0.index)", $0.label, "\($0.share)", "\($0.pixels)", $0.color] } }
+}

@@ -1,0 +1,135 @@
+package import KelvinGraph
+
+/// Items that are like those that are given (Core ML's `itemSimilarityRecommender`): item k scores
+/// `Σ similarity(k, i) · (score(i) - shift(k))` over the given items i.
+///
+/// The items with the largest scores come first, those of one score in the order of all items. What is given is left out
+/// unless the model says what is. Items that it does not know count for nothing.
+package struct ItemRecommendation: HostStep {
+  package static let name = "item_recommendation"
+
+  /// An item that another is like.
+  package struct Similar: Hashable, Sendable {
+    package let place: Int
+    package let similarity: Double
+
+    package init(place: Int, similarity: Double) {
+      self.place = place
+      self.similarity = similarity
+    }
+  }
+
+  /// What inputs are for.
+  package enum Role: Hashable, Sendable {
+    /// Items with their scores, or a list of items that score 1 each.
+    case given
+    /// How many items are wanted; all where it is left out.
+    case count
+    /// A list: nothing else is recommended.
+    case restriction
+    /// A list: none of these is recommended; the given ones where there is no such input.
+    case exclusion
+  }
+
+  package let items: Labels
+  /// By place of an item: those that are like it.
+  package let similar: [[Similar]]
+  /// By place of an item.
+  package let shifts: [Double]
+  package let inputs: [String]
+  package let roles: [Role]
+  package let list: String?
+  package let scores: String?
+  private let places: [Column.Key: Int]
+
+  /// - Precondition: one list and one shift for each item, whose places lie among the items; one input is what is given.
+  package init(
+    _ items: Labels, similar: [[Similar]], shifts: [Double], inputs: [(name: String, role: Role)], list: String?,
+    scores: String?
+  ) {
+    precondition(similar.count == items.count && shifts.count == items.count, "\(items.count) items")
+    self.items = items
+    self.similar = similar
+    self.shifts = shifts
+    self.inputs = inputs.map(\.name)
+    roles = inputs.map(\.role)
+    self.list = list
+    self.scores = scores
+    places = items.column.places
+  }
+
+  package var outputs: [String] { [list, scores].compactMap { $0 } }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    (list == nil ? [] : [.unknown]) + (scores == nil ? [] : [.dictionary(isByText: items.isText)])
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    var given: [(place: Int, score: Double)] = []
+    var (restriction, exclusion): (Set<Int>?, Set<Int>?)
+    var most = items.count
+    for (position, role) in roles.enumerated() {
+      if case .absent = inputs[position], role != .given { continue }
+      switch role {
+      case .given: given = try scored(position, inputs)
+      case .count: most = try count(position, inputs)
+      case .restriction: restriction = Set(try listed(position, inputs))
+      case .exclusion: exclusion = Set(try listed(position, inputs))
+      }
+    }
+    var totals = [Double](repeating: 0, count: items.count)
+    for (place, score) in given {
+      for other in similar[place] { totals[other.place] += other.similarity * (score - shifts[other.place]) }
+    }
+    let left = exclusion ?? Set(given.map(\.place))
+    let candidates = totals.indices.filter { restriction?.contains($0) != false && !left.contains($0) }
+    let chosen = candidates.sorted { (totals[$0], $1) > (totals[$1], $0) }.prefix(most)
+    let labels = items.picked(chosen)
+    var results: [HostValue] = []
+    if list != nil { results.append(labels.value) }
+    if scores != nil { results.append(.dictionary(HostDictionary(labels, chosen.map { totals[$0] }))) }
+    return results
+  }
+
+  private func scored(_ position: Int, _ inputs: [HostValue]) throws(StepError) -> [(place: Int, score: Double)] {
+    guard case .dictionary(let dictionary) = inputs[position] else {
+      return try listed(position, inputs).map { ($0, 1) }
+    }
+    guard dictionary.keys.isText == items.isText || dictionary.keys.count == 0 else {
+      let (wanted, got) = items.isText ? ("texts", "whole numbers") : ("whole numbers", "texts")
+      throw refused(position, "its items are \(got), expected \(wanted)", remedy: "give items such as \(items.column.preview)")
+    }
+    // A sum of floats depends on its order, and a dictionary has none.
+    return zip(dictionary.keys.column.keys, dictionary.values).compactMap { key, score in
+      places[key].map { ($0, score) }
+    }.sorted { $0.0 < $1.0 }
+  }
+
+  private func listed(_ position: Int, _ inputs: [HostValue]) throws(StepError) -> [Int] {
+    let (keys, _) = try items.column.elements(inputs[position], of: self, position)
+    return Set(keys.compactMap { places[$0] }).sorted()
+  }
+
+  private func count(_ position: Int, _ inputs: [HostValue]) throws(StepError) -> Int {
+    guard let number = try tensor(position, inputs).doubles.first, number >= 0, number.rounded() == number else {
+      throw refused(position, "expected how many items are wanted, a whole number from 0 on")
+    }
+    return Int(min(number, Double(items.count)))
+  }
+}
+
+extension Labels {
+  fileprivate func picked(_ places: some Sequence<Int>) -> Labels {
+    switch self {
+    case .strings(let labels): .strings(places.map { labels[$0] })
+    case .integers(let labels): .integers(places.map { labels[$0] })
+    }
+  }
+
+  fileprivate var value: HostValue {
+    switch self {
+    case .strings(let labels): .texts(TextTensor(labels, [labels.count]))
+    case .integers(let labels): .tensor(Tensor(labels, [labels.count]))
+    }
+  }
+}

@@ -1,0 +1,39 @@
+public import FoundationEssentials
+public import Kelvin
+
+extension ModelConfiguration {
+  /// The same, with lengths for inputs that take any number of tokens: those of files that name no usual one. Predictions
+  /// may have any other length.
+  ///
+  /// - Parameter file: the model.
+  /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
+  package func withTokenLengths(of file: ReadModel) throws(ModelError) -> ModelConfiguration {
+    var result = self
+    for (name, feature) in try file.modelDescription(of: functionName).inputDescriptionsByName
+    where inputShapes[name] == nil {
+      guard let array = feature.multiArrayConstraint, array.shapeConstraint.type == .range,
+        var last = array.shape.last, let range = array.shapeConstraint.sizeRangeForDimension.last
+      else { continue }
+      // Where none is usual, a constraint's shape has the smallest.
+      if last <= max(range.lowerBound, 1) { last = min(max(128, range.lowerBound), range.upperBound) }
+      result.inputShapes[name] = array.shape.dropLast() + [last]
+    }
+    return result
+  }
+}
+
+extension Model {
+  /// A model that reads tokens: as `init(contentsOf:configuration:progress:)`, with a usual length for inputs whose file names
+  /// none. Blocks the calling thread.
+  ///
+  /// - Parameters:
+  ///   - url: the model file or package.
+  ///   - configuration: how the model is loaded and run.
+  /// - Throws: `ModelError` as that does.
+  public convenience init(
+    readingTokensFrom url: URL, configuration: ModelConfiguration = ModelConfiguration()
+  ) throws(ModelError) {
+    let file = try ReadModel(contentsOf: url, allowsLinks: configuration.allowsLinks)
+    try self.init(file, configuration: configuration.withTokenLengths(of: file))
+  }
+}

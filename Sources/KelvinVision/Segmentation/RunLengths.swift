@@ -1,0 +1,93 @@
+public import Kelvin
+
+/// A mask as COCO's tools write it: how many pixels are outside, inside, outside, … going down the columns from the left.
+public struct RunLengths: Hashable, Sendable {
+  /// Rows of the picture.
+  public let height: Int
+  /// Pixels in a row of it.
+  public let width: Int
+  /// Pixels outside, then inside, by turns; the first may be zero.
+  public let counts: [Int]
+
+  /// The counts as the text that COCO's files hold (`rleToString` of its C interface): from the fourth on differences to
+  /// the last but one, in pieces of five bits from the lowest, each behind a sixth that says whether more follow, 48
+  /// added.
+  public var compressed: String {
+    var bytes: [UInt8] = []
+    for index in counts.indices {
+      var value = index > 2 ? counts[index] - counts[index - 2] : counts[index]
+      var goesOn = true
+      while goesOn {
+        let piece = value & 31
+        value >>= 5
+        // The last piece's highest bit is the number's sign.
+        goesOn = piece & 16 != 0 ? value != -1 : value != 0
+        bytes.append(UInt8(48 + piece + (goesOn ? 32 : 0)))
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Pixels inside.
+  public var area: Int { stride(from: 1, to: counts.count, by: 2).reduce(0) { $0 + counts[$1] } }
+
+  /// The smallest rectangle that has all pixels inside in it; nil where there are none.
+  public var boundingBox: PixelRect? {
+    var (left, right, top, bottom) = (width, -1, height, -1)
+    var at = 0
+    for (index, count) in counts.enumerated() {
+      defer { at += count }
+      guard index & 1 == 1, count > 0 else { continue }
+      let (first, last) = (at, at + count - 1)
+      (left, right) = (min(left, first / height), max(right, last / height))
+      let isWithinColumn = first / height == last / height
+      top = isWithinColumn ? min(top, first % height) : 0
+      bottom = isWithinColumn ? max(bottom, last % height) : height - 1
+    }
+    return right < 0 ? nil : PixelRect(x: left, y: top, width: right - left + 1, height: bottom - top + 1)
+  }
+}
+
+extension LabelMap {
+  /// The run lengths of the classes that the map has, in one walk down its columns.
+  func runLengths() -> [UInt8: RunLengths] {
+    let columns = transposed()
+    var counts = [[Int]](repeating: [], count: 256)
+    var ends = [Int](repeating: 0, count: 256)
+    var start = 0
+    while start < columns.count {
+      let label = columns[start]
+      var end = start + 1
+      while end < columns.count, columns[end] == label { end += 1 }
+      counts[Int(label)].append(start - ends[Int(label)])
+      counts[Int(label)].append(end - start)
+      ends[Int(label)] = end
+      start = end
+    }
+    var result: [UInt8: RunLengths] = [:]
+    for label in 0..<256 where !counts[label].isEmpty {
+      if ends[label] < columns.count { counts[label].append(columns.count - ends[label]) }
+      result[UInt8(label)] = RunLengths(height: height, width: width, counts: counts[label])
+    }
+    return result
+  }
+
+  /// The classes column by column, in tiles that stay in the caches.
+  private func transposed() -> [UInt8] {
+    let tile = 64
+    return [UInt8](unsafeUninitializedCapacity: classes.count) { target, count in
+      classes.withUnsafeBufferPointer { source in
+        for top in stride(from: 0, to: height, by: tile) {
+          for left in stride(from: 0, to: width, by: tile) {
+            for x in left..<min(left + tile, width) {
+              for y in top..<min(top + tile, height) {
+                target.initializeElement(at: x * height + y, to: source[y * width + x])
+              }
+            }
+          }
+        }
+      }
+      count = classes.count
+    }
+  }
+}

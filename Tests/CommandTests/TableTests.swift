@@ -1,0 +1,95 @@
+import TestSupport
+import Testing
+
+/// `kelvin predict --csv`.
+@Suite struct TableTests {
+  private let folder = TemporaryFolder()
+  private static let linear = "\(Kelvin.root)/Tests/Vectors/Classical/linear.mlmodel"
+
+  private func predict(_ arguments: [String], shell: String? = nil) -> ToolResult {
+    Kelvin.run(["predict", Self.linear, "--units", "cpu"] + arguments, shell: shell)
+  }
+
+  private func text(_ path: String) -> String { String(decoding: TemporaryFolder.read(path), as: UTF8.self) }
+
+  @Test func filesAndStandardStreamsGiveTheSameTable() throws {
+    let input = folder.write("id,a,b,c,d\nx,1,2,3,4\n\"y, z\",5,6,7,8\n", "in.csv")
+    let output = "\(folder.path)/out.csv"
+    let result = predict(["--csv", input, "--output", output, "--keep", "id", "--json"])
+    #expect(result.status == 0, "\(result)")
+    let document = try JSONValue(result.output)
+    #expect(document["rows"]?.number == 2 && document["faulty"]?.number == 0 && document["output"]?.text == output)
+    #expect(document["columns"]?.array?.map(\.text) == ["id", "y"])
+    let lines = text(output).split(separator: "\n")
+    #expect(lines.count == 3 && lines[0] == "id,y" && lines[2].hasPrefix("\"y, z\","))
+    for arguments in [
+      ["--csv", input], ["--csv", "-"], ["--csv", "-", "--output", "-"],
+      ["--csv", "/dev/stdin", "--output", "/dev/stdout"],
+    ] {
+      let piped = predict(arguments + ["--keep", "id"], shell: "exec < '\(input)'")
+      #expect(piped.status == 0 && piped.output == text(output), "\(arguments): \(piped)")
+    }
+  }
+
+  @Test func aFaultIsALineWithItsPlaceAndLeavesWhatWasThere() {
+    let input = folder.write("a,b,c,d\n1,2,3,4\n1,2,\u{1B}[31m,4\n5,6,7,8\n", "in.csv")
+    let output = folder.write("before", "out.csv")
+    let result = predict(["--csv", input, "--output", output])
+    #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")
+    #expect(
+      result.errors.contains("'\(input)', line 3, column 'c': expected a number") && !result.errors.contains("\u{1B}"))
+    #expect(text(output) == "before")
+    let going = predict(["--csv", input, "--output", output, "--keep-going"])
+    #expect(going.status == 65 && going.errorLines.count == 1, "\(going)")
+    #expect(
+      text(output).split(separator: "\n", omittingEmptySubsequences: false).map(\.isEmpty) == [
+        false, false, true, false, true,
+      ])
+  }
+
+  @Test func whatCannotBeReadOrWrittenIsALine() {
+    let input = folder.write("a,b,c,d\n1,2,3,4\n", "in.csv")
+    for (arguments, status, reason) in [
+      (["--csv", "\(folder.path)/absent.csv"], 65, "No such file"), (["--csv", folder.path], 65, "Is a directory"),
+      (["--csv", input, "--output", input], 64, "is what is read"),
+      (["--csv", input, "--output", folder.path], 65, "Is a directory"),
+      (["--csv", input, "--output", "/dev/full"], 70, "No space left"),
+      (["--csv", input, "--output", "\(folder.path)/no/out.csv"], 65, "No such file"),
+      (["--csv", input, "--input", "a=1"], 64, "--csv takes inputs from the table"),
+      (["--keep", "a", "--output-dir", "x"], 64, "belong to --csv"),
+      (["--csv", input, "--json"], 64, "--json takes standard output"),
+      (["--csv", input, "--separator", "xy"], 64, "--separator takes"),
+      (["--csv", input, "--columns", "a=z"], 64, "no column is called 'z'"), ([], 64, "--output-dir says"),
+    ] as [([String], Int32, String)] {
+      let result = predict(arguments)
+      #expect(result.status == status && result.errors.contains(reason), "\(arguments): \(result)")
+    }
+    #expect(TemporaryFolder.entries(folder.path) == ["in.csv"])
+  }
+
+  @Test func aDiskThatFillsUpLeavesWhatWasThere() {
+    let input = folder.write("a,b,c,d\n" + String(repeating: "1,2,3,4\n", count: 40_000), "in.csv")
+    let output = folder.write("before", "out.csv")
+    // Two hundred blocks of 512 bytes.
+    let result = predict(["--csv", input, "--output", output], shell: "ulimit -f 200")
+    #expect(result.status == 70 && result.errors.contains("File too large"), "\(result)")
+    #expect(text(output) == "before" && TemporaryFolder.entries(folder.path)?.sorted() == ["in.csv", "out.csv"])
+  }
+
+  @Test func anInterruptedRunKeepsItsRowsBesideWhatWasThere() {
+    let pipe = "\(folder.path)/pipe"
+    let output = folder.write("before", "out.csv")
+    // The table never ends by itself: the tool is interrupted once some of it has come.
+    // What is written is more than a pipe holds, so that the tool has begun to read.
+    let script = """
+      mkfifo '\(pipe)'; "$0" "$@" --csv '\(pipe)' --output '\(output)' & tool=$!
+      exec 9> '\(pipe)'; echo a,b,c,d >&9; yes 1,2,3,4 | head -n 20000 >&9
+      kill -TERM $tool; wait $tool
+      """
+    let result = Kelvin.run(["predict", Self.linear, "--units", "cpu"], script: script)
+    #expect(result.status == 130 && result.errors.contains("interrupted after"), "\(result)")
+    #expect(text(output) == "before")
+    let partial = text("\(output).partial")
+    #expect(partial.hasPrefix("y\n") && partial.hasSuffix("\n"))
+  }
+}
