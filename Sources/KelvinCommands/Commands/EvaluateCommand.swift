@@ -6,7 +6,7 @@ import KelvinVision
 
 struct EvaluateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "evaluate", abstract: "Says how good models are on examples whose answers are known, and which to use here.",
+    commandName: "evaluate", abstract: "Holds models to known answers, and says which to use on this machine.",
     discussion: """
       Several models, or one on several --units and with several --precisions, answer the same examples, each of which is \
       read once. All are held against the first, example by example: the difference in the first figure with its interval \
