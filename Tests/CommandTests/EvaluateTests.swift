@@ -96,6 +96,31 @@ import Testing
     #expect(!text.contains("http://") && !text.contains("https://"))
   }
 
+  @Test func theVerdictNamesAModelAndThoseThatNothingBeats() throws {
+    let result = evaluate(dataset(), "--units", "cpu", "--units", "reference", "--pareto", "--json")
+    #expect(result.status == 0, "\(result)")
+    let document = try JSONValue(result.output)
+    let results = try #require(document["results"]?.array)
+    let names = results.compactMap { $0["model"]?.text }
+    #expect(names == ["cpu, full", "cpu, high", "cpu, low", "reference, full", "reference, high", "reference, low"])
+    let verdict = try #require(document["verdict"])
+    #expect(names.contains(verdict["model"]?.text ?? ""))
+    let front = try #require(verdict["front"]?.array).compactMap(\.text)
+    #expect(results.filter { $0["isOnFront"]?.bool == true }.compactMap { $0["model"]?.text }.sorted() == front.sorted())
+    for one in results {
+      let device = one["model"]?.text?.hasPrefix("cpu") == true ? "cpu" : "reference"
+      #expect(one["devices"]?[device]?.number.map { $0 > 0 } == true, "\(result.output)")
+      // More than the model's files, less than a machine has.
+      #expect(one["peakMemory"]?.number.map { $0 > 1e6 && $0 < 1e10 } == true, "\(result.output)")
+    }
+    let page = "\(folder.path)/page.html"
+    let table = evaluate(
+      dataset(), "--units", "cpu", "--precisions", "full,low", "--pareto", "--report", page)
+    #expect(table.output.contains("FRONT") && table.output.contains("For this job on this machine: "), "\(table)")
+    let text = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
+    #expect(text.contains("class=\"front\"") && text.contains("<span class=\"tag\">pick</span>"))
+  }
+
   @Test func whatCannotBeEvaluatedIsOneLine() throws {
     _ = dataset()
     for (path, words) in [

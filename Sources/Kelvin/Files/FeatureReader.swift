@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
 import KelvinFormats
-import KelvinGraph
+package import KelvinGraph
 package import KelvinImages
 
 /// Reads inputs from files and texts, and checks them against the model's features, before anything is compiled.
@@ -21,6 +21,13 @@ package struct FeatureReader {
   ) throws(ModelError) {
     function = try model.function(functionName)
     self.orientation = orientation
+    self.cropAndScale = cropAndScale
+  }
+
+  /// Of a function as it is called.
+  package init(_ function: Function, cropAndScale: ImageCropAndScale? = nil) {
+    self.function = function
+    orientation = nil
     self.cropAndScale = cropAndScale
   }
 

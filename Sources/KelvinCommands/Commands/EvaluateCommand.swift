@@ -6,7 +6,7 @@ import KelvinVision
 
 struct EvaluateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "evaluate", abstract: "Says how good models are on examples whose answers are known, and which to use here.",
+    commandName: "evaluate", abstract: "Holds models to known answers, and says which to use on this machine.",
     discussion: """
       Several models, or one on several --units and with several --precisions, answer the same examples, each of which is \
       read once. All are held against the first, example by example: the difference in the first figure with its interval \
@@ -14,9 +14,13 @@ struct EvaluateCommand: ParsableCommand {
       test). Size, memory and time are measured of each in a process of its own, one after another. The verdict is the \
       fastest of those that lose at most two points to the best, or a fiftieth of an error, with 95 % confidence.
 
-      What is judged goes by the models, or by --task. Classification: a folder with one folder for each class, a file of lines \
-      'picture,class', or a document as COCO's whose pictures have one category each; ECE is the expected calibration \
-      error. A picture that cannot be read is a line and never the end; the status is 65 then, once all is done.
+      What is judged goes by the first model, or by --task. Classification: a folder with one folder for each class, a file of \
+      lines 'picture,class', or a document as COCO's whose pictures have one category each; ECE is the expected calibration \
+      error. Segmentation: a folder with 'images' and 'labels' in it, a PNG of classes in the second for each picture in the \
+      first (255 is not judged; classes.txt names classes), or a document as COCO's with polygons or run lengths. Detection: \
+      a document as COCO's with boxes. Regression: a CSV file with columns called as the inputs are, and one with what is \
+      right, 'target' or as the output is called. An example that cannot be read is a line and never the end; the status \
+      is 65 then, once all is done.
       """)
 
   @Argument(help: ArgumentHelp("Models, then the data set.", valueName: "models-and-dataset"))
@@ -30,6 +34,11 @@ struct EvaluateCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("Class labels, one a line, in place of the models' own.", valueName: "file"))
   var labels: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How a detector's outputs become boxes, where the model does not say (docs/detection-heads.md).", valueName: "file"))
+  var head: String?
 
   @Option(
     name: .customLong("precisions"),
@@ -82,6 +91,9 @@ struct EvaluateCommand: ParsableCommand {
     var asked = EvaluationOptions()
     asked.labels = try labels.map(LabelFile.read)
     asked.normalization = pixels.normalization
+    asked.head = try head.map { path in
+      try evaluating { () throws(VisionError) in try DetectionHead(contentsOf: URL(filePath: path)) }
+    }
     asked.cropAndScale = fitting.cropAndScale
     let job = try evaluating { () throws(VisionError) in
       if let task { task } else { try Evaluations.of(model, asked) }

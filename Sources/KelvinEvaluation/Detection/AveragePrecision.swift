@@ -48,12 +48,15 @@ public struct AveragePrecision: Hashable, Sendable {
   ///   - pictures: in the order in which equally sure detections are taken.
   ///   - size: of what counts; all else is neither to be found nor wrong.
   public init(_ pictures: [DetectedPicture], size: Size = .any) {
-    let labels = Set(pictures.flatMap { $0.truths.map(\.label) }).sorted()
+    self = DetectionMatches(pictures, size: size).precision()
+  }
+
+  /// - Parameter classes: of each class, what its detections are on each picture.
+  init(_ classes: [(label: Int, pictures: [Matched])]) {
     var precisions: [[Double]] = []
     var recalls: [Double] = []
     var byClass: [Int: Double] = [:]
-    for label in labels {
-      let matched = pictures.map { Self.match($0, label, size.areas) }
+    for (label, matched) in classes {
       let count = matched.reduce(0) { $0 + $1.count }
       guard count > 0 else { continue }
       let found = matched.flatMap(\.detections)
@@ -76,9 +79,10 @@ public struct AveragePrecision: Hashable, Sendable {
     self.byClass = byClass
   }
 
-  private enum Outcome { case right, wrong, ignored }
+  enum Outcome { case right, wrong, ignored }
 
-  private struct Matched {
+  /// What the detections of a class on a picture are.
+  struct Matched: Sendable {
     /// Of each detection, at each overlap.
     var detections: [(confidence: Double, outcomes: [Outcome])]
     /// What is to be found.
@@ -86,7 +90,7 @@ public struct AveragePrecision: Hashable, Sendable {
   }
 
   /// Gives each detection of a class, the surest first, the free truth that it overlaps most.
-  private static func match(_ picture: DetectedPicture, _ label: Int, _ areas: ClosedRange<Double>) -> Matched {
+  static func match(_ picture: DetectedPicture, _ label: Int, _ areas: ClosedRange<Double>) -> Matched {
     let all = picture.detections.filter { $0.label == label }
     let detections = all.indices.sorted { (all[$1].confidence, $0) < (all[$0].confidence, $1) }
       .prefix(mostDetections).map { all[$0] }

@@ -46,6 +46,7 @@ extension Evaluation {
       let shown = ContactSheet.Picture.thumbnail(shownAs: examples[mistake.example].name, mistake.answers) {
         () throws(VisionError) in try picture(of: mistake.example, by: contender)
       }
+      guard let shown else { return }
       made.withLock { $0[place] = EvaluationPage.Mistake(picture: shown, caption: mistake.caption) }
     }
     return made.withLock { made in mistakes.indices.compactMap { made[$0] } }
@@ -63,16 +64,14 @@ extension EvaluationSection {
 }
 
 extension ContactSheet.Picture {
-  /// A picture that is already upright; what cannot be seen any more says why.
+  /// A picture that is already upright; what cannot be seen any more says why. Nil where there is nothing to see.
   fileprivate static func thumbnail(
     shownAs name: String, _ labels: [(name: String, figure: String)],
     of picture: () throws(VisionError) -> PixelBuffer?
-  ) -> ContactSheet.Picture {
+  ) -> ContactSheet.Picture? {
     let labels = labels.map { (name: $0.name, confidence: $0.figure) }
     do throws(VisionError) {
-      guard let pixels = try picture() else {
-        return ContactSheet.Picture(path: name, labels: labels, width: 0, height: 0, thumbnail: nil, fault: "")
-      }
+      guard let pixels = try picture() else { return nil }
       do throws(ImageError) {
         return try thumbnail(of: pixels, orientation: .up, encodedAs: name, labels)
       } catch { throw .image(error) }

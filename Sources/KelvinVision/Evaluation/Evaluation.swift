@@ -138,6 +138,8 @@ public struct EvaluationOptions: Sendable {
   public var normalization: PixelNormalization?
   /// How a picture is brought to the model's size; as the request has it where nil.
   public var cropAndScale: ImageCropAndScale?
+  /// How a detector's outputs become boxes, where the model does not say.
+  public var head: DetectionHead?
   /// The output that is judged; the only one that can be meant where nil.
   public var output: String?
 

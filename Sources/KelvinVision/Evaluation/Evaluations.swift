@@ -3,7 +3,9 @@ public import Kelvin
 /// The jobs that models can be held to.
 public enum Evaluations {
   /// All there are. A model is held to the first that it does.
-  public static let all: [any Evaluation.Type] = [ClassificationEvaluation.self, SegmentationEvaluation.self]
+  public static let all: [any Evaluation.Type] = [
+    ClassificationEvaluation.self, SegmentationEvaluation.self, DetectionEvaluation.self, RegressionEvaluation.self,
+  ]
 
   /// The job by its name, nil for none such.
   public static func named(_ task: String) -> (any Evaluation.Type)? { all.first { $0.task == task } }

@@ -1,0 +1,55 @@
+public import FoundationEssentials
+import Kelvin
+import KelvinEvaluation
+
+/// Pictures with boxes around what is on them, from a document as COCO's.
+public struct DetectedPictures: EvaluationDataset {
+  /// A picture.
+  public struct Picture: EvaluationExample {
+    /// Where it lies.
+    public let path: String
+    /// The same.
+    public var name: String { path }
+    /// What is on it; classes are the data set's.
+    let truths: [DetectedPicture.Truth]
+  }
+
+  public let examples: [Picture]
+  public let remarks: [String]
+  /// What classes are called, by their numbers in the truths.
+  public let names: [String]
+
+  /// A data set.
+  ///
+  /// - Parameter url: a JSON document with `images` (`id`, `file_name`), `categories` (`id`, `name`) and `annotations`: `image_id`,
+  ///   `category_id`, `bbox` (left, top, width and height in pixels of the upright picture), and where they are known `area` of
+  ///   what is in the box and `iscrowd`. A picture without annotations has nothing on it.
+  /// - Throws: `VisionError.invalidRequest` where there are no boxes, with what was expected.
+  public init(contentsOf url: URL) throws(VisionError) {
+    let path = url.relativePath
+    let document = try COCODocument(contentsOf: url)
+    let numbers = Dictionary(document.categories.enumerated().map { ($1.id, $0) }) { first, _ in first }
+    let annotations = document.annotationsByImage
+    var boxCount = 0
+    examples = document.images.map { image in
+      let truths = (annotations[image.id] ?? []).compactMap { annotation -> DetectedPicture.Truth? in
+        guard let label = numbers[annotation.categoryId], let box = annotation.bbox, box.count == 4,
+          box.allSatisfy(\.isFinite)
+        else { return nil }
+        return DetectedPicture.Truth(
+          label: label, box: EvaluatedBox(x: box[0], y: box[1], width: box[2], height: box[3]), area: annotation.area,
+          isCrowd: annotation.iscrowd == 1)
+      }
+      boxCount += truths.count
+      return Picture(path: document.path(of: image, in: path), truths: truths)
+    }
+    guard boxCount > 0 else {
+      throw .invalidRequest(
+        "'\(path)' has no boxes; expected \"annotations\": [{\"image_id\", \"category_id\", \"bbox\": [left, top, width, height]}]")
+    }
+    names = document.categories.map(\.name)
+    let left = document.annotations.count - boxCount
+    remarks =
+      left == 0 ? [] : ["\(left) annotation\(left == 1 ? " has" : "s have") no box, picture or category, and do\(left == 1 ? "es" : "") not count"]
+  }
+}

@@ -1,0 +1,103 @@
+import Kelvin
+import KelvinBasics
+public import KelvinEvaluation
+
+/// How far the numbers of one or several models are from those that are right.
+public struct RegressionEvaluation: Evaluation {
+  /// What one of them said.
+  public struct Result: Sendable {
+    /// The contender's.
+    public let name: String
+    /// Of each row that could be read, in the data set's order.
+    public let answers: [Double]
+    /// How good that is; nil where an answer is no number.
+    public let errors: RegressionErrors?
+    /// Of the mean of the distances, with 95 % confidence (``Bootstrap``).
+    public let interval: ClosedRange<Double>?
+    let distances: [Double]
+  }
+
+  public let contenders: [EvaluationContender<RegressionRequest>]
+  public let examples: [RegressionTable.Row]
+  /// What is right, of each row that could be read.
+  public let truths: [Double]
+  /// The column that it stands in.
+  public let target: String
+  /// In the order of the contenders.
+  public let results: [Result]
+  public let faults: [EvaluationFault]
+  public let remarks: [String] = []
+  private let comparisons = ComparisonCache()
+
+  /// Lets models answer rows, each of which is read once. Several are at work at a time.
+  ///
+  /// - Parameters:
+  ///   - contenders: at least one; the others are compared with the first.
+  ///   - dataset: rows of inputs and what is right.
+  ///   - progress: told how many rows are done, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where a column is missing, or a field is not what a model takes;
+  ///   `prediction` where a model fails.
+  public init(
+    of contenders: [EvaluationContender<RegressionRequest>], on dataset: RegressionTable,
+    progress: @Sendable (Int) -> Void = { _ in }
+  ) throws(VisionError) {
+    let target = try Self.target(in: dataset, of: contenders.map(\.request))
+    let run = try EvaluationRun<[Double]>(Self.self, contenders, on: dataset, progress: progress) {
+      (place, question, row) throws(VisionError) in
+      guard let truth = Double(row.texts[target] ?? ""), truth.isFinite else {
+        throw .invalidRequest("line \(row.line): '\(row.texts[target] ?? "")' in column '\(target)' is no number")
+      }
+      do throws(VisionError) { return [truth, try contenders[place].request.number(question)] } catch {
+        guard case .invalidRequest(let reason) = error else { throw error }
+        throw .invalidRequest("line \(row.line): \(reason)")
+      }
+    }
+    let truths = run.outcomes[0].map { $0[0] }
+    results = zip(contenders, run.outcomes).map { contender, outcomes in
+      let answers = outcomes.map { $0[1] }
+      let distances = zip(truths, answers).map { abs($0 - $1) }
+      return Result(
+        name: contender.name, answers: answers,
+        errors: answers.allSatisfy(\.isFinite) ? RegressionErrors(Array(zip(truths, answers))) : nil,
+        interval: Bootstrap.interval(of: distances.count) { Self.mean(of: distances, at: $0) }, distances: distances)
+    }
+    (self.contenders, self.target, self.truths) = (contenders, target, truths)
+    (examples, faults) = (run.answered.map { dataset.examples[$0] }, run.faults)
+  }
+
+  private static let usualTarget = "target"
+
+  /// The column with what is right.
+  private static func target(in table: RegressionTable, of requests: [RegressionRequest]) throws(VisionError) -> String {
+    let inputs = Set(requests.flatMap(\.inputNames))
+    for request in requests {
+      let missing = request.requiredNames.filter { !table.columns.contains($0) }
+      guard missing.isEmpty else {
+        throw .invalidRequest(
+          "the table has no column \(missing.prefix(3).map { "'\($0)'" }.joined(separator: ", ")) for the model's inputs; "
+            + "its columns are \(table.columns.map { "'\($0)'" }.joined(separator: ", "))")
+      }
+    }
+    let others = table.columns.filter { !inputs.contains($0) }
+    let named = ([usualTarget] + requests.map(\.output)).first(where: others.contains)
+    guard let target = named ?? (others.count == 1 ? others[0] : nil) else {
+      throw .invalidRequest(
+        "what is right must stand in a column '\(usualTarget)', or in one called '\(requests[0].output)' as the output is; "
+          + "beside the inputs there are \(others.isEmpty ? "none" : others.map { "'\($0)'" }.joined(separator: ", "))")
+    }
+    return target
+  }
+
+  static func mean(of numbers: [Double], at places: [Int]) -> Double? {
+    places.isEmpty ? nil : places.reduce(0) { $0 + numbers[$1] } / Double(places.count)
+  }
+
+  public func comparison(of contender: Int, with other: Int) -> EvaluationComparison {
+    comparisons.comparison(contender, other) {
+      let differences = zip(results[contender].distances, results[other].distances).map { $0 - $1 }
+      return EvaluationComparison(
+        difference: Self.mean(of: differences, at: Array(differences.indices)),
+        interval: Bootstrap.interval(of: differences.count) { Self.mean(of: differences, at: $0) })
+    }
+  }
+}
