@@ -13,7 +13,8 @@ package struct RowWalk: Sendable {
       guard case .host(let step) = part, let step = step as? any RowColumnStep else { return nil }
       steps.append(step)
     }
-    guard function.inputs.allSatisfy({ Self.takes($0, steps) }), function.outputs.allSatisfy({ Self.gives($0, steps) }) else {
+    guard function.inputs.allSatisfy({ Self.takes($0, steps) }), function.outputs.allSatisfy({ Self.gives($0, steps) })
+    else {
       return nil
     }
     self.steps = steps
