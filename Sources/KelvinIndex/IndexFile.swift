@@ -20,49 +20,25 @@ package struct IndexFile: Sendable, Hashable {
 
   /// Opens what is there, as it is at this moment, whatever is written meanwhile.
   ///
-  /// - Parameter helperCount: connections that are wanted besides, of the same moment, for other threads.
-  /// - Returns: the connection, and the others; none where the file changed while they were opened.
   /// - Throws: `absent`, `unusable`, `libraryMissing`, `io`.
-  func openForReading(helperCount: Int = 0) throws(PhotoIndexError) -> (first: Database, helpers: [Database]) {
+  func openForReading() throws(PhotoIndexError) -> Database {
     guard access(path.pathBytes, F_OK) == 0 else {
       throw PhotoIndexError(
         .absent, "there is no index of '\(folder)' ('\(path)'); make one: kelvin index FOLDER --model MODEL")
     }
-    do throws(PhotoIndexError) { return try snapshot(.reading, helperCount) } catch {
+    do throws(PhotoIndexError) { return try snapshot(.reading) } catch {
       // Readers share files beside the index, which cannot be made where nothing can be written.
       guard error.code == .io, isOnlyReadable else { throw error }
-      return try snapshot(.readingUnchanging, helperCount)
+      return try snapshot(.readingUnchanging)
     }
   }
 
-  private func snapshot(
-    _ access: Database.Access, _ helperCount: Int
-  ) throws(PhotoIndexError) -> (first: Database, helpers: [Database]) {
-    var helpers: [Database] = []
-    for _ in 0..<helperCount { helpers.append(try connection(access)) }
-    let before = try versions(helpers)
-    let database = try connection(access)
-    try database.run("BEGIN")
-    try IndexSchema.check(database)
-    // What a connection says of the version changes with what others commit, so that all see the same if it does not: before the
-    // first began, and from within their own transactions.
-    for helper in helpers {
-      try helper.run("BEGIN")
-      try IndexSchema.check(helper)
-    }
-    return (database, try versions(helpers) == before ? helpers : [])
-  }
-
-  private func versions(_ databases: [Database]) throws(PhotoIndexError) -> [Int64] {
-    var versions: [Int64] = []
-    for database in databases { versions.append(try database.number("PRAGMA data_version")) }
-    return versions
-  }
-
-  private func connection(_ access: Database.Access) throws(PhotoIndexError) -> Database {
+  private func snapshot(_ access: Database.Access) throws(PhotoIndexError) -> Database {
     let database = try Database(path, access)
     // Pages are read where the system has them. No more than that is mapped of a file whatever its size.
     try database.run("PRAGMA mmap_size = \(Int64(1) << 36)")
+    try database.run("BEGIN")
+    try IndexSchema.check(database)
     return database
   }
 

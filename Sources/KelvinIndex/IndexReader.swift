@@ -4,19 +4,13 @@ import KelvinSteps
 package final class IndexReader {
   package let file: IndexFile
   let database: Database
-  /// Of the same moment, for other threads.
-  let helpers: [Database]
   /// What the index says of itself: the model's name, what tells it from others, the length of its vectors.
   package let facts: IndexFacts
 
-  /// How many threads compare vectors: one where the file changed while it was opened.
-  package var threadCount: Int { helpers.count + 1 }
-
-  /// - Parameter threadCount: how many threads compare vectors.
   /// - Throws: `absent`, `unusable`, `libraryMissing`, `io`.
-  package init(_ file: IndexFile, threadCount: Int = 1) throws(PhotoIndexError) {
+  package init(_ file: IndexFile) throws(PhotoIndexError) {
     self.file = file
-    (database, helpers) = try file.openForReading(helperCount: max(threadCount - 1, 0))
+    database = try file.openForReading()
     facts = try IndexFacts(database)
   }
 

@@ -70,31 +70,6 @@ import Testing
     }
   }
 
-  /// With gaps where pictures were dropped, and while another connection is at it.
-  @Test func anyNumberOfThreadsFindTheSame() throws {
-    let writer = try fixture.writer(IndexFixture.facts(dimensions: 3))
-    let ids = try writer.write(
-      (0..<40).map { place in
-        let angle = Float(place * 7 % 40)
-        return IndexFixture.record("\(place)", vector: [angle, 20 - angle, 1])
-      })
-    try writer.drop(Array(ids[5..<30]))
-    var question = IndexReader.Question(limit: 40)
-    question.likeness = .vector([1, 2, 3])
-    let one = try IndexReader(fixture.file).search(question)
-    #expect(one.count == 15)
-    for threadCount in [2, 3, 7, 60] {
-      let reader = try IndexReader(fixture.file, threadCount: threadCount)
-      #expect(reader.threadCount == threadCount)
-      let matches = try reader.search(question).matches
-      #expect(matches == one.matches)
-    }
-    let reader = try IndexReader(fixture.file, threadCount: 2)
-    try writer.drop([ids[0]])
-    #expect(try reader.search(question).count == 15)
-    #expect(try IndexReader(fixture.file, threadCount: 2).search(question).count == 14)
-  }
-
   @Test func nearDuplicatesAreThoseWhoseHashesDifferInFewBits() throws {
     let hash: UInt64 = 0xF0E1_D2C3_B4A5_9687
     _ = try fixture.writer().write([

@@ -53,7 +53,19 @@ extension IndexReader {
         .notIndexed,
         "a vector of \(vector.count) numbers cannot be compared with the \(facts.dimensions) of '\(file.path)'")
     }
-    return try VectorScan(unit, count: vector.count).scores([database] + helpers)
+    var scores: [(picture: Int64, score: Float)] = []
+    let rows = try database.prepare("SELECT picture, vector FROM embeddings")
+    try unit.withUnsafeBufferPointer { (unit) throws(PhotoIndexError) in
+      guard let wanted = UnsafeRawPointer(unit.baseAddress) else { return }
+      while try rows.step() {
+        let score: Float? = rows.withBytes(1) { bytes in
+          guard bytes.count == unit.count, let start = bytes.baseAddress else { return nil }
+          return UnitVector.product(start, wanted, count: vector.count)
+        }
+        if let score, score.isFinite { scores.append((rows.integer(0), score)) }
+      }
+    }
+    return scores
   }
 
   private func coefficients(

@@ -1,7 +1,6 @@
 public import FoundationEssentials
 public import Kelvin
 import KelvinBasics
-import KelvinEngine
 public import KelvinIndex
 
 /// What a search found.
@@ -35,12 +34,9 @@ extension PhotoIndex {
   public func search(
     _ query: PhotoQuery, like picture: URL, model: (PhotoIndex.Settings) throws(VisionError) -> PhotoModel
   ) throws(VisionError) -> PhotoSearchResult {
-    let reader = try reader(threadCount: Self.threadCount)
+    let reader = try reader()
     return try search(query, like: try likeness(of: picture.relativePath, in: reader, model), in: reader)
   }
-
-  /// More are kept waiting by the memory that vectors are read from.
-  private static var threadCount: Int { min(defaultThreadCount, 4) }
 
   private func search(
     _ query: PhotoQuery, like likeness: Likeness?, in reader: IndexReader

@@ -62,10 +62,8 @@ public struct PhotoIndex: Sendable {
   }
 
   /// Opens the index as it is now.
-  ///
-  /// - Parameter threadCount: how many threads compare vectors.
-  func reader(threadCount: Int = 1) throws(VisionError) -> IndexReader {
-    try indexing { () throws(PhotoIndexError) in try IndexReader(file, threadCount: threadCount) }
+  func reader() throws(VisionError) -> IndexReader {
+    try indexing { () throws(PhotoIndexError) in try IndexReader(file) }
   }
 }
 
