@@ -31,12 +31,8 @@ package protocol KernelCalls: Sendable {
   func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<Program>
   func integerProduct(_ plan: IntegerProductPlan) -> Call<Program>
   func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> Call<Program>
-  func layerNormalization(_ op: LayerNormalization, _ groups: LineGroups, _ pass: LinePass, inputs: Int) -> Call<
-    Program
-  >
-  func linear(_ product: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: CodedOperand?) -> Call<
-    Program
-  >
+  func layerNormalization(_ op: LayerNormalization, _: LineGroups, _: LinePass, inputs: Int) -> Call<Program>
+  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: CodedOperand?) -> Call<Program>
   func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> Call<Program>
   func matmul(_ plan: MatMulPlan) -> Call<Program>
   func pad(_ plan: PadPlan) -> Call<Program>

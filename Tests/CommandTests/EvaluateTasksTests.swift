@@ -165,7 +165,8 @@ import Testing
     for (row, error) in errors.enumerated() {
       let fields = names.indices.map { Double(row + 1) * Double($0 + 1) / 4 }
       let inputs = zip(names, fields).flatMap { ["--input", "\($0)=\($1)"] }
-      let said = Kelvin.run(["predict", model] + inputs + ["--units", "cpu", "--json"])
+      let outputs = ["--output-dir", "\(folder.path)/outputs"]
+      let said = Kelvin.run(["predict", model] + inputs + outputs + ["--units", "cpu", "--json"])
       let answer = try #require(try JSONValue(said.output)["outputs"]?["0"]?["value"]?.number, "\(said)")
       lines.append("\(answer - error)," + fields.map { "\($0)" }.joined(separator: ","))
     }

@@ -48,7 +48,7 @@ import Testing
   }
 
   /// Address space in MB: from what does not hold the program's own libraries to what holds all of it.
-  private static let ladder = [50, 100, 150, 200, 250, 300, 400, 600, 800, 1000, 1500, 2000]
+  private static let ladder = [60, 100, 150, 200, 250, 300, 400, 600, 800, 1000, 1500, 2000]
 
   @Test(
     .boundsAddresses,

@@ -75,7 +75,7 @@ final class ResultPrinter<Document: PictureResult> {
       }
     }
     let files = good.flatMap(\.files)
-    Console.print(table.text() + (files.isEmpty ? "" : "\n"))
-    if !files.isEmpty { Console.print(lines: files) }
+    Console.print(table.text())
+    if !files.isEmpty { Console.print(lines: [""] + files) }
   }
 }

@@ -77,7 +77,7 @@ enum EvaluationCharts {
 
   static let style: Markup = """
     th:first-child,td:first-child{text-align:left;white-space:normal}.words{text-align:left!important;white-space:normal!important;\
-    overflow-wrap:anywhere}
+    overflow-wrap:break-word}
     .chart{margin:8px 0;max-width:560px}.chart svg{width:100%;height:auto;display:block}
     .chart .axis,.chart .even,.chart .reach,.chart .tickline{fill:none;stroke:var(--line);stroke-width:1}
     .chart .even{stroke:var(--soft);stroke-dasharray:3 3}.chart .reach{stroke:var(--d0);stroke-width:2}
