@@ -107,7 +107,11 @@ final class TableRun: Sendable {
     }
     let isCancelled =
       end.failure?.code == .predictionCancelled || end.failure == nil && cancellation?.isCancelled == true
-    if let failure = end.failure, !isCancelled { throw failure }
+    if let failure = end.failure, !isCancelled {
+      // Threads that found no work may hold this run, and so the file, for a moment yet.
+      writing.withLock { $0.file.abandon() }
+      throw failure
+    }
     return try finish(end.result, isCancelled: isCancelled)
   }
 
