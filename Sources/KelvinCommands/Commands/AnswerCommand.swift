@@ -58,7 +58,7 @@ struct AnswerCommand: ParsableCommand {
       throw ValidationError("--\(name) takes a number from 1, got \(value)")
     }
     if let overlap, overlap < 0 { throw ValidationError("--overlap takes a number from 0, got \(overlap)") }
-    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
+    try output.validate(beside: format)
   }
 
   private struct Document: Encodable {

@@ -47,7 +47,7 @@ struct ClassifyCommand: ParsableCommand {
   func validate() throws {
     guard names.count > (namesModel ? 1 : 0) else { throw ValidationError("name at least one picture") }
     if let top, top < 1 { throw ValidationError("--top takes a number from 1, got \(top)") }
-    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
+    try output.validate(beside: format)
   }
 
   func run() throws {
@@ -63,8 +63,8 @@ struct ClassifyCommand: ParsableCommand {
     }
     let classNames = try labels.map(LabelFile.read) ?? usual.labels
     let measured = try curves.read()
-    let run = PictureRun<[ClassificationObservation]>(
-      PictureFiles.named(namesModel ? Array(names.dropFirst()) : names), orientation: pictures.orientation)
+    let files = PictureFiles.named(namesModel ? Array(names.dropFirst()) : names)
+    let run = PictureRun<PictureClasses>(files, orientation: pictures.orientation)
     let model = try Model.loadWithProgress(
       try ReadModel(contentsOf: usual.url, allowsLinks: configuration.allowsLinks), configuration)
     var request = try recognizing { () throws(VisionError) in
@@ -80,23 +80,15 @@ struct ClassifyCommand: ParsableCommand {
           + "alone (--min-confidence)")
     }
 
-    let printer = ResultPrinter<PictureClasses>(format, isDocument: output.json)
-    let status = try run.perform(
-      "classifying",
-      look: { [request] _, picture in
-        try recognizing { () throws(VisionError) in
-          try request.classify(picture.pixels, orientation: picture.orientation)
-        }
-      },
-      report: { try printer.add(PictureClasses(image: $0.path, shown($0.answer ?? []), error: $0.error)) })
-    model.remarks.forEach(Console.note)
-    try printer.finish()
-    if status != .success { throw SilentFailure(status: status) }
-  }
-
-  private func shown(_ observations: [ClassificationObservation]) -> [ClassificationObservation] {
-    let kept = confidence.isGiven ? observations.filter(confidence.filter.keeps) : observations
-    return Array(kept.prefix(top ?? (confidence.isGiven ? .max : Self.usualCount)))
+    let filter = confidence.isGiven ? confidence.filter : nil
+    let most = top ?? (filter == nil ? Self.usualCount : .max)
+    try run.show("classifying", by: model, format, isDocument: output.json) { [request] index, picture in
+      let seen = try recognizing { () throws(VisionError) in
+        try request.classify(picture.pixels, orientation: picture.orientation)
+      }
+      let kept = filter.map { seen.filter($0.keeps) } ?? seen
+      return PictureClasses(image: files[index].path, Array(kept.prefix(most)))
+    }
   }
 
   private static let usualCount = 5

@@ -12,8 +12,7 @@ struct DetectCommand: ParsableCommand {
       torchvision and TensorFlow, DETR, files of Ultralytics' exporter. Of others, such as YOLO's raw heads, a few lines \
       of JSON (--head) say how numbers become boxes: docs/detection-heads.md.
 
-      Pictures are files, folders with all pictures below them, patterns such as 'holiday/*.jpg', or - for one on \
-      standard input. One that cannot be read is a line and never the end; the status is 65 then, once all is done. \
+      \(PictureOptions.taken) \
       Places are pixels of the upright picture, from its top left corner, whatever part of it the model saw. With \
       --output-dir each picture is written with its objects drawn on it, as NAME.objects.png.
       """)
@@ -21,7 +20,7 @@ struct DetectCommand: ParsableCommand {
   @Argument(help: .model)
   var model: String
 
-  @Argument(help: "Pictures: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.")
+  @Argument(help: .pictures)
   var images: [String]
 
   @Option(help: ArgumentHelp("How the model's outputs become boxes, where it does not say.", valueName: "file"))
@@ -68,7 +67,7 @@ struct DetectCommand: ParsableCommand {
   func validate() throws {
     guard !images.isEmpty else { throw ValidationError("name at least one picture") }
     if let max, max < 1 { throw ValidationError("--max takes a number from 1, got \(max)") }
-    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
+    try output.validate(beside: format)
   }
 
   func run() throws {
@@ -94,29 +93,19 @@ struct DetectCommand: ParsableCommand {
     }
 
     let drawings = try outputDir.map { try DrawnPictures(in: $0, of: files, "objects") }
-    let printer = ResultPrinter<PictureObjects>(format, isDocument: output.json)
     let (wanted, most) = (Set(only), max ?? .max)
-    let status = try run.perform(
-      "detecting",
-      look: { [request] index, picture in
-        let found = try recognizing { () throws(VisionError) in
-          try request.detect(picture.pixels, orientation: picture.orientation)
+    try run.show("detecting", by: model, format, isDocument: output.json) { [request] index, picture in
+      let found = try recognizing { () throws(VisionError) in
+        try request.detect(picture.pixels, orientation: picture.orientation)
+      }
+      let kept = found.filter { wanted.isEmpty || wanted.contains($0.labels.first?.identifier ?? "") }.prefix(most)
+      let drawing = try drawings.map { drawings in
+        let drawn = try recognizing { () throws(VisionError) in
+          try picture.pixels.drawing(Array(kept), orientation: picture.orientation, labels: request.labels ?? [])
         }
-        let kept = found.filter { wanted.isEmpty || wanted.contains($0.labels.first?.identifier ?? "") }.prefix(most)
-        let size = picture.uprightSize
-        let drawing = try drawings.map { drawings in
-          let drawn = try recognizing { () throws(VisionError) in
-            try picture.pixels.drawing(Array(kept), orientation: picture.orientation, labels: request.labels ?? [])
-          }
-          return try drawings.write(drawn, index)
-        }
-        return PictureObjects(
-          image: files[index].path, width: size.width, height: size.height,
-          observations: kept.map { PictureObjects.Object($0, in: size) }, drawing: drawing)
-      },
-      report: { try printer.add($0.answer ?? PictureObjects(image: $0.path, error: $0.error)) })
-    model.remarks.forEach(Console.note)
-    try printer.finish()
-    if status != .success { throw SilentFailure(status: status) }
+        return try drawings.write(drawn, index)
+      }
+      return PictureObjects(image: files[index].path, picture.uprightSize, kept, drawing: drawing)
+    }
   }
 }

@@ -59,7 +59,7 @@ struct EmbedCommand: ParsableCommand {
     guard !texts.isEmpty || lines != nil else { throw ValidationError("give texts, or a file of --lines") }
     if let maxTokens, maxTokens < 3 { throw ValidationError("--max-tokens takes a number from 3, got \(maxTokens)") }
     guard top > 0 else { throw ValidationError("--top takes a number from 1, got \(top)") }
-    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
+    try output.validate(beside: format)
   }
 
   func run() throws {

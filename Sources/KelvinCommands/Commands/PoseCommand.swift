@@ -11,8 +11,7 @@ struct PoseCommand: ParsableCommand {
       joint, by which poses grow from the surest joints on. Without displacements, or with --single, there is one pose: \
       every joint where its score is largest.
 
-      Pictures are files, folders with all pictures below them, patterns such as 'holiday/*.jpg', or - for one on \
-      standard input. One that cannot be read is a line and never the end; the status is 65 then, once all is done. \
+      \(PictureOptions.taken) \
       Places are pixels of the upright picture, from its top left corner, whatever part of it the model saw. With \
       --output-dir each picture is written with its poses drawn on it, as NAME.poses.png.
       """)
@@ -20,7 +19,7 @@ struct PoseCommand: ParsableCommand {
   @Argument(help: .model)
   var model: String
 
-  @Argument(help: "Pictures: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.")
+  @Argument(help: .pictures)
   var images: [String]
 
   @Flag(help: "Find one person: every joint where its score is largest.")
@@ -60,7 +59,7 @@ struct PoseCommand: ParsableCommand {
     guard !images.isEmpty else { throw ValidationError("name at least one picture") }
     if let maxPoses, maxPoses < 1 { throw ValidationError("--max-poses takes a number from 1, got \(maxPoses)") }
     if single, maxPoses != nil { throw ValidationError("--single and --max-poses contradict each other") }
-    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
+    try output.validate(beside: format)
   }
 
   func run() throws {
@@ -78,27 +77,20 @@ struct PoseCommand: ParsableCommand {
     request.remarks.forEach(Console.note)
 
     let drawings = try outputDir.map { try DrawnPictures(in: $0, of: files, "poses") }
-    let printer = ResultPrinter<PicturePoses>(format, isDocument: output.json)
     let (least, hasNames) = (minJointConfidence, !noNames)
-    let status = try run.perform(
-      "finding poses",
-      look: { [request] index, picture in
-        let found = try recognizing { () throws(VisionError) in
-          try request.poses(picture.pixels, orientation: picture.orientation)
+    try run.show("finding poses", by: model, format, isDocument: output.json) { [request] index, picture in
+      let found = try recognizing { () throws(VisionError) in
+        try request.poses(picture.pixels, orientation: picture.orientation)
+      }
+      let drawing = try drawings.map { drawings in
+        let drawn = try recognizing { () throws(VisionError) in
+          try picture.pixels.drawing(
+            found, orientation: picture.orientation, minimumConfidence: least, hasNames: hasNames)
         }
-        let drawing = try drawings.map { drawings in
-          let drawn = try recognizing { () throws(VisionError) in
-            try picture.pixels.drawing(
-              found, orientation: picture.orientation, minimumConfidence: least, hasNames: hasNames)
-          }
-          return try drawings.write(drawn, index)
-        }
-        return PicturePoses(
-          image: files[index].path, picture.uprightSize, found, drawing: drawing, leastJoint: least)
-      },
-      report: { try printer.add($0.answer ?? PicturePoses(image: $0.path, error: $0.error)) })
-    model.remarks.forEach(Console.note)
-    try printer.finish()
-    if status != .success { throw SilentFailure(status: status) }
+        return try drawings.write(drawn, index)
+      }
+      return PicturePoses(
+        image: files[index].path, picture.uprightSize, found, drawing: drawing, leastJoint: least)
+    }
   }
 }

@@ -67,7 +67,7 @@ struct SearchCommand: ParsableCommand {
     guard (0...7).contains(distance) else {
       throw ValidationError("--distance takes a number from 0 to 7, got \(distance)")
     }
-    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
+    try output.validate(beside: format)
     let isNarrowed = !words.isEmpty || like != nil || since != nil || sheet != nil || confidence.isGiven
     if duplicates, isNarrowed {
       throw ValidationError(

@@ -8,8 +8,7 @@ struct SegmentCommand: ParsableCommand {
     commandName: "segment",
     abstract: "Says which part of a picture is what, by a model that gives every place a class.",
     discussion: """
-      Pictures are files, folders with all pictures below them, patterns such as 'holiday/*.jpg', or - for one on \
-      standard input. One that cannot be read is a line and never the end; the status is 65 then, once all is done.
+      \(PictureOptions.taken)
 
       With --output-dir, files are written for each picture: labels (NAME.labels.png, of its size, whose pixels are the \
       numbers of classes: an indexed PNG; 255 is what a crop kept from the model, and with --only what is of no chosen \
@@ -25,7 +24,7 @@ struct SegmentCommand: ParsableCommand {
   @Argument(help: .model)
   var model: String
 
-  @Argument(help: "Pictures: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.")
+  @Argument(help: .pictures)
   var images: [String]
 
   @Option(
@@ -77,7 +76,7 @@ struct SegmentCommand: ParsableCommand {
 
   func validate() throws {
     guard !images.isEmpty else { throw ValidationError("name at least one picture") }
-    if output.json, format != .table { throw ValidationError("--json and --format contradict each other") }
+    try output.validate(beside: format)
     guard (0...9).contains(pngLevel) else { throw ValidationError("--png-level takes 0 to 9, got \(pngLevel)") }
     if write != nil, outputDir == nil { throw ValidationError("--write needs --output-dir") }
     guard let simplify else { return }
@@ -101,21 +100,14 @@ struct SegmentCommand: ParsableCommand {
         folder, write ?? [.labels, .overlay], of: files.map(\.path), tolerance: simplify ?? 0, level: pngLevel)
     }
 
-    let printer = ResultPrinter<PictureSegments>(format, isDocument: output.json)
-    let status = try run.perform(
-      "segmenting",
-      look: { index, picture in
-        let seen = try recognizing { () throws(VisionError) in
-          try request.segment(picture.pixels, orientation: picture.orientation)
-        }
-        var result = PictureSegments(files[index].path, seen)
-        try writer?.write(seen, of: picture, index, into: &result)
-        return result
-      },
-      report: { try printer.add($0.answer ?? PictureSegments($0.path, error: $0.error)) })
-    model.remarks.forEach(Console.note)
-    try printer.finish()
-    if status != .success { throw SilentFailure(status: status) }
+    try run.show("segmenting", by: model, format, isDocument: output.json) { index, picture in
+      let seen = try recognizing { () throws(VisionError) in
+        try request.segment(picture.pixels, orientation: picture.orientation)
+      }
+      var result = PictureSegments(files[index].path, seen)
+      try writer?.write(seen, of: picture, index, into: &result)
+      return result
+    }
   }
 
   private func request(_ model: Model, _ labels: [String]?, _ colors: [String]?) throws -> SegmentationRequest {

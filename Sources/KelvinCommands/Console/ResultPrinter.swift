@@ -26,6 +26,9 @@ protocol PictureResult: Encodable {
   var records: [[String]] { get }
   /// The files that were made of it, which people are told below the table.
   var files: [String] { get }
+
+  /// A picture of which nothing is known, and why.
+  init(image: String, error: String?)
 }
 
 extension PictureResult {

@@ -83,3 +83,24 @@ struct PictureRun<Answer: Sendable> {
     }
   }
 }
+
+extension PictureRun where Answer: PictureResult {
+  /// Looks at all pictures and prints what was found on them; then what there is to know of the model.
+  ///
+  /// - Parameters:
+  ///   - label: what is being done, for the progress.
+  ///   - look: as for `perform`.
+  /// - Throws: what `perform` throws, and `SilentFailure` where a picture could not be read.
+  func show(
+    _ label: String, by model: Model, _ format: ListFormat, isDocument: Bool,
+    look: @escaping @Sendable (Int, DecodedImage) throws -> Answer
+  ) throws {
+    let printer = ResultPrinter<Answer>(format, isDocument: isDocument)
+    let status = try perform(label, look: look) {
+      try printer.add($0.answer ?? Answer(image: $0.path, error: $0.error))
+    }
+    model.remarks.forEach(Console.note)
+    try printer.finish()
+    if status != .success { throw SilentFailure(status: status) }
+  }
+}

@@ -8,3 +8,11 @@ struct OutputOptions: ParsableArguments {
   @Flag(help: "Say more: every operation folded away, whole reasons, what the cache did.")
   var verbose = false
 }
+
+extension OutputOptions {
+  /// - Parameter format: of a list, whose usual one is called table.
+  /// - Throws: `ValidationError` where results are to be one document and in another form, too.
+  func validate(beside format: some RawRepresentable<String>) throws {
+    if json, format.rawValue != "table" { throw ValidationError("--json and --format contradict each other") }
+  }
+}

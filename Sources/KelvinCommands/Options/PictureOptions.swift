@@ -18,6 +18,12 @@ struct PictureOptions: ParsableArguments {
     try FeatureReader(file, functionName: functionName, orientation: orientation, cropAndScale: cropAndScale)
   }
 
+  /// Which pictures commands take that look at many, and what becomes of those that they cannot read.
+  static let taken = """
+    Pictures are files, folders with all pictures below them, patterns such as 'holiday/*.jpg', or - for one on standard \
+    input. One that cannot be read is a line and never the end; the status is 65 then, once all is done.
+    """
+
   private static func orientation(_ text: String) throws -> ImageOrientation {
     guard let orientation = Int(text).flatMap(ImageOrientation.init(rawValue:)) else {
       throw ValidationError("'\(text)' is not an orientation; use a number from 1 to 8")

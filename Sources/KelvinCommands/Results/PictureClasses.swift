@@ -16,11 +16,12 @@ struct PictureClasses: PictureResult {
   var observations: [Observation]
   var error: String?
 
-  init(image: String, _ observations: [ClassificationObservation], error: String?) {
+  init(image: String, _ observations: [ClassificationObservation]) {
     self.image = image
     self.observations = observations.map(Observation.init)
-    self.error = error
   }
+
+  init(image: String, error: String?) { (self.image, self.error, observations) = (image, error, []) }
 
   static let columns = [TextTable.Column("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right)]
   static let fields = ["identifier", "confidence"]

@@ -50,6 +50,14 @@ struct PictureObjects: PictureResult {
   var drawing: String?
   var error: String?
 
+  init(image: String, error: String?) { (self.image, self.error) = (image, error) }
+
+  init(image: String, _ size: ImageSize, _ observations: some Sequence<RecognizedObjectObservation>, drawing: String?) {
+    (self.image, self.drawing) = (image, drawing)
+    (width, height) = (size.width, size.height)
+    self.observations = observations.map { Object($0, in: size) }
+  }
+
   static let columns: [TextTable.Column] = [
     .init("OBJECT", shrinksTo: 12), .init("CONFIDENCE", .right), .init("LEFT", .right), .init("TOP", .right),
     .init("WIDTH", .right), .init("HEIGHT", .right),

@@ -33,7 +33,7 @@ struct PictureSegments: Encodable, Sendable {
   var counts: String?
   var error: String?
 
-  init(_ path: String, error: String?) { (image, self.error) = (path, error) }
+  init(image: String, error: String?) { (self.image, self.error) = (image, error) }
 
   init(_ path: String, _ seen: SegmentationObservation) {
     image = path
