@@ -81,7 +81,7 @@ let package = Package(
     swift("KelvinGraph", "CKelvinFiles", "KelvinBasics"),
     swift("KelvinImages", "CKelvinDrivers", "KelvinBasics"),
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
-    swift("KelvinSteps", "KelvinGraph", "KelvinImages"),
+    swift("KelvinSteps", "KelvinBasics", "KelvinGraph", "KelvinImages"),
     swift("KelvinEvaluation", "KelvinBasics", "KelvinSteps"),
     swift("KelvinIndex", "CKelvinDrivers", "KelvinBasics", "KelvinSteps"),
     swift("KelvinFormats", "KelvinBasics", "KelvinGraph", "KelvinSteps"),

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// ONNX's linear classifier: the class of the largest score wins. Of two classes with one score that is the second where
 /// the score is more than 0.
 package struct LinearClassifier: RowClassifier {
@@ -36,7 +38,7 @@ extension ScoreTransform {
   /// else the given score for the first class and the score itself, which only `probit` transforms.
   func pair(_ score: Double, first: Double) -> [Double] {
     switch self {
-    case .logistic: [KelvinSteps.logistic(-score), KelvinSteps.logistic(score)]
+    case .logistic: [KelvinBasics.logistic(-score), KelvinBasics.logistic(score)]
     case .probit: self([1 - score, score])
     case .none, .softmax, .softmaxOfOthers: [first, score]
     }

@@ -1,4 +1,5 @@
 import Glibc
+import KelvinBasics
 
 /// A generalized linear model: `transform(W · x + b)`.
 package struct LinearModel: RowFunction {

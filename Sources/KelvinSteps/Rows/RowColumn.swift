@@ -76,14 +76,7 @@ extension TopLabel: RowColumnStep {
   package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
     let rows = try numbers(0, inputs).rows
     try check(rows.width)
-    let places = (0..<count).map { row in
-      let start = row * rows.width
-      var best = start
-      for index in start + 1..<start + max(labels.count, 1)
-      where rows.numbers[best].isNaN || rows.numbers[index] > rows.numbers[best] { best = index }
-      return best - start
-    }
-    return [.labels(labels, places: places)]
+    return [.labels(labels, places: (0..<count).map { winner(rows.numbers[($0 * rows.width)...]) })]
   }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import KelvinBasics
 
 /// What becomes of a row of scores.
 package enum ScoreTransform: Hashable, Sendable {
@@ -11,8 +12,8 @@ package enum ScoreTransform: Hashable, Sendable {
   package func callAsFunction(_ scores: [Double]) -> [Double] {
     switch self {
     case .none: return scores
-    case .softmax: return KelvinSteps.softmax(scores)
-    case .logistic: return scores.map(KelvinSteps.logistic)
+    case .softmax: return KelvinBasics.softmax(scores)
+    case .logistic: return scores.map(KelvinBasics.logistic)
     case .probit: return scores.map { 2.0.squareRoot() * Self.inverseErrorFunction(2 * $0 - 1) }
     case .softmaxOfOthers:
       let largest = scores.max() ?? 0
@@ -31,17 +32,4 @@ package enum ScoreTransform: Hashable, Sendable {
     let root = ((half * half - log(product) / a).squareRoot() - half).squareRoot()
     return x < 0 ? -root : root
   }
-}
-
-func logistic(_ x: Double) -> Double {
-  // Never the exponential of a large number.
-  let tail = exp(-x.magnitude)
-  return x < 0 ? tail / (1 + tail) : 1 / (1 + tail)
-}
-
-func softmax(_ x: [Double]) -> [Double] {
-  let largest = x.max() ?? 0
-  let powers = x.map { exp($0 - largest) }
-  let sum = powers.reduce(0, +)
-  return powers.map { $0 / sum }
 }

@@ -1,3 +1,5 @@
+import KelvinBasics
+
 /// Classes by one machine for each two of them, as libsvm trains them.
 package struct SupportVectorClassifier: RowClassifier, RowFunction {
   package static let name = "support_vector_classifier"
