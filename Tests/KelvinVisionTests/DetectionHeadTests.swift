@@ -190,7 +190,12 @@ import Testing
       ("yolox", { $0.strides = [8] }, "make 48 boxes, got 60"),
       ("yolov3", { $0.strides = [8, 32] }, "expected a map of 2 rows and 2 columns"),
       ("yolov3", { $0.strides = [8] }, "1 strides, and there are 2 maps"),
+      ("yolov3", { $0.strides[0] = 0 }, "expected strides from 1"),
+      ("yolov3", { $0.anchors.removeLast() }, "expected some for each stride"),
+      ("yolov3", { $0.anchors[0] = [] }, "expected some for each stride"),
+      ("yolov8", { $0.maximumCount = -1 }, "a maximum from 0"),
       ("yolov3", { $0.labels = ["a", "b"] }, "with 2 anchors of 7 numbers"),
+      ("separate", { $0.countOutput = "how_many" }, "'count' 'how_many'"),
       ("separate", { $0.labels = ["a"] }, "there are 1 labels, the model has 3 classes"),
       (
         "separate", { ($0.scoresOutput, $0.classesOutput) = ("scores", "scores") },

@@ -1,5 +1,6 @@
 import Glibc
 package import Kelvin
+import KelvinBasics
 package import KelvinEngine
 package import KelvinGraph
 package import KelvinRuntime
@@ -82,17 +83,10 @@ package struct PictureClassifier: Sendable {
       best = Dictionary(entries.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
     case .numbers(let name, let labels, let areScores):
       let numbers = outputs[name]?.multiArrayValue?.doubles ?? []
-      best = Dictionary(zip(labels, areScores ? Self.softmax(numbers) : numbers), uniquingKeysWith: max)
+      best = Dictionary(zip(labels, areScores ? softmax(numbers) : numbers), uniquingKeysWith: max)
     }
     return best.map { (label: $0.key, confidence: $0.value) }
       .sorted { ($1.confidence, $0.label) < ($0.confidence, $1.label) }
-  }
-
-  private static func softmax(_ scores: [Double]) -> [Double] {
-    let largest = scores.max() ?? 0
-    let powers = scores.map { exp($0 - largest) }
-    let sum = powers.reduce(0, +)
-    return powers.map { $0 / sum }
   }
 
   /// The output with one number for each class: the one whose name says so, or the only one of that form.

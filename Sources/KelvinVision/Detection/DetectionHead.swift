@@ -113,9 +113,9 @@ public struct DetectionHead: Hashable, Sendable {
   public var activation: Activation?
   /// Whether a box has a number for there being anything, by which the scores of its classes are multiplied.
   public var hasObjectness: Bool
-  /// Pixels of the model's input from one cell to the next, for each map or grid.
+  /// Pixels of the model's input from one cell to the next, from 1, for each map or grid.
   public var strides: [Int]
-  /// The anchors of each map.
+  /// The anchors of each map, as many lists as there are strides, none of them empty.
   public var anchors: [[Anchor]]
   /// The classes' names from class 0 on, one for the background left out or not.
   public var labels: [String]?
@@ -130,7 +130,7 @@ public struct DetectionHead: Hashable, Sendable {
   public var maximumOverlap: Float
   /// Whether a box only suppresses boxes of its own class.
   public var isPerClass: Bool
-  /// At most so many boxes are kept, the surest.
+  /// At most so many boxes are kept, the surest; from 0.
   public var maximumCount: Int
 
   /// A family's head as it usually is: confidence from 0.25 on, overlaps up to 0.45 within a class, 300 boxes; anchors

@@ -55,6 +55,7 @@ extension DetectionHead {
     let rest = all.filter { $0.name != boxes.name && $0.name != classesOutput && $0.name != countOutput }
     let scores = try choose(
       scoresOutput, "scores", ["score", "logit", "conf", "prob"], among: rest.filter(\.isFloat))
+    if let countOutput { _ = try named(countOutput, all, field: "count") }
     let found = [boxes, scores]
     guard let classesOutput else { return found }
     return found + [try named(classesOutput, all, field: "classes")]

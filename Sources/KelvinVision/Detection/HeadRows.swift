@@ -1,4 +1,5 @@
 import Glibc
+import KelvinBasics
 
 /// Numbers of an array as rows, one for each box that a head may give.
 struct HeadRows: Hashable {

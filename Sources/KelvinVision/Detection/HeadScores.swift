@@ -1,7 +1,4 @@
-import Glibc
-
-/// `1 / (1 + exp(-x))`
-func logistic(_ x: Double) -> Double { 1 / (1 + exp(-x)) }
+import KelvinBasics
 
 /// How numbers become the scores of classes.
 struct HeadScores: Hashable {
@@ -34,8 +31,8 @@ struct HeadScores: Hashable {
       let number = arrays[classes.array][classes.place(row, 0)]
       let confidence = scores(of: part, row: row, in: arrays).first ?? .nan
       guard confidence >= least, let label = Int(exactly: number.rounded()) else { return nil }
-      let place = background == .first ? label - 1 : label
-      return place >= 0 ? Best(row: row, label: place, confidence: confidence) : nil
+      let first = background == .first ? 1 : 0
+      return label >= first ? Best(row: row, label: label - first, confidence: confidence) : nil
     }
   }
 
@@ -92,11 +89,7 @@ struct HeadScores: Hashable {
     switch activation {
     case .none: return raw
     case .sigmoid: return raw.map { Float(logistic(Double($0))) }
-    case .softmax:
-      let largest = Double(raw.max() ?? 0)
-      let powers = raw.map { exp(Double($0) - largest) }
-      let sum = powers.reduce(0, +)
-      return powers.map { Float($0 / sum) }
+    case .softmax: return softmax(raw.map(Double.init)).map { Float($0) }
     }
   }
 }

@@ -16,9 +16,14 @@ extension DetectionHead {
   /// - Parameters:
   ///   - outputs: as `chosen(from:)` gave them, with the shapes they have.
   ///   - input: the model's.
-  /// - Throws: `VisionError.invalidModel`, expected against got.
+  /// - Throws: `VisionError.invalidModel`, expected against got, also for numbers that no head has.
   func parts(_ outputs: [HeadOutput], _ input: (width: Int, height: Int)) throws(VisionError) -> [HeadPart] {
-    switch family {
+    guard maximumCount >= 0, strides.allSatisfy({ $0 > 0 }) else {
+      throw .invalidModel(
+        "the head's 'strides' are \(strides) and its 'maximum' is \(maximumCount): expected strides from 1, a maximum from 0"
+      )
+    }
+    return switch family {
     case .boxes, .detr: [try separate(outputs, input)]
     case .yolov3, .yolov5:
       outputs.count == 1 && Self.table(outputs[0].shape) != nil
@@ -114,6 +119,10 @@ extension DetectionHead {
       throw .invalidModel(
         "the head has \(strides.count) strides, and there are \(outputs.count) maps: "
           + outputs.map(\.text).joined(separator: ", "))
+    }
+    guard anchors.count == strides.count, !anchors.contains(where: \.isEmpty) else {
+      throw .invalidModel(
+        "the head has \(strides.count) strides and \(anchors.map(\.count)) anchors: expected some for each stride")
     }
     var parts: [HeadPart] = []
     for (index, output) in outputs.enumerated() { parts += try map(output, index, input) }

@@ -143,7 +143,9 @@ struct PictureDetector: Sendable {
     let parts = try head.parts(found, (view.target.width, view.target.height))
     let scores = head.scoreRule(of: parts.first)
     let names = if let labels { labels } else { try head.names(of: parts.first) }
-    let limit = head.countOutput.flatMap { outputs[$0]?.multiArrayValue?.floats.first }.map { Int($0) } ?? .max
+    let limit =
+      head.countOutput.flatMap { outputs[$0]?.multiArrayValue?.floats.first }.map { $0 > 0 ? Int(min($0, 1e9)) : 0 }
+      ?? .max
     let least = limits.confidence ?? head.minimumConfidence
     var (candidates, places): ([BoxCandidate], [(part: Int, row: Int)]) = ([], [])
     for (index, part) in parts.enumerated() {

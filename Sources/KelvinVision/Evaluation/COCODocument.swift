@@ -7,8 +7,6 @@ struct COCODocument: Decodable {
   struct Image: Decodable {
     var id: Int
     var fileName: String
-    var width: Int?
-    var height: Int?
   }
 
   struct Annotation: Decodable {
@@ -30,7 +28,7 @@ struct COCODocument: Decodable {
   var annotations: [Annotation]
   var categories: [Category]
 
-  /// The same data as a document; nil for what is no JSON object.
+  /// Whether the first character is that of a JSON object.
   static func begins(_ data: Data) -> Bool { data.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "{") }
 
   /// - Throws: `VisionError.invalidRequest` with what was expected.

@@ -28,6 +28,22 @@ public struct RunLengths: Hashable, Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// The counts that a text holds as ``compressed`` writes them; nil where it is none.
+  static func counts(compressed text: String) -> [Int]? {
+    var (counts, value, shift): ([Int], Int, Int) = ([], 0, 0)
+    for byte in text.utf8 {
+      let piece = Int(byte) - 48
+      guard (0..<64).contains(piece), shift < 60 else { return nil }
+      value |= (piece & 31) << shift
+      shift += 5
+      guard piece & 32 == 0 else { continue }
+      if piece & 16 != 0 { value |= -1 << shift }
+      counts.append(counts.count > 2 ? counts[counts.count - 2] &+ value : value)
+      (value, shift) = (0, 0)
+    }
+    return counts
+  }
+
   /// Pixels inside.
   public var area: Int { stride(from: 1, to: counts.count, by: 2).reduce(0) { $0 + counts[$1] } }
 

@@ -73,21 +73,28 @@ public struct DetectionEvaluation: Evaluation {
           }, truths: example.truths)
       }
       let matches = DetectionMatches(pictures)
+      let precision = matches.precision()
       results.append(
         Result(
-          name: contender.name, pictures: pictures, precision: matches.precision(),
-          bySize: Self.bySize(pictures),
-          interval: Bootstrap.interval(of: pictures.count, drawCount: Self.drawCount) { matches.precision(of: $0).mean },
+          name: contender.name, pictures: pictures, precision: precision,
+          bySize: Self.bySize(pictures, all: precision),
+          interval: Bootstrap.interval(of: pictures.count, drawCount: Self.drawCount) {
+            matches.precision(of: $0).mean
+          },
           matches: matches))
     }
     (self.contenders, self.examples, self.results, self.remarks) = (contenders, examples, results, remarks)
     (labels, faults) = (dataset.names, run.faults)
   }
 
-  private static func bySize(_ pictures: [DetectedPicture]) -> [AveragePrecision.Size: Double] {
-    var all: [AveragePrecision.Size: Double] = [:]
-    for size in AveragePrecision.Size.allCases { all[size] = AveragePrecision(pictures, size: size).mean }
-    return all
+  private static func bySize(
+    _ pictures: [DetectedPicture], all: AveragePrecision
+  ) -> [AveragePrecision.Size: Double] {
+    var means: [AveragePrecision.Size: Double] = [:]
+    for size in AveragePrecision.Size.allCases {
+      means[size] = size == .any ? all.mean : AveragePrecision(pictures, size: size).mean
+    }
+    return means
   }
 
   public func comparison(of contender: Int, with other: Int) -> EvaluationComparison {

@@ -2,8 +2,7 @@
 enum COCOShape: Decodable, Hashable, Sendable {
   /// Rings of x and y by turns, in pixels.
   case polygons([[Double]])
-  /// Pixels outside, then inside, by turns, down the columns from the left.
-  case runs(height: Int, width: Int, counts: [Int])
+  case runs(RunLengths)
 
   private enum Key: CodingKey { case size, counts }
 
@@ -14,34 +13,16 @@ enum COCOShape: Decodable, Hashable, Sendable {
     }
     let container = try decoder.container(keyedBy: Key.self)
     let size = try container.decode([Int].self, forKey: .size)
-    let counts: [Int]
+    let counts: [Int]?
     if let text = try? container.decode(String.self, forKey: .counts) {
-      counts = Self.counts(text)
+      counts = RunLengths.counts(compressed: text)
     } else {
       counts = try container.decode([Int].self, forKey: .counts)
     }
-    guard size.count == 2, size.allSatisfy({ $0 > 0 }), counts.allSatisfy({ $0 >= 0 }) else {
+    guard size.count == 2, size.allSatisfy({ $0 > 0 }), let counts, counts.allSatisfy({ $0 >= 0 }) else {
       throw DecodingError.dataCorruptedError(forKey: .size, in: container, debugDescription: "no run lengths")
     }
-    self = .runs(height: size[0], width: size[1], counts: counts)
-  }
-
-  /// Run lengths from their text: pieces of five bits from the lowest, each behind a sixth that says whether more follow,
-  /// 48 added; from the fourth on differences to the last but one.
-  private static func counts(_ text: String) -> [Int] {
-    var (counts, value, shift): ([Int], Int, Int) = ([], 0, 0)
-    for byte in text.utf8 {
-      let piece = Int(byte) - 48
-      guard (0..<64).contains(piece), shift < 60 else { return [-1] }
-      value |= (piece & 31) << shift
-      shift += 5
-      guard piece & 32 == 0 else { continue }
-      // The last piece's highest bit is the number's sign.
-      if piece & 16 != 0 { value |= -1 << shift }
-      counts.append(counts.count > 2 ? counts[counts.count - 2] &+ value : value)
-      (value, shift) = (0, 0)
-    }
-    return counts
+    self = .runs(RunLengths(height: size[0], width: size[1], counts: counts))
   }
 
   /// Gives the pixels inside a class. A pixel is inside polygons whose sides its centre has an odd number of to its left.
@@ -49,10 +30,10 @@ enum COCOShape: Decodable, Hashable, Sendable {
     switch self {
     case .polygons(let rings):
       for ring in rings where ring.count >= 6 { Self.fill(ring, label, &map, width, height) }
-    case .runs(let rows, let columns, let counts):
-      guard rows == height, columns == width else { return }
+    case .runs(let runs):
+      guard runs.height == height, runs.width == width else { return }
       var at = 0
-      for (index, count) in counts.enumerated() {
+      for (index, count) in runs.counts.enumerated() {
         let end = min(at &+ count, width * height)
         if index & 1 == 1 { for place in at..<max(end, at) { map[place % height * width + place / height] = label } }
         at = max(end, at)

@@ -102,7 +102,9 @@ public struct SegmentedPictures: EvaluationDataset {
     let document = try COCODocument(contentsOf: URL(filePath: path))
     let categories = document.categories.sorted { $0.id < $1.id }
     guard categories.count < Int(SegmentedPicture.noClass) else {
-      throw .invalidRequest("'\(path)' has \(categories.count) categories; a label map holds \(SegmentedPicture.noClass)")
+      throw .invalidRequest(
+        "'\(path)' has \(categories.count) categories; a label map holds "
+          + "\(SegmentedPicture.noClass - 1) beside the background")
     }
     let numbers = Dictionary(zip(categories.map(\.id), UInt8(1)...)) { first, _ in first }
     let annotations = document.annotationsByImage
@@ -130,16 +132,17 @@ extension SegmentedPictures.Picture {
       guard (samples.width, samples.height) == (picture.width, picture.height) else {
         throw ImageError(
           .invalidArgument, file,
-          "its label map '\(file)' is \(samples.width) x \(samples.height), the picture \(picture.width) x \(picture.height)")
+          "the label map is \(samples.width) x \(samples.height), the picture \(picture.width) x \(picture.height)")
       }
       return samples.values
     case .shapes(let shapes):
       var map = [UInt8](repeating: 0, count: picture.width * picture.height)
       for (label, shape) in shapes {
-        if case .runs(let height, let width, _) = shape, (width, height) != (picture.width, picture.height) {
+        if case .runs(let runs) = shape, (runs.width, runs.height) != (picture.width, picture.height) {
           throw ImageError(
             .invalidArgument, path,
-            "an annotation's run lengths are of \(width) x \(height), the picture \(picture.width) x \(picture.height)")
+            "an annotation's run lengths are of \(runs.width) x \(runs.height), the picture \(picture.width) x "
+              + "\(picture.height)")
         }
         shape.paint(label, on: &map, width: picture.width, height: picture.height)
       }
