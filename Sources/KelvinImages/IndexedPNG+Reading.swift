@@ -15,22 +15,11 @@ extension IndexedPNG {
   ///   indices.
   package static func read(path: String) throws(ImageError) -> Samples {
     let data: [UInt8]
-    do throws(FileError) { data = try contents(path) } catch {
+    // Of a longer file the beginning, which is found to end too early.
+    do throws(FileError) { data = try OpenFile(path).start(ImageFile.maximumFileBytes) } catch {
       throw ImageError(.unreadable, path, "cannot \(error.action) it: \(error.reason)")
     }
     return try decode(data, name: path)
-  }
-
-  private static func contents(_ path: String) throws(FileError) -> [UInt8] {
-    let file = try OpenFile(path)
-    // More is no label map; what is read of it is found to end too early.
-    var bytes = [UInt8](repeating: 0, count: min(file.byteCount, ImageFile.maximumFileBytes))
-    var failure: FileError?
-    bytes.withUnsafeMutableBytes { target in
-      do throws(FileError) { try file.read(into: target, at: 0) } catch { failure = error }
-    }
-    if let failure { throw failure }
-    return bytes
   }
 
   /// As `read(path:)`, of a file's bytes.

@@ -28,12 +28,20 @@ package struct TopLabel: HostStep {
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
     let scores = try tensor(0, inputs).doubles
     try check(scores.count)
-    var best = 0
-    for index in 1..<max(labels.count, 1) where scores[best].isNaN || scores[index] > scores[best] { best = index }
+    let best = winner(scores[...])
     switch labels {
     case .strings(let labels): return [.texts(TextTensor([labels[best]], [1]))]
     case .integers(let labels): return [.tensor(Tensor([labels[best]], [1]))]
     }
+  }
+
+  /// The place of the largest of the first scores, as many as there are labels.
+  func winner(_ scores: ArraySlice<Double>) -> Int {
+    let start = scores.startIndex
+    var best = start
+    for index in start + 1..<start + max(labels.count, 1)
+    where scores[best].isNaN || scores[index] > scores[best] { best = index }
+    return best - start
   }
 
   func check(_ count: Int) throws(StepError) {

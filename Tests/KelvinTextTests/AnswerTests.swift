@@ -41,6 +41,17 @@ struct AnswerTests {
     return reader
   }
 
+  @Test("limits that no answer has are limits")
+  func limits() throws {
+    let entry = try recorded()[0]
+    var reader = try reader("squad.onnx")
+    reader.longestAnswer = .max
+    #expect(try reader.answers(to: entry.question, in: entry.passage).count == 1)
+    #expect(try reader.answers(to: entry.question, in: entry.passage, count: -1).isEmpty)
+    reader.longestAnswer = -1
+    #expect(try reader.answers(to: entry.question, in: entry.passage).isEmpty)
+  }
+
   @Test("the best spans are those of transformers", arguments: ["squad.onnx", "squad_fixed.onnx"])
   func spans(model: String) throws {
     let cases = try recorded()

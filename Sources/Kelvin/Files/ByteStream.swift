@@ -25,10 +25,13 @@ final class ByteStream {
     self.name = name
     self.descriptor = descriptor
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw FileError(path: name, action: "read", code: errno) }
-    guard status.st_mode & S_IFMT != S_IFDIR else { throw FileError(path: name, action: "read", code: EISDIR) }
-    byteCount = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    let code = fstat(descriptor, &status) == 0 ? 0 : errno
+    let kind = status.st_mode & S_IFMT
+    byteCount = code == 0 && kind == S_IFREG ? Int(status.st_size) : nil
     identity = (UInt64(status.st_dev), UInt64(status.st_ino))
+    // From here on the descriptor is closed whatever is thrown.
+    guard code == 0 else { throw FileError(path: name, action: "read", code: code) }
+    guard kind != S_IFDIR else { throw FileError(path: name, action: "read", code: EISDIR) }
   }
 
   deinit { if descriptor != STDIN_FILENO { close(descriptor) } }

@@ -9,7 +9,8 @@ final class GrowingFile {
   private let descriptor: Int32
   /// Where it lies meanwhile; nil for what is written in place.
   private let temporary: String?
-  private var isOpen = true
+  /// Whether there is something to put in place or to give up.
+  private var isOpen = false
 
   /// - Throws: `FileError` with the system's reason.
   init(_ path: String) throws(FileError) {
@@ -27,6 +28,7 @@ final class GrowingFile {
       descriptor = open(temporary.pathBytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     }
     guard descriptor >= 0 else { throw FileError(path: path, action: "write", code: errno) }
+    isOpen = true
   }
 
   /// Standard output.
@@ -34,6 +36,7 @@ final class GrowingFile {
     path = "standard output"
     descriptor = standardOutput
     temporary = nil
+    isOpen = true
   }
 
   deinit { abandon() }
@@ -70,7 +73,7 @@ final class GrowingFile {
     guard isClosed, rename(temporary.pathBytes, (other ?? path).pathBytes) == 0 else {
       let code = errno
       unlink(temporary.pathBytes)
-      throw FileError(path: path, action: "write", code: code)
+      throw FileError(path: other ?? path, action: "write", code: code)
     }
   }
 

@@ -65,7 +65,10 @@ struct TableCells {
     case (.cell(let column), .int64):
       let field = rows.fields[row.first + column]
       if let whole = rows.withBytes(of: field, NumberText.integer) { return FeatureValue(int64: whole) }
-      return FeatureValue(int64: Int64(exactly: try number(input, column, row)) ?? 0)
+      guard let whole = Int64(exactly: try number(input, column, row)) else {
+        throw fault(column, row, "it is empty, and a whole number has no value for one that is missing")
+      }
+      return FeatureValue(int64: whole)
     case (.cell(let column), .double): return FeatureValue(double: try number(input, column, row))
     case (.cell(let column), .string): return FeatureValue(string: try text(column, row))
     case (_, .tensor(let scalar, let dimensions)):
@@ -79,6 +82,9 @@ struct TableCells {
       }
       guard let shape, shape.count == numbers.count else {
         throw fault(input, row, "expected \(input.feature.type.text), got \(numbers.count) numbers")
+      }
+      guard scalar.isFloatingPoint || !numbers.contains(where: \.isNaN) else {
+        throw fault(input, row, "a number is missing, for which whole numbers have no value")
       }
       return FeatureValue(multiArray: MultiArray(Tensor(TensorType(scalar, shape), rounding: numbers)))
     case (.cell(let column), .dictionary(let keys)): return try dictionary(keys, input, column, row)

@@ -33,6 +33,8 @@ public final class TokenSequence {
 
   private let predictor: Predictor
   private let feeding: TokenFeeding
+  /// What takes padding that no mask tells of; nil where nothing can.
+  private lazy var rewritten: Predictor? = feeding.growing.flatMap { predictor.padded($0) }
   private var state: StateMemory
   /// What the latest step left for the next, in the caches' order; nil before the first, and where `padded` has it.
   private var held: [MultiArray]?
@@ -85,7 +87,8 @@ public final class TokenSequence {
     guard !tokens.isEmpty else { throw ModelError(.parameters, "no token to read") }
     if let capacity, length + tokens.count > capacity {
       throw ModelError(
-        .parameters, "\(tokens.count) tokens after \(length): the model has room for \(capacity); restart() begins anew")
+        .parameters, "\(tokens.count) tokens after \(length): the model has room for \(capacity); restart() begins anew"
+      )
     }
     var rest = tokens[...]
     var scores: [Float] = []
@@ -109,8 +112,8 @@ public final class TokenSequence {
 
   /// One step.
   private func answer(_ tokens: [Int]) throws(ModelError) -> DictionaryFeatureProvider {
-    guard tokens.count == 1, length > 0, let padding = paddings.first, let growing = feeding.growing,
-      let padder = padding == .mask ? predictor : predictor.padded(growing)
+    guard tokens.count == 1, length > 0, let padding = paddings.first,
+      let padder = padding == .mask ? predictor : rewritten
     else { return try exactAnswer(tokens) }
     // A mask is tried with as much padding as there are tokens, which could not be overlooked.
     let room = PaddedPast.room(for: isTried ? length : padding == .mask ? 2 * length : length + 1)

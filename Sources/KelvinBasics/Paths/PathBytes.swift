@@ -40,6 +40,12 @@ extension String {
   /// The last part of the path.
   package var lastPathPart: String { pathParts.last ?? self }
 
+  /// The last part of the path without what it ends in from its last dot on; a name that only begins with one is whole.
+  package var pathStem: String {
+    let name = lastPathPart
+    return name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? String(name[..<$0]) : nil } ?? name
+  }
+
   /// A path's folder, without a slash at its end.
   package var parentPath: String {
     guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }

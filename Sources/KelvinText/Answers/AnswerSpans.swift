@@ -1,4 +1,4 @@
-import Glibc
+import KelvinBasics
 
 /// Pieces of one window by the scores of where an answer begins and ends.
 struct AnswerSpans {
@@ -32,7 +32,7 @@ struct AnswerSpans {
     noAnswer = start.isEmpty ? 0 : start[0] * end[0]
     var best: [Span] = []
     for first in isPassage.indices.dropFirst() where isPassage[first] {
-      for last in first..<min(first + longest, isPassage.count) where isPassage[last] {
+      for last in first..<first + min(max(longest, 0), isPassage.count - first) where isPassage[last] {
         let score = start[first] * end[last]
         if best.count == count, let least = best.last, score <= least.score { continue }
         let span = Span(range: range(first, last), score: score)
@@ -49,13 +49,8 @@ struct AnswerSpans {
 
   private static func shares(_ scores: [Float], _ isPassage: [Bool]) -> [Double] {
     let taken = isPassage.indices.filter { $0 == 0 || isPassage[$0] }
-    let largest = taken.reduce(-Double.infinity) { max($0, Double(scores[$1])) }
     var shares = [Double](repeating: 0, count: isPassage.count)
-    var sum = 0.0
-    for place in taken {
-      shares[place] = exp(Double(scores[place]) - largest)
-      sum += shares[place]
-    }
-    return shares.map { $0 / sum }
+    for (place, share) in zip(taken, softmax(taken.map { Double(scores[$0]) })) { shares[place] = share }
+    return shares
   }
 }

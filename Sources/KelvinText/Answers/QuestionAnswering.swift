@@ -19,7 +19,7 @@ public struct QuestionAnswering: Sendable {
   public var windowLength: Int
   /// How many tokens of the text a window has in common with the one before it.
   public var overlap: Int
-  /// The most tokens of an answer.
+  /// The most tokens of an answer, from 1; of none where it is less.
   public var longestAnswer = 15
   /// Whether the text may have no answer, which is then one of them.
   public var allowsNoAnswer = false
@@ -56,9 +56,7 @@ public struct QuestionAnswering: Sendable {
   ///   of another shape.
   public func answers(to question: String, in text: String, count: Int = 1) throws(ModelError) -> [TextAnswer] {
     let windows = try windows(of: question, over: text)
-    var features: [any FeatureProvider] = []
-    for window in windows { features.append(try tokens.features(window)) }
-    let results = try tokens.model.predictions(fromBatch: ArrayBatchProvider(array: features))
+    let results = try tokens.model.predictions(fromBatch: try tokens.batch(windows))
     return try answers(results, windows, text, count)
   }
 
@@ -71,9 +69,7 @@ public struct QuestionAnswering: Sendable {
   /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled.
   public func answers(to question: String, in text: String, count: Int = 1) async throws(ModelError) -> [TextAnswer] {
     let windows = try windows(of: question, over: text)
-    var features: [any FeatureProvider] = []
-    for window in windows { features.append(try tokens.features(window)) }
-    let results = try await tokens.model.predictions(fromBatch: ArrayBatchProvider(array: features))
+    let results = try await tokens.model.predictions(fromBatch: try tokens.batch(windows))
     return try answers(results, windows, text, count)
   }
 
@@ -114,7 +110,7 @@ public struct QuestionAnswering: Sendable {
     }
     if allowsNoAnswer { answers.append(TextAnswer(text: "", score: noAnswer, range: nil)) }
     answers.sort { ($1.score, $0.range?.lowerBound ?? -1, $0.text) < ($0.score, $1.range?.lowerBound ?? -1, $1.text) }
-    return Array(answers.prefix(count))
+    return Array(answers.prefix(max(count, 0)))
   }
 
   /// Where the text from one token of a window to another lies, in whole words unless tokens are enough.

@@ -83,9 +83,7 @@ public struct SentenceEncoder: Sendable {
   /// - Throws: `ModelError` as for one, of the first text that fails.
   public func embeddings(of texts: [String]) throws(ModelError) -> [[Float]] {
     let encodings = texts.map(encoding)
-    var features: [any FeatureProvider] = []
-    for encoding in encodings { features.append(try tokens.features(encoding)) }
-    return try vectors(try tokens.model.predictions(fromBatch: ArrayBatchProvider(array: features)), encodings)
+    return try vectors(try tokens.model.predictions(fromBatch: try tokens.batch(encodings)), encodings)
   }
 
   /// The vectors of texts, without blocking the calling task's thread. Cancelling the task ends them.
@@ -94,10 +92,7 @@ public struct SentenceEncoder: Sendable {
   /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled.
   public func embeddings(of texts: [String]) async throws(ModelError) -> [[Float]] {
     let encodings = texts.map(encoding)
-    var features: [any FeatureProvider] = []
-    for encoding in encodings { features.append(try tokens.features(encoding)) }
-    let batch = ArrayBatchProvider(array: features)
-    return try vectors(try await tokens.model.predictions(fromBatch: batch), encodings)
+    return try vectors(try await tokens.model.predictions(fromBatch: try tokens.batch(encodings)), encodings)
   }
 
   /// The cosine of the angle between two vectors, −1…1; 0 where one of them is zero.

@@ -98,6 +98,15 @@ struct TokenModel: Sendable {
     return DictionaryFeatureProvider(dictionary: values)
   }
 
+  /// The features of several encodings.
+  ///
+  /// - Throws: as for one, of the first that fails.
+  func batch(_ encodings: [TokenEncoding]) throws(ModelError) -> ArrayBatchProvider {
+    var features: [any FeatureProvider] = []
+    for encoding in encodings { features.append(try self.features(encoding)) }
+    return ArrayBatchProvider(array: features)
+  }
+
   /// Numbers in the shape that an input has: all its sizes but the last are 1.
   private func array(_ numbers: [Int], _ name: String) throws(ModelError) -> MultiArray {
     let constraint = model.modelDescription.inputDescriptionsByName[name]?.multiArrayConstraint

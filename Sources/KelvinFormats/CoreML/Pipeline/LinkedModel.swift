@@ -32,7 +32,10 @@ struct LinkedModel {
   ///
   /// - Throws: `FormatError` where there is none, or none but what only Apple's frameworks read.
   func read() throws(FormatError) -> (model: CoreMLModel, files: ModelFiles, file: String) {
-    let stem = name.hasExtension("mlmodelc") ? String(name.dropLast(".mlmodelc".count)) : name
+    // Models in memory have no files beside them.
+    _ = try files.below("", file: file)
+    let known = ["mlmodelc", "mlpackage", "mlmodel"].first { name.hasExtension($0) }
+    let stem = known.map { String(name.dropLast($0.count + 1)) } ?? name
     for place in places where place == "." || place.staysInside {
       let prefix = place == "." ? "" : "\(place)/"
       for candidate in [name, "\(stem).mlpackage", "\(stem).mlmodel"] {
@@ -41,8 +44,10 @@ struct LinkedModel {
     }
     throw FormatError(
       .unreadable, file: file, place: "linkedModel",
-      "it is made of another model, '\(name)', whose .mlmodel or .mlpackage is not in \(places.map { "'\($0)'" }.inWords)",
-      remedy: "put '\(stem).mlpackage' or '\(stem).mlmodel' beside the model; folders outside of it, and Apple's bundles, are not looked through")
+      "it is made of another model, '\(name)', whose .mlmodel or .mlpackage is not in "
+        + places.map { "'\($0)'" }.inWords,
+      remedy: "put '\(stem).mlpackage' or '\(stem).mlmodel' beside the model; folders outside of it, and Apple's "
+        + "bundles, are not looked through")
   }
 
   private func model(_ path: String) throws(FormatError) -> (model: CoreMLModel, files: ModelFiles, file: String)? {

@@ -45,8 +45,12 @@ struct StageReader {
   let file: String
   private let weights: ModelFiles
   private var stages: [PipelineStage] = []
+  /// Models that were read because others link to them.
+  private var linkCount = 0
   /// Models that may be nested in models.
   private static let depthLimit = 16
+  /// Models that all links together may lead to, as often as they are named.
+  private static let linkLimit = 1000
 
   init(file: String, weights: ModelFiles) {
     self.file = file
@@ -69,12 +73,18 @@ struct StageReader {
     guard depth < Self.depthLimit else {
       throw FormatError(.malformed, file: file, "models link to models more than \(Self.depthLimit) deep")
     }
+    linkCount += 1
+    guard linkCount <= Self.linkLimit else {
+      throw FormatError(.malformed, file: file, "models link to more than \(Self.linkLimit) models")
+    }
     let linked = try LinkedModel(model, weights, file: file).read()
     guard try linked.model.allTypes().allSatisfy({ Self.isKnown($0) }) else {
       throw try linked.model.refusal(file: linked.file)
     }
     var reader = StageReader(file: linked.file, weights: linked.files)
+    reader.linkCount = linkCount
     let structure = try reader.read(linked.model, depth: depth + 1)
+    linkCount = reader.linkCount
     stages += reader.stages
     return structure
   }
