@@ -213,6 +213,11 @@ struct TablePredictionTests {
       #expect(String(decoding: TemporaryFolder.read(output), as: UTF8.self) == "before")
       #expect(TemporaryFolder.entries(folder.path)?.sorted() == ["in.csv", "out.csv"])
     }
+    // What another run has begun is not this one's to take away.
+    let begun = folder.write("begun", "out.csv.writing-\(ProcessInfo.processInfo.processIdentifier)")
+    #expect(error(model, "a,b,c,d\n1,2,3,4\n").contains("File exists"))
+    #expect(String(decoding: TemporaryFolder.read(begun), as: UTF8.self) == "begun")
+    try FileManager.default.removeItem(atPath: begun)
     #expect(error(model, "").contains("is empty"))
     #expect(error(model, "\n\n").contains("no rows"))
     #expect(try rows(model, "a,b,c,d\n").rows == [["y"]])

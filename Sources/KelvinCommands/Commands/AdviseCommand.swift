@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 
-struct AdviseCommand: ParsableCommand {
+struct AdviseCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "advise",
     abstract:

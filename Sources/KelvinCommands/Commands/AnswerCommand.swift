@@ -3,7 +3,7 @@ import Kelvin
 import KelvinBasics
 import KelvinText
 
-struct AnswerCommand: ParsableCommand {
+struct AnswerCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "answer",
     abstract: "Answers questions with pieces of a text, by a model such as BERT trained on SQuAD.",
@@ -89,7 +89,7 @@ struct AnswerCommand: ParsableCommand {
     let sources: [String?] = text == nil ? files : [nil]
     for (index, file) in sources.enumerated() {
       progress.update(Double(index) / Double(sources.count), file ?? "")
-      for document in documentsOf(file, reader) {
+      for document in try documentsOf(file, reader) {
         if let error = document.error { Console.error(error) }
         documents.append(document)
         if format == .jsonl {
@@ -105,17 +105,20 @@ struct AnswerCommand: ParsableCommand {
   }
 
   /// What each question comes to in a file, or in the text that was given.
-  private func documentsOf(_ file: String?, _ reader: QuestionAnswering) -> [Document] {
-    question.map { question in
+  private func documentsOf(_ file: String?, _ reader: QuestionAnswering) throws -> [Document] {
+    let text: String
+    do { text = try file.map(TextModelOptions.read) ?? self.text ?? "" } catch {
+      return question.map { Document(file: file, question: $0, answers: [], error: describe(error)) }
+    }
+    return try question.map { question in
       do {
-        let text = try file.map(TextModelOptions.read) ?? text ?? ""
         let answers = try reader.answers(to: question, in: text, count: top)
         return Document(
           file: file, question: question,
           answers: answers.map {
             .init(text: $0.text, score: $0.score, start: $0.range?.lowerBound, end: $0.range?.upperBound)
           })
-      } catch {
+      } catch let error as ModelError where error.code == .featureType {
         return Document(file: file, question: question, answers: [], error: describe(error))
       }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 
-struct BenchCommand: ParsableCommand {
+struct BenchCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
     abstract: "Compares ways to run a model, for one photo and for a stream, and says which to pick.",

@@ -4,7 +4,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-struct ClassifyCommand: ParsableCommand {
+struct ClassifyCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "classify", abstract: "Says what is on pictures, by a model that takes one picture and gives labels.",
     discussion: """

@@ -4,7 +4,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-struct DetectCommand: ParsableCommand {
+struct DetectCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "detect", abstract: "Says which objects are on pictures and where, by a model that finds them.",
     discussion: """

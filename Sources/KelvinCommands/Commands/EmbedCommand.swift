@@ -4,7 +4,7 @@ import Kelvin
 import KelvinBasics
 import KelvinText
 
-struct EmbedCommand: ParsableCommand {
+struct EmbedCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "embed", abstract: "Makes vectors of texts, and says which of them mean the same.",
     discussion: """

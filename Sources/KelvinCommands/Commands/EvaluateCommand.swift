@@ -4,7 +4,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-struct EvaluateCommand: ParsableCommand {
+struct EvaluateCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "evaluate", abstract: "Holds models to known answers, and says which to use on this machine.",
     discussion: """
@@ -37,7 +37,8 @@ struct EvaluateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How a detector's outputs become boxes, where the model does not say (docs/detection-heads.md).", valueName: "file"))
+      "How a detector's outputs become boxes, where the model does not say (docs/detection-heads.md).",
+      valueName: "file"))
   var head: String?
 
   @Option(
@@ -80,7 +81,8 @@ struct EvaluateCommand: ParsableCommand {
   private var contestants: [EvaluationContestant] {
     let all: [ComputePrecision] = [.full, .high, .low]
     return EvaluationContestant.all(
-      Array(names.dropLast()), units: units.unitsList, precisions: precisions.isEmpty && pareto ? all : precisions, options)
+      Array(names.dropLast()), units: units.unitsList, precisions: precisions.isEmpty && pareto ? all : precisions,
+      options)
   }
 
   func run() throws {
@@ -164,7 +166,8 @@ struct EvaluateCommand: ParsableCommand {
     return try evaluation.contenders.enumerated().map { place, contender in
       progress.update(Double(place) / Double(evaluation.contenders.count), contender.name)
       do throws(StartFailure) { return try ContestantMeter.measure(contestant: place, example: example) } catch {
-        Console.note("\(contender.name) could not be measured in a process of its own, so its memory is not known: \(error)")
+        Console.note(
+          "\(contender.name) could not be measured in a process of its own, so its memory is not known: \(error)")
         return try evaluating { () throws(VisionError) in
           try ContenderCost(of: contender.request, answering: try Job.question(of: dataset.examples[example]))
         }

@@ -5,7 +5,7 @@ import KelvinBasics
 import KelvinVision
 import Synchronization
 
-struct IndexCommand: ParsableCommand {
+struct IndexCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "index", abstract: "Lets a model see every picture of a folder, so that they can be searched.",
     discussion: """

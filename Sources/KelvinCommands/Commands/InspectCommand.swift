@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: ParsableCommand, LimitedCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Shows what a model file holds: its inputs, outputs, labels, operations, and what Kelvin lacks for it.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 
-struct PlanCommand: ParsableCommand {
+struct PlanCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
     abstract: "Shows which device runs each node of a model, what it costs there and elsewhere, and why.",

@@ -3,7 +3,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-struct PoseCommand: ParsableCommand {
+struct PoseCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "pose", abstract: "Says where the joints of people on pictures are, by a model of PoseNet's form.",
     discussion: """

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Kelvin
 import KelvinBasics
 
-struct PredictCommand: ParsableCommand {
+struct PredictCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "predict",
     abstract: "Runs a model once on inputs from files, or for every row of a table, and writes its outputs as files.",
@@ -63,12 +63,11 @@ struct PredictCommand: ParsableCommand {
     var configuration = try options.configuration(units: units.units)
     configuration.lastPass = passes.stopAfterPass
     if let csv = table.csv { return try table.run(csv, model, configuration, output) }
-    try predictOnce(configuration)
+    if let outputDir { try predictOnce(configuration, into: outputDir) }
   }
 
-  private func predictOnce(_ given: ModelConfiguration) throws {
+  private func predictOnce(_ given: ModelConfiguration, into outputDir: String) throws {
     var configuration = given
-    let outputDir = outputDir ?? "."
     let file = try ReadModel(contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
     let reader = try pictures.reader(of: file, functionName: options.function)
     var values = try reader.read(try inputs.pairs(), mayLackSome: options.seed != nil)

@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 
-struct ProfileCommand: ParsableCommand {
+struct ProfileCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "profile",
     abstract: "Measures every layer of a model on every device, and what crossing between devices costs.",

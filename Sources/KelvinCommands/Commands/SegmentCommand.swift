@@ -3,7 +3,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-struct SegmentCommand: ParsableCommand {
+struct SegmentCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "segment",
     abstract: "Says which part of a picture is what, by a model that gives every place a class.",

@@ -18,8 +18,7 @@ struct SegmentFiles: Sendable {
 
   init(_ folder: String, _ kinds: [SegmentFileKind], of paths: [String], tolerance: Double, level: Int) {
     (self.folder, self.kinds, self.tolerance, self.level) = (folder, kinds, tolerance, level)
-    var names = FileNames()
-    stems = paths.map { names.next(for: $0) }
+    stems = FileNames.all(paths)
   }
 
   /// - Parameter index: the picture's place among those that were named.
@@ -27,7 +26,7 @@ struct SegmentFiles: Sendable {
   func write(
     _ seen: SegmentationObservation, of picture: DecodedImage, _ index: Int, into result: inout PictureSegments
   ) throws {
-    let base = "\(folder)/\(stems[index])"
+    let base = folder.appendingPath(stems[index])
     for kind in kinds {
       switch kind {
       case .labels:

@@ -14,8 +14,7 @@ struct DrawnPictures: Sendable {
   init(in folder: String, of files: [PictureFiles.File], _ kind: String) throws {
     try LocalFile.makeFolder(folder)
     self.folder = folder
-    var taken = FileNames()
-    names = files.map { "\(taken.next(for: $0.path)).\(kind).png" }
+    names = FileNames.all(files.map(\.path)).map { "\($0).\(kind).png" }
   }
 
   /// Writes the drawing of a picture.
@@ -31,8 +30,5 @@ struct DrawnPictures: Sendable {
 
 extension DecodedImage {
   /// The size of the picture as it is seen.
-  var uprightSize: ImageSize {
-    orientation.swapsAxes
-      ? ImageSize(width: pixels.height, height: pixels.width) : ImageSize(width: pixels.width, height: pixels.height)
-  }
+  var uprightSize: ImageSize { ImageSize(width: width, height: height) }
 }

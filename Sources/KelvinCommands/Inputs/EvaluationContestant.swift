@@ -35,12 +35,8 @@ struct EvaluationContestant {
   /// What models are called: by their files without what these end in where that tells them apart, else by as many folders as do.
   private static func naming(_ models: [String]) -> (String) -> String {
     func tail(_ path: String, _ depth: Int) -> String { path.pathParts.suffix(depth).joined(separator: "/") }
-    func stem(_ path: String) -> String {
-      let name = tail(path, 1)
-      return name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? String(name[..<$0]) : nil } ?? name
-    }
     let count = Set(models).count
-    if Set(models.map(stem)).count == count { return stem }
+    if Set(models.map(\.pathStem)).count == count { return { $0.pathStem } }
     let depth = (1...8).first { depth in Set(models.map { tail($0, depth) }).count == count } ?? 8
     return { tail($0, depth) }
   }

@@ -5,10 +5,14 @@ import KelvinBasics
 struct FileNames {
   private var taken: Set<String> = []
 
+  /// For each path, in their order.
+  static func all(_ paths: [String]) -> [String] {
+    var names = FileNames()
+    return paths.map { names.next(for: $0) }
+  }
+
   mutating func next(for path: String) -> String {
-    let file = path.lastPathPart
-    let stem = file.lastIndex(of: ".").map { $0 > file.startIndex ? String(file[..<$0]) : file } ?? file
-    let plain = LocalFile.sanitized(path == StandardInput.name ? "stdin" : stem)
+    let plain = LocalFile.sanitized(path == StandardInput.name ? "stdin" : path.pathStem)
     var (name, number) = (plain, 1)
     while !taken.insert(name).inserted {
       number += 1

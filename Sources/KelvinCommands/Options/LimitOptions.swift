@@ -45,14 +45,11 @@ protocol LimitedCommand {
   var limits: LimitOptions { get }
 }
 
-extension AdviseCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
-extension BenchCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
-extension ClassifyCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
-extension DetectCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
-extension IndexCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
-extension InspectCommand: LimitedCommand {}
-extension PlanCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
-extension PoseCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
-extension PredictCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
-extension ProfileCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
-extension SegmentCommand: LimitedCommand { var limits: LimitOptions { options.limits } }
+/// A command that works for a model as its options say.
+protocol ModelCommand: LimitedCommand {
+  var options: ModelOptions { get }
+}
+
+extension ModelCommand {
+  var limits: LimitOptions { options.limits }
+}

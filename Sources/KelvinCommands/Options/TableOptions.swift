@@ -15,9 +15,9 @@ struct TableOptions: ParsableArguments {
   var outputFile: String?
 
   @Option(
-    help: ArgumentHelp("What stands between cells: one character, or tab.", valueName: "character"),
+    help: ArgumentHelp("What stands between cells: one character, or tab. (default: ,)", valueName: "character"),
     transform: separator)
-  var separator: Character = ","
+  var separator: Character?
 
   @Option(
     help: ArgumentHelp(
@@ -33,8 +33,8 @@ struct TableOptions: ParsableArguments {
 
   func validate() throws {
     guard csv == nil else { return }
-    guard outputFile == nil, columns.isEmpty, keep == nil, !keepGoing else {
-      throw ValidationError("--output, --columns, --keep and --keep-going belong to --csv")
+    guard outputFile == nil, columns.isEmpty, keep == nil, separator == nil, !keepGoing else {
+      throw ValidationError("--output, --separator, --columns, --keep and --keep-going belong to --csv")
     }
   }
 
@@ -60,7 +60,7 @@ struct TableOptions: ParsableArguments {
     let lists = try columnLists()
     let model = try Model.loadWithProgress(path, configuration)
     var prediction = TablePrediction(model)
-    prediction.separator = separator
+    prediction.separator = separator ?? ","
     prediction.columns = lists
     prediction.keptColumns = keep.map(Self.names) ?? []
     prediction.skipsFaultyRows = keepGoing

@@ -9,16 +9,18 @@ enum ContestantMeter {
   /// Seconds that a contestant may take: many times what any takes.
   private static let patience = 600.0
 
-  /// Starts this program once more with its own arguments and two that say what to measure.
+  /// Starts this program once more with its own arguments and two that say what to measure, right behind the command's name:
+  /// behind a `--` they would be names of files.
   ///
   /// - Parameters:
   ///   - contestant: by its number.
   ///   - example: of the data set, by its number.
   /// - Throws: `StartFailure`.
   static func measure(contestant: Int, example: Int) throws(StartFailure) -> ContenderCost {
+    let own = KelvinTool.arguments
+    let measured = ["--measured-contestant=\(contestant)", "--measured-example=\(example)"]
     let (answer, _) = try ChildProcess.run(
-      KelvinTool.arguments + ["--measured-contestant=\(contestant)", "--measured-example=\(example)"], environment: [:],
-      timeout: patience, isCancelled: { false })
+      own.prefix(1) + measured + own.dropFirst(), environment: [:], timeout: patience, isCancelled: { false })
     guard let cost = try? JSONDecoder().decode(ContenderCost.self, from: Data(answer)) else {
       throw StartFailure("it ended without an answer that can be read")
     }

@@ -4,15 +4,6 @@ import KelvinVision
 
 /// The objects that were found on a picture, as they are printed.
 struct PictureObjects: PictureResult {
-  struct Class: Encodable {
-    var identifier: String
-    var confidence: Double
-
-    init(_ observation: ClassificationObservation) {
-      (identifier, confidence) = (observation.identifier, Double(observation.confidence))
-    }
-  }
-
   struct Rect: Encodable {
     var x: Double
     var y: Double
@@ -24,7 +15,7 @@ struct PictureObjects: PictureResult {
     var identifier: String
     var confidence: Double
     /// The surest classes.
-    var labels: [Class]
+    var labels: [PictureClasses.Observation]
     /// In shares of the picture's sides, from its lower left corner, as Vision counts.
     var boundingBox: Rect
     /// In pixels of the upright picture, from its top left corner.
@@ -33,7 +24,7 @@ struct PictureObjects: PictureResult {
     init(_ observation: RecognizedObjectObservation, in size: ImageSize) {
       identifier = observation.labels.first?.identifier ?? ""
       confidence = Double(observation.confidence)
-      labels = observation.labels.prefix(Self.shownClasses).map(Class.init)
+      labels = observation.labels.prefix(Self.shownClasses).map(PictureClasses.Observation.init)
       let box = observation.boundingBox
       boundingBox = Rect(x: box.origin.x, y: box.origin.y, width: box.width, height: box.height)
       let rect = box.toImageCoordinates(size, origin: .upperLeft)
