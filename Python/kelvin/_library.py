@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Union
 
 from . import errors
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -71,6 +71,7 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "state_read": [_HANDLE, _NAME, _GIVEN],
     "state_write": [_HANDLE, _NAME, _GIVEN],
     "predict": [_HANDLE, _HANDLE, _HANDLE, _HANDLE, _HANDLE],
+    "predict_arrays": [_HANDLE, POINTER(c_char_p), _GIVEN, c_size_t, POINTER(c_char_p), _GIVEN, c_size_t, _HANDLE, _HANDLE],
     "predict_batch": [_HANDLE, POINTER(_HANDLE), POINTER(_HANDLE), c_size_t, _HANDLE],
     "devices": [_TEXT],
     "plan": [_NAME, _HANDLE, _TEXT],

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _library
 from ._library import Path, encoded, library
+from .arrays import ArrayCall
 from .description import Description, Feature, description
 from .errors import FeatureError
 from .plan import Plan
@@ -205,8 +206,8 @@ class Model:
             cancellation: Optional[Cancellation] = None) -> Union[Dict[str, Any], List[Dict[str, Any]]]:
         """One prediction, or one for each item of a list.
 
-        Arrays are read and written where they lie where their elements are in rising order; a result's memory is the
-        library's, and lives as long as an array over it. Other threads of Python run meanwhile.
+        Arrays are read and written where they lie where their elements are in rising order. A result's memory is its own;
+        it lives as long as an array over it. Other threads of Python run meanwhile.
 
         Args:
             inputs: values by name. For an array: anything NumPy or DLPack knows. For a picture: a `PIL.Image`, a path, a
@@ -229,12 +230,32 @@ class Model:
             if state is not None or outputs is not None:
                 raise FeatureError("a batch has neither a state nor outputs of the caller's; predict its items one by one")
             return self._predict_batch([self._features(item, fit) for item in inputs], handle)
+        call = self._array_call
+        if call is None or state is not None or type(inputs) is not dict:
+            return self._predict(inputs, outputs or {}, state, fit, handle)
+        try:
+            found = call.predict(self._handle, inputs, outputs or {}, handle)
+        except FeatureError:
+            # Either way has words for it, but only this one knows outputs of all sizes.
+            found = self._predict(inputs, outputs or {}, state, fit, handle)
+            self._array_call = None
+            return found
+        return self._predict(inputs, outputs or {}, state, fit, handle) if found is None else found
+
+    @functools.cached_property
+    def _array_call(self) -> Optional[ArrayCall]:
+        return ArrayCall.of(self.description)
+
+    def _predict(
+            self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], state: Optional[State], fit: str,
+            cancellation: Optional[int]) -> Dict[str, Any]:
+        """A prediction of values of any type."""
         given, results = self._features(inputs, fit), Features()
-        for name, array in (outputs or {}).items():
+        for name, array in outputs.items():
             if name not in self.outputs:
                 raise FeatureError(f"the model has no output '{name}'; it has {', '.join(self.outputs)}")
             results.lend(name, array)
-        library.predict(self._handle, given.handle, results.handle, None if state is None else state.handle, handle)
+        library.predict(self._handle, given.handle, results.handle, None if state is None else state.handle, cancellation)
         return {name: results.get(name, feature) for name, feature in self.outputs.items()}
 
     def _predict_batch(

@@ -19,21 +19,21 @@ NDArray = npt.NDArray[Any]
 _TYPES = {
     "f8": 1, "f4": 2, "f2": 3, "i8": 4, "i4": 5, "i2": 6, "i1": 7, "u8": 8, "u4": 9, "u2": 10, "u1": 11, "b1": 12,
 }
-_CODES: "Dict[np.dtype[Any], int]" = {np.dtype(name): code for name, code in _TYPES.items()}
+CODES: "Dict[np.dtype[Any], int]" = {np.dtype(name): code for name, code in _TYPES.items()}
 #: What the library holds the elements of ml_dtypes in, by their names: they are NumPy's only from there, if at all.
 _HOLDERS = {
     "bfloat16": "f4", "float8_e4m3fn": "f4", "float8_e4m3fnuz": "f4", "float8_e5m2": "f4", "float8_e5m2fnuz": "f4",
     "float8_e8m0fnu": "f4", "float6_e2m3fn": "f4", "float6_e3m2fn": "f4", "float4_e2m1fn": "f4",
     "int4": "i1", "int2": "i1", "uint4": "u1", "uint2": "u1",
 }
-_DTYPES = {code: dtype for dtype, code in _CODES.items()}
+_DTYPES = {code: dtype for dtype, code in CODES.items()}
 #: By the names that descriptions use.
 DTYPES: "Dict[str, np.dtype[Any]]" = {
     "float64": np.dtype("f8"), "float32": np.dtype("f4"), "float16": np.dtype("f2"), "int64": np.dtype("i8"),
     "int32": np.dtype("i4"), "int16": np.dtype("i2"), "int8": np.dtype("i1"), "uint64": np.dtype("u8"),
     "uint32": np.dtype("u4"), "uint16": np.dtype("u2"), "uint8": np.dtype("u1"), "bool": np.dtype("?"),
 }
-_Byte = ctypes.c_char
+Byte = ctypes.c_char
 #: As kelvin.h numbers them.
 FITS = {"exact": 0, "center-crop": 1, "scale-fit": 2, "scale-fill": 3}
 _PICTURES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
@@ -46,12 +46,12 @@ def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
 
     Raises FeatureError for elements that no feature has, and for memory that cannot be written to where it has to be.
     """
-    if array.flags.carray and array.dtype in _CODES:
+    if array.flags.carray and array.dtype in CODES:
         return array
-    if array.dtype not in _CODES:
+    if array.dtype not in CODES:
         holder = _HOLDERS.get(array.dtype.name)
         native = np.dtype(holder) if holder else array.dtype.newbyteorder("=")
-        if native not in _CODES:
+        if native not in CODES:
             raise FeatureError(
                 f"feature '{name}': expected numbers or booleans, got an array of {array.dtype}; convert it with astype")
         if writable:
@@ -78,11 +78,11 @@ def _dense(name: str, array: NDArray, dtype: Any) -> NDArray:
         raise FeatureError(f"feature '{name}': an array of shape {array.shape} cannot be copied: {error}") from None
 
 
-_packed = struct.Struct("=QiiQQ").pack
+packed = struct.Struct("=QiiQQ").pack
 
 
 @functools.lru_cache(maxsize=1024)
-def _sizes(values: Tuple[int, ...]) -> Tuple[int, Any]:
+def sizes(values: Tuple[int, ...]) -> Tuple[int, Any]:
     """Sizes or strides in memory: its address, and what holds it."""
     held = (ctypes.c_int64 * len(values))(*values)
     return ctypes.addressof(held), held
@@ -94,14 +94,14 @@ def described(array: NDArray) -> Tuple[bytes, Any]:
     Few steps: after a large model, what they take is the time to bring each into the processor's caches again.
     """
     flags = array.flags
-    shape, held = _sizes(array.shape)
+    shape, held = sizes(array.shape)
     if flags.carray and array.size:
-        start = ctypes.addressof(_Byte.from_buffer(cast(bytearray, array)))
-        return _packed(start, _CODES[array.dtype], array.ndim, shape, 0), held
+        start = ctypes.addressof(Byte.from_buffer(cast(bytearray, array)))
+        return packed(start, CODES[array.dtype], array.ndim, shape, 0), held
     address, strides, more = array.ctypes.data, 0, None
     if not flags.c_contiguous:
-        strides, more = _sizes(tuple(stride // array.itemsize for stride in array.strides))
-    return _packed(address, _CODES[array.dtype], array.ndim, shape, strides), (held, more)
+        strides, more = sizes(tuple(stride // array.itemsize for stride in array.strides))
+    return packed(address, CODES[array.dtype], array.ndim, shape, strides), (held, more)
 
 
 class Features:

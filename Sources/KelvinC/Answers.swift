@@ -63,6 +63,13 @@ func elements<Element>(
   return UnsafeBufferPointer(start: pointer, count: count)
 }
 
+/// Does something whose errors do not know which feature it is done for.
+func naming<Result>(_ name: String, _ work: () throws -> Result) throws -> Result {
+  do { return try work() } catch let error as ModelError {
+    throw ModelError(error.code, "feature '\(name)': \(error.description)")
+  }
+}
+
 /// Whether a count, a `size_t` of C's, is one: a caller that subtracted the wrong way round has one beyond all memory.
 ///
 /// - Throws: `HandleError`.

@@ -187,7 +187,7 @@ private func get<Value>(
   }
 }
 
-private func mismatch(_ name: String, _ expected: String, _ feature: FeatureValue) -> ModelError {
+func mismatch(_ name: String, _ expected: String, _ feature: FeatureValue) -> ModelError {
   ModelError(.featureType, "feature '\(name)': expected \(expected), got \(feature.type.rawValue)")
 }
 

@@ -154,10 +154,3 @@ private func dictionary(
   }
   return FeatureValue(dictionary: entries)
 }
-
-/// Does something whose errors do not know which feature it is done for.
-private func naming<Result>(_ name: String, _ work: () throws -> Result) throws -> Result {
-  do { return try work() } catch let error as ModelError {
-    throw ModelError(error.code, "feature '\(name)': \(error.description)")
-  }
-}

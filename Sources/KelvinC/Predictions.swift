@@ -46,15 +46,19 @@ private func exchange(
     guard let array else { throw HandleError("'array' is NULL: expected an array") }
     let lent = try MultiArray(lent: array.pointee)
     try state.withMultiArray(for: name) { held in
-      guard held.dataType == lent.dataType, held.shape == lent.shape else {
-        throw ModelError(
-          .featureType,
-          "state '\(name)': expected \(held.dataType.rawValue) of shape \(held.shape), "
-            + "got \(lent.dataType.rawValue) of shape \(lent.shape)")
-      }
+      try check(lent, holds: held, "state '\(name)'")
       try transfer(held, lent)
     }
   }
+}
+
+/// - Throws: `ModelError` with code `featureType` where a caller's array is not of the type and shape that it has to be.
+private func check(_ lent: MultiArray, holds array: MultiArray, _ what: String) throws(ModelError) {
+  guard array.dataType != lent.dataType || array.shape != lent.shape else { return }
+  throw ModelError(
+    .featureType,
+    "\(what): expected \(array.dataType.rawValue) of shape \(array.shape), "
+      + "got \(lent.dataType.rawValue) of shape \(lent.shape)")
 }
 
 @c @implementation
@@ -66,32 +70,88 @@ public func kelvin_predict(
   _ cancellation: OpaquePointer?, _ error: ErrorText?
 ) -> kelvin_code {
   answer(error) {
-    let handle = try Handles.find(model, as: ModelHandle.self)
+    let model = try Handles.find(model, as: ModelHandle.self)
     let inputs = try Handles.find(inputs, as: FeaturesHandle.self)
     let outputs = try Handles.find(outputs, as: FeaturesHandle.self)
-    let cancellation = try Handles.findOptional(cancellation, as: CancellationHandle.self)
-    let given = try Handles.findOptional(state, as: StateHandle.self)?.state
     guard inputs !== outputs else {
       throw ModelError(.parameters, "inputs and outputs are the same features; expected two")
     }
-    let provider = try inputs.provider()
-    let model = try handle.model(for: provider, cancellation)
-    let state = given ?? (model.modelDescription.stateDescriptionsByName.isEmpty ? nil : model.makeState())
-    let options = PredictionOptions(outputBackings: outputs.backings)
-    // Blocking forms stay on this thread.
-    let result =
-      if let cancellation {
-        try waiting(cancellation) {
-          if let state { return try await model.prediction(from: provider, using: state, options: options) }
-          return try await model.prediction(from: provider, options: options)
-        }
-      } else if let state {
-        try model.prediction(from: provider, using: state, options: options)
-      } else {
-        try model.prediction(from: provider, options: options)
-      }
-    outputs.take(result)
+    outputs.take(try predict(model, try inputs.provider(), outputs.backings, state, cancellation))
   }
+}
+
+@c @implementation
+public func kelvin_predict_arrays(
+  _ model: OpaquePointer?, _ input_names: UnsafePointer<UnsafePointer<CChar>?>?, _ inputs: UnsafePointer<kelvin_array>?,
+  _ input_count: Int, _ output_names: UnsafePointer<UnsafePointer<CChar>?>?, _ outputs: UnsafePointer<kelvin_array>?,
+  _ output_count: Int, _ state: OpaquePointer?, _ cancellation: OpaquePointer?, _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let model = try Handles.find(model, as: ModelHandle.self)
+    let given = try arrays(input_names, inputs, input_count, "input")
+    let wanted = try arrays(output_names, outputs, output_count, "output")
+    let provider = DictionaryFeatureProvider(dictionary: given.mapValues { FeatureValue(multiArray: $0) })
+    let result = try predict(model, provider, wanted.mapValues { .multiArray($0) }, state, cancellation)
+    for (name, lent) in wanted { try write(result, name, to: lent) }
+  }
+}
+
+/// Brings an output to where the caller wants it, if it was not computed there.
+private func write(_ result: any FeatureProvider, _ name: String, to lent: MultiArray) throws {
+  guard let value = result.featureValue(for: name) else {
+    throw ModelError(
+      .featureType,
+      "the model gives no output '\(name)'; it gives \(result.featureNames.sorted().joined(separator: ", "))")
+  }
+  guard let array = value.multiArrayValue else { throw mismatch(name, "an array", value) }
+  guard array.dataPointer != lent.dataPointer else { return }
+  try check(lent, holds: array, "output '\(name)'")
+  try array.transfer(to: lent)
+}
+
+/// Arrays that a caller lends for a call, by name.
+///
+/// - Parameter noun: what they are to the model.
+/// - Throws: `HandleError` for pointers that are NULL; `ModelError` with code `featureType` for an array that cannot be
+///   and for a name that comes twice.
+private func arrays(
+  _ names: UnsafePointer<UnsafePointer<CChar>?>?, _ arrays: UnsafePointer<kelvin_array>?, _ count: Int, _ noun: String
+) throws -> [String: MultiArray] {
+  let names = try elements(names, count, "\(noun)_names")
+  var result: [String: MultiArray] = [:]
+  for (name, array) in zip(names, try elements(arrays, count, "\(noun)s")) {
+    let name = try text(name, "\(noun)_names")
+    let lent = try naming(name) { try MultiArray(lent: array) }
+    guard result.updateValue(lent, forKey: name) == nil else {
+      throw ModelError(.featureType, "\(noun) '\(name)' is there twice; expected each name once")
+    }
+  }
+  return result
+}
+
+/// - Parameters:
+///   - state: NULL to begin from zeros and forget.
+///   - cancellation: NULL for none; the blocking forms of a prediction stay on this thread then.
+private func predict(
+  _ handle: ModelHandle, _ provider: DictionaryFeatureProvider, _ backings: [String: OutputBacking],
+  _ state: OpaquePointer?, _ cancellation: OpaquePointer?
+) throws -> any FeatureProvider {
+  let cancellation = try Handles.findOptional(cancellation, as: CancellationHandle.self)
+  let given = try Handles.findOptional(state, as: StateHandle.self)?.state
+  let model = try handle.model(for: provider, cancellation)
+  let state = given ?? (model.modelDescription.stateDescriptionsByName.isEmpty ? nil : model.makeState())
+  let options = PredictionOptions(outputBackings: backings)
+  return
+    if let cancellation {
+      try waiting(cancellation) {
+        if let state { return try await model.prediction(from: provider, using: state, options: options) }
+        return try await model.prediction(from: provider, options: options)
+      }
+    } else if let state {
+      try model.prediction(from: provider, using: state, options: options)
+    } else {
+      try model.prediction(from: provider, options: options)
+    }
 }
 
 @c @implementation

@@ -147,6 +147,37 @@ static void shapes(kelvin_model *model, const char *input) {
   kelvin_features_release(out);
 }
 
+static void arrays(kelvin_model *model) {
+  static float pixels[3 * 64 * 64], scores[10], more[10];
+  const int64_t row[] = {1, 10}, short_row[] = {1, 9};
+  const char *image[] = {"image", "image"}, *probabilities[] = {"probabilities", "probabilities"}, *nothing[] = {NULL};
+  const char *picture[] = {"picture"}, *bytes[] = {"\xff"};
+  kelvin_array in[] = {array(pixels, KELVIN_FLOAT32, 4, shape4), array(pixels, KELVIN_FLOAT32, 4, shape4)};
+  kelvin_array out[] = {array(scores, KELVIN_FLOAT32, 2, row), array(more, KELVIN_FLOAT32, 2, row)};
+#define CALL(in_names, in, in_count, out_names, out, out_count) \
+  kelvin_predict_arrays(model, in_names, in, in_count, out_names, out, out_count, NULL, NULL, &error)
+  expect("arrays", CALL(image, in, 1, probabilities, out, 1), KELVIN_OK, NULL);
+  float sum = 0;
+  for (int i = 0; i < 10; i++) sum += scores[i];
+  if (sum < 0.99f || sum > 1.01f) failures++, printf("probabilities of arrays sum to %f\n", (double)sum);
+  expect("no outputs wanted", CALL(image, in, 1, NULL, NULL, 0), KELVIN_OK, NULL);
+  expect("no inputs", CALL(NULL, NULL, 0, probabilities, out, 1), KELVIN_ERROR_FEATURE, "no value was given");
+  expect("NULL names", CALL(NULL, in, 1, probabilities, out, 1), KELVIN_ERROR_HANDLE, "'input_names' is NULL");
+  expect("a NULL name", CALL(nothing, in, 1, probabilities, out, 1), KELVIN_ERROR_HANDLE, "'input_names' is NULL");
+  expect("NULL arrays", CALL(image, in, 1, probabilities, NULL, 1), KELVIN_ERROR_HANDLE, "'outputs' is NULL");
+  expect("names in no text", CALL(bytes, in, 1, probabilities, out, 1), KELVIN_ERROR_PARAMETERS, "not UTF-8");
+  expect("an unknown input", CALL(picture, in, 1, probabilities, out, 1), KELVIN_ERROR_FEATURE, "picture");
+  expect("an unknown output", CALL(image, in, 1, picture, out, 1), KELVIN_ERROR_FEATURE, "no output 'picture'");
+  expect("an input twice", CALL(image, in, 2, probabilities, out, 1), KELVIN_ERROR_FEATURE, "there twice");
+  expect("an output twice", CALL(image, in, 1, probabilities, out, 2), KELVIN_ERROR_FEATURE, "there twice");
+  out[0] = array(scores, KELVIN_FLOAT32, 2, short_row);
+  expect("another shape", CALL(image, in, 1, probabilities, out, 1), KELVIN_ERROR_FEATURE, "probabilities");
+  out[0] = array(scores, KELVIN_INT32, 2, row);
+  expect("another type", CALL(image, in, 1, probabilities, out, 1), KELVIN_ERROR_FEATURE, "probabilities");
+  expect("no count", CALL(image, in, SIZE_MAX, probabilities, out, 1), KELVIN_ERROR_HANDLE, "no memory holds");
+#undef CALL
+}
+
 static void children(kelvin_model *model) {
   fflush(stdout);
   pid_t child = fork();
@@ -186,6 +217,7 @@ int main(int count, char **arguments) {
   options(arguments[1]);
   models();
   shapes(network, "image");
+  arrays(network);
   shared = network;
   pthread_t threads[8];
   for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, work, NULL);

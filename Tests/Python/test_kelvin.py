@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -87,6 +88,34 @@ class Predictions(unittest.TestCase):
         del model
         gc.collect()
         np.testing.assert_array_equal(result, kept)
+
+    def test_arrays_of_the_usual_sizes_are_predicted_from_by_one_call_with_the_same_results(self):
+        model = kelvin.Model(ROOT / "Tests/Vectors/Transformers/tiny_vit_torchscript.onnx", units="cpu")
+        array = np.random.default_rng(1).random((1, 3, 20, 20), np.float32)
+        calls, library = [], kelvin.model.library
+        with mock.patch.object(library, "predict", side_effect=lambda *_: calls.append("features")):
+            direct = model.predict({"image": array})
+        self.assertEqual(calls, [])
+        usual = model._predict({"image": array}, {}, None, "scale-fill", None)
+        self.assertEqual(list(direct), list(usual))
+        for name, value in direct.items():
+            self.assertTrue(value.flags.owndata)
+            np.testing.assert_array_equal(value, usual[name])
+        mine = np.zeros_like(direct["logits"])
+        self.assertIs(model.predict({"image": array}, outputs={"logits": mine})["logits"], mine)
+        np.testing.assert_array_equal(mine, direct["logits"])
+        with self.assertRaisesRegex(kelvin.FeatureError, "no output 'nothing'"):
+            model.predict({"image": array}, outputs={"nothing": np.zeros(1, np.float32)})
+        with self.assertRaisesRegex(kelvin.FeatureError, "no value was given"):
+            model.predict({})
+        with self.assertRaisesRegex(kelvin.FeatureError, "no input 'picture'"):
+            model.predict({"picture": array})
+
+    def test_outputs_of_other_sizes_than_usual_are_as_large_as_they_are(self):
+        model = kelvin.Model(ROOT / "Tests/Python/places.onnx", units="cpu")
+        for row in ([0, 3, 0, 4], [1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 5, 0]):
+            found = model.predict({"x": np.array(row, np.float32)})["places"]
+            np.testing.assert_array_equal(found, np.array([np.flatnonzero(row)], np.int64))
 
     def test_other_librarys_arrays_are_taken_and_given_by_dlpack(self):
         class Foreign:

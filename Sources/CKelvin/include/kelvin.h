@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /// Which interface this header declares. It grows with every addition; nothing is ever taken out under one soname.
-#define KELVIN_ABI_VERSION 2
+#define KELVIN_ABI_VERSION 3
 
 /// Which interface the library has: what was built with a header of a later one must not call it.
 int32_t kelvin_abi_version(void);
@@ -311,6 +311,16 @@ void kelvin_state_release(kelvin_state *state);
 ///   - cancellation: NULL for none. With one, a prediction changes threads.
 kelvin_code kelvin_predict(
   kelvin_model *model, kelvin_features *inputs, kelvin_features *outputs, kelvin_state *state,
+  kelvin_cancellation *cancellation, char **error);
+/// One prediction of arrays alone, in one call and without features: all memory is the caller's, for the call.
+///
+/// - Parameters:
+///   - input_names, inputs: `input_count` each, an array for each name, as `kelvin_features_set_array` takes it.
+///   - output_names, outputs: `output_count` each, where those of the model's outputs are written to that are wanted.
+///   - state, cancellation: as in `kelvin_predict`.
+kelvin_code kelvin_predict_arrays(
+  kelvin_model *model, const char *const *input_names, const kelvin_array *inputs, size_t input_count,
+  const char *const *output_names, const kelvin_array *outputs, size_t output_count, kelvin_state *state,
   kelvin_cancellation *cancellation, char **error);
 /// Several predictions, as many at a time as the model keeps memory for.
 ///
