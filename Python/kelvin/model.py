@@ -226,21 +226,20 @@ class Model:
             DeviceError: a device failed, and no other that the units allow could do its work.
         """
         handle = None if cancellation is None else cancellation.handle
+        if type(inputs) is dict and state is None and self._array_call is not None:
+            try:
+                found = self._array_call.predict(self._handle, inputs, outputs or {}, handle)
+            except FeatureError:
+                # Features have words for it too, and outputs of all sizes.
+                found = self._predict(inputs, outputs or {}, state, fit, handle)
+                self._array_call = None
+            if found is not None:
+                return found
         if isinstance(inputs, collections.abc.Sequence):
             if state is not None or outputs is not None:
                 raise FeatureError("a batch has neither a state nor outputs of the caller's; predict its items one by one")
             return self._predict_batch([self._features(item, fit) for item in inputs], handle)
-        call = self._array_call
-        if call is None or state is not None or type(inputs) is not dict:
-            return self._predict(inputs, outputs or {}, state, fit, handle)
-        try:
-            found = call.predict(self._handle, inputs, outputs or {}, handle)
-        except FeatureError:
-            # Either way has words for it, but only this one knows outputs of all sizes.
-            found = self._predict(inputs, outputs or {}, state, fit, handle)
-            self._array_call = None
-            return found
-        return self._predict(inputs, outputs or {}, state, fit, handle) if found is None else found
+        return self._predict(inputs, outputs or {}, state, fit, handle)
 
     @functools.cached_property
     def _array_call(self) -> Optional[ArrayCall]:
