@@ -4,8 +4,7 @@
 // `CODES(slot, name, constant)` declares them: the specialisation constants `constant` and the next are a code's bits and
 // its meaning, a `CodeMeaning` is that of four outputs, and `name(index, meaning)` a vector.
 
-// Scale and shared zero, scale and zero, scale and bias, entry of a table.
-const int MULTIPLES = 0, SHIFTED = 1, BIASED = 2, ENTRIES = 3;
+#include "shared/meanings.kernel"
 
 struct CodeMeaning {
   vec4 scale, offset;   // offset: zero or bias

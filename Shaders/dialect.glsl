@@ -3,7 +3,9 @@
 #include "common.glsl"
 #include "functions.glsl"
 
-#ifdef PARTS
+#if defined(INDICES)
+#define RESULT uint
+#elif defined(PARTS)
 #define RESULT float
 #else
 #define RESULT STORED_FLOAT
@@ -23,6 +25,8 @@
 #define BEGIN
 #define SHARE
 #define SHARED_FLOATS(count) shared float shares[gl_WorkGroupSize.x * (count)];
+#define SHARED_INTEGERS(name) shared int name[gl_WorkGroupSize.x];
+#define SHARE_INTEGERS(name)
 #define OPEN_FLOATS(name)
 #define OPEN_WIDE(name)
 #define OPEN_WORDS(name)
@@ -34,6 +38,7 @@
 #define READ_WORD(name, index) name(index).x
 #define POSITION(name, index, extent) clampedPositionAt(name(index), KIND, extent)
 #define WRITE(value, index) y[index] = RESULT(value)
+#define WRITE_INDEX(value, index) storeIndex(value, index)   // with INDICES alone
 
 #define FLAT_INDEX flatPosition()
 #define GROUP_INDEX groupPosition()
@@ -53,11 +58,26 @@
 #define INFINITY infinity()
 #define NOT_A_NUMBER notANumber()
 #define IS_FINITE(x) isFinite(x)
+#define IS_NUMBER(x) (!isUnordered(x))
 #define LARGER(x, y) larger(x, y)
 #define SMALLER(x, y) smaller(x, y)
 #define MAGNITUDE(x) abs(x)
 #define MULTIPLY_ADD(x, y, z) fma(x, y, z)
 #define EXPONENTIAL(x) exponential(x)
 #define LOGARITHM(x) logarithm(x)
+#define COMPENSATED_SUM(sum, v, lost) compensatedSum(sum, v, lost)
 
 layout(binding = 0) writeonly buffer Output { RESULT y[]; };
+
+#ifdef INDICES
+layout(constant_id = 1) const bool PAIRS = false;   // of words in the result, the low one first
+
+void storeIndex(int value, int index) {
+  if (PAIRS) {
+    y[2 * index] = uint(value);
+    y[2 * index + 1] = 0u;
+  } else {
+    y[index] = uint(value);
+  }
+}
+#endif

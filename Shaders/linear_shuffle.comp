@@ -11,9 +11,10 @@ layout(constant_id = 2) const int ROWS = 1;
 layout(constant_id = 3) const bool RESIDUAL = false;
 layout(constant_id = 4) const uint ACTIVATION = UNARY_NONE;
 
+// The first of those of shared/linear.kernel.
 layout(push_constant) uniform Parameters {
-  int rows, depth, columns;
-  int inputStride, outputStride;   // elements from row to row; output columns up to the stride are set to zero
+  int rows, depth, outputs, groupColumns;
+  int inputStride, outputStride;   // elements from row to row; columns up to the stride are set to zero
   float first, second;
 };
 
@@ -25,7 +26,7 @@ FLOATS(4, residual)
 
 void main() {
   int column = int(gl_GlobalInvocationID.x);
-  int source = min(column, columns - 1);
+  int source = min(column, outputs - 1);
   int row[ROWS];
   float sum[ROWS];
   [[unroll]] for (int r = 0; r < ROWS; r++) {
@@ -40,7 +41,7 @@ void main() {
       v[r] = lane < depth ? v[r] : 0.0;
     }
     [[unroll]] for (int q = 0; q < LANES / 4; q++) {
-      vec4 w = weights((k / 4 + q) * columns + source);
+      vec4 w = weights((k / 4 + q) * outputs + source);
       w = k + q * 4 < depth ? w : vec4(0);
       [[unroll]] for (int c = 0; c < 4; c++) {
         [[unroll]] for (int r = 0; r < ROWS; r++) sum[r] = fma(subgroupShuffle(v[r], uint(q * 4 + c)), w[c], sum[r]);
@@ -53,6 +54,6 @@ void main() {
     float result = sum[r] + start;
     if (RESIDUAL) result += residual(min(target, rows * outputStride - 1));
     result = apply(ACTIVATION, result, first, second);
-    if (column < outputStride) y[target] = STORED_FLOAT(column < columns ? result : 0.0);
+    if (column < outputStride) y[target] = STORED_FLOAT(column < outputs ? result : 0.0);
   }
 }

@@ -1,16 +1,10 @@
 // How products read weights, LANES at a time: plain ones from a pointer that moves on, or, with CODE_BITS, codes of so
 // many bits, four lanes in a word or less, whose words are followed by LANES zeros, a row of words for each block of input
-// channels, and what these speak of (CodedOperand.swift). MEANING says what a code stands for.
+// channels, and what these speak of (CodedOperand.swift). MEANING says what a code stands for (meanings.kernel).
 //
 // `BEGIN_MEANINGS` declares what `NEXT_MEANING` fills where channel c begins a row; `WEIGHT(j)` is block j of the vectors
 // at w.
 #ifdef CODE_BITS
-
-// Scale and shared zero, scale and zero, scale and bias, entry of a table.
-#define MULTIPLES 0
-#define SHIFTED 1
-#define BIASED 2
-#define ENTRIES 3
 
 typedef struct {
   vec scale, offset;   // offset: zero or bias

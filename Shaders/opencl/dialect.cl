@@ -1,7 +1,10 @@
 // The words of Shaders/shared in OpenCL C; Shaders/dialect.glsl has the same in GLSL. They are for groups of many items,
 // each of which works on numbers, and four at a time where cards have vectors of as many (LANES). A tensor's elements are counted in 32 bits.
 
-#ifdef PARTS
+#if defined(INDICES)
+#define RESULT INDEX
+#define WRITE_INDEX(value, index) y[index] = value
+#elif defined(PARTS)
 #define RESULT float
 #define WRITE(value, index) y[index] = value
 #else
@@ -24,6 +27,8 @@
 // Local memory is named in the kernel alone: handed to a function, PoCL 3.1 shares it between work groups that run at once.
 #define SHARE local float shares[GROUP * SHARES]
 #define SHARED_FLOATS(count)
+#define SHARE_INTEGERS(name) local int name[GROUP]
+#define SHARED_INTEGERS(name)
 #define OPEN_FLOATS(name) OPEN(const STORED, name)
 #define OPEN_WIDE(name) OPEN(const float, name)
 #define OPEN_PACKED(name) OPEN(const PACKED, name)
@@ -53,11 +58,20 @@
 #define ACTIVATED(x) activate(ACTIVATION, s.first, s.second, (vec)(x)).s0
 #define NOT_A_NUMBER NAN
 #define IS_FINITE(x) isfinite(x)
+#define IS_NUMBER(x) (!isnan(x))
 #define LARGER(x, y) ((x) > (y) || isnan(x) ? (x) : (y))
 #define SMALLER(x, y) ((x) < (y) || isnan(x) ? (x) : (y))
 #define MAGNITUDE(x) fabs(x)
 #define EXPONENTIAL(x) exp(x)
 #define LOGARITHM(x) log(x)
+#define COMPENSATED_SUM(sum, v, lost) compensated_sum(sum, v, &lost)
+
+// A sum whose rounding errors are carried along in `lost`, until it leaves the range.
+static inline float compensated_sum(float sum, float v, float *lost) {
+  const float corrected = v - *lost, total = sum + corrected;
+  *lost = isfinite(total) ? (total - sum) - corrected : 0.0f;
+  return total;
+}
 
 // An index into an axis: counted from the end where negative, then clamped.
 static inline int clamped_position(long index, int extent) {

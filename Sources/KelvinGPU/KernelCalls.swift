@@ -6,7 +6,8 @@ package import KelvinGraph
 /// Kernels read dense operands in the order of the node's inputs, and write one dense result, but for these: `resize`
 /// reads x and its positions, in the pass's layout; `layerNormalization` reads x, scale, shift and statistics, x
 /// again in place of those that the node lacks, as `attention` reads queries in place of a mask; `softmax` by groups
-/// reads x and statistics, which both make of x alone (`LinePass`); `linear` reads x, packed weights, bias and a
+/// reads x and statistics, which both make of x alone (`LinePass`); `argReduce` by groups reads x and the positions that the
+/// pass before wrote, or x again, and `runningSum` x and the totals of parts; `linear` reads x, packed weights, bias and a
 /// residual, x in its place where there is none; `localResponseNormalization` and `pool` work on blocked tensors,
 /// `pool` on `planes` blocks; `binaryInteger` reads two operands, `convolutionVolume` and `integerProduct` what their
 /// plans say; `copy` moves units of `byteCount` bytes; `rank` reads x and, but for the first pass, what the pass
@@ -16,6 +17,7 @@ package protocol KernelCalls: Sendable {
   associatedtype Program: Hashable, Sendable
 
   func argReduce(_ op: ArgReduce, _ lines: Lines, of scalar: ScalarType) -> Call<Program>
+  func argReduce(_ op: ArgReduce, _ pass: ArgReducePass) -> Call<Program>
   func attention(_ plan: AttentionPlan) -> Call<Program>
   func binaryInteger(_ plan: BinaryIntegerPlan) -> Call<Program>
   func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<Program>
@@ -44,6 +46,7 @@ package protocol KernelCalls: Sendable {
   func reduce(_ function: Reduce.Function, _ pass: ReducePass) -> Call<Program>
   func resize(_ pass: ResizePass) -> Call<Program>
   func roundToHalf(count: Int) -> Call<Program>
+  func runningSum(_ sum: RunningSum) -> Call<Program>
   func scatterElements(_ plan: ScatterElementsPlan) -> Call<Program>
   func scatterND(_ plan: ScatterNDPlan) -> Call<Program>
   func select(_ walk: Walk, of scalar: ScalarType) -> Call<Program>

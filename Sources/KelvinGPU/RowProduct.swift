@@ -24,6 +24,14 @@ package struct RowProduct: Hashable, Sendable {
       inputStride: weights[1], outputStride: weights[0])
   }
 
+  /// The channels of single positions, in blocks of so many lanes, times the weights of a convolution: a tensor in blocks
+  /// then is rows.
+  package init(vectors count: Int, inputs: Int, outputs: Int, lanes: Int) {
+    func filled(_ channels: Int) -> Int { (channels + lanes - 1) / lanes * lanes }
+    self.init(
+      rows: count, depth: inputs, columns: outputs, inputStride: filled(inputs), outputStride: filled(outputs))
+  }
+
   /// Columns of a group, a power of two: fewer share their depth among more invocations, as long as these have enough of it.
   ///
   /// - Parameters:

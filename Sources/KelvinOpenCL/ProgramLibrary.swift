@@ -111,7 +111,8 @@ final class ProgramLibrary: Sendable {
   }
 
   /// Runs one work group on a tensor of zeros, all sizes one: PoCL compiles a kernel for its group size at its first
-  /// run, and other drivers, too, defer work to it.
+  /// run, and other drivers, too, defer work to it. The tensor starts amid the memory, because a size of one need not fit a
+  /// kernel, which may look before it then: for the zeros that stand before the rows of codes.
   private func rehearse(
     _ dispatch: Dispatch<KernelName>, _ program: OpenCLProgram, on device: OpenCLDevice
   ) throws(DeviceError) {
@@ -125,7 +126,7 @@ final class ProgramLibrary: Sendable {
       try zeros.write(bytes, at: 0)
     }
     try setArguments(
-      of: kernel, memory: dispatch.storages.map { _ in (zeros.memory, 0) },
+      of: kernel, memory: dispatch.storages.map { _ in (zeros.memory, UInt32(zeros.byteCount / 2 / bufferAlignment)) },
       constants: dispatch.call.parameters.map { _ in 1 }, name: dispatch.call.program.function, device)
     let piece = DispatchPiece(whole: 0, grid: [device.tuning.group, 1, 1])
     let (call, place) = ("clEnqueueNDRangeKernel", "kernel \(dispatch.call.program.function)")

@@ -45,8 +45,8 @@ private let commonFiles = [
   "binary_integer": ["walk"], "compare": ["walk"], "gather_elements": ["walk"], "integer": ["walk"],
   "scatter": ["walk"], "select": ["walk"], "dequantize": ["scaling"], "quantize": ["scaling"],
   "gather_codes": ["dialect", "meanings"], "linear": ["dialect", "meanings"],
-  "normalize_lines": ["dialect", "lines"], "reduce_lines": ["dialect", "lines"],
-  "softmax_lines": ["dialect", "lines"],
+  "arg_reduce_lines": ["dialect", "lines"], "normalize_lines": ["dialect", "lines"],
+  "reduce_lines": ["dialect", "lines"], "running_sum_lines": ["dialect", "lines"], "softmax_lines": ["dialect", "lines"],
 ]
 
 extension HalfForm {
@@ -91,9 +91,9 @@ func programSource(_ program: String, _ tuning: Tuning) -> String? {
   func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
   guard let prelude = file("prelude"), let own = file(program) else { return nil }
   if let common = commonFiles[program] { return prelude + common.compactMap(file).joined() + own }
-  guard program == "convolution", let codes = file("codes"), let depthwise = file("depthwise") else {
-    return prelude + own
-  }
+  guard program == "convolution", let meanings = file("meanings"), let codes = file("codes"),
+    let depthwise = file("depthwise")
+  else { return prelude + own }
   let variants = ConvolutionVariant.all(tuning).map { variant in
     """
     #define NAMED(x) x##_\(variant.suffix)
@@ -108,5 +108,5 @@ func programSource(_ program: String, _ tuning: Tuning) -> String? {
 
     """
   }
-  return prelude + codes + variants.joined() + depthwise
+  return prelude + meanings + codes + variants.joined() + depthwise
 }

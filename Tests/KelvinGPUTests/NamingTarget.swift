@@ -49,6 +49,7 @@ struct NamingTarget: GPUTarget {
   func unblock(_ shape: BlockedShape) -> Call<String> { named("unblock") }
 
   func argReduce(_ op: ArgReduce, _ lines: Lines, of scalar: ScalarType) -> Call<String> { call() }
+  func argReduce(_ op: ArgReduce, _ pass: ArgReducePass) -> Call<String> { call() }
   func attention(_ plan: AttentionPlan) -> Call<String> { call() }
   func binaryInteger(_ plan: BinaryIntegerPlan) -> Call<String> { call() }
   func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<String> { call() }
@@ -83,6 +84,7 @@ struct NamingTarget: GPUTarget {
   }
   func resize(_ pass: ResizePass) -> Call<String> { call() }
   func roundToHalf(count: Int) -> Call<String> { call() }
+  func runningSum(_ sum: RunningSum) -> Call<String> { call() }
   func scatterElements(_ plan: ScatterElementsPlan) -> Call<String> { call() }
   func scatterND(_ plan: ScatterNDPlan) -> Call<String> { call() }
   func select(_ walk: Walk, of scalar: ScalarType) -> Call<String> { call() }

@@ -118,7 +118,10 @@ struct VulkanConformanceTests {
           way != "winograd" && !isCard || made.contains { $0.way == way }
         })
       let trust = KernelTrust(driver: "", identity: "every self-test")
-      trust.examine(example.nodes.graph, on: device, against: ReferenceDevice(), blobs: NoBlobCache())
+      // All of them are one submission, for which SwiftShader, driven as a card, takes longer than one is given.
+      let patient = Watchdog(floor: 120)
+      trust.examine(
+        example.nodes.graph, on: device, against: ReferenceDevice(), blobs: NoBlobCache(), watchdog: patient)
       #expect(trust.faults == [])
       #expect(trust.examined.isSuperset(of: made.map(\.name)))
     }

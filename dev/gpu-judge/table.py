@@ -33,6 +33,9 @@ OP_FUNCTION = 54
 # Kernels whose work is products: four multiply-adds for each vector load.
 PRODUCTS = ("convolution", "cooperative", "linear", "matmul", "attention", "product")
 
+# Those whose second constant is how many rows they compute at a time.
+ROWS = ("linear",)
+
 # Kernels that load a whole tile before anything else.
 TILES = ("winograd_input", "winograd_output")
 
@@ -136,11 +139,16 @@ class Kernel:
     def is_product(self):
         return self.name.startswith(PRODUCTS)
 
+    @property
+    def per_load(self):
+        """Multiply-adds for a vector load. One row has a multiply-add for each weight."""
+        return 1 if self.name.startswith(ROWS) and self.constants.split()[1] == "1" else 4
+
     def behind(self):
         """The bars that it misses, in words."""
         missed = [f"spills {self.spills}"] if self.spills else []
         loop = self.loop or Loop()
-        if self.is_product and self.gpu in AMD and loop.multiply_adds < 4 * loop.vector:
+        if self.is_product and self.gpu in AMD and loop.multiply_adds < self.per_load * loop.vector:
             missed.append(f"{loop.multiply_adds} multiply-adds for {loop.vector} vector loads")
         holdsTile = self.name.startswith(TILES)
         bar = 0.25 if holdsTile or self.is_product and (loop.local or loop.scalar) else 0.5
@@ -209,7 +217,8 @@ def print_table(amd, intel):
           "stand-in for the kernel's driver; Intel: `ocloc` 22.43. Counts are those of the hot loop, for one lane: multiply-adds, loads "
           "into vector registers, through the scalar path (once for all lanes), from local memory. Latency is the "
           "compiler's estimate in cycles, of a whole kernel with loops run as often as it guesses.\n")
-    print("Bars: no spills; products have at least 4 multiply-adds for a vector load; occupancy at least 50 %, of products "
+    print("Bars: no spills; products have at least 4 multiply-adds for a vector load, of one row, which read each weight for "
+          "one multiply-add, at least 1; occupancy at least 50 %, of products "
           "with scalar or local operands, and of kernels with a tile in registers, whose loads are under way together, 25 %. "
           "Intel's loads are messages, whose width is not looked at: no bar there. "
           f"**{len(amd) + len(intel)} kernels, {len(behind)} behind a bar.**\n")

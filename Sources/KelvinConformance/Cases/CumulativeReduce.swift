@@ -16,8 +16,17 @@ extension ConformanceCase {
     }
     let types: [ScalarType] = [.int8, .uint8, .int16, .uint16, .int32, .uint32, .int64]
     let integers = types.map { along($0.rawValue, 1, .exactly(odd($0, [2, 13, 3]))) }
+    // Which groups of a card share, some of them in parts. A product of so many factors may end on either side of the range.
+    let long =
+      function == .product
+      ? []
+      : [
+        along("long rows", 1, .ranged([2, 5003], 0.98...1.02)),
+        along("long columns", 1, .ranged([1, 901, 21], 0.98...1.02)),
+        along("long rows", 1, .ranged([3, 2111], 0.98...1.02), scalar: .float16),
+      ]
     // Factors around 1, so that no result is lost beside the largest one.
-    return integers + [
+    return integers + long + [
       along("rows", 1, .ranged([3, 37], 0.75...1.25)),
       along("middle", 1, .ranged([2, 5, 7], 0.75...1.25), scalar: .float16),
       along("lines", 1, .ranged([2, 3, 1031], 0.5...2)),

@@ -84,15 +84,33 @@ extension ConformanceCase {
       node("minimum", ArgReduce(.minimum, axis: 2, keepsDimensions: true), .input([2, 3, 11])),
     ]
     + [ArgReduce.Function.maximum, .minimum].flatMap { function in
-      [ScalarType.float32, .float16].flatMap { scalar in
-        [false, true].map { takesLast in
-          node(
-            "\(function.rawValue) not a number\(takesLast ? " last" : "")",
-            ArgReduce(function, axis: 1, keepsDimensions: false, takesLast: takesLast),
-            .exactly(unordered.converted(to: scalar)), scalar: scalar)
-        }
+      [false, true].flatMap { takesLast in
+        positions(function, takesLast, scalar: .float32) + positions(function, takesLast, scalar: .float16)
       }
     }
+
+  private static func positions(
+    _ function: ArgReduce.Function, _ takesLast: Bool, scalar: ScalarType
+  ) -> [ConformanceCase] {
+    func along(_ name: String, _ x: Tensor) -> ConformanceCase {
+      node(
+        "\(function.rawValue) \(name)\(takesLast ? " last" : "")",
+        ArgReduce(function, axis: 1, keepsDimensions: false, takesLast: takesLast),
+        .exactly(x.converted(to: scalar)), scalar: scalar)
+    }
+    return [
+      along("not a number", unordered),
+      // Which groups of a card share, some of them in parts.
+      along("of long rows", repeated([2, 5003])),
+      along("of long columns", repeated([1, 901, 21])),
+    ]
+  }
+
+  /// Few numbers, each many times.
+  private static func repeated(_ shape: Shape) -> Tensor {
+    let numbers = (0..<shape.count).map { (place: Int) -> Float in Float(place * 7919 % 101) }
+    return Tensor(numbers, shape)
+  }
 
   private static let unordered = Tensor(
     [Float]([1, .nan, 3, .nan, .nan, 2, 1, 0, .infinity, 1, -.infinity, .nan, 1, 3, 3, 1]), [4, 4, 1])

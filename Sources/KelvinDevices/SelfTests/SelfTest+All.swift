@@ -127,7 +127,17 @@ extension SelfTest {
     SelfTest(
       CumulativeReduce.self, (CumulativeReduce(.sum, axis: 1), [.input([3, 9])])),
     SelfTest(
-      ArgReduce.self, (ArgReduce(.maximum, axis: 1, keepsDimensions: false, scalar: .int32), [.input(row)])),
+      CumulativeReduce.self, named: "cumulative_reduce by groups", way: "groups",
+      where: { op, operands in op.function == .sum && operands[0].scalar.isFloatingPoint },
+      (CumulativeReduce(.sum, axis: 1, isExclusive: true), [.input(row)]),
+      (CumulativeReduce(.sum, axis: 1, isReversed: true), [.input(longRow)])),
+    SelfTest(
+      ArgReduce.self, (ArgReduce(.maximum, axis: 1, keepsDimensions: false, scalar: .int32), [.input([2, 29])])),
+    SelfTest(
+      ArgReduce.self, named: "arg_reduce by groups", way: "groups",
+      where: { _, operands in operands[0].scalar.isFloatingPoint },
+      (ArgReduce(.minimum, axis: 1, keepsDimensions: false, scalar: .int64), [.input(row)]),
+      (ArgReduce(.maximum, axis: 1, keepsDimensions: false, scalar: .int32), [.input(longRow)])),
     SelfTest(
       TopK.self, (TopK(axis: 1, count: 3, takesLargest: true, scalar: .int32), [.input([2, 11])])),
     SelfTest(

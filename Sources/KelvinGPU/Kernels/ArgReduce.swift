@@ -1,15 +1,48 @@
 internal import KelvinDevices
-internal import KelvinGraph
+package import KelvinGraph
+
+/// A kernel of positions in lines that groups share: all of a search, or one of the two that lines in parts take.
+package struct ArgReducePass: Sendable {
+  package let groups: LineGroups
+  /// Whether every element is looked at, else those whose positions the pass before wrote.
+  package let isFirst: Bool
+  /// Elements of a line.
+  package let length: Int
+  /// Of the positions written.
+  package let index: ScalarType
+
+  /// Beside those of lines, as kernels declare them (`Shaders/shared/arg_reduce_lines.kernel`).
+  package func parameters(_ op: ArgReduce) -> [Int] {
+    [length, isFirst ? 1 : 0, op.function == .minimum ? 1 : 0, op.takesLast ? 1 : 0]
+  }
+}
 
 extension KernelTable {
   mutating func addArgReduce<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(ArgReduce.self) { op, context throws(DeviceError) in
+    addOffers(ArgReduce.self) { op, context throws(DeviceError) in
+      let (scalar, node) = (context.inputs[0].scalar, context.node)
       let lines = Lines(context.inputs[0].shape, axis: op.axis)
       let bits = op.scalar.byteCount * 8
       guard bits >= 32 || lines.length <= 1 << (bits - 1) else {
         throw context.unsupported("positions up to \(lines.length - 1) as \(op.scalar.rawValue)")
       }
-      return context.dense(context.target.argReduce(op, lines, of: context.inputs[0].scalar))
+      let alone = context.dense(context.target.argReduce(op, lines, of: scalar))
+      guard scalar.isFloatingPoint, let groups = context.groups(sharing: lines) else { return [KernelOffer(alone)] }
+      let shared = NodeLowering<Target> { lowering throws(DeviceError) in
+        let target = lowering.target
+        let x = try lowering.read(node.inputs[0], .dense)
+        var (positions, last) = (x, groups)
+        if groups.parts > 1 {
+          let pass = ArgReducePass(groups: groups, isFirst: true, length: lines.length, index: .int32)
+          positions = lowering.run(
+            target.argReduce(op, pass), [x, x], lowering.temporary(lines.count * groups.parts, of: pass.index))
+          last = LineGroups(groups.ofParts, group: nil)
+        }
+        let pass = ArgReducePass(
+          groups: last, isFirst: groups.parts == 1, length: lines.length, index: op.scalar)
+        lowering.run(target.argReduce(op, pass), [x, positions], lowering.write(node.outputs[0], .dense))
+      }
+      return [KernelOffer(shared, LineGroups.way), KernelOffer(alone, handicap: context.handicap(of: groups))]
     }
   }
 }

@@ -9,4 +9,10 @@ extension OpenCLTarget {
       Parameters(lines.outer, lines.length, lines.inner, op.function == .minimum ? 1 : 0, op.takesLast ? 1 : 0),
       items: lines.outer * pieces(lines.inner, of: lanes))
   }
+
+  func argReduce(_ op: ArgReduce, _ pass: ArgReducePass) -> Call<KernelName> {
+    sharing(pass.groups, "arg_reduce", defines: ["INDICES", "INDEX=\(pass.index.kernelName)"]) {
+      $0.followed(by: pass.parameters(op))
+    }
+  }
 }

@@ -14,9 +14,7 @@ extension OpenCLTarget {
     }
     let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
     if op.groups == 1, window.taps == 1, window.outputCount == 1, window.inputCount == 1 {
-      let rows = RowProduct(
-        rows: x[0], depth: x[1], columns: y[1], inputStride: pieces(x[1], of: lanes) * lanes,
-        outputStride: pieces(y[1], of: lanes) * lanes)
+      let rows = RowProduct(vectors: x[0], inputs: x[1], outputs: y[1], lanes: lanes)
       if sharesRows(rows) {
         let vector = NodeLowering<Self> { lowering throws(DeviceError) in
           try rows.lower(lowering, op.epilogue, lowering.target.blocks)

@@ -102,11 +102,9 @@ struct ConvolutionGeometry: Sendable {
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], lowering.target.blocks))
   }
 
-  /// A single position: rows of channels times the weights, on blocked tensors, which then are rows.
+  /// A single position, on blocked tensors.
   func lowerVector(_ lowering: VulkanLowering) throws(DeviceError) {
-    let rows = RowProduct(
-      rows: batch, depth: inputs, columns: outputs, inputStride: (inputs + 3) / 4 * 4,
-      outputStride: (outputs + 3) / 4 * 4)
+    let rows = RowProduct(vectors: batch, inputs: inputs, outputs: outputs, lanes: lowering.target.lanes)
     try rows.lower(lowering, op.epilogue, lowering.target.blocks)
   }
 

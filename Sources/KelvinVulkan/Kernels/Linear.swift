@@ -37,19 +37,15 @@ extension VulkanTarget {
     let (y, z) = folded((product.rows + rowTile - 1) / rowTile)
     let group = traits.tileGroup
     let columns = traits.lineGroup == nil ? group : product.columns(ofGroup: group, rowTile: rowTile)
-    var parameters = product.parameters(columns: columns, activation, codes)
-    var constants = [rowTile, addsResidual ? 1 : 0, Int(activation?.code ?? UnaryFunction.noneCode)]
-    if traits.usesShuffles {
-      constants = [traits.lanes] + constants
-      parameters = Parameters(
-        product.rows, product.depth, product.columns, product.inputStride, product.outputStride
-      ).floats(activation?.a ?? 0, activation?.b ?? 0)
-    } else if let codes {
-      constants += [codes.bits, codes.meaning]
-    }
+    let variant = [rowTile, addsResidual ? 1 : 0, Int(activation?.code ?? UnaryFunction.noneCode)]
+    let constants =
+      traits.usesShuffles
+      ? [traits.lanes] + variant
+      : variant + [product.depth % 4 == 0 ? 1 : 0] + (codes.map { [$0.bits, $0.meaning] } ?? [])
     return call(
       traits.product("linear", codes), [.float, codes == nil ? .packed4 : .uint, .float, .float], group: group,
-      constants: constants, parameters, groups: [(product.outputStride + columns - 1) / columns, y, z])
+      constants: constants, product.parameters(columns: columns, activation, codes),
+      groups: [(product.outputStride + columns - 1) / columns, y, z])
   }
 }
 

@@ -1,0 +1,33 @@
+internal import KelvinDevices
+internal import KelvinGraph
+
+/// Running sums along lines that groups share. Of a line in parts, a pass before makes the totals.
+package struct RunningSum: Sendable {
+  package let groups: LineGroups
+  /// Whether an element's own sum leaves it out.
+  let isExclusive: Bool
+  /// Whether sums begin with the last element.
+  let isReversed: Bool
+
+  /// Beside those of lines, as kernels declare them (`Shaders/shared/running_sum_lines.kernel`).
+  package var parameters: [Int] { [isExclusive ? 1 : 0, isReversed ? 1 : 0] }
+}
+
+extension KernelContext {
+  /// The ways of a node that has a kernel for each line alone, and may be a running sum of floats.
+  func offers(_ alone: NodeLowering<Target>, _ sum: RunningSum?) -> [GPUOffer<Target>] {
+    guard let sum, inputs[0].scalar.isFloatingPoint else { return [KernelOffer(alone)] }
+    let (node, groups) = (node, sum.groups)
+    let shared = NodeLowering<Target> { lowering throws(DeviceError) in
+      let target = lowering.target
+      let x = try lowering.read(node.inputs[0], .dense)
+      let totals = lowering.temporary(wide: groups.lines.count * groups.parts)
+      if groups.parts > 1 {
+        let pass = ReducePass(groups: groups, isFirst: true, isLast: false, length: groups.lines.length)
+        lowering.run(target.reduce(.sum, pass), [x], totals)
+      }
+      lowering.run(target.runningSum(sum), [x, totals], lowering.write(node.outputs[0], .dense))
+    }
+    return [KernelOffer(shared, LineGroups.way), KernelOffer(alone, handicap: handicap(of: groups))]
+  }
+}
