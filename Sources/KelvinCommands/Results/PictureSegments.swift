@@ -57,5 +57,7 @@ extension PictureSegments: PictureResult {
       + (unseen.map { [["(cropped away)", HumanReadable.percent($0), ""]] } ?? [])
   }
 
+  var labels: [(name: String, figure: String)] { rows.map { ($0[0], $0[1]) } }
+
   var records: [[String]] { classes.map { ["\($0.index)", $0.label, "\($0.share)", "\($0.pixels)", $0.color] } }
 }
