@@ -50,7 +50,7 @@ package struct ContactSheet: Sendable {
       <header><h1>\(title)</h1><p class="soft">\(summary)</p></header>
       <div class="tools" hidden><input type="search" placeholder="label or name" aria-label="Show pictures with this label or name">\
       <output></output></div>
-      <div class="filters" hidden>\(buttons.count > 1 ? buttons : [])</div>
+      <div class="filters" hidden>\(buttons.count > 1 && filters.contains { $0.count > 1 } ? buttons : [])</div>
       <div class="sheet">\(pictures.map { Self.figure($0, numbers) })</div>
       <footer><p><small>Kelvin \(kelvinVersion)</small></p></footer>
       </main>
@@ -79,7 +79,7 @@ package struct ContactSheet: Sendable {
         height="\(picture.height)" loading="lazy" decoding="async">
         """
     } else {
-      image = "<p class=\"fault\">\(picture.fault ?? "no picture")</p>"
+      image = "<p class=\"fault\">\(breaking: picture.fault ?? "no picture")</p>"
     }
     let caption: Markup = first.map { "<b>\($0.name)</b> \($0.confidence)" } ?? ""
     return """

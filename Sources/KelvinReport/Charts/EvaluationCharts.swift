@@ -30,7 +30,7 @@ enum EvaluationCharts {
     let isTall: Markup = rows.count > mostRowsShown ? " tall" : ""
     let headings = cells(columns, "th")
     return """
-      <div><h3>\(title)</h3><div class="scroll\(isTall)"><table><thead><tr>\(headings)</tr></thead><tbody>\(lines)</tbody></table></div></div>
+      <div>\(title.isEmpty ? "" : "<h3>\(title)</h3>" as Markup)<div class="scroll\(isTall)"><table><thead><tr>\(headings)</tr></thead><tbody>\(lines)</tbody></table></div></div>
       """
   }
 
@@ -99,5 +99,6 @@ enum EvaluationCharts {
     .pareto .beaten text.name{fill:var(--soft)}.pareto .ring{fill:none;stroke:var(--accent);stroke-width:1.5}
     .key .beaten b{color:var(--soft)}
     .halves{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,320px),1fr));gap:20px 40px}
+    .wide{grid-template-columns:minmax(0,1fr);margin-top:24px}
     """
 }
