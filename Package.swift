@@ -133,6 +133,8 @@ let package = Package(
     .executableTarget(name: "SizeBench", dependencies: ["Kelvin"], path: "bench/SizeBench", swiftSettings: strict),
     .executableTarget(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
+    .executableTarget(
+      name: "Pictures", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/Pictures", swiftSettings: strict),
     .executableTarget(name: "Measuring", dependencies: ["Kelvin"], path: "Examples/Measuring", swiftSettings: strict),
     .executableTarget(
       name: "Generating", dependencies: ["Kelvin"], path: "Examples/Generating",
@@ -208,7 +210,7 @@ let package = Package(
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(
-      "KelvinTests", "TenLines", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph",
+      "KelvinTests", "TenLines", "Pictures", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph",
       "KelvinFormats",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),

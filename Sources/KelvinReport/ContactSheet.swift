@@ -50,13 +50,13 @@ package struct ContactSheet: Sendable {
       <header><h1>\(title)</h1><p class="soft">\(summary)</p></header>
       <div class="tools" hidden><input type="search" placeholder="label or name" aria-label="Show pictures with this label or name">\
       <output></output></div>
-      <div class="filters" hidden>\(buttons.count > 1 ? buttons : [])</div>
+      <div class="filters" hidden>\(buttons.count > 1 && filters.contains { $0.count > 1 } ? buttons : [])</div>
       <div class="sheet">\(pictures.map { Self.figure($0, numbers) })</div>
       <footer><p><small>Kelvin \(kelvinVersion)</small></p></footer>
       </main>
       """
     return PageDocument(
-      title: title, style: "\(ReportStyle.colours)\(ReportStyle.text)\(Self.style)", body: body, script: Self.script,
+      title: title, style: "\(ReportStyle.words)\(Self.style)", body: body, script: Self.script,
       hasPictures: true
     ).html
   }
@@ -79,7 +79,7 @@ package struct ContactSheet: Sendable {
         height="\(picture.height)" loading="lazy" decoding="async">
         """
     } else {
-      image = "<p class=\"fault\">\(picture.fault ?? "no picture")</p>"
+      image = "<p class=\"fault\">\(breaking: picture.fault ?? "no picture")</p>"
     }
     let caption: Markup = first.map { "<b>\($0.name)</b> \($0.confidence)" } ?? ""
     return """
@@ -113,10 +113,9 @@ package struct ContactSheet: Sendable {
     .filters button{font-size:14px;max-width:100%;overflow-wrap:anywhere;text-align:left}
     .filters button[aria-pressed=true]{background:var(--accent);border-color:var(--accent);color:var(--bg)}
     .filters button[aria-pressed=true] small{color:inherit}
-    @media(max-width:700px){main{padding:24px 14px 48px}h1{font-size:26px}
-    .sheet{grid-template-columns:repeat(2,minmax(0,1fr));gap:16px 10px}.filters{flex-wrap:nowrap;overflow-x:auto;\
+    @media(max-width:700px){.sheet{grid-template-columns:repeat(2,minmax(0,1fr));gap:16px 10px}.filters{flex-wrap:nowrap;overflow-x:auto;\
     padding-bottom:6px}.filters button{flex:none;max-width:70vw}.tools input{flex:1}}
-    @media print{.tools,.filters{display:none}main{max-width:none;padding:0}figure{break-inside:avoid}}
+    @media print{.filters{display:none}figure{break-inside:avoid}}
     """
 
   private static let script: Markup = """

@@ -85,7 +85,7 @@ package struct EvaluationPage: Sendable {
       <main>
       <header><h1>\(title)</h1><p class="soft">\(summary)</p></header>
       \(verdict.map { "<div class=\"verdict\"><h2>Verdict</h2><p>\($0)</p></div>" as Markup } ?? "")
-      <div class="panel scroll">\(table)</div>
+      <div class="panel"><div class="scroll">\(table)</div></div>
       <ul class="notes">\(notes.map { "<li>\($0)</li>" as Markup })</ul>
       \(contestants.count > 1 ? ParetoChart.section(of: self) : "")
       \(contestants.map(section))
@@ -95,25 +95,30 @@ package struct EvaluationPage: Sendable {
     return PageDocument(
       title: title,
       style:
-        "\(ReportStyle.colours)\(ReportStyle.text)\(ReportStyle.tables)\(ContactSheet.style)\(EvaluationCharts.style)",
+        "\(ReportStyle.words)\(ContactSheet.style)\(EvaluationCharts.style)",
       body: body, hasPictures: true
     ).html
   }
 
+  /// A row for each model; on a phone a card. A column of which no model has anything is left out.
   private var table: Markup {
-    let rows: [Markup] = contestants.map { one in
-      let others: [Markup] = one.figures.dropFirst().map { "<td>\($0)</td>" }
-      let tag: Markup = one.isChosen ? " <span class=\"tag\">pick</span>" : ""
-      return """
-        <tr><th scope="row">\(breaking: one.name)\(tag)</th><td><b>\(one.figures.first ?? "—")</b></td>\
-        <td>\(one.intervalText)</td>\(others)<td>\(one.size)</td><td>\(one.memory)</td>\
-        <td>\(HumanReadable.seconds(one.seconds))</td><td>\(one.devices)</td></tr>
-        """
-    }
     let headings = [measures.first ?? "", "95 %"] + measures.dropFirst() + ["Size", "Memory", "Warm", "On"]
+    let cells = contestants.map { one in
+      [one.figures.first ?? "", one.intervalText] + one.figures.dropFirst()
+        + [one.size, one.memory, HumanReadable.seconds(one.seconds), one.devices]
+    }
+    let columns = headings.indices.filter { column in cells.contains { !["", "—"].contains($0[column]) } }
+    let rows: [Markup] = zip(contestants, cells).map { one, cells in
+      let fields: [Markup] = columns.map { column in
+        let text: Markup = "\(cells[column].isEmpty ? "—" : cells[column])"
+        return "<td data-label=\"\(headings[column])\"><div>\(column == 0 ? "<b>\(text)</b>" : text)</div></td>"
+      }
+      let tag: Markup = one.isChosen ? " <span class=\"tag\">pick</span>" : ""
+      return "<tr><th scope=\"row\"><div>\(breaking: one.name)\(tag)</div></th>\(fields)</tr>"
+    }
+    let names: [Markup] = columns.map { "<th scope=\"col\">\(headings[$0])</th>" }
     return """
-      <table><thead><tr><th scope="col">Model</th>\(headings.map { "<th scope=\"col\">\($0)</th>" as Markup })</tr></thead>\
-      <tbody>\(rows)</tbody></table>
+      <table class="cards"><thead><tr><th scope="col">Model</th>\(names)</tr></thead><tbody>\(rows)</tbody></table>
       """
   }
 

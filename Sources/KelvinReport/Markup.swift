@@ -44,7 +44,7 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     "ns", "µs", "ms", "s", "min", "h", "%", "×", "B", "KiB", "MiB", "GiB", "TiB", "J", "mJ", "W", "/s", "frames/s",
   ]
 
-  /// The text with spaces that do not break between numbers and their units, and behind `≈`.
+  /// The text with spaces that do not break between numbers and their units, around `=`, and behind `≈`.
   static func keepingUnits(_ text: String) -> String {
     guard text.contains(" ") else { return text }
     var result = ""
@@ -52,7 +52,7 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     var before: Substring = ""
     for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
       let unit = word.prefix { !".,;:)".contains($0) }
-      let belongs = before.last == "≈" || before.last?.isNumber == true && units.contains(unit)
+      let belongs = before.last == "≈" || before == "=" || word == "=" || before.last?.isNumber == true && units.contains(unit)
       if index > 0 { result += belongs ? "\u{A0}" : " " }
       result += word
       before = word

@@ -61,6 +61,28 @@ import Testing
     #expect(checked.status == 0 && checked.output.contains("\"pictures\": 3"), "\(checked.output)")
   }
 
+  @Test func categoriesAreAContactSheetOfTheirSurestPictures() {
+    #expect(fixture.index().status == 0)
+    let sheet = "\(fixture.folder.path)/sheet.html"
+    let result = Kelvin.run("categories", fixture.folder.path, "--sheet", sheet)
+    #expect(result.status == 0, "\(result)")
+    let page = String(decoding: TemporaryFolder.read(sheet), as: UTF8.self)
+    #expect(page.contains("<b>nine</b> ") && page.contains("data:image/jpeg;base64,"))
+    #expect(page.split(separator: "<figure").count == result.output.split(separator: "\n").count)
+  }
+
+  @Test func anIndexOfANewerKelvinIsSaidWhoeverAsks() {
+    #expect(fixture.index().status == 0)
+    let file = "\(fixture.folder.path)/.kelvin-index.sqlite"
+    var bytes = TemporaryFolder.read(file)
+    // The user's version in SQLite's header, big-endian.
+    bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
+    fixture.folder.write(bytes, ".kelvin-index.sqlite")
+    for result in [Kelvin.run("index", fixture.folder.path), fixture.search("nine")] {
+      #expect(result.status == 65 && result.errors.contains("has format 99"), "\(result)")
+    }
+  }
+
   @Test func namesOfAnyBytesLoopsAndBrokenFilesAreALineEachAndNeverTheEnd() throws {
     let script = """
       cd "$1"; cp nine.png "$(printf 'n\\351.png')"; cp nine.png "$(printf 'line\\nfeed\\033[31m.png')"

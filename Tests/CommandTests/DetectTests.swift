@@ -75,6 +75,16 @@ private let scene = "\(folder)/scene.png"
     #expect(upright.width == plain.height && upright.height == plain.width)
   }
 
+  @Test func aContactSheetShowsWhatWasFoundWhereAndWhatCouldNotBeRead() throws {
+    let broken = target.write("not a picture", "broken.png")
+    let sheet = "\(target.path)/sheet.html"
+    _ = try detect([Self.pipeline, scene, broken, "--sheet", sheet], status: 65)
+    let page = String(decoding: TemporaryFolder.read(sheet), as: UTF8.self)
+    #expect(page.split(separator: "data:image/jpeg;base64,").count == 2)
+    #expect(page.contains("<b>red</b>") || page.contains("<b>green</b>") || page.contains("<b>blue</b>"))
+    #expect(page.contains("class=\"fault\"") && page.contains("known format") && page.contains("2 pictures"))
+  }
+
   @Test func aFolderIsAnsweredLineByLineAndAFailingPictureIsALine() throws {
     for name in ["b.png", "a.png"] { target.write(TemporaryFolder.read(scene), "album/\(name)") }
     target.write("not a picture", "album/c.png")

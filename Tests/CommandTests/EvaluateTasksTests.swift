@@ -182,11 +182,51 @@ import Testing
     #expect(isClose("meanAbsoluteError", 1) && isClose("largestError", 2), "\(result.output)")
     #expect(isClose("rootMeanSquareError", (6.5 / 4).squareRoot()), "\(result.output)")
     let without = evaluate(model, folder.write("target,1,2\n1,2,3\n", "few.csv"))
-    #expect(without.status == 65 && without.errors.contains("no column '3', '4', '5'"), "\(without)")
+    #expect(without.status == 65 && without.errors.contains("no column is there for the input '3'"), "\(without)")
+    let empty = evaluate(model, folder.write(lines[0] + "\n1," + String(repeating: ",1", count: 12) + "\n", "empty.csv"))
+    #expect(empty.status == 65 && empty.errors.contains("empty.csv', line 2, column '1': it is empty"), "\(empty)")
     let text = evaluate(model, folder.write(lines[0] + "\n1,a" + String(repeating: ",1", count: 12) + "\n", "text.csv"))
-    #expect(text.status == 65 && text.errors.contains("line 2: "), "\(text)")
+    #expect(text.status == 65 && text.errors.contains("text.csv', line 2, column '1': expected a number, got 'a'"), "\(text)")
     let short = evaluate(model, folder.write(lines[0] + "\n1,2\n", "short.csv"))
-    #expect(short.status == 65 && short.errors.contains("expected 14 fields, found 2"), "\(short)")
+    #expect(short.status == 65 && short.errors.contains("line 2: it has 2 cells, expected 14"), "\(short)")
+  }
+
+  /// `Tests/Vectors/Classical` has a model of the four numbers `a` to `d`.
+  @Test func rowsAreReadAsPredictReadsThem() throws {
+    let model = "\(Kelvin.root)/Tests/Vectors/Classical/linear.mlmodel"
+    let rows = "a,b,c,d\r\n\"1\",2,3,4\r\n5, 6 ,7,8\r\n"
+    let predicted = Kelvin.run(["predict", model, "--csv", folder.write(rows, "in.csv"), "--units", "cpu"])
+    let answers = predicted.output.split(separator: "\n").dropFirst()
+    try #require(answers.count == 2, "\(predicted)")
+    let table = "\u{FEFF}y,a,b,c,d\r\n\(answers[1]),\"1\",2,3,4\r\n\(answers[2]),5, 6 ,7,8\r\n"
+    let result = evaluate(model, folder.write(table, "rows.csv"), "--json")
+    let one = try #require(try JSONValue(result.output)["results"]?[0], "\(result)")
+    #expect(one["target"]?.text == "y" && one["largestError"]?.number == 0, "\(result.output)")
+  }
+
+  @Test func aHeadMakesItAMatterOfDetection() throws {
+    let heads = "\(Self.vision)/Heads"
+    let document = #"""
+      {"images": [{"id": 1, "file_name": "\#(Self.vision)/scene.png"}], "categories": [{"id": 1, "name": "otter"}],
+       "annotations": [{"image_id": 1, "category_id": 1, "bbox": [1, 1, 9, 9]}]}
+      """#
+    let set = folder.write(document, "set.json")
+    let result = evaluate("\(heads)/separate.onnx", set, "--head", "\(heads)/separate.json", "--json")
+    #expect(try JSONValue(result.output)["task"]?.text == "detection", "\(result)")
+  }
+
+  @Test func aPictureBesideItsTableIsNamedAsItIs() {
+    folder.write("picture,class\nabsent.png,nine\n", "set.csv")
+    let result = Kelvin.run(
+      ["evaluate", Kelvin.digitsPackage, "set.csv", "--units", "cpu"], shell: "cd '\(folder.path)'")
+    #expect(result.status == 65 && result.errors.contains("absent.png") && !result.errors.contains("./"), "\(result)")
+  }
+
+  @Test func whatAFullDiskCannotKeepIsStillPrinted() {
+    let set = "\(Kelvin.root)/Tests/Vectors/Classical/linear.mlmodel"
+    let rows = folder.write("a,b,c,d,y\n1,2,3,4,5\n", "rows.csv")
+    let result = evaluate(set, rows, "--report", "/dev/full")
+    #expect(result.status == 70 && result.output.contains("MAE"), "\(result)")
   }
 
   @Test func whatAModelDoesNotDoIsSaid() throws {

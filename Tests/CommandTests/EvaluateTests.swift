@@ -129,7 +129,7 @@ import Testing
       (folder.write("\"a,b\n", "open.csv"), "line 1: a quoted field does not end"),
       (folder.write("{}", "set.json"), "is no data set"),
       (folder.write("data/zero/0_0030.png,otter\n", "other.csv"), "none of the data set's 1 classes ('otter', …)"),
-      (folder.write("data/absent.png,zero\n", "gone.csv"), "none of the 1 pictures can be read"),
+      (folder.write("data/absent.png,zero\n", "gone.csv"), "none of 1 picture can be read: '"),
     ] {
       let result = evaluate(path, "--units", "cpu")
       #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")

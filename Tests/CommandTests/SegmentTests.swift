@@ -132,6 +132,15 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     }
   }
 
+  @Test func aContactSheetNamesThingsBeforeTheirBackground() throws {
+    let sheet = "\(target.path)/sheet.html"
+    let result = Kelvin.run("segment", Self.package, Self.scene, "--units", "cpu", "--sheet", sheet)
+    #expect(result.status == 0, "\(result)")
+    let page = String(decoding: TemporaryFolder.read(sheet), as: UTF8.self)
+    #expect(page.contains("data:image/jpeg;base64,") && page.contains("<b>class 2</b>"), "\(result.output)")
+    #expect(page.contains("<span>background "))
+  }
+
   @Test func filesOfPicturesThatShareANameAreNumbered() throws {
     let bytes = TemporaryFolder.read(Self.scene)
     let paths = ["a/photo 1.png", "b/photo 1.png", "c/photo_1.jpeg"].map { target.write(bytes, $0) }

@@ -31,6 +31,19 @@ import Testing
     }
   }
 
+  @Test func theFirstRowsAreOnAPage() {
+    let rows = (0..<300).map { "\($0),1,2,3" }
+    let input = folder.write((["a,b,c,d"] + rows).joined(separator: "\n"), "in.csv")
+    let (output, page) = ("\(folder.path)/out.csv", "\(folder.path)/page.html")
+    let result = predict(["--csv", input, "--output", output, "--keep", "a", "--report", page, "--separator", ","])
+    #expect(result.status == 0, "\(result)")
+    let html = text(page)
+    #expect(html.contains("300 rows, 0 of them at fault; the first 200 are shown") && html.contains("<td>199</td>"))
+    #expect(!html.contains("<td>200</td>"))
+    let stream = predict(["--csv", input, "--report", page])
+    #expect(stream.status == 64 && stream.errors.contains("--output"), "\(stream)")
+  }
+
   @Test func aFaultIsALineWithItsPlaceAndLeavesWhatWasThere() {
     let input = folder.write("a,b,c,d\n1,2,3,4\n1,2,\u{1B}[31m,4\n5,6,7,8\n", "in.csv")
     let output = folder.write("before", "out.csv")

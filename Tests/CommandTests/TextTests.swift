@@ -57,6 +57,18 @@ import Testing
     #expect(TemporaryFolder.read(saved).count == 128 + 2 * 24 * 4)
   }
 
+  @Test func answersAndLikenessAreAPageToo() {
+    let page = "\(folder.path)/page.html"
+    let answers = run("answer", ["--question", "Who <b>sailed</b>?", "--text", Self.passage, "--report", page])
+    #expect(answers.status == 0, "\(answers)")
+    var text = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
+    #expect(text.contains("Who &lt;b&gt;sailed&lt;/b&gt;?") && text.contains(">Score<"))
+    let likeness = run("embed", ["one otter", "two otters", "--like", "otters", "--report", page, "--json"])
+    #expect(likeness.status == 0, "\(likeness)")
+    text = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
+    #expect(text.contains("<h1>otters</h1>") && text.contains("one otter") && text.contains("among 2 texts"))
+  }
+
   @Test func whatDoesNotFitIsALine() {
     for (command, arguments, status, reason) in [
       ("answer", ["--question", "Who?"], 64, "name files"),

@@ -19,8 +19,10 @@ struct DelimitedTextTests {
   }
 
   @Test("only fields that need quotes have them")
-  func quotes() {
+  func quotes() throws {
     #expect(DelimitedText.field("a b;é") == "a b;é")
+    // A field may name any file.
+    #expect(try DelimitedText([0x61, 0xFF, 0x2C, 0x62]).rows[0].fields == [String(pathBytes: [0x61, 0xFF]), "b"])
     #expect(DelimitedText.field("say \"a, b\"") == #""say ""a, b""""#)
   }
 }

@@ -30,7 +30,7 @@ import Testing
   private struct Witness: ImageProcessingRequest {
     var regionOfInterest = NormalizedRect.fullImage
 
-    func perform(on image: PixelBuffer, orientation: ImageOrientation) async throws(VisionError) -> Int {
+    func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> Int {
       image.bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
     }
   }

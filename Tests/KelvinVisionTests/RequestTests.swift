@@ -9,7 +9,7 @@ private struct MeanRed: ImageProcessingRequest {
   var regionOfInterest = NormalizedRect.fullImage
   var fails = false
 
-  func perform(on image: PixelBuffer, orientation: ImageOrientation) async throws(VisionError) -> Double {
+  func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> Double {
     if fails { throw .invalidRequest("no mean today") }
     let reds = stride(from: 0, to: image.bytes.count, by: 3).map { Double(image.bytes[$0]) }
     return reds.reduce(0, +) / Double(reds.count)

@@ -26,7 +26,7 @@ struct TableCells {
     }
     throw TableFault(
       line: row.line, column: nil,
-      reason: "it has \(row.count) cell\(row.count == 1 ? "" : "s"), expected \(table.columns.count)")
+      reason: "it has \(counted(row.count, "cell")), expected \(table.columns.count)")
   }
 
   /// Appends the numbers that a row has for an input; not-a-number for what is left out.
@@ -125,7 +125,7 @@ struct TableCells {
     guard let missing = input.missing else {
       throw fault(
         column, row,
-        "it is empty, and the model has no rule for a number that is missing; fill it in, or leave such rows out (--keep-going)"
+        "it is empty, and the model has no rule for a number that is missing; fill it in, or leave the row out"
       )
     }
     return missing

@@ -28,6 +28,8 @@ struct TableInputs: Sendable {
 
   let inputs: [Input]
   let columns: [String]
+  /// The columns that inputs are read from.
+  let usedColumns: Set<Int>
   /// The columns that are copied.
   let kept: [Int]
   /// The columns that nothing is made of, and inputs that are left out, in words.
@@ -35,15 +37,15 @@ struct TableInputs: Sendable {
 
   /// - Parameters:
   ///   - columns: the names above the table's columns.
-  ///   - given: the columns of inputs whose own names are not those of columns.
+  ///   - given: the columns of inputs whose own names are not those of columns; nil where nobody can name any.
   ///   - kept: the names of columns that are copied.
   /// - Throws: `ModelError` naming a column that is missing or there twice, or an input that no table has.
   init(
-    _ function: Function, columns: [String], given: [String: [String]], kept: [String], separator: UInt8
+    _ function: Function, columns: [String], given: [String: [String]]?, kept: [String], separator: UInt8
   ) throws(ModelError) {
     self.columns = columns
     let places = try Self.places(columns)
-    if let unknown = given.keys.sorted().first(where: { name in !function.inputs.contains { $0.name == name } }) {
+    if let unknown = given?.keys.sorted().first(where: { name in !function.inputs.contains { $0.name == name } }) {
       let known = function.inputs.map { "'\($0.name)'" }.joined(separator: ", ")
       throw ModelError(.parameters, "the model has no input '\(unknown)'; it has \(known)", fault: .request)
     }
@@ -51,10 +53,10 @@ struct TableInputs: Sendable {
     var used: Set<Int> = []
     for feature in function.inputs {
       try Self.check(feature)
-      let names = given[feature.name]
+      let names = given?[feature.name]
       guard let source = try Self.source(feature, names, places) else {
         guard feature.isOptional || feature.defaultValue != nil else {
-          throw Self.missing(feature, columns, separator)
+          throw Self.missing(feature, columns, separator, canBeNamed: given != nil)
         }
         absent.append(feature.name)
         inputs.append(Input(feature: feature, source: .nowhere, width: feature.rowWidth, missing: nil))
@@ -79,6 +81,7 @@ struct TableInputs: Sendable {
       keptPlaces.append(place)
     }
     self.inputs = inputs
+    usedColumns = used
     self.kept = keptPlaces
     let extra = columns.indices.filter { !used.contains($0) && !keptPlaces.contains($0) }.map { columns[$0] }
     var remarks: [String] = []
@@ -148,16 +151,18 @@ struct TableInputs: Sendable {
     return .elements(found)
   }
 
-  private static func missing(_ feature: Feature, _ columns: [String], _ separator: UInt8) -> ModelError {
+  private static func missing(
+    _ feature: Feature, _ columns: [String], _ separator: UInt8, canBeNamed: Bool
+  ) -> ModelError {
     let expected =
       switch feature.rowWidth {
       case let width? where width > 1:
         "expected '\(feature.name)[0]' to '\(feature.name)[\(width - 1)]', or '\(feature.name)' with a list in each cell"
       default: "expected '\(feature.name)'"
       }
-    var remedy = "; an input of another name is given by --columns \(feature.name)=COLUMN"
+    var remedy = canBeNamed ? "; an input of another name is given by --columns \(feature.name)=COLUMN" : ""
     let others: [UInt8] = [UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: ",")]
-    if columns.count == 1, let other = others.first(where: { $0 != separator && columns[0].utf8.contains($0) }) {
+    if canBeNamed, columns.count == 1, let other = others.first(where: { $0 != separator && columns[0].utf8.contains($0) }) {
       let name = other == UInt8(ascii: "\t") ? "tab" : "'\(Character(Unicode.Scalar(other)))'"
       remedy = "; is it separated by other characters? --separator \(name)"
     }

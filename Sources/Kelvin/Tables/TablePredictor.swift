@@ -42,11 +42,12 @@ struct TablePredictor: Sendable {
   var names: [String] { inputs.kept.map { inputs.columns[$0] } + outputs.names }
   var remarks: [String] { inputs.remarks }
 
-  /// - Parameter first: the first row that is one.
+  /// - Parameter own: those of the rows that are predicted for.
   /// - Throws: `TableFault` for a row that is at fault, unless those are left out; `ModelError`.
-  func predict(_ rows: DelimitedRows, from first: Int, _ cancellation: Cancellation?) throws -> TableRows {
+  func predict(
+    _ rows: DelimitedRows, _ own: ArraySlice<DelimitedRows.Row>, _ cancellation: Cancellation?
+  ) throws -> TableRows {
     let cells = TableCells(table: inputs, rows: rows)
-    let own = rows.rows[min(first, rows.rows.count)...]
     guard !own.isEmpty else { return TableRows(bytes: [], count: 0, faults: []) }
     return try walk.map { try together(cells, own, $0) } ?? alone(cells, own, cancellation)
   }

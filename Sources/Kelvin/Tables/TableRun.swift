@@ -10,10 +10,7 @@ import Synchronization
 /// order.
 final class TableRun: Sendable {
   private struct Reading {
-    let stream: ByteStream
-    var cutter: DelimitedCutter
-    /// Read already: its first row has the columns' names.
-    var first: DelimitedCutter.Block?
+    var table: TableReader
     var next = 0
     var hasFailed = false
   }
@@ -31,17 +28,14 @@ final class TableRun: Sendable {
   private struct Claim {
     let index: Int
     /// Or why there is none.
-    let block: Result<DelimitedCutter.Block, ModelError>
-    /// How much of the input had been read with it, 0…1.
-    let fraction: Double?
+    let block: Result<TableReader.Block, ModelError>
   }
 
   /// A reason for each would outweigh the rows.
   private static let mostReasons = 100
 
-  private let name: String
+  private let input: TableReader.Form
   private let output: String?
-  private let separator: UInt8
   private let predictor: TablePredictor
   private let reading: Mutex<Reading>
   private let writing: Monitor<Writing>
@@ -56,7 +50,6 @@ final class TableRun: Sendable {
     guard let separator = prediction.separator.asciiValue, !"\"\r\n".utf8.contains(separator) else {
       throw ModelError(.parameters, "'\(prediction.separator)' separates no cells", fault: .request)
     }
-    self.separator = separator
     self.progress = progress
     self.cancellation = cancellation
     let stream = try ModelError.wrapping {
@@ -65,29 +58,27 @@ final class TableRun: Sendable {
       case .standard: try ByteStream(STDIN_FILENO, name: "standard input")
       }
     }
-    name = stream.name
     let path: String? = if case .file(let url) = output { url.relativePath } else { nil }
     self.output = path
     if let path, stream.isFile(path) {
       throw ModelError(.parameters, "'\(path)' is what is read; name another file for the predictions", fault: .request)
     }
-    var cutter = DelimitedCutter(separator: separator)
-    let first = try Self.cut(&cutter, stream, size: 1 << 12, cancellation)
-    let columns = try Self.columns(first, name, separator)
-    predictor = try TablePredictor(prediction, columns: columns, separator: separator)
+    let table = try TableReader(stream, separator: separator, cancellation)
+    self.input = table.form
+    predictor = try TablePredictor(prediction, columns: table.columns, separator: separator)
     var result = TablePrediction.Result()
     result.columns = predictor.names
     result.remarks = predictor.remarks
     let file = try ModelError.wrapping {
       if let path { try GrowingFile(path) } else { GrowingFile(standardOutput: STDOUT_FILENO) }
     }
-    reading = Mutex(Reading(stream: stream, cutter: cutter, first: first))
+    reading = Mutex(Reading(table: table))
     writing = Monitor(Writing(file: file, result: result))
   }
 
   /// Runs to the end.
   func result() throws(ModelError) -> TablePrediction.Result {
-    var header = TableText(separator: separator)
+    var header = TableText(separator: input.separator)
     for name in predictor.names { header.add(name) }
     header.endRow()
     let bytes = header.bytes
@@ -151,8 +142,8 @@ final class TableRun: Sendable {
       state.result.rowCount += rows.count
       state.result.faultCount += rows.faults.count
       let room = max(0, Self.mostReasons - state.result.faults.count)
-      state.result.faults += rows.faults.prefix(room).map { "'\(name)', \($0.description)" }
-      progress(.init(rowCount: state.result.rowCount, fraction: claim.fraction))
+      state.result.faults += rows.faults.prefix(room).map { "'\(input.name)', \($0.description)" }
+      progress(.init(rowCount: state.result.rowCount, fraction: (try? claim.block.get())?.fraction))
     }
     state.turn += 1
   }
@@ -163,78 +154,27 @@ final class TableRun: Sendable {
       guard let block = next(&reading) else { return nil }
       writing.withLock { $0.running += 1 }
       reading.next += 1
-      let fraction = reading.stream.byteCount.map { Double(reading.stream.position) / Double(max($0, 1)) }
-      return Claim(index: reading.next - 1, block: block, fraction: fraction)
+      return Claim(index: reading.next - 1, block: block)
     }
   }
 
-  private func next(_ reading: inout Reading) -> Result<DelimitedCutter.Block, ModelError>? {
+  private func next(_ reading: inout Reading) -> Result<TableReader.Block, ModelError>? {
     guard !reading.hasFailed else { return nil }
-    if let first = reading.first {
-      reading.first = nil
-      return .success(first)
-    }
-    do throws(ModelError) {
-      return try Self.cut(&reading.cutter, reading.stream, size: predictor.blockSize, cancellation).map { .success($0) }
-    } catch {
+    do throws(ModelError) { return try reading.table.next(predictor.blockSize).map { .success($0) } } catch {
       reading.hasFailed = true
       return .failure(error)
     }
   }
 
   private func predict(_ claim: Claim) throws(ModelError) -> TableRows {
-    let block = try claim.block.get()
-    let rows: DelimitedRows
-    do throws(DelimitedRows.Fault) {
-      rows = try DelimitedRows(block.bytes, separator: separator, firstLine: block.firstLine)
-    } catch {
-      throw ModelError(.io, "'\(name)', line \(error.line): \(error.reason)")
-    }
+    let (rows, own) = try input.rows(of: claim.block.get())
     do {
-      return try predictor.predict(rows, from: claim.index == 0 ? 1 : 0, cancellation)
+      return try predictor.predict(rows, own, cancellation)
     } catch let fault as TableFault {
-      throw ModelError(.featureType, "'\(name)', \(fault.description)")
+      throw ModelError(.featureType, "'\(input.name)', \(fault.description)")
     } catch {
       throw ModelError(error)
     }
-  }
-
-  private static func cut(
-    _ cutter: inout DelimitedCutter, _ stream: ByteStream, size: Int, _ cancellation: Cancellation?
-  ) throws(ModelError) -> DelimitedCutter.Block? {
-    do {
-      return try cutter.next(size) { try stream.read($0, cancellation) }
-    } catch let error as DelimitedCutter.Overlong {
-      throw ModelError(
-        .io, "'\(stream.name)', line \(error.line): the row that begins here does not end; is a quote missing?")
-    } catch {
-      throw ModelError(error)
-    }
-  }
-
-  /// The names in the first row.
-  private static func columns(
-    _ block: DelimitedCutter.Block?, _ name: String, _ separator: UInt8
-  ) throws(ModelError) -> [String] {
-    guard let block else { throw ModelError(.io, "'\(name)' is empty; expected a row with the names of columns") }
-    let rows: DelimitedRows
-    do throws(DelimitedRows.Fault) { rows = try DelimitedRows(block.bytes, separator: separator) } catch {
-      throw ModelError(.io, "'\(name)', line \(error.line): \(error.reason)")
-    }
-    guard let first = rows.rows.first else {
-      throw ModelError(.io, "'\(name)' has no rows; expected one with the names of columns")
-    }
-    var names: [String] = []
-    for field in rows.fields[first.first..<first.first + first.count] {
-      guard let text = rows.text(of: field) else {
-        throw ModelError(
-          .io,
-          "'\(name)', line \(first.line): the names of columns are not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8"
-        )
-      }
-      names.append(text)
-    }
-    return names
   }
 
   private static func fault(_ body: () throws(FileError) -> Void) -> ModelError? {

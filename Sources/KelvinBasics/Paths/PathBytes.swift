@@ -52,6 +52,12 @@ extension String {
     return slash == startIndex ? "/" : String(Substring(utf8[..<slash]))
   }
 
+  /// The path of what a file names: from its folder on, unless it begins at the root.
+  package func siblingPath(_ other: String) -> String {
+    guard !other.isRootedPath, utf8.contains(UInt8(ascii: "/")) else { return other }
+    return parentPath.appendingPath(other)
+  }
+
   /// The path of something below this folder.
   package func appendingPath(_ relative: String) -> String {
     utf8.last == UInt8(ascii: "/") ? self + relative : "\(self)/\(relative)"

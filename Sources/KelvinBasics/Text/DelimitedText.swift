@@ -1,5 +1,5 @@
 /// Rows of a CSV file, all at once, as `DelimitedRows` cuts them. A byte order mark is passed over; bytes that are not UTF-8 are
-/// replaced.
+/// kept as paths have them, so that a field may name any file.
 package struct DelimitedText {
   package typealias Fault = DelimitedRows.Fault
 
@@ -14,7 +14,7 @@ package struct DelimitedText {
     rows = cut.rows.map { row in
       (
         row.line,
-        cut.fields[row.first..<row.first + row.count].map { String(decoding: cut.content(of: $0), as: UTF8.self) }
+        cut.fields[row.first..<row.first + row.count].map { String(pathBytes: cut.content(of: $0)) }
       )
     }
   }

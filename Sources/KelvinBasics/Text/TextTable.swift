@@ -48,6 +48,11 @@ package struct TextTable {
     }
   }
 
+  /// The names of its columns.
+  package var titles: [String] { columns.map(\.title) }
+  /// Its rows, headings and remarks apart.
+  package var cells: [[String]] { rows.filter { $0.heading == nil }.map(\.cells) }
+
   package mutating func add(_ cells: String...) { add(cells) }
 
   /// - Parameter remarks: text for which no column has room.

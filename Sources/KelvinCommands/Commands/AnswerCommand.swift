@@ -44,6 +44,7 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
   @Flag(help: "Let the answer be that there is none.")
   var mayHaveNone = false
 
+  @OptionGroup var page: ReportOption
   @OptionGroup var tokens: TextModelOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
@@ -101,6 +102,10 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
     progress.finish()
     loaded.remarks.forEach(Console.note)
     if output.json { try printJSON(documents) } else if format == .table { show(documents) }
+    try page.write(
+      ResultPage(
+        title: "Answers", summary: files.isEmpty ? "from a text" : "from \(counted(files.count, "file"))",
+        tables: [.init(table(documents))]))
     if documents.contains(where: { $0.error != nil }) { throw SilentFailure(status: .badData) }
   }
 
@@ -125,6 +130,10 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
   }
 
   private func show(_ documents: [Document]) {
+    if documents.contains(where: { $0.error == nil }) { Console.print(table(documents).text()) }
+  }
+
+  private func table(_ documents: [Document]) -> TextTable {
     var table = TextTable(
       .init("QUESTION", shrinksTo: 16), .init("ANSWER", shrinksTo: 20), .init("SCORE", .right), .init("PLACE", .right))
     for document in documents where document.error == nil {
@@ -136,6 +145,6 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
       }
       if document.answers.isEmpty { table.add(name + document.question, "—", "", "") }
     }
-    if documents.contains(where: { $0.error == nil }) { Console.print(table.text()) }
+    return table
   }
 }

@@ -15,6 +15,7 @@ struct CategoriesCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How many at most. (default: 40 in a table, all elsewhere)", valueName: "n"))
   var limit: Int?
 
+  @OptionGroup var page: SheetOption
   @OptionGroup var output: OutputOptions
 
   private static let usualLimit = 40
@@ -38,12 +39,18 @@ struct CategoriesCommand: ParsableCommand {
     let shown = Array(categories.prefix(limit ?? (output.json ? .max : Self.usualLimit)))
     func share(_ category: PhotoCategory) -> Double { Double(category.count) / Double(max(count, 1)) }
     if output.json {
-      return try printJSON(
+      try printJSON(
         shown.map {
           Document(
             identifier: $0.identifier, pictures: $0.count, share: share($0), example: collection.path(of: $0.example))
         })
+    } else {
+      printTable(shown, of: categories.count, share)
     }
+    if let sheet = page.sheet { try writeSheet(of: shown, index, to: sheet) }
+  }
+
+  private func printTable(_ shown: [PhotoCategory], of count: Int, _ share: (PhotoCategory) -> Double) {
     guard !shown.isEmpty else { return Console.note("no picture has a label") }
     var table = TextTable(
       .init("CATEGORY", shrinksTo: 16), .init("PICTURES", .right), .init("SHARE", .right),
@@ -52,8 +59,18 @@ struct CategoriesCommand: ParsableCommand {
       table.add(category.identifier, "\(category.count)", HumanReadable.percent(share(category)), category.example)
     }
     Console.print(table.text())
-    if shown.count < categories.count {
-      Console.note("\(shown.count) of \(categories.count) categories are shown; --limit shows more")
+    if shown.count < count { Console.note("\(shown.count) of \(count) categories are shown; --limit shows more") }
+  }
+
+  private func writeSheet(of categories: [PhotoCategory], _ index: PhotoIndex, to path: String) throws {
+    let progress = Progress("drawing")
+    defer { progress.finish() }
+    let page = try recognizing { () throws(VisionError) in
+      try index.contactSheet(of: categories, title: "What there is") {
+        progress.update(Double($0) / Double(max(categories.count, 1)))
+      }
     }
+    try LocalFile.write(Array(page.utf8), to: path)
+    Console.note("wrote \(path)")
   }
 }

@@ -36,6 +36,7 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
 
   @OptionGroup var confidence: ConfidenceOptions
   @OptionGroup var curves: CurvesOption
+  @OptionGroup var page: SheetOption
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var pictures: PictureOptions
   @OptionGroup var units: UnitsOption
@@ -82,12 +83,15 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
 
     let filter = confidence.isGiven ? confidence.filter : nil
     let most = top ?? (filter == nil ? Self.usualCount : .max)
-    try run.show("classifying", by: model, format, isDocument: output.json) { [request] index, picture in
+    let sheet = SheetWriter(page.sheet, title: "What is on the pictures")
+    try run.show("classifying", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, picture in
       let seen = try recognizing { () throws(VisionError) in
         try request.classify(picture.pixels, orientation: picture.orientation)
       }
       let kept = filter.map { seen.filter($0.keeps) } ?? seen
-      return PictureClasses(image: files[index].path, Array(kept.prefix(most)))
+      let result = PictureClasses(image: files[index].path, Array(kept.prefix(most)))
+      try sheet?.add(index, result.image, picture.pixels, orientation: picture.orientation, result.labels)
+      return result
     }
   }
 

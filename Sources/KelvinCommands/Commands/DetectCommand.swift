@@ -58,6 +58,7 @@ struct DetectCommand: ParsableCommand, ModelCommand {
   @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
   var format: ListFormat = .table
 
+  @OptionGroup var page: SheetOption
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var pictures: PictureOptions
   @OptionGroup var units: UnitsOption
@@ -94,18 +95,20 @@ struct DetectCommand: ParsableCommand, ModelCommand {
 
     let drawings = try outputDir.map { try DrawnPictures(in: $0, of: files, "objects") }
     let (wanted, most) = (Set(only), max ?? .max)
-    try run.show("detecting", by: model, format, isDocument: output.json) { [request] index, picture in
+    let sheet = SheetWriter(page.sheet, title: "Objects on the pictures")
+    try run.show("detecting", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, picture in
       let found = try recognizing { () throws(VisionError) in
         try request.detect(picture.pixels, orientation: picture.orientation)
       }
       let kept = found.filter { wanted.isEmpty || wanted.contains($0.labels.first?.identifier ?? "") }.prefix(most)
-      let drawing = try drawings.map { drawings in
-        let drawn = try recognizing { () throws(VisionError) in
-          try picture.pixels.drawing(Array(kept), orientation: picture.orientation, labels: request.labels ?? [])
-        }
-        return try drawings.write(drawn, index)
+      var result = PictureObjects(image: files[index].path, picture.uprightSize, kept)
+      guard drawings != nil || sheet?.wants(index) == true else { return result }
+      let drawn = try recognizing { () throws(VisionError) in
+        try picture.pixels.drawing(Array(kept), orientation: picture.orientation, labels: request.labels ?? [])
       }
-      return PictureObjects(image: files[index].path, picture.uprightSize, kept, drawing: drawing)
+      result.drawing = try drawings?.write(drawn, index)
+      try sheet?.add(index, result.image, drawn, result.labels)
+      return result
     }
   }
 }

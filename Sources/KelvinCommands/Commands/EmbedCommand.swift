@@ -50,6 +50,7 @@ struct EmbedCommand: ParsableCommand, ModelCommand {
   @Option(help: ArgumentHelp("The output to take, where the model has several.", valueName: "name"))
   var modelOutput: String?
 
+  @OptionGroup var page: ReportOption
   @OptionGroup var tokens: TextModelOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
@@ -85,8 +86,11 @@ struct EmbedCommand: ParsableCommand, ModelCommand {
     } else if format == .jsonl {
       for document in printer.documents { try printJSONLine(document) }
     } else {
-      Console.print(printer.table)
+      Console.print(printer.table.text())
     }
+    try page.write(
+      ResultPage(
+        title: like ?? "Likeness of texts", summary: "among \(counted(given.count, "text"))", tables: [.init(printer.table)]))
   }
 
   /// Texts in pieces, so that what is done shows.

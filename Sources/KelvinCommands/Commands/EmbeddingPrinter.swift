@@ -37,11 +37,11 @@ struct EmbeddingPrinter {
     ranked.map { Document(text: texts[$0.place], embedding: vectors[$0.place], similarity: $0.similarity) }
   }
 
-  var table: String {
+  var table: TextTable {
     if query != nil {
       var table = TextTable(.init("SIMILARITY", .right), .init("TEXT", shrinksTo: 20))
       for (place, similarity) in ranked { table.add(Self.text(similarity ?? 0), texts[place]) }
-      return table.text()
+      return table
     }
     return texts.count <= Self.mostColumns ? matrix : neighbours
   }
@@ -49,17 +49,17 @@ struct EmbeddingPrinter {
   /// Beyond as many texts a matrix is wider than a terminal.
   private static let mostColumns = 8
 
-  private var matrix: String {
+  private var matrix: TextTable {
     var table = TextTable(
       [.init("", .right), .init("TEXT", shrinksTo: 20)] + texts.indices.map { .init("\($0 + 1)", .right) })
     for (row, text) in texts.enumerated() {
       let likeness = texts.indices.map { Self.text(SentenceEncoder.similarity(vectors[row], vectors[$0])) }
       table.add(["\(row + 1)", text] + likeness)
     }
-    return table.text()
+    return table
   }
 
-  private var neighbours: String {
+  private var neighbours: TextTable {
     var table = TextTable(.init("TEXT", shrinksTo: 20), .init("MOST LIKE", shrinksTo: 20), .init("SIMILARITY", .right))
     for (row, text) in texts.enumerated() {
       let others = texts.indices.filter { $0 != row }.map {
@@ -68,7 +68,7 @@ struct EmbeddingPrinter {
       guard let best = others.max(by: { ($0.1, $1.0) < ($1.1, $0.0) }) else { continue }
       table.add(text, texts[best.0], Self.text(best.1))
     }
-    return table.text()
+    return table
   }
 
   private static func text(_ similarity: Float) -> String { HumanReadable.fixed(Double(similarity), decimals: 3) }

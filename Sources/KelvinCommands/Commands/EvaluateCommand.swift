@@ -124,14 +124,15 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
     for fault in evaluation.faults { Console.error("'\(fault.name)': \(describe(fault.reason))") }
     evaluation.remarks.forEach(Console.note)
     let costs = try costs(of: evaluation, in: dataset)
-    if let saveCurves { try save(evaluation, to: saveCurves) }
-    if let report {
-      try LocalFile.write(evaluation.page(title: datasetPath.lastPathPart, costs: costs).utf8, to: report)
-    }
+    // First what nothing can keep from being said: a full disk does not undo an hour's work.
     if output.json {
       printJSON(try evaluation.json(costs: costs))
     } else {
       Console.print(evaluation.text(costs: costs, showsFront: pareto))
+    }
+    if let saveCurves { try save(evaluation, to: saveCurves) }
+    if let report {
+      try LocalFile.write(evaluation.page(title: datasetPath.lastPathPart, costs: costs).utf8, to: report)
     }
     if !evaluation.faults.isEmpty { throw SilentFailure(status: .badData) }
   }

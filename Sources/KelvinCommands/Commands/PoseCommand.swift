@@ -49,6 +49,7 @@ struct PoseCommand: ParsableCommand, ModelCommand {
   @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
   var format: ListFormat = .table
 
+  @OptionGroup var page: SheetOption
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var pictures: PictureOptions
   @OptionGroup var units: UnitsOption
@@ -78,19 +79,20 @@ struct PoseCommand: ParsableCommand, ModelCommand {
 
     let drawings = try outputDir.map { try DrawnPictures(in: $0, of: files, "poses") }
     let (least, hasNames) = (minJointConfidence, !noNames)
-    try run.show("finding poses", by: model, format, isDocument: output.json) { [request] index, picture in
+    let sheet = SheetWriter(page.sheet, title: "Poses on the pictures")
+    try run.show("finding poses", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, picture in
       let found = try recognizing { () throws(VisionError) in
         try request.poses(picture.pixels, orientation: picture.orientation)
       }
-      let drawing = try drawings.map { drawings in
-        let drawn = try recognizing { () throws(VisionError) in
-          try picture.pixels.drawing(
-            found, orientation: picture.orientation, minimumConfidence: least, hasNames: hasNames)
-        }
-        return try drawings.write(drawn, index)
+      var result = PicturePoses(image: files[index].path, picture.uprightSize, found, leastJoint: least)
+      guard drawings != nil || sheet?.wants(index) == true else { return result }
+      let drawn = try recognizing { () throws(VisionError) in
+        try picture.pixels.drawing(
+          found, orientation: picture.orientation, minimumConfidence: least, hasNames: hasNames)
       }
-      return PicturePoses(
-        image: files[index].path, picture.uprightSize, found, drawing: drawing, leastJoint: least)
+      result.drawing = try drawings?.write(drawn, index)
+      try sheet?.add(index, result.image, drawn, result.labels)
+      return result
     }
   }
 }

@@ -46,10 +46,7 @@ struct SearchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How results are printed: table, jsonl, paths or paths0.", valueName: "form"))
   var format: ResultFormat = .table
 
-  @Option(
-    help: ArgumentHelp(
-      "Write a contact sheet: one page with thumbnails that opens anywhere.", valueName: "file.html"))
-  var sheet: String?
+  @OptionGroup var page: SheetOption
 
   @Option(
     help: ArgumentHelp(
@@ -68,7 +65,7 @@ struct SearchCommand: ParsableCommand {
       throw ValidationError("--distance takes a number from 0 to 7, got \(distance)")
     }
     try output.validate(beside: format)
-    let isNarrowed = !words.isEmpty || like != nil || since != nil || sheet != nil || confidence.isGiven
+    let isNarrowed = !words.isEmpty || like != nil || since != nil || page.sheet != nil || confidence.isGiven
     if duplicates, isNarrowed {
       throw ValidationError(
         "--duplicates is about the whole folder; leave out words and all options but --distance and --format")
@@ -88,7 +85,7 @@ struct SearchCommand: ParsableCommand {
       }
     }
     try SearchResults(result, collection, isByLikeness: like != nil).print(format, json: output.json)
-    if let sheet { try writeSheet(of: result, index, to: sheet) }
+    if let sheet = page.sheet { try writeSheet(of: result, index, to: sheet) }
   }
 
   private var query: PhotoQuery {

@@ -114,7 +114,7 @@ enum PathOutput {
       to: STDOUT_FILENO)
     let broken = paths.count { $0.utf8.contains(0x0A) }
     if broken > 0, !isZeroEnded {
-      Console.note("\(broken) of the names have line feeds in them; --format paths0 keeps them apart")
+      Console.note("line feeds are in \(counted(broken, "name")); --format paths0 keeps them apart")
     }
   }
 }

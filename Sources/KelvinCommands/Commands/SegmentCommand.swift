@@ -68,6 +68,7 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
       "Colours as #RRGGBB, one a line from class 0 on, in place of the model's own.", valueName: "file"))
   var colors: String?
 
+  @OptionGroup var page: SheetOption
   @OptionGroup var pixels: NormalizationOption
   @OptionGroup var pictures: PictureOptions
   @OptionGroup var units: UnitsOption
@@ -100,12 +101,19 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
         folder, write ?? [.labels, .overlay], of: files.map(\.path), tolerance: simplify ?? 0, level: pngLevel)
     }
 
-    try run.show("segmenting", by: model, format, isDocument: output.json) { index, picture in
+    let sheet = SheetWriter(page.sheet, title: "What is where")
+    try run.show("segmenting", by: model, format, isDocument: output.json, sheet: sheet) { index, picture in
       let seen = try recognizing { () throws(VisionError) in
         try request.segment(picture.pixels, orientation: picture.orientation)
       }
       var result = PictureSegments(files[index].path, seen)
       try writer?.write(seen, of: picture, index, into: &result)
+      if let sheet, sheet.wants(index) {
+        let overlay = try recognizing { () throws(VisionError) in
+          try seen.overlay(on: picture.pixels, orientation: picture.orientation)
+        }
+        try sheet.add(index, result.image, overlay, result.labels)
+      }
       return result
     }
   }

@@ -24,6 +24,8 @@ protocol PictureResult: Encodable {
   var rows: [[String]] { get }
   /// For each thing that was found, as many values as there are fields.
   var records: [[String]] { get }
+  /// What is said of it under its thumbnail, the surest first.
+  var labels: [(name: String, figure: String)] { get }
   /// The files that were made of it, which people are told below the table.
   var files: [String] { get }
 

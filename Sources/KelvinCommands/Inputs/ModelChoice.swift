@@ -11,16 +11,24 @@ struct ModelChoice {
   var embedding: String?
   var cropAndScale: ImageCropAndScale?
 
-  /// - Throws: `InputError` where there is none.
+  /// - Throws: `InputError` where there is none; `PhotoIndexError` for an index that cannot be read.
   init(_ named: String?, of index: PhotoIndex) throws {
     if let named {
       url = URL(filePath: named)
-    } else if let settings = try? index.settings() {
+    } else if let settings = try Self.settings(of: index) {
       self = ModelChoice(settings)
     } else if let usual = try recognizing({ () throws(VisionError) in try DefaultModel.configured() }) {
       (url, labels, normalization) = (usual.url, usual.labels, usual.normalization)
     } else {
       throw InputError("no model is named: give one with --model, or configure a default: kelvin use MODEL")
+    }
+  }
+
+  /// Nil where there is no index yet.
+  private static func settings(of index: PhotoIndex) throws -> PhotoIndex.Settings? {
+    do throws(VisionError) { return try index.settings() } catch {
+      if case .index(let fault) = error, fault.code == .absent { return nil }
+      throw recognized(error)
     }
   }
 

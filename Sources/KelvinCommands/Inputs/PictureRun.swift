@@ -89,18 +89,23 @@ extension PictureRun where Answer: PictureResult {
   ///
   /// - Parameters:
   ///   - label: what is being done, for the progress.
+  ///   - sheet: a page that `look` adds pictures to.
   ///   - look: as for `perform`.
   /// - Throws: what `perform` throws, and `SilentFailure` where a picture could not be read.
   func show(
-    _ label: String, by model: Model, _ format: ListFormat, isDocument: Bool,
+    _ label: String, by model: Model, _ format: ListFormat, isDocument: Bool, sheet: SheetWriter?,
     look: @escaping @Sendable (Int, DecodedImage) throws -> Answer
   ) throws {
     let printer = ResultPrinter<Answer>(format, isDocument: isDocument)
-    let status = try perform(label, look: look) {
-      try printer.add($0.answer ?? Answer(image: $0.path, error: $0.error))
+    var index = 0
+    let status = try perform(label, look: look) { result in
+      if let error = result.error { sheet?.add(index, result.path, fault: error) }
+      try printer.add(result.answer ?? Answer(image: result.path, error: result.error))
+      index += 1
     }
     model.remarks.forEach(Console.note)
     try printer.finish()
+    try sheet?.write(of: index)
     if status != .success { throw SilentFailure(status: status) }
   }
 }

@@ -28,15 +28,25 @@ struct TableOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Columns to copy before the predictions: id,date.", valueName: "column,…"))
   var keep: String?
 
+  @OptionGroup var page: ReportOption
+
   @Flag(help: "Leave predictions of faulty rows empty, say why, and go on.")
   var keepGoing = false
 
   func validate() throws {
-    guard csv == nil else { return }
-    guard outputFile == nil, columns.isEmpty, keep == nil, separator == nil, !keepGoing else {
-      throw ValidationError("--output, --separator, --columns, --keep and --keep-going belong to --csv")
+    guard csv == nil else {
+      if page.report != nil, outputFile.map(isStream) ?? true {
+        throw ValidationError("--report shows rows of the table of predictions; name a file for it with --output")
+      }
+      return
+    }
+    guard outputFile == nil, columns.isEmpty, keep == nil, separator == nil, page.report == nil, !keepGoing else {
+      throw ValidationError("--output, --separator, --columns, --keep, --report and --keep-going belong to --csv")
     }
   }
+
+  /// Whether what is written there cannot be read again.
+  private func isStream(_ path: String) -> Bool { path == "-" || path.hasPrefix("/dev/") }
 
   private struct Report: Encodable {
     var rows: Int
@@ -95,17 +105,31 @@ struct TableOptions: ParsableArguments {
           rows: done.rowCount, faulty: done.faultCount, faults: done.faults, columns: done.columns,
           output: done.partialPath ?? target, seconds: seconds, rowsPerSecond: rate, model: path,
           interrupted: done.isCancelled))
-    } else if target != "-", !target.hasPrefix("/dev/"), !done.isCancelled {
+    } else if !isStream(target), !done.isCancelled {
       Console.print(
         "\(done.rowCount) rows in '\(target)', \(done.faultCount) of them at fault; \(HumanReadable.seconds(seconds)), "
           + "\(Int(rate.rounded())) rows/s")
     }
+    try page.write(try resultPage(done, done.partialPath ?? target))
     if done.isCancelled {
       let place = done.partialPath.map { ", which are in '\($0)'; '\(target)' is as it was" } ?? ""
       Console.error("interrupted after \(done.rowCount) rows\(place)")
       throw SilentFailure(status: .interrupted)
     }
     if done.faultCount > 0 { throw SilentFailure(status: .badData) }
+  }
+
+  /// Rows on a page at most: those behind them are in the table.
+  private static let mostShown = 200
+
+  private func resultPage(_ done: TablePrediction.Result, _ path: String) throws -> ResultPage {
+    let mark = separator?.asciiValue ?? UInt8(ascii: ",")
+    let (columns, rows) = try TableRow.first(Self.mostShown, in: path, separator: mark)
+    let shown = rows.count < done.rowCount ? "; the first \(rows.count) are shown" : ""
+    return ResultPage(
+      title: path.lastPathPart,
+      summary: "\(counted(done.rowCount, "row")), \(done.faultCount) of them at fault\(shown)",
+      tables: [.init(columns: columns, rows: rows.map(\.texts))])
   }
 
   private func place(_ path: String) -> TablePrediction.Place {

@@ -27,5 +27,6 @@ struct PictureClasses: PictureResult {
   static let fields = ["identifier", "confidence"]
 
   var rows: [[String]] { observations.map { [$0.identifier, HumanReadable.percent($0.confidence)] } }
+  var labels: [(name: String, figure: String)] { rows.map { ($0[0], $0[1]) } }
   var records: [[String]] { observations.map { [$0.identifier, "\($0.confidence)"] } }
 }

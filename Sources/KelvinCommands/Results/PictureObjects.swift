@@ -43,8 +43,8 @@ struct PictureObjects: PictureResult {
 
   init(image: String, error: String?) { (self.image, self.error) = (image, error) }
 
-  init(image: String, _ size: ImageSize, _ observations: some Sequence<RecognizedObjectObservation>, drawing: String?) {
-    (self.image, self.drawing) = (image, drawing)
+  init(image: String, _ size: ImageSize, _ observations: some Sequence<RecognizedObjectObservation>) {
+    self.image = image
     (width, height) = (size.width, size.height)
     self.observations = observations.map { Object($0, in: size) }
   }
@@ -62,6 +62,7 @@ struct PictureObjects: PictureResult {
         + object.pixels.sides.map(PixelText.whole)
     }
   }
+  var labels: [(name: String, figure: String)] { rows.map { ($0[0], $0[1]) } }
   var records: [[String]] {
     observations.map { object in
       [object.identifier, "\(object.confidence)"] + object.pixels.sides.map { "\($0)" }

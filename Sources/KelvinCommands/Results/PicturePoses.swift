@@ -55,13 +55,10 @@ struct PicturePoses: PictureResult {
     leastJoint = 0
   }
 
-  init(
-    image: String, _ size: ImageSize, _ observations: [HumanBodyPoseObservation], drawing: String?, leastJoint: Float
-  ) {
+  init(image: String, _ size: ImageSize, _ observations: [HumanBodyPoseObservation], leastJoint: Float) {
     self.image = image
     (width, height) = (size.width, size.height)
     self.observations = observations.map { Pose($0, in: size) }
-    self.drawing = drawing
     self.leastJoint = Double(leastJoint)
   }
 
@@ -80,6 +77,7 @@ struct PicturePoses: PictureResult {
       return ["\(place + 1)", HumanReadable.percent(pose.confidence), "\(sure.count)"] + sides
     }
   }
+  var labels: [(name: String, figure: String)] { rows.map { ("pose \($0[0])", $0[1]) } }
   var records: [[String]] {
     observations.enumerated().flatMap { place, pose in
       HumanBodyPoseObservation.JointName.allCases.compactMap { name in

@@ -57,5 +57,12 @@ extension PictureSegments: PictureResult {
       + (unseen.map { [["(cropped away)", HumanReadable.percent($0), ""]] } ?? [])
   }
 
+  /// What is no thing, the background, behind the things.
+  var labels: [(name: String, figure: String)] {
+    let isBackground = { (part: Part) in part.index == 0 && part.label.lowercased() == "background" }
+    let things = classes.filter { !isBackground($0) } + classes.filter(isBackground)
+    return things.map { ($0.label, HumanReadable.percent($0.share)) }
+  }
+
   var records: [[String]] { classes.map { ["\($0.index)", $0.label, "\($0.share)", "\($0.pixels)", $0.color] } }
 }

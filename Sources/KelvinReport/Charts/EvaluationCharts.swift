@@ -5,6 +5,9 @@ enum EvaluationCharts {
   // Drawings are of 320 by 200 units, their plots from (34, 10) to (310, 170).
   private static let (left, right, top, bottom) = (34.0, 310.0, 10.0, 170.0)
 
+  /// A table of more rows scrolls by itself.
+  private static let mostRowsShown = 20
+
   static func draw(_ section: EvaluationPage.Section) -> Markup {
     switch section {
     case .table(let title, let columns, let rows): table(title, columns, rows)
@@ -16,7 +19,7 @@ enum EvaluationCharts {
   private static func table(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
     // Numbers stand right, all else left.
     let areWords = columns.indices.map { column in
-      rows.contains { row in row[column].first.map { !$0.isNumber && !"—−".contains($0) } ?? false }
+      rows.contains { row in row[column].first.map { !$0.isNumber && !"—−-".contains($0) } ?? false }
     }
     func cells(_ texts: [String], _ element: Markup) -> [Markup] {
       texts.enumerated().map { column, text in
@@ -24,9 +27,10 @@ enum EvaluationCharts {
       }
     }
     let lines: [Markup] = rows.map { "<tr>\(cells($0, "td"))</tr>" }
+    let isTall: Markup = rows.count > mostRowsShown ? " tall" : ""
     let headings = cells(columns, "th")
     return """
-      <div><h3>\(title)</h3><div class="scroll tall"><table><thead><tr>\(headings)</tr></thead><tbody>\(lines)</tbody></table></div></div>
+      <div>\(title.isEmpty ? "" : "<h3>\(title)</h3>" as Markup)<div class="scroll\(isTall)"><table><thead><tr>\(headings)</tr></thead><tbody>\(lines)</tbody></table></div></div>
       """
   }
 
@@ -71,12 +75,16 @@ enum EvaluationCharts {
     let drawing = frame(
       "Answers against what is right", below: "right: \(HumanReadable.significant(low))",
       above: "\(HumanReadable.significant(high))",
-      "<path d=\"M\(x(low)) \(y(low))L\(x(high)) \(y(high))\" class=\"even\"/>\(marks)")
+      """
+      <path d="M\(x(low)) \(y(low))L\(x(high)) \(y(high))" class="even"/>\
+      <text x="\(left + 4)" y="\(top + 8)">answer: \(HumanReadable.significant(high))</text>\(marks)
+      """)
     return "<div><h3>\(title)</h3>\(drawing)<p class=\"soft\">On the line, the answer is what is right.</p></div>"
   }
 
   static let style: Markup = """
-    th:first-child,td:first-child{text-align:left;white-space:normal}.words{text-align:left!important;white-space:normal!important;\
+    .tall thead th{background:var(--bg)}.halves+h3{margin-top:26px}
+    .halves th:first-child,.halves td:first-child{text-align:left;white-space:normal}.words{text-align:left!important;white-space:normal!important;\
     overflow-wrap:break-word}
     .chart{margin:8px 0;max-width:560px}.chart svg{width:100%;height:auto;display:block}
     .chart .axis,.chart .even,.chart .reach,.chart .tickline{fill:none;stroke:var(--line);stroke-width:1}
@@ -91,5 +99,6 @@ enum EvaluationCharts {
     .pareto .beaten text.name{fill:var(--soft)}.pareto .ring{fill:none;stroke:var(--accent);stroke-width:1.5}
     .key .beaten b{color:var(--soft)}
     .halves{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,320px),1fr));gap:20px 40px}
+    .wide{grid-template-columns:minmax(0,1fr);margin-top:24px}
     """
 }

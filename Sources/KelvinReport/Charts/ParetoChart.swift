@@ -20,7 +20,7 @@ enum ParetoChart {
     let points = shown.map { (number: $0.offset + 1, one: $0.element, at: axes.point($0.element)) }
     // The beaten lie below the others.
     let order = points.filter { !$0.one.isOnFront } + points.filter(\.one.isOnFront)
-    var labels = LabelPlaces(taken: points.map(\.at), bounds: (left, right, top, bottom))
+    var labels = LabelPlaces(taken: points.map(\.at), line: front, bounds: (left, right, top, bottom))
     var names: [Int: Markup] = [:]
     // Of many, those on the front alone: the key has the others.
     for point in order.reversed() where point.one.isOnFront || points.count <= mostNamed {
@@ -121,14 +121,22 @@ enum ParetoChart {
     }
   }
 
-  /// Where names stand that cover no mark and no other name.
+  /// Where names stand that cover no mark, no piece of the front's line and no other name.
   private struct LabelPlaces {
     private var boxes: [(x: Double, y: Double, width: Double, height: Double)]
     private let bounds: (left: Double, right: Double, top: Double, bottom: Double)
 
-    init(taken marks: [(x: Double, y: Double)], bounds: (left: Double, right: Double, top: Double, bottom: Double)) {
+    init(
+      taken marks: [(x: Double, y: Double)], line: [(x: Double, y: Double)],
+      bounds: (left: Double, right: Double, top: Double, bottom: Double)
+    ) {
       boxes = marks.map { ($0.x - radius, $0.y - radius, 2 * radius, 2 * radius) }
       self.bounds = bounds
+      for (place, corner) in line.enumerated() {
+        let next = place + 1 < line.count ? line[place + 1] : (x: bounds.right, y: corner.y)
+        boxes.append((corner.x, corner.y - 1, next.x - corner.x, 2))
+        boxes.append((next.x - 1, min(corner.y, next.y), 2, abs(next.y - corner.y)))
+      }
     }
 
     /// Right of the mark, left of it, above or below, wherever there is room; else none, and the key below has the name.
@@ -138,9 +146,9 @@ enum ParetoChart {
       let gap = radius + 5
       let places: [(x: Double, y: Double)] = [
         (mark.x + gap, mark.y - height / 2), (mark.x - gap - width, mark.y - height / 2),
+        (mark.x + radius, mark.y - radius - height), (mark.x + radius, mark.y + radius),
+        (mark.x - radius - width, mark.y - radius - height), (mark.x - radius - width, mark.y + radius),
         (mark.x - width / 2, mark.y - gap - height), (mark.x - width / 2, mark.y + gap),
-        (mark.x + gap, mark.y - gap - height), (mark.x + gap, mark.y + gap),
-        (mark.x - gap - width, mark.y - gap - height), (mark.x - gap - width, mark.y + gap),
       ]
       for place in places where fits(place.x, place.y, width, height) {
         boxes.append((place.x, place.y, width, height))

@@ -50,16 +50,14 @@ public struct ClassificationRequest: ImageProcessingRequest {
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [ClassificationObservation] {
-    let request = self
-    let result: Swift.Result<[ClassificationObservation], VisionError>
-    do throws(ModelError) {
-      result = try await BlockingWork.run { (cancellation) throws(ModelError) in
-        Swift.Result { () throws(VisionError) in
-          try request.classify(image, orientation: orientation, cancellation)
-        }
-      }
-    } catch { throw .prediction(error) }
-    return try result.get()
+    try await unblocked { (cancellation) throws(VisionError) in
+      try self.classify(image, orientation: orientation, cancellation)
+    }
+  }
+
+  /// As the form that does not block the calling thread; this one does.
+  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> [ClassificationObservation] {
+    try classify(image, orientation: orientation)
   }
 
   /// As `perform`. Blocks the calling thread.

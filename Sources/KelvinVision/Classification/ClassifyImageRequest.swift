@@ -1,4 +1,5 @@
 public import Kelvin
+import Synchronization
 
 /// Says what a picture shows, by the model that the user has configured (``DefaultModel``). It is loaded with the first
 /// picture and shared by all requests of the process.
@@ -18,39 +19,45 @@ public struct ClassifyImageRequest: ImageProcessingRequest {
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [ClassificationObservation] {
-    var request = try await SharedDefault.shared.request()
+    let wanted = self
+    return try await unblocked { (cancellation) throws(VisionError) in
+      try wanted.request().classify(image, orientation: orientation, cancellation)
+    }
+  }
+
+  /// As the form that does not block the calling thread; this one does.
+  public func perform(
+    on image: PixelBuffer, orientation: ImageOrientation
+  ) throws(VisionError) -> [ClassificationObservation] {
+    try request().classify(image, orientation: orientation)
+  }
+
+  private func request() throws(VisionError) -> ClassificationRequest {
+    var request = try SharedDefault.request()
     request.cropAndScaleAction = cropAndScaleAction
     request.regionOfInterest = regionOfInterest
-    return try await request.perform(on: image, orientation: orientation)
+    return request
   }
 }
 
 /// The default model as the process has it.
-private actor SharedDefault {
-  static let shared = SharedDefault()
-  private var loading: (choice: DefaultModel, task: Task<Result<ClassificationRequest, VisionError>, Never>)?
+private enum SharedDefault {
+  private static let loaded = Mutex<(choice: DefaultModel, request: ClassificationRequest)?>(nil)
 
-  func request() async throws(VisionError) -> ClassificationRequest {
+  /// Loads it where it has not been; who comes meanwhile waits. Blocks the calling thread.
+  static func request() throws(VisionError) -> ClassificationRequest {
     guard let choice = try DefaultModel.configured() else { throw .missingModel(DefaultModel.absence) }
-    let task: Task<Result<ClassificationRequest, VisionError>, Never>
-    if let loading, loading.choice == choice {
-      task = loading.task
-    } else {
-      task = Task { await Self.load(choice) }
-      loading = (choice, task)
+    return try loaded.withLock { loaded throws(VisionError) in
+      if let loaded, loaded.choice == choice { return loaded.request }
+      let request = try load(choice)
+      loaded = (choice, request)
+      return request
     }
-    let result = await task.value
-    // What could not be loaded may be there another time.
-    if case .failure = result, loading?.task == task { loading = nil }
-    return try result.get()
   }
 
-  private static func load(_ choice: DefaultModel) async -> Result<ClassificationRequest, VisionError> {
-    do throws(VisionError) {
-      let model: Model
-      do throws(ModelError) { model = try await Model.load(contentsOf: choice.url) } catch { throw .prediction(error) }
-      return .success(
-        try ClassificationRequest(model: model, labels: choice.labels, normalization: choice.normalization))
-    } catch { return .failure(error) }
+  private static func load(_ choice: DefaultModel) throws(VisionError) -> ClassificationRequest {
+    let model: Model
+    do throws(ModelError) { model = try Model(contentsOf: choice.url) } catch { throw .prediction(error) }
+    return try ClassificationRequest(model: model, labels: choice.labels, normalization: choice.normalization)
   }
 }

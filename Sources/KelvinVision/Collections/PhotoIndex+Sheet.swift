@@ -1,10 +1,8 @@
-import Dispatch
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
 import KelvinIndex
 import KelvinReport
-import Synchronization
 
 extension PhotoIndex {
   /// Pictures on one page that opens anywhere and fetches nothing: thumbnails under their labels, to be filtered by them.
@@ -23,27 +21,39 @@ extension PhotoIndex {
   ) throws(VisionError) -> String {
     do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
     let matches = Array(result.matches.prefix(max(limit, 0)))
-    let pictures = Mutex<[Int: ContactSheet.Picture]>([:])
-    DispatchQueue.concurrentPerform(iterations: matches.count) { index in
-      let picture = picture(matches[index])
-      progress(
-        pictures.withLock { pictures in
-          pictures[index] = picture
-          return pictures.count
-        })
-    }
-    let shown = pictures.withLock { pictures in matches.indices.compactMap { pictures[$0] } }
+    let pictures = PictureSheet.Picture.all(matches.count, progress) { picture(matches[$0]) }
     let count = result.count
     let summary =
-      shown.count < count
-      ? "\(shown.count) of \(count) pictures, the best first" : "\(count) picture\(count == 1 ? "" : "s")"
-    return ContactSheet(title: title, summary: summary, pictures: shown, kelvinVersion: kelvinVersion).render()
+      pictures.count < count ? "\(pictures.count) of \(count) pictures, the best first" : counted(count, "picture")
+    return PictureSheet(title: title, summary: summary, pictures: pictures).html()
   }
 
-  private static let mostLabels = 5
+  /// What is in the collection on one page that opens anywhere and fetches nothing: for each category the picture that the
+  /// model is surest of.
+  ///
+  /// - Parameters:
+  ///   - categories: as ``categories(_:)`` has them.
+  ///   - title: above the page.
+  ///   - progress: told how many thumbnails are done, from any thread.
+  /// - Returns: an HTML document.
+  /// - Throws: `VisionError.image` where no pictures can be decoded at all.
+  public func contactSheet(
+    of categories: [PhotoCategory], title: String, progress: @Sendable (Int) -> Void = { _ in }
+  ) throws(VisionError) -> String {
+    do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
+    let pictures = PictureSheet.Picture.all(categories.count, progress) { place in
+      let category = categories[place]
+      return .thumbnail(
+        ofFileAt: file.path(of: category.example), shownAs: category.example,
+        [(name: category.identifier, confidence: counted(category.count, "picture"))])
+    }
+    let count = categories.count
+    let summary = "\(count) categor\(count == 1 ? "y" : "ies"), of each the picture that the model is surest of"
+    return PictureSheet(title: title, summary: summary, pictures: pictures).html()
+  }
 
   private func picture(_ match: PhotoMatch) -> ContactSheet.Picture {
-    let labels = match.labels.prefix(Self.mostLabels).map {
+    let labels = match.labels.prefix(PictureSheet.Picture.mostLabels).map {
       (name: $0.identifier, confidence: HumanReadable.percent(Double($0.confidence), decimals: 0))
     }
     return .thumbnail(ofFileAt: file.path(of: match.path), shownAs: match.path, labels)

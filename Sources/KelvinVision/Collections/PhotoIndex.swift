@@ -50,15 +50,9 @@ public struct PhotoIndex: Sendable {
     listener: @escaping @Sendable (PhotoUpdateEvent) -> Void = { _ in }
   ) async throws(VisionError) -> PhotoUpdate {
     let file = file
-    let result: Swift.Result<PhotoUpdate, VisionError>
-    do throws(ModelError) {
-      result = try await BlockingWork.run { (cancellation) throws(ModelError) in
-        Swift.Result { () throws(VisionError) in
-          try IndexingRun.update(file, model, options, listener, cancellation)
-        }
-      }
-    } catch { throw .prediction(error) }
-    return try result.get()
+    return try await unblocked { (cancellation) throws(VisionError) in
+      try IndexingRun.update(file, model, options, listener, cancellation)
+    }
   }
 
   /// Opens the index as it is now.

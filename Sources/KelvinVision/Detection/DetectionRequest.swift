@@ -54,16 +54,14 @@ public struct DetectionRequest: ImageProcessingRequest {
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [RecognizedObjectObservation] {
-    let request = self
-    let result: Swift.Result<[RecognizedObjectObservation], VisionError>
-    do throws(ModelError) {
-      result = try await BlockingWork.run { (cancellation) throws(ModelError) in
-        Swift.Result { () throws(VisionError) in
-          try request.detect(image, orientation: orientation, cancellation)
-        }
-      }
-    } catch { throw .prediction(error) }
-    return try result.get()
+    try await unblocked { (cancellation) throws(VisionError) in
+      try self.detect(image, orientation: orientation, cancellation)
+    }
+  }
+
+  /// As the form that does not block the calling thread; this one does.
+  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> [RecognizedObjectObservation] {
+    try detect(image, orientation: orientation)
   }
 
   /// As `perform`. Blocks the calling thread.

@@ -57,7 +57,5 @@ struct COCODocument: Decodable {
   var annotationsByImage: [Int: [Annotation]] { Dictionary(grouping: annotations, by: \.imageId) }
 
   /// Where a picture lies: relative paths begin at the document.
-  func path(of image: Image, in document: String) -> String {
-    image.fileName.isRootedPath ? image.fileName : document.parentPath.appendingPath(image.fileName)
-  }
+  func path(of image: Image, in document: String) -> String { document.siblingPath(image.fileName) }
 }

@@ -53,7 +53,8 @@ struct EvaluationRun<Outcome: Sendable> {
       all.faults[index].map { EvaluationFault(name: examples[index].name, reason: $0) }
     }
     guard !answered.isEmpty else {
-      throw .invalidRequest("none of the \(examples.count) \(Job.exampleName)s can be read: \(faults.first?.reason ?? "")")
+      let first = faults.first.map { "'\($0.name)': \($0.reason)" } ?? ""
+      throw .invalidRequest("none of \(counted(examples.count, Job.exampleName)) can be read: \(first)")
     }
     self.answered = answered
     outcomes = contenders.indices.map { place in answered.compactMap { all.outcomes[$0]?[place] } }

@@ -10,10 +10,14 @@ public enum Evaluations {
   /// The job by its name, nil for none such.
   public static func named(_ task: String) -> (any Evaluation.Type)? { all.first { $0.task == task } }
 
-  /// The first job that a model does.
+  /// The first job that a model does; detection where the options have a head, which is a detector's.
   ///
   /// - Throws: `VisionError.missingNormalization` where that is all it lacks; `invalidModel` with what each job says against it.
   public static func of(_ model: Model, _ options: EvaluationOptions) throws(VisionError) -> any Evaluation.Type {
+    if options.head != nil {
+      try DetectionEvaluation.check(model, options)
+      return DetectionEvaluation.self
+    }
     var reasons: [String] = []
     for job in all {
       do throws(VisionError) {

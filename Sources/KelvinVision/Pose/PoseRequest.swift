@@ -59,16 +59,14 @@ public struct PoseRequest: ImageProcessingRequest {
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [HumanBodyPoseObservation] {
-    let request = self
-    let result: Swift.Result<[HumanBodyPoseObservation], VisionError>
-    do throws(ModelError) {
-      result = try await BlockingWork.run { (cancellation) throws(ModelError) in
-        Swift.Result { () throws(VisionError) in
-          try request.poses(image, orientation: orientation, cancellation)
-        }
-      }
-    } catch { throw .prediction(error) }
-    return try result.get()
+    try await unblocked { (cancellation) throws(VisionError) in
+      try self.poses(image, orientation: orientation, cancellation)
+    }
+  }
+
+  /// As the form that does not block the calling thread; this one does.
+  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> [HumanBodyPoseObservation] {
+    try poses(image, orientation: orientation)
   }
 
   /// As `perform`. Blocks the calling thread.

@@ -32,16 +32,33 @@ public struct CoreMLRequest: ImageProcessingRequest {
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [any VisionObservation] {
-    let view = try ModelView(
-      of: image, orientation, regionOfInterest, onto: model.image, cropAndScaleAction)
+    let view = try view(of: image, orientation)
+    do throws(ModelError) {
+      return observations(try await model.model.prediction(from: features(image, orientation, view)), view)
+    } catch { throw .prediction(error) }
+  }
+
+  /// As the form that does not block the calling thread; this one does.
+  public func perform(
+    on image: PixelBuffer, orientation: ImageOrientation
+  ) throws(VisionError) -> [any VisionObservation] {
+    let view = try view(of: image, orientation)
+    do throws(ModelError) {
+      return observations(try model.model.prediction(from: features(image, orientation, view)), view)
+    } catch { throw .prediction(error) }
+  }
+
+  private func view(of image: PixelBuffer, _ orientation: ImageOrientation) throws(VisionError) -> ModelView {
+    try ModelView(of: image, orientation, regionOfInterest, onto: model.image, cropAndScaleAction)
+  }
+
+  private func features(
+    _ image: PixelBuffer, _ orientation: ImageOrientation, _ view: ModelView
+  ) -> DictionaryFeatureProvider {
     var features = model.featureProvider?.dictionary ?? [:]
     features[model.inputImageFeatureName] = FeatureValue(
-      image: image, orientation: orientation, cropAndScale: cropAndScaleAction,
-      cropRect: view.cropRect)
-    do throws(ModelError) {
-      let provider = DictionaryFeatureProvider(dictionary: features)
-      return observations(try await model.model.prediction(from: provider), view)
-    } catch { throw .prediction(error) }
+      image: image, orientation: orientation, cropAndScale: cropAndScaleAction, cropRect: view.cropRect)
+    return DictionaryFeatureProvider(dictionary: features)
   }
 
   private func observations(_ outputs: DictionaryFeatureProvider, _ view: ModelView) -> [any VisionObservation] {

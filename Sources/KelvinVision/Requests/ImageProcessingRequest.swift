@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Kelvin
 
-/// A question about a picture.
+/// A question about a picture. A request of one's own needs the blocking `perform` alone, which then stands for both.
 public protocol ImageProcessingRequest<Result>: Sendable {
   /// What the question's answer is.
   associatedtype Result: Sendable
@@ -16,6 +16,14 @@ public protocol ImageProcessingRequest<Result>: Sendable {
   ///   - orientation: how its stored pixels are turned.
   /// - Throws: `VisionError`.
   func perform(on image: PixelBuffer, orientation: ImageOrientation) async throws(VisionError) -> Result
+
+  /// Answers for a picture in memory. Blocks the calling thread.
+  ///
+  /// - Parameters:
+  ///   - image: the picture.
+  ///   - orientation: how its stored pixels are turned.
+  /// - Throws: `VisionError`.
+  func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> Result
 }
 
 extension ImageProcessingRequest {

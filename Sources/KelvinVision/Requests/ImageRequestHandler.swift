@@ -41,6 +41,13 @@ public struct ImageRequestHandler: Sendable {
     try await request.perform(on: pixels, orientation: orientation)
   }
 
+  /// Performs one request. Blocks the calling thread.
+  ///
+  /// - Throws: `VisionError`.
+  public func perform<Request: ImageProcessingRequest>(_ request: Request) throws(VisionError) -> Request.Result {
+    try request.perform(on: pixels, orientation: orientation)
+  }
+
   /// Performs requests of any types, one after the other, and answers with a tuple of their results.
   ///
   /// - Throws: `VisionError` of the first request that fails; the later ones are not performed. ``performAll(_:)``

@@ -55,16 +55,14 @@ public struct SegmentationRequest: ImageProcessingRequest {
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> SegmentationObservation {
-    let request = self
-    let result: Swift.Result<SegmentationObservation, VisionError>
-    do throws(ModelError) {
-      result = try await BlockingWork.run { (cancellation) throws(ModelError) in
-        Swift.Result { () throws(VisionError) in
-          try request.segment(image, orientation: orientation, cancellation)
-        }
-      }
-    } catch { throw .prediction(error) }
-    return try result.get()
+    try await unblocked { (cancellation) throws(VisionError) in
+      try self.segment(image, orientation: orientation, cancellation)
+    }
+  }
+
+  /// As the form that does not block the calling thread; this one does.
+  public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> SegmentationObservation {
+    try segment(image, orientation: orientation)
   }
 
   /// As `perform`. Blocks the calling thread.

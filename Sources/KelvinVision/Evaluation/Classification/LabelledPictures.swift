@@ -94,15 +94,13 @@ public struct LabelledPictures: EvaluationDataset {
       (picture, label) = (first, second)
       rows = rows.dropFirst()
     }
-    let folder = path.parentPath
     var pictures: [Picture] = []
     for row in rows {
       guard row.fields.count > max(picture, label) else {
-        let found = "\(row.fields.count) field\(row.fields.count == 1 ? "" : "s")"
-        throw .invalidRequest("'\(path)', line \(row.line): expected a picture and its class, found \(found)")
+        throw .invalidRequest(
+          "'\(path)', line \(row.line): expected a picture and its class, found \(counted(row.fields.count, "field"))")
       }
-      let name = row.fields[picture]
-      pictures.append(Picture(path: name.isRootedPath ? name : "\(folder)/\(name)", label: row.fields[label]))
+      pictures.append(Picture(path: path.siblingPath(row.fields[picture]), label: row.fields[label]))
     }
     return (pictures, [])
   }

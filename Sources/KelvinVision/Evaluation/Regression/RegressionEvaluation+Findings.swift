@@ -25,7 +25,7 @@ extension RegressionEvaluation {
     for (column, path) in example.pictures {
       do throws(ImageError) { pictures[column] = try ImageFile.decode(path: path) } catch { throw .image(error) }
     }
-    return RegressionRequest.Question(texts: example.texts, pictures: pictures)
+    return RegressionRequest.Question(row: example.cells, pictures: pictures)
   }
 
   public func picture(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {

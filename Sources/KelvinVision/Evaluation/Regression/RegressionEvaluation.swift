@@ -44,13 +44,9 @@ public struct RegressionEvaluation: Evaluation {
     let target = try Self.target(in: dataset, of: contenders.map(\.request))
     let run = try EvaluationRun<[Double]>(Self.self, contenders, on: dataset, progress: progress) {
       (place, question, row) throws(VisionError) in
-      guard let truth = Double(row.texts[target] ?? ""), truth.isFinite else {
-        throw .invalidRequest("line \(row.line): '\(row.texts[target] ?? "")' in column '\(target)' is no number")
-      }
-      do throws(VisionError) { return [truth, try contenders[place].request.number(question)] } catch {
-        guard case .invalidRequest(let reason) = error else { throw error }
-        throw .invalidRequest("line \(row.line): \(reason)")
-      }
+      let truth: Double
+      do throws(ModelError) { truth = try row.cells.number(target) } catch { throw .invalidRequest(error.description) }
+      return [truth, try contenders[place].request.number(question)]
     }
     let truths = run.outcomes[0].map { $0[0] }
     results = zip(contenders, run.outcomes).map { contender, outcomes in
@@ -61,31 +57,38 @@ public struct RegressionEvaluation: Evaluation {
         errors: answers.allSatisfy(\.isFinite) ? RegressionErrors(Array(zip(truths, answers))) : nil,
         interval: Bootstrap.interval(of: distances.count) { Self.mean(of: distances, at: $0) }, distances: distances)
     }
-    (self.contenders, self.target, self.truths) = (contenders, target, truths)
+    (self.contenders, self.target, self.truths) = (contenders, dataset.columns[target], truths)
     (examples, faults) = (run.answered.map { dataset.examples[$0] }, run.faults)
   }
 
   private static let usualTarget = "target"
 
-  /// The column with what is right.
-  private static func target(in table: RegressionTable, of requests: [RegressionRequest]) throws(VisionError) -> String {
-    let inputs = Set(requests.flatMap(\.inputNames))
+  /// The place of the column with what is right.
+  private static func target(in table: RegressionTable, of requests: [RegressionRequest]) throws(VisionError) -> Int {
+    let columns = table.columns
+    var used: Set<Int> = []
     for request in requests {
-      let missing = request.requiredNames.filter { !table.columns.contains($0) }
-      guard missing.isEmpty else {
-        throw .invalidRequest(
-          "the table has no column \(missing.prefix(3).map { "'\($0)'" }.joined(separator: ", ")) for the model's inputs; "
-            + "its columns are \(table.columns.map { "'\($0)'" }.joined(separator: ", "))")
+      if let missing = request.neededPictureNames.filter({ !columns.contains($0) }).min() {
+        throw .invalidRequest("the table has no column '\(missing)' for the model's picture; \(list(columns[...]))")
       }
+      used.formUnion(try request.reader(of: columns).usedColumns)
+      used.formUnion(columns.indices.filter { request.pictureNames.contains(columns[$0]) })
     }
-    let others = table.columns.filter { !inputs.contains($0) }
-    let named = ([usualTarget] + requests.map(\.output)).first(where: others.contains)
+    let others = columns.indices.filter { !used.contains($0) }
+    let named = ([usualTarget] + requests.map(\.output)).lazy
+      .compactMap { name in others.first { columns[$0] == name } }.first
     guard let target = named ?? (others.count == 1 ? others[0] : nil) else {
       throw .invalidRequest(
         "what is right must stand in a column '\(usualTarget)', or in one called '\(requests[0].output)' as the output is; "
-          + "beside the inputs there are \(others.isEmpty ? "none" : others.map { "'\($0)'" }.joined(separator: ", "))")
+          + "beside the inputs \(list(others.map { columns[$0] }[...]))")
     }
     return target
+  }
+
+  private static func list(_ columns: ArraySlice<String>) -> String {
+    guard !columns.isEmpty else { return "there are none" }
+    let shown = columns.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
+    return "there \(columns.count == 1 ? "is" : "are") \(shown)\(columns.count > 8 ? " and \(columns.count - 8) more" : "")"
   }
 
   static func mean(of numbers: [Double], at places: [Int]) -> Double? {

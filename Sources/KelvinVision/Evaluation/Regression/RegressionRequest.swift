@@ -3,12 +3,14 @@ import KelvinEngine
 import KelvinGraph
 import KelvinRuntime
 import KelvinSteps
+import Synchronization
 
-/// Asks a model for one number, from the fields of a row: numbers, texts, arrays in `.npy` files, and pictures.
+/// Asks a model for one number, from the cells of a row (as ``TablePrediction`` reads them, arrays also from `.npy` files) and
+/// pictures.
 public struct RegressionRequest: EvaluatedRequest {
   /// What is in a row, its pictures decoded.
   public struct Question: Sendable {
-    let texts: [String: String]
+    let row: TableRow
     let pictures: [String: DecodedImage]
   }
 
@@ -16,18 +18,19 @@ public struct RegressionRequest: EvaluatedRequest {
   public let remarks: [String] = []
   /// The output that is the number.
   public let output: String
-  /// The inputs that a row must have.
+  /// The model's inputs.
   public let inputNames: [String]
   /// How a picture is brought to the model's size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFill
 
-  /// Those of them that may not be left out.
-  var requiredNames: [String] { inputNames.filter { !optional.contains($0) } }
+  /// Those of them that are pictures, and those of these that may not be left out.
+  let pictureNames: Set<String>
+  let neededPictureNames: Set<String>
 
-  private let images: Set<String>
-  private let reader: FeatureReader
+  /// The function without its pictures, which are no cells.
+  private let cells: Function
+  private let lastReader = LastReader()
   private let predictor: Predictor
-  private let optional: Set<String>
 
   /// A request for a number.
   ///
@@ -51,27 +54,35 @@ public struct RegressionRequest: EvaluatedRequest {
     self.model = model
     self.output = name
     inputNames = function.inputs.map(\.name)
-    optional = Set(function.inputs.filter { $0.isOptional || $0.defaultValue != nil }.map(\.name))
-    images = Set(function.inputs.compactMap { if case .image = $0.type { $0.name } else { nil } })
-    reader = FeatureReader(function)
+    let pictures = function.inputs.filter { if case .image = $0.type { true } else { false } }
+    pictureNames = Set(pictures.map(\.name))
+    neededPictureNames = Set(pictures.filter { !$0.isOptional && $0.defaultValue == nil }.map(\.name))
+    var cells = function
+    cells.inputs.removeAll { pictures.map(\.name).contains($0.name) }
+    self.cells = cells
     predictor = model.predictor(of: function)
   }
 
   public func answer(_ question: Question) throws(VisionError) { _ = try number(question) }
 
+  /// Which columns of a table the inputs are read from, pictures apart.
+  ///
+  /// - Throws: `VisionError.invalidRequest` naming a column that is missing.
+  func reader(of columns: [String]) throws(VisionError) -> TableRowReader {
+    if let known = lastReader.reader(of: columns) { return known }
+    do throws(ModelError) { return lastReader.keep(try TableRowReader(cells, columns: columns)) } catch {
+      throw .invalidRequest(error.description)
+    }
+  }
+
   /// The number.
   ///
   /// - Throws: `VisionError`: `invalidRequest` for a field that is not what the model takes; `prediction` where it fails.
   func number(_ question: Question) throws(VisionError) -> Double {
+    let reader = try reader(of: question.row.columns)
     do throws(ModelError) {
-      let fields = inputNames.compactMap { name -> (name: String, text: String)? in
-        guard !images.contains(name), let text = question.texts[name], !text.isEmpty || !optional.contains(name) else {
-          return nil
-        }
-        return (name, text)
-      }
-      var values = try reader.read(fields, mayLackSome: !images.isEmpty).dictionary
-      for name in images {
+      var values = try reader.values(of: question.row)
+      for name in pictureNames {
         guard let picture = question.pictures[name] else { continue }
         values[name] = FeatureValue(
           image: picture.pixels, orientation: picture.orientation, cropAndScale: cropAndScaleAction)
@@ -82,6 +93,20 @@ public struct RegressionRequest: EvaluatedRequest {
       if error.code == .featureType { throw .invalidRequest(error.description) }
       throw .prediction(error)
     }
+  }
+}
+
+/// The reader of one table's rows: those that come one after another are of the same.
+private final class LastReader: Sendable {
+  private let last = Mutex<TableRowReader?>(nil)
+
+  func reader(of columns: [String]) -> TableRowReader? {
+    last.withLock { last in last?.columns == columns ? last : nil }
+  }
+
+  func keep(_ reader: TableRowReader) -> TableRowReader {
+    last.withLock { $0 = reader }
+    return reader
   }
 }
 

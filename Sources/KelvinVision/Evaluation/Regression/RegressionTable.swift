@@ -9,9 +9,7 @@ public struct RegressionTable: EvaluationDataset {
   public struct Row: EvaluationExample {
     /// `line 7`, or the picture that is in it.
     public let name: String
-    let line: Int
-    /// By column.
-    let texts: [String: String]
+    let cells: TableRow
     /// Pictures among them, by column, where they lie.
     let pictures: [String: String]
   }
@@ -23,41 +21,29 @@ public struct RegressionTable: EvaluationDataset {
 
   /// A table.
   ///
-  /// - Parameter url: a CSV file with names above its columns. Columns are called as the models' inputs are; what is right
-  ///   stands in the column `target`, else in one called as the models' output, else in the only one that is no input. Pictures
+  /// - Parameter url: a CSV file with names above its columns. Columns are called as the models' inputs are, and read as
+  ///   ``TablePrediction`` reads them, but for files of arrays (`.npy`); what is right stands in the column `target`, else in one called as the models' output, else in the only one that is no input. Pictures
   ///   are paths relative to the file.
   /// - Throws: `VisionError.invalidRequest` for a file that cannot be read, or whose rows are of other lengths.
   public init(contentsOf url: URL) throws(VisionError) {
     let path = url.relativePath
-    let data: Data
-    do throws(ModelError) { data = try LocalFile.read(path) } catch { throw .invalidRequest(error.description) }
-    let table: DelimitedText
-    do throws(DelimitedText.Fault) { table = try DelimitedText(data) } catch {
-      throw .invalidRequest("'\(path)', line \(error.line): \(error.reason)")
+    let (columns, rows): ([String], [TableRow])
+    do throws(ModelError) { (columns, rows) = try TableRow.first(in: path) } catch {
+      throw .invalidRequest(error.description)
     }
-    guard let heading = table.rows.first, table.rows.count > 1 else {
-      throw .invalidRequest("'\(path)' has no rows; expected names of columns, and a row for each example")
+    guard Set(columns).count == columns.count else { throw .invalidRequest("'\(path)': two columns have one name") }
+    guard !rows.isEmpty else {
+      throw .invalidRequest("'\(path)' has no rows below the names of its columns; expected one for each example")
     }
-    let columns = heading.fields
-    guard Set(columns).count == columns.count else {
-      throw .invalidRequest("'\(path)', line \(heading.line): two columns have one name")
-    }
-    var examples: [Row] = []
-    for row in table.rows.dropFirst() {
-      guard row.fields.count == columns.count else {
-        throw .invalidRequest(
-          "'\(path)', line \(row.line): expected \(columns.count) fields, found \(row.fields.count)")
-      }
-      var (texts, pictures): ([String: String], [String: String]) = ([:], [:])
-      for (column, text) in zip(columns, row.fields) {
-        texts[column] = text
-        if FolderWalk.isPicture(text) {
-          pictures[column] = text.isRootedPath ? text : path.parentPath.appendingPath(text)
-        }
+    examples = rows.map { row in
+      var pictures: [String: String] = [:]
+      for (place, column) in columns.enumerated() {
+        let text = row.path(place)
+        if FolderWalk.isPicture(text) { pictures[column] = path.siblingPath(text) }
       }
       let picture = columns.lazy.compactMap { pictures[$0] }.first
-      examples.append(Row(name: picture ?? "line \(row.line)", line: row.line, texts: texts, pictures: pictures))
+      return Row(name: picture ?? "line \(row.line)", cells: row, pictures: pictures)
     }
-    (self.examples, self.columns) = (examples, columns)
+    self.columns = columns
   }
 }

@@ -1,0 +1,105 @@
+import KelvinBasics
+import KelvinEngine
+package import KelvinFeatures
+package import KelvinGraph
+
+/// A row of a table, read on its own.
+package struct TableRow: Sendable {
+  /// The table, as errors name it.
+  package let table: String
+  package let columns: [String]
+  let rows: DelimitedRows
+  let row: DelimitedRows.Row
+
+  /// The line that it begins on.
+  package var line: Int { row.line }
+
+  /// The rows of a table, in order.
+  ///
+  /// - Parameter count: how many at most; those behind them are not looked at.
+  /// - Throws: `ModelError` with code `io` for a file that cannot be read, or a row of another length than the first.
+  package static func first(
+    _ count: Int = .max, in path: String, separator: UInt8 = UInt8(ascii: ",")
+  ) throws(ModelError) -> (columns: [String], rows: [TableRow]) {
+    let stream = try ModelError.wrapping { try ByteStream(path) }
+    var reader = try TableReader(stream, separator: separator, nil)
+    var all: [TableRow] = []
+    while all.count < count, let block = try reader.next(1 << 20) {
+      let (cut, rows) = try reader.rows(of: block)
+      for row in rows.prefix(count - all.count) {
+        guard row.count == reader.columns.count else {
+          throw ModelError(
+            .io, "'\(path)', line \(row.line): it has \(counted(row.count, "cell")), expected \(reader.columns.count)")
+        }
+        all.append(TableRow(table: path, columns: reader.columns, rows: cut, row: row))
+      }
+    }
+    return (reader.columns, all)
+  }
+
+  /// What its cells say.
+  package var texts: [String] { columns.indices.map(path) }
+
+  /// What a cell says, a path with whatever bytes it has.
+  package func path(_ column: Int) -> String { String(pathBytes: rows.content(of: rows.fields[row.first + column])) }
+
+  /// The number in a cell.
+  ///
+  /// - Throws: `ModelError` with code `featureType` where there is none.
+  package func number(_ column: Int) throws(ModelError) -> Double {
+    let number = rows.withBytes(of: rows.fields[row.first + column], NumberText.double)
+    guard let number, number.isFinite else {
+      let place = TableFault(
+        line: line, column: columns[column], reason: "expected a number, got '\(path(column).prefix(40))'")
+      throw ModelError(.featureType, "'\(table)', \(place.description)")
+    }
+    return number
+  }
+}
+
+/// Reads rows as the inputs of a function.
+package struct TableRowReader: Sendable {
+  /// The columns that inputs are read from.
+  package let usedColumns: Set<Int>
+  package let columns: [String]
+  private let inputs: TableInputs
+  private let files: FeatureReader
+
+  /// - Parameter columns: the names above the table's columns.
+  /// - Throws: `ModelError` naming a column that is missing or there twice, or an input that no table has.
+  package init(_ function: Function, columns: [String]) throws(ModelError) {
+    inputs = try TableInputs(function, columns: columns, given: nil, kept: [], separator: UInt8(ascii: ","))
+    files = FeatureReader(function)
+    usedColumns = inputs.usedColumns
+    self.columns = columns
+  }
+
+  /// The values of a row, those that are left out apart. An array may be the path of a `.npy` file, from the table's folder.
+  ///
+  /// - Throws: `ModelError` with code `featureType` naming line and column.
+  package func values(of row: TableRow) throws(ModelError) -> [String: FeatureValue] {
+    let cells = TableCells(table: inputs, rows: row.rows)
+    var values: [String: FeatureValue] = [:]
+    for input in inputs.inputs {
+      if let file = file(input, row) {
+        values[input.feature.name] = try array(input, file)
+        continue
+      }
+      do throws(TableFault) { values[input.feature.name] = try cells.value(input, of: row.row) } catch {
+        throw ModelError(.featureType, "'\(row.table)', \(error.description)")
+      }
+    }
+    return values
+  }
+
+  /// The file that an array lies in.
+  private func file(_ input: TableInputs.Input, _ row: TableRow) -> String? {
+    guard case .tensor = input.feature.type, case .cell(let column) = input.source else { return nil }
+    let path = row.path(column)
+    return path.utf8.suffix(4).elementsEqual(".npy".utf8) ? row.table.siblingPath(path) : nil
+  }
+
+  private func array(_ input: TableInputs.Input, _ path: String) throws(ModelError) -> FeatureValue? {
+    try files.read([(name: input.feature.name, text: path)], mayLackSome: true).dictionary[input.feature.name]
+  }
+}

@@ -1,0 +1,9 @@
+import ArgumentParser
+
+/// Where a page of pictures is written.
+struct SheetOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Write a contact sheet: one page with thumbnails that opens anywhere.", valueName: "file.html"))
+  var sheet: String?
+}

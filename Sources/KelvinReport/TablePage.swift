@@ -1,0 +1,38 @@
+/// Tables on one self-contained page. Nothing is fetched, and a content policy in the page forbids it.
+package struct TablePage: Sendable {
+  package struct Table: Sendable {
+    package var title: String
+    package var columns: [String]
+    /// As many cells in each as there are columns.
+    package var rows: [[String]]
+
+    package init(title: String, columns: [String], rows: [[String]]) {
+      (self.title, self.columns, self.rows) = (title, columns, rows)
+    }
+  }
+
+  package var title: String
+  /// What is in the tables, in a sentence.
+  package var summary: String
+  package var tables: [Table]
+  package var kelvinVersion: String
+
+  package init(title: String, summary: String, tables: [Table], kelvinVersion: String) {
+    (self.title, self.summary, self.tables, self.kelvinVersion) = (title, summary, tables, kelvinVersion)
+  }
+
+  /// - Returns: a complete HTML document in UTF-8.
+  package func render() -> String {
+    let sections: [Markup] = tables.map { table in
+      EvaluationCharts.draw(.table(title: table.title, columns: table.columns, rows: table.rows))
+    }
+    let body: Markup = """
+      <main>
+      <header><h1>\(title)</h1><p class="soft">\(summary)</p></header>
+      <div class="halves wide">\(sections)</div>
+      <footer><p><small>Kelvin \(kelvinVersion)</small></p></footer>
+      </main>
+      """
+    return PageDocument(title: title, style: "\(ReportStyle.words)\(EvaluationCharts.style)", body: body).html
+  }
+}

@@ -1,0 +1,42 @@
+public import FoundationEssentials
+public import Kelvin
+
+/// A picture, and requests to be performed on it while the caller waits. The picture is decoded once, with the first of them.
+public final class VNImageRequestHandler {
+  private let decode: () throws(ImageError) -> DecodedImage
+  private var decoded: Result<DecodedImage, VisionError>?
+
+  private init(decode: @escaping () throws(ImageError) -> DecodedImage) { self.decode = decode }
+
+  /// A picture file; its EXIF orientation holds unless `orientation` is given.
+  public convenience init(url: URL, orientation: ImageOrientation? = nil) {
+    self.init { () throws(ImageError) in try ImageFile.decode(path: url.path, orientation: orientation) }
+  }
+
+  /// Encoded bytes of a picture file.
+  public convenience init(data: Data, orientation: ImageOrientation? = nil) {
+    self.init { () throws(ImageError) in try ImageFile.decode(Array(data), name: "data", orientation: orientation) }
+  }
+
+  /// A picture in memory.
+  public convenience init(pixelBuffer: PixelBuffer, orientation: ImageOrientation = .up) {
+    self.init { () throws(ImageError) in DecodedImage(pixels: pixelBuffer, orientation: orientation) }
+  }
+
+  /// Performs requests, one after the other; each has its `results` then, and its completion handler has been called. One
+  /// that fails does not keep the others from being performed. Blocks the calling thread.
+  ///
+  /// - Throws: `VisionError` of the first request that failed.
+  public func perform(_ requests: [VNRequest]) throws(VisionError) {
+    let picture = decoded ?? Result { () throws(VisionError) in
+      do throws(ImageError) { return try decode() } catch { throw .image(error) }
+    }
+    decoded = picture
+    var failure: VisionError?
+    for request in requests {
+      let error = request.answer(for: picture)
+      failure = failure ?? error
+    }
+    if let failure { throw failure }
+  }
+}
