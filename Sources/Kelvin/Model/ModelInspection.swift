@@ -121,7 +121,7 @@ package struct ModelInspection: Encodable {
       var row = FunctionRow(
         name: name, inputs: function.inputs.map(Self.row), outputs: function.outputs.map(Self.row),
         labels: function.classification?.labels.count,
-        parts: function.parts.count > 1 ? function.parts.map(PartRow.init) : nil,
+        parts: max(function.parts.count, function.graphParts.count) > 1 ? function.parts.map(PartRow.init) : nil,
         operations: program.structure.kinds(of: name), missing: [])
       do {
         let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }

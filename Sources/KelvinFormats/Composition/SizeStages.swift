@@ -167,7 +167,8 @@ struct SizeStages {
       SizeStage(
         loop: place.loop < 0 ? nil : place.loop,
         operations: members[place, default: []].subtracting([place.loop]).sorted(),
-        inputs: read[place, default: []].sorted(), valued: valued[place, default: []], outputs: results[place, default: []])
+        inputs: read[place, default: []].sorted(), valued: valued[place, default: []],
+        outputs: results[place, default: []])
     }.filter { !$0.outputs.isEmpty }
     guard parts.count > 1 || parts.contains(where: { !$0.valued.isEmpty || $0.loop != nil }) else {
       // What no output depends on is refused or mapped as everything else.

@@ -54,7 +54,8 @@ package struct LoopPart: Sendable {
   package let body: [FunctionPart]
 
   package init(
-    name: String, limit: String?, condition: String?, trip: String, tripShape: Shape, goesOn: String, carried: [Carried],
+    name: String, limit: String?, condition: String?, trip: String, tripShape: Shape, goesOn: String,
+    carried: [Carried],
     rows: [Rows], captured: [String], body: [FunctionPart]
   ) {
     self.name = name
