@@ -216,14 +216,14 @@ let package = Package(
       "KelvinImages", "KelvinEngine", "TestSupport"),
     test("InterfaceTests", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
-    test("KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "TestSupport"),
+    test("KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "KelvinImages", "TestSupport"),
     .target(
       name: "Seams",
       dependencies: [
         "CFakeNVML", "KelvinCommands", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures",
         "KelvinFormats",
         "KelvinGraph", "KelvinImages", "KelvinMeasurements", "KelvinPasses", "KelvinPlanning", "KelvinProfiler",
-        "KelvinReference", "KelvinRuntime", "KelvinThermal",
+        "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision",
       ],
       path: "Tests/Seams", exclude: ["Seeds"], swiftSettings: strict),
     test("SeamTests", "Seams", "TestSupport"),

@@ -16,6 +16,7 @@ import Testing
       switch part {
       case .graph: "graph"
       case .host(let step): type(of: step).name
+      case .loop: "loop"
       }
     }
   }

@@ -68,13 +68,18 @@ import Testing
     #expect(throws: (any Error).self) { try lengths(loop(trips: trips)) }
   }
 
-  @Test func aLoopThatDataEndsIsRefusedWithARemedy() {
-    #expect {
-      try lengths(loop(trips: 3, goesOn: "x"))
-    } throws: { error in
-      let error = error as? FormatError
-      return error?.code == .unsupported && error?.remedy == "give it a number of trips"
+  /// Its trips are walked: how long the sequence is is known when they have been made.
+  @Test func aLoopThatDataEndsIsAPartOfItsOwn() throws {
+    let program = try readONNX(Bytes(loop(trips: 3, goesOn: "x").bytes), path: "m.onnx")
+    let parts = try #require(program.functions[program.defaultFunction]).parts
+    guard parts.count == 3, case .loop(let loop) = parts[1] else {
+      Issue.record("expected the start of a loop, the loop and what reads its sequence, got \(parts.map(\.place))")
+      return
     }
+    #expect(loop.carried.map(\.given) == ["before#elements", "before#layout"])
+    #expect(loop.carried.map(\.result) == ["result#elements", "result#layout"])
+    #expect(loop.limit == "trips" && loop.condition == nil && loop.captured == ["x"])
+    #expect(parts[2].inputs.contains("result#layout"))
   }
 
   /// A graph that reads a sequence is built for its layout alone.

@@ -66,6 +66,82 @@ import Testing
       ])
   }
 
+  /// As many numbers as the trip has, from one more each time; and whether they are few.
+  private struct Ramp: HostStep {
+    static let name = "ramp"
+    let inputs = ["trip", "first"]
+    let outputs = ["ramp", "next", "few"]
+    /// How many numbers there are at least.
+    let least: Int
+
+    func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+      let trip = try tensor(0, inputs).integers[0]
+      let first = try tensor(1, inputs).floats[0]
+      let count = max(trip, least)
+      let ramp = (0..<count).map { first + Float($0) }
+      return [
+        .tensor(Tensor(ramp, [count])), .tensor(Tensor([first + 1], [1])),
+        .tensor(Tensor([trip < 3 ? 1 : 0] as [Int64], [])),
+      ]
+    }
+  }
+
+  /// A loop of `Ramp`, whose numbers are doubled by a graph.
+  private func loop(least: Int, leaving slot: String = "few") -> Function {
+    let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
+    let body = [.host(Ramp(least: least)), graph("double", "ramp", "doubled", UnaryFunction(.affine, a: 2, b: 0))]
+    return Function(
+      inputs: [Feature(name: "start", type: any), Feature(name: "limit", type: any)],
+      outputs: [Feature(name: "last", type: any), Feature(name: "rows", type: any)],
+      parts: [
+        .loop(
+          LoopPart(
+            name: "ramps", limit: "limit", condition: nil, trip: "trip", tripShape: [], goesOn: slot,
+            carried: [LoopPart.Carried(start: "start", given: "first", left: "next", result: "last")],
+            rows: [LoopPart.Rows(row: "doubled", result: "rows", rowType: TensorType(.float32, [4]))], captured: [],
+            body: body)),
+        graph("shift", "rows", "unused", .relu),
+      ])
+  }
+
+  private func predict(_ function: Function, start: [Float], limit: [Float]) throws -> DictionaryFeatureProvider {
+    let inputs = DictionaryFeatureProvider(dictionary: [
+      "start": FeatureValue(multiArray: MultiArray(Tensor(start, [start.count]))),
+      "limit": FeatureValue(multiArray: MultiArray(Tensor(limit, [limit.count]))),
+    ])
+    return try predictor(function).predict(inputs, [:], nil)
+  }
+
+  @Test func aLoopEndsByItsLimitOrByWhatATripLeaves() throws {
+    for (limit, trips) in [(Float(2), 2), (9, 4), (-1, 4), (0, 0)] {
+      let outputs = try predict(loop(least: 4), start: [10], limit: [limit])
+      #expect(outputs["last"]?.multiArrayValue?.doubles == [10 + Double(trips)], "\(limit)")
+      let rows = try #require(outputs["rows"]?.multiArrayValue)
+      #expect(rows.shape == [trips, 4], "\(limit)")
+      let expected = (0..<4 * trips).map { place in
+        let (trip, column) = place.quotientAndRemainder(dividingBy: 4)
+        return Double(2 * (10 + trip + column))
+      }
+      #expect(rows.doubles == expected, "\(limit)")
+    }
+  }
+
+  @Test func whatNoLoopCanTakeIsRefusedByItsNameAndSlot() throws {
+    #expect { try predict(loop(least: 0), start: [0], limit: [9]) } throws: { error in
+      let text = "\(error)"
+      return text.contains("loop 'ramps'") && text.contains("'doubled'") && text.contains("its rows become one array")
+    }
+    #expect { try predict(loop(least: 1), start: [0], limit: [1, 2]) } throws: {
+      "\($0)".contains("'limit'") && "\($0)".contains("expected one number")
+    }
+    #expect { try predict(loop(least: 2, leaving: "ramp"), start: [0], limit: [9]) } throws: {
+      "\($0)".contains("'ramp'") && "\($0)".contains("expected one number")
+    }
+    #expect { try loop(least: 1, leaving: "nothing").verify() } throws: {
+      "\($0)".contains("its trips leave 'nothing', which nothing in its body computes")
+    }
+  }
+
   private func predictor(_ function: Function) throws -> Predictor {
     var options = LoadOptions()
     options.cacheDirectory = nil

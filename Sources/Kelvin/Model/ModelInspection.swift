@@ -36,10 +36,12 @@ package struct ModelInspection: Encodable {
     var problem: String?
   }
 
-  /// A graph by its name, or a host step.
+  /// A graph by its name, a host step, or a loop by its name and the parts of its body.
   struct PartRow: Encodable {
     var graph: String?
     var step: String?
+    var loop: String?
+    var body: [PartRow]?
     var inputs: [String]
     var outputs: [String]
 
@@ -47,12 +49,15 @@ package struct ModelInspection: Encodable {
       switch part {
       case .graph(let part): graph = part.name
       case .host(let step): self.step = type(of: step).name
+      case .loop(let loop): (self.loop, body) = (loop.name, loop.body.map(PartRow.init))
       }
       (inputs, outputs) = (part.inputs, part.outputs)
     }
 
     var text: String {
-      "\(step ?? "graph \(graph ?? "")") (\(inputs.joined(separator: ", "))) → \(outputs.joined(separator: ", "))"
+      let trips = body.map { " of [\($0.map(\.text).joined(separator: "; "))]" } ?? ""
+      let name = step ?? loop.map { "loop \($0)" } ?? "graph \(graph ?? "")"
+      return "\(name)\(trips) (\(inputs.joined(separator: ", "))) → \(outputs.joined(separator: ", "))"
     }
   }
 
@@ -116,7 +121,7 @@ package struct ModelInspection: Encodable {
       var row = FunctionRow(
         name: name, inputs: function.inputs.map(Self.row), outputs: function.outputs.map(Self.row),
         labels: function.classification?.labels.count,
-        parts: function.parts.count > 1 ? function.parts.map(PartRow.init) : nil,
+        parts: max(function.parts.count, function.graphParts.count) > 1 ? function.parts.map(PartRow.init) : nil,
         operations: program.structure.kinds(of: name), missing: [])
       do {
         let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }

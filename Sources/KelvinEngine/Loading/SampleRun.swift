@@ -39,7 +39,7 @@ struct SampleRun {
         var graph =
           try known[index].flatMap { types.fit($0.passed.graph) ? $0 : nil }
           ?? site.build(function.graphParts[index], for: types, options)
-        if known[index] == nil {
+        if known[index] == nil, found.graphs[index] == nil {
           graph.sample = try read(graph.passed.graph)
           found.graphs[index] = graph
         }
@@ -49,11 +49,14 @@ struct SampleRun {
       found.remarks.append("a sample run with \(basis) failed: \(error)")
     }
     for (index, part) in function.graphParts.enumerated() where known[index] == nil {
+      let trips = function.loop(around: part.name)
+        .map { ", on the first trip of the loop '\($0.name)'; times are of one trip" }
       found.remarks.append(
         found.graphs[index] == nil
           ? "the sizes of the graph '\(part.name)' depend on data, and no sample run came to it: it is left out "
             + "(--input gives a run its inputs)"
-          : "the sizes of the graph '\(part.name)' depend on data; they are those of a sample run with \(basis)")
+          : "the sizes of the graph '\(part.name)' depend on data; they are those of a sample run with \(basis)"
+            + (trips ?? ""))
     }
     return found
   }

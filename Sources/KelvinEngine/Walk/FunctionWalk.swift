@@ -16,10 +16,20 @@ package struct FunctionWalk: Sendable {
     let isRead: Bool
   }
 
-  private enum Step {
+  enum Step {
     case host(any HostStep, [Place])
     /// `index` counts graphs.
     case graph(index: Int, GraphPart, [Place])
+    indirect case loop(LoopPart, body: [Step], [Place])
+  }
+
+  /// What a walk has come to.
+  struct State {
+    /// The function's inputs.
+    let values: DictionaryFeatureProvider
+    let shapes: [String: Shape]
+    var slots: [String: HostValue] = [:]
+    var features: [String: FeatureValue] = [:]
   }
 
   package let binding: FeatureBinding
@@ -28,19 +38,31 @@ package struct FunctionWalk: Sendable {
   package init(_ function: Function) {
     binding = FeatureBinding(function: function)
     var graphs = 0
-    steps = function.parts.enumerated().map { position, part in
-      let later = function.parts[(position + 1)...]
+    steps = Self.steps(function.parts, function.outputs, read: [], &graphs)
+  }
+
+  /// - Parameters:
+  ///   - outputs: the function's; none in the body of a loop.
+  ///   - left: what is read when all parts have run.
+  ///   - graphs: how many there are before these parts.
+  private static func steps(
+    _ parts: [FunctionPart], _ outputs: [Feature], read left: Set<String>, _ graphs: inout Int
+  ) -> [Step] {
+    parts.enumerated().map { position, part in
+      let later = parts[(position + 1)...]
       let places = part.outputs.enumerated().map { index, slot in
         Place(
           index: index, slot: slot,
-          feature: later.contains { $0.outputs.contains(slot) } ? nil : function.outputs.first { $0.name == slot },
-          isRead: later.contains { $0.inputs.contains(slot) })
+          feature: later.contains { $0.outputs.contains(slot) } ? nil : outputs.first { $0.name == slot },
+          isRead: left.contains(slot) || later.contains { $0.inputs.contains(slot) })
       }
       switch part {
       case .host(let step): return .host(step, places)
       case .graph(let graph):
         graphs += 1
         return .graph(index: graphs - 1, graph, places)
+      case .loop(let loop):
+        return .loop(loop, body: steps(loop.body, [], read: loop.left, &graphs), places)
       }
     }
   }
@@ -64,62 +86,93 @@ package struct FunctionWalk: Sendable {
     _ values: DictionaryFeatureProvider, backings: [String: OutputBacking] = [:], _ cancellation: Cancellation? = nil,
     lender: (_ graph: Int, _ types: SlotTypes) throws -> any SessionLender
   ) throws -> Result {
-    let shapes = try binding.shapes(values)
+    var state = State(values: values, shapes: try binding.shapes(values))
     try checkBackings(backings)
-    var slots: [String: HostValue] = [:]
-    var features: [String: FeatureValue] = [:]
     var seconds = 0.0
-    for step in steps {
-      switch step {
-      case .host(let step, let places): try run(step, places, values, &slots, &features)
-      case .graph(let index, let part, let places):
-        let lender = try lender(index, types(part, shapes, values, slots))
-        let graph = lender.model.graph
-        let backings = try OutputBackings(backings, places, graph)
-        try lender.withSession(backings.memory, cancellation) { session in
-          try binding.write(values, slots, to: session)
-          let began = ContinuousClock.now
-          try session.run(cancellation)
-          seconds += (ContinuousClock.now - began).inSeconds
-          for place in places {
-            let backed = place.feature.flatMap { _ in backings.read(place, session) }
-            if let backed { features[place.slot] = backed }
-            let feature = backed == nil ? place.feature : nil
-            guard place.isRead || feature != nil else { continue }
-            let tensor = try session.output(place.index)
-            if place.isRead { slots[place.slot] = .tensor(tensor) }
-            if let feature { features[place.slot] = try binding.value(tensor, feature) }
-          }
+    try run(steps, &state, cancellation) { index, part, places, state in
+      let lender = try lender(index, types(part, state))
+      let graph = lender.model.graph
+      let backings = try OutputBackings(backings, places, graph)
+      try lender.withSession(backings.memory, cancellation) { session in
+        try binding.write(values, state.slots, to: session)
+        let began = ContinuousClock.now
+        try session.run(cancellation)
+        seconds += (ContinuousClock.now - began).inSeconds
+        for place in places {
+          let backed = place.feature.flatMap { _ in backings.read(place, session) }
+          if let backed { state.features[place.slot] = backed }
+          let feature = backed == nil ? place.feature : nil
+          guard place.isRead || feature != nil else { continue }
+          let tensor = try session.output(place.index)
+          if place.isRead { state.slots[place.slot] = .tensor(tensor) }
+          if let feature { state.features[place.slot] = try binding.value(tensor, feature) }
         }
       }
+      return true
     }
-    return Result(features: DictionaryFeatureProvider(dictionary: features), seconds: seconds)
+    return Result(features: DictionaryFeatureProvider(dictionary: state.features), seconds: seconds)
   }
 
   /// Runs the parts in their order, each on what the ones before it left, for whoever looks at graphs on the way.
   ///
-  /// - Parameter visit: comes to a graph, whose inputs have these types; `inputs` gives their tensors, in the order of a
-  ///   graph that was built for them. It answers with what runs the graph, or nil to end here.
+  /// - Parameter visit: comes to a graph, once a trip where it is a loop's, whose inputs have these types; `inputs` gives
+  ///   their tensors, in the order of a graph that was built for them. It answers with what runs the graph, or nil to end
+  ///   here.
   /// - Throws: as `run`; what `visit` throws.
   func visit(
     _ values: DictionaryFeatureProvider,
     _ visit: (_ graph: Int, _ types: SlotTypes, _ inputs: (Graph) throws -> [Tensor]) throws -> (any SessionLender)?
   ) throws {
-    let shapes = try binding.shapes(values)
-    var slots: [String: HostValue] = [:]
-    var features: [String: FeatureValue] = [:]
+    var state = State(values: values, shapes: try binding.shapes(values))
+    try run(steps, &state, nil) { index, part, places, state in
+      let lender = try visit(index, types(part, state)) { try inputs(of: $0, state.values, state.slots) }
+      guard let lender else { return false }
+      try lender.withSession(OutputMemory(), nil) { session in
+        try binding.write(values, state.slots, to: session)
+        try session.run()
+        for place in places where place.isRead { state.slots[place.slot] = .tensor(try session.output(place.index)) }
+      }
+      return true
+    }
+  }
+
+  /// Runs steps in their order.
+  ///
+  /// - Parameter runGraph: answers whether to go on.
+  /// - Returns: whether all have run.
+  @discardableResult
+  func run(
+    _ steps: [Step], _ state: inout State, _ cancellation: Cancellation?,
+    _ runGraph: (_ graph: Int, GraphPart, [Place], inout State) throws -> Bool
+  ) throws -> Bool {
     for step in steps {
       switch step {
-      case .host(let step, let places): try run(step, places, values, &slots, &features)
+      case .host(let step, let places): try run(step, places, &state)
       case .graph(let index, let part, let places):
-        let lender = try visit(index, types(part, shapes, values, slots)) { try inputs(of: $0, values, slots) }
-        guard let lender else { return }
-        try lender.withSession(OutputMemory(), nil) { session in
-          try binding.write(values, slots, to: session)
-          try session.run()
-          for place in places where place.isRead { slots[place.slot] = .tensor(try session.output(place.index)) }
+        guard try runGraph(index, part, places, &state) else { return false }
+      case .loop(let loop, let body, let places):
+        var trips = try LoopTrips(loop) { try value(of: $0, state) }
+        var inside = State(values: state.values, shapes: state.shapes, slots: state.slots)
+        while trips.begin(in: &inside.slots) {
+          try cancellation?.check()
+          guard try run(body, &inside, cancellation, runGraph) else { return false }
+          try trips.end { try value(of: $0, inside) }
         }
+        try keep(trips.results(), places, &state)
       }
+    }
+    return true
+  }
+
+  private func value(of slot: String, _ state: State) throws -> HostValue {
+    try state.slots[slot] ?? binding.hostValue(slot, state.values)
+  }
+
+  /// Puts what a step has written where it goes.
+  private func keep(_ written: [HostValue], _ places: [Place], _ state: inout State) throws {
+    for (place, value) in zip(places, written) {
+      state.slots[place.slot] = value
+      if let feature = place.feature { state.features[place.slot] = try binding.value(value, feature) }
     }
   }
 
@@ -136,38 +189,29 @@ package struct FunctionWalk: Sendable {
   }
 
   /// What a graph reads that is not the same at every prediction, as far as it is built for it.
-  private func types(
-    _ part: GraphPart, _ shapes: [String: Shape], _ values: DictionaryFeatureProvider, _ slots: [String: HostValue]
-  ) throws -> SlotTypes {
-    var types = SlotTypes(shapes: shapes)
-    guard steps.count > 1 || !part.valued.isEmpty else { return types }
-    types.shapes = shapes.filter {
-      part.inputs.contains($0.key) && slots[$0.key] == nil && !part.valued.contains($0.key)
+  private func types(_ part: GraphPart, _ state: State) throws -> SlotTypes {
+    var types = SlotTypes(shapes: state.shapes)
+    if steps.count == 1, case .graph = steps[0], part.valued.isEmpty { return types }
+    types.shapes = state.shapes.filter {
+      part.inputs.contains($0.key) && state.slots[$0.key] == nil && !part.valued.contains($0.key)
     }
     for slot in part.inputs {
       if part.valued.contains(slot) {
-        guard case .tensor(let tensor) = try slots[slot] ?? binding.hostValue(slot, values) else {
+        guard case .tensor(let tensor) = try value(of: slot, state) else {
           throw ModelError(.featureType, "input '\(slot)': sizes depend on it, expected an array")
         }
         types.values[slot] = tensor
-      } else if case .tensor(let tensor)? = slots[slot] {
+      } else if case .tensor(let tensor)? = state.slots[slot] {
         types.computed[slot] = tensor.type
       }
     }
     return types
   }
 
-  private func run(
-    _ step: any HostStep, _ places: [Place], _ values: DictionaryFeatureProvider, _ slots: inout [String: HostValue],
-    _ features: inout [String: FeatureValue]
-  ) throws {
+  private func run(_ step: any HostStep, _ places: [Place], _ state: inout State) throws {
     var read: [HostValue] = []
-    for slot in step.inputs { read.append(try slots[slot] ?? binding.hostValue(slot, values)) }
-    let written = try step.run(read)
-    for (place, value) in zip(places, written) {
-      slots[place.slot] = value
-      if let feature = place.feature { features[place.slot] = try binding.value(value, feature) }
-    }
+    for slot in step.inputs { read.append(try value(of: slot, state)) }
+    try keep(try step.run(read), places, &state)
   }
 
   /// - Throws: `featureType` for a backing of an output that no graph computes as a tensor.

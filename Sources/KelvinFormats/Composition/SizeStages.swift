@@ -7,6 +7,8 @@ struct StagedOperation {
   var readsOnlyShapes = false
   /// Whether it has outputs whose size is known when it has run.
   var findsItsSize = false
+  /// Of a loop, its body.
+  var loop: StagedLoop?
 }
 
 /// A value that an operation reads.
@@ -16,9 +18,11 @@ struct StagedUse {
   var needsValue: Bool
 }
 
-/// A part of a model whose sizes are known once the parts before it have run.
+/// A part of a model whose sizes are known once the parts before it have run: a graph, or a loop that is walked.
 struct SizeStage {
-  /// Its operations, by their positions in the file's order.
+  /// The loop, by its position in the file's order; nil for a graph.
+  var loop: Int?
+  /// Its operations, by their positions in the file's order: of a loop, those that make what it reads and is known.
   var operations: [Int]
   /// What it reads of the model's inputs and of earlier stages.
   var inputs: [String]
@@ -28,8 +32,9 @@ struct SizeStage {
   var outputs: [String]
 }
 
-/// Cuts a model where sizes depend on data: behind an operation that finds how many results it has, and before one that
-/// reads a size from a tensor which is computed from the model's inputs.
+/// Cuts a model where sizes depend on data: behind an operation that finds how many results it has, before one that
+/// reads a size from a tensor which is computed from the model's inputs, and around a loop whose trips are walked
+/// because that is so inside.
 ///
 /// What is computed from constants and shapes alone is *known*: it belongs to no stage, and each that reads it has the
 /// operations that make it, which are folded while its graph is built. Everything else runs in the first stage that it
@@ -42,12 +47,22 @@ struct SizeStages {
     case computed(in: Int, grows: Bool)
   }
 
+  /// Where an operation that computes runs. Of what runs in one stage its loops wait for nothing else, nor does anything
+  /// there wait for them.
+  private struct Place: Hashable, Comparable {
+    let stage: Int
+    /// The loop that is there by itself, -1 for a graph.
+    let loop: Int
+
+    static func < (left: Place, right: Place) -> Bool { (left.stage, left.loop) < (right.stage, right.loop) }
+  }
+
   private let operations: [StagedOperation]
   private let inputs: [String]
   private let outputs: [String]
   private var origins: [String: Origin] = [:]
-  /// The stage of each operation that computes; nil for known and unused ones.
-  private var stages: [Int?]
+  /// The place of each operation that computes; nil for known and unused ones.
+  private var places: [Place?]
   private var makers: [String: Int] = [:]
 
   /// - Parameters:
@@ -64,18 +79,18 @@ struct SizeStages {
     return cut.parts()
   }
 
-  private init(_ operations: [StagedOperation], _ inputs: [String], _ outputs: [String]) {
+  init(_ operations: [StagedOperation], _ inputs: [String], _ outputs: [String]) {
     self.operations = operations
     self.inputs = inputs
     self.outputs = outputs
-    stages = Array(repeating: nil, count: operations.count)
+    places = Array(repeating: nil, count: operations.count)
     for (index, operation) in operations.enumerated() {
       for output in operation.outputs where !output.isEmpty { makers[output] = index }
     }
   }
 
   /// The operations that outputs depend on.
-  private var live: Set<Int> {
+  private(set) lazy var live: Set<Int> = {
     var live: Set<Int> = []
     var pending = outputs.compactMap { makers[$0] }
     while let index = pending.popLast() {
@@ -83,76 +98,91 @@ struct SizeStages {
       pending += operations[index].uses.compactMap { makers[$0.name] }
     }
     return live
-  }
+  }()
 
-  private mutating func place(_ constants: Set<String>) {
+  mutating func place(_ constants: Set<String>) {
     for name in constants { origins[name] = .known(from: 0) }
     for input in inputs { origins[input] = .computed(in: -1, grows: false) }
     let live = live
     for (index, operation) in operations.enumerated() where live.contains(index) {
-      var isKnown = true
+      let isWalked = operation.loop?.isWalked(isKnown) ?? false
+      var isKnown = !isWalked
       var stage = 0
       for use in operation.uses {
         switch origins[use.name] {
         case .known(let from): stage = max(stage, from)
         case .computed(let maker, let grows):
           isKnown = isKnown && operation.readsOnlyShapes
-          stage = max(stage, grows || (use.needsValue && maker >= 0) ? maker + 1 : maker)
+          stage = max(stage, grows || isWalked || (use.needsValue && maker >= 0) ? maker + 1 : maker)
         // A constant that is not read, or a name that the graph's source refuses.
         case nil: break
         }
       }
-      if !isKnown { stages[index] = stage }
+      if !isKnown { places[index] = Place(stage: stage, loop: isWalked ? index : -1) }
       for output in operation.outputs where !output.isEmpty {
-        origins[output] = isKnown ? .known(from: stage) : .computed(in: stage, grows: operation.findsItsSize)
+        origins[output] =
+          isKnown ? .known(from: stage) : .computed(in: stage, grows: operation.findsItsSize || isWalked)
       }
     }
   }
 
-  private func parts() -> [SizeStage] {
-    let count = 1 + max(stages.compactMap { $0 }.max() ?? 0, outputs.map(stage).max() ?? 0)
-    var members = (0..<count).map { stage in Set(stages.indices.filter { stages[$0] == stage }) }
-    var read = [[String]](repeating: [], count: count)
-    var valued = [Set<String>](repeating: [], count: count)
-    var results = [[String]](repeating: [], count: count)
-    for output in outputs { results[stage(output)].append(output) }
-    // Later stages first: what they read is a result of an earlier one.
-    for stage in (0..<count).reversed() {
+  /// Whether a value is computed from constants and shapes alone.
+  func isKnown(_ name: String) -> Bool {
+    if case .known? = origins[name] { true } else { false }
+  }
+
+  func parts() -> [SizeStage] {
+    let count = 1 + max(places.compactMap { $0?.stage }.max() ?? 0, outputs.map { place(of: $0).stage }.max() ?? 0)
+    let graphs = (0..<count).map { Place(stage: $0, loop: -1) }
+    let places = Set(graphs + self.places.compactMap { $0 }).sorted()
+    var members: [Place: Set<Int>] = [:]
+    for (index, place) in self.places.enumerated() { if let place { members[place, default: []].insert(index) } }
+    var read: [Place: [String]] = [:]
+    var valued: [Place: Set<String>] = [:]
+    var results: [Place: [String]] = [:]
+    for output in outputs { results[place(of: output), default: []].append(output) }
+    // Later ones first: what they read is a result of an earlier one.
+    for place in places.reversed() {
       var pending =
-        members[stage].flatMap { operations[$0].uses }
-        + results[stage].map { StagedUse(name: $0, needsValue: false) }
+        members[place, default: []].flatMap { operations[$0].uses }
+        + results[place, default: []].map { StagedUse(name: $0, needsValue: false) }
       var seen: Set<String> = []
       while let use = pending.popLast() {
+        let maker = makers[use.name]
         switch origins[use.name] {
         case .known:
-          if let maker = makers[use.name], members[stage].insert(maker).inserted { pending += operations[maker].uses }
-        case .computed(let maker, _) where maker < stage:
-          if use.needsValue { valued[stage].insert(use.name) }
+          if let maker, members[place, default: []].insert(maker).inserted { pending += operations[maker].uses }
+        case .computed where maker.flatMap { self.places[$0] } != place:
+          if use.needsValue, place.loop < 0 { valued[place, default: []].insert(use.name) }
           guard seen.insert(use.name).inserted else { continue }
-          read[stage].append(use.name)
-          if maker >= 0, !results[maker].contains(use.name) { results[maker].append(use.name) }
+          read[place, default: []].append(use.name)
+          if let made = maker.flatMap({ self.places[$0] }), results[made]?.contains(use.name) != true {
+            results[made, default: []].append(use.name)
+          }
         case .computed, nil: break
         }
       }
     }
-    let parts = (0..<count).map { stage in
+    let parts = places.map { place in
       SizeStage(
-        operations: members[stage].sorted(), inputs: read[stage].sorted(), valued: valued[stage],
-        outputs: results[stage])
+        loop: place.loop < 0 ? nil : place.loop,
+        operations: members[place, default: []].subtracting([place.loop]).sorted(),
+        inputs: read[place, default: []].sorted(), valued: valued[place, default: []],
+        outputs: results[place, default: []])
     }.filter { !$0.outputs.isEmpty }
-    guard parts.count > 1 || parts.contains(where: { !$0.valued.isEmpty }) else {
+    guard parts.count > 1 || parts.contains(where: { !$0.valued.isEmpty || $0.loop != nil }) else {
       // What no output depends on is refused or mapped as everything else.
       return [SizeStage(operations: Array(operations.indices), inputs: inputs, valued: [], outputs: outputs)]
     }
     return parts
   }
 
-  /// The stage that has a value among its results.
-  private func stage(_ output: String) -> Int {
+  /// Where a value is among the results.
+  private func place(of output: String) -> Place {
     switch origins[output] {
-    case .known(let from): from
-    case .computed(let maker, _): max(maker, 0)
-    case nil: 0
+    case .known(let from): Place(stage: from, loop: -1)
+    case .computed(let stage, _): makers[output].flatMap { places[$0] } ?? Place(stage: max(stage, 0), loop: -1)
+    case nil: Place(stage: 0, loop: -1)
     }
   }
 }

@@ -60,18 +60,9 @@ extension Function {
         steps.append(LabelDictionary(classification.labels, scores: scores, output: probabilities))
       }
     }
-    let stages = function.stages(outputs: values)
-    let slotOfValue = Dictionary(zip(values, slots)) { first, _ in first }
-    let graphs = stages.enumerated().map { index, stage in
-      GraphPart(
-        name: stages.count == 1 ? GraphPart.onlyName : "\(GraphPart.onlyName).\(index + 1)",
-        inputs: stage.inputs, outputs: stage.outputs.map { slotOfValue[$0] ?? $0 }, valued: stage.valued,
-        source: MILGraphSource(
-          function: function.with(stage), inputs: inputs.filter { stage.inputs.contains($0.name) },
-          outputs: stage.outputs, file: file, files: files))
-    }
-    self = try Function(inputs: inputs, outputs: outputs, parts: graphs.map { .graph($0) } + steps.map { .host($0) })
-      .checked(file: file)
+    let graphs = try MILParts(function: function, inputs: inputs, file: file, files: files).parts(
+      values, slots: Dictionary(zip(values, slots)) { first, _ in first })
+    self = try Function(inputs: inputs, outputs: outputs, parts: graphs + steps.map { .host($0) }).checked(file: file)
   }
 }
 

@@ -106,7 +106,7 @@ struct MILGraphSource: GraphSource {
   }
 
   /// Lists everything that has no mapper, in nested blocks too.
-  private func checkOperations() throws(FormatError) {
+  func checkOperations() throws(FormatError) {
     var missing = MissingOperations()
     findMissing(&missing)
     guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }

@@ -1,10 +1,29 @@
 extension MILOperation {
+  /// Loops that lie deeper are refused where sizes inside depend on data.
+  private static let loopDepthLimit = 4
+
   /// What it reads and how, blocks included.
-  var staged: StagedOperation {
+  ///
+  /// - Parameter depth: how many loops it lies in.
+  func staged(depth: Int = 0) -> StagedOperation {
     let mapper = MILMapper.byName[kind]
     return StagedOperation(
       uses: uses, outputs: outputs.map(\.name), readsOnlyShapes: mapper?.readsOnlyShapes ?? false,
-      findsItsSize: mapper?.findsItsSize ?? false)
+      findsItsSize: mapper?.findsItsSize ?? false, loop: stagedLoop(depth: depth))
+  }
+
+  private func stagedLoop(depth: Int) -> StagedLoop? {
+    guard depth < Self.loopDepthLimit, let loop = MILWalkedLoop(self) else { return nil }
+    return StagedLoop(
+      operations: loop.body.map { $0.staged(depth: depth + 1) }, constants: [], given: [],
+      carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
+      goesOn: loop.goesOn, outputs: loop.results,
+      grows: loop.carried.contains { carried in
+        loop.body.contains { operation in
+          operation.kind == "concat" && operation.outputs.contains { $0.name == carried.left }
+            && operation.inputs["values"]?.contains { $0.name == carried.given } == true
+        }
+      })
   }
 
   private var uses: [StagedUse] {
@@ -27,22 +46,11 @@ extension MILOperation {
 }
 
 extension MILFunction {
-  /// The function cut where sizes depend on data. One with states is never cut: a state is memory of one graph.
-  ///
-  /// - Parameter outputs: the values that are wanted.
-  func stages(outputs: [String]) -> [SizeStage] {
-    let names = inputs.map(\.name)
-    guard !inputs.contains(where: \.type.isState) else {
-      return [SizeStage(operations: Array(block.operations.indices), inputs: names, valued: [], outputs: outputs)]
-    }
-    return SizeStages.stages(of: block.operations.map(\.staged), inputs: names, constants: [], outputs: outputs)
-  }
-
-  /// The function with the operations and inputs of one stage.
-  func with(_ stage: SizeStage) -> MILFunction {
+  /// The function with some of its operations and inputs.
+  func with(_ operations: [MILOperation], _ names: [String]) -> MILFunction {
     var function = self
-    function.inputs = inputs.filter { stage.inputs.contains($0.name) }
-    function.block.operations = stage.operations.map { block.operations[$0] }
+    function.inputs = inputs.filter { names.contains($0.name) }
+    function.block.operations = operations
     return function
   }
 }

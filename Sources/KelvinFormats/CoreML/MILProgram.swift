@@ -136,9 +136,9 @@ struct MILOperation {
   }
 
   let kind: String
-  let inputs: [String: [Binding]]
-  let outputs: [MILNamedType]
-  let blocks: [MILBlock]
+  var inputs: [String: [Binding]]
+  var outputs: [MILNamedType]
+  var blocks: [MILBlock]
   let attributes: [String: MILValue]
   let index: Int
   let offset: Int

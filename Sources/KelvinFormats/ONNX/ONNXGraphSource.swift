@@ -108,11 +108,12 @@ struct ONNXGraphSource: GraphSource {
 
   /// Lists everything that has no mapper. Branches are not looked into: the one that is not taken may lack what it likes.
   private func checkOperators() throws(FormatError) {
-    let missing = try missing(in: nodes)
+    let missing = try Self.missing(in: nodes)
     guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
   }
 
-  func missing(in nodes: [ONNXNode]) throws(FormatError) -> MissingOperations {
+  /// What the nodes need and Kelvin lacks.
+  static func missing(in nodes: [ONNXNode]) throws(FormatError) -> MissingOperations {
     var missing = MissingOperations()
     var pending = nodes[...]
     while let node = pending.popFirst() {

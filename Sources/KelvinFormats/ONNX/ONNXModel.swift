@@ -198,6 +198,8 @@ struct ONNXAttribute {
   /// Trees have several elements for each node.
   private static let countLimit = 1 << 26
 
+  init(integer: Int) { self.integer = integer }
+
   init(integers: [Int]) { self.integers = integers }
 
   init(tensor: ONNXTensor) { self.tensor = tensor }

@@ -1,5 +1,5 @@
-/// Operators that other operators spell, and branches in which sizes are found. They are written out before a model is cut
-/// into stages, which may go through them.
+/// Operators that other operators spell, and branches in which sizes are found, in loops too. They are written out before
+/// a model is cut into stages, which may go through them.
 struct ONNXSpelling {
   /// By what they spell.
   static let byName: [String: @Sendable (ONNXNode) -> [ONNXNode]] = ["Compress": compress]
@@ -24,11 +24,27 @@ struct ONNXSpelling {
     for node in nodes {
       if node.qualifiedKind == ONNXControl.branch.name, depth < Self.depthLimit {
         spelled += try branch(node, depth: depth, &moved)
+      } else if node.qualifiedKind == ONNXControl.loop.name, depth < Self.depthLimit {
+        spelled.append(try loop(node, depth: depth))
       } else {
         spelled += Self.byName[node.qualifiedKind]?(node) ?? [node]
       }
     }
     return spelled
+  }
+
+  /// A loop whose body is spelled out.
+  private func loop(_ node: ONNXNode, depth: Int) throws(FormatError) -> ONNXNode {
+    guard var body = try node.attributes["body"]?.subgraphs().first else { return node }
+    var inside = self
+    inside.taken.formUnion(body.inputs.map(\.name))
+    inside.taken.formUnion(body.initializers.keys)
+    inside.taken.formUnion(body.nodes.flatMap(\.outputs))
+    var moved: Set<String> = []
+    body.nodes = try inside.spelledOut(body.nodes, depth: depth + 1, &moved)
+    var loop = node
+    loop.attributes["body"]?.rewritten = body
+    return loop
   }
 
   /// A branch, and before it what its sides need to find sizes, which is computed whichever side is taken: what has no

@@ -13,34 +13,61 @@ package struct Function: Sendable {
     self.parts = parts
   }
 
-  /// The graphs among the parts, in order.
-  package var graphParts: [GraphPart] {
-    parts.compactMap { if case .graph(let part) = $0 { part } else { nil } }
-  }
+  /// The graphs among the parts, those of loops' bodies included, in order.
+  package var graphParts: [GraphPart] { parts.flatMap(\.graphParts) }
 
   /// The host steps among the parts, in order.
   package var hostSteps: [any HostStep] {
     parts.compactMap { if case .host(let step) = $0 { step } else { nil } }
   }
 
+  /// The innermost loop whose trips run a graph; nil for one that runs once.
+  package func loop(around graph: String) -> LoopPart? {
+    var pending = parts[...]
+    var loop: LoopPart?
+    while let part = pending.popFirst() {
+      guard case .loop(let inner) = part, part.graphParts.contains(where: { $0.name == graph }) else { continue }
+      (loop, pending) = (inner, inner.body[...])
+    }
+    return loop
+  }
+
   /// - Throws: `GraphError` where a part reads what nothing before it writes, an output is never written, or two graphs
   ///   have one name.
   package func verify() throws(GraphError) {
-    let given = Set(inputs.map(\.name))
-    var written: Set<String> = []
     var names: Set<String> = []
+    let written = try verify(parts, Set(inputs.map(\.name)), &names)
+    if let output = outputs.first(where: { !written.contains($0.name) }) {
+      throw GraphError("output '\(output.name)'", "nothing computes it")
+    }
+  }
+
+  /// - Parameter given: the slots that have values before the parts run.
+  /// - Returns: the slots that the parts write.
+  private func verify(
+    _ parts: [FunctionPart], _ given: Set<String>, _ names: inout Set<String>
+  ) throws(GraphError) -> Set<String> {
+    var written: Set<String> = []
     for part in parts {
       if let slot = part.inputs.first(where: { !written.contains($0) && !given.contains($0) }) {
         throw GraphError(part.place, "reads '\(slot)', which nothing before it computes")
       }
-      written.formUnion(part.outputs)
-      if case .graph(let graph) = part, !names.insert(graph.name).inserted {
-        throw GraphError(part.place, "another graph of the function has this name")
+      switch part {
+      case .host: break
+      case .graph(let graph):
+        guard names.insert(graph.name).inserted else {
+          throw GraphError(part.place, "another graph of the function has this name")
+        }
+      case .loop(let loop):
+        let known = given.union(written).union(loop.carried.map(\.given)).union([loop.trip])
+        let left = try verify(loop.body, known, &names)
+        if let slot = loop.left.subtracting(known).subtracting(left).min() {
+          throw GraphError(part.place, "its trips leave '\(slot)', which nothing in its body computes")
+        }
       }
+      written.formUnion(part.outputs)
     }
-    if let output = outputs.first(where: { !written.contains($0.name) }) {
-      throw GraphError("output '\(output.name)'", "nothing computes it")
-    }
+    return written
   }
 }
 
@@ -48,12 +75,14 @@ package struct Function: Sendable {
 package enum FunctionPart: Sendable {
   case graph(GraphPart)
   case host(any HostStep)
+  case loop(LoopPart)
 
   /// The slots it reads.
   package var inputs: [String] {
     switch self {
     case .graph(let part): part.inputs
     case .host(let step): step.inputs
+    case .loop(let loop): loop.inputs
     }
   }
 
@@ -62,6 +91,16 @@ package enum FunctionPart: Sendable {
     switch self {
     case .graph(let part): part.outputs
     case .host(let step): step.outputs
+    case .loop(let loop): loop.outputs
+    }
+  }
+
+  /// The graphs that it is or has.
+  package var graphParts: [GraphPart] {
+    switch self {
+    case .graph(let part): [part]
+    case .host: []
+    case .loop(let loop): loop.body.flatMap(\.graphParts)
     }
   }
 
@@ -69,6 +108,7 @@ package enum FunctionPart: Sendable {
     switch self {
     case .graph(let part): "graph '\(part.name)'"
     case .host(let step): "step \(type(of: step).name)"
+    case .loop(let loop): "loop '\(loop.name)'"
     }
   }
 }

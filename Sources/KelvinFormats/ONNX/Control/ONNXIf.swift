@@ -7,7 +7,7 @@ extension ONNXControl {
   ) { operation, source, scope in
     if let known = try operation.emitter.number(try operation.input(0)) {
       let graph = try operation.graph(known != 0 ? "then_branch" : "else_branch")
-      let missing = try source.missing(in: graph.nodes)
+      let missing = try ONNXGraphSource.missing(in: graph.nodes)
       guard missing.list.isEmpty else { throw FormatError.missing(missing.list, file: source.file) }
       let results = try scope.inside(graph) { try source.entities(of: graph, operation, scope) }
       guard results.count == operation.node.outputs.count else { throw operation.wrongCount(results.count) }
@@ -15,7 +15,7 @@ extension ONNXControl {
     }
     func side(_ attribute: String) throws -> Emitter.Side {
       let graph = try operation.graph(attribute)
-      return Emitter.Side(missing: try source.missing(in: graph.nodes)) {
+      return Emitter.Side(missing: try ONNXGraphSource.missing(in: graph.nodes)) {
         let results = try scope.inside(graph) { try source.outputs(of: graph, operation, scope) }
         guard results.count == operation.node.outputs.count else { throw operation.wrongCount(results.count) }
         return results

@@ -107,6 +107,9 @@ extension ONNXNode {
 
   private var body: ONNXGraph? { (try? attributes["body"]?.subgraphs())?.first }
 
+  /// Whether it has a row for each of trips of which nothing says how many there are before they are made.
+  var accumulatesWithoutLimit: Bool { accumulates && inputs.first?.isEmpty == true && computesItsCondition }
+
   fileprivate var accumulates: Bool { body.map { $0.outputs.count > max(inputs.count, 2) - 1 } ?? false }
 
   /// Whether a loop's body decides whether it goes on, other than by a constant or by what it was given.

@@ -3,10 +3,10 @@ import KelvinSteps
 
 /// The parts of an ONNX model: its graph, cut where operators on texts, dictionaries or lists lie between others.
 struct ONNXParts {
-  private let model: ONNXModel
-  private let features: ONNXFeatures
-  private let file: String
-  private let files: ModelFiles
+  let model: ONNXModel
+  let features: ONNXFeatures
+  let file: String
+  let files: ModelFiles
 
   init(_ model: ONNXModel, _ features: ONNXFeatures, file: String, files: ModelFiles) {
     self.model = model
@@ -67,31 +67,42 @@ struct ONNXParts {
     return parts
   }
 
-  /// The graph of some nodes, or several in a row where sizes depend on data.
-  private func graphs(
+  /// The graph of some nodes, or several in a row where sizes depend on data, with loops that are walked between them.
+  func graphs(
     _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String]
   ) throws(FormatError) -> [FunctionPart] {
     let constants = Set(model.graph.initializers.keys)
     var staged: [StagedOperation] = []
     for node in nodes { staged.append(try node.staged()) }
     let stages = SizeStages.stages(of: staged, inputs: inputs, constants: constants, outputs: outputs)
-    return stages.enumerated().map { index, stage in
-      let lists = stage.inputs.filter(model.listNames.contains)
-      let source = ONNXGraphSource(
-        model: model, nodes: stage.operations.map { nodes[$0] },
-        inputs: features.inputs.filter { stage.inputs.contains($0.name) && !model.listNames.contains($0.name) },
-        lists: lists, outputs: stage.outputs, file: file, files: files)
-      return .graph(
-        GraphPart(
-          name: stages.count == 1 ? name : "\(name).\(index + 1)", inputs: slots(of: stage.inputs),
-          outputs: slots(of: stage.outputs),
-          valued: stage.valued.subtracting(lists).union(lists.map { SequenceLayout.slots(of: $0).layout }),
-          source: source))
+    var parts: [FunctionPart] = []
+    for (index, stage) in stages.enumerated() {
+      let name = stages.count == 1 ? name : "\(name).\(index + 1)"
+      let own = stage.operations.map { nodes[$0] }
+      if let loop = stage.loop {
+        parts += try self.loop(name, nodes[loop], own, stage.inputs)
+      } else {
+        parts.append(.graph(graph(name, own, stage.inputs, stage.outputs, valued: stage.valued)))
+      }
     }
+    return parts
+  }
+
+  func graph(
+    _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String], valued: Set<String> = []
+  ) -> GraphPart {
+    let lists = inputs.filter(model.listNames.contains)
+    let source = ONNXGraphSource(
+      model: model, nodes: nodes,
+      inputs: features.inputs.filter { inputs.contains($0.name) && !model.listNames.contains($0.name) }, lists: lists,
+      outputs: outputs, file: file, files: files)
+    return GraphPart(
+      name: name, inputs: slots(of: inputs), outputs: slots(of: outputs),
+      valued: valued.subtracting(lists).union(lists.map { SequenceLayout.slots(of: $0).layout }), source: source)
   }
 
   /// The slots that hold values: two for a sequence.
-  private func slots(of names: [String]) -> [String] {
+  func slots(of names: [String]) -> [String] {
     names.flatMap { name in
       guard model.listNames.contains(name) else { return [name] }
       let slots = SequenceLayout.slots(of: name)

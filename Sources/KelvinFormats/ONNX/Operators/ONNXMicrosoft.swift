@@ -38,10 +38,6 @@ extension ONNXMapper {
   }
 }
 
-extension ONNXAttribute {
-  init(integer: Int) { self.integer = integer }
-}
-
 extension ONNXOperation {
   /// What an operator of the standard domain makes of the same inputs, in an operator set.
   ///

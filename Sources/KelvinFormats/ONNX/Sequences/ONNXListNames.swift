@@ -44,3 +44,28 @@ extension ONNXGraph {
     return names
   }
 }
+
+extension ONNXGraph {
+  /// Says of what loops carry that it is a sequence, where it begins as one and the file leaves that out.
+  ///
+  /// - Parameter outer: the sequences around the graph.
+  mutating func declareLists(around outer: Set<String> = []) throws(FormatError) {
+    var names = outer.union(try listNames())
+    for index in nodes.indices {
+      if nodes[index].qualifiedKind == ONNXControl.loop.name, var body = try nodes[index].loopBody() {
+        for (place, name) in nodes[index].inputs.enumerated().dropFirst(2)
+        where names.contains(name) && body.inputs[place].isUntyped {
+          body.inputs[place].kind = .tensors
+          body.outputs[place - 1].kind = .tensors
+        }
+        try body.declareLists(around: names)
+        nodes[index].attributes["body"]?.rewritten = body
+      }
+      names.formUnion(try nodes[index].listOutputs(names.contains))
+    }
+  }
+}
+
+extension ONNXValueInfo {
+  fileprivate var isUntyped: Bool { if case .other = kind { true } else { false } }
+}

@@ -51,7 +51,9 @@ enum COCOShape: Decodable, Hashable, Sendable {
       for index in corners.indices {
         let (a, b) = (corners[index], corners[(index + 1) % corners.count])
         guard (a.y <= middle) != (b.y <= middle) else { continue }
-        crossings.append(a.x + (middle - a.y) / (b.y - a.y) * (b.x - a.x))
+        // Between the corners, so that it is a number however far apart they lie.
+        let share = (middle - a.y) / (b.y - a.y)
+        crossings.append(a.x * (1 - share) + b.x * share)
       }
       crossings.sort()
       for pair in stride(from: 0, to: crossings.count - 1, by: 2) {

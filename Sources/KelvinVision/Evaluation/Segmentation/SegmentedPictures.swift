@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import Glibc
-import Kelvin
+package import Kelvin
 import KelvinBasics
 import KelvinEvaluation
 import KelvinIndex
@@ -125,7 +125,7 @@ extension SegmentedPictures.Picture {
   /// The class of each pixel of the upright picture.
   ///
   /// - Throws: `ImageError` where the label map cannot be read or is of another size.
-  func labelMap(of picture: DecodedImage) throws(ImageError) -> [UInt8] {
+  package func labelMap(of picture: DecodedImage) throws(ImageError) -> [UInt8] {
     switch truth {
     case .file(let file):
       let samples = try IndexedPNG.read(path: file)

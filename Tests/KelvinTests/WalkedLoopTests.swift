@@ -1,0 +1,92 @@
+import Kelvin
+import KelvinBasics
+import KelvinEngine
+import KelvinFormats
+import KelvinGraph
+import KelvinPlanning
+import KelvinRuntime
+import TestSupport
+import Testing
+
+/// ONNX models and ML Programs with loops whose sizes are known trip by trip, against vectors of an independent
+/// implementation.
+@Suite struct WalkedLoopTests {
+  private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Walks"
+  static let cases = fileStems(in: folder, endingWith: ".kv")
+  static let models =
+    fileStems(in: folder, endingWith: ".onnx").map { "\($0).onnx" }
+    + fileStems(in: folder, endingWith: ".mlmodel").map { "\($0).mlmodel" }
+
+  @Test func theVectorsAreThere() { #expect(Self.cases.count == 34 && Self.models.count == 9) }
+
+  private func loaded(_ model: String, _ units: [String], sample: LoadOptions.Sample? = nil) throws -> LoadedModel {
+    var options = LoadOptions()
+    options.cacheDirectory = nil
+    options.request = PlanRequest(units: .devices(units), precision: .full, threads: 1)
+    options.sample = sample
+    return try LoadedModel(path: "\(Self.folder)/\(model)", options: options)
+  }
+
+  private func predictor(_ model: String, _ units: [String]) throws -> Predictor {
+    let loaded = try loaded(model, units)
+    return Predictor(loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 4)
+  }
+
+  private func inputs(_ vector: Vector) -> DictionaryFeatureProvider {
+    let values = vector.inputs.map { name, tensor in
+      // There are no arrays of truth values.
+      let plain = tensor.type.scalar == .bool ? tensor.converted(to: .int32) : tensor
+      return (name, FeatureValue(multiArray: MultiArray(plain)))
+    }
+    return DictionaryFeatureProvider(dictionary: Dictionary(uniqueKeysWithValues: values))
+  }
+
+  /// One model predicts for all its vectors in turn, and again.
+  @Test(arguments: models) func predictionsAreThoseOfTheVectors(model: String) throws {
+    let stem = model.split(separator: ".")[0]
+    for units in [["reference"], ["cpu"], ModelFixture.fastDevices] {
+      let predictor = try predictor(model, units)
+      for name in Self.cases + Self.cases where name.split(separator: "_").dropLast().joined(separator: "_") == stem {
+        let vector = try Vector(path: "\(Self.folder)/\(name).kv")
+        let outputs = try predictor.predict(inputs(vector), [:], nil)
+        for (output, expected) in vector.outputs {
+          let found = try #require(outputs[output]?.multiArrayValue?.tensor, "\(name): \(output)")
+          #expect(found.shape == expected.shape, "\(name) on \(units): \(output)")
+          let isClose = zip(found.doubles, expected.doubles).allSatisfy { abs($0 - $1) <= 2e-6 + 1e-5 * abs($1) }
+          #expect(isClose, "\(name) on \(units): \(output): \(found.doubles), expected \(expected.doubles)")
+        }
+      }
+    }
+  }
+
+  /// Twice the body of one: a loop in a loop is walked with it.
+  @Test func aWalkedLoopHasPartsOfItsOwn() throws {
+    let function = try readModel(at: "\(Self.folder)/nested.onnx").function(nil)
+    let outer = try #require(function.loop(around: function.graphParts[1].name))
+    #expect(outer.name == "outside" && outer.rows.map(\.result) == ["y"])
+    let inner = try #require(outer.body.lazy.compactMap { if case .loop(let loop) = $0 { loop } else { nil } }.first)
+    #expect(inner.name == "inside" && inner.limit == "own" && inner.carried.map(\.start) == ["zero"])
+    #expect(Set(inner.captured).isSuperset(of: ["first", "line", "scale"]))
+    #expect(function.loop(around: try #require(inner.body.first?.graphParts.first?.name))?.name == "inside")
+    #expect(function.loop(around: "main") == nil)
+  }
+
+  @Test func aPlanShowsTheGraphsOfAFirstTrip() throws {
+    let vector = try Vector(path: "\(Self.folder)/bags_0.kv")
+    let sample = LoadOptions.Sample(inputs(vector))
+    let loaded = try loaded("bags.onnx", ["cpu"], sample: sample)
+    #expect(loaded.graphs.allSatisfy { $0 != nil })
+    #expect(loaded.remarks.contains { $0.contains("on the first trip of the loop 'each'") })
+    let graph = try #require(loaded.graphs.compactMap { $0 }.first { $0.sampledValues?["a1"] != nil })
+    #expect(graph.sampledValues == ["a1": [0], "b1": [2]])
+  }
+
+  @Test func aLoopWithoutEndIsLeftWhereItsPredictionIsCancelled() throws {
+    let vector = try Vector(path: "\(Self.folder)/open_rows_0.kv")
+    let cancellation = Cancellation()
+    cancellation.cancel()
+    #expect { try predictor("open_rows.onnx", ["cpu"]).predict(inputs(vector), [:], cancellation) } throws: {
+      ($0 as? ModelError)?.code == .predictionCancelled
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import FoundationEssentials
+import KelvinBasics
+import KelvinFeatures
+import KelvinImages
+import KelvinText
+import KelvinVision
+
+extension Seam {
+  /// What is given beside a model: vocabularies, descriptions of heads, data sets, tables.
+  static let companions = [
+    Seam("vocabulary", ModelError.self, longest: 512, seeds: Seeds.vocabularies) { bytes in
+      let vocabulary = try WordPieceVocabulary(contentsOf: companion("vocab.txt", bytes))
+      precondition(vocabulary.tokens.contains("[UNK]"))
+    },
+    Seam("head", VisionError.self, .json, longest: 1024, seeds: Seeds.files([".json"], in: "Tests/Vision/Heads")) {
+      bytes in
+      _ = try DetectionHead(contentsOf: companion("head.json", bytes))
+    },
+    Seam("boxes", VisionError.self, .json, longest: 1024, seeds: Seeds.document("data-set.json")) { bytes in
+      _ = try DetectedPictures(contentsOf: companion("boxes.json", bytes)).names
+    },
+    Seam("segments", VisionError.self, .json, longest: 1024, seeds: Seeds.document("data-set.json")) { bytes in
+      let pictures = try SegmentedPictures(contentsOf: companion("segments.json", bytes)).examples
+      do {
+        let pixels = [UInt8](repeating: 0, count: 4 * 6)
+        let picture = DecodedImage(
+          pixels: try PixelBuffer(width: 6, height: 4, format: .gray8, bytes: pixels), orientation: .up)
+        for example in pictures { _ = try example.labelMap(of: picture) }
+      } catch let error as ImageError { throw VisionError.image(error) }
+    },
+    // Lines of pictures and classes, or a document.
+    Seam("labelled", VisionError.self, longest: 512, seeds: Seeds.texts("image,label\na.png,cat\nb.jpg,\"a dog\"\n")) {
+      bytes in
+      _ = try LabelledPictures(contentsOf: companion("labelled.csv", bytes)).labels
+    },
+    Seam("regression", VisionError.self, longest: 512, seeds: Seeds.texts("x,picture,target\n1,a.png,2\n3,b.png,4\n")) {
+      bytes in
+      _ = try RegressionTable(contentsOf: companion("regression.csv", bytes)).columns
+    },
+    // What is read is written as a table that reads as the same, but for a row of nothing and a mark before the first.
+    Seam("table", ModelError.self, longest: 512, seeds: Seeds.texts("a,b\r\n\"x, y\",\"\"\"z\"\"\"\r\n1,\n")) { bytes in
+      let rows = try rows(bytes)
+      guard !rows.contains([""]), rows.first?.first?.unicodeScalars.first != "\u{FEFF}" else { return }
+      let text = rows.map { $0.map { DelimitedText.field($0) }.joined(separator: ",") + "\n" }.joined()
+      let again = try Array(text.utf8).withUnsafeBytes { try Self.rows($0) }
+      precondition(again == rows, "\(rows) read as \(again)")
+    },
+  ]
+
+  private static func rows(_ bytes: UnsafeRawBufferPointer) throws(ModelError) -> [[String]] {
+    do { return try DelimitedText(bytes).rows.map(\.fields) } catch {
+      throw ModelError(.io, "line \(error.line): \(error.reason)")
+    }
+  }
+
+  /// A file of bytes.
+  private static func companion(_ name: String, _ bytes: UnsafeRawBufferPointer) -> URL {
+    let path = "\(MemoryFolder.path("companions"))/\(name)"
+    MemoryFolder.write(bytes, to: path)
+    return URL(filePath: path)
+  }
+}
+
+extension Seeds {
+  fileprivate static var vocabularies: [[UInt8]] {
+    texts("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhe\n##llo\n", "[UNK]\r\n[CLS]\r\n[SEP]\r\n[PAD]\r\n\r\na\r\na")
+  }
+}

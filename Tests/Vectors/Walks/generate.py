@@ -1,0 +1,177 @@
+"""Writes the vectors of ONNX loops whose sizes are known trip by trip, each with several inputs that bring other sizes.
+
+Expected outputs come from ONNX Runtime. One model has one `.onnx` file and a `.kv` file for each set of inputs, in the
+format that ../README.md describes. `programs.py` writes the ML Programs beside them.
+
+    .venv/bin/pip install onnx==1.23.2 numpy==2.4.6 onnxruntime==1.31.1
+    .venv/bin/python Tests/Vectors/Walks/generate.py
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+from onnx import TensorProto, helper
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+from onnx_vectors import B, F, I, constant, node, value, write  # noqa: E402
+
+
+def graph(name, nodes, inputs, outputs, initializers=()):
+    return helper.make_graph(nodes, name, inputs, outputs, list(initializers))
+
+
+def bags():
+    """A slice a trip, from places that are computed, and its sum: a bag of embeddings. No bag makes no trip."""
+    body = graph("body", [
+        node("Gather", ["from", "i"], ["a"], axis=0), node("Gather", ["to", "i"], ["b"], axis=0),
+        node("Unsqueeze", ["a", "front"], ["a1"]), node("Unsqueeze", ["b", "front"], ["b1"]),
+        node("Slice", ["words", "a1", "b1", "front"], ["own"]), node("Gather", ["table", "own"], ["rows"], axis=0),
+        node("ReduceSum", ["rows", "front"], ["row"], keepdims=0), node("Identity", ["goes_on"], ["still"])],
+        [value("i", I, []), value("goes_on", B, [])], [value("still", B, []), value("row", F, [3])],
+        [constant("front", np.int64([0]))])
+    return graph("bags", [
+        node("Add", ["offsets", "none"], ["from"]), node("Shape", ["words"], ["end"]),
+        node("Slice", ["from", "second", "last", "axis"], ["later"]), node("Concat", ["later", "end"], ["to"], axis=0),
+        node("Shape", ["from"], ["counts"]), node("Squeeze", ["counts", "axis"], ["count"]),
+        node("Loop", ["count", "always"], ["y"], name="each", body=body), node("Mul", ["y", "two"], ["z"])],
+        [value("words", I, ["n"]), value("offsets", I, ["bags"])], [value("y", F, ["k", 3]), value("z", F, ["k", 3])],
+        [constant("table", np.arange(30, dtype=np.float32).reshape(10, 3) / 7), constant("none", np.int64(0)),
+         constant("second", np.int64([1])), constant("last", np.int64([1 << 40])), constant("axis", np.int64([0])),
+         constant("always", np.array(True)), constant("two", np.float32(2))])
+
+
+def found():
+    """A trip finds how many elements there are, adds them up, and ends the loop where they are few."""
+    body = graph("body", [
+        node("Greater", ["x", "t"], ["mask"]), node("NonZero", ["mask"], ["at"]),
+        node("Transpose", ["at"], ["pairs"], perm=[1, 0]), node("GatherND", ["x", "pairs"], ["above"]),
+        node("ReduceSum", ["above"], ["sum"], keepdims=0), node("Add", ["t", "step"], ["next"]),
+        node("Shape", ["above"], ["counts"]), node("Squeeze", ["counts"], ["count"]),
+        node("Greater", ["count", "few"], ["more"])],
+        [value("i", I, []), value("goes_on", B, []), value("t", F, [])],
+        [value("more", B, []), value("next", F, []), value("sum", F, []), value("count", I, [])],
+        [constant("step", np.float32(0.3)), constant("few", np.int64(2))])
+    return graph("found", [
+        node("Loop", ["limit", "start", "low"], ["t", "sums", "counts"], name="until few", body=body),
+        node("Neg", ["sums"], ["z"])],
+        [value("x", F, ["n"]), value("limit", I, []), value("start", B, []), value("low", F, [])],
+        [value("t", F, []), value("z", F, ["k"]), value("counts", I, ["k"])])
+
+
+def growing():
+    """What is carried is longer after each trip, first empty, by a piece of the data that grows too."""
+    body = graph("body", [
+        node("Cast", ["i"], ["number"], to=I), node("Add", ["number", "one"], ["end"]),
+        node("Reshape", ["end", "row"], ["ends"]), node("Slice", ["x", "front", "ends", "front"], ["piece"]),
+        node("Concat", ["before", "piece"], ["joined"], axis=0), node("Identity", ["joined"], ["after"]),
+        node("Identity", ["goes_on"], ["still"])],
+        [value("i", I, []), value("goes_on", B, []), value("before", F, [None, 2])],
+        [value("still", B, []), value("after", F, [None, 2])],
+        [constant("one", np.int64(1)), constant("row", np.int64([1])), constant("front", np.int64([0]))])
+    return graph("growing", [
+        node("Loop", ["trips", "", "empty"], ["y"], name="collect", body=body), node("Relu", ["y"], ["z"])],
+        [value("x", F, [5, 2]), value("trips", I, [])], [value("y", F, ["k", 2]), value("z", F, ["k", 2])],
+        [constant("empty", np.zeros((0, 2), np.float32))])
+
+
+def nested():
+    """A walked loop in a walked loop, each reading what is two levels up; the inner one's trips are data of the outer's."""
+    inner = graph("inner", [
+        node("Add", ["j", "first"], ["width"]), node("Reshape", ["width", "row"], ["ends"]),
+        node("Slice", ["line", "front", "ends", "front"], ["piece"]), node("ReduceSum", ["piece"], ["sum"], keepdims=0),
+        node("Add", ["s", "sum"], ["t"]), node("Mul", ["t", "scale"], ["u"]), node("Identity", ["on"], ["on2"])],
+        [value("j", I, []), value("on", B, []), value("s", F, [])], [value("on2", B, []), value("u", F, [])],
+        [constant("row", np.int64([1])), constant("front", np.int64([0]))])
+    outer = graph("outer", [
+        node("Gather", ["x", "i"], ["line"], axis=0), node("Gather", ["trips", "i"], ["own"], axis=0),
+        node("Gather", ["starts", "i"], ["first"], axis=0),
+        node("Loop", ["own", "", "zero"], ["sum_of_line"], name="inside", body=inner),
+        node("Less", ["sum_of_line", "most"], ["more"])],
+        [value("i", I, []), value("goes_on", B, [])], [value("more", B, []), value("sum_of_line", F, [])],
+        [constant("zero", np.float32(0))])
+    return graph("nested", [
+        node("Loop", ["count", "", ], ["y"], name="outside", body=outer)],
+        [value("x", F, [4, 6]), value("trips", I, [4]), value("starts", I, [4]), value("scale", F, []),
+         value("count", I, []), value("most", F, [])], [value("y", F, ["k"])])
+
+
+def sequence():
+    """A sequence of pieces that data ends, with no limit: each is as long as data says."""
+    body = helper.make_graph([
+        node("Gather", ["sizes", "n"], ["size"], axis=0), node("Reshape", ["size", "row"], ["sizes1"]),
+        node("Slice", ["x", "front", "sizes1", "front"], ["piece"]), node("Mul", ["piece", "two"], ["twice"]),
+        node("SequenceInsert", ["before", "twice"], ["after"]), node("Add", ["n", "one"], ["next"]),
+        node("Less", ["next", "count"], ["more"])], "body",
+        [value("i", I, []), value("goes_on", B, []), value("n", I, []),
+         helper.make_tensor_sequence_value_info("before", F, None)],
+        [value("more", B, []), value("next", I, []), helper.make_tensor_sequence_value_info("after", F, None)],
+        [constant("row", np.int64([1])), constant("front", np.int64([0])), constant("one", np.int64(1)),
+         constant("two", np.float32(2))])
+    return graph("sequence", [
+        node("SequenceEmpty", [], ["none"]), node("SequenceInsert", ["none", "x"], ["first"]),
+        node("Greater", ["count", "zero"], ["any"]),
+        node("Loop", ["", "any", "zero", "first"], ["n", "pieces"], name="pieces", body=body),
+        node("ConcatFromSequence", ["pieces"], ["y"], axis=0), node("SequenceLength", ["pieces"], ["length"])],
+        [value("x", F, [6]), value("sizes", I, ["m"]), value("count", I, [])],
+        [value("y", F, ["k"]), value("length", I, [])], [constant("zero", np.int64(0))])
+
+
+def open_rows():
+    """As many rows as the data asks for, and nothing that says how many there are at most."""
+    body = graph("body", [
+        node("Mul", ["v", "half"], ["next"]), node("ReduceMax", ["next"], ["most"], keepdims=0),
+        node("Greater", ["most", "one"], ["more"]), node("Add", ["next", "x"], ["row"])],
+        [value("i", I, []), value("goes_on", B, []), value("v", F, [3])],
+        [value("more", B, []), value("next", F, [3]), value("row", F, [3])],
+        [constant("half", np.float32(0.5)), constant("one", np.float32(1))])
+    return graph("open_rows", [
+        node("Loop", ["", "start", "x"], ["y", "rows"], name="halve", body=body),
+        node("ReduceSum", ["rows"], ["sum"], keepdims=0)],
+        [value("x", F, [3]), value("start", B, [])], [value("y", F, [3]), value("rows", F, ["k", 3]), value("sum", F, [])])
+
+
+def sides():
+    """In each trip a branch, on one side of which a size is found; what it computes is carried and is a row."""
+    then = graph("then", [node("NonZero", ["line"], ["at"]), node("Cast", ["at"], ["places"], to=F),
+                          node("ReduceSum", ["places"], ["p"], keepdims=0)], [], [value("p", F, [])])
+    other = graph("other", [node("Neg", ["s"], ["q"])], [], [value("q", F, [])])
+    body = graph("body", [
+        node("Gather", ["x", "i"], ["line"], axis=0), node("ReduceMax", ["line"], ["most"], keepdims=0),
+        node("Greater", ["most", "high"], ["is_high"]),
+        node("If", ["is_high"], ["part"], name="choose", then_branch=then, else_branch=other),
+        node("Add", ["s", "part"], ["t"]), node("Identity", ["goes_on"], ["still"])],
+        [value("i", I, []), value("goes_on", B, []), value("s", F, [])],
+        [value("still", B, []), value("t", F, []), value("part", F, [])], [constant("high", np.float32(0.5))])
+    return graph("sides", [node("Loop", ["trips", "", "seed"], ["s", "parts"], name="lines", body=body)],
+                 [value("x", F, [4, 5]), value("trips", I, []), value("seed", F, [])],
+                 [value("s", F, []), value("parts", F, ["k"])])
+
+
+def inputs_of(name, random):
+    def floats(*shape, shift=0.0):
+        return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
+    if name == "bags":
+        return [{"words": np.int64(w), "offsets": np.int64(o).reshape(-1)}
+                for w, o in (([1, 2, 3, 4, 5], [0, 2, 3]), ([9, 9], [0, 0]), ([3], []), ([4, 0, 8], [0]))]
+    if name == "found":
+        return [{"x": floats(n), "limit": np.int64(limit), "start": np.array(start), "low": np.float32(low)}
+                for n, limit, start, low in ((12, 9, True, -1), (30, 3, True, -1), (7, 9, False, 0), (5, 9, True, 2))]
+    if name == "growing":
+        return [{"x": floats(5, 2), "trips": np.int64(n)} for n in (3, 0, 7, 1)]
+    if name == "nested":
+        return [{"x": floats(4, 6), "trips": np.int64(t), "starts": np.int64(s), "scale": np.float32(0.5),
+                 "count": np.int64(n), "most": np.float32(most)}
+                for t, s, n, most in (([2, 0, 3, 1], [1, 2, 0, 5], 4, 9), ([1, 1, 1, 1], [6, 5, 4, 3], 2, 9),
+                                      ([4, 4, 4, 4], [1, 1, 1, 1], 4, -9), ([1, 1, 1, 1], [1, 1, 1, 1], 0, 9))]
+    if name == "sequence":
+        return [{"x": floats(6), "sizes": np.int64(s), "count": np.int64(n)}
+                for s, n in (([2, 0, 5], 3), ([6], 1), ([1], 0), ([3, 3, 1, 2], 2))]
+    if name == "open_rows":
+        return [{"x": floats(3, shift=s), "start": np.array(b)} for s, b in ((20, True), (0, True), (900, True), (2, True))]
+    return [{"x": floats(4, 5), "trips": np.int64(n), "seed": np.float32(0.5)} for n in (4, 2, 1)]
+
+
+if __name__ == "__main__":
+    write(HERE, (bags, found, growing, nested, sequence, open_rows, sides), inputs_of)

@@ -1,0 +1,83 @@
+"""Writes ML Programs with loops whose sizes are known trip by trip, made with coremltools' builder, and what they must
+compute, from NumPy. Run after `generate.py`, which writes the folder anew.
+
+    .venv/bin/pip install coremltools==9.0 numpy
+    .venv/bin/python Tests/Vectors/Walks/programs.py
+"""
+
+import pathlib
+import sys
+
+import coremltools as ct
+import numpy as np
+from coremltools.converters.mil import Builder as mb
+from coremltools.converters.mil.backend.mil import load
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+load.should_use_weight_file = lambda *_, **__: False
+
+import kv  # noqa: E402
+
+
+def write(name, shape, build, compute, sets):
+    """build: from the input `x` to named outputs; compute: an array to the outputs by name; sets: arrays."""
+    program = mb.program(input_specs=[mb.TensorSpec(shape=shape)], opset_version=ct.target.iOS17)(build)
+    model = ct.convert(program, convert_to="mlprogram", minimum_deployment_target=ct.target.iOS17, skip_model_load=True,
+                       compute_precision=ct.precision.FLOAT32, pass_pipeline=ct.PassPipeline.EMPTY)
+    (HERE / f"{name}.mlmodel").write_bytes(model.get_spec().SerializeToString())
+    for number, x in enumerate(sets):
+        x = np.asarray(x, np.float32)
+        header = {"case": f"{name}_{number}", "tolerance": {"absolute": 2e-6, "relative": 1e-5}}
+        outputs = [(key, np.asarray(array)) for key, array in compute(x).items()]
+        (HERE / f"{name}_{number}.kv").write_bytes(kv.encode(header, [("x", x)], outputs))
+
+
+def halved(random):
+    """Each trip adds the positive elements, of which there are fewer and fewer; it ends when there are none."""
+    def build(x):
+        def goes_on(x, s):
+            return mb.greater(x=mb.reduce_max(x=x, axes=[0], keep_dims=False), y=np.float32(0))
+
+        def trip(x, s):
+            mask = mb.cast(x=mb.greater(x=x, y=np.float32(0)), dtype="int32")
+            found = mb.gather_nd(x=x, indices=mb.non_zero(x=mask))
+            sum = mb.reduce_sum(x=found, axes=[0], keep_dims=False)
+            return mb.sub(x=x, y=np.float32(0.4)), mb.add(x=s, y=sum)
+        x, s = mb.while_loop(_cond=goes_on, _body=trip, loop_vars=(x, np.float32(0)))
+        return mb.identity(x=x, name="rest"), mb.mul(x=s, y=np.float32(2), name="y")
+
+    def compute(x):
+        s = np.float32(0)
+        while x.max() > 0:
+            s, x = s + x[x > 0].sum(dtype=np.float32), x - np.float32(0.4)
+        return {"rest": x, "y": np.float32(2) * s}
+    write("halved", (7,), build, compute, [random.uniform(-1, 1, 7), -random.uniform(0, 1, 7), random.uniform(0, 2, 7)])
+
+
+def doubled(random):
+    """What is carried is twice as long after each trip, as often as the first element says."""
+    def build(x):
+        count = mb.cast(x=mb.slice_by_index(x=x, begin=[0], end=[1]), dtype="int32")
+        count = mb.squeeze(x=count, axes=[0])
+
+        def goes_on(i, long):
+            return mb.less(x=i, y=count)
+
+        def trip(i, long):
+            return mb.add(x=i, y=np.int32(1)), mb.concat(values=(long, mb.mul(x=long, y=np.float32(0.5))), axis=0)
+        i, long = mb.while_loop(_cond=goes_on, _body=trip, loop_vars=(np.int32(0), x))
+        return mb.relu(x=long, name="y")
+
+    def compute(x):
+        long = x
+        for _ in range(int(x[0])):
+            long = np.concatenate([long, long * np.float32(0.5)])
+        return {"y": np.maximum(long, 0)}
+    write("doubled", (3,), build, compute, [[n, *random.uniform(-1, 1, 2)] for n in (3, 0, 1, 5)])
+
+
+if __name__ == "__main__":
+    random = np.random.default_rng(14)
+    for make in (halved, doubled):
+        make(random)
