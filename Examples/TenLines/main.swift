@@ -5,6 +5,5 @@ import KelvinVision
 let model = try await Model.load(contentsOf: URL(filePath: CommandLine.arguments[1]))
 var request = CoreMLRequest(model: try CoreMLModelContainer(model: model))
 request.cropAndScaleAction = .centerCrop
-for case let seen as ClassificationObservation in try await ImageRequestHandler(URL(filePath: CommandLine.arguments[2]))
-  .perform(request).prefix(3)
-{ print(seen.identifier, seen.confidence) }
+let found = try ImageRequestHandler(URL(filePath: CommandLine.arguments[2])).perform(request)
+for case let seen as ClassificationObservation in found.prefix(3) { print(seen.identifier, seen.confidence) }
