@@ -1,12 +1,12 @@
 """Predictions of arrays alone: one call of the library, into memory of NumPy's."""
 import ctypes
-from typing import Any, Dict, List, Mapping, Optional, Tuple, cast
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
 from ._library import encoded, library
 from .description import Description, Feature
-from .values import CODES, DTYPES, Byte, NDArray, packed, sizes
+from .values import CODES, DTYPES, packed, sizes, start
 
 # Name, shape, element type, its code, and where its shape lies in memory.
 _Row = Tuple[str, Tuple[int, ...], "np.dtype[Any]", int, int]
@@ -60,7 +60,7 @@ class ArrayCall:
             array = inputs.get(name)
             if type(array) is not np.ndarray or array.shape != shape or array.dtype != dtype or not array.flags.carray:
                 return None
-            given.append(packed(_start(array), code, len(shape), sizes_at, 0))
+            given.append(packed(start(array), code, len(shape), sizes_at, 0))
         for name, shape, dtype, code, sizes_at in self._outputs:
             array = outputs.get(name)
             if array is None:
@@ -70,15 +70,10 @@ class ArrayCall:
             else:
                 return None
             results[name] = array
-            written.append(packed(_start(array), code, len(shape), sizes_at, 0))
+            written.append(packed(start(array), code, len(shape), sizes_at, 0))
         if lent != len(outputs):
             return None
         library.predict_arrays(
             model, self._names, b"".join(given), len(given), self._results, b"".join(written), len(written), None,
             cancellation)
         return results
-
-
-def _start(array: NDArray) -> int:
-    """Where a writable, dense array with elements begins."""
-    return ctypes.addressof(Byte.from_buffer(cast(bytearray, array)))

@@ -229,12 +229,11 @@ class Model:
         if type(inputs) is dict and state is None and self._array_call is not None:
             try:
                 found = self._array_call.predict(self._handle, inputs, outputs or {}, handle)
+                if found is not None:
+                    return found
             except FeatureError:
-                # Features have words for it too, and outputs of all sizes.
-                found = self._predict(inputs, outputs or {}, state, fit, handle)
+                # Outputs have other sizes than usual: features take them as they are, and have words for all else.
                 self._array_call = None
-            if found is not None:
-                return found
         if isinstance(inputs, collections.abc.Sequence):
             if state is not None or outputs is not None:
                 raise FeatureError("a batch has neither a state nor outputs of the caller's; predict its items one by one")

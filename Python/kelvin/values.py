@@ -33,7 +33,7 @@ DTYPES: "Dict[str, np.dtype[Any]]" = {
     "int32": np.dtype("i4"), "int16": np.dtype("i2"), "int8": np.dtype("i1"), "uint64": np.dtype("u8"),
     "uint32": np.dtype("u4"), "uint16": np.dtype("u2"), "uint8": np.dtype("u1"), "bool": np.dtype("?"),
 }
-Byte = ctypes.c_char
+_Byte = ctypes.c_char
 #: As kelvin.h numbers them.
 FITS = {"exact": 0, "center-crop": 1, "scale-fit": 2, "scale-fill": 3}
 _PICTURES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
@@ -88,6 +88,11 @@ def sizes(values: Tuple[int, ...]) -> Tuple[int, Any]:
     return ctypes.addressof(held), held
 
 
+def start(array: NDArray) -> int:
+    """Where a writable, dense array with elements begins: by the buffer protocol, in fewer steps than `array.ctypes` takes."""
+    return ctypes.addressof(_Byte.from_buffer(cast(bytearray, array)))
+
+
 def described(array: NDArray) -> Tuple[bytes, Any]:
     """An array as kelvin.h has it, and what has to be held while that is used, besides the array.
 
@@ -96,8 +101,7 @@ def described(array: NDArray) -> Tuple[bytes, Any]:
     flags = array.flags
     shape, held = sizes(array.shape)
     if flags.carray and array.size:
-        start = ctypes.addressof(Byte.from_buffer(cast(bytearray, array)))
-        return packed(start, CODES[array.dtype], array.ndim, shape, 0), held
+        return packed(start(array), CODES[array.dtype], array.ndim, shape, 0), held
     address, strides, more = array.ctypes.data, 0, None
     if not flags.c_contiguous:
         strides, more = sizes(tuple(stride // array.itemsize for stride in array.strides))

@@ -318,6 +318,8 @@ kelvin_code kelvin_predict(
 ///   - input_names, inputs: `input_count` each, an array for each name, as `kelvin_features_set_array` takes it.
 ///   - output_names, outputs: `output_count` each, where those of the model's outputs are written to that are wanted.
 ///   - state, cancellation: as in `kelvin_predict`.
+/// - Returns: `KELVIN_ERROR_FEATURE` for an input that is missing, a name that the model does not have or that comes twice,
+///   and an array of another shape or type than the model takes or gives; outputs may have been written then.
 kelvin_code kelvin_predict_arrays(
   kelvin_model *model, const char *const *input_names, const kelvin_array *inputs, size_t input_count,
   const char *const *output_names, const kelvin_array *outputs, size_t output_count, kelvin_state *state,
