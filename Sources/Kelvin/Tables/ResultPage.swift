@@ -13,6 +13,7 @@ public struct ResultPage: Sendable {
   public struct Table: Sendable {
     /// Above the table; may be empty.
     public var title: String
+    /// The names above the cells, from the left.
     public var columns: [String]
     /// Rows with more or fewer cells than there are columns are cut or filled up.
     public var rows: [[String]]
@@ -33,6 +34,7 @@ public struct ResultPage: Sendable {
   public var title: String
   /// What is in the tables, in a sentence.
   public var summary: String
+  /// One below the other, in this order.
   public var tables: [Table]
 
   /// A page of tables.

@@ -93,6 +93,7 @@ public final class VNCoreMLModel {
 
 /// Asks a model what a picture shows: as ``CoreMLRequest``, of which it has the rules by which observations' types are chosen.
 public final class VNCoreMLRequest: VNRequest {
+  /// What is asked; any number of requests may share it.
   public let model: VNCoreMLModel
   /// How a picture is brought to the model's size.
   public var imageCropAndScaleOption = VNImageCropAndScaleOption.centerCrop

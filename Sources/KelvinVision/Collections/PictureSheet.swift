@@ -59,6 +59,7 @@ public struct PictureSheet: Sendable {
   public var title: String
   /// What is shown of what, in a sentence.
   public var summary: String
+  /// Those that are shown, in this order.
   public var pictures: [Picture]
 
   /// A page of pictures.
