@@ -5,7 +5,7 @@ import KelvinRuntime
 import KelvinSteps
 import Synchronization
 
-/// Asks a model for one number, from the cells of a row (as ``TablePrediction`` reads them, arrays also from `.npy` files) and
+/// Asks a model for one number, from the cells of a row (as `TablePrediction` reads them, arrays also from `.npy` files) and
 /// pictures.
 public struct RegressionRequest: EvaluatedRequest {
   /// What is in a row, its pictures decoded.

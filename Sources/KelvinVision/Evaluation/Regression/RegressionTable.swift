@@ -22,8 +22,8 @@ public struct RegressionTable: EvaluationDataset {
   /// A table.
   ///
   /// - Parameter url: a CSV file with names above its columns. Columns are called as the models' inputs are, and read as
-  ///   ``TablePrediction`` reads them, but for files of arrays (`.npy`); what is right stands in the column `target`, else in one called as the models' output, else in the only one that is no input. Pictures
-  ///   are paths relative to the file.
+  ///   `TablePrediction` reads them, but for files of arrays (`.npy`); what is right stands in the column `target`, else in
+  ///   one called as the models' output, else in the only one that is no input. Pictures are paths relative to the file.
   /// - Throws: `VisionError.invalidRequest` for a file that cannot be read, or whose rows are of other lengths.
   public init(contentsOf url: URL) throws(VisionError) {
     let path = url.relativePath
