@@ -29,13 +29,17 @@ SURVEY = """(() => {
   const faults = [], counts = {};
   const count = (name, list) => counts[name] = list.length;
   const seen = node => { const box = node.getBoundingClientRect(); return box.width > 0 && box.height > 0 };
+  // A level line has no height, and is seen by its stroke.
+  const drawn = mark => seen(mark) ||
+    mark.getTotalLength && mark.getTotalLength() > 0 && getComputedStyle(mark).stroke !== 'none';
   for (const details of document.querySelectorAll('details')) details.open = true;
   const charts = [...document.querySelectorAll('svg.chart, .chart > svg, svg.piece, .rows svg')];
   count('charts', charts);
   for (const chart of charts) {
-    if (!seen(chart)) faults.push('a chart has no size: ' + (chart.getAttribute('aria-label') || chart.className.baseVal));
+    // A drawing inside a chart is as large as its marks.
+    if (!chart.ownerSVGElement && !seen(chart)) faults.push('a chart has no size: ' + (chart.getAttribute('aria-label') || chart.className.baseVal));
     const marks = [...chart.querySelectorAll('rect, circle, path, polyline, polygon, line, text')];
-    if (!marks.some(seen)) faults.push('a chart is empty: ' + (chart.getAttribute('aria-label') || chart.className.baseVal));
+    if (!marks.some(drawn)) faults.push('a chart is empty: ' + (chart.getAttribute('aria-label') || chart.className.baseVal));
   }
   for (const [name, selector] of Object.entries({nodes: 'a.node', rows: '.layers tr[data-moves]', links: '.link', lanes: '.lanes rect',
     configurations: '.cards tbody tr', series: '.curve', headroom: '.headroom', tables: 'table', pictures: 'figure img'}))

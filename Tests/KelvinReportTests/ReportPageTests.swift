@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinReport
+import KelvinThermal
 import TestSupport
 import Testing
 
@@ -68,11 +69,26 @@ struct ReportPageTests {
     #expect(found.output.contains("\"nodes\": 50, \"rows\": 50"), "\(found.output)")
   }
 
+  @Test("a run too short for two windows is a dash, heat that never changes a level line")
+  func shortRuns() throws {
+    var input = try ReportFixture.input()
+    input.series = [1, 2, 40].map { count in
+      ReportSeries(
+        units: "\(count) frames",
+        points: (0..<count).map { .init(at: Double($0) * 0.02, latency: 0.004) },
+        heat: (0..<(count + 1) / 2).map { .init(at: Double($0), state: .nominal, headroom: 0.25) }, heatSource: "a model")
+    }
+    let found = try check(HTMLReport.render(input))
+    #expect(found.status == 0, "\(found.output)")
+    #expect(found.output.contains("\"series\": 3, \"headroom\": 3"), "\(found.output)")
+  }
+
   @Test("the check sees a chart that is empty, a script that fails, a page that is too wide, and what paper would lose")
   func sensitivity() throws {
     let html = HTMLReport.render(try ReportFixture.input())
     for (what, with, complaint) in [
       ("class=\"chart lanes\" width=\"100%\"", "class=\"chart lanes\" width=\"0\"", "a chart has no size"),
+      ("class=\"headroom\" points=\"", "class=\"headroom\" points=\"0,0\" data-were=\"", "a chart is empty"),
       ("'use strict';", "'use strict';missing();", "exception"),
       ("<main>", "<main style=\"min-width:3000px\">", "px wide"),
       ("<table class=\"cards\">", "<table class=\"cards\" style=\"width:1400px\">", "beside the paper"),

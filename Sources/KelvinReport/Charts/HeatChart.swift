@@ -35,9 +35,10 @@ enum HeatChart {
       }
     }
     let stride = max(1, known.count / 1000)
-    let points: [Markup] = known.enumerated().filter { $0.offset % stride == 0 }.map { _, point in
-      " \(time.position(point.at, from: 0, length: 1000)),\(y(point.headroom))"
-    }
+    let points = ChartCurve.through(
+      known.enumerated().filter { $0.offset % stride == 0 }.map { _, point in
+        (time.position(point.at, from: 0, length: 1000), y(point.headroom))
+      })
     return """
       <div class="grid2"><svg width="100%" height="\(heatPlot)" aria-hidden="true">\
       <text class="strong" x="0" y="\(heatPlot - 6)">headroom</text>\(labels)</svg>\

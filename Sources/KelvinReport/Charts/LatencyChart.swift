@@ -81,10 +81,10 @@ enum LatencyChart {
     let lines: [Markup] = value.ticks.map { tick in
       "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"\(y(tick))\" y2=\"\(y(tick))\"/>"
     }
-    let medians: [Markup] = points.map { " \(x($0.at)),\(y($0.p50))" }
-    let ninetieths: [Markup] = points.reversed().map { " \(x($0.at)),\(y($0.p90))" }
+    let medians = ChartCurve.through(points.map { (x($0.at), y($0.p50)) })
+    let ninetieths = ChartCurve.through(points.map { (x($0.at), y($0.p90)) }).reversed()
     var curves: Markup = """
-      <polygon class="band" points="\(medians)\(ninetieths)"/><polyline class="curve" points="\(medians)"/>
+      <polygon class="band" points="\(medians + ninetieths)"/><polyline class="curve" points="\(medians)"/>
       """
     if let fit = series.fit, fit.finding != .noDecay, let last = points.last?.at {
       let curve: [Markup] = (0...60).map { step in
