@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How often a thread that waits looks before it sleeps, by the way of the job. */
-enum { max_workers = 255, spins = 4000, spins_parked = 100 };
+enum { max_workers = 255, spins = 4000 };
 
 /* A task is published by writing its description and then `cursor`: the epoch of the task in the upper half and the
  * next unclaimed item in the lower. A claim is a compare-and-swap of the whole word, so it succeeds only if the
@@ -25,7 +24,6 @@ struct ck_pool {
   _Atomic size_t threads;
   _Atomic(char *) scratch;
   _Atomic size_t scratch_stride;
-  _Atomic int spins;
 
   _Alignas(64) _Atomic size_t done;
   /* Set to 1 by the owner before it sleeps; the thread that completes a task clears and wakes it. */
@@ -103,7 +101,7 @@ static void *worker_main(void *argument) {
     work(pool, self.index);
     int spin = 0;
     while (atomic_load_explicit(&pool->epoch, memory_order_acquire) == seen) {
-      if (spin++ < atomic_load_explicit(&pool->spins, memory_order_relaxed)) {
+      if (spin++ < spins) {
         relax();
         continue;
       }
@@ -157,21 +155,16 @@ static void publish(ck_pool *pool, const ck_task *task, const ck_job *job) {
   }
 }
 
-/* Returns the seconds in which the caller slept. */
-static double await(ck_pool *pool, size_t count) {
-  double slept = 0;
+static void await(ck_pool *pool, size_t count) {
   for (int spin = 0; atomic_load_explicit(&pool->done, memory_order_acquire) != count; spin++) {
-    if (spin < atomic_load_explicit(&pool->spins, memory_order_relaxed)) {
+    if (spin < spins) {
       relax();
       continue;
     }
-    double start = now();
     atomic_store(&pool->owner_sleeps, 1);
     if (atomic_load(&pool->done) != count) futex_wait(&pool->owner_sleeps, 1);
     atomic_store(&pool->owner_sleeps, 0);
-    slept += now() - start;
   }
-  return slept;
 }
 
 ck_pool *ck_pool_shared(void) {
@@ -181,18 +174,11 @@ ck_pool *ck_pool_shared(void) {
 
 int ck_pool_run(ck_pool *pool, const ck_job *job) {
   int stopped = 0;
-  bool could = job->threads > 1 && !is_inside;
-  ck_way way = job->pace ? ck_pace_next(job->pace) : ck_together;
-  bool owns = could && way != ck_alone && pthread_mutex_trylock(&pool->owner) == 0;
-  bool paced = job->pace && could && (owns || way == ck_alone);
+  bool owns = job->threads > 1 && !is_inside && pthread_mutex_trylock(&pool->owner) == 0;
   bool was_inside = is_inside;
   is_inside = true;
-  if (owns) {
-    atomic_store_explicit(&pool->spins, way == ck_parked ? spins_parked : spins, memory_order_relaxed);
-    start_workers(pool, job->threads - 1);
-  }
-  double begin = job->times || paced ? now() : 0;
-  double slept = 0;
+  if (owns) start_workers(pool, job->threads - 1);
+  double begin = job->times ? now() : 0;
   for (size_t index = 0; index < job->count; index++) {
     if (job->stop && __atomic_load_n(job->stop, __ATOMIC_RELAXED)) {
       stopped = 1;
@@ -205,12 +191,11 @@ int ck_pool_run(ck_pool *pool, const ck_job *job) {
     } else {
       publish(pool, task, job);
       work(pool, 0);
-      slept += await(pool, task->count);
+      await(pool, task->count);
     }
     if (job->times) job->times[index] = (ck_task_time){start - begin, now() - start};
   }
   is_inside = was_inside;
-  if (paced && !stopped) ck_pace_ran(job->pace, now() - begin, slept);
   if (owns) pthread_mutex_unlock(&pool->owner);
   return stopped;
 }

@@ -9,7 +9,6 @@ final class CPUInvocation: Invocation {
   private let list: CPUTaskList
   private let tasks: UnsafeMutableBufferPointer<ck_task>
   private let times: UnsafeMutableBufferPointer<ck_task_time>?
-  private let pace: UnsafeMutablePointer<ck_pace>
   private var job = ck_job()
   private var hasRun = false
   let completion: any Event = CompletedEvent()
@@ -29,8 +28,6 @@ final class CPUInvocation: Invocation {
     } else {
       times = nil
     }
-    pace = .allocate(capacity: 1)
-    pace.initialize(to: ck_pace())
     job.tasks = UnsafePointer(tasks.baseAddress)
     job.count = tasks.count
     job.threads = executable.threads
@@ -38,14 +35,11 @@ final class CPUInvocation: Invocation {
     job.scratch_stride = executable.threadStride
     job.times = times?.baseAddress
     job.stop = bindings.stop?.address
-    // What is measured is measured with the threads it was asked to have.
-    job.pace = bindings.measuresNodes ? nil : pace
   }
 
   deinit {
     tasks.deallocate()
     times?.deallocate()
-    pace.deallocate()
   }
 
   func submit(after events: [any Event]) throws(DeviceError) {

@@ -2,8 +2,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ck_pace.h"
-
 /* One step of an invocation: `count` independent items. */
 typedef struct {
   /* Computes items `begin` to `end`. `scratch` belongs to the executing thread until the call returns. */
@@ -32,8 +30,6 @@ typedef struct {
   ck_task_time *times;
   /* A word that another thread sets to have no further task begin, or null. */
   const uint32_t *stop;
-  /* Says in which way the threads work, and learns from the run; or null. */
-  ck_pace *pace;
 } ck_job;
 
 typedef struct ck_pool ck_pool;
@@ -43,9 +39,8 @@ ck_pool *ck_pool_shared(void);
 
 /* Runs the tasks one after the other, the items of each in parallel, and returns when all are done.
  *
- * The calling thread works too. A thread that the system does not schedule delays nothing but the items it has claimed;
- * where `pace` finds those waits dear, the next runs go another way. While the pool runs another job, or
- * from within a task, the whole job runs on the calling thread.
+ * The calling thread works too. A thread that the system does not schedule delays nothing but the items it has
+ * claimed. While the pool runs another job, or from within a task, the whole job runs on the calling thread.
  *
  * Returns 0, or 1 where `stop` was set before the last task began: the results are then incomplete. */
 int ck_pool_run(ck_pool *pool, const ck_job *job);
