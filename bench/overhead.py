@@ -55,16 +55,18 @@ def cases():
 
 
 def build(folder):
-    """What times calls from C, compiled by `cc` or what CC names."""
+    """What times calls from C, and the package's part in C, compiled by `cc` or what CC names."""
     library = os.path.join(folder, "overhead.so")
-    command = [os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-I", str(ROOT / "Sources/CKelvin/include"), "-o", library,
-               str(HERE / "overhead.c")]
-    try:
-        subprocess.run(command, capture_output=True, text=True, check=True)
-    except FileNotFoundError as error:
-        raise ContenderFailed(f"{command[0]} is not there: install a C compiler, or name one with CC") from error
-    except subprocess.CalledProcessError as error:
-        raise ContenderFailed(f"{' '.join(command)} failed:\n{error.stderr[-2000:]}") from error
+    compiler = os.environ.get("CC", "cc")
+    own = [compiler, "-O2", "-shared", "-fPIC", "-I", str(ROOT / "Sources/CKelvin/include"), "-o", library,
+           str(HERE / "overhead.c")]
+    for command in (own, [str(ROOT / "dev/package/calls.sh")]):
+        try:
+            subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "CC": compiler})
+        except FileNotFoundError as error:
+            raise ContenderFailed(f"{command[0]} is not there: install a C compiler, or name one with CC") from error
+        except subprocess.CalledProcessError as error:
+            raise ContenderFailed(f"{' '.join(command)} failed:\n{error.stderr[-2000:]}") from error
     return library
 
 

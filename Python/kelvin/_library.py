@@ -138,6 +138,10 @@ class _Library:
         function.argtypes, function.restype = arguments, result
         return function
 
+    def address(self, name: str) -> int:
+        """Where a function of the library lies, by its name without `kelvin_`."""
+        return ctypes.cast(getattr(self._loaded, "kelvin_" + name), c_void_p).value or 0
+
     def taken(self, text: c_void_p) -> str:
         """A text that the library wrote, which is freed."""
         try:

@@ -1,15 +1,45 @@
 """Predictions of arrays alone: one call of the library, into memory of NumPy's."""
 import ctypes
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from . import errors
 from ._library import encoded, library
 from .description import Description, Feature
 from .values import CODES, DTYPES, packed, sizes, start
 
-# Name, shape, element type, its code, and where its shape lies in memory.
-_Row = Tuple[str, Tuple[int, ...], "np.dtype[Any]", int, int]
+try:
+    from ._calls import predictor
+except ImportError:
+    # It is not built, or for another Python or NumPy than these.
+    predictor = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from ._calls import Predict, Row
+
+
+def array_call(model: int, description: Description) -> "Optional[Predict]":
+    """What predicts from arrays of the usual sizes in one call: `ArrayCall`, or the same in C where that is there.
+
+    Nothing for a model that takes or gives anything but arrays, or remembers.
+    """
+    features = [*description.inputs.values(), *description.outputs.values()]
+    if description.states or any(
+            feature.type != "multiArray" or feature.is_optional or feature.shape is None or 0 in feature.shape
+            or feature.dtype not in DTYPES or "\0" in feature.name for feature in features):
+        return None
+    inputs, outputs = (tuple(map(_row, rows.values())) for rows in (description.inputs, description.outputs))
+    found = None
+    if predictor is not None:
+        predict, free = library.address("predict_arrays"), library.address("free")
+        found = predictor(model, predict, free, errors.error, inputs, outputs)
+    return found or ArrayCall(model, inputs, outputs)
+
+
+def _row(feature: Feature) -> "Row":
+    dtype = DTYPES[str(feature.dtype)]
+    return feature.name, encoded(feature.name), tuple(feature.shape or ()), dtype, CODES[dtype]
 
 
 class ArrayCall:
@@ -19,34 +49,25 @@ class ArrayCall:
     it into the processor's caches again.
     """
 
-    __slots__ = ("_held", "_inputs", "_names", "_outputs", "_results")
+    __slots__ = ("_held", "_inputs", "_model", "_names", "_outputs", "_results")
 
-    def __init__(self, description: Description) -> None:
+    def __init__(self, model: int, inputs: "Sequence[Row]", outputs: "Sequence[Row]") -> None:
+        self._model = model
         #: Memory that rows point into.
         self._held: List[Any] = []
-        self._inputs = [self._row(feature) for feature in description.inputs.values()]
-        self._outputs = [self._row(feature) for feature in description.outputs.values()]
+        self._inputs, self._outputs = ([self._placed(row) for row in rows] for rows in (inputs, outputs))
         self._names, self._results = (
-            (ctypes.c_char_p * len(rows))(*(encoded(row[0]) for row in rows)) for rows in (self._inputs, self._outputs))
+            (ctypes.c_char_p * len(rows))(*(row[1] for row in rows)) for rows in (inputs, outputs))
 
-    def _row(self, feature: Feature) -> _Row:
-        shape, dtype = feature.shape or (), DTYPES[str(feature.dtype)]
+    def _placed(self, row: "Row") -> "Tuple[str, Tuple[int, ...], np.dtype[Any], int, int]":
+        """Name, shape, element type, its code, and where its shape lies in memory."""
+        name, _, shape, dtype, code = row
         address, held = sizes(shape)
         self._held.append(held)
-        return feature.name, shape, dtype, CODES[dtype], address
+        return name, shape, dtype, code, address
 
-    @staticmethod
-    def of(description: Description) -> Optional["ArrayCall"]:
-        """Nothing for a model that takes or gives anything but arrays, or remembers."""
-        features = [*description.inputs.values(), *description.outputs.values()]
-        if description.states or any(
-                feature.type != "multiArray" or feature.is_optional or feature.shape is None or 0 in feature.shape
-                or feature.dtype not in DTYPES or "\0" in feature.name for feature in features):
-            return None
-        return ArrayCall(description)
-
-    def predict(
-            self, model: int, inputs: Mapping[str, Any], outputs: Mapping[str, Any],
+    def __call__(
+            self, inputs: Dict[str, Any], outputs: Optional[Mapping[str, Any]],
             cancellation: Optional[int]) -> Optional[Dict[str, Any]]:
         """The outputs by name: new arrays, but for those of the caller's.
 
@@ -55,25 +76,26 @@ class ArrayCall:
         """
         if len(inputs) != len(self._inputs):
             return None
-        given, written, results, lent = [], [], {}, 0
+        lent = outputs or {}
+        given, written, results, found = [], [], {}, 0
         for name, shape, dtype, code, sizes_at in self._inputs:
             array = inputs.get(name)
             if type(array) is not np.ndarray or array.shape != shape or array.dtype != dtype or not array.flags.carray:
                 return None
             given.append(packed(start(array), code, len(shape), sizes_at, 0))
         for name, shape, dtype, code, sizes_at in self._outputs:
-            array = outputs.get(name)
+            array = lent.get(name)
             if array is None:
                 array = np.empty(shape, dtype)
             elif type(array) is np.ndarray and array.shape == shape and array.dtype == dtype and array.flags.carray:
-                lent += 1
+                found += 1
             else:
                 return None
             results[name] = array
             written.append(packed(start(array), code, len(shape), sizes_at, 0))
-        if lent != len(outputs):
+        if found != len(lent):
             return None
         library.predict_arrays(
-            model, self._names, b"".join(given), len(given), self._results, b"".join(written), len(written), None,
+            self._model, self._names, b"".join(given), len(given), self._results, b"".join(written), len(written), None,
             cancellation)
         return results

@@ -7,17 +7,20 @@ import functools
 import os
 import threading
 from ctypes import byref, c_void_p
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
 from . import _library
 from ._library import Path, encoded, library
-from .arrays import ArrayCall
+from .arrays import array_call
 from .description import Description, Feature, description
 from .errors import FeatureError
 from .plan import Plan
 from .values import DTYPES, Features, NDArray, described
+
+if TYPE_CHECKING:
+    from ._calls import Predict
 
 #: As the command line names them, or devices.
 Units = Union[str, Sequence[str]]
@@ -226,9 +229,9 @@ class Model:
             DeviceError: a device failed, and no other that the units allow could do its work.
         """
         handle = None if cancellation is None else cancellation.handle
-        if type(inputs) is dict and state is None and self._array_call is not None:
+        if type(inputs) is dict and state is None and (call := self._array_call) is not None:
             try:
-                found = self._array_call.predict(self._handle, inputs, outputs or {}, handle)
+                found = call(inputs, outputs, handle)
                 if found is not None:
                     return found
             except FeatureError:
@@ -241,8 +244,8 @@ class Model:
         return self._predict(inputs, outputs or {}, state, fit, handle)
 
     @functools.cached_property
-    def _array_call(self) -> Optional[ArrayCall]:
-        return ArrayCall.of(self.description)
+    def _array_call(self) -> "Optional[Predict]":
+        return array_call(self._handle, self.description)
 
     def _predict(
             self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], state: Optional[State], fit: str,

@@ -74,13 +74,16 @@ import Testing
 
   private static let hasNumPy = Shell.run("python3 -c 'import numpy' 2>&1").status == 0
 
-  @Test(.enabled(if: hasNumPy, "python3 has no numpy"), .enabled(if: sanitizers == nil, "python3 has no sanitizers"))
-  func pythonPredictsPlansAndRefuses() {
+  @Test(
+    .enabled(if: hasNumPy, "python3 has no numpy"), .enabled(if: sanitizers == nil, "python3 has no sanitizers"),
+    arguments: ["rm -f kelvin/_calls.abi3.so", "'\(root)/dev/package/calls.sh' \"$PWD/kelvin/_calls.abi3.so\""])
+  func pythonPredictsPlansAndRefusesWithoutItsPartInCAndWithIt(preparing: String) {
     let folder = TemporaryFolder()
     let result = Shell.run(
-      "cd '\(folder.path)' && KELVIN_CACHE_DIR='\(folder.path)/cache' KELVIN_LIBRARY='\(Self.library)' "
-        + "PYTHONPATH='\(Self.root)/Python' PYTHONDONTWRITEBYTECODE=1 "
-        + "python3 -m unittest discover -s '\(Self.root)/Tests/Python' 2>&1")
+      "{ cd '\(folder.path)' && cp -r '\(Self.root)/Python/kelvin' . && \(preparing) && "
+        + "KELVIN_CACHE_DIR='\(folder.path)/cache' KELVIN_LIBRARY='\(Self.library)' "
+        + "PYTHONPATH=\"$PWD\" PYTHONDONTWRITEBYTECODE=1 "
+        + "python3 -m unittest discover -s '\(Self.root)/Tests/Python'; } 2>&1")
     #expect(result.status == 0, "\(result.output)")
   }
 }

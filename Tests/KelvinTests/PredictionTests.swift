@@ -136,6 +136,29 @@ import Testing
     #expect(spread == expected)
   }
 
+  @Test func arraysOverOnePlaceAreOneBacking() throws {
+    let model = try model()
+    let name = try #require(model.modelDescription.outputNames.first)
+    let input = try features(model, pictures(1))
+    let expected = try output(model.prediction(from: input), of: model)
+    let place = UnsafeMutableRawPointer.allocate(byteCount: 40, alignment: 64)
+    defer { place.deallocate() }
+    final class Box: Sendable { let released = Mutex(0) }
+    let box = Box()
+    for _ in 0..<20 {
+      place.initializeMemory(as: UInt8.self, repeating: 0, count: 40)
+      let backing = try MultiArray(dataPointer: place, shape: [1, 10], dataType: .float32) { _ in
+        box.released.withLock { $0 += 1 }
+      }
+      var options = PredictionOptions()
+      options.outputBackings = [name: .multiArray(backing)]
+      #expect(try output(model.prediction(from: input, options: options), of: model) === backing)
+      #expect(backing == expected)
+    }
+    // The session that writes there keeps the array that it was made for.
+    #expect(box.released.withLock { $0 } == 19)
+  }
+
   @Test func backingsThatDoNotFitAreRefused() throws {
     let model = try model()
     let name = try #require(model.modelDescription.outputNames.first)

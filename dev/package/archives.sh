@@ -21,7 +21,8 @@ for kind in "${@:-wheel}"; do
       mkdir -p "$root"
       strip --strip-unneeded -o "$root/libkelvin.so.0" .build/release/libKelvinC.so
       strip -o "$root/kelvin" .build/release/kelvin
-      dev/package/wheel.py "$root/libkelvin.so.0" "$root/kelvin" "$out"
+      dev/package/calls.sh "$root/calls.so"
+      dev/package/wheel.py "$root/libkelvin.so.0" "$root/kelvin" "$root/calls.so" "$out"
       ;;
     tar)
       name=kelvin-$version-linux-$machine

@@ -40,6 +40,8 @@ expect 'no Swift there' none 'command -v swift swiftc || echo none'
 expect 'wheel: installed' 'Successfully installed' 'python3 -m venv --clear /venv && /venv/bin/pip install ./kelvin-*.whl pillow'
 expect 'wheel: a label in one command more' "seven" \
   '/venv/bin/python -c "import kelvin; print(kelvin.Model(\"Digits.mlpackage\").predict({\"image\": \"7_0043.png\"})[\"classLabel\"])"'
+expect 'wheel: its part in C is used' 'builtin' \
+  '/venv/bin/python -c "from kelvin import arrays; print(type(arrays.predictor))"'
 expect 'wheel: the command line' 'DEVICE' '/venv/bin/python -m kelvin plan Digits.mlpackage'
 expect 'wheel: devices that are absent say why' 'vulkan' '/venv/bin/python -m kelvin devices'
 expect 'tar: runs where it was unpacked' '0.' 'tar xzf kelvin-*.tar.gz && ./kelvin-*-linux-*/bin/kelvin --version'

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Writes the Python wheel: the package under Python/, with the C library and the program in it.
 
-    dev/package/wheel.py LIBRARY PROGRAM FOLDER      both stripped; prints the wheel's path
+    dev/package/wheel.py LIBRARY PROGRAM CALLS FOLDER      all stripped; prints the wheel's path
+
+CALLS is what dev/package/calls.sh compiles. A Python that cannot load it does without, so the wheel is for every one.
 
 The same files give the same bytes: names are sorted and times are those of $SOURCE_DATE_EPOCH, or 1980.
 """
@@ -44,15 +46,15 @@ def version():
     return re.search(r'kelvinVersion = "([^"]+)"', text).group(1)
 
 
-def platform_tag(library):
-    """manylinux by the newest symbol of glibc that the library asks for."""
-    symbols = subprocess.run(["objdump", "-T", library], check=True, capture_output=True, text=True).stdout
+def platform_tag(libraries):
+    """manylinux by the newest symbol of glibc that the libraries ask for."""
+    symbols = subprocess.run(["objdump", "-T", *libraries], check=True, capture_output=True, text=True).stdout
     newest = max((tuple(map(int, match)) for match in re.findall(r"GLIBC_(\d+)\.(\d+)", symbols)), default=(2, 17))
     machine = subprocess.run(["uname", "-m"], check=True, capture_output=True, text=True).stdout.strip()
     return f"manylinux_{newest[0]}_{newest[1]}_{machine}"
 
 
-def contents(library, program, tag, number):
+def contents(library, program, calls, tag, number):
     """Path in the wheel and bytes of each file, RECORD left out."""
     files = {}
     for path in SOURCES.rglob("*"):
@@ -60,6 +62,7 @@ def contents(library, program, tag, number):
             files[str(path.relative_to(SOURCES))] = path.read_bytes()
     files["kelvin/libkelvin.so.0"] = pathlib.Path(library).read_bytes()
     files["kelvin/bin/kelvin"] = pathlib.Path(program).read_bytes()
+    files["kelvin/_calls.abi3.so"] = pathlib.Path(calls).read_bytes()
     info = f"kelvin-{number}.dist-info"
     files[f"{info}/METADATA"] = METADATA.format(version=number).encode() + (ROOT / "Python/README.md").read_bytes()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: kelvin\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
@@ -67,10 +70,10 @@ def contents(library, program, tag, number):
     return files, info
 
 
-def write(library, program, folder):
+def write(library, program, calls, folder):
     number = version()
-    tag = f"py3-none-{platform_tag(library)}"
-    files, info = contents(library, program, tag, number)
+    tag = f"py3-none-{platform_tag([library, calls])}"
+    files, info = contents(library, program, calls, tag, number)
     record = []
     for name in sorted(files):
         digest = base64.urlsafe_b64encode(hashlib.sha256(files[name]).digest()).rstrip(b"=").decode()
@@ -89,6 +92,6 @@ def write(library, program, folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
+    if len(sys.argv) != 5:
         sys.exit(__doc__)
     print(write(*sys.argv[1:]))

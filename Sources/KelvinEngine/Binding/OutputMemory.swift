@@ -3,14 +3,19 @@ import KelvinRuntime
 
 /// Callers' arrays that outputs are written into, by the outputs' positions in the graph.
 struct OutputMemory: Sendable {
-  typealias Identity = [Int: ObjectIdentifier]
+  /// Where each array begins: what a session writes to. The arrays themselves are others at every prediction of a caller
+  /// who lends memory alone, as C does.
+  typealias Identity = [Int: Int]
 
   let arrays: [Int: MultiArray]
+  let identity: Identity
 
-  init(_ arrays: [Int: MultiArray] = [:]) { self.arrays = arrays }
+  init(_ arrays: [Int: MultiArray] = [:]) {
+    self.arrays = arrays
+    identity = arrays.mapValues { Int(bitPattern: $0.dataPointer) }
+  }
 
   var isEmpty: Bool { arrays.isEmpty }
-  var identity: Identity { arrays.mapValues { ObjectIdentifier($0) } }
 
   /// The arrays' memory, for as long as the buffers live.
   var buffers: [Int: LentBuffer] {

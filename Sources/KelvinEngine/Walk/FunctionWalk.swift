@@ -34,11 +34,16 @@ package struct FunctionWalk: Sendable {
 
   package let binding: FeatureBinding
   private let steps: [Step]
+  /// The function's outputs that a graph computes.
+  private let backed: Set<String>
 
   package init(_ function: Function) {
     binding = FeatureBinding(function: function)
     var graphs = 0
     steps = Self.steps(function.parts, function.outputs, read: [], &graphs)
+    backed = steps.reduce(into: []) { backed, step in
+      if case .graph(_, _, let places) = step { backed.formUnion(places.compactMap(\.feature?.name)) }
+    }
   }
 
   /// - Parameters:
@@ -216,10 +221,7 @@ package struct FunctionWalk: Sendable {
 
   /// - Throws: `featureType` for a backing of an output that no graph computes as a tensor.
   private func checkBackings(_ given: [String: OutputBacking]) throws(ModelError) {
-    guard !given.isEmpty else { return }
-    var backed: Set<String> = []
-    for case .graph(_, _, let places) in steps { backed.formUnion(places.compactMap(\.feature?.name)) }
-    for name in given.keys.sorted() where !backed.contains(name) {
+    for name in given.keys.filter({ !backed.contains($0) }).sorted() {
       guard let declared = binding.function.outputs.first(where: { $0.name == name }) else { continue }
       throw ModelError(
         .featureType, "output '\(name)' is \(FeatureDescription(declared).type.rawValue), which no memory backs")
