@@ -21,6 +21,7 @@ package struct FunctionWalk: Sendable {
     /// `index` counts graphs.
     case graph(index: Int, GraphPart, [Place])
     indirect case loop(LoopPart, body: [Step], [Place])
+    indirect case branch(BranchPart, then: [Step], otherwise: [Step], [Place])
   }
 
   /// What a walk has come to.
@@ -42,7 +43,7 @@ package struct FunctionWalk: Sendable {
   }
 
   /// - Parameters:
-  ///   - outputs: the function's; none in the body of a loop.
+  ///   - outputs: the function's; none in the body of a loop or a side of a branch.
   ///   - left: what is read when all parts have run.
   ///   - graphs: how many there are before these parts.
   private static func steps(
@@ -63,6 +64,9 @@ package struct FunctionWalk: Sendable {
         return .graph(index: graphs - 1, graph, places)
       case .loop(let loop):
         return .loop(loop, body: steps(loop.body, [], read: loop.left, &graphs), places)
+      case .branch(let branch):
+        let sides = branch.sides.map { steps($0.parts, [], read: Set($0.left), &graphs) }
+        return .branch(branch, then: sides[0], otherwise: sides[1], places)
       }
     }
   }
@@ -159,6 +163,13 @@ package struct FunctionWalk: Sendable {
           try trips.end { try value(of: $0, inside) }
         }
         try keep(trips.results(), places, &state)
+      case .branch(let branch, let then, let otherwise, let places):
+        let condition = try value(of: branch.condition, state)
+          .number(of: branch.condition, "branch '\(branch.name)'", saying: "which side is taken")
+        let isThen = condition.doubles[0] != 0
+        var inside = State(values: state.values, shapes: state.shapes, slots: state.slots)
+        guard try run(isThen ? then : otherwise, &inside, cancellation, runGraph) else { return false }
+        try keep((isThen ? branch.then : branch.otherwise).left.map { try value(of: $0, inside) }, places, &state)
       }
     }
     return true
