@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinBasics
 import KelvinDevices
 import KelvinEngine
 import KelvinGraph
@@ -218,8 +219,27 @@ import Testing
     }
   }
 
-  private func predictor(_ function: Function) throws -> Predictor {
+  @Test func aLoopWithoutEndSaysInWhichTripItsTimeWasUp() throws {
+    let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
+    let loop = LoopPart(
+      name: "endless", limit: nil, condition: nil, trip: nil, tripShape: [], goesOn: nil,
+      carried: [LoopPart.Carried(start: "start", given: "before", left: "after", result: "last")], rows: [], captured: [],
+      body: [graph("double", "before", "after", .relu)])
+    let endless = Function(
+      inputs: [Feature(name: "start", type: any)], outputs: [Feature(name: "last", type: any)],
+      parts: [.loop(loop), graph("shift", "last", "unused", .relu)])
+    let inputs = ["start": FeatureValue(multiArray: MultiArray(Tensor([1] as [Float], [1])))]
+    let predictor = try predictor(endless, WorkBudget.Limits(seconds: 0.2))
+    #expect { try predictor.predict(DictionaryFeatureProvider(dictionary: inputs), [:], nil) } throws: { error in
+      let error = error as? ModelError
+      return error?.code == .limit && error?.description.contains("of the loop 'endless'") == true
+        && error?.description.contains("while predicting") == true
+    }
+  }
+
+  private func predictor(_ function: Function, _ limits: WorkBudget.Limits = .init()) throws -> Predictor {
     var options = LoadOptions()
+    options.limits = limits
     options.cacheDirectory = nil
     options.request = PlanRequest(units: .devices(["cpu"]), precision: .full, threads: 1)
     let program = ModelProgram(

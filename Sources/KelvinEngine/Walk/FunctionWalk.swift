@@ -158,8 +158,10 @@ package struct FunctionWalk: Sendable {
         var trips = try LoopTrips(loop) { try value(of: $0, state) }
         var inside = State(values: state.values, shapes: state.shapes, slots: state.slots)
         while trips.begin(in: &inside.slots) {
-          try cancellation?.check()
-          guard try run(body, &inside, cancellation, runGraph) else { return false }
+          do {
+            try cancellation?.check()
+            guard try run(body, &inside, cancellation, runGraph) else { return false }
+          } catch { throw trips.placed(error) }
           try trips.end { try value(of: $0, inside) }
         }
         try keep(trips.results(), places, &state)

@@ -1,3 +1,5 @@
+import KelvinBasics
+import KelvinFeatures
 import KelvinGraph
 
 /// The trips of a walked loop: what one is given, what it leaves, and what all of them come to.
@@ -79,6 +81,13 @@ struct LoopTrips {
       rows[index].append(row)
     }
     trip += 1
+  }
+
+  /// An error of a trip: where a limit was reached, it says in which one of which loop.
+  func placed(_ error: any Error) -> any Error {
+    // One of a loop inside has its place.
+    guard let excess = WorkBudget.current?.excess, (error as? ModelError)?.code != .limit else { return error }
+    return ModelError(.limit, "in trip \(trip + 1) of the loop '\(loop.name)': \(excess)", fault: .limit)
   }
 
   /// What the loop writes, in the order of its outputs.
