@@ -38,9 +38,9 @@ extension ModelError {
   }
 
   package static func wrapping<Result>(_ body: () throws -> Result) throws(ModelError) -> Result {
-    // What gave up because a limit was reached says so in words of its own.
+    // What gave up because a limit was reached says so in words of its own, unless it has said where.
     do { return try body() } catch {
-      if let excess = WorkBudget.current?.excess { throw ModelError(excess) }
+      if let excess = WorkBudget.current?.excess, (error as? ModelError)?.code != .limit { throw ModelError(excess) }
       throw ModelError(error)
     }
   }

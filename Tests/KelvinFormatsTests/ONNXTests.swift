@@ -123,7 +123,7 @@ import Testing
     #expect(error?.missing.first { $0.name == "Unknown" }?.count == 4)
   }
 
-  /// What finds a size in a branch is brought in front of it, but not what Kelvin lacks, nor what depends on that.
+  /// The side that is not taken may lack what it likes where the branch is walked, too.
   @Test func aBranchThatFindsASizeOfWhatIsMissingIsAnErrorForWhoTakesIt() throws {
     var file = ONNXFile()
     file.input("x", [3])

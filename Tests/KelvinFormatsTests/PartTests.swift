@@ -17,6 +17,7 @@ import Testing
       case .graph: "graph"
       case .host(let step): type(of: step).name
       case .loop: "loop"
+      case .branch: "branch"
       }
     }
   }

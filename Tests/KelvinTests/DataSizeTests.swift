@@ -29,30 +29,46 @@ import Testing
       + (name.hasPrefix("DataSizes") ? ".onnx" : ".mlmodel")
   }
 
-  /// Runs the graphs of a function in their order, each built for what the ones before it found.
+  /// Runs the graphs of a function in their order, each built for what the ones before it found, and of branches the side
+  /// that is taken.
   ///
   /// - Parameter random: places nodes where it is given.
   private func run(
     _ function: Function, _ vector: Vector, units: [String], passes: Pipeline, _ random: inout SeededGenerator?
   ) throws -> [String: Tensor] {
     var slots = Dictionary(uniqueKeysWithValues: vector.inputs.map { ($0.name, $0.tensor) })
-    let features = Set(slots.keys)
-    for part in function.graphParts {
+    try run(function.parts, &slots, features: Set(slots.keys), units: units, passes: passes, &random)
+    return slots
+  }
+
+  private func run(
+    _ parts: [FunctionPart], _ slots: inout [String: Tensor], features: Set<String>, units: [String], passes: Pipeline,
+    _ random: inout SeededGenerator?
+  ) throws {
+    for part in parts {
+      if case .branch(let branch) = part {
+        let isThen = try #require(slots[branch.condition]).doubles != [0]
+        let side = isThen ? branch.then : branch.otherwise
+        var inside = slots
+        try run(side.parts, &inside, features: features, units: units, passes: passes, &random)
+        for (output, left) in zip(branch.outputs, side.left) { slots[output] = inside[left] }
+      }
+      guard case .graph(let part) = part else { continue }
+      let known = slots
       let (own, others) = (part.inputs.filter(features.contains), part.inputs.filter { !features.contains($0) })
       func table<Value>(_ names: [String], _ value: (Tensor) -> Value) throws -> [String: Value] {
-        try Dictionary(uniqueKeysWithValues: names.map { ($0, value(try #require(slots[$0]))) })
+        try Dictionary(uniqueKeysWithValues: names.map { ($0, value(try #require(known[$0]))) })
       }
       let raw = try part.source.graph(
         shapes: table(own.filter { !part.valued.contains($0) }, \.shape),
         computed: table(others.filter { !part.valued.contains($0) }, \.type),
         values: table(part.inputs.filter(part.valued.contains)) { $0 }, evaluator: ReferenceEvaluator())
       let graph = try passes.run(raw).graph
-      let inputs = try graph.inputs.map { try #require(slots[graph[$0].name]) }
+      let inputs = try graph.inputs.map { try #require(known[graph[$0].name]) }
       let room = try run(graph, inputs, units: units, &random)
       let outputs = try room.indices.map { try graph.exactOutput($0) { room[$0] } }
       for (slot, tensor) in zip(part.outputs, outputs) { slots[slot] = tensor }
     }
-    return slots
   }
 
   private func run(

@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinBasics
 import KelvinDevices
 import KelvinEngine
 import KelvinGraph
@@ -104,6 +105,82 @@ import Testing
       ])
   }
 
+  /// Rows of twice the elements of one array, with those of another beside them; the last is first.
+  private func scan(axis: Int) -> Function {
+    let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
+    return Function(
+      inputs: [Feature(name: "start", type: any), Feature(name: "limit", type: any)],
+      outputs: [Feature(name: "rows", type: any)],
+      parts: [
+        .loop(
+          LoopPart(
+            name: "scan", limit: nil, condition: nil, trip: nil, tripShape: [], goesOn: nil, carried: [],
+            scanned: [
+              LoopPart.Scanned(whole: "start", slice: "own", axis: -1, isBackwards: false),
+              LoopPart.Scanned(whole: "limit", slice: "other", axis: axis, isBackwards: false),
+            ],
+            rows: [
+              LoopPart.Rows(
+                row: "doubled", result: "rows", rowType: TensorType(.float32, []), axis: -1, isBackwards: true)
+            ],
+            captured: [], body: [graph("double", "own", "doubled", UnaryFunction(.affine, a: 2, b: 0))])),
+        graph("shift", "rows", "unused", .relu),
+      ])
+  }
+
+  @Test func aLoopIsGivenSlicesOfAsManyAsThereAre() throws {
+    #expect(
+      try predict(scan(axis: 0), start: [1, 2, 3], limit: [0, 0, 0])["rows"]?.multiArrayValue?.doubles == [6, 4, 2])
+    #expect(try predict(scan(axis: 0), start: [], limit: [])["rows"]?.multiArrayValue?.shape == [0])
+    #expect { try predict(scan(axis: 0), start: [1, 2], limit: [3]) } throws: {
+      "\($0)".contains("loop 'scan'") && "\($0)".contains("has 1 slices along axis 0, and 'start' has 2")
+    }
+    #expect { try predict(scan(axis: 1), start: [1], limit: [3]) } throws: {
+      "\($0)".contains("'limit'") && "\($0)".contains("has no axis 1 to take slices along")
+    }
+  }
+
+  /// Hands its input on, or fails.
+  private struct Passing: HostStep {
+    static let name = "passing"
+    let inputs = ["start"]
+    let outputs = ["passed"]
+    let fails: Bool
+
+    func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+      if fails { throw StepError(step: Self.name, slot: "start", reason: "was run") }
+      return inputs
+    }
+  }
+
+  /// Hands on what it begins with where its condition holds, and fails where not.
+  private func branch(leaving slot: String = "passed") -> Function {
+    let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
+    return Function(
+      inputs: [Feature(name: "start", type: any), Feature(name: "limit", type: any)],
+      outputs: [Feature(name: "chosen", type: any)],
+      parts: [
+        .branch(
+          BranchPart(
+            name: "either", condition: "limit",
+            then: BranchPart.Side(parts: [.host(Passing(fails: false))], left: ["passed"]),
+            otherwise: BranchPart.Side(parts: [.host(Passing(fails: true))], left: [slot]), outputs: ["chosen"],
+            captured: ["start"])),
+        graph("shift", "chosen", "unused", .relu),
+      ])
+  }
+
+  @Test func onlyTheSideOfABranchThatIsTakenIsRun() throws {
+    #expect(try predict(branch(), start: [1, 2], limit: [1])["chosen"]?.multiArrayValue?.doubles == [1, 2])
+    #expect { try predict(branch(), start: [1], limit: [0]) } throws: { "\($0)".contains("passing of 'start': was run") }
+    #expect { try predict(branch(), start: [1], limit: [1, 0]) } throws: {
+      "\($0)".contains("branch 'either'") && "\($0)".contains("expected one number, which says which side is taken")
+    }
+    #expect { try branch(leaving: "nothing").verify() } throws: {
+      "\($0)".contains("a side of it leaves 'nothing', which nothing in it computes")
+    }
+  }
+
   private func predict(_ function: Function, start: [Float], limit: [Float]) throws -> DictionaryFeatureProvider {
     let inputs = DictionaryFeatureProvider(dictionary: [
       "start": FeatureValue(multiArray: MultiArray(Tensor(start, [start.count]))),
@@ -142,8 +219,27 @@ import Testing
     }
   }
 
-  private func predictor(_ function: Function) throws -> Predictor {
+  @Test func aLoopWithoutEndSaysInWhichTripItsTimeWasUp() throws {
+    let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
+    let loop = LoopPart(
+      name: "endless", limit: nil, condition: nil, trip: nil, tripShape: [], goesOn: nil,
+      carried: [LoopPart.Carried(start: "start", given: "before", left: "after", result: "last")], rows: [], captured: [],
+      body: [graph("double", "before", "after", .relu)])
+    let endless = Function(
+      inputs: [Feature(name: "start", type: any)], outputs: [Feature(name: "last", type: any)],
+      parts: [.loop(loop), graph("shift", "last", "unused", .relu)])
+    let inputs = ["start": FeatureValue(multiArray: MultiArray(Tensor([1] as [Float], [1])))]
+    let predictor = try predictor(endless, WorkBudget.Limits(seconds: 0.2))
+    #expect { try predictor.predict(DictionaryFeatureProvider(dictionary: inputs), [:], nil) } throws: { error in
+      let error = error as? ModelError
+      return error?.code == .limit && error?.description.contains("of the loop 'endless'") == true
+        && error?.description.contains("while predicting") == true
+    }
+  }
+
+  private func predictor(_ function: Function, _ limits: WorkBudget.Limits = .init()) throws -> Predictor {
     var options = LoadOptions()
+    options.limits = limits
     options.cacheDirectory = nil
     options.request = PlanRequest(units: .devices(["cpu"]), precision: .full, threads: 1)
     let program = ModelProgram(

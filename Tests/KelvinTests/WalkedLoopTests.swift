@@ -8,8 +8,8 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// ONNX models and ML Programs with loops whose sizes are known trip by trip, against vectors of an independent
-/// implementation.
+/// ONNX models and ML Programs with loops whose sizes are known trip by trip, and branches whose sizes are known by the side
+/// that is taken, against vectors of an independent implementation.
 @Suite struct WalkedLoopTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Walks"
   static let cases = fileStems(in: folder, endingWith: ".kv")
@@ -17,7 +17,7 @@ import Testing
     fileStems(in: folder, endingWith: ".onnx").map { "\($0).onnx" }
     + fileStems(in: folder, endingWith: ".mlmodel").map { "\($0).mlmodel" }
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 34 && Self.models.count == 9) }
+  @Test func theVectorsAreThere() { #expect(Self.cases.count == 57 && Self.models.count == 15) }
 
   private func loaded(_ model: String, _ units: [String], sample: LoadOptions.Sample? = nil) throws -> LoadedModel {
     var options = LoadOptions()
@@ -69,6 +69,18 @@ import Testing
     #expect(Set(inner.captured).isSuperset(of: ["first", "line", "scale"]))
     #expect(function.loop(around: try #require(inner.body.first?.graphParts.first?.name))?.name == "inside")
     #expect(function.loop(around: "main") == nil)
+  }
+
+  /// A loop in a branch is walked with it; what is on the other side is a graph of that side.
+  @Test func aWalkedBranchHasPartsOfEachSide() throws {
+    let function = try readModel(at: "\(Self.folder)/guarded.onnx").function(nil)
+    let branch = try #require(function.parts.lazy.compactMap { if case .branch(let branch) = $0 { branch } else { nil } }.first)
+    #expect(branch.name == "side" && branch.condition == "is_there" && branch.outputs == ["chosen", "number"])
+    #expect(branch.then.left == ["long", "trips"] && branch.otherwise.left == ["short", "none"])
+    #expect(branch.then.parts.map(\.place) == ["graph 'main.2.then.1'", "loop 'grow'"])
+    #expect(branch.otherwise.parts.map(\.place) == ["graph 'main.2.else'"])
+    #expect(function.loop(around: "main.2.then.2")?.name == "grow")
+    #expect(function.loop(around: "main.2.else") == nil)
   }
 
   @Test func aPlanShowsTheGraphsOfAFirstTrip() throws {

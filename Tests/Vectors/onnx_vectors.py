@@ -19,11 +19,12 @@ def constant(name, array):
     return numpy_helper.from_array(np.asarray(array), name)
 
 
-def write(folder, makers, inputs_of, **checks):
+def write(folder, makers, inputs_of, opsets=None, **checks):
     """Writes each model, and for each of its sets of inputs what ONNX Runtime gives, in place of what is there.
 
     makers: functions that make a graph, or one and the functions that it calls, whose names are the models'.
     inputs_of: a model's name and a random generator to a list of inputs by name.
+    opsets: by name, the operator set of a model, which is 17 unless said.
     checks: for onnx.checker.
     """
     for old in [*folder.glob("*.onnx"), *folder.glob("*.kv")]:
@@ -33,7 +34,8 @@ def write(folder, makers, inputs_of, **checks):
         graph, functions = made if isinstance(made := make(), tuple) else (made, [])
         domains = sorted({"", *(function.domain for function in functions), *(step.domain for step in graph.node)})
         model = helper.make_model(
-            graph, opset_imports=[helper.make_opsetid(domain, 1 if domain else 17) for domain in domains], ir_version=9,
+            graph, opset_imports=[
+                helper.make_opsetid(domain, 1 if domain else (opsets or {}).get(name, 17)) for domain in domains], ir_version=9,
             producer_name="Kelvin vectors", functions=functions)
         onnx.checker.check_model(model, **checks)
         (folder / f"{name}.onnx").write_bytes(model.SerializeToString())

@@ -207,3 +207,10 @@ for shape in ((1, 1), (2, 2), (3, 3), (2, 3, 4, 4), (5, 5)):
 for order in (1, 2, 3):
     add("GlobalLpPool", ("x", Values((2, 3, 4, 5))), tolerance=SUMS, p=order,
         formula=lambda x, p: (np.abs(x) ** p).sum((2, 3), keepdims=True) ** (1 / p))
+
+# Regions that lie outside the input in part, or wholly.
+for mode, corners in (("linear", (-0.3, 0.2, 0.8, 1.4)), ("nearest", (0.1, 1.2, 1.6, -0.4)), ("linear", (1.5, 0, 2, 1))):
+    start, end = corners[:2], corners[2:]
+    add("Resize", ("x", Values((1, 2, 5, 6))), ("roi", floats(0, 0, *start, 1, 1, *end)), ("scales", None),
+        ("sizes", integers(1, 2, 7, 8)), constant=("roi", "sizes"), opset=13, mode=mode, extrapolation_value=10.0,
+        coordinate_transformation_mode="tf_crop_and_resize")

@@ -36,12 +36,15 @@ package struct ModelInspection: Encodable {
     var problem: String?
   }
 
-  /// A graph by its name, a host step, or a loop by its name and the parts of its body.
+  /// A graph by its name, a host step, a loop by its name and the parts of its body, or a branch by its name and those of
+  /// its sides.
   struct PartRow: Encodable {
     var graph: String?
     var step: String?
     var loop: String?
     var body: [PartRow]?
+    var branch: String?
+    var sides: [[PartRow]]?
     var inputs: [String]
     var outputs: [String]
 
@@ -50,14 +53,17 @@ package struct ModelInspection: Encodable {
       case .graph(let part): graph = part.name
       case .host(let step): self.step = type(of: step).name
       case .loop(let loop): (self.loop, body) = (loop.name, loop.body.map(PartRow.init))
+      case .branch(let branch):
+        (self.branch, sides) = (branch.name, branch.sides.map { $0.parts.map(PartRow.init) })
       }
       (inputs, outputs) = (part.inputs, part.outputs)
     }
 
     var text: String {
-      let trips = body.map { " of [\($0.map(\.text).joined(separator: "; "))]" } ?? ""
-      let name = step ?? loop.map { "loop \($0)" } ?? "graph \(graph ?? "")"
-      return "\(name)\(trips) (\(inputs.joined(separator: ", "))) → \(outputs.joined(separator: ", "))"
+      let inner = (body.map { [$0] } ?? sides ?? []).map { "[\($0.map(\.text).joined(separator: "; "))]" }
+      let name = step ?? loop.map { "loop \($0)" } ?? branch.map { "branch \($0)" } ?? "graph \(graph ?? "")"
+      let of = inner.isEmpty ? "" : " of \(inner.joined(separator: " or "))"
+      return "\(name)\(of) (\(inputs.joined(separator: ", "))) → \(outputs.joined(separator: ", "))"
     }
   }
 

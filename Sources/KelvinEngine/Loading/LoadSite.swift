@@ -48,8 +48,9 @@ struct LoadSite: Sendable {
     let request = PlanRequest(
       units: .devices([present.host.info.id]), precision: options.request.precision, threads: options.request.threads)
     let solution = try context.planner.problem(context.graph, request).solve()
-    return SessionPool(
-      try context.compile(solution, precision: request.precision, threads: request.threads), SessionLanes())
+    let compiled = try context.compile(solution, precision: request.precision, threads: request.threads)
+    WorkBudget.enter(.predicting)
+    return SessionPool(compiled, SessionLanes())
   }
 }
 

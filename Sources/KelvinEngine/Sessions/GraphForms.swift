@@ -61,6 +61,7 @@ final class GraphForms: Sendable {
           of: specialized, types, standard: standard?.model, cancellation)
         let compiled = try specialized.compile(placement, observer: observer)
         counts.withLock { $0.compilations += 1 }
+        WorkBudget.enter(.predicting)
         return SessionPool(compiled, lanes)
       } catch {
         // This prediction's limit, which is nothing to those that wait for the form: one of them makes it then.

@@ -21,6 +21,7 @@ package struct FunctionWalk: Sendable {
     /// `index` counts graphs.
     case graph(index: Int, GraphPart, [Place])
     indirect case loop(LoopPart, body: [Step], [Place])
+    indirect case branch(BranchPart, then: [Step], otherwise: [Step], [Place])
   }
 
   /// What a walk has come to.
@@ -47,7 +48,7 @@ package struct FunctionWalk: Sendable {
   }
 
   /// - Parameters:
-  ///   - outputs: the function's; none in the body of a loop.
+  ///   - outputs: the function's; none in the body of a loop or a side of a branch.
   ///   - left: what is read when all parts have run.
   ///   - graphs: how many there are before these parts.
   private static func steps(
@@ -68,6 +69,9 @@ package struct FunctionWalk: Sendable {
         return .graph(index: graphs - 1, graph, places)
       case .loop(let loop):
         return .loop(loop, body: steps(loop.body, [], read: loop.left, &graphs), places)
+      case .branch(let branch):
+        let sides = branch.sides.map { steps($0.parts, [], read: Set($0.left), &graphs) }
+        return .branch(branch, then: sides[0], otherwise: sides[1], places)
       }
     }
   }
@@ -159,11 +163,20 @@ package struct FunctionWalk: Sendable {
         var trips = try LoopTrips(loop) { try value(of: $0, state) }
         var inside = State(values: state.values, shapes: state.shapes, slots: state.slots)
         while trips.begin(in: &inside.slots) {
-          try cancellation?.check()
-          guard try run(body, &inside, cancellation, runGraph) else { return false }
+          do {
+            try cancellation?.check()
+            guard try run(body, &inside, cancellation, runGraph) else { return false }
+          } catch { throw trips.placed(error) }
           try trips.end { try value(of: $0, inside) }
         }
         try keep(trips.results(), places, &state)
+      case .branch(let branch, let then, let otherwise, let places):
+        let condition = try value(of: branch.condition, state)
+          .number(of: branch.condition, "branch '\(branch.name)'", saying: "which side is taken")
+        let isThen = condition.doubles[0] != 0
+        var inside = State(values: state.values, shapes: state.shapes, slots: state.slots)
+        guard try run(isThen ? then : otherwise, &inside, cancellation, runGraph) else { return false }
+        try keep((isThen ? branch.then : branch.otherwise).left.map { try value(of: $0, inside) }, places, &state)
       }
     }
     return true

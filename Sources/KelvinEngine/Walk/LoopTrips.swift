@@ -1,10 +1,22 @@
+import KelvinBasics
+import KelvinFeatures
 import KelvinGraph
 
 /// The trips of a walked loop: what one is given, what it leaves, and what all of them come to.
 struct LoopTrips {
+  /// A tensor of which each trip is given a slice.
+  fileprivate struct Scanned {
+    let place: LoopPart.Scanned
+    let tensor: Tensor
+    let axis: Int
+
+    var count: Int { tensor.shape[axis] }
+  }
+
   private let loop: LoopPart
   /// Of trips; nil where any number may be made.
   private let limit: Int?
+  private let scanned: [Scanned]
   private var goesOn: Bool
   private var trip = 0
   /// By what is carried: what the next trip begins with.
@@ -16,12 +28,18 @@ struct LoopTrips {
   private static let byteLimit = 1 << 31
 
   /// - Parameter value: of a slot around the loop.
-  /// - Throws: `StepError` for a limit or a condition that is not one number.
+  /// - Throws: `StepError` for a limit or a condition that is not one number, and for what has no slices, or not as many
+  ///   as the others.
   init(_ loop: LoopPart, _ value: (String) throws -> HostValue) throws {
     self.loop = loop
-    let limit = try loop.limit.map { try loop.scalar(value($0), of: $0).integers[0] } ?? -1
-    self.limit = limit < 0 ? nil : limit
-    goesOn = try loop.condition.map { try loop.scalar(value($0), of: $0).doubles[0] != 0 } ?? true
+    scanned = try loop.scanned.map { try loop.scanned($0, value($0.whole)) }
+    if let first = scanned.first, let other = scanned.first(where: { $0.count != first.count }) {
+      throw loop.refused(
+        other.place.whole, "has \(other.count) slices along axis \(other.axis), and '\(first.place.whole)' has \(first.count)")
+    }
+    let limit = try loop.limit.map { try loop.number(value($0), of: $0).integers[0] } ?? -1
+    self.limit = scanned.first?.count ?? (limit < 0 ? nil : limit)
+    goesOn = try loop.condition.map { try loop.number(value($0), of: $0).doubles[0] != 0 } ?? true
     carried = try loop.carried.map { try value($0.start) }
     rows = loop.rows.map { _ in [] }
   }
@@ -31,8 +49,12 @@ struct LoopTrips {
   /// - Returns: false where there are no more trips.
   func begin(in slots: inout [String: HostValue]) -> Bool {
     guard goesOn, limit.map({ trip < $0 }) ?? true else { return false }
-    slots[loop.trip] = .tensor(Tensor([Int64(trip)], loop.tripShape))
+    if let number = loop.trip { slots[number] = .tensor(Tensor([Int64(trip)], loop.tripShape)) }
     for (carried, value) in zip(loop.carried, carried) { slots[carried.given] = value }
+    for scanned in scanned {
+      let place = scanned.place.isBackwards ? scanned.count - 1 - trip : trip
+      slots[scanned.place.slice] = .tensor(scanned.tensor.slice(at: place, along: scanned.axis))
+    }
     return true
   }
 
@@ -41,7 +63,7 @@ struct LoopTrips {
   /// - Parameter value: of a slot in the body.
   /// - Throws: `StepError` for a condition that is not one number, and for rows that are more than may be held.
   mutating func end(_ value: (String) throws -> HostValue) throws {
-    goesOn = try loop.scalar(value(loop.goesOn), of: loop.goesOn).doubles[0] != 0
+    if let slot = loop.goesOn { goesOn = try loop.number(value(slot), of: slot).doubles[0] != 0 }
     carried = try loop.carried.map { try value($0.left) }
     for (index, place) in loop.rows.enumerated() {
       guard case .tensor(let row) = try value(place.row) else {
@@ -61,33 +83,46 @@ struct LoopTrips {
     trip += 1
   }
 
+  /// An error of a trip: where a limit was reached, it says in which one of which loop.
+  func placed(_ error: any Error) -> any Error {
+    // One of a loop inside has its place.
+    guard let excess = WorkBudget.current?.excess, (error as? ModelError)?.code != .limit else { return error }
+    return ModelError(.limit, "in trip \(trip + 1) of the loop '\(loop.name)': \(excess)", fault: .limit)
+  }
+
   /// What the loop writes, in the order of its outputs.
-  func results() -> [HostValue] {
+  ///
+  /// - Throws: `StepError` where rows lie along an axis that there is not.
+  func results() throws -> [HostValue] {
     let left = zip(loop.carried, carried).filter { $0.0.result != nil }.map(\.1)
-    return left
+    return try left
       + zip(loop.rows, rows).map { place, rows in
         let type = rows.first?.type ?? place.rowType
-        let whole = TensorType(type.scalar, Shape([rows.count] + type.shape.dimensions))
-        return .tensor(
-          Tensor(
-            whole,
-            Bytes(count: whole.byteCount) { memory in
-              for (index, row) in rows.enumerated() {
-                row.bytes.withUnsafeBytes {
-                  UnsafeMutableRawBufferPointer(rebasing: memory[(index * type.byteCount)...]).copyMemory(from: $0)
-                }
-              }
-            }))
+        let rank = type.shape.rank + 1
+        let axis = place.axis < 0 ? place.axis + rank : place.axis
+        guard (0..<rank).contains(axis) else {
+          throw loop.refused(place.row, "is \(type), and its rows have no axis \(place.axis) to lie along")
+        }
+        return .tensor(Tensor(rows: place.isBackwards ? rows.reversed() : rows, of: type, along: axis))
       }
   }
 }
 
 extension LoopPart {
-  fileprivate func scalar(_ value: HostValue, of slot: String) throws(StepError) -> Tensor {
-    guard case .tensor(let tensor) = value, tensor.count == 1 else {
-      throw refused(slot, "is \(value.type), expected one number, which says how many trips there are")
+  fileprivate func number(_ value: HostValue, of slot: String) throws(StepError) -> Tensor {
+    try value.number(of: slot, "loop '\(name)'", saying: "how many trips there are")
+  }
+
+  fileprivate func scanned(_ place: Scanned, _ value: HostValue) throws(StepError) -> LoopTrips.Scanned {
+    guard case .tensor(let tensor) = value else {
+      throw refused(place.whole, "is no tensor, of which there would be a slice for each trip")
     }
-    return tensor
+    let rank = tensor.shape.rank
+    let axis = place.axis < 0 ? place.axis + rank : place.axis
+    guard (0..<rank).contains(axis) else {
+      throw refused(place.whole, "is \(tensor.type), which has no axis \(place.axis) to take slices along")
+    }
+    return LoopTrips.Scanned(place: place, tensor: tensor, axis: axis)
   }
 
   fileprivate func refused(_ slot: String, _ reason: String, remedy: String? = nil) -> StepError {

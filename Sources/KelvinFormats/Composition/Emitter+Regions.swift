@@ -31,15 +31,20 @@ extension Emitter {
     }
   }
 
-  /// Adds control flow, which yields the operation's outputs and whatever results the operator has behind them.
+  /// Adds control flow.
+  ///
+  /// - Parameter step: what it does within the operation; nil where it yields the operation's outputs, and whatever results
+  ///   the operator has behind them.
   func addControl(
-    _ op: some ControlOperator, _ inputs: [ValueID], _ regions: [WrittenRegion], results: Int
+    _ op: some ControlOperator, _ inputs: [ValueID], _ regions: [WrittenRegion], results: Int, step: String? = nil
   ) throws -> [ValueID] {
+    let node = step.map { "\(name)/\($0)" } ?? name
+    let own = step == nil ? outputNames : []
     let names = (0..<results).map { index in
-      index < outputNames.count && !outputNames[index].isEmpty ? outputNames[index] : "\(name)/result\(index)"
+      index < own.count && !own[index].isEmpty ? own[index] : "\(node)/result\(index)"
     }
     do {
-      return try builder.add(op, inputs, regions: regions, name: name, outputNames: names, origin: origin)
+      return try builder.add(op, inputs, regions: regions, name: node, outputNames: names, origin: origin)
     } catch { throw invalid(error.reason) }
   }
 
@@ -81,7 +86,12 @@ extension Emitter {
     let results = runnable.graph.types(runnable.graph.outputs)
     for region in regions where region.refusal == nil {
       let types = region.graph.types(region.graph.outputs)
-      guard types == results else { throw invalid("its regions give \(results) and \(types), expected the same types") }
+      guard types == results else {
+        throw FormatError(
+          .unsupported, file: file, place: "\(origin.kind) '\(name)'",
+          "its sides give \(results) and \(types), and which one is taken is known only when it runs",
+          remedy: "let both give the same, or in an ONNX model declare the sizes that its sides give")
+      }
     }
     guard type(condition).count == 1 else { throw invalid("its condition is \(type(condition)), expected one element") }
     return try addControl(Branch(results: results), [condition], regions, results: results.count)

@@ -18,6 +18,19 @@ struct Sampling: Hashable {
       ? Sampling(scale: Double(length - 1) / Double(size - 1), offset: 0) : Sampling(scale: 0, offset: alone)
   }
 
+  /// The positions, of so many, whose coordinates lie in an axis of `length` elements, but for rounding errors.
+  func inside(_ length: Int, of size: Int) -> Range<Int> {
+    let (least, most) = (-1e-9, Double(length - 1) + 1e-9)
+    guard scale != 0 else { return (least...most).contains(offset) ? 0..<size : 0..<0 }
+    let ends = [(least - offset) / scale, (most - offset) / scale].sorted()
+    let first = max(Int(saturating: ends[0].rounded(.up)), 0)
+    let last = min(Int(saturating: ends[1].rounded(.down)), size - 1)
+    return first <= last ? first..<(last + 1) : 0..<0
+  }
+
+  /// The coordinates of the positions from one on.
+  func from(_ position: Int) -> Sampling { Sampling(scale: scale, offset: offset + scale * Double(position)) }
+
   /// The same coordinates, moved so little that rounding errors of `scale * i + offset` do not decide which of two equally
   /// near elements is read, or whether a whole coordinate is one.
   func settled(for rounding: Resize.Rounding) -> Sampling {
@@ -31,7 +44,8 @@ struct Sampling: Hashable {
 extension Emitter {
   /// Resizes axes; one whose size stays and whose coordinates are its positions is left alone.
   func resize(
-    _ x: ValueID, _ axes: [(axis: Int, size: Int, sampling: Sampling)], _ interpolation: Resize.Interpolation
+    _ x: ValueID, _ axes: [(axis: Int, size: Int, sampling: Sampling)], _ interpolation: Resize.Interpolation,
+    step: String? = nil
   ) throws -> ValueID {
     let source = shape(x)
     var resized: [ResizeAxis] = []
@@ -47,6 +61,6 @@ extension Emitter {
         }
       resized.append(ResizeAxis(axis: axis, size: size, scale: settled.scale, offset: settled.offset))
     }
-    return resized.isEmpty ? x : try add(Resize(axes: resized, interpolation: interpolation), x)
+    return resized.isEmpty ? x : try add(Resize(axes: resized, interpolation: interpolation), x, step: step)
   }
 }

@@ -7,8 +7,8 @@ struct StagedOperation {
   var readsOnlyShapes = false
   /// Whether it has outputs whose size is known when it has run.
   var findsItsSize = false
-  /// Of a loop, its body.
-  var loop: StagedLoop?
+  /// Of a loop its body, of a branch its sides.
+  var walk: StagedWalk?
 }
 
 /// A value that an operation reads.
@@ -18,11 +18,11 @@ struct StagedUse {
   var needsValue: Bool
 }
 
-/// A part of a model whose sizes are known once the parts before it have run: a graph, or a loop that is walked.
+/// A part of a model whose sizes are known once the parts before it have run: a graph, or a loop or branch that is walked.
 struct SizeStage {
-  /// The loop, by its position in the file's order; nil for a graph.
-  var loop: Int?
-  /// Its operations, by their positions in the file's order: of a loop, those that make what it reads and is known.
+  /// The loop or branch, by its position in the file's order; nil for a graph.
+  var walked: Int?
+  /// Its operations, by their positions in the file's order: of what is walked, those that make what it reads and is known.
   var operations: [Int]
   /// What it reads of the model's inputs and of earlier stages.
   var inputs: [String]
@@ -33,7 +33,7 @@ struct SizeStage {
 }
 
 /// Cuts a model where sizes depend on data: behind an operation that finds how many results it has, before one that
-/// reads a size from a tensor which is computed from the model's inputs, and around a loop whose trips are walked
+/// reads a size from a tensor which is computed from the model's inputs, and around a loop or branch that is walked
 /// because that is so inside.
 ///
 /// What is computed from constants and shapes alone is *known*: it belongs to no stage, and each that reads it has the
@@ -47,14 +47,14 @@ struct SizeStages {
     case computed(in: Int, grows: Bool)
   }
 
-  /// Where an operation that computes runs. Of what runs in one stage its loops wait for nothing else, nor does anything
-  /// there wait for them.
+  /// Where an operation that computes runs. Of what runs in one stage what is walked waits for nothing else, nor does
+  /// anything there wait for it.
   private struct Place: Hashable, Comparable {
     let stage: Int
-    /// The loop that is there by itself, -1 for a graph.
-    let loop: Int
+    /// What is there by itself and walked, -1 for a graph.
+    let walked: Int
 
-    static func < (left: Place, right: Place) -> Bool { (left.stage, left.loop) < (right.stage, right.loop) }
+    static func < (left: Place, right: Place) -> Bool { (left.stage, left.walked) < (right.stage, right.walked) }
   }
 
   private let operations: [StagedOperation]
@@ -105,7 +105,7 @@ struct SizeStages {
     for input in inputs { origins[input] = .computed(in: -1, grows: false) }
     let live = live
     for (index, operation) in operations.enumerated() where live.contains(index) {
-      let isWalked = operation.loop?.isWalked(isKnown) ?? false
+      let isWalked = operation.walk?.isWalked(isKnown) ?? false
       var isKnown = !isWalked
       var stage = 0
       for use in operation.uses {
@@ -118,7 +118,7 @@ struct SizeStages {
         case nil: break
         }
       }
-      if !isKnown { places[index] = Place(stage: stage, loop: isWalked ? index : -1) }
+      if !isKnown { places[index] = Place(stage: stage, walked: isWalked ? index : -1) }
       for output in operation.outputs where !output.isEmpty {
         origins[output] =
           isKnown ? .known(from: stage) : .computed(in: stage, grows: operation.findsItsSize || isWalked)
@@ -133,7 +133,7 @@ struct SizeStages {
 
   func parts() -> [SizeStage] {
     let count = 1 + max(places.compactMap { $0?.stage }.max() ?? 0, outputs.map { place(of: $0).stage }.max() ?? 0)
-    let graphs = (0..<count).map { Place(stage: $0, loop: -1) }
+    let graphs = (0..<count).map { Place(stage: $0, walked: -1) }
     let places = Set(graphs + self.places.compactMap { $0 }).sorted()
     var members: [Place: Set<Int>] = [:]
     for (index, place) in self.places.enumerated() { if let place { members[place, default: []].insert(index) } }
@@ -153,7 +153,7 @@ struct SizeStages {
         case .known:
           if let maker, members[place, default: []].insert(maker).inserted { pending += operations[maker].uses }
         case .computed where maker.flatMap { self.places[$0] } != place:
-          if use.needsValue, place.loop < 0 { valued[place, default: []].insert(use.name) }
+          if use.needsValue, place.walked < 0 { valued[place, default: []].insert(use.name) }
           guard seen.insert(use.name).inserted else { continue }
           read[place, default: []].append(use.name)
           if let made = maker.flatMap({ self.places[$0] }), results[made]?.contains(use.name) != true {
@@ -165,12 +165,12 @@ struct SizeStages {
     }
     let parts = places.map { place in
       SizeStage(
-        loop: place.loop < 0 ? nil : place.loop,
-        operations: members[place, default: []].subtracting([place.loop]).sorted(),
+        walked: place.walked < 0 ? nil : place.walked,
+        operations: members[place, default: []].subtracting([place.walked]).sorted(),
         inputs: read[place, default: []].sorted(), valued: valued[place, default: []],
         outputs: results[place, default: []])
     }.filter { !$0.outputs.isEmpty }
-    guard parts.count > 1 || parts.contains(where: { !$0.valued.isEmpty || $0.loop != nil }) else {
+    guard parts.count > 1 || parts.contains(where: { !$0.valued.isEmpty || $0.walked != nil }) else {
       // What no output depends on is refused or mapped as everything else.
       return [SizeStage(operations: Array(operations.indices), inputs: inputs, valued: [], outputs: outputs)]
     }
@@ -180,9 +180,9 @@ struct SizeStages {
   /// Where a value is among the results.
   private func place(of output: String) -> Place {
     switch origins[output] {
-    case .known(let from): Place(stage: from, loop: -1)
-    case .computed(let stage, _): makers[output].flatMap { places[$0] } ?? Place(stage: max(stage, 0), loop: -1)
-    case nil: Place(stage: 0, loop: -1)
+    case .known(let from): Place(stage: from, walked: -1)
+    case .computed(let stage, _): makers[output].flatMap { places[$0] } ?? Place(stage: max(stage, 0), walked: -1)
+    case nil: Place(stage: 0, walked: -1)
     }
   }
 }

@@ -1,29 +1,42 @@
 extension MILOperation {
-  /// Loops that lie deeper are refused where sizes inside depend on data.
-  private static let loopDepthLimit = 4
+  /// How deep blocks are looked into; deeper ones are refused where sizes inside depend on data.
+  private static let depthLimit = 16
+  /// What a loop counts for: four deep are walked.
+  private static let loopDepth = 4
 
   /// What it reads and how, blocks included.
   ///
-  /// - Parameter depth: how many loops it lies in.
+  /// - Parameter depth: in how many blocks it lies.
   func staged(depth: Int = 0) -> StagedOperation {
     let mapper = MILMapper.byName[kind]
     return StagedOperation(
       uses: uses, outputs: outputs.map(\.name), readsOnlyShapes: mapper?.readsOnlyShapes ?? false,
-      findsItsSize: mapper?.findsItsSize ?? false, loop: stagedLoop(depth: depth))
+      findsItsSize: mapper?.findsItsSize ?? false, walk: walk(depth: depth))
   }
 
-  private func stagedLoop(depth: Int) -> StagedLoop? {
-    guard depth < Self.loopDepthLimit, let loop = MILWalkedLoop(self) else { return nil }
-    return StagedLoop(
-      operations: loop.body.map { $0.staged(depth: depth + 1) }, constants: [], given: [],
-      carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
-      goesOn: loop.goesOn, outputs: loop.results,
-      grows: loop.carried.contains { carried in
-        loop.body.contains { operation in
-          operation.kind == "concat" && operation.outputs.contains { $0.name == carried.left }
-            && operation.inputs["values"]?.contains { $0.name == carried.given } == true
-        }
-      })
+  private func walk(depth: Int) -> StagedWalk? {
+    if depth + Self.loopDepth <= Self.depthLimit, let loop = MILWalkedLoop(self) {
+      return .loop(
+        StagedLoop(
+          body: StagedBlock(
+            operations: loop.body.map { $0.staged(depth: depth + Self.loopDepth) }, outputs: loop.results),
+          given: [],
+          carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
+          goesOn: loop.goesOn,
+          grows: loop.carried.contains { carried in
+            loop.body.contains { operation in
+              operation.kind == "concat" && operation.outputs.contains { $0.name == carried.left }
+                && operation.inputs["values"]?.contains { $0.name == carried.given } == true
+            }
+          }))
+    }
+    if depth < Self.depthLimit, let branch = MILWalkedBranch(self) {
+      let sides = [branch.then, branch.otherwise].map { block in
+        StagedBlock(operations: block.operations.map { $0.staged(depth: depth + 1) }, outputs: block.outputs)
+      }
+      return .branch(StagedBranch(condition: branch.condition, sides: sides))
+    }
+    return nil
   }
 
   private var uses: [StagedUse] {

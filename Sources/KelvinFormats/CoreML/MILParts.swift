@@ -1,6 +1,6 @@
 import KelvinGraph
 
-/// The parts of an ML Program's function: its graph, cut where sizes depend on data, with loops that are walked between.
+/// The parts of an ML Program's function: its graph, cut where sizes depend on data, with what is walked between.
 struct MILParts {
   let function: MILFunction
   /// The function's, of which each graph has those that it reads.
@@ -30,8 +30,11 @@ struct MILParts {
     for (index, stage) in stages.enumerated() {
       let name = stages.count == 1 ? name : "\(name).\(index + 1)"
       let own = stage.operations.map { operations[$0] }
-      if let loop = stage.loop.flatMap({ MILWalkedLoop(operations[$0]) }) {
+      let walked = stage.walked.map { operations[$0] }
+      if let loop = walked.flatMap(MILWalkedLoop.init) {
         parts += try self.parts(of: loop, name, known: own, stage.inputs, slots: slots)
+      } else if let branch = walked.flatMap(MILWalkedBranch.init) {
+        parts += try self.parts(of: branch, name, known: own, stage.inputs, slots: slots)
       } else {
         parts.append(graph(name, own, stage.inputs, stage.outputs, valued: stage.valued, slots: slots))
       }
@@ -76,8 +79,37 @@ struct MILParts {
     return start + [
       .loop(
         LoopPart(
-          name: loop.name, limit: nil, condition: first.goesOn, trip: "\(loop.name)#trip", tripShape: [],
+          name: loop.name, limit: nil, condition: first.goesOn, trip: nil, tripShape: [],
           goesOn: loop.goesOn, carried: carried, rows: [], captured: computed, body: body))
+    ]
+  }
+
+  /// A branch that is walked, and before it its condition where that is known.
+  ///
+  /// - Parameters:
+  ///   - known: the operations that make what is known of what it reads.
+  ///   - computed: what it reads of other parts.
+  private func parts(
+    of branch: MILWalkedBranch, _ name: String, known: [MILOperation], _ computed: [String], slots: [String: String]
+  ) throws(FormatError) -> [FunctionPart] {
+    func side(_ block: MILBlock, _ suffix: String) throws(FormatError) -> BranchPart.Side {
+      let operations = known + block.operations
+      let used = Set(operations.flatMap { $0.staged().uses.map(\.name) } + block.outputs)
+      return BranchPart.Side(
+        parts: try parts(
+          "\(name).\(suffix)", operations, computed.filter(used.contains), block.outputs.withoutRepetition),
+        left: block.outputs)
+    }
+    let used = Set(known.flatMap { $0.staged().uses.map(\.name) })
+    let start =
+      computed.contains(branch.condition)
+      ? [] : try parts("\(name).start", known, computed.filter(used.contains), [branch.condition])
+    return start + [
+      .branch(
+        BranchPart(
+          name: branch.name, condition: branch.condition, then: try side(branch.then, "then"),
+          otherwise: try side(branch.otherwise, "else"), outputs: branch.results.map { slots[$0] ?? $0 },
+          captured: computed))
     ]
   }
 }

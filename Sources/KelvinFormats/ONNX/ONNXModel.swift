@@ -138,8 +138,6 @@ struct ONNXNode {
   var attributes: [String: ONNXAttribute] = [:]
   var index: Int
   let offset: Int
-  /// Whether a branch is written once its condition is known: of the side that is taken alone.
-  var knowsItsSide = false
 
   /// The node's name, or its first output's.
   var name: String { givenName.isEmpty ? outputs.first { !$0.isEmpty } ?? "\(kind)_\(index)" : givenName }
@@ -201,8 +199,6 @@ struct ONNXAttribute {
   init(integer: Int) { self.integer = integer }
 
   init(integers: [Int]) { self.integers = integers }
-
-  init(tensor: ONNXTensor) { self.tensor = tensor }
 
   var hasGraphs: Bool { rewritten != nil || !graphs.isEmpty }
 

@@ -1,11 +1,12 @@
 extension ONNXNode {
+  /// How deep sub-graphs are looked into; deeper ones are refused when they are written.
   private static let depthLimit = 16
-  /// Loops that lie deeper are refused where sizes inside depend on data.
-  private static let loopDepthLimit = 4
+  /// What a loop counts for: those more than four deep are refused where sizes inside depend on data.
+  private static let loopDepth = 4
 
   /// What it reads and how, sub-graphs included.
   ///
-  /// - Parameter depth: how many loops it lies in.
+  /// - Parameter depth: in how many sub-graphs it lies.
   func staged(depth: Int = 0) throws(FormatError) -> StagedOperation {
     let (mapper, control) = (ONNXMapper.byName[qualifiedKind], ONNXControl.byName[qualifiedKind])
     let sequence = ONNXSequence.byName[qualifiedKind]
@@ -13,32 +14,27 @@ extension ONNXNode {
       uses: try uses(depth: 0), outputs: outputs,
       readsOnlyShapes: mapper?.readsOnlyShapes ?? sequence?.readsOnlyShapes ?? false,
       findsItsSize: mapper?.findsItsSize ?? control?.findsItsSize(self) ?? false,
-      loop: try stagedLoop(depth: depth))
+      walk: try walk(depth: depth))
   }
 
-  private func stagedLoop(depth: Int) throws(FormatError) -> StagedLoop? {
-    guard qualifiedKind == ONNXControl.loop.name, depth < Self.loopDepthLimit, let body = try loopBody() else {
-      return nil
+  private func walk(depth: Int) throws(FormatError) -> StagedWalk? {
+    if depth + Self.loopDepth <= Self.depthLimit, let loop = try ONNXWalkedLoop(self) {
+      var body = try loop.body.staged(depth: depth + Self.loopDepth)
+      body.constants.formUnion([loop.truth].compactMap { $0 })
+      let isOpen = accumulatesWithoutLimit || loop.carried.contains { loop.body.grows($0.given, into: $0.left) }
+      return .loop(
+        StagedLoop(
+          body: body, given: loop.given,
+          carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
+          goesOn: loop.goesOn, grows: !carriesLists && isOpen, isUnrolled: carriesLists))
     }
-    var operations: [StagedOperation] = []
-    for node in body.nodes { operations.append(try node.staged(depth: depth + 1)) }
-    let names = (body.inputs.map(\.name), body.outputs.map(\.name))
-    let carried = inputs.indices.dropFirst(2).map {
-      StagedLoop.Carried(start: inputs[$0], given: names.0[$0], left: names.1[$0 - 1])
+    if depth < Self.depthLimit, let branch = try ONNXWalkedBranch(self) {
+      let sides = [
+        try branch.then.staged(depth: depth + 1), try branch.otherwise.staged(depth: depth + 1),
+      ]
+      return .branch(StagedBranch(condition: inputs[0], sides: sides, differs: branch.differs))
     }
-    return StagedLoop(
-      operations: operations, constants: Set(body.initializers.keys).union([names.0[1]]), given: [names.0[0]],
-      carried: carried, goesOn: names.1[0], outputs: names.1,
-      grows: !carriesLists && (accumulatesWithoutLimit || carried.contains { body.grows($0.given, into: $0.left) }),
-      isUnrolled: carriesLists)
-  }
-
-  /// A loop's body; nil of what is no loop as the operator's text has it, which is refused when it is written.
-  func loopBody() throws(FormatError) -> ONNXGraph? {
-    guard let body = try attributes["body"]?.subgraphs().first, inputs.count >= 2, body.inputs.count == inputs.count,
-      body.outputs.count >= inputs.count - 1
-    else { return nil }
-    return body
+    return nil
   }
 
   fileprivate func uses(depth: Int) throws(FormatError) -> [StagedUse] {
@@ -60,6 +56,13 @@ extension ONNXNode {
 }
 
 extension ONNXGraph {
+  /// - Parameter depth: in how many sub-graphs its nodes lie.
+  fileprivate func staged(depth: Int) throws(FormatError) -> StagedBlock {
+    var operations: [StagedOperation] = []
+    for node in nodes { operations.append(try node.staged(depth: depth)) }
+    return StagedBlock(operations: operations, constants: Set(initializers.keys), outputs: outputs.map(\.name))
+  }
+
   /// Whether what a trip leaves is what it was given, joined with something else.
   fileprivate func grows(_ given: String, into left: String) -> Bool {
     let makers = Dictionary(nodes.flatMap { node in node.outputs.map { ($0, node) } }) { first, _ in first }

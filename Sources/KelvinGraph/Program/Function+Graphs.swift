@@ -6,8 +6,8 @@ extension Function {
     package let part: GraphPart
     /// The types of what earlier parts write into its inputs.
     package let computed: [String: TensorType]
-    /// Nil where it depends on data: on the type of an input, or on the elements of one, or on the trip of a loop; and
-    /// where the usual sizes of inputs are none that it takes.
+    /// Nil where it depends on data: on the type of an input, or on the elements of one, on the trip of a loop, or
+    /// on the side of a branch; and where the usual sizes of inputs are none that it takes.
     package let graph: Graph?
   }
 
@@ -41,9 +41,9 @@ extension Function {
           types[slot] = graph.map { $0.hostType(ofOutput: index) } ?? .unknown
         }
         built.append(BuiltGraph(part: part, computed: known ?? [:], graph: graph))
-      case .loop(let loop):
-        for slot in loop.outputs { types[slot] = .unknown }
-        built += loop.body.flatMap(\.graphParts).map { BuiltGraph(part: $0, computed: [:], graph: nil) }
+      case .loop, .branch:
+        for slot in part.outputs { types[slot] = .unknown }
+        built += part.graphParts.map { BuiltGraph(part: $0, computed: [:], graph: nil) }
       }
     }
     return built

@@ -13,7 +13,7 @@ package struct Function: Sendable {
     self.parts = parts
   }
 
-  /// The graphs among the parts, those of loops' bodies included, in order.
+  /// The graphs among the parts, those of loops' bodies and branches' sides included, in order.
   package var graphParts: [GraphPart] { parts.flatMap(\.graphParts) }
 
   /// The host steps among the parts, in order.
@@ -26,8 +26,12 @@ package struct Function: Sendable {
     var pending = parts[...]
     var loop: LoopPart?
     while let part = pending.popFirst() {
-      guard case .loop(let inner) = part, part.graphParts.contains(where: { $0.name == graph }) else { continue }
-      (loop, pending) = (inner, inner.body[...])
+      guard part.graphParts.contains(where: { $0.name == graph }) else { continue }
+      switch part {
+      case .graph, .host: return loop
+      case .loop(let inner): (loop, pending) = (inner, inner.body[...])
+      case .branch(let branch): pending = branch.sides.flatMap(\.parts)[...]
+      }
     }
     return loop
   }
@@ -59,10 +63,22 @@ package struct Function: Sendable {
           throw GraphError(part.place, "another graph of the function has this name")
         }
       case .loop(let loop):
-        let known = given.union(written).union(loop.carried.map(\.given)).union([loop.trip])
+        let known = given.union(written).union(loop.given)
         let left = try verify(loop.body, known, &names)
         if let slot = loop.left.subtracting(known).subtracting(left).min() {
           throw GraphError(part.place, "its trips leave '\(slot)', which nothing in its body computes")
+        }
+      case .branch(let branch):
+        let known = given.union(written)
+        for side in branch.sides {
+          let left = try verify(side.parts, known, &names).union(known)
+          if let slot = side.left.first(where: { !left.contains($0) }) {
+            throw GraphError(part.place, "a side of it leaves '\(slot)', which nothing in it computes")
+          }
+          guard side.left.count == branch.outputs.count else {
+            throw GraphError(
+              part.place, "a side of it leaves \(side.left.count) values, expected \(branch.outputs.count)")
+          }
         }
       }
       written.formUnion(part.outputs)
@@ -76,6 +92,7 @@ package enum FunctionPart: Sendable {
   case graph(GraphPart)
   case host(any HostStep)
   case loop(LoopPart)
+  case branch(BranchPart)
 
   /// The slots it reads.
   package var inputs: [String] {
@@ -83,6 +100,7 @@ package enum FunctionPart: Sendable {
     case .graph(let part): part.inputs
     case .host(let step): step.inputs
     case .loop(let loop): loop.inputs
+    case .branch(let branch): branch.inputs
     }
   }
 
@@ -92,6 +110,7 @@ package enum FunctionPart: Sendable {
     case .graph(let part): part.outputs
     case .host(let step): step.outputs
     case .loop(let loop): loop.outputs
+    case .branch(let branch): branch.outputs
     }
   }
 
@@ -101,6 +120,7 @@ package enum FunctionPart: Sendable {
     case .graph(let part): [part]
     case .host: []
     case .loop(let loop): loop.body.flatMap(\.graphParts)
+    case .branch(let branch): branch.sides.flatMap(\.parts).flatMap(\.graphParts)
     }
   }
 
@@ -109,6 +129,7 @@ package enum FunctionPart: Sendable {
     case .graph(let part): "graph '\(part.name)'"
     case .host(let step): "step \(type(of: step).name)"
     case .loop(let loop): "loop '\(loop.name)'"
+    case .branch(let branch): "branch '\(branch.name)'"
     }
   }
 }

@@ -130,6 +130,17 @@ def sequences():
          constant("last", np.int64(-1)), constant("before_last", np.int64(-2)), constant("sizes", np.int64([1, 2]))])
 
 
+def batched_scan():
+    """A scan as operator set 8 has it: of samples, each with a state and two sequences, one of them from behind."""
+    body = helper.make_graph([
+        node("Add", ["s", "x"], ["t"]), node("Mul", ["t", "y"], ["row"])], "body",
+        [value("s", F, [2]), value("x", F, [2]), value("y", F, [2])], [value("t", F, [2]), value("row", F, [2])])
+    return helper.make_graph([
+        node("Scan", ["", "s0", "xs", "ys"], ["s", "rows"], name="each", body=body, num_scan_inputs=2, directions=[0, 1])],
+        "batched_scan", [value("s0", F, [3, 2]), value("xs", F, [3, 5, 2]), value("ys", F, [3, 5, 2])],
+        [value("s", F, [3, 2]), value("rows", F, [3, 5, 2])])
+
+
 def functions():
     """Functions of the model's own: called in a branch, and with a branch and a loop inside, by names of their own."""
     model = onnx.parser.parse_model("""
@@ -183,8 +194,11 @@ def inputs_of(name, random):
         return [{"x": floats(3), "trips": np.int64(n)} for n in (0, 1, 5)]
     if name == "sequences":
         return [{"x": floats(7, 3), "extra": floats(2, 3), "takes_first": np.array(b)} for b in (True, False)]
+    if name == "batched_scan":
+        return [{"s0": floats(3, 2), "xs": floats(3, 5, 2), "ys": floats(3, 5, 2)}]
     return [{"s0": floats(2), "xs": floats(5, 2), "ys": floats(2, 5)}]
 
 
 if __name__ == "__main__":
-    write(HERE, (branches, nested, accumulated, data_dependent, branch_in_loop, scan, sequences, functions), inputs_of, full_check=True)
+    write(HERE, (branches, nested, accumulated, data_dependent, branch_in_loop, scan, batched_scan, sequences, functions),
+          inputs_of, opsets={"batched_scan": 8}, full_check=True)

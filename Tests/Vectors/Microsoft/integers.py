@@ -65,6 +65,18 @@ def weights():
          block_size=16, quantize_axis=-1)
 
 
+def convolutions():
+    n = Numbers("quantized convolutions")
+    for kind in [np.uint8, np.int8]:
+        zero, scale = lambda value: np.array(value, kind), lambda value: np.array(value, np.float32)  # noqa: E731
+        filters, bias = n.bytes(6, 3, 3, 2, kind=np.int8), n.integers(-500, 500, (6,))
+        for name, x, last in [("last", n.bytes(2, 7, 5, 3, kind=kind), 1), ("first", n.bytes(2, 3, 7, 5, kind=kind), 0)]:
+            case(f"qlinear_conv_{name}_{np.dtype(kind).name}", "QLinearConv",
+                 [x, scale(0.02), zero(7), filters, n.scales(6), np.zeros(6, np.int8), scale(0.3), zero(11), bias],
+                 fixed=[1, 2, 3, 4, 5, 6, 7, 8], channels_last=last, strides=[2, 1], pads=[1, 0, 1, 1], absolute=1.0,
+                 relative=0.0)
+
+
 def quantized_layers():
     n = Numbers("quantized layers")
     for kind in [np.uint8, np.int8]:
@@ -94,6 +106,7 @@ def quantized_layers():
                  [x, scale(0.02), zero(7), scale(0.01), zero(11)], fixed=[1, 2, 3, 4], axes=axes, keepdims=kept,
                  expected=[np.clip(np.rint(mean / 0.01) + 11, limits.min, limits.max).astype(kind)], absolute=1.0,
                  relative=0.0)
+    convolutions()
     ids, parts = n.integers(0, 9, (2, 5)), n.integers(0, 3, (2, 5))
     tables = [n.bytes(9, 8), n.bytes(7, 8), n.bytes(3, 8), n.bytes(8), n.bytes(8)]
     mask = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], np.int32)

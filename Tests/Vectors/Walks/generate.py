@@ -1,4 +1,5 @@
-"""Writes the vectors of ONNX loops whose sizes are known trip by trip, each with several inputs that bring other sizes.
+"""Writes the vectors of ONNX loops and branches whose sizes are known trip by trip, or by the side that is taken, each with
+several inputs that bring other sizes.
 
 Expected outputs come from ONNX Runtime. One model has one `.onnx` file and a `.kv` file for each set of inputs, in the
 format that ../README.md describes. `programs.py` writes the ML Programs beside them.
@@ -149,6 +150,100 @@ def sides():
                  [value("s", F, []), value("parts", F, ["k"])])
 
 
+def scanned():
+    """A scan from behind along the second axis, beside one along the first: each trip finds how many elements there are."""
+    body = graph("body", [
+        node("Greater", ["column", "zero"], ["mask"]), node("Compress", ["column", "mask"], ["above"], axis=0),
+        node("ReduceSum", ["above"], ["part"], keepdims=0), node("Add", ["s", "part"], ["t"]),
+        node("Mul", ["pair", "t"], ["row"]), node("Identity", ["row"], ["same"])],
+        [value("s", F, []), value("column", F, [3]), value("pair", F, [2])],
+        [value("t", F, []), value("row", F, [2]), value("same", F, [2]), value("part", F, [])])
+    return graph("scanned", [
+        node("Scan", ["seed", "x", "pairs"], ["s", "rows", "same_rows", "parts"], name="columns", body=body, num_scan_inputs=2,
+             scan_input_axes=[-1, 0], scan_input_directions=[1, 0], scan_output_axes=[1, 0, 0],
+             scan_output_directions=[0, 1, 0]),
+        node("Neg", ["rows"], ["y"])],
+        [value("seed", F, []), value("x", F, [3, "n"]), value("pairs", F, ["n", 2])],
+        [value("s", F, []), value("y", F, [2, "n"]), value("same_rows", F, ["n", 2]), value("parts", F, ["n"])],
+        [constant("zero", np.float32(0))])
+
+
+def sized():
+    """A scan over sizes: each is how much of the data its trip takes, inside a loop that carries the data."""
+    inner = graph("inner", [
+        node("Reshape", ["size", "row"], ["ends"]), node("Slice", ["v", "front", "ends", "front"], ["piece"]),
+        node("ReduceSum", ["piece"], ["sum"], keepdims=0)], [value("size", I, [])], [value("sum", F, [])],
+        [constant("row", np.int64([1])), constant("front", np.int64([0]))])
+    body = graph("body", [
+        node("Scan", ["sizes"], ["sums"], name="pieces", body=inner, num_scan_inputs=1), node("Mul", ["v", "half"], ["w"]),
+        node("Identity", ["goes_on"], ["still"])],
+        [value("i", I, []), value("goes_on", B, []), value("v", F, [6])],
+        [value("still", B, []), value("w", F, [6]), value("sums", F, ["m"])], [constant("half", np.float32(0.5))])
+    return graph("sized", [node("Loop", ["trips", "", "x"], ["last", "y"], name="rounds", body=body)],
+                 [value("x", F, [6]), value("sizes", I, ["m"]), value("trips", I, [])],
+                 [value("last", F, [6]), value("y", F, ["k", "m"])])
+
+
+def guarded():
+    """A loop that grows what it carries on one side of a branch, whose number of trips is only there if that is taken."""
+    body = graph("body", [
+        node("Concat", ["before", "x"], ["after"], axis=0), node("Identity", ["goes_on"], ["still"])],
+        [value("i", I, []), value("goes_on", B, []), value("before", F, [None])],
+        [value("still", B, []), value("after", F, [None])])
+    then = graph("then", [
+        node("Gather", ["table", "count"], ["trips"], axis=0),
+        node("Loop", ["trips", "", "x"], ["long"], name="grow", body=body)], [],
+        [value("long", F, [None]), value("trips", I, [])])
+    other = graph("other", [node("Neg", ["x"], ["short"]), node("Identity", ["ten"], ["none"])], [],
+                  [value("short", F, [None]), value("none", I, [])])
+    return graph("guarded", [
+        node("Less", ["count", "four"], ["is_there"]),
+        node("If", ["is_there"], ["chosen", "number"], name="side", then_branch=then, else_branch=other),
+        node("Relu", ["chosen"], ["y"])],
+        [value("x", F, ["n"]), value("count", I, [])], [value("y", F, ["k"]), value("number", I, [])],
+        [constant("table", np.int64([2, 0, 3, 1])), constant("four", np.int64(4)), constant("ten", np.int64(10))])
+
+
+def differing():
+    """A branch that data decides, whose sides declare other sizes and compute no size; one hands on what is there."""
+    then = graph("then", [node("Concat", ["x", "x"], ["twice"], axis=0)], [], [value("twice", F, [6])])
+    inner = graph("inner", [node("Identity", ["x"], ["plain"])], [], [value("plain", F, [3])])
+    inner_other = graph("inner_other", [node("Unsqueeze", ["x", "front"], ["deep"])], [], [value("deep", F, [1, 3])])
+    other = graph("other", [
+        node("If", ["is_plain"], ["side"], name="inside", then_branch=inner, else_branch=inner_other)], [],
+        [value("side", F, None)])
+    return graph("differing", [
+        node("ReduceSum", ["x"], ["sum"], keepdims=0), node("Greater", ["sum", "zero"], ["positive"]),
+        node("Less", ["sum", "low"], ["is_plain"]),
+        node("If", ["positive"], ["chosen"], name="outside", then_branch=then, else_branch=other),
+        node("Reshape", ["chosen", "whole"], ["y"]), node("Shape", ["chosen"], ["sizes"])],
+        [value("x", F, [3])], [value("y", F, ["k"]), value("sizes", I, ["rank"])],
+        [constant("whole", np.int64([-1])), constant("zero", np.float32(0)), constant("low", np.float32(-1)), constant("front", np.int64([0]))])
+
+
+def listed():
+    """A branch that leaves a sequence: a loop makes it on one side, in pieces as long as data says, two whole ones are it on
+    the other."""
+    body = helper.make_graph([
+        node("Gather", ["sizes", "i"], ["size"], axis=0), node("Reshape", ["size", "row"], ["ends"]),
+        node("Slice", ["x", "front", "ends", "front"], ["piece"]), node("SequenceInsert", ["before", "piece"], ["after"]),
+        node("Identity", ["goes_on"], ["still"])], "body",
+        [value("i", I, []), value("goes_on", B, []), helper.make_tensor_sequence_value_info("before", F, None)],
+        [value("still", B, []), helper.make_tensor_sequence_value_info("after", F, None)],
+        [constant("row", np.int64([1])), constant("front", np.int64([0]))])
+    then = graph("then", [
+        node("SequenceEmpty", [], ["none"]), node("Loop", ["count", "", "none"], ["pieces"], name="pieces", body=body)],
+        [], [helper.make_tensor_sequence_value_info("pieces", F, None)])
+    other = graph("other", [node("SequenceConstruct", ["x", "x"], ["both"])], [],
+                  [helper.make_tensor_sequence_value_info("both", F, None)])
+    return graph("listed", [
+        node("Greater", ["count", "zero"], ["any"]),
+        node("If", ["any"], ["chosen"], name="side", then_branch=then, else_branch=other),
+        node("ConcatFromSequence", ["chosen"], ["y"], axis=0), node("SequenceLength", ["chosen"], ["length"])],
+        [value("x", F, [6]), value("sizes", I, ["m"]), value("count", I, [])],
+        [value("y", F, ["k"]), value("length", I, [])], [constant("zero", np.int64(0))])
+
+
 def inputs_of(name, random):
     def floats(*shape, shift=0.0):
         return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
@@ -170,8 +265,22 @@ def inputs_of(name, random):
                 for s, n in (([2, 0, 5], 3), ([6], 1), ([1], 0), ([3, 3, 1, 2], 2))]
     if name == "open_rows":
         return [{"x": floats(3, shift=s), "start": np.array(b)} for s, b in ((20, True), (0, True), (900, True), (2, True))]
+    if name == "scanned":
+        return [{"seed": np.float32(0.25), "x": floats(3, n, shift=s), "pairs": floats(n, 2)}
+                for n, s in ((4, 0), (1, 0), (7, -1), (2, 1))]
+    if name == "sized":
+        return [{"x": floats(6), "sizes": np.int64(s), "trips": np.int64(n)}
+                for s, n in (([2, 0, 5], 3), ([6], 1), ([1, 1, 2, 3], 2))]
+    if name == "guarded":
+        return [{"x": floats(n), "count": np.int64(c)} for n, c in ((3, 0), (2, 9), (4, 1), (1, 2), (3, 100))]
+    if name == "differing":
+        return [{"x": floats(3, shift=s)} for s in (1, -1, -0.3, 0.9)]
+    if name == "listed":
+        return [{"x": floats(6), "sizes": np.int64(s), "count": np.int64(n)}
+                for s, n in (([2, 0, 5], 3), ([6], 1), ([1], 0), ([3, 3, 1, 2], 2))]
     return [{"x": floats(4, 5), "trips": np.int64(n), "seed": np.float32(0.5)} for n in (4, 2, 1)]
 
 
 if __name__ == "__main__":
-    write(HERE, (bags, found, growing, nested, sequence, open_rows, sides), inputs_of)
+    write(
+        HERE, (bags, found, growing, nested, sequence, open_rows, sides, scanned, sized, guarded, differing, listed), inputs_of)

@@ -1,4 +1,4 @@
-"""Writes ML Programs with loops whose sizes are known trip by trip, made with coremltools' builder, and what they must
+"""Writes ML Programs with loops and branches whose sizes are known trip by trip, or by the side that is taken, made with coremltools' builder, and what they must
 compute, from NumPy. Run after `generate.py`, which writes the folder anew.
 
     .venv/bin/pip install coremltools==9.0 numpy
@@ -77,7 +77,38 @@ def doubled(random):
     write("doubled", (3,), build, compute, [[n, *random.uniform(-1, 1, 2)] for n in (3, 0, 1, 5)])
 
 
+def either(random):
+    """One side adds what is positive, of which the other would find nothing; that one grows an array and adds it up."""
+    def build(x):
+        most = mb.reduce_max(x=x, axes=[0], keep_dims=False)
+
+        def found():
+            mask = mb.cast(x=mb.greater(x=x, y=np.float32(0)), dtype="int32")
+            above = mb.gather_nd(x=x, indices=mb.non_zero(x=mask))
+            return mb.reduce_sum(x=above, axes=[0], keep_dims=False), mb.mul(x=most, y=np.float32(3))
+
+        def grown():
+            def goes_on(i, long):
+                return mb.less(x=i, y=np.int32(3))
+
+            def trip(i, long):
+                return mb.add(x=i, y=np.int32(1)), mb.concat(values=(long, mb.mul(x=long, y=np.float32(0.5))), axis=0)
+            _, long = mb.while_loop(_cond=goes_on, _body=trip, loop_vars=(np.int32(0), x))
+            return mb.reduce_sum(x=long, axes=[0], keep_dims=False), most
+        sum, other = mb.cond(pred=mb.greater(x=most, y=np.float32(0)), _true_fn=found, _false_fn=grown)
+        return mb.mul(x=sum, y=np.float32(2), name="y"), mb.identity(x=other, name="other")
+
+    def compute(x):
+        if x.max() > 0:
+            return {"y": np.float32(2) * x[x > 0].sum(dtype=np.float32), "other": np.float32(3) * x.max()}
+        long = x
+        for _ in range(3):
+            long = np.concatenate([long, long * np.float32(0.5)])
+        return {"y": np.float32(2) * long.sum(dtype=np.float32), "other": x.max()}
+    write("either", (5,), build, compute, [random.uniform(-1, 1, 5), -random.uniform(0.1, 1, 5), random.uniform(0, 2, 5)])
+
+
 if __name__ == "__main__":
     random = np.random.default_rng(14)
-    for make in (halved, doubled):
+    for make in (halved, doubled, either):
         make(random)

@@ -2,8 +2,7 @@ import KelvinGraph
 
 extension ONNXControl {
   static let branch = ONNXControl(
-    name: "If",
-    valuedInputs: { $0.knowsItsSide || $0.givesLists("then_branch") ? [0] : [] }
+    name: "If", valuedInputs: { $0.givesLists("then_branch") ? [0] : [] }
   ) { operation, source, scope in
     if let known = try operation.emitter.number(try operation.input(0)) {
       let graph = try operation.graph(known != 0 ? "then_branch" : "else_branch")

@@ -63,9 +63,12 @@ extension ONNXControl {
 extension ONNXOperation {
   /// The loop of a body that has been written: what it carries, then its accumulated outputs.
   ///
-  /// - Parameter rows: the types of what one trip gives to each accumulated output.
+  /// - Parameters:
+  ///   - rows: the types of what one trip gives to each accumulated output.
+  ///   - step: what it is within the operation; nil where it yields the operation's outputs.
   func loop(
-    _ body: WrittenRegion, limit: ValueID?, condition: ValueID?, _ first: [ValueID], _ rows: [TensorType]
+    _ body: WrittenRegion, limit: ValueID?, condition: ValueID?, _ first: [ValueID], _ rows: [TensorType],
+    step: String? = nil
   ) throws -> [ValueID] {
     guard limit != nil || condition != nil else {
       throw emitter.invalid("has neither a limit nor a condition and would never end")
@@ -74,7 +77,8 @@ extension ONNXOperation {
     let op = Loop(carriedCount: first.count, accumulated: accumulated, isConditional: condition != nil)
     let forever = limit ?? emitter.constant(integers: [-1], .int64, shape: [])
     let results = try emitter.addControl(
-      op, [forever] + (condition.map { [$0] } ?? []) + first, [body], results: first.count + rows.count + 1)
+      op, [forever] + (condition.map { [$0] } ?? []) + first, [body], results: first.count + rows.count + 1,
+      step: step)
     guard condition != nil, let trips = results.last else { return Array(results.dropLast()) }
     for rows in results.dropFirst(first.count).dropLast() { _ = try emitter.counted(rows, axis: 0, by: trips) }
     return Array(results.dropLast())

@@ -7,68 +7,47 @@ extension ONNXParts {
   /// - Parameters:
   ///   - known: the nodes that make what is known of what the loop and its body read.
   ///   - computed: what they read of other parts.
-  func loop(
-    _ name: String, _ node: ONNXNode, _ known: [ONNXNode], _ computed: [String]
+  func parts(
+    of loop: ONNXWalkedLoop, _ name: String, _ known: [ONNXNode], _ computed: [String]
   ) throws(FormatError) -> [FunctionPart] {
-    guard var body = try node.loopBody() else { return [] }
+    var body = loop.body
     let missing = try ONNXGraphSource.missing(in: body.nodes)
     guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
-    let read = node.inputs.filter { !$0.isEmpty }.withoutRepetition
-    let made = read.filter { !computed.contains($0) }
-    var parts: [FunctionPart] = []
-    if !made.isEmpty {
-      let used = Set(known.flatMap(\.inputs))
-      parts.append(.graph(graph("\(name).start", known, computed.filter(used.contains), made)))
-    }
-
-    // What every trip is told: that it is made.
-    let truth = body.inputs[1].name
-    var one = ONNXNode(kind: "Constant", inputs: [], outputs: ["\(truth)#one"], at: node)
-    one.attributes["value_int"] = ONNXAttribute(integer: 1)
-    var isMade = ONNXNode(kind: "Cast", inputs: ["\(truth)#one"], outputs: [truth], at: node)
-    isMade.attributes["to"] = ONNXAttribute(integer: ONNXSchema.TensorProto.DataType.bool)
-    body.nodes = [one, isMade] + body.nodes
-
-    let inside = try inside(body, known)
-    let results = body.outputs.map(\.name)
-    let given = [body.inputs[0].name] + body.inputs.dropFirst(2).map(\.name)
-    let trips = try inside.graphs(name, known + body.nodes, computed + given, results.withoutRepetition)
-    let carriedCount = node.inputs.count - 2
-    func result(_ index: Int) -> String? {
-      index < node.outputs.count && !node.outputs[index].isEmpty ? node.outputs[index] : nil
-    }
-    let carried = (0..<carriedCount).flatMap { index -> [LoopPart.Carried] in
-      let names = [node.inputs[index + 2], body.inputs[index + 2].name, results[index + 1]]
-      let slots = inside.model.listNames.contains(names[1]) ? names.map(ONNXParts.listSlots) : names.map { [$0] }
-      let ends = result(index).map { slots[1].count > 1 ? ONNXParts.listSlots($0) : [$0] }
+    if let truth = loop.truth { body.nodes = Self.telling(truth, loop.node) + body.nodes }
+    let inside = inside(body, try body.narrowTypes(around: narrowType), try body.listNames())
+    let given = loop.given + loop.carried.map(\.given)
+    let trips = try inside.graphs(
+      name, known + body.nodes, computed + given, body.outputs.map(\.name).withoutRepetition)
+    let carried = loop.carried.flatMap { carried -> [LoopPart.Carried] in
+      let names = [carried.start, carried.given, carried.left]
+      let slots = inside.model.listNames.contains(carried.given) ? names.map(Self.listSlots) : names.map { [$0] }
+      let ends = carried.result.map { slots[1].count > 1 ? Self.listSlots($0) : [$0] }
       return slots[0].indices.map {
         LoopPart.Carried(start: slots[0][$0], given: slots[1][$0], left: slots[2][$0], result: ends?[$0])
       }
     }
-    let rows = body.outputs.dropFirst(1 + carriedCount).enumerated().compactMap { index, info in
-      result(carriedCount + index).map { LoopPart.Rows(row: info.name, result: $0, rowType: info.rowType) }
+    let rows = loop.rows.compactMap { rows in
+      rows.result.map {
+        LoopPart.Rows(
+          row: rows.row.name, result: $0, rowType: rows.row.rowType, axis: rows.axis, isBackwards: rows.isBackwards)
+      }
     }
-    let operands = node.inputs.map { $0.isEmpty ? nil : $0 }
-    let loop = LoopPart(
-      name: node.name, limit: operands[0], condition: operands[1], trip: body.inputs[0].name,
-      tripShape: body.inputs[0].sizes?.count == 1 ? [1] : [], goesOn: results[0], carried: carried, rows: rows,
-      captured: slots(of: computed), body: trips)
-    return parts + [.loop(loop)]
+    return try start(of: loop.node, name, known, computed) + [
+      .loop(
+        LoopPart(
+          name: loop.node.name, limit: loop.limit, condition: loop.condition, trip: loop.trip?.name,
+          tripShape: loop.trip?.sizes?.count == 1 ? [1] : [], goesOn: loop.goesOn, carried: carried,
+          scanned: loop.scanned, rows: rows, captured: slots(of: computed), body: trips))
+    ]
   }
 
-  /// The parts of a loop's body, which reads values of the graph around it.
-  private func inside(_ body: ONNXGraph, _ known: [ONNXNode]) throws(FormatError) -> ONNXParts {
-    var model = model
-    let own = Set(body.inputs.map(\.name)).union(body.nodes.flatMap(\.outputs))
-    model.graph.initializers = model.graph.initializers.filter { !own.contains($0.key) }
-      .merging(body.initializers) { _, inner in inner }
-    model.graph.sparse += body.sparse
-    model.graph.outputs = body.outputs
-    let outer = model.narrowTypes
-    model.narrowTypes = outer.filter { !own.contains($0.key) }
-      .merging(try body.narrowTypes(around: { outer[$0] })) { _, inner in inner }
-    model.listNames = model.listNames.subtracting(own).union(try body.listNames())
-    return ONNXParts(model, features, file: file, files: files)
+  /// The nodes that tell every trip that it is made.
+  private static func telling(_ truth: String, _ node: ONNXNode) -> [ONNXNode] {
+    var one = ONNXNode(kind: "Constant", inputs: [], outputs: ["\(truth)#one"], at: node)
+    one.attributes["value_int"] = ONNXAttribute(integer: 1)
+    var isMade = ONNXNode(kind: "Cast", inputs: ["\(truth)#one"], outputs: [truth], at: node)
+    isMade.attributes["to"] = ONNXAttribute(integer: ONNXSchema.TensorProto.DataType.bool)
+    return [one, isMade]
   }
 
   private static func listSlots(_ name: String) -> [String] {

@@ -67,7 +67,7 @@ struct ONNXParts {
     return parts
   }
 
-  /// The graph of some nodes, or several in a row where sizes depend on data, with loops that are walked between them.
+  /// The graph of some nodes, or several in a row where sizes depend on data, with what is walked between them.
   func graphs(
     _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String]
   ) throws(FormatError) -> [FunctionPart] {
@@ -79,14 +79,54 @@ struct ONNXParts {
     for (index, stage) in stages.enumerated() {
       let name = stages.count == 1 ? name : "\(name).\(index + 1)"
       let own = stage.operations.map { nodes[$0] }
-      if let loop = stage.loop {
-        parts += try self.loop(name, nodes[loop], own, stage.inputs)
-      } else {
+      guard let walked = stage.walked.map({ nodes[$0] }) else {
         parts.append(.graph(graph(name, own, stage.inputs, stage.outputs, valued: stage.valued)))
+        continue
       }
+      if let loop = try ONNXWalkedLoop(walked) { parts += try self.parts(of: loop, name, own, stage.inputs) }
+      if let branch = try ONNXWalkedBranch(walked) { parts += try self.parts(of: branch, name, own, stage.inputs) }
     }
     return parts
   }
+
+  /// The graph of what a node that is walked reads and nothing computes; none where all of it is computed.
+  ///
+  /// - Parameters:
+  ///   - known: the nodes that make it.
+  ///   - computed: what the node and they read of other parts.
+  func start(
+    of node: ONNXNode, _ name: String, _ known: [ONNXNode], _ computed: [String]
+  ) throws(FormatError) -> [FunctionPart] {
+    let made = node.inputs.filter { !$0.isEmpty && !computed.contains($0) }.withoutRepetition
+    guard !made.isEmpty else { return [] }
+    return [.graph(graph("\(name).start", known, try read(by: known, of: computed), made))]
+  }
+
+  /// Those of some values that nodes read, themselves or in their sub-graphs.
+  func read(by nodes: [ONNXNode], of names: [String]) throws(FormatError) -> [String] {
+    var used: Set<String> = []
+    for node in nodes { used.formUnion(try node.staged().uses.map(\.name)) }
+    return names.filter(used.contains)
+  }
+
+  /// The parts of a sub-graph, which reads values of the graph around it.
+  ///
+  /// - Parameters:
+  ///   - narrowTypes: of its values.
+  ///   - lists: which of them are sequences or may be left out.
+  func inside(_ body: ONNXGraph, _ narrowTypes: [String: ONNXNarrowType], _ lists: Set<String>) -> ONNXParts {
+    var model = model
+    let own = Set(body.inputs.map(\.name)).union(body.nodes.flatMap(\.outputs))
+    model.graph.initializers = model.graph.initializers.filter { !own.contains($0.key) }
+      .merging(body.initializers) { _, inner in inner }
+    model.graph.sparse += body.sparse
+    model.graph.outputs = body.outputs
+    model.narrowTypes = model.narrowTypes.filter { !own.contains($0.key) }.merging(narrowTypes) { _, inner in inner }
+    model.listNames = model.listNames.subtracting(own).union(lists)
+    return ONNXParts(model, features, file: file, files: files)
+  }
+
+  func narrowType(_ name: String) -> ONNXNarrowType? { model.narrowTypes[name] }
 
   func graph(
     _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String], valued: Set<String> = []

@@ -1,7 +1,8 @@
 import KelvinGraph
 
 /// Mixtures of experts of the domain `com.microsoft`: ONNX Runtime's `ContribOperators.md`, and its kernels for how routes
-/// are weighted. Every expert sees every token; those that a token does not go to have no weight in its sum.
+/// are weighted. An expert computes the tokens that go to it: a loop takes them by tiles, as many as it needs, and adds what
+/// it computes to their sums.
 extension ONNXMapper {
   static let microsoftExperts: [ONNXMapper] = [mixture, quantizedMixture]
 
@@ -66,30 +67,59 @@ extension ONNXOperation {
     else { throw emitter.invalid("layers of \(layers.map { [$0.experts, $0.rows, $0.depth] }) for rows of \(width)") }
     let rows = try emitter.reshape(x, [tokens, width], step: "tokens")
     let routes = try routes(tokens, first.experts, normalizes: normalizes, scores: scores)
-    var sum: ValueID?
+    let tiles = try ExpertTiles(
+      emitter, routes, tokens: tokens, experts: first.experts, chosen: integer("k", default: 1))
+    let type = TensorType(emitter.scalar(x), [tokens, width])
+    var sum = emitter.zeros(type, step: "no_sum")
     for expert in 0..<first.experts {
       let step = "expert_\(expert)"
-      func linear(_ x: ValueID, _ layer: ExpertLayer, _ name: String) throws -> ValueID {
-        var operands = [x, try layer.weights(expert)]
-        if let bias = layer.bias {
-          guard emitter.shape(bias).count == layer.experts * layer.rows else {
-            throw emitter.invalid("a bias of \(emitter.type(bias)) for \(layer.experts) experts of \(layer.rows)")
-          }
-          let flat = try emitter.reshape(bias, [layer.experts * layer.rows], step: "\(name)_biases")
-          operands.append(try emitter.blocks([expert], of: flat, count: layer.experts, step: "\(step)/\(name)_bias"))
+      var operands = [
+        try linearOperands(first, expert, "first"), try linearOperands(second, expert, "second"),
+      ]
+      if let gate { operands.append(try linearOperands(gate, expert, "gate")) }
+      let depth = emitter.depth
+      let count = try tiles.count(of: expert)
+      let none = emitter.constant(integers: [0], .int64, shape: [])
+      let start = try tiles.isNeeded(none, of: count, step: "\(step)/any")
+      let region = try emitter.region(.body) {
+        let trip = try emitter.input("\(node.name)/\(step)/trip", TensorType(.int64, []))
+        let before = try emitter.input("\(node.name)/\(step)/before", type)
+        func linear(_ x: ValueID, _ layer: Int, _ name: String) throws -> ValueID {
+          let own = operands[layer].map { emitter.value($0, of: depth) }
+          return try emitter.add(
+            Linear(epilogue: Epilogue(hasBias: own.count > 1)), [x] + own, step: "\(step)/\(name)")
         }
-        return try emitter.add(
-          Linear(epilogue: Epilogue(hasBias: layer.bias != nil)), operands, step: "\(step)/\(name)")
+        let tile = try tiles.tile(trip, of: expert, depth: depth)
+        let own = try emitter.add(Gather(axis: 0), emitter.value(rows, of: depth), tile.tokens, step: "\(step)/own")
+        let inner = try linear(own, 0, "first")
+        let other = operands.count > 2 ? try linear(own, 2, "gate") : nil
+        let result = try linear(activated(inner, other, step: step), 1, "second")
+        let next = try emitter.binary(
+          .add, trip, emitter.constant(integers: [1], .int64, shape: []), step: "\(step)/next")
+        return [
+          try tiles.isNeeded(next, of: emitter.value(count, of: depth), step: "\(step)/more"),
+          try tile.adding(result, to: before, emitter, step: step),
+        ]
       }
-      let inner = try linear(rows, first, "first")
-      let other = try gate.map { try linear(rows, $0, "gate") }
-      let result = try linear(activated(inner, other, step: step), second, "second")
-      let share = try emitter.slice(
-        routes, [SliceRange(start: 0, count: tokens), SliceRange(start: expert, count: 1)], step: "\(step)/share")
-      let part = try emitter.binary(.multiply, result, share, step: "\(step)/part")
-      sum = try sum.map { try emitter.binary(.add, $0, part, step: "\(step)/sum") } ?? part
+      let most = emitter.constant(integers: [tiles.most], .int64, shape: [])
+      sum = try emitter.addControl(
+        Loop(carriedCount: 1, isConditional: true), [most, start, sum], [region], results: 2, step: step)[0]
     }
-    return try sum.map { [try emitter.reshape($0, emitter.shape(x))] } ?? []
+    return [try emitter.reshape(sum, emitter.shape(x))]
+  }
+
+  /// The weights of one expert's layer, and its bias where it has one.
+  private func linearOperands(_ layer: ExpertLayer, _ expert: Int, _ name: String) throws -> [ValueID] {
+    var operands = [try layer.weights(expert)]
+    if let bias = layer.bias {
+      guard emitter.shape(bias).count == layer.experts * layer.rows else {
+        throw emitter.invalid("a bias of \(emitter.type(bias)) for \(layer.experts) experts of \(layer.rows)")
+      }
+      let flat = try emitter.reshape(bias, [layer.experts * layer.rows], step: "\(name)_biases")
+      operands.append(
+        try emitter.blocks([expert], of: flat, count: layer.experts, step: "expert_\(expert)/\(name)_bias"))
+    }
+    return operands
   }
 
   /// The weight of each expert for each token, zero for those that it does not go to.

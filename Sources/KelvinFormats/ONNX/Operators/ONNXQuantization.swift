@@ -58,25 +58,7 @@ extension ONNXMapper {
     ]
   }
 
-  /// The convolution of what the integers stand for; a pass finds the integer products again.
-  private static let qLinearConv = ONNXMapper("QLinearConv") { c in
-    let weights = try c.input(3)
-    let kernel = c.integers("kernel_shape") ?? Array(c.emitter.shape(weights).dimensions.dropFirst(2))
-    let window = try c.window(kernel: kernel, over: try c.input(0))
-    var operands = [
-      try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "x"),
-      try c.dequantize(weights, try c.input(4), c.optional(5), axis: 0, step: "w"),
-    ]
-    if let bias = c.optional(8) {
-      let scale = try c.emitter.binary(.multiply, try c.input(1), try c.input(4), step: "bias_scale")
-      operands.append(
-        try c.dequantize(bias, try c.oneDimensional(scale, step: "bias_scales"), nil, axis: 0, step: "bias"))
-    }
-    let op = Convolution(
-      window: window, groups: c.integer("group", default: 1), epilogue: Epilogue(hasBias: operands.count == 3))
-    let product = try c.emitter.add(op, operands, step: "product")
-    return [try c.quantize(product, try c.input(6), c.optional(7), c.emitter.scalar(try c.input(0)))]
-  }
+  private static let qLinearConv = ONNXMapper("QLinearConv") { c in [try c.quantizedConvolution(of: try c.input(0))] }
 
   private static let qLinearMatMul = ONNXMapper("QLinearMatMul") { c in
     let a = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), axis: -2, step: "a")
@@ -87,6 +69,28 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
+  /// The convolution of what the integers stand for; a pass finds the integer products again.
+  ///
+  /// - Parameter x: the node's first input, channels first.
+  func quantizedConvolution(of x: ValueID, step: String? = nil) throws -> ValueID {
+    let weights = try input(3)
+    let kernel = integers("kernel_shape") ?? Array(emitter.shape(weights).dimensions.dropFirst(2))
+    let window = try window(kernel: kernel, over: x)
+    var operands = [
+      try dequantize(x, try input(1), optional(2), step: "x"),
+      try dequantize(weights, try input(4), optional(5), axis: 0, step: "w"),
+    ]
+    if let bias = optional(8) {
+      let scale = try emitter.binary(.multiply, try input(1), try input(4), step: "bias_scale")
+      operands.append(
+        try dequantize(bias, try oneDimensional(scale, step: "bias_scales"), nil, axis: 0, step: "bias"))
+    }
+    let op = Convolution(
+      window: window, groups: integer("group", default: 1), epilogue: Epilogue(hasBias: operands.count == 3))
+    let product = try emitter.add(op, operands, step: "product")
+    return try quantize(product, try input(6), optional(7), emitter.scalar(x), step: step)
+  }
+
   func quantize(
     _ x: ValueID, _ scale: ValueID, _ zero: ValueID?, _ scalar: ScalarType, axis: Int? = nil, step: String? = nil
   ) throws -> ValueID {

@@ -5,8 +5,8 @@ import KelvinGraph
 extension ONNXMapper {
   static let microsoftQuantization: [ONNXMapper] = [
     standard("QuantizeLinear"), standard("DequantizeLinear"), sum("QLinearAdd", .add), sum("QLinearMul", .multiply),
-    qLinearGlobalAveragePool, qLinearAveragePool, qGemm, qLinearConcat, qLinearSigmoid, qLinearLeakyRelu, dynamicMatMul,
-    matMulToFloat,
+    qLinearGlobalAveragePool, qLinearAveragePool, qGemm, qLinearConcat, qLinearSigmoid, qLinearLeakyRelu, qLinearConv,
+    dynamicMatMul, matMulToFloat,
   ]
 
   /// An operator that is as in the standard domain.
@@ -34,6 +34,16 @@ extension ONNXMapper {
       let result = try c.emitter.unary(function(c), x, step: "result")
       return [try c.quantize(result, try c.input(3), c.optional(4), c.emitter.scalar(try c.input(0)))]
     }
+  }
+
+  private static let qLinearConv = ONNXMapper("com.microsoft.QLinearConv") { c in
+    let x = try c.input(0)
+    guard c.flag("channels_last") else { return [try c.quantizedConvolution(of: x)] }
+    let rank = c.emitter.shape(x).rank
+    guard rank >= 3 else { throw c.emitter.invalid("no images: \(c.emitter.type(x))") }
+    let images = try c.emitter.transpose(x, [0, rank - 1] + Array(1..<(rank - 1)), step: "channels_first")
+    let result = try c.quantizedConvolution(of: images, step: "result")
+    return [try c.emitter.transpose(result, [0] + Array(2..<rank) + [1])]
   }
 
   private static let qLinearSigmoid = unary("QLinearSigmoid") { _ in .sigmoid }

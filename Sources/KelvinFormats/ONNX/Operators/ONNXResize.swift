@@ -61,10 +61,26 @@ extension ONNXMapper {
       let sampling = try c.sampling(convention, c.emitter.shape(x)[axis], targets[index], corners)
       resized.append((axis, targets[index].size, sampling))
     }
-    if let filter = try c.filter() {
-      return [try c.emitter.resample(x, resized, ratios: targets.map { 1 / $0.scale }, filter)]
+    let filter = try c.filter()
+    func resize(step: String? = nil) throws -> ValueID {
+      if let filter { return try c.emitter.resample(x, resized, ratios: targets.map { 1 / $0.scale }, filter) }
+      return try c.emitter.resize(x, resized, try c.interpolation(isFirst), step: step)
     }
-    return [try c.emitter.resize(x, resized, try c.interpolation(isFirst))]
+    guard region != nil else { return [try resize()] }
+    // What lies outside the input is neither interpolated nor repeated.
+    var (before, after) = ([Int](repeating: 0, count: rank), [Int](repeating: 0, count: rank))
+    var whole = c.emitter.shape(x)
+    for (index, (axis, size, sampling)) in resized.enumerated() {
+      let inside = sampling.inside(whole[axis], of: size)
+      (whole[axis], before[axis], after[axis]) = (size, inside.lowerBound, size - inside.upperBound)
+      resized[index] = (axis, inside.count, sampling.from(inside.lowerBound))
+    }
+    let value = Tensor([c.float("extrapolation_value", default: 0)], [])
+    guard resized.allSatisfy({ $0.size > 0 }) else {
+      return [try c.emitter.fill(whole, with: value.converted(to: c.emitter.scalar(x)))]
+    }
+    guard (before + after).contains(where: { $0 > 0 }) else { return [try resize()] }
+    return [try c.emitter.pad(try resize(step: "inside"), before: before, after: after, value: value)]
   }
 }
 
@@ -147,9 +163,7 @@ extension ONNXOperation {
     case "tf_half_pixel_for_nn": return Sampling(scale: ratio, offset: 0.5 * ratio)
     case "tf_crop_and_resize":
       guard let (start, end) = corners else { throw emitter.invalid("its region of interest does not fit its axes") }
-      guard (0...1).contains(start), (0...1).contains(end) else {
-        throw unsupported("a region of interest that lies outside the input")
-      }
+      guard start.isFinite, end.isFinite else { throw emitter.invalid("a region of interest from \(start) to \(end)") }
       let reach = Double(length - 1)
       return target.size > 1
         ? Sampling(scale: (end - start) * reach / Double(target.size - 1), offset: start * reach)

@@ -52,7 +52,7 @@ extension ONNXGraph {
   mutating func declareLists(around outer: Set<String> = []) throws(FormatError) {
     var names = outer.union(try listNames())
     for index in nodes.indices {
-      if nodes[index].qualifiedKind == ONNXControl.loop.name, var body = try nodes[index].loopBody() {
+      if nodes[index].qualifiedKind == ONNXControl.loop.name, var body = try ONNXWalkedLoop(nodes[index])?.body {
         for (place, name) in nodes[index].inputs.enumerated().dropFirst(2)
         where names.contains(name) && body.inputs[place].isUntyped {
           body.inputs[place].kind = .tensors
