@@ -128,8 +128,8 @@ import Testing
       (folder.write("one\n", "short.csv"), "line 1: expected a picture and its class, found 1 field"),
       (folder.write("\"a,b\n", "open.csv"), "line 1: a quoted field does not end"),
       (folder.write("{}", "set.json"), "is no data set"),
-      (folder.write("data/zero/0_0030.png,otter\n", "other.csv"), "none of the data set's 1 classes ('otter', …)"),
-      (folder.write("data/absent.png,zero\n", "gone.csv"), "none of 1 picture can be read: '"),
+      (folder.write("data/zero/0_0030.png,otter\n", "other.csv"), "the data set's only class, 'otter', is not one of"),
+      (folder.write("data/absent.png,zero\n", "gone.csv"), "the only picture cannot be read: '"),
     ] {
       let result = evaluate(path, "--units", "cpu")
       #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")

@@ -26,10 +26,14 @@ extension Evaluation {
         isChosen: verdict?.chosen == place, sections: sections(on: place).map(\.reported),
         mistakes: worst(of: place))
     }
+    let compared = comparisonTable.map {
+      EvaluationPage.Section.table(title: $0.title, columns: $0.columns, rows: $0.rows)
+    }
     return EvaluationPage(
       title: title, summary: subject, verdict: verdict?.sentence, measures: Self.measures.map(\.name),
       isShare: Self.decisive.unit == .share, isBetterWhenLarger: Self.decisive.isBetterWhenLarger, contestants: parts,
-      notes: contenders.indices.dropFirst().map(sentence) + remarks, kelvinVersion: kelvinVersion
+      comparison: compared, notes: (compared == nil ? contenders.indices.dropFirst().map(sentence) : []) + remarks,
+      kelvinVersion: kelvinVersion
     ).render()
   }
 

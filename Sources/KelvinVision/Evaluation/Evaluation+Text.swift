@@ -37,10 +37,19 @@ extension Evaluation {
     let devices = costs.enumerated().filter { $1.devices.count > 1 }.map { "\(names[$0]) runs on \($1.placement)" }
     // Of many, the one to use alone.
     let noted = contenders.count > Self.mostNoted ? [verdict?.chosen ?? 0] : Array(contenders.indices)
+    let compared = comparisonLines
     let sentences =
-      contenders.indices.dropFirst().map(sentence) + devices + noted.flatMap(notes)
+      (compared.isEmpty ? contenders.indices.dropFirst().map(sentence) : []) + devices + noted.flatMap(notes)
       + (verdict.map { [$0.sentence] } ?? [])
-    return (lines + sentences.flatMap { $0.wrapped(hangingIndent: 2) }).joined(separator: "\n")
+    return (lines + compared + sentences.flatMap { $0.wrapped(hangingIndent: 2) }).joined(separator: "\n")
+  }
+
+  private var comparisonLines: [String] {
+    guard let compared = comparisonTable else { return [] }
+    let inner = compared.columns.dropFirst().dropLast().map { TextTable.Column($0.uppercased(), .right) }
+    var table = TextTable([.init(compared.columns[0].uppercased(), shrinksTo: 12, cut: .beginning)] + inner + [.init("")])
+    for row in compared.rows { table.add(row) }
+    return ["", "\(compared.title):"] + table.lines(width: 80) + [""]
   }
 
   private func intervalText(of contender: Int) -> String {

@@ -90,7 +90,7 @@ extension DetectionEvaluation {
   public func details(of contender: Int) -> any Encodable & Sendable {
     let (result, precision) = (results[contender], results[contender].precision)
     return Details(
-      averagePrecision: precision.mean, interval: result.interval.map { [$0.lowerBound, $0.upperBound] },
+      averagePrecision: precision.mean, interval: result.interval?.ends,
       atHalf: precision.atHalf, atThreeQuarters: precision.atThreeQuarters, averageRecall: precision.recall,
       small: result.bySize[.small], medium: result.bySize[.medium], large: result.bySize[.large],
       classes: byClass(of: contender).map { Details.Class(label: labels[$0.label], averagePrecision: $0.share) })

@@ -113,7 +113,7 @@ extension SegmentationEvaluation {
     let result = results[contender]
     return Details(
       meanIntersectionOverUnion: result.scores.meanIntersectionOverUnion,
-      interval: result.interval.map { [$0.lowerBound, $0.upperBound] }, pixelAccuracy: result.scores.accuracy.share,
+      interval: result.interval?.ends, pixelAccuracy: result.scores.accuracy.share,
       pixels: result.scores.accuracy.trials,
       classes: overlaps(of: contender).map {
         Details.Class(
