@@ -1,7 +1,7 @@
 import KelvinBasics
 
 extension Evaluation {
-  /// Contenders that more is said of than figures.
+  /// Contenders that more is said of than figures, and classes that are named of one.
   private static var mostNoted: Int { 3 }
 
   /// What was found, for people, in at most 80 columns.
@@ -42,6 +42,14 @@ extension Evaluation {
       (compared.isEmpty ? contenders.indices.dropFirst().map(sentence) : []) + devices + noted.flatMap(notes)
       + (verdict.map { [$0.sentence] } ?? [])
     return (lines + compared + sentences.flatMap { $0.wrapped(hangingIndent: 2) }).joined(separator: "\n")
+  }
+
+  /// The classes that a contender is worst at, in a sentence; none where there is but one.
+  func noteOnWorst(_ classes: [(name: String, share: Double)], of contender: Int) -> [String] {
+    guard classes.count > 1 else { return [] }
+    let worst = classes.indices.sorted { (classes[$0].share, $0) < (classes[$1].share, $1) }.prefix(Self.mostNoted)
+    let shown = worst.map { "\(classes[$0].name) \(HumanReadable.percent(classes[$0].share))" }
+    return ["\(names[contender]) is worst at \(shown.joined(separator: ", "))"]
   }
 
   private var comparisonLines: [String] {
