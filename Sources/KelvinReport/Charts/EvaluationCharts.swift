@@ -19,7 +19,7 @@ enum EvaluationCharts {
   private static func table(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
     // Numbers stand right, all else left.
     let areWords = columns.indices.map { column in
-      rows.contains { row in row[column].first.map { !$0.isNumber && !"—−-".contains($0) } ?? false }
+      rows.contains { row in row[column].first.map { !$0.isNumber && !"—−-+<".contains($0) } ?? false }
     }
     func cells(_ texts: [String], _ element: Markup) -> [Markup] {
       texts.enumerated().map { column, text in
