@@ -93,7 +93,8 @@ PAPER = """(() => {
 })()"""
 # A4 between the margins of the style sheet, in CSS pixels.
 PAPER_WIDTH, PAPER_HEIGHT = 703, 1024
-# Of a PDF: a megabyte, and of a page of more than 170 layers or 42 pictures so much for each.
+# Of a PDF: a megabyte, and of a page of more than 170 layers or 42 pictures so much for each. Thumbnails of 400 pixels, which are
+# sharp on paper too, were 13 KiB in the mean of 89 photographs and 54 KiB at most, and what stands below each another 3 KiB.
 MOST_BYTES, LAYER_BYTES, PICTURE_BYTES = 1 << 20, 6 << 10, 24 << 10
 
 # Selecting by keyboard shows the layer's costs; a filter hides rows.
