@@ -3,9 +3,13 @@ package import KelvinBasics
 extension ImageFile {
   /// Decodes the picture in a file, of which no more is read than it takes to see it. Errors name it by `path`.
   ///
+  /// - Parameters:
+  ///   - path: of the file.
+  ///   - orientation: overrides the orientation in the file.
+  ///   - maximumPixels: the largest width times height that is decoded.
   /// - Throws: ``ImageError``: `unreadable` for what is not a readable regular file, and whatever decoding its bytes
   ///   throws.
-  package static func decode(
+  public static func decode(
     path: String, orientation: ImageOrientation? = nil, maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> DecodedImage {
     let file: OpenFile

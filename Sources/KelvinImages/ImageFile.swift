@@ -22,9 +22,14 @@ public struct DecodedImage: Hashable, Sendable {
 ///
 /// Decodes JPEG, PNG, WebP, TIFF, GIF (the first frame), BMP, HEIF and AVIF where libvips has them, converts embedded
 /// colour profiles to sRGB and composes alpha on black. All functions may be called from any thread; they block.
-package enum ImageFile {
+///
+/// ```swift
+/// let picture = try ImageFile.decode(path: "owl.heic")
+/// try Data(ImageFile.encode(picture.pixels, as: .jpeg(quality: 90))).write(to: URL(filePath: "owl.jpg"))
+/// ```
+public enum ImageFile {
   /// Pictures with more pixels are refused from their header alone.
-  package static let maximumPixels = 64 * 1024 * 1024
+  public static let maximumPixels = 64 * 1024 * 1024
   /// Files with more bytes are refused before they are read.
   package static let maximumFileBytes = 1 << 30
 
@@ -81,9 +86,18 @@ package enum ImageFile {
       pixels: decoded.pixels, orientation: orientation ?? essence.orientation ?? decoded.orientation)
   }
 
-  /// Decodes an encoded picture held in an array. See ``decode(_:name:orientation:maximumPixels:)-swift.method``.
-  package static func decode(
-    _ bytes: [UInt8], name: String, orientation: ImageOrientation? = nil, maximumPixels: Int = maximumPixels
+  /// Decodes an encoded picture held in an array.
+  ///
+  /// - Parameters:
+  ///   - bytes: the whole file.
+  ///   - name: what errors call the picture.
+  ///   - orientation: overrides the orientation in the file.
+  ///   - maximumPixels: the largest width times height that is decoded.
+  /// - Throws: ``ImageError``: `unknownFormat`, `tooLarge`, `corrupt` (also when only a part can be read),
+  ///   `decoderMissing`.
+  public static func decode(
+    _ bytes: [UInt8], name: String = "picture", orientation: ImageOrientation? = nil,
+    maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> DecodedImage {
     try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
       try decode(UnsafeRawBufferPointer(bytes), name: name, orientation: orientation, maximumPixels: maximumPixels)
@@ -91,7 +105,7 @@ package enum ImageFile {
   }
 
   /// Encodings that pictures are written in.
-  package enum Encoding: Hashable, Sendable {
+  public enum Encoding: Hashable, Sendable {
     /// Lossless; grey and alpha are kept.
     case png
     /// Lossy, without alpha; `quality` in 1...100.
@@ -107,13 +121,17 @@ package enum ImageFile {
 
   /// The picture as a file's bytes.
   ///
-  /// - Parameter level: how hard a PNG is compressed, 0...9; nil for libvips' own, 6.
+  /// - Parameters:
+  ///   - pixels: as they are to be seen: no orientation is written.
+  ///   - encoding: of the file.
+  ///   - level: how hard a PNG is compressed, 0...9; nil for libvips' own, 6.
+  ///   - name: what errors call the picture.
   /// - Throws: ``ImageError`` (`encodingFailed`, `decoderMissing`).
-  package static func encode(
+  public static func encode(
     _ pixels: PixelBuffer, as encoding: Encoding = .png, level: Int? = nil, name: String = "output"
   ) throws(ImageError) -> [UInt8] {
     try prepare()
-    if pixels.format == .bgra8 { return try encode(pixels.withRedFirst(), as: encoding, level: level, name: name) }
+    let pixels = pixels.inBytes.withRedFirst
     ck_image_enter(0)
     defer { ck_image_leave() }
     var message = Message()
@@ -215,10 +233,17 @@ private struct Message {
 }
 
 extension PixelBuffer {
-  /// The same picture with red and blue exchanged, as ``PixelFormat/rgba8``; for ``PixelFormat/bgra8`` only.
-  fileprivate func withRedFirst() -> PixelBuffer {
-    var swapped = bytes
-    for pixel in stride(from: 0, to: swapped.count, by: 4) { swapped.swapAt(pixel, pixel + 2) }
-    return PixelBuffer(trusted: swapped, width: width, height: height, format: .rgba8)
+  /// A picture in bytes with alpha, if any, behind red, green and blue: ``PixelFormat/rgba8``, or as it is.
+  fileprivate var withRedFirst: PixelBuffer {
+    guard format != .rgba8, let alpha = format.alphaOffset else { return self }
+    let (own, offsets) = (bytes, format.colorOffsets)
+    var turned = own
+    for pixel in stride(from: 0, to: own.count, by: 4) {
+      turned[pixel] = own[pixel + offsets.red]
+      turned[pixel + 1] = own[pixel + offsets.green]
+      turned[pixel + 2] = own[pixel + offsets.blue]
+      turned[pixel + 3] = own[pixel + alpha]
+    }
+    return PixelBuffer(trusted: turned, width: width, height: height, format: .rgba8)
   }
 }

@@ -85,14 +85,18 @@ package struct ImageSampler: Hashable, Sendable {
     guard let base = tensor.baseAddress else { return }
     let turned = cropAndScale.rotates ? orientation.turnedCounterClockwise : orientation
     let region = try checkedRegion(view, orientation)
+    let isBytes = view.format.isBytes
     let grid = SamplingGrid(
-      view, orientation: turned, region: region, target: (width, height), cropAndScale)
+      view, steps: isBytes ? (view.format.bytesPerPixel, view.bytesPerRow) : (1, view.width), orientation: turned,
+      region: region, target: (width, height), cropAndScale)
     if grid.columns.count < width || grid.rows.count < height {
       fillBars(base, convert)
     }
     withUnsafeTemporaryAllocation(of: Tap.self, capacity: grid.columns.count) { columns in
       grid.fillColumns(columns)
-      if order == .grayscale {
+      if !isBytes {
+        fillReading(view, grid, UnsafeBufferPointer(columns), base, convert)
+      } else if order == .grayscale {
         fillLuma(view, grid, UnsafeBufferPointer(columns), base, convert)
       } else {
         fillColor(view, grid, UnsafeBufferPointer(columns), base, convert)
@@ -173,6 +177,48 @@ package struct ImageSampler: Hashable, Sendable {
       }
     }
   }
+
+  /// Of a picture that is not in bytes: what its `inBytes` would give, of which the pixels that are needed are made.
+  @inline(__always)
+  private func fillReading<Element>(
+    _ view: PixelView, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
+    _ base: UnsafeMutablePointer<Element>, _ convert: (Int, Int) -> Element
+  ) {
+    let reader = PixelReader(view)
+    let strides = strides
+    for y in grid.rows {
+      let row = grid.row(y)
+      let (top, bottom) = (grid.origin + row.near, grid.origin + row.far)
+      var out = base + (y * width + grid.columns.lowerBound) * strides.pixel
+      for column in columns {
+        func pixel(_ place: Int) -> (red: Int, green: Int, blue: Int) {
+          reader.rgb(place % view.width, place / view.width)
+        }
+        let (a, b) = (pixel(top + column.near), pixel(top + column.far))
+        let (c, d) = (pixel(bottom + column.near), pixel(bottom + column.far))
+        let red = bilinear(a.red, b.red, c.red, d.red, column.weight, row.weight)
+        let green = bilinear(a.green, b.green, c.green, d.green, column.weight, row.weight)
+        let blue = bilinear(a.blue, b.blue, c.blue, d.blue, column.weight, row.weight)
+        if order == .grayscale {
+          out.pointee = convert(0, luma(red, green, blue))
+        } else {
+          out[0] = convert(0, order == .bgr ? blue : red)
+          out[strides.channel] = convert(1, green)
+          out[2 &* strides.channel] = convert(2, order == .bgr ? red : blue)
+        }
+        out += strides.pixel
+      }
+    }
+  }
+}
+
+/// Between two pixels above and two below, in exact integers, rounded half up.
+@inline(__always)
+private func bilinear(_ a: Int, _ b: Int, _ c: Int, _ d: Int, _ across: Int, _ down: Int) -> Int {
+  let bits = Tap.weightBits
+  let top = a &<< bits &+ (b &- a) &* across
+  let bottom = c &<< bits &+ (d &- c) &* across
+  return (top &<< bits &+ (bottom &- top) &* down &+ (1 &<< (2 &* bits &- 1))) &>> (2 &* bits)
 }
 
 /// The four stored pixels around one sample.
@@ -194,14 +240,9 @@ private struct Quad {
     self.down = down
   }
 
-  /// Bilinear in exact integers, rounded half up.
   @inline(__always)
   func sample(_ channel: Int) -> Int {
-    let bits = Tap.weightBits
-    let (a, b) = (Int(topNear[channel]), Int(topFar[channel]))
-    let (c, d) = (Int(bottomNear[channel]), Int(bottomFar[channel]))
-    let top = a &<< bits &+ (b &- a) &* across
-    let bottom = c &<< bits &+ (d &- c) &* across
-    return (top &<< bits &+ (bottom &- top) &* down &+ (1 &<< (2 &* bits &- 1))) &>> (2 &* bits)
+    bilinear(
+      Int(topNear[channel]), Int(topFar[channel]), Int(bottomNear[channel]), Int(bottomFar[channel]), across, down)
   }
 }

@@ -10,6 +10,9 @@ extension PixelBuffer {
   package func reduced(
     width: Int, height: Int, orientation: ImageOrientation = .up, taps: Int = 16
   ) throws(ImageError) -> PixelBuffer {
+    guard format.isBytes else {
+      return try inBytes.reduced(width: width, height: height, orientation: orientation, taps: taps)
+    }
     let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)
     let target: PixelFormat = format == .gray8 ? .gray8 : .rgb8
     guard let count = Self.byteCount(wide, high, target), count <= ImageFile.maximumPixels * 4 else {

@@ -38,7 +38,7 @@ extension PixelBuffer {
   package func resized(
     width: Int, height: Int, _ cropAndScale: ImageCropAndScale = .scaleToFill, orientation: ImageOrientation = .up
   ) throws(ImageError) -> PixelBuffer {
-    let target: PixelFormat = format == .gray8 ? .gray8 : .rgb8
+    let target: PixelFormat = format.isGray ? .gray8 : .rgb8
     guard let count = Self.byteCount(width, height, target), count <= ImageFile.maximumPixels * 4 else {
       throw ImageError(.tooLarge, "pixels", "\(width) x \(height) is not a size to scale a picture to")
     }

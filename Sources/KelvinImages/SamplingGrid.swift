@@ -1,5 +1,5 @@
-/// One target position along an axis: the two source positions it lies between, as byte offsets, and the weight of the
-/// second in units of 1/16384.
+/// One target position along an axis: the two source positions it lies between, as offsets, and the weight of the second in
+/// units of 1/16384.
 struct Tap {
   static let weightBits = 14
   var near: Int
@@ -7,13 +7,14 @@ struct Tap {
   var weight: Int
 }
 
-/// How target pixels map onto stored pixels: orientation, region, crop and scale folded into offsets per axis.
+/// How target pixels map onto stored pixels: orientation, region, crop and scale folded into offsets per axis: of bytes, or of
+/// pixels.
 ///
 /// Along an axis of `side` source pixels drawn on `drawn` target pixels, target pixel p (counted from the inset)
 /// samples at (p + 1/2) * side / drawn - 1/2, clamped to the source: half-pixel centres, two taps, no prefilter when
 /// shrinking. The fraction is rounded to 1/16384, which reproduces Core ML's measured responses, ties included.
 struct SamplingGrid {
-  /// Byte offset of the region's upright top left pixel.
+  /// Offset of the region's upright top left pixel.
   var origin: Int
   /// Target positions that the picture covers; the rest is zero.
   var columns: Range<Int>
@@ -43,16 +44,17 @@ struct SamplingGrid {
     }
   }
 
-  /// `region` lies within the upright picture.
+  /// - Parameters:
+  ///   - steps: how far a pixel is from the one to its left, and from the one above it, in units of the offsets.
+  ///   - region: lies within the upright picture.
   init(
-    _ view: PixelView, orientation: ImageOrientation, region: PixelRect, target: (width: Int, height: Int),
-    _ cropAndScale: ImageCropAndScale
+    _ view: PixelView, steps: (pixel: Int, row: Int), orientation: ImageOrientation, region: PixelRect,
+    target: (width: Int, height: Int), _ cropAndScale: ImageCropAndScale
   ) {
-    let pixel = view.format.channelCount
     let (reversedX, reversedY) = (orientation.reversesStoredX, orientation.reversesStoredY)
-    let storedStepX = reversedX ? -pixel : pixel
-    let storedStepY = reversedY ? -view.bytesPerRow : view.bytesPerRow
-    let first = (reversedX ? (view.width - 1) * pixel : 0) + (reversedY ? (view.height - 1) * view.bytesPerRow : 0)
+    let storedStepX = reversedX ? -steps.pixel : steps.pixel
+    let storedStepY = reversedY ? -steps.row : steps.row
+    let first = (reversedX ? (view.width - 1) * steps.pixel : 0) + (reversedY ? (view.height - 1) * steps.row : 0)
     let (stepX, stepY) = orientation.swapsAxes ? (storedStepY, storedStepX) : (storedStepX, storedStepY)
     let placed = cropAndScale.place(
       width: region.width, height: region.height, targetWidth: target.width, targetHeight: target.height)

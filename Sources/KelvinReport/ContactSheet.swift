@@ -42,14 +42,16 @@ package struct ContactSheet: Sendable {
   package func render() -> String {
     let filters = filters
     let buttons: [Markup] = filters.enumerated().map { index, filter in
-      "<button type=\"button\" data-filter=\"\(index)\" aria-pressed=\"false\">\(filter.name) <small>\(filter.count)</small></button>"
+      """
+      <button type="button" data-filter="\(index)" aria-pressed="false">\(filter.name) <small>\(filter.count)</small></button>
+      """
     }
     let numbers = Dictionary(uniqueKeysWithValues: filters.enumerated().map { ($1.name, $0) })
     let body: Markup = """
       <main>
       <header><h1>\(title)</h1><p class="soft">\(summary)</p></header>
-      <div class="tools" hidden><input type="search" placeholder="label or name" aria-label="Show pictures with this label or name">\
-      <output></output></div>
+      <div class="tools" hidden><input type="search" placeholder="label or name" \
+      aria-label="Show pictures with this label or name"><output></output></div>
       <div class="filters" hidden>\(buttons.count > 1 && filters.contains { $0.count > 1 } ? buttons : [])</div>
       <div class="sheet">\(pictures.map { Self.figure($0, numbers) })</div>
       <footer><p><small>Kelvin \(kelvinVersion)</small></p></footer>
@@ -113,8 +115,8 @@ package struct ContactSheet: Sendable {
     .filters button{font-size:14px;max-width:100%;overflow-wrap:anywhere;text-align:left}
     .filters button[aria-pressed=true]{background:var(--accent);border-color:var(--accent);color:var(--bg)}
     .filters button[aria-pressed=true] small{color:inherit}
-    @media(max-width:700px){.sheet{grid-template-columns:repeat(2,minmax(0,1fr));gap:16px 10px}.filters{flex-wrap:nowrap;overflow-x:auto;\
-    padding-bottom:6px}.filters button{flex:none;max-width:70vw}.tools input{flex:1}}
+    @media(max-width:700px){.sheet{grid-template-columns:repeat(2,minmax(0,1fr));gap:16px 10px}\
+    .filters{flex-wrap:nowrap;overflow-x:auto;padding-bottom:6px}.filters button{flex:none;max-width:70vw}.tools input{flex:1}}
     @media print{.filters{display:none}figure{break-inside:avoid}}
     """
 

@@ -67,16 +67,19 @@ package struct EvaluationPage: Sendable {
   package var isShare: Bool
   package var isBetterWhenLarger: Bool
   package var contestants: [Contestant]
+  /// How the others compare with the first, where that is a table rather than notes.
+  package var comparison: Section?
   package var notes: [String]
   package var kelvinVersion: String
 
   package init(
     title: String, summary: String, verdict: String?, measures: [String], isShare: Bool, isBetterWhenLarger: Bool,
-    contestants: [Contestant], notes: [String], kelvinVersion: String
+    contestants: [Contestant], comparison: Section? = nil, notes: [String], kelvinVersion: String
   ) {
     (self.title, self.summary, self.verdict, self.measures) = (title, summary, verdict, measures)
     (self.isShare, self.isBetterWhenLarger) = (isShare, isBetterWhenLarger)
-    (self.contestants, self.notes, self.kelvinVersion) = (contestants, notes, kelvinVersion)
+    (self.contestants, self.comparison, self.notes) = (contestants, comparison, notes)
+    self.kelvinVersion = kelvinVersion
   }
 
   /// - Returns: a complete HTML document in UTF-8.
@@ -86,6 +89,7 @@ package struct EvaluationPage: Sendable {
       <header><h1>\(title)</h1><p class="soft">\(summary)</p></header>
       \(verdict.map { "<div class=\"verdict\"><h2>Verdict</h2><p>\($0)</p></div>" as Markup } ?? "")
       <div class="panel"><div class="scroll">\(table)</div></div>
+      \(comparison.map { "<div class=\"halves wide\">\(EvaluationCharts.draw($0))</div>" as Markup } ?? "")
       <ul class="notes">\(notes.map { "<li>\($0)</li>" as Markup })</ul>
       \(contestants.count > 1 ? ParetoChart.section(of: self) : "")
       \(contestants.map(section))

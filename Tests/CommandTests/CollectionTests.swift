@@ -61,6 +61,20 @@ import Testing
     #expect(checked.status == 0 && checked.output.contains("\"pictures\": 3"), "\(checked.output)")
   }
 
+  @Test func anIndexingRunIsAPage() throws {
+    fixture.folder.write("no picture", "<b>.jpg")
+    let page = "\(fixture.folder.path)/run.html"
+    let result = fixture.index("--report", page)
+    #expect(result.status == 65, "\(result)")
+    let html = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
+    for text in ["What was done", "What there is", "What cannot be read", "/&lt;b&gt;.jpg", ">nine</td>", "\u{A0}/s."] {
+      #expect(html.contains(text), "\(text)")
+    }
+    guard PageTool.hasPython, PageTool.hasChromium else { return }
+    let checked = try PageTool.run("dev/page.py", "check", on: TemporaryFolder.read(page), suffix: ".html")
+    #expect(checked.status == 0 && checked.output.contains("\"tables\": 3"), "\(checked.output)")
+  }
+
   @Test func categoriesAreAContactSheetOfTheirSurestPictures() {
     #expect(fixture.index().status == 0)
     let sheet = "\(fixture.folder.path)/sheet.html"

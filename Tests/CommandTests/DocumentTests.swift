@@ -102,6 +102,21 @@ import Testing
     #expect(TemporaryFolder.entries(target) == ["classLabel_probs.json", "probabilities.npy"])
   }
 
+  @Test func onePredictionIsAPage() throws {
+    let folder = TemporaryFolder()
+    let page = "\(folder.path)/page.html"
+    let result = Kelvin.run(
+      "predict", Kelvin.digits, "--input", "image=\(Kelvin.image("7_0043.png"))", "--output-dir", "\(folder.path)/out",
+      "--report", page, "--json")
+    #expect(result.status == 0 && (try? JSONValue(result.output)) != nil, "\(result)")
+    let html = String(decoding: TemporaryFolder.read(page), as: UTF8.self)
+    #expect(html.contains("<td class=\"words\">classLabel</td>") && html.contains("one prediction took"), "\(html)")
+    #expect(html.contains("<h3>classLabel_probs</h3>") && html.contains("<td class=\"words\">seven</td>"))
+    guard PageTool.hasPython, PageTool.hasChromium else { return }
+    let checked = try PageTool.run("dev/page.py", "check", on: TemporaryFolder.read(page), suffix: ".html")
+    #expect(checked.status == 0 && checked.output.contains("\"tables\": 2"), "\(checked.output)")
+  }
+
   @Test func predictedArraysCanBeGivenBack() throws {
     let folder = TemporaryFolder()
     let array = folder.write(NumPyFile.bytes(shape: [1, 3, 64, 64], float64: { Double($0 % 256) }), "input.npy")

@@ -121,6 +121,15 @@ import Testing
     #expect(text.contains("class=\"front\"") && text.contains("<span class=\"tag\">pick</span>"))
   }
 
+  @Test func manyModelsAreComparedInOneTable() {
+    let page = "\(folder.path)/page.html"
+    let result = evaluate(dataset(), "--units", "cpu", "--units", "reference", "--pareto", "--report", page)
+    #expect(result.status == 0 && result.output.contains("\nAgainst cpu, full:\nMODEL "), "\(result)")
+    #expect(result.output.ranges(of: "not told apart").count == 5 && !result.output.contains("against cpu, full: "))
+    #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(result)")
+    #expect(String(decoding: TemporaryFolder.read(page), as: UTF8.self).contains("<h3>Against cpu, full</h3>"))
+  }
+
   @Test func whatCannotBeEvaluatedIsOneLine() throws {
     _ = dataset()
     for (path, words) in [
@@ -128,8 +137,8 @@ import Testing
       (folder.write("one\n", "short.csv"), "line 1: expected a picture and its class, found 1 field"),
       (folder.write("\"a,b\n", "open.csv"), "line 1: a quoted field does not end"),
       (folder.write("{}", "set.json"), "is no data set"),
-      (folder.write("data/zero/0_0030.png,otter\n", "other.csv"), "none of the data set's 1 classes ('otter', …)"),
-      (folder.write("data/absent.png,zero\n", "gone.csv"), "none of 1 picture can be read: '"),
+      (folder.write("data/zero/0_0030.png,otter\n", "other.csv"), "the data set's only class, 'otter', is not one of"),
+      (folder.write("data/absent.png,zero\n", "gone.csv"), "the only picture cannot be read: '"),
     ] {
       let result = evaluate(path, "--units", "cpu")
       #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")

@@ -44,6 +44,13 @@ import Testing
     #expect(stream.status == 64 && stream.errors.contains("--output"), "\(stream)")
   }
 
+  @Test func columnsAtFaultAreSaidOfTheTable() {
+    let twice = predict(["--csv", folder.write("a,b,b\n1,2,3\n", "twice.csv")])
+    #expect(twice.status == 65 && twice.errors.contains("twice.csv': the columns 2 and 3 are both called 'b'"), "\(twice)")
+    let few = predict(["--csv", folder.write("a,b,c\n1,2,3\n", "few.csv")])
+    #expect(few.status == 65 && few.errors.contains("few.csv': no column is there for the input 'd'"), "\(few)")
+  }
+
   @Test func aFaultIsALineWithItsPlaceAndLeavesWhatWasThere() {
     let input = folder.write("a,b,c,d\n1,2,3,4\n1,2,\u{1B}[31m,4\n5,6,7,8\n", "in.csv")
     let output = folder.write("before", "out.csv")

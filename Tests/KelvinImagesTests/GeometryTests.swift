@@ -59,9 +59,9 @@ import Testing
   @Test func readsRowsThatHaveGaps() throws {
     let bytes: [UInt8] = [1, 2, 3, 4, 5, 6, 99, 99, 7, 8, 9, 10, 11, 12]
     var tensor = [UInt8](repeating: 0, count: 12)
-    try bytes.withUnsafeBufferPointer { bytes in
-      let view = PixelView(
-        base: try #require(bytes.baseAddress), width: 2, height: 2, format: .rgb8, bytesPerRow: 8)
+    try bytes.withUnsafeBytes { bytes in
+      let plane = PixelPlane(try #require(bytes.baseAddress), bytesPerRow: 8)
+      let view = PixelView(width: 2, height: 2, format: .rgb8, planes: [plane])
       try tensor.withUnsafeMutableBufferPointer { tensor in
         try ImageSampler(width: 2, height: 2, order: .bgr).sample(view, into: tensor)
       }

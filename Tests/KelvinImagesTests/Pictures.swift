@@ -4,7 +4,8 @@ import KelvinImages
 
 func noise(_ width: Int, _ height: Int, _ format: PixelFormat, seed: Int) throws -> PixelBuffer {
   var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
-  let count = width * height * format.channelCount
+  let chroma = format.planeCount == 2 ? (width + 1) / 2 * ((height + 1) / 2) * 2 : 0
+  let count = width * height * format.bytesPerPixel + chroma
   let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
   return try PixelBuffer(width: width, height: height, format: format, bytes: bytes)
 }

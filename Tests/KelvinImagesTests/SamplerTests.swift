@@ -17,16 +17,14 @@ private struct Definition {
     rgb = (0..<width * height).map { pixel($0 % width, $0 / width) }
   }
 
-  init(_ picture: PixelBuffer) {
+  init(_ stored: PixelBuffer) {
+    let picture = stored.inBytes
     let channels = picture.format.channelCount
     self.init(width: picture.width, height: picture.height) { x, y in
       let at = (y * picture.width + x) * channels
       let pixel = picture.bytes[at..<at + channels].map(Double.init)
-      switch picture.format {
-      case .rgb8, .rgba8: return Array(pixel.prefix(3))
-      case .bgra8: return [pixel[2], pixel[1], pixel[0]]
-      case .gray8: return [pixel[0], pixel[0], pixel[0]]
-      }
+      let offsets = picture.format.colorOffsets
+      return [pixel[offsets.red], pixel[offsets.green], pixel[offsets.blue]]
     }
   }
 

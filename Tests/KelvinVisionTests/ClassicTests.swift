@@ -49,6 +49,39 @@ import Testing
     #expect(found.map { $0.labels.map(\.identifier) } == expected.map { $0.labels.map(\.identifier) })
   }
 
+  @Test func aSequenceOfPicturesIsSeenByOneRequestWhateverTheyAreGivenAs() throws {
+    let request = VNCoreMLRequest(model: try Self.model(Self.digits))
+    let handler = VNSequenceRequestHandler()
+    func top() -> String? { (request.results?.first as? VNClassificationObservation)?.identifier }
+    try handler.perform([request], onImageURL: Self.nine)
+    #expect(top() == "nine")
+    let seven = Self.nine.deletingLastPathComponent().appending(path: "7_0043.png")
+    try handler.perform([request], onImageData: try Data(contentsOf: seven))
+    #expect(top() == "seven")
+    let pixels = try ImageFile.decode(path: Self.nine.path).pixels
+    try handler.perform([request], on: pixels)
+    let upright = try #require(request.results as? [VNClassificationObservation])
+    try handler.perform([request], on: pixels.oriented(.down), orientation: .down)
+    let turned = try #require(request.results as? [VNClassificationObservation])
+    #expect(upright.map(\.confidence) == turned.map(\.confidence) && upright.first?.identifier == "nine")
+    #expect(throws: VisionError.self) { try handler.perform([request], onImageURL: URL(filePath: "/absent.png")) }
+    #expect(request.results == nil)
+  }
+
+  @Test func handlersTakeTheOptionsThatProgramsPass() throws {
+    let request = VNCoreMLRequest(model: try Self.model(Self.digits))
+    let options: [VNImageOption: Any] = [.properties: ["Orientation": 1], .cameraIntrinsics: [Float](repeating: 0, count: 9)]
+    let pixels = try ImageFile.decode(path: Self.nine.path).pixels
+    for handler in [
+      VNImageRequestHandler(url: Self.nine, options: options),
+      VNImageRequestHandler(data: try Data(contentsOf: Self.nine), orientation: .up, options: options),
+      VNImageRequestHandler(pixelBuffer: pixels, options: [:]),
+    ] {
+      try handler.perform([request])
+      #expect((request.results?.first as? VNClassificationObservation)?.identifier == "nine")
+    }
+  }
+
   @Test func aRequestThatFailsDoesNotKeepTheOthersFromTheirResults() throws {
     var errors = 0
     let model = try Self.model(Self.digits)

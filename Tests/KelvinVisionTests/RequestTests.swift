@@ -33,6 +33,28 @@ private struct MeanRed: ImageProcessingRequest {
     #expect(try await handler.perform(MeanRed()) == mean)
   }
 
+  @Test func seeAFrameOfVideoWhereItLies() async throws {
+    let request = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
+    let picture = try ImageFile.decode(path: Self.digit("9_0125.png").path).pixels
+    let (width, height) = (picture.width, picture.height)
+    let luma = stride(from: 0, to: picture.bytes.count, by: 3).map { picture.bytes[$0] }
+    let chroma = [UInt8](repeating: 128, count: (width + 1) / 2 * 2 * ((height + 1) / 2))
+    let gray = try PixelBuffer(width: width, height: height, format: .gray8, bytes: luma)
+    let expected = try await ImageRequestHandler(gray).perform(request).of(ClassificationObservation.self)
+    let found = try luma.withUnsafeBytes { luma in
+      try chroma.withUnsafeBytes { chroma in
+        let frame = try PixelBuffer(
+          width: width, height: height, format: .yCbCr709Full,
+          planes: [
+            PixelPlane(try #require(luma.baseAddress), bytesPerRow: width),
+            PixelPlane(try #require(chroma.baseAddress), bytesPerRow: (width + 1) / 2 * 2),
+          ])
+        return try ImageRequestHandler(frame).perform(request).of(ClassificationObservation.self)
+      }
+    }
+    #expect(found == expected && found.first?.identifier == "nine")
+  }
+
   @Test func failOnTheirOwnWhenAllArePerformed() async throws {
     let digits = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
     let handler = try ImageRequestHandler(Self.digit("3_0103.jpg"))

@@ -39,12 +39,13 @@ struct TableInputs: Sendable {
   ///   - columns: the names above the table's columns.
   ///   - given: the columns of inputs whose own names are not those of columns; nil where nobody can name any.
   ///   - kept: the names of columns that are copied.
+  ///   - table: the table, as errors name it, and how its cells are told apart.
   /// - Throws: `ModelError` naming a column that is missing or there twice, or an input that no table has.
   init(
-    _ function: Function, columns: [String], given: [String: [String]]?, kept: [String], separator: UInt8
+    _ function: Function, columns: [String], given: [String: [String]]?, kept: [String], of table: TableReader.Form
   ) throws(ModelError) {
     self.columns = columns
-    let places = try Self.places(columns)
+    let places = try Self.places(columns, table)
     if let unknown = given?.keys.sorted().first(where: { name in !function.inputs.contains { $0.name == name } }) {
       let known = function.inputs.map { "'\($0.name)'" }.joined(separator: ", ")
       throw ModelError(.parameters, "the model has no input '\(unknown)'; it has \(known)", fault: .request)
@@ -54,9 +55,9 @@ struct TableInputs: Sendable {
     for feature in function.inputs {
       try Self.check(feature)
       let names = given?[feature.name]
-      guard let source = try Self.source(feature, names, places) else {
+      guard let source = try Self.source(feature, names, places, table) else {
         guard feature.isOptional || feature.defaultValue != nil else {
-          throw Self.missing(feature, columns, separator, canBeNamed: given != nil)
+          throw Self.missing(feature, columns, table, canBeNamed: given != nil)
         }
         absent.append(feature.name)
         inputs.append(Input(feature: feature, source: .nowhere, width: feature.rowWidth, missing: nil))
@@ -90,11 +91,11 @@ struct TableInputs: Sendable {
     self.remarks = remarks
   }
 
-  private static func places(_ columns: [String]) throws(ModelError) -> [String: Int] {
+  private static func places(_ columns: [String], _ table: TableReader.Form) throws(ModelError) -> [String: Int] {
     var places: [String: Int] = [:]
     for (place, name) in columns.enumerated() {
       if let first = places.updateValue(place, forKey: name) {
-        throw ModelError(.io, "the columns \(first + 1) and \(place + 1) are both called '\(name)'")
+        throw table.fault("the columns \(first + 1) and \(place + 1) are both called '\(name)'")
       }
     }
     return places
@@ -112,7 +113,7 @@ struct TableInputs: Sendable {
   }
 
   private static func source(
-    _ feature: Feature, _ given: [String]?, _ places: [String: Int]
+    _ feature: Feature, _ given: [String]?, _ places: [String: Int], _ table: TableReader.Form
   ) throws(ModelError) -> Source? {
     let width = feature.rowWidth
     if let given {
@@ -138,21 +139,20 @@ struct TableInputs: Sendable {
     var found: [Int] = []
     for element in 0..<width {
       guard let place = places["\(feature.name)[\(element)]"] else {
-        throw ModelError(
-          .io,
+        throw table.fault(
           "the input '\(feature.name)' has \(width) numbers, and no column is called '\(feature.name)[\(element)]'")
       }
       found.append(place)
     }
     if places["\(feature.name)[\(width)]"] != nil {
-      throw ModelError(
-        .io, "the input '\(feature.name)' has \(width) numbers, and a column is called '\(feature.name)[\(width)]'")
+      throw table.fault(
+        "the input '\(feature.name)' has \(width) numbers, and a column is called '\(feature.name)[\(width)]'")
     }
     return .elements(found)
   }
 
   private static func missing(
-    _ feature: Feature, _ columns: [String], _ separator: UInt8, canBeNamed: Bool
+    _ feature: Feature, _ columns: [String], _ table: TableReader.Form, canBeNamed: Bool
   ) -> ModelError {
     let expected =
       switch feature.rowWidth {
@@ -162,14 +162,13 @@ struct TableInputs: Sendable {
       }
     var remedy = canBeNamed ? "; an input of another name is given by --columns \(feature.name)=COLUMN" : ""
     let others: [UInt8] = [UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: ",")]
-    if canBeNamed, columns.count == 1, let other = others.first(where: { $0 != separator && columns[0].utf8.contains($0) }) {
+    if canBeNamed, columns.count == 1, let other = others.first(where: { $0 != table.separator && columns[0].utf8.contains($0) }) {
       let name = other == UInt8(ascii: "\t") ? "tab" : "'\(Character(Unicode.Scalar(other)))'"
       remedy = "; is it separated by other characters? --separator \(name)"
     }
-    return ModelError(
-      .io,
-      "no column is there for the input '\(feature.name)' (\(feature.type.text)): \(expected), found \(list(columns))\(remedy)"
-    )
+    return table.fault(
+      "no column is there for the input '\(feature.name)' (\(feature.type.text)): \(expected), "
+        + "found \(list(columns))\(remedy)")
   }
 
   /// The first few names.

@@ -27,14 +27,14 @@ struct TablePredictor: Sendable {
   private let separator: UInt8
   private let skipsFaults: Bool
 
-  init(_ prediction: TablePrediction, columns: [String], separator: UInt8) throws(ModelError) {
+  init(_ prediction: TablePrediction, columns: [String], of table: TableReader.Form) throws(ModelError) {
     predictor = prediction.model.predictor
     let function = prediction.model.function
     inputs = try TableInputs(
-      function, columns: columns, given: prediction.columns, kept: prediction.keptColumns, separator: separator)
-    outputs = try TableOutputs(function, separator: separator)
+      function, columns: columns, given: prediction.columns, kept: prediction.keptColumns, of: table)
+    outputs = try TableOutputs(function, separator: table.separator)
     walk = RowWalk(function)
-    self.separator = separator
+    separator = table.separator
     skipsFaults = prediction.skipsFaultyRows
   }
 

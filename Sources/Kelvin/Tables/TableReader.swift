@@ -18,6 +18,9 @@ struct TableReader {
   struct Form: Sendable {
     let name: String
     let separator: UInt8
+
+    /// What is wrong with the table as a whole.
+    func fault(_ reason: String) -> ModelError { ModelError(.io, "'\(name)': \(reason)") }
   }
 
   let form: Form

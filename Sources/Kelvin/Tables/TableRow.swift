@@ -65,13 +65,14 @@ package struct TableRowReader: Sendable {
   private let inputs: TableInputs
   private let files: FeatureReader
 
-  /// - Parameter columns: the names above the table's columns.
+  /// - Parameter row: one of the table that is to be read.
   /// - Throws: `ModelError` naming a column that is missing or there twice, or an input that no table has.
-  package init(_ function: Function, columns: [String]) throws(ModelError) {
-    inputs = try TableInputs(function, columns: columns, given: nil, kept: [], separator: UInt8(ascii: ","))
+  package init(_ function: Function, rowsLike row: TableRow) throws(ModelError) {
+    let table = TableReader.Form(name: row.table, separator: UInt8(ascii: ","))
+    inputs = try TableInputs(function, columns: row.columns, given: nil, kept: [], of: table)
     files = FeatureReader(function)
     usedColumns = inputs.usedColumns
-    self.columns = columns
+    columns = row.columns
   }
 
   /// The values of a row, those that are left out apart. An array may be the path of a `.npy` file, from the table's folder.

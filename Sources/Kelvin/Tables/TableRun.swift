@@ -65,7 +65,7 @@ final class TableRun: Sendable {
     }
     let table = try TableReader(stream, separator: separator, cancellation)
     self.input = table.form
-    predictor = try TablePredictor(prediction, columns: table.columns, separator: separator)
+    predictor = try TablePredictor(prediction, columns: table.columns, of: table.form)
     var result = TablePrediction.Result()
     result.columns = predictor.names
     result.remarks = predictor.remarks

@@ -126,13 +126,15 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
     let costs = try costs(of: evaluation, in: dataset)
     // First what nothing can keep from being said: a full disk does not undo an hour's work.
     if output.json {
-      printJSON(try evaluation.json(costs: costs))
+      printJSON(try Progress.during("comparing") { try evaluation.json(costs: costs) })
     } else {
-      Console.print(evaluation.text(costs: costs, showsFront: pareto))
+      Console.print(Progress.during("comparing") { evaluation.text(costs: costs, showsFront: pareto) })
     }
     if let saveCurves { try save(evaluation, to: saveCurves) }
     if let report {
-      try LocalFile.write(evaluation.page(title: datasetPath.lastPathPart, costs: costs).utf8, to: report)
+      let page = Progress.during("drawing") { evaluation.page(title: datasetPath.lastPathPart, costs: costs) }
+      try LocalFile.write(page.utf8, to: report)
+      Console.note("wrote \(report)")
     }
     if !evaluation.faults.isEmpty { throw SilentFailure(status: .badData) }
   }

@@ -12,7 +12,8 @@ struct IndexCommand: ParsableCommand, ModelCommand {
       What the model sees is kept in one SQLite file (docs/index-format.md), which 'search' and 'categories' read, also \
       while it is filled. A later run sees only what is new or has changed; files that were moved or copied are \
       recognised by their contents, and what is gone is dropped. Interrupting keeps what was done, and the next run goes \
-      on. Names that begin with a point are passed over. A picture that cannot be read is a line and never the end.
+      on. Names that begin with a point are passed over. A picture that cannot be read is a line and never the end. A \
+      page of --report says what was done, what there is and what cannot be read.
       """)
 
   @OptionGroup var collection: CollectionOptions
@@ -50,6 +51,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
   @OptionGroup var fitting: CropOption
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
+  @OptionGroup var page: ReportOption
   @OptionGroup var output: OutputOptions
 
   private struct Fault: Encodable {
@@ -133,20 +135,71 @@ struct IndexCommand: ParsableCommand, ModelCommand {
   private func report(_ update: PhotoUpdate, _ index: PhotoIndex, _ faults: [Fault]) throws {
     let count = try recognizing { () throws(VisionError) in try index.count() }
     if output.json {
-      return try printJSON(
+      try printJSON(
         Document(
           folder: collection.folder, index: index.url.relativePath, pictures: count, seen: update.seen,
           unchanged: update.unchanged, recognized: update.recognized, dropped: update.dropped,
           unreadable: update.unreadable, complete: update.isComplete, seconds: update.seconds, faults: faults))
+    } else {
+      Console.print(Self.sentence(update, count))
     }
-    let parts = [
-      (update.seen, "seen"), (update.unchanged, "unchanged"), (update.recognized, "recognised by their contents"),
-      (update.dropped, "gone"), (update.unreadable, "unreadable"),
-    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-    let rate = update.seen > 0 ? ", \(HumanReadable.perSecond(Double(update.seen) / max(update.seconds, 1e-9)))" : ""
-    let sum = parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))"
-    Console.print(
-      "\(count) picture\(count == 1 ? "" : "s") in the index\(sum); \(HumanReadable.seconds(update.seconds))\(rate)")
     if !update.isComplete { Console.note("ended early; run it again to go on") }
+    try page.write(try resultPage(update, index, count, faults))
   }
+
+  private static func sentence(_ update: PhotoUpdate, _ count: Int) -> String {
+    let parts = update.parts.map { "\($0.count) \($0.what)" }
+    let rate = update.rate.map { ", \(HumanReadable.perSecond($0))" } ?? ""
+    let sum = parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))"
+    return "\(counted(count, "picture")) in the index\(sum); \(HumanReadable.seconds(update.seconds))\(rate)"
+  }
+
+  /// Rows of a table on a page at most.
+  private static let mostShown = 200
+
+  private func resultPage(
+    _ update: PhotoUpdate, _ index: PhotoIndex, _ count: Int, _ faults: [Fault]
+  ) throws -> ResultPage {
+    let categories = try recognizing { () throws(VisionError) in try index.categories() }
+    func title(_ words: String, _ all: Int) -> String {
+      all > Self.mostShown ? "\(words): the first \(Self.mostShown) of \(all)" : words
+    }
+    var tables = [
+      ResultPage.Table(
+        title: "What was done", columns: ["Pictures", "Count"],
+        rows: update.parts.map { [$0.what, "\($0.count)"] } + [["in the index", "\(count)"]])
+    ]
+    if !categories.isEmpty {
+      let rows = categories.prefix(Self.mostShown).map { category in
+        let share = Double(category.count) / Double(max(count, 1))
+        return [category.identifier, "\(category.count)", HumanReadable.percent(share), category.example]
+      }
+      tables.append(
+        .init(
+          title: title("What there is", categories.count), columns: ["Category", "Pictures", "Share", "Surest"],
+          rows: rows))
+    }
+    if !faults.isEmpty {
+      tables.append(
+        .init(
+          title: title("What cannot be read", faults.count), columns: ["Picture", "Why"],
+          rows: faults.prefix(Self.mostShown).map { [$0.image, $0.error] }))
+    }
+    let end = update.isComplete ? "" : " It ended early; run again, it goes on."
+    return ResultPage(
+      title: collection.folder.lastPathPart, summary: "\(Self.sentence(update, count)).\(end)", tables: tables)
+  }
+}
+
+extension PhotoUpdate {
+  /// What became of how many pictures, in words, where there are any.
+  fileprivate var parts: [(count: Int, what: String)] {
+    [
+      (seen, "seen"), (unchanged, "unchanged"), (recognized, "recognised by their contents"), (dropped, "gone"),
+      (unreadable, "unreadable"),
+    ].filter { $0.0 > 0 }
+  }
+
+  /// Pictures that the model saw in a second; nil where it saw none.
+  fileprivate var rate: Double? { seen > 0 ? Double(seen) / max(seconds, 1e-9) : nil }
 }

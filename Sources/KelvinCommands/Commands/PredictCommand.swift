@@ -10,7 +10,7 @@ struct PredictCommand: ParsableCommand, ModelCommand {
     discussion: """
       Tensors are written as NAME.npy, images as NAME.png, dictionaries and sequences as NAME.json; numbers and texts are \
       printed. In a file's name, characters outside A-Z a-z 0-9 . _ - become _. An optional input may be left out; with \
-      --seed the others may be too, and are made up.
+      --seed the others may be too, and are made up. A page of --report has the same, and the largest of a dictionary.
 
       With --csv every row of a table is predicted, whatever its size: 'kelvin predict prices.mlmodel --csv in.csv \
       --output out.csv'. Each input is read from the column of its name, an array from name[0], name[1] … or from lists such \
@@ -36,6 +36,7 @@ struct PredictCommand: ParsableCommand, ModelCommand {
   var outputDir: String?
 
   @OptionGroup var table: TableOptions
+  @OptionGroup var page: ReportOption
   @OptionGroup var pictures: PictureOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
@@ -55,14 +56,19 @@ struct PredictCommand: ParsableCommand, ModelCommand {
     guard table.csv != nil || outputDir != nil else {
       throw ValidationError("--output-dir says where outputs go, or --csv which table to predict for")
     }
-    guard table.csv != nil, !inputs.isEmpty || outputDir != nil || options.seed != nil else { return }
-    throw ValidationError("--csv takes inputs from the table; it cannot be used with --input, --seed or --output-dir")
+    guard table.csv != nil else { return }
+    guard inputs.isEmpty, outputDir == nil, options.seed == nil else {
+      throw ValidationError("--csv takes inputs from the table; it cannot be used with --input, --seed or --output-dir")
+    }
+    guard page.report == nil || table.isOutputFile else {
+      throw ValidationError("--report shows rows of the table of predictions; name a file for it with --output")
+    }
   }
 
   func run() throws {
     var configuration = try options.configuration(units: units.units)
     configuration.lastPass = passes.stopAfterPass
-    if let csv = table.csv { return try table.run(csv, model, configuration, output) }
+    if let csv = table.csv { return try table.run(csv, model, configuration, page, output) }
     if let outputDir { try predictOnce(configuration, into: outputDir) }
   }
 
@@ -86,15 +92,42 @@ struct PredictCommand: ParsableCommand, ModelCommand {
     try LocalFile.makeFolder(outputDir)
     let written = try FeatureWriter(folder: outputDir).write(result.features, order: model.modelDescription.outputNames)
     if output.json {
-      return try printJSON(
+      try printJSON(
         Report(
           outputs: Dictionary(uniqueKeysWithValues: written), seconds: result.seconds, model: self.model,
           units: units.units.description, outages: model.outages.isEmpty ? nil : model.outages))
+    } else {
+      Console.print(Self.table(written).text() + "\n\n" + Self.duration(result.seconds))
     }
+    try page.write(page(of: written, result.features, result.seconds))
+  }
+
+  private static func table(_ written: [(name: String, output: WrittenFeature)]) -> TextTable {
     var table = TextTable(
       .init("OUTPUT", shrinksTo: 16), .init("TYPE"), .init("VALUE OR FILE", shrinksTo: 24, cut: .beginning))
     for (name, output) in written { table.add(name, output.typeText, output.valueText) }
-    Console.print(table.text() + "\n\n" + "one prediction took \(HumanReadable.seconds(result.seconds))")
+    return table
+  }
+
+  private static func duration(_ seconds: Double) -> String { "one prediction took \(HumanReadable.seconds(seconds))" }
+
+  /// Entries of a dictionary on a page at most: its file has all.
+  private static let mostEntries = 20
+
+  private func page(
+    of written: [(name: String, output: WrittenFeature)], _ features: DictionaryFeatureProvider, _ seconds: Double
+  ) -> ResultPage {
+    let dictionaries = written.compactMap { name, _ -> ResultPage.Table? in
+      guard let entries = features[name]?.dictionaryValue, !entries.isEmpty else { return nil }
+      let largest = entries.map { (label: $0.key.description, number: $0.value) }
+        .sorted { ($1.number, $0.label) < ($0.number, $1.label) }.prefix(Self.mostEntries)
+      let title = largest.count < entries.count ? "\(name): the largest \(largest.count) of \(entries.count)" : name
+      return .init(
+        title: title, columns: ["Label", "Value"],
+        rows: largest.map { [$0.label, HumanReadable.significant($0.number)] })
+    }
+    return ResultPage(
+      title: model.lastPathPart, summary: Self.duration(seconds), tables: [.init(Self.table(written))] + dictionaries)
   }
 }
 

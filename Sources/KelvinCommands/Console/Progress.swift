@@ -45,6 +45,13 @@ final class Progress: Sendable {
     }
   }
 
+  /// Shows that something is going on until it is done.
+  static func during<Value>(_ label: String, _ work: () throws -> Value) rethrows -> Value {
+    let progress = Progress(label)
+    defer { progress.finish() }
+    return try work()
+  }
+
   func finish() {
     state.withLock { state in
       Self.erase(&state)

@@ -50,7 +50,9 @@ struct CurvesOption: ParsableArguments {
 
   func read() throws -> PrecisionRecallCurves? {
     try curves.map { path in
-      try recognizing { () throws(VisionError) in try PrecisionRecallCurves(contentsOf: URL(filePath: path)) }
+      do throws(VisionError) { return try PrecisionRecallCurves(contentsOf: URL(filePath: path)) } catch {
+        throw InputError(error.description)
+      }
     }
   }
 }

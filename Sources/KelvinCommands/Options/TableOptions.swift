@@ -28,22 +28,18 @@ struct TableOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Columns to copy before the predictions: id,date.", valueName: "column,…"))
   var keep: String?
 
-  @OptionGroup var page: ReportOption
-
   @Flag(help: "Leave predictions of faulty rows empty, say why, and go on.")
   var keepGoing = false
 
   func validate() throws {
-    guard csv == nil else {
-      if page.report != nil, outputFile.map(isStream) ?? true {
-        throw ValidationError("--report shows rows of the table of predictions; name a file for it with --output")
-      }
-      return
-    }
-    guard outputFile == nil, columns.isEmpty, keep == nil, separator == nil, page.report == nil, !keepGoing else {
-      throw ValidationError("--output, --separator, --columns, --keep, --report and --keep-going belong to --csv")
+    guard csv == nil else { return }
+    guard outputFile == nil, columns.isEmpty, keep == nil, separator == nil, !keepGoing else {
+      throw ValidationError("--output, --separator, --columns, --keep and --keep-going belong to --csv")
     }
   }
+
+  /// Whether predictions go where they can be read again.
+  var isOutputFile: Bool { outputFile.map { !isStream($0) } ?? false }
 
   /// Whether what is written there cannot be read again.
   private func isStream(_ path: String) -> Bool { path == "-" || path.hasPrefix("/dev/") }
@@ -61,7 +57,9 @@ struct TableOptions: ParsableArguments {
   }
 
   /// Predicts for every row.
-  func run(_ csv: String, _ path: String, _ configuration: ModelConfiguration, _ output: OutputOptions) throws {
+  func run(
+    _ csv: String, _ path: String, _ configuration: ModelConfiguration, _ page: ReportOption, _ output: OutputOptions
+  ) throws {
     let target = outputFile ?? "-"
     guard !output.json || target != "-" else {
       throw UsageError("--json takes standard output; name a file for the predictions with --output")
@@ -85,12 +83,12 @@ struct TableOptions: ParsableArguments {
     }
     let seconds = (ContinuousClock.now - began).inSeconds
     progress.finish()
-    try report(done, seconds, target, path, model, output)
+    try report(done, seconds, target, path, model, page, output)
   }
 
   private func report(
     _ done: TablePrediction.Result, _ seconds: Double, _ target: String, _ path: String, _ model: Model,
-    _ output: OutputOptions
+    _ page: ReportOption, _ output: OutputOptions
   ) throws {
     done.remarks.forEach(Console.note)
     model.remarks.forEach(Console.note)

@@ -18,7 +18,7 @@ public final class PixelBacking: @unchecked Sendable {
 
   /// A black picture in memory of its own, without gaps between rows.
   ///
-  /// - Throws: `ModelError` with code `featureType` for a size that no picture has.
+  /// - Throws: `ModelError` with code `featureType` for a size that no picture has, or a format that is not of bytes.
   public convenience init(width: Int, height: Int, format: PixelFormat) throws(ModelError) {
     let bytesPerRow = width.multipliedReportingOverflow(by: format.channelCount)
     try Self.check(width, height, format, bytesPerRow.overflow ? -1 : bytesPerRow.partialValue)
@@ -39,8 +39,8 @@ public final class PixelBacking: @unchecked Sendable {
   ///   - format: how a pixel is stored.
   ///   - bytesPerRow: bytes from one row to the next.
   ///   - deallocator: called with the pointer when nobody uses the picture any more.
-  /// - Throws: `ModelError` with code `featureType` for a size that no picture has, or rows that overlap. The
-  ///   deallocator is not called then.
+  /// - Throws: `ModelError` with code `featureType` for a size that no picture has, a format that is not of bytes, or rows that
+  ///   overlap. The deallocator is not called then.
   public init(
     dataPointer: UnsafeMutableRawPointer, width: Int, height: Int, format: PixelFormat, bytesPerRow: Int,
     deallocator: (@Sendable (UnsafeMutableRawPointer) -> Void)? = nil
@@ -59,6 +59,9 @@ public final class PixelBacking: @unchecked Sendable {
   private static func check(
     _ width: Int, _ height: Int, _ format: PixelFormat, _ bytesPerRow: Int
   ) throws(ModelError) {
+    guard format.isBytes else {
+      throw ModelError(.featureType, "a prediction writes pictures of 8 bits a channel, not of \(format)")
+    }
     let row = width.multipliedReportingOverflow(by: format.channelCount)
     let total = bytesPerRow.multipliedReportingOverflow(by: height)
     guard width > 0, height > 0, !row.overflow, bytesPerRow >= row.partialValue, !total.overflow,
@@ -105,7 +108,7 @@ public final class PixelBacking: @unchecked Sendable {
             let value = planar[channel * pixels + y * width + x]
             row[x * step + place] = UInt8(((value > 0 ? min(value, 255) : 0) + 0.5).rounded(.down))
           }
-          if step == 4 { row[x * step + 3] = 255 }
+          if let alpha = format.alphaOffset { row[x * step + alpha] = 255 }
         }
       }
     }

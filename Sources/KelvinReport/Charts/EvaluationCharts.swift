@@ -19,7 +19,7 @@ enum EvaluationCharts {
   private static func table(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
     // Numbers stand right, all else left.
     let areWords = columns.indices.map { column in
-      rows.contains { row in row[column].first.map { !$0.isNumber && !"—−-".contains($0) } ?? false }
+      rows.contains { row in row[column].first.map { !$0.isNumber && !"—−-+<".contains($0) } ?? false }
     }
     func cells(_ texts: [String], _ element: Markup) -> [Markup] {
       texts.enumerated().map { column, text in
@@ -28,9 +28,10 @@ enum EvaluationCharts {
     }
     let lines: [Markup] = rows.map { "<tr>\(cells($0, "td"))</tr>" }
     let isTall: Markup = rows.count > mostRowsShown ? " tall" : ""
-    let headings = cells(columns, "th")
+    let heading: Markup = title.isEmpty ? "" : "<h3>\(title)</h3>"
     return """
-      <div>\(title.isEmpty ? "" : "<h3>\(title)</h3>" as Markup)<div class="scroll\(isTall)"><table><thead><tr>\(headings)</tr></thead><tbody>\(lines)</tbody></table></div></div>
+      <div>\(heading)<div class="scroll\(isTall)"><table><thead><tr>\(cells(columns, "th"))</tr></thead>\
+      <tbody>\(lines)</tbody></table></div></div>
       """
   }
 
@@ -55,8 +56,10 @@ enum EvaluationCharts {
     }
     let drawing = frame(
       "Share of right answers against their confidence", below: "confidence 0 %", above: "100 %",
-      "<path d=\"M\(x(0)) \(y(0))L\(x(1)) \(y(1))\" class=\"even\"/><text x=\"\(left - 4)\" y=\"\(top + 8)\" text-anchor=\"end\">right</text>\(marks)"
-    )
+      """
+      <path d="M\(x(0)) \(y(0))L\(x(1)) \(y(1))" class="even"/>\
+      <text x="\(left - 4)" y="\(top + 8)" text-anchor="end">right</text>\(marks)
+      """)
     return """
       <div><h3>Is it as often right as it is believed?</h3>\(drawing)<p class="soft">On the line, answers of a confidence are \
       right in that share of the pictures; below it they are believed too much.</p></div>
@@ -84,8 +87,8 @@ enum EvaluationCharts {
 
   static let style: Markup = """
     .tall thead th{background:var(--bg)}.halves+h3{margin-top:26px}
-    .halves th:first-child,.halves td:first-child{text-align:left;white-space:normal}.words{text-align:left!important;white-space:normal!important;\
-    overflow-wrap:break-word}
+    .halves th:first-child,.halves td:first-child{text-align:left;white-space:normal}\
+    .words{text-align:left!important;white-space:normal!important;overflow-wrap:break-word}
     .chart{margin:8px 0;max-width:560px}.chart svg{width:100%;height:auto;display:block}
     .chart .axis,.chart .even,.chart .reach,.chart .tickline{fill:none;stroke:var(--line);stroke-width:1}
     .chart .even{stroke:var(--soft);stroke-dasharray:3 3}.chart .reach{stroke:var(--d0);stroke-width:2}

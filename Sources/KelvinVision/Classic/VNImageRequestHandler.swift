@@ -1,6 +1,24 @@
 public import FoundationEssentials
 public import Kelvin
 
+/// Something to know of a picture besides its pixels, as Vision's handlers take it.
+///
+/// No request here asks for any of them, as no request of Vision's with a Core ML model does: they are taken so that programs
+/// that pass them are the same here.
+public struct VNImageOption: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+
+  /// An option by its name.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// What a picture's file says besides its pixels. Its orientation is read from the file, or given to the handler.
+  public static let properties = VNImageOption(rawValue: "VNImageOptionProperties")
+  /// The lens's focal length and centre.
+  public static let cameraIntrinsics = VNImageOption(rawValue: "VNImageOptionCameraIntrinsics")
+  /// What draws pictures that are only described.
+  public static let ciContext = VNImageOption(rawValue: "VNImageOptionCIContext")
+}
+
 /// A picture, and requests to be performed on it while the caller waits. The picture is decoded once, with the first of them.
 public final class VNImageRequestHandler {
   private let decode: () throws(ImageError) -> DecodedImage
@@ -9,17 +27,19 @@ public final class VNImageRequestHandler {
   private init(decode: @escaping () throws(ImageError) -> DecodedImage) { self.decode = decode }
 
   /// A picture file; its EXIF orientation holds unless `orientation` is given.
-  public convenience init(url: URL, orientation: ImageOrientation? = nil) {
+  public convenience init(url: URL, orientation: ImageOrientation? = nil, options: [VNImageOption: Any] = [:]) {
     self.init { () throws(ImageError) in try ImageFile.decode(path: url.path, orientation: orientation) }
   }
 
   /// Encoded bytes of a picture file.
-  public convenience init(data: Data, orientation: ImageOrientation? = nil) {
+  public convenience init(data: Data, orientation: ImageOrientation? = nil, options: [VNImageOption: Any] = [:]) {
     self.init { () throws(ImageError) in try ImageFile.decode(Array(data), name: "data", orientation: orientation) }
   }
 
   /// A picture in memory.
-  public convenience init(pixelBuffer: PixelBuffer, orientation: ImageOrientation = .up) {
+  public convenience init(
+    pixelBuffer: PixelBuffer, orientation: ImageOrientation = .up, options: [VNImageOption: Any] = [:]
+  ) {
     self.init { () throws(ImageError) in DecodedImage(pixels: pixelBuffer, orientation: orientation) }
   }
 

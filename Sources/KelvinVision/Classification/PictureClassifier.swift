@@ -33,7 +33,7 @@ package struct PictureClassifier: Sendable {
     _ model: LoadedModel, labels: [String]?, normalization: PixelNormalization?, excluding vector: String? = nil
   ) throws(VisionError) {
     var function = model.function
-    inputName = try PictureInput.only(of: &function, model.context.graph, normalization)
+    inputName = try PictureInput.only(of: &function, model.context.graph, normalization).name
     let graph = model.context.graph
     if let known = function.classification {
       try Self.check(labels?.count ?? known.labels.count, of: known.labels.count)

@@ -21,7 +21,7 @@ extension PhotoIndex {
   ) throws(VisionError) -> String {
     do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
     let matches = Array(result.matches.prefix(max(limit, 0)))
-    let pictures = PictureSheet.Picture.all(matches.count, progress) { picture(matches[$0]) }
+    let pictures = [PictureSheet.Picture](together: matches.count, progress: progress) { .init(picture(matches[$0])) }
     let count = result.count
     let summary =
       pictures.count < count ? "\(pictures.count) of \(count) pictures, the best first" : counted(count, "picture")
@@ -41,11 +41,12 @@ extension PhotoIndex {
     of categories: [PhotoCategory], title: String, progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) -> String {
     do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
-    let pictures = PictureSheet.Picture.all(categories.count, progress) { place in
+    let pictures = [PictureSheet.Picture](together: categories.count, progress: progress) { place in
       let category = categories[place]
-      return .thumbnail(
-        ofFileAt: file.path(of: category.example), shownAs: category.example,
-        [(name: category.identifier, confidence: counted(category.count, "picture"))])
+      return .init(
+        .thumbnail(
+          ofFileAt: file.path(of: category.example), shownAs: category.example,
+          [(name: category.identifier, confidence: counted(category.count, "picture"))]))
     }
     let count = categories.count
     let summary = "\(count) categor\(count == 1 ? "y" : "ies"), of each the picture that the model is surest of"

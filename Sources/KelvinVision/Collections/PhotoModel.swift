@@ -71,7 +71,7 @@ public struct PhotoModel: Sendable {
       predictor = model.predictor(of: classifier.function)
     } else {
       var function = model.loaded.function
-      inputName = try PictureInput.only(of: &function, model.loaded.context.graph, normalization)
+      inputName = try PictureInput.only(of: &function, model.loaded.context.graph, normalization).name
       classifier = nil
       self.curves = [:]
       remarks =

@@ -1,7 +1,5 @@
-import Dispatch
 public import Kelvin
 import KelvinReport
-import Synchronization
 
 /// Pictures under what was found on them, on one page that opens anywhere and fetches nothing, to be filtered by their surest
 /// labels.
@@ -76,27 +74,5 @@ public struct PictureSheet: Sendable {
   public func html() -> String {
     ContactSheet(title: title, summary: summary, pictures: pictures.map(\.shown), kelvinVersion: kelvinVersion)
       .render()
-  }
-}
-
-extension PictureSheet.Picture {
-  /// Several made at a time, in their order.
-  ///
-  /// - Parameters:
-  ///   - progress: told how many are made, from any thread.
-  ///   - make: the picture of a place, called on several threads.
-  static func all(
-    _ count: Int, _ progress: @Sendable (Int) -> Void, _ make: @Sendable (Int) -> ContactSheet.Picture
-  ) -> [PictureSheet.Picture] {
-    let made = Mutex<[Int: ContactSheet.Picture]>([:])
-    DispatchQueue.concurrentPerform(iterations: count) { place in
-      let picture = make(place)
-      progress(
-        made.withLock { made in
-          made[place] = picture
-          return made.count
-        })
-    }
-    return made.withLock { made in (0..<count).compactMap { made[$0] } }.map { PictureSheet.Picture($0) }
   }
 }

@@ -82,11 +82,7 @@ struct PictureDetector: Sendable {
     usually usual: PixelNormalization? = nil
   ) throws(VisionError) -> (name: String, image: ImageFeature) {
     let isPlain = !function.inputs.contains { if case .image = $0.type { true } else { false } }
-    let name = try PictureInput.only(of: &function, model.context.graph, normalization ?? (isPlain ? usual : nil))
-    guard case .image(let image) = function.inputs.first(where: { $0.name == name })?.type else {
-      throw .invalidModel("input '\(name)' takes no picture")
-    }
-    return (name, image)
+    return try PictureInput.only(of: &function, model.context.graph, normalization ?? (isPlain ? usual : nil))
   }
 
   /// The objects on a picture, the surest first.

@@ -1,15 +1,9 @@
 import Glibc
 import KelvinImages
 
-/// A rectangle of pixels on a canvas.
-struct CanvasRect {
-  var x: Int
-  var y: Int
-  var width: Int
-  var height: Int
-
+extension PixelRect {
   /// Pixels that both have.
-  func area(sharedWith other: CanvasRect) -> Int {
+  func area(sharedWith other: PixelRect) -> Int {
     let wide = min(x + width, other.x + other.width) - max(x, other.x)
     let high = min(y + height, other.y + other.height) - max(y, other.y)
     return max(wide, 0) * max(high, 0)
@@ -22,17 +16,17 @@ extension Canvas {
   var letterScale: Int { 1 + max(width, height) / 800 }
 
   /// The sides of a rectangle, drawn inwards, between lines that set it off from any picture.
-  mutating func outline(_ rect: CanvasRect, thickness: Int, _ color: Color) {
-    ring(CanvasRect(x: rect.x - 1, y: rect.y - 1, width: rect.width + 2, height: rect.height + 2), 1, color.ink)
+  mutating func outline(_ rect: PixelRect, thickness: Int, _ color: Color) {
+    ring(PixelRect(x: rect.x - 1, y: rect.y - 1, width: rect.width + 2, height: rect.height + 2), 1, color.ink)
     ring(rect, thickness, color)
     let inset = min(thickness, rect.width / 2, rect.height / 2)
     ring(
-      CanvasRect(
+      PixelRect(
         x: rect.x + inset, y: rect.y + inset, width: rect.width - 2 * inset, height: rect.height - 2 * inset), 1,
       color.ink)
   }
 
-  private mutating func ring(_ rect: CanvasRect, _ thickness: Int, _ color: Color) {
+  private mutating func ring(_ rect: PixelRect, _ thickness: Int, _ color: Color) {
     guard rect.width > 0, rect.height > 0 else { return }
     let (across, down) = (min(thickness, rect.width), min(thickness, rect.height))
     fill(x: rect.x, y: rect.y, width: rect.width, height: down, color)

@@ -19,19 +19,7 @@ struct Canvas {
   /// A picture, of which alpha is left out.
   init(_ picture: PixelBuffer) {
     (width, height) = (picture.width, picture.height)
-    guard picture.format != .rgb8 else {
-      bytes = picture.bytes
-      return
-    }
-    let (step, offsets) = (picture.format.channelCount, picture.format.colorOffsets)
-    bytes = [UInt8](unsafeUninitializedCapacity: width * height * 3) { target, initialized in
-      for pixel in 0..<picture.width * picture.height {
-        target[pixel * 3] = picture.bytes[pixel * step + offsets.red]
-        target[pixel * 3 + 1] = picture.bytes[pixel * step + offsets.green]
-        target[pixel * 3 + 2] = picture.bytes[pixel * step + offsets.blue]
-      }
-      initialized = picture.width * picture.height * 3
-    }
+    bytes = picture.inRGB.bytes
   }
 
   /// Lends the pixels, red, green and blue from the top left, and how many bytes a row is.

@@ -46,15 +46,12 @@ struct LabelColors {
     return place
   }
 
-  /// Black, the first of the palette, is for backgrounds.
-  mutating func color(_ label: String) -> Canvas.Color {
-    ClassPalette.colors[1 + place(label) % (ClassPalette.colors.count - 1)]
-  }
+  mutating func color(_ label: String) -> Canvas.Color { ClassPalette.foreground(place(label)) }
 }
 
 extension Canvas {
   /// The whole pixels of a box, as far as they are near the picture.
-  func rect(_ box: NormalizedRect) -> CanvasRect {
+  func rect(_ box: NormalizedRect) -> PixelRect {
     let rect = box.toImageCoordinates(ImageSize(width: width, height: height), origin: .upperLeft)
     func side(_ start: Double, _ length: Double, _ side: Int) -> (Int, Int) {
       // A box may be any size; a pixel beyond the edge is enough to show that it goes on.
@@ -65,7 +62,7 @@ extension Canvas {
     }
     let (x, wide) = side(rect.x, rect.width, width)
     let (y, high) = side(rect.y, rect.height, height)
-    return CanvasRect(x: x, y: y, width: wide, height: high)
+    return PixelRect(x: x, y: y, width: wide, height: high)
   }
 }
 

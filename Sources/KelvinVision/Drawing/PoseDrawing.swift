@@ -18,8 +18,7 @@ extension PixelBuffer {
       var canvas = Canvas(try oriented(orientation))
       let size = ImageSize(width: canvas.width, height: canvas.height)
       let drawn = poses.enumerated().map { place, pose in
-        PoseLines(
-          pose, in: size, from: minimumConfidence, ClassPalette.colors[1 + place % (ClassPalette.colors.count - 1)])
+        PoseLines(pose, in: size, from: minimumConfidence, ClassPalette.foreground(place))
       }
       for pose in drawn { pose.draw(on: &canvas) }
       if hasNames {
@@ -78,9 +77,9 @@ private struct PoseLines {
   }
 
   /// What a joint takes.
-  private func square(_ point: (x: Double, y: Double), _ canvas: Canvas) -> CanvasRect {
+  private func square(_ point: (x: Double, y: Double), _ canvas: Canvas) -> PixelRect {
     let reach = canvas.stroke + 3
-    return CanvasRect(
+    return PixelRect(
       x: canvas.nearest(point.x, canvas.width) - reach, y: canvas.nearest(point.y, canvas.height) - reach,
       width: 2 * reach, height: 2 * reach)
   }

@@ -1,29 +1,31 @@
+import Kelvin
+
 /// Finds places for texts on a canvas where they hide as little of each other as can be.
 struct TagPlacement {
   private let width: Int
   private let height: Int
-  private var taken: [CanvasRect] = []
+  private var taken: [PixelRect] = []
 
   init(_ canvas: Canvas) { (width, height) = (canvas.width, canvas.height) }
 
   /// Keeps a part of the canvas free, as far as can be.
-  mutating func spare(_ rect: CanvasRect) { taken.append(rect) }
+  mutating func spare(_ rect: PixelRect) { taken.append(rect) }
 
   /// The first of some places, moved into the picture, at which least is hidden.
   mutating func place(_ size: (width: Int, height: Int), at corners: [(x: Int, y: Int)]) -> (x: Int, y: Int) {
     let rects = corners.map { corner in
-      CanvasRect(
+      PixelRect(
         x: max(min(corner.x, width - size.width), 0), y: max(min(corner.y, height - size.height), 0),
         width: size.width, height: size.height)
     }
-    func hidden(_ rect: CanvasRect) -> Int { taken.reduce(0) { $0 + rect.area(sharedWith: $1) } }
+    func hidden(_ rect: PixelRect) -> Int { taken.reduce(0) { $0 + rect.area(sharedWith: $1) } }
     guard let rect = rects.min(by: { hidden($0) < hidden($1) }) else { return (0, 0) }
     taken.append(rect)
     return (rect.x, rect.y)
   }
 
   /// A place at a corner of a rectangle: above it, within it, below it.
-  mutating func place(_ size: (width: Int, height: Int), around rect: CanvasRect) -> (x: Int, y: Int) {
+  mutating func place(_ size: (width: Int, height: Int), around rect: PixelRect) -> (x: Int, y: Int) {
     let (right, bottom) = (rect.x + rect.width - size.width, rect.y + rect.height)
     return place(
       size,

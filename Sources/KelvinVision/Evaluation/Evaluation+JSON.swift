@@ -26,6 +26,11 @@ extension Evaluation {
   }
 }
 
+extension ClosedRange {
+  /// As documents have it: the lower bound, then the upper one.
+  var ends: [Bound] { [lowerBound, upperBound] }
+}
+
 private struct EvaluationDocument: Encodable {
   struct Fault: Encodable {
     var image: String
@@ -76,7 +81,7 @@ private struct ContenderDocument: Encodable {
       model: model, bytes: cost.bytes, seconds: cost.seconds, peakMemory: cost.peakMemory, devices: cost.devices,
       againstFirst: comparison.map {
         Comparison(
-          difference: $0.difference, interval: $0.interval.map { [$0.lowerBound, $0.upperBound] },
+          difference: $0.difference, interval: $0.interval?.ends,
           probability: $0.probability, onlyFirst: $0.onlyOther, onlyThis: $0.onlyContender)
       }, isOnFront: isOnFront)
     self.details = details

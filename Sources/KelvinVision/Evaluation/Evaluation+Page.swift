@@ -1,9 +1,7 @@
-import Dispatch
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
 import KelvinReport
-import Synchronization
 
 private let mostMistakes = 12
 
@@ -26,10 +24,14 @@ extension Evaluation {
         isChosen: verdict?.chosen == place, sections: sections(on: place).map(\.reported),
         mistakes: worst(of: place))
     }
+    let compared = comparisonTable.map {
+      EvaluationPage.Section.table(title: $0.title, columns: $0.columns, rows: $0.rows)
+    }
     return EvaluationPage(
       title: title, summary: subject, verdict: verdict?.sentence, measures: Self.measures.map(\.name),
       isShare: Self.decisive.unit == .share, isBetterWhenLarger: Self.decisive.isBetterWhenLarger, contestants: parts,
-      notes: contenders.indices.dropFirst().map(sentence) + remarks, kelvinVersion: kelvinVersion
+      comparison: compared, notes: (compared == nil ? contenders.indices.dropFirst().map(sentence) : []) + remarks,
+      kelvinVersion: kelvinVersion
     ).render()
   }
 
@@ -40,16 +42,13 @@ extension Evaluation {
   /// With thumbnails, several made at a time.
   private func worst(of contender: Int) -> [EvaluationPage.Mistake] {
     let mistakes = Array(mistakes(of: contender).prefix(mostMistakes))
-    let made = Mutex<[Int: EvaluationPage.Mistake]>([:])
-    DispatchQueue.concurrentPerform(iterations: mistakes.count) { place in
+    return [EvaluationPage.Mistake](together: mistakes.count) { place in
       let mistake = mistakes[place]
       let shown = ContactSheet.Picture.thumbnail(shownAs: examples[mistake.example].name, mistake.answers) {
         () throws(VisionError) in try picture(of: mistake.example, by: contender)
       }
-      guard let shown else { return }
-      made.withLock { $0[place] = EvaluationPage.Mistake(picture: shown, caption: mistake.caption) }
+      return shown.map { EvaluationPage.Mistake(picture: $0, caption: mistake.caption) }
     }
-    return made.withLock { made in mistakes.indices.compactMap { made[$0] } }
   }
 }
 

@@ -1,7 +1,7 @@
 import KelvinBasics
 
 extension Evaluation {
-  /// Contenders that more is said of than figures.
+  /// Contenders that more is said of than figures, and classes that are named of one.
   private static var mostNoted: Int { 3 }
 
   /// What was found, for people, in at most 80 columns.
@@ -37,10 +37,27 @@ extension Evaluation {
     let devices = costs.enumerated().filter { $1.devices.count > 1 }.map { "\(names[$0]) runs on \($1.placement)" }
     // Of many, the one to use alone.
     let noted = contenders.count > Self.mostNoted ? [verdict?.chosen ?? 0] : Array(contenders.indices)
+    let compared = comparisonLines
     let sentences =
-      contenders.indices.dropFirst().map(sentence) + devices + noted.flatMap(notes)
+      (compared.isEmpty ? contenders.indices.dropFirst().map(sentence) : []) + devices + noted.flatMap(notes)
       + (verdict.map { [$0.sentence] } ?? [])
-    return (lines + sentences.flatMap { $0.wrapped(hangingIndent: 2) }).joined(separator: "\n")
+    return (lines + compared + sentences.flatMap { $0.wrapped(hangingIndent: 2) }).joined(separator: "\n")
+  }
+
+  /// The classes that a contender is worst at, in a sentence; none where there is but one.
+  func noteOnWorst(_ classes: [(name: String, share: Double)], of contender: Int) -> [String] {
+    guard classes.count > 1 else { return [] }
+    let worst = classes.indices.sorted { (classes[$0].share, $0) < (classes[$1].share, $1) }.prefix(Self.mostNoted)
+    let shown = worst.map { "\(classes[$0].name) \(HumanReadable.percent(classes[$0].share))" }
+    return ["\(names[contender]) is worst at \(shown.joined(separator: ", "))"]
+  }
+
+  private var comparisonLines: [String] {
+    guard let compared = comparisonTable else { return [] }
+    let inner = compared.columns.dropFirst().dropLast().map { TextTable.Column($0.uppercased(), .right) }
+    var table = TextTable([.init(compared.columns[0].uppercased(), shrinksTo: 12, cut: .beginning)] + inner + [.init("")])
+    for row in compared.rows { table.add(row) }
+    return ["", "\(compared.title):"] + table.lines(width: 80) + [""]
   }
 
   private func intervalText(of contender: Int) -> String {

@@ -50,8 +50,22 @@ public struct EvaluationComparison: Hashable, Sendable {
     (onlyContender, onlyOther) = (pairs.onlySecond, pairs.onlyFirst)
   }
 
-  init(difference: Double?, interval: ClosedRange<Double>?) {
-    (self.difference, self.interval) = (difference, interval)
+  /// Of a figure that is reckoned of many examples together, both on the same ones (``Bootstrap``).
+  ///
+  /// - Parameters:
+  ///   - count: examples there are.
+  ///   - drawCount: how often others are drawn for the interval.
+  ///   - figure: the contender's on examples by their numbers; nil where they have none.
+  ///   - other: the other's.
+  init(
+    of count: Int, drawCount: Int = Bootstrap.drawCount, _ figure: ([Int]) -> Double?, against other: ([Int]) -> Double?
+  ) {
+    func difference(_ drawn: [Int]) -> Double? {
+      guard let one = figure(drawn), let another = other(drawn) else { return nil }
+      return one - another
+    }
+    self.difference = difference(Array(0..<count))
+    interval = Bootstrap.interval(of: count, drawCount: drawCount, difference)
   }
 }
 

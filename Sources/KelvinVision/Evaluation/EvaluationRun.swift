@@ -54,7 +54,10 @@ struct EvaluationRun<Outcome: Sendable> {
     }
     guard !answered.isEmpty else {
       let first = faults.first.map { "'\($0.name)': \($0.reason)" } ?? ""
-      throw .invalidRequest("none of \(counted(examples.count, Job.exampleName)) can be read: \(first)")
+      let none =
+        examples.count == 1
+        ? "the only \(Job.exampleName) cannot" : "none of \(counted(examples.count, Job.exampleName)) can"
+      throw .invalidRequest("\(none) be read: \(first)")
     }
     self.answered = answered
     outcomes = contenders.indices.map { place in answered.compactMap { all.outcomes[$0]?[place] } }

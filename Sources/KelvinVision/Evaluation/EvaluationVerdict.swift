@@ -81,26 +81,6 @@ extension Evaluation {
     case .number: HumanReadable.significant(abs(difference))
     }
   }
-
-  /// How a contender compares with the first, for people.
-  public func sentence(on contender: Int) -> String {
-    let comparison = comparison(of: contender, with: 0)
-    let isShare = Self.decisive.unit == .share
-    func signed(_ value: Double) -> String {
-      (value < 0 ? "" : "+") + (isShare ? HumanReadable.fixed(value * 100, decimals: 1) : HumanReadable.significant(value))
-    }
-    var words = "\(names[contender]) against \(names[0]): "
-    guard let difference = comparison.difference else { return words + "nothing to compare" }
-    words += "\(Self.decisive.name.lowercasedInitial) \(signed(difference))\(isShare ? " points" : "")"
-    if let interval = comparison.interval {
-      words += " (\(signed(interval.lowerBound)) to \(signed(interval.upperBound)))"
-    }
-    if let probability = comparison.probability {
-      words += probability < 0.001 ? ", p < 0.001" : ", p = \(HumanReadable.fixed(probability, decimals: 3))"
-    }
-    let count = "\(counted(examples.count)) \(examples.count == 1 ? "tells" : "tell")"
-    return words + (comparison.isDifferent ? ": a difference" : ": no difference that \(count)")
-  }
 }
 
 extension EvaluationMeasure {

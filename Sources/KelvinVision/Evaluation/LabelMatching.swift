@@ -37,19 +37,24 @@ struct LabelMatching {
   func missing(of contender: String) throws(VisionError) -> [String] {
     let missing = all.filter { answers[$0] == nil }
     guard missing.count < all.count else {
-      let known = labels.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+      let first = all.first ?? ""
+      let absent =
+        all.count == 1
+        ? "the data set's only class, '\(first)', is not" : "none of the data set's \(all.count) classes ('\(first)', …) is"
       throw .invalidRequest(
-        "none of the data set's \(all.count) classes ('\(all.first ?? "")', …) is one of \(contender)'s (\(known), …); "
-          + "--labels names its classes")
+        "\(absent) one of \(contender)'s (\(Self.list(labels))); --labels names its classes")
     }
     return missing
   }
 
   /// What is said of missing classes, up to what becomes of their examples.
   static func remark(on missing: [String], of contender: String) -> String {
-    let shown = missing.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
-    return "\(contender) has no answer for \(missing.count) of the data set's classes "
-      + "(\(shown)\(missing.count > 3 ? ", …" : "")): "
+    "\(contender) has no answer for \(missing.count) of the data set's classes (\(list(missing))): "
+  }
+
+  /// The first few names.
+  private static func list(_ names: [String]) -> String {
+    names.prefix(3).map { "'\($0)'" }.joined(separator: ", ") + (names.count > 3 ? ", …" : "")
   }
 
   private static func plain(_ name: String) -> String {

@@ -41,12 +41,7 @@ public struct PoseRequest: ImageProcessingRequest {
     self.model = model
     outputs = try PoseOutputs(model.loaded)
     var function = model.loaded.function
-    let name = try PictureInput.only(of: &function, model.loaded.context.graph, normalization)
-    guard case .image(let image) = function.inputs.first(where: { $0.name == name })?.type else {
-      throw .invalidModel("input '\(name)' takes no picture")
-    }
-    inputName = name
-    self.image = image
+    (inputName, image) = try PictureInput.only(of: &function, model.loaded.context.graph, normalization)
     predictor = model.predictor(of: function)
     remarks =
       outputs.hasDisplacements ? [] : ["the model has no displacements from joint to joint: one pose is found at most"]

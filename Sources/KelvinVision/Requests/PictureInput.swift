@@ -3,14 +3,15 @@ import KelvinGraph
 
 /// The input of a model through which a picture enters.
 enum PictureInput {
-  /// The name of the one input that takes a picture; a plain tensor becomes an image input as `normalization` says.
+  /// The one input that takes a picture, by its name, and the picture that it takes; a plain tensor becomes an image input as
+  /// `normalization` says.
   ///
   /// - Parameter normalization: for a model whose input is a plain tensor.
   /// - Throws: `VisionError` with the remedy where the model takes no picture, several, or something else besides.
   static func only(
     of function: inout Function, _ graph: Graph, _ normalization: PixelNormalization?
-  ) throws(VisionError) -> String {
-    let position = try position(&function, graph, normalization)
+  ) throws(VisionError) -> (name: String, image: ImageFeature) {
+    let (position, image) = try place(&function, graph, normalization)
     let others = function.inputs.indices.filter { index in
       index != position && !function.inputs[index].isOptional && function.inputs[index].defaultValue == nil
     }
@@ -18,21 +19,22 @@ enum PictureInput {
       let names = others.map { "'\(function.inputs[$0].name)'" }.joined(separator: ", ")
       throw .invalidModel("the model also needs \(names)")
     }
-    return function.inputs[position].name
+    return (function.inputs[position].name, image)
   }
 
-  /// The input that takes the picture; a plain tensor becomes an image input as `normalization` says.
-  private static func position(
+  private static func place(
     _ function: inout Function, _ graph: Graph, _ normalization: PixelNormalization?
-  ) throws(VisionError) -> Int {
-    let images = function.inputs.indices.filter { if case .image = function.inputs[$0].type { true } else { false } }
+  ) throws(VisionError) -> (position: Int, image: ImageFeature) {
+    let images = function.inputs.indices.compactMap { index in
+      if case .image(let image) = function.inputs[index].type { (position: index, image: image) } else { nil }
+    }
     if images.count > 1 {
       throw .invalidModel("the model takes \(images.count) pictures")
     }
     if let only = images.first {
       guard normalization == nil else {
         throw .invalidRequest(
-          "the model says itself how pixels enter '\(function.inputs[only].name)'; leave the normalization out")
+          "the model says itself how pixels enter '\(function.inputs[only.position].name)'; leave the normalization out")
       }
       return only
     }
@@ -56,12 +58,12 @@ enum PictureInput {
           + "give a normalization: \(PixelNormalization.names)")
     }
     let channels = input.type.shape[1]
-    function.inputs[input.index].type = .image(
-      ImageFeature(
-        width: input.type.shape[3], height: input.type.shape[2], layout: channels == 1 ? .grayscale : .rgb,
-        scalar: input.type.scalar, scale: try normalization.scale(channels: channels),
-        bias: try normalization.bias(channels: channels)))
-    return input.index
+    let image = ImageFeature(
+      width: input.type.shape[3], height: input.type.shape[2], layout: channels == 1 ? .grayscale : .rgb,
+      scalar: input.type.scalar, scale: try normalization.scale(channels: channels),
+      bias: try normalization.bias(channels: channels))
+    function.inputs[input.index].type = .image(image)
+    return (input.index, image)
   }
 }
 

@@ -31,7 +31,7 @@ package struct PictureSegmenter: Sendable {
       throw .invalidModel("the model estimates depth")
     }
     let graph = model.context.graph
-    inputName = try PictureInput.only(of: &function, graph, normalization)
+    inputName = try PictureInput.only(of: &function, graph, normalization).name
     guard let id = graph.inputs.first(where: { [inputName] in graph[$0].name == inputName }),
       graph[id].type.shape.rank == 4
     else { throw .invalidModel("input '\(inputName)' is not the tensor of a picture") }

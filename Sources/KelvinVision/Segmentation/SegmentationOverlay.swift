@@ -11,7 +11,7 @@ struct SegmentationOverlay {
   private static let opacity = 136
 
   /// - Parameters:
-  ///   - picture: upright RGB of the map's size.
+  ///   - picture: upright, of the map's size.
   ///   - colors: for each of the 256 indices; nil for what is shown as the picture itself.
   ///   - legend: the classes in the order they are listed in.
   /// - Throws: `ImageError`.
@@ -38,7 +38,7 @@ struct SegmentationOverlay {
     let (width, height) = (map.width, map.height)
     colors.withUnsafeBufferPointer { colors in
       map.classes.withUnsafeBufferPointer { classes in
-        picture.bytes.withUnsafeBufferPointer { source in
+        picture.inRGB.bytes.withUnsafeBufferPointer { source in
           for y in 0..<height {
             for x in 0..<width {
               let pixel = y &* width &+ x

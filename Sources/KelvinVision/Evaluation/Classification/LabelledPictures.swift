@@ -29,9 +29,9 @@ public struct LabelledPictures: EvaluationDataset {
 
   /// A data set.
   ///
-  /// - Parameter url: a folder whose folders are classes, with their pictures in them, however deep; a file of lines `picture,class`,
-  ///   paths relative to its own, with or without a line of names above; or a JSON document with `images`, `annotations`
-  ///   and `categories`, where a picture counts whose annotations are all of one category.
+  /// - Parameter url: a folder whose folders are classes, with their pictures in them, however deep; a file of lines
+  ///   `picture,class`, paths relative to its own, with or without a line of names above; or a JSON document with `images`,
+  ///   `annotations` and `categories`, where a picture counts whose annotations are all of one category.
   /// - Throws: `VisionError.invalidRequest` where there are no such pictures, with what was expected.
   public init(contentsOf url: URL) throws(VisionError) {
     let path = url.relativePath

@@ -49,7 +49,7 @@ public struct DetectedPictures: EvaluationDataset {
     }
     names = document.categories.map(\.name)
     let left = document.annotations.count - boxCount
-    remarks =
-      left == 0 ? [] : ["\(left) annotation\(left == 1 ? " has" : "s have") no box, picture or category, and do\(left == 1 ? "es" : "") not count"]
+    let (noun, verb) = left == 1 ? ("annotation has", "does") : ("annotations have", "do")
+    remarks = left == 0 ? [] : ["\(left) \(noun) no box, picture or category, and \(verb) not count"]
   }
 }

@@ -3,8 +3,6 @@ import KelvinBasics
 import KelvinEvaluation
 
 extension DetectionEvaluation {
-  private static let notedClasses = 3
-
   public static var task: String { "detection" }
   public static var exampleName: String { "picture" }
   public static var measures: [EvaluationMeasure] {
@@ -58,10 +56,7 @@ extension DetectionEvaluation {
   }
 
   public func notes(on contender: Int) -> [String] {
-    let worst = byClass(of: contender).sorted { ($0.share, $0.label) < ($1.share, $1.label) }
-    guard worst.count > 1 else { return [] }
-    let names = worst.prefix(Self.notedClasses).map { "\(labels[$0.label]) \(HumanReadable.percent($0.share))" }
-    return ["\(results[contender].name) is worst at \(names.joined(separator: ", "))"]
+    noteOnWorst(byClass(of: contender).map { (labels[$0.label], $0.share) }, of: contender)
   }
 
   public func sections(on contender: Int) -> [EvaluationSection] {
@@ -90,7 +85,7 @@ extension DetectionEvaluation {
   public func details(of contender: Int) -> any Encodable & Sendable {
     let (result, precision) = (results[contender], results[contender].precision)
     return Details(
-      averagePrecision: precision.mean, interval: result.interval.map { [$0.lowerBound, $0.upperBound] },
+      averagePrecision: precision.mean, interval: result.interval?.ends,
       atHalf: precision.atHalf, atThreeQuarters: precision.atThreeQuarters, averageRecall: precision.recall,
       small: result.bySize[.small], medium: result.bySize[.medium], large: result.bySize[.large],
       classes: byClass(of: contender).map { Details.Class(label: labels[$0.label], averagePrecision: $0.share) })

@@ -99,14 +99,11 @@ public struct DetectionEvaluation: Evaluation {
 
   public func comparison(of contender: Int, with other: Int) -> EvaluationComparison {
     comparisons.comparison(contender, other) {
-      let (first, second) = (results[other].matches, results[contender].matches)
-      func difference(_ drawn: [Int]) -> Double? {
-        guard let a = first.precision(of: drawn).mean, let b = second.precision(of: drawn).mean else { return nil }
-        return b - a
+      EvaluationComparison(of: examples.count, drawCount: Self.drawCount) {
+        results[contender].matches.precision(of: $0).mean
+      } against: {
+        results[other].matches.precision(of: $0).mean
       }
-      return EvaluationComparison(
-        difference: difference(Array(examples.indices)),
-        interval: Bootstrap.interval(of: examples.count, drawCount: Self.drawCount, difference))
     }
   }
 }

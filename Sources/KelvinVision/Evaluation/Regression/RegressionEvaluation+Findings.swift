@@ -80,7 +80,7 @@ extension RegressionEvaluation {
     let result = results[contender]
     return Details(
       target: target, meanAbsoluteError: result.errors?.meanAbsolute,
-      interval: result.interval.map { [$0.lowerBound, $0.upperBound] },
+      interval: result.interval?.ends,
       rootMeanSquareError: result.errors?.rootMeanSquare, largestError: result.errors?.largest,
       determination: result.errors?.determination)
   }

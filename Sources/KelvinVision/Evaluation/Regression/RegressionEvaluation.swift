@@ -71,7 +71,7 @@ public struct RegressionEvaluation: Evaluation {
       if let missing = request.neededPictureNames.filter({ !columns.contains($0) }).min() {
         throw .invalidRequest("the table has no column '\(missing)' for the model's picture; \(list(columns[...]))")
       }
-      used.formUnion(try request.reader(of: columns).usedColumns)
+      used.formUnion(try request.reader(of: table.examples[0].cells).usedColumns)
       used.formUnion(columns.indices.filter { request.pictureNames.contains(columns[$0]) })
     }
     let others = columns.indices.filter { !used.contains($0) }
@@ -97,10 +97,11 @@ public struct RegressionEvaluation: Evaluation {
 
   public func comparison(of contender: Int, with other: Int) -> EvaluationComparison {
     comparisons.comparison(contender, other) {
-      let differences = zip(results[contender].distances, results[other].distances).map { $0 - $1 }
-      return EvaluationComparison(
-        difference: Self.mean(of: differences, at: Array(differences.indices)),
-        interval: Bootstrap.interval(of: differences.count) { Self.mean(of: differences, at: $0) })
+      EvaluationComparison(of: examples.count) {
+        Self.mean(of: results[contender].distances, at: $0)
+      } against: {
+        Self.mean(of: results[other].distances, at: $0)
+      }
     }
   }
 }

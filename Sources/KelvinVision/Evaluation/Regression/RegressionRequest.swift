@@ -68,9 +68,9 @@ public struct RegressionRequest: EvaluatedRequest {
   /// Which columns of a table the inputs are read from, pictures apart.
   ///
   /// - Throws: `VisionError.invalidRequest` naming a column that is missing.
-  func reader(of columns: [String]) throws(VisionError) -> TableRowReader {
-    if let known = lastReader.reader(of: columns) { return known }
-    do throws(ModelError) { return lastReader.keep(try TableRowReader(cells, columns: columns)) } catch {
+  func reader(of row: TableRow) throws(VisionError) -> TableRowReader {
+    if let known = lastReader.reader(of: row.columns) { return known }
+    do throws(ModelError) { return lastReader.keep(try TableRowReader(cells, rowsLike: row)) } catch {
       throw .invalidRequest(error.description)
     }
   }
@@ -79,7 +79,7 @@ public struct RegressionRequest: EvaluatedRequest {
   ///
   /// - Throws: `VisionError`: `invalidRequest` for a field that is not what the model takes; `prediction` where it fails.
   func number(_ question: Question) throws(VisionError) -> Double {
-    let reader = try reader(of: question.row.columns)
+    let reader = try reader(of: question.row)
     do throws(ModelError) {
       var values = try reader.values(of: question.row)
       for name in pictureNames {

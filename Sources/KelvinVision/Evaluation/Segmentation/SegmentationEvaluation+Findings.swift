@@ -3,7 +3,7 @@ import KelvinBasics
 import KelvinEvaluation
 
 extension SegmentationEvaluation {
-  private static let (notedClasses, shownConfusions) = (3, 12)
+  private static let shownConfusions = 12
 
   public static var task: String { "segmentation" }
   public static var exampleName: String { "picture" }
@@ -54,10 +54,7 @@ extension SegmentationEvaluation {
   }
 
   public func notes(on contender: Int) -> [String] {
-    let worst = overlaps(of: contender).sorted { ($0.share, $0.label) < ($1.share, $1.label) }
-    guard worst.count > 1 else { return [] }
-    let names = worst.prefix(Self.notedClasses).map { "\(labels[$0.label]) \(HumanReadable.percent($0.share))" }
-    return ["\(results[contender].name) is worst at \(names.joined(separator: ", "))"]
+    noteOnWorst(overlaps(of: contender).map { (labels[$0.label], $0.share) }, of: contender)
   }
 
   public func sections(on contender: Int) -> [EvaluationSection] {
@@ -113,7 +110,7 @@ extension SegmentationEvaluation {
     let result = results[contender]
     return Details(
       meanIntersectionOverUnion: result.scores.meanIntersectionOverUnion,
-      interval: result.interval.map { [$0.lowerBound, $0.upperBound] }, pixelAccuracy: result.scores.accuracy.share,
+      interval: result.interval?.ends, pixelAccuracy: result.scores.accuracy.share,
       pixels: result.scores.accuracy.trials,
       classes: overlaps(of: contender).map {
         Details.Class(

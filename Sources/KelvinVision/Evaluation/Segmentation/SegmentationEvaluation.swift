@@ -70,15 +70,9 @@ public struct SegmentationEvaluation: Evaluation {
 
   public func comparison(of contender: Int, with other: Int) -> EvaluationComparison {
     comparisons.comparison(contender, other) {
-      let (first, second) = (results[other].overlaps, results[contender].overlaps)
-      func difference(_ drawn: [Int]) -> Double? {
-        guard let a = first.meanIntersectionOverUnion(of: drawn), let b = second.meanIntersectionOverUnion(of: drawn) else {
-          return nil
-        }
-        return b - a
-      }
-      return EvaluationComparison(
-        difference: difference(Array(examples.indices)), interval: Bootstrap.interval(of: examples.count, difference))
+      EvaluationComparison(
+        of: examples.count, results[contender].overlaps.meanIntersectionOverUnion,
+        against: results[other].overlaps.meanIntersectionOverUnion)
     }
   }
 }

@@ -1,0 +1,129 @@
+/// Single pixels of a picture in any format, as 8-bit red, green and blue.
+struct PixelReader {
+  private let view: PixelView
+  private let colors: ChromaMatrix?
+
+  init(_ view: PixelView) {
+    self.view = view
+    colors = ChromaMatrix(view.format)
+  }
+
+  /// The pixel of a column and a row as they are stored.
+  @inline(__always)
+  func rgb(_ x: Int, _ y: Int) -> (red: Int, green: Int, blue: Int) {
+    let row = UnsafeRawPointer(view.base) + y &* view.bytesPerRow
+    func half(_ channel: Int) -> Int {
+      Self.byte(Self.float(half: row.loadUnaligned(fromByteOffset: 2 &* channel, as: UInt16.self)))
+    }
+    func float(_ channel: Int) -> Int { Self.byte(row.loadUnaligned(fromByteOffset: 4 &* channel, as: Float.self)) }
+    switch view.format {
+    case .rgb8, .rgba8, .bgra8, .argb8, .gray8:
+      let pixel = row + x &* view.format.bytesPerPixel
+      let offsets = view.format.colorOffsets
+      func byte(_ offset: Int) -> Int { Int(pixel.load(fromByteOffset: offset, as: UInt8.self)) }
+      return (byte(offsets.red), byte(offsets.green), byte(offsets.blue))
+    case .gray16Half:
+      let level = half(x)
+      return (level, level, level)
+    case .gray32Float:
+      let level = float(x)
+      return (level, level, level)
+    case .rgba16Half: return (half(4 &* x), half(4 &* x &+ 1), half(4 &* x &+ 2))
+    case .rgba32Float: return (float(4 &* x), float(4 &* x &+ 1), float(4 &* x &+ 2))
+    case .yCbCr601Full, .yCbCr601Video, .yCbCr709Full, .yCbCr709Video:
+      guard let chroma = view.chroma, let colors else { return (0, 0, 0) }
+      let pair = chroma.base + (y >> 1) &* chroma.bytesPerRow + (x >> 1) &* 2
+      return colors.rgb(
+        luma: Int(row.load(fromByteOffset: x, as: UInt8.self)), blue: Int(pair.load(as: UInt8.self)),
+        red: Int(pair.load(fromByteOffset: 1, as: UInt8.self)))
+    }
+  }
+
+  /// 0…1 as 0…255, rounded half up; what is not a number is 0.
+  @inline(__always)
+  private static func byte(_ value: Float) -> Int { value > 0 ? Int(min(value, 1) * 255 + 0.5) : 0 }
+
+  /// By the bits of IEEE 754's binary16.
+  @inline(__always)
+  private static func float(half bits: UInt16) -> Float {
+    let (exponent, fraction) = (UInt32(bits >> 10 & 31), UInt32(bits & 1023))
+    let size: Float =
+      switch exponent {
+      case 0: Float(fraction) * 0x1p-24
+      case 31: fraction == 0 ? .infinity : .nan
+      default: Float(bitPattern: (exponent + 112) << 23 | fraction << 13)
+      }
+    return bits >> 15 == 0 ? size : -size
+  }
+}
+
+/// From luma and chroma to red, green and blue, in units of 1/65536: the equations of Rec. ITU-R BT.601-7 (2.5) and BT.709-6 (3),
+/// each inverted.
+private struct ChromaMatrix {
+  private let black: Int
+  private let luma: Int
+  private let (redOfRed, greenOfRed, greenOfBlue, blueOfBlue): (Int, Int, Int, Int)
+
+  /// Nil for a format without chroma.
+  init?(_ format: PixelFormat) {
+    let (red, blue, isVideo): (Double, Double, Bool)
+    switch format {
+    case .yCbCr601Full: (red, blue, isVideo) = (0.299, 0.114, false)
+    case .yCbCr601Video: (red, blue, isVideo) = (0.299, 0.114, true)
+    case .yCbCr709Full: (red, blue, isVideo) = (0.2126, 0.0722, false)
+    case .yCbCr709Video: (red, blue, isVideo) = (0.2126, 0.0722, true)
+    default: return nil
+    }
+    func scaled(_ factor: Double) -> Int { Int((factor * 65536).rounded()) }
+    let chroma = isVideo ? 255.0 / 224 : 1
+    let green = 1 - red - blue
+    black = isVideo ? 16 : 0
+    luma = scaled(isVideo ? 255.0 / 219 : 1)
+    redOfRed = scaled(2 * (1 - red) * chroma)
+    greenOfRed = scaled(2 * (1 - red) * red / green * chroma)
+    greenOfBlue = scaled(2 * (1 - blue) * blue / green * chroma)
+    blueOfBlue = scaled(2 * (1 - blue) * chroma)
+  }
+
+  @inline(__always)
+  func rgb(luma level: Int, blue: Int, red: Int) -> (red: Int, green: Int, blue: Int) {
+    let level = (level &- black) &* luma &+ 32768
+    let (cb, cr) = (blue &- 128, red &- 128)
+    func byte(_ value: Int) -> Int { min(max(value >> 16, 0), 255) }
+    return (
+      byte(level &+ redOfRed &* cr), byte(level &- greenOfRed &* cr &- greenOfBlue &* cb), byte(level &+ blueOfBlue &* cb)
+    )
+  }
+}
+
+extension PixelBuffer {
+  /// The picture in bytes: itself where it is that, else ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` of one without colour.
+  package var inBytes: PixelBuffer { format.isBytes ? self : read(as: format.isGray ? .gray8 : .rgb8) }
+
+  /// The picture as ``PixelFormat/rgb8``; alpha is left out.
+  package var inRGB: PixelBuffer { format == .rgb8 ? self : read(as: .rgb8) }
+
+  /// - Parameter target: ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` of a picture without colour.
+  private func read(as target: PixelFormat) -> PixelBuffer {
+    let count = width * height * target.channelCount
+    let bytes = withPixels { view in
+      let reader = PixelReader(view)
+      return [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+        var at = 0
+        for y in 0..<height {
+          for x in 0..<width {
+            let pixel = reader.rgb(x, y)
+            bytes[at] = UInt8(truncatingIfNeeded: pixel.red)
+            if target == .rgb8 {
+              bytes[at + 1] = UInt8(truncatingIfNeeded: pixel.green)
+              bytes[at + 2] = UInt8(truncatingIfNeeded: pixel.blue)
+            }
+            at += target.channelCount
+          }
+        }
+        initialized = count
+      }
+    }
+    return PixelBuffer(trusted: bytes, width: width, height: height, format: target)
+  }
+}

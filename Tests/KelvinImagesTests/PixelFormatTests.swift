@@ -1,0 +1,127 @@
+import KelvinBasics
+import KelvinImages
+import Synchronization
+import Testing
+
+@Suite struct PixelFormatTests {
+  /// A colour as luma and chroma, by the forward equations of Rec. 601 and 709, in the ranges of `420f` and `420v`.
+  private static func chroma(_ rgb: [Double], red: Double, blue: Double, isVideo: Bool) -> [UInt8] {
+    let luma = red * rgb[0] + (1 - red - blue) * rgb[1] + blue * rgb[2]
+    let pair = [(rgb[2] - luma) / (2 * (1 - blue)), (rgb[0] - luma) / (2 * (1 - red))]
+    let level = isVideo ? 16 + luma * 219 / 255 : luma
+    return ([level] + pair.map { 128 + $0 * (isVideo ? 224.0 / 255 : 1) }).map { UInt8(min(max($0.rounded(), 0), 255)) }
+  }
+
+  @Test(arguments: [
+    (PixelFormat.yCbCr601Full, 0.299, 0.114, false), (.yCbCr601Video, 0.299, 0.114, true),
+    (.yCbCr709Full, 0.2126, 0.0722, false), (.yCbCr709Video, 0.2126, 0.0722, true),
+  ])
+  func aFrameOfVideoHasTheColoursThatItWasMadeOf(format: PixelFormat, red: Double, blue: Double, isVideo: Bool) throws {
+    for color in [[255.0, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [200, 120, 40], [13, 77, 201]] {
+      let part = Self.chroma(color, red: red, blue: blue, isVideo: isVideo)
+      // Three by three pixels: the last column and row have chroma of their own.
+      let bytes = [UInt8](repeating: part[0], count: 9) + (0..<4).flatMap { _ in [part[1], part[2]] }
+      let rgb = try PixelBuffer(width: 3, height: 3, format: format, bytes: bytes).inRGB
+      #expect(rgb.format == .rgb8 && rgb.bytes.count == 27)
+      for (index, byte) in rgb.bytes.enumerated() {
+        // A level of chroma is two of blue.
+        #expect(abs(Double(byte) - color[index % 3]) <= 2, "\(format) \(color) \(rgb.bytes)")
+      }
+    }
+  }
+
+  @Test func chromaIsOfTwoByTwoPixels() throws {
+    let bytes: [UInt8] = [100, 100, 100, 100, 100, 100, 100, 100] + [128, 228, 128, 28]
+    let rgb = try PixelBuffer(width: 4, height: 2, format: .yCbCr601Full, bytes: bytes).inRGB.bytes
+    let reds = stride(from: 0, to: rgb.count, by: 3).map { rgb[$0] }
+    #expect(reds == [240, 240, 0, 0, 240, 240, 0, 0])
+  }
+
+  @Test func floatingPointIsFromZeroToOne() throws {
+    let floats: [Float] = [0, 1, 0.5, -1, 2, .nan, .infinity, 1 / 255]
+    let expected: [UInt8] = [0, 255, 128, 0, 255, 0, 255, 1]
+    let bytes = floats.flatMap { value in withUnsafeBytes(of: value.bitPattern) { Array($0) } }
+    #expect(try PixelBuffer(width: 8, height: 1, format: .gray32Float, bytes: bytes).inBytes.bytes == expected)
+    let halves: [UInt16] = [0, 0x3C00, 0x3800, 0xBC00, 0x4000, 0x7E00, 0x7C00, 0x1C04, 0x0001, 0x03FF]
+    let short = halves.flatMap { value in withUnsafeBytes(of: value) { Array($0) } }
+    let gray = try PixelBuffer(width: 10, height: 1, format: .gray16Half, bytes: short).inBytes
+    #expect(gray.format == .gray8 && gray.bytes == expected + [0, 0])
+    let colour = try PixelBuffer(width: 2, height: 1, format: .rgba16Half, bytes: Array(short.prefix(16))).inBytes
+    #expect(colour.format == .rgb8 && colour.bytes == [0, 255, 128, 255, 0, 255])
+  }
+
+  @Test func alphaBeforeTheColoursIsNoColour() throws {
+    let picture = try PixelBuffer(width: 1, height: 1, format: .argb8, bytes: [9, 1, 2, 3])
+    #expect(picture.inRGB.bytes == [1, 2, 3])
+    #expect(try picture.resized(width: 1, height: 1).bytes == [1, 2, 3])
+  }
+
+  @Test(arguments: PixelFormat.allCases)
+  func whatIsSampledIsWhatItsBytesGive(format: PixelFormat) throws {
+    let picture = try noise(13, 9, format, seed: 5)
+    for orientation in [ImageOrientation.up, .right, .downMirrored] {
+      let own = try picture.resized(width: 5, height: 4, .centerCrop, orientation: orientation)
+      #expect(try own == picture.inBytes.resized(width: 5, height: 4, .centerCrop, orientation: orientation))
+      let small = try picture.thumbnail(side: 4, orientation: orientation)
+      #expect(try small == picture.inBytes.thumbnail(side: 4, orientation: orientation))
+    }
+  }
+
+  @Test(arguments: PixelFormat.allCases)
+  func lentPixelsAreSeenWhereTheyLieAndGivenBackOnce(format: PixelFormat) throws {
+    let own = try noise(7, 5, format, seed: 6)
+    let row = 7 * format.bytesPerPixel
+    let gap = row + 11
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: gap * 5 + 19 * 3, alignment: 1)
+    defer { memory.deallocate() }
+    memory.initializeMemory(as: UInt8.self, repeating: 77)
+    for y in 0..<5 { for x in 0..<row { memory[y * gap + x] = own.bytes[y * row + x] } }
+    let base = try #require(memory.baseAddress)
+    var planes = [PixelPlane(UnsafeRawPointer(base), bytesPerRow: gap)]
+    if format.planeCount == 2 {
+      for y in 0..<3 { for x in 0..<8 { memory[gap * 5 + y * 19 + x] = own.bytes[row * 5 + y * 8 + x] } }
+      planes.append(PixelPlane(UnsafeRawPointer(base + gap * 5), bytesPerRow: 19))
+    }
+    let returned = Mutex(0)
+    do {
+      let lent = try PixelBuffer(width: 7, height: 5, format: format, planes: planes) { returned.withLock { $0 += 1 } }
+      #expect(lent == own && lent.hashValue == own.hashValue)
+      #expect(try lent.resized(width: 3, height: 3) == own.resized(width: 3, height: 3))
+      lent.withPixels { #expect(UnsafeRawPointer($0.base) == UnsafeRawPointer(base)) }
+      #expect(returned.withLock { $0 } == 0)
+    }
+    #expect(returned.withLock { $0 } == 1)
+  }
+
+  @Test func whatIsNoPictureIsRefused() throws {
+    let byte: [UInt8] = [0, 0, 0, 0]
+    try byte.withUnsafeBytes { bytes in
+      let base = try #require(bytes.baseAddress)
+      let plane = PixelPlane(base, bytesPerRow: 4)
+      for (width, format, planes) in [
+        (2, .rgb8, [plane]), (1, .yCbCr601Full, [plane]), (1, .rgb8, [plane, plane]), (0, .rgb8, [plane]),
+        (.max, .yCbCr601Full, [plane, plane]), (.max, .rgba32Float, [plane]),
+        (1, .gray8, [PixelPlane(base, bytesPerRow: -4)]),
+      ] as [(Int, PixelFormat, [PixelPlane])] {
+        #expect(throws: ImageError.self, "\(width) \(format)") {
+          _ = try PixelBuffer(width: width, height: 2, format: format, planes: planes)
+        }
+      }
+    }
+    #expect(throws: ImageError.self) { _ = try PixelBuffer(width: 3, height: 3, format: .yCbCr709Full, bytes: []) }
+  }
+
+  @Test(arguments: [PixelFormat.argb8, .bgra8, .rgba32Float, .gray16Half, .yCbCr709Video])
+  func picturesOfAnyFormatAreWrittenAsFiles(format: PixelFormat) throws {
+    let picture = try noise(6, 4, format, seed: 8)
+    guard let alpha = format.alphaOffset else {
+      let read = try ImageFile.decode(ImageFile.encode(picture))
+      return #expect(read.pixels == picture.inRGB)
+    }
+    // A picture is composed on black where it is read.
+    var bytes = picture.bytes
+    for pixel in stride(from: alpha, to: bytes.count, by: 4) { bytes[pixel] = 255 }
+    let opaque = try PixelBuffer(width: 6, height: 4, format: format, bytes: bytes)
+    #expect(try ImageFile.decode(ImageFile.encode(opaque)).pixels == opaque.inRGB)
+  }
+}
