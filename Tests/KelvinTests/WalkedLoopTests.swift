@@ -8,8 +8,8 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// ONNX models and ML Programs with loops whose sizes are known trip by trip, and branches whose sizes are known by the side
-/// that is taken, against vectors of an independent implementation.
+/// ONNX models, ML Programs and neural networks with loops whose sizes are known trip by trip, and branches whose sizes are
+/// known by the side that is taken, against vectors of an independent implementation.
 @Suite struct WalkedLoopTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Walks"
   static let cases = fileStems(in: folder, endingWith: ".kv")
@@ -17,7 +17,7 @@ import Testing
     fileStems(in: folder, endingWith: ".onnx").map { "\($0).onnx" }
     + fileStems(in: folder, endingWith: ".mlmodel").map { "\($0).mlmodel" }
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 57 && Self.models.count == 15) }
+  @Test func theVectorsAreThere() { #expect(Self.cases.count == 77 && Self.models.count == 20) }
 
   private func loaded(_ model: String, _ units: [String], sample: LoadOptions.Sample? = nil) throws -> LoadedModel {
     var options = LoadOptions()
@@ -81,6 +81,15 @@ import Testing
     #expect(branch.otherwise.parts.map(\.place) == ["graph 'main.2.else'"])
     #expect(function.loop(around: "main.2.then.2")?.name == "grow")
     #expect(function.loop(around: "main.2.else") == nil)
+  }
+
+  /// What is walked in a network has what it begins with before it, and inside it what else is walked.
+  @Test func aWalkedLoopOfANetworkHasItsBranchesInside() throws {
+    let function = try readModel(at: "\(Self.folder)/list_network.mlmodel").function(nil)
+    #expect(function.parts.map(\.place) == ["graph 'main.1.start'", "loop 'write'", "graph 'main.2'"])
+    let loop = try #require(function.loop(around: "main.1.1"))
+    let walked = loop.body.map(\.place).filter { !$0.hasPrefix("graph") }
+    #expect(walked.sorted() == ["branch 'grow'", "loop 'double'"])
   }
 
   @Test func aPlanShowsTheGraphsOfAFirstTrip() throws {

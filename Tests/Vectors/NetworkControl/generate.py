@@ -321,10 +321,14 @@ def break_outside(net):
 
 @refused
 def growing(net):
+    """What is carried grows in a loop that a trip may end."""
     net.scale("v", "x", 1)
+    net.total("t", "x")
     _, body = net.loop(trips=2)
     body.builder.add_concat_nd(body.name("joined"), ["v", "x"], "w", axis=0)
     body.copy("v", "w")
+    then, _ = body.branch("t")
+    then.leave()
     net.add("y", "v", 0)
 
 

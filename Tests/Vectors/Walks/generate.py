@@ -2,7 +2,7 @@
 several inputs that bring other sizes.
 
 Expected outputs come from ONNX Runtime. One model has one `.onnx` file and a `.kv` file for each set of inputs, in the
-format that ../README.md describes. `programs.py` writes the ML Programs beside them.
+format that ../README.md describes. `programs.py` writes the ML Programs beside them, `networks.py` the neural networks.
 
     .venv/bin/pip install onnx==1.23.2 numpy==2.4.6 onnxruntime==1.31.1
     .venv/bin/python Tests/Vectors/Walks/generate.py

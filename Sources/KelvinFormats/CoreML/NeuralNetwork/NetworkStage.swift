@@ -9,8 +9,12 @@ struct NetworkStage: ModelStage {
   var outputs: [Feature]
   /// The blob with one number for each label, for classifiers.
   var probabilities: String?
-  /// Tensors that another part of the network computes, and those that others read, with their slots.
-  var (entering, leaving): ([(slot: String, name: String)], [(slot: String, name: String)]) = ([], [])
+  /// Tensors that another part of the network computes, with their slots.
+  var entering: [(slot: String, name: String)] = []
+  /// What other parts read.
+  var leaving: [NetworkLeft] = []
+  /// Whether its layers lie within control flow, which is walked.
+  var isNested = false
   /// The inputs whose scaler is part of how the picture is sampled.
   var prescaled: Set<String> = []
   let file: String
@@ -55,13 +59,14 @@ struct NetworkStage: ModelStage {
       guard let id = values[slot] else { throw GraphError("tensor '\(name)'", "no part of the network computes it") }
       scope.redefine(name, Blob(id, emitter.shape(id)))
     }
-    let read = Set(outputs.map(\.name) + [probabilities].compactMap { $0 } + leaving.map(\.name))
-    _ = try NetworkWriter(scope: scope, file: file).write(layers[...], readLater: read)
+    let read = Set(outputs.map(\.name) + [probabilities].compactMap { $0 } + leaving.compactMap(\.value.tensor))
+    let writer = NetworkWriter(scope: scope, file: file, isNested: isNested)
+    _ = try writer.write(layers[...], readLater: read)
     var result: [String: ValueID] = [:]
     for feature in outputs where scope.has(feature.name) {
       result[feature.name] = try leave(try scope.read(feature.name), feature, scope)
     }
-    for (slot, name) in leaving { result[slot] = try scope.logical(try scope.held(name)) }
+    for left in leaving { result[left.slot] = try writer.value(left) }
     if let probabilities {
       result[StageSlot.scores] = try scope.logical(try scope.read(probabilities))
     }

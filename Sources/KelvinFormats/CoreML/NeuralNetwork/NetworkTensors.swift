@@ -1,62 +1,119 @@
 /// The tensors of a network as slots, by which its layers can be told apart where a graph is cut: control flow and the copy
 /// layer compute a name again, and each of its values has a slot of its own. A feature that the network takes is one too.
 struct NetworkTensors {
-  /// The layers in their order, then each output as a feature, then the scores.
-  private(set) var operations: [StagedOperation] = []
-  /// The name of each slot's tensor.
-  private var names: [String: String] = [:]
+  /// The layers in their order, and behind them what is left.
+  private(set) var items: [NetworkItem] = []
   private var current: [String: String] = [:]
-  private let place: Int
+  private let prefix: String
+  private var count = 0
 
   /// - Parameters:
-  ///   - place: of the network among the stages of its graph.
-  ///   - outputs: the features that it computes.
-  ///   - scores: the tensor with one number for each label.
-  init(_ layers: [NetworkLayer], at place: Int, inputs: [String], outputs: [String], scores: String?) {
-    self.place = place
-    for input in inputs { (current[input], names[input]) = (input, input) }
-    for layer in layers {
-      let staged = layer.staged
-      // What control flow computes may not have been there.
-      let uses = staged.uses.filter { current[$0.name] != nil || layer.inputs.contains($0.name) }
-      var slots = staged
-      slots.uses = uses.map { StagedUse(name: slot($0.name), needsValue: $0.needsValue) }
-      slots.outputs = staged.outputs.map { define($0) }
-      operations.append(slots)
-    }
-    let left = outputs.map { ($0, $0) } + (scores.map { [($0, StageSlot.scores)] } ?? [])
-    for (name, feature) in left {
-      operations.append(
-        StagedOperation(uses: [StagedUse(name: slot(name), needsValue: false)], outputs: [feature]))
-    }
+  ///   - prefix: of the slots, no other network's.
+  ///   - inputs: the features that it takes.
+  init(_ prefix: String, inputs: [String]) {
+    self.prefix = prefix
+    for input in inputs { current[input] = input }
   }
 
-  private func slot(_ name: String) -> String { current[name] ?? "#\(place).0/\(name)" }
+  /// Those that a network inside a layer finds, which follows the items.
+  func inside(_ layer: NetworkLayer, _ suffix: String = "") -> NetworkTensors {
+    var inside = NetworkTensors("\(prefix).\(items.count)\(suffix)", inputs: [])
+    for use in layer.staged.uses { inside.current[use.name] = current[use.name] }
+    return inside
+  }
 
-  private mutating func define(_ name: String) -> String {
-    let slot = "#\(place).\(names.count)/\(name)"
-    (current[name], names[slot]) = (slot, name)
+  var operations: [StagedOperation] { items.map(\.operation) }
+
+  /// The slots of what is left.
+  var left: [String] { items.compactMap { if case .left(let left) = $0.content { left.slot } else { nil } } }
+
+  func has(_ name: String) -> Bool { current[name] != nil }
+
+  func slot(_ name: String) -> String { current[name] ?? "\(prefix).0/\(name)" }
+
+  /// Gives a tensor a new value, computed by what is added next or given from outside.
+  mutating func define(_ name: String) -> String {
+    let slot = newSlot(name)
+    current[name] = slot
     return slot
   }
 
-  /// Of some slots those that are tensors of this network which its layers compute, by their names.
-  func computed(among slots: [String], except features: [String]) -> [(slot: String, name: String)] {
-    slots.filter { !features.contains($0) }.compactMap { slot in names[slot].map { (slot, $0) } }
+  private mutating func newSlot(_ name: String) -> String {
+    count += 1
+    return "\(prefix).\(count)/\(name)"
   }
 
-  /// Whether some of the operations can run on their own: of each name, one value at a time is there, and what leaves is
-  /// there at the end.
-  func canRun(_ operations: [Int], entering: [String], leaving: [String]) -> Bool {
-    var held: [String: String] = [:]
-    for slot in entering {
-      guard let name = names[slot] else { continue }
-      guard held.updateValue(slot, forKey: name) == nil else { return false }
+  /// - Parameters:
+  ///   - readLater: the tensors that something behind the layers reads.
+  ///   - depth: in how many networks they lie, as `NetworkWalk` counts them.
+  mutating func add(_ layers: [NetworkLayer], readLater: Set<String>, depth: Int = 0) {
+    let mayWalk = layers.count { $0.isControl } <= NetworkWriter.controlLimit
+    for (index, layer) in layers.enumerated() {
+      var operation = layer.staged
+      var walk: NetworkWalk?
+      if mayWalk, !layer.networks.isEmpty {
+        let needed = layers[(index + 1)...].reads(before: readLater, leaving: [])
+        walk = NetworkWalk(layer, in: self, readLater: needed, depth: depth)
+        operation.walk = walk?.staged
+        operation.outputs.removeAll { !needed.contains($0) }
+      }
+      // What control flow computes may not have been there.
+      let uses = operation.uses.filter { has($0.name) || layer.inputs.contains($0.name) }
+      var names = names(of: uses.map(\.name))
+      operation.uses = uses.map { StagedUse(name: slot($0.name), needsValue: $0.needsValue) }
+      operation.outputs = operation.outputs.map { name in
+        let slot = define(name)
+        names[slot] = name
+        return slot
+      }
+      items.append(NetworkItem(operation: operation, content: .layer(layer, walk: walk), names: names))
     }
-    func isHeld(_ slot: String) -> Bool { names[slot].map { held[$0] == slot } ?? true }
-    for index in operations {
-      guard self.operations[index].uses.allSatisfy({ isHeld($0.name) }) else { return false }
-      for slot in self.operations[index].outputs { if let name = names[slot] { held[name] = slot } }
+  }
+
+  /// Leaves a tensor as an output of the model, or for its host steps.
+  mutating func leave(_ name: String, as feature: String) { leave(.output, reading: name, in: feature) }
+
+  /// - Returns: the slot that has it.
+  mutating func leave(_ value: NetworkLeft.Value) -> String {
+    let slot = newSlot(value.tensor ?? "trips")
+    leave(.left(NetworkLeft(slot: slot, value: value)), reading: value.tensor, in: slot)
+    return slot
+  }
+
+  private mutating func leave(_ content: NetworkItem.Content, reading name: String?, in slot: String) {
+    let read = [name].compactMap { $0 }
+    items.append(
+      NetworkItem(
+        operation: StagedOperation(
+          uses: read.map { StagedUse(name: self.slot($0), needsValue: false) }, outputs: [slot]),
+        content: content, names: names(of: read)))
+  }
+
+  /// The slots that tensors are in, with their names.
+  private func names(of tensors: [String]) -> [String: String] {
+    Dictionary(tensors.compactMap { name in current[name].map { ($0, name) } }) { first, _ in first }
+  }
+
+  /// Whether what a slot holds is joined to something else, and that is left in another.
+  func joins(_ given: String, into left: String) -> Bool {
+    var slot = left
+    while let item = items.last(where: { $0.operation.outputs.contains(slot) }) {
+      switch item.content {
+      case .layer(let layer, _) where layer.isJoin: return item.operation.uses.contains { $0.name == given }
+      case .layer(let layer, _) where !layer.isCopy: return false
+      case .layer, .left, .output:
+        guard let read = item.operation.uses.first?.name else { return false }
+        slot = read
+      }
     }
-    return leaving.allSatisfy(isHeld)
+    return false
+  }
+}
+
+extension NetworkLayer {
+  fileprivate var isCopy: Bool { number == NetworkSchema.NeuralNetworkLayer.copy }
+
+  fileprivate var isJoin: Bool {
+    [NetworkSchema.NeuralNetworkLayer.concat, NetworkSchema.NeuralNetworkLayer.concatND].contains(number)
   }
 }

@@ -36,6 +36,19 @@ protocol DivisibleStage: ModelStage {
   /// - Parameter stage: the part of the model that they lie in.
   /// - Returns: nil where they cannot be had apart.
   func part(_ operations: [Int], of stage: SizeStage, at place: Int) -> (any ModelStage)?
+
+  /// The parts of an operation that is walked.
+  ///
+  /// - Parameters:
+  ///   - known: the operations that make what it reads and is known.
+  ///   - stage: the part of the model that it is.
+  ///   - name: of its graphs, with what tells them apart behind it.
+  ///   - graph: a graph of the function, by its name.
+  /// - Returns: nil where they cannot be had apart.
+  func walkedParts(
+    _ operation: Int, known: [Int], of stage: SizeStage, at place: Int, name: String,
+    graph: (String, StageGroup) -> FunctionPart
+  ) -> [FunctionPart]?
 }
 
 extension ModelStage {

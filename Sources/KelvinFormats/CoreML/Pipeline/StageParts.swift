@@ -59,17 +59,16 @@ struct StageParts {
         let stages = members.compactMap { member in
           member.stage.map { (stage: $0, writes: member.writes) }
         }
-        let cut = StageGroup.groups(of: stages, inputs: read.withoutRepetition, outputs: left.withoutRepetition)
         let name = isOnly ? GraphPart.onlyName : "\(GraphPart.onlyName)\(graphs)"
-        for (number, part) in cut.enumerated() {
-          let source = StageGraphSource(
-            stages: part.stages, inputs: inputs.filter { part.inputs.contains($0.name) }, outputs: part.outputs,
-            file: file)
-          parts.append(
-            .graph(
-              GraphPart(
-                name: cut.count == 1 ? name : "\(name).\(number + 1)", inputs: part.inputs, outputs: part.outputs,
-                valued: part.valued, source: source)))
+        parts += StageGroup.parts(
+          of: stages, inputs: read.withoutRepetition, outputs: left.withoutRepetition, name: name
+        ) { name, group in
+          .graph(
+            GraphPart(
+              name: name, inputs: group.inputs, outputs: group.outputs, valued: group.valued,
+              source: StageGraphSource(
+                stages: group.stages, inputs: inputs.filter { group.inputs.contains($0.name) }, outputs: group.outputs,
+                file: file)))
         }
       }
       written.formUnion(members.flatMap(\.writes))

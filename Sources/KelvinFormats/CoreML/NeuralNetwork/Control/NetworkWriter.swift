@@ -29,7 +29,7 @@ struct NetworkWriter {
   var loop: EnclosingLoop?
   /// Whether control flow is around: a tensor may then be there already.
   var isNested = false
-  private static let controlLimit = 1024
+  static let controlLimit = 1024
 
   var emitter: Emitter { scope.emitter }
 
@@ -101,6 +101,17 @@ struct NetworkWriter {
     let size = try emitter.unary(UnaryFunction(.abs), float.id, step: "\(step)/size")
     let least = scope.scalar(1e-6, step: "\(step)/least")
     return try emitter.reshape(try emitter.add(Compare(.greater), size, least, step: "\(step)/holds"), [], step: step)
+  }
+
+  /// What a part of the network leaves.
+  func value(_ left: NetworkLeft) throws -> ValueID {
+    switch left.value {
+    case .tensor(let name): return try scope.logical(try scope.held(name))
+    case .truth(let name):
+      emitter.begin(Origin(name: name, kind: "condition", index: 0), outputNames: [])
+      return try truth(try scope.read(name), step: "holds")
+    case .number(let number): return emitter.constant(integers: [number], .int64, shape: [])
+    }
   }
 
   func number(_ value: Float) -> Blob { Blob(emitter.constant(Weight(Tensor([value], [1])), step: "number"), [1]) }

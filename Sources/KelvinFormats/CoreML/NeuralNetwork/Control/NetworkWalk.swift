@@ -1,0 +1,37 @@
+/// A loop or branch of a network whose trips or sides may be parts of their own.
+enum NetworkWalk {
+  case loop(NetworkWalkedLoop)
+  case branch(NetworkWalkedBranch)
+
+  /// How deep networks are looked into; deeper ones are refused where sizes inside depend on data.
+  private static let depthLimit = 16
+  /// What a loop counts for: four deep are walked.
+  private static let loopDepth = 4
+
+  /// Nil of what cannot be walked: it is a node of a graph, or refused when that is written.
+  ///
+  /// - Parameters:
+  ///   - outer: the tensors before the layer.
+  ///   - readLater: those that something behind it reads.
+  ///   - depth: in how many networks it lies.
+  init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
+    if depth + Self.loopDepth <= Self.depthLimit,
+      let loop = NetworkWalkedLoop(layer, in: outer, readLater: readLater, depth: depth + Self.loopDepth)
+    {
+      self = .loop(loop)
+    } else if depth < Self.depthLimit,
+      let branch = NetworkWalkedBranch(layer, in: outer, readLater: readLater, depth: depth + 1)
+    {
+      self = .branch(branch)
+    } else {
+      return nil
+    }
+  }
+
+  var staged: StagedWalk {
+    switch self {
+    case .loop(let loop): .loop(loop.staged)
+    case .branch(let branch): .branch(branch.staged)
+    }
+  }
+}

@@ -1,0 +1,176 @@
+"""Writes neural networks with loops and branches whose sizes are known trip by trip, or by the side that is taken, made with
+coremltools' builder, and what they must compute, from NumPy. Run after `generate.py`, which writes the folder anew.
+
+    .venv/bin/pip install coremltools==9.0 numpy
+    .venv/bin/python Tests/Vectors/Walks/networks.py
+"""
+
+import pathlib
+import sys
+
+import coremltools as ct
+import numpy as np
+from coremltools.models import datatypes
+from coremltools.models.neural_network import NeuralNetworkBuilder
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+import kv  # noqa: E402
+
+
+def write(name, inputs, outputs, build, compute, sets, has_five_axes=False):
+    """inputs: shapes by name; build: adds layers; compute: inputs by name to outputs by name; sets: inputs by name."""
+    features = [(key, datatypes.Array(*shape)) for key, shape in inputs.items()]
+    builder = NeuralNetworkBuilder(features, [(key, None) for key in outputs], disable_rank5_shape_mapping=not has_five_axes)
+    build(builder)
+    for feature in list(builder.spec.description.input) + list(builder.spec.description.output):
+        feature.type.multiArrayType.dataType = ct.proto.FeatureTypes_pb2.ArrayFeatureType.FLOAT32
+    (HERE / f"{name}.mlmodel").write_bytes(builder.spec.SerializeToString(deterministic=True))
+    for number, values in enumerate(sets):
+        values = {key: np.asarray(value, np.float32) for key, value in values.items()}
+        expected = [(key, np.asarray(value, np.float32)) for key, value in compute(**values).items()]
+        header = {"case": f"{name}_{number}", "tolerance": {"absolute": 2e-6, "relative": 1e-5}}
+        (HERE / f"{name}_{number}.kv").write_bytes(kv.encode(header, values.items(), expected))
+
+
+def networks(layer):
+    """Builders of the networks of a loop or branch."""
+    if layer.HasField("loop"):
+        parts = (layer.loop.conditionNetwork, layer.loop.bodyNetwork)
+    else:
+        parts = (layer.branch.ifBranch, layer.branch.elseBranch)
+    return tuple(NeuralNetworkBuilder(nn_spec=part) for part in parts)
+
+
+def number(nn, name, value):
+    nn.add_load_constant_nd(name, name, np.array([value], np.float32), (1,))
+
+
+def longer_network(random):
+    """What is carried is longer after each trip, as often as an input says; what is behind reads how long it is."""
+    def build(nn):
+        nn.add_copy("c", "x", "long")
+        _, body = networks(nn.add_loop("grow", input_name="trips"))
+        body.add_elementwise("half", ["long"], "half", "MULTIPLY", alpha=0.5)
+        body.add_concat_nd("join", ["long", "half"], "joined", axis=0)
+        body.add_copy("keep", "joined", "long")
+        nn.add_activation("relu", "RELU", "long", "y")
+        nn.add_get_shape("shape", "long", "count")
+
+    def compute(x, trips):
+        for _ in range(int(trips[0])):
+            x = np.concatenate([x, x * np.float32(0.5)])
+        return {"y": np.maximum(x, 0), "count": np.array(x.shape)}
+    write("longer_network", {"x": (3,), "trips": (1,)}, ("y", "count"), build, compute,
+          [{"x": random.uniform(-1, 1, 3), "trips": [n]} for n in (2, 0, 4, 1)])
+
+
+def fixed_network(random):
+    """As many trips as the layer says, in arrays of five axes; each joins channels."""
+    def build(nn):
+        nn.add_copy("c", "x", "wide")
+        _, body = networks(nn.add_loop("widen", max_iterations=2))
+        body.add_elementwise("concat", ["wide", "x"], "joined", "CONCAT")
+        body.add_copy("keep", "joined", "wide")
+        nn.add_elementwise("twice", ["wide"], "y", "MULTIPLY", alpha=2.0)
+
+    def compute(x):
+        return {"y": (2 * np.concatenate([x, x, x]))[None, None]}
+    write("fixed_network", {"x": (2, 3, 1)}, ("y",), build, compute,
+          [{"x": random.uniform(-1, 1, (2, 3, 1))} for _ in range(2)], has_five_axes=True)
+
+
+def found_network(random):
+    """A trip adds up what is positive and takes a step; a condition network ends the loop where nothing is, or hardly so."""
+    def build(nn):
+        number(nn, "sum", 0)
+        nn.add_copy("c", "x", "rest")
+        test, body = networks(nn.add_loop("until none", condition="any"))
+        test.add_activation("t", "RELU", "rest", "above")
+        test.add_reduce_max("m", "above", "most", axes=[0], keepdims=True)
+        test.add_elementwise("small", ["most"], "any", "MULTIPLY", alpha=1e-4)
+        body.add_greater_than("g", ["rest"], "mask", alpha=0.0)
+        body.add_where_nonzero("w", "mask", "places")
+        body.add_gather_nd("p", ["rest", "places"], "picked")
+        body.add_reduce_sum("s", "picked", "own", axes=[0], keepdims=True)
+        body.add_add_broadcastable("a", ["sum", "own"], "grown")
+        body.add_copy("ks", "grown", "sum")
+        body.add_elementwise("step", ["rest"], "less", "ADD", alpha=-0.25)
+        body.add_copy("kr", "less", "rest")
+        nn.add_elementwise("y", ["sum"], "y", "MULTIPLY", alpha=2.0)
+        nn.add_elementwise("r", ["rest"], "left", "ADD", alpha=0.0)
+
+    def compute(x):
+        total = np.float32(0)
+        while np.float32(1e-4) * max(x.max(), 0) > 1e-6:
+            total, x = total + x[x > 0].sum(dtype=np.float32), x - np.float32(0.25)
+        return {"y": [2 * total], "left": x}
+    write("found_network", {"x": (6,)}, ("y", "left"), build, compute,
+          [{"x": x} for x in (random.uniform(-1, 1, 6), -random.uniform(0, 1, 6), random.uniform(0, 2, 6),
+                              [0.005, -1, 0, 0, 0, 0], [0.02, -1, 0, 0, 0, 0])])
+
+
+def sides_network(random):
+    """One side adds what is positive; the other takes as much as data says, and hands on what is there."""
+    def build(nn):
+        number(nn, "kept", 7)
+        nn.add_reduce_sum("t", "x", "total", axes=[0], keepdims=True)
+        then, other = networks(nn.add_branch("side", "n"))
+        then.add_greater_than("g", ["x"], "mask", alpha=0.0)
+        then.add_where_nonzero("w", "mask", "places")
+        then.add_gather_nd("p", ["x", "places"], "picked")
+        then.add_reduce_sum("s", "picked", "part", axes=[0], keepdims=True)
+        then.add_elementwise("k", ["total"], "new", "ADD", alpha=1.0)
+        then.add_copy("c", "new", "kept")
+        other.add_elementwise("n", ["x"], "part", "ADD", alpha=-1.0)
+        nn.add_elementwise("y", ["part"], "y", "MULTIPLY", alpha=2.0)
+        nn.add_elementwise("z", ["kept"], "z", "ADD", alpha=0.0)
+
+    def compute(x, n):
+        if abs(n[0]) > 1e-6:
+            return {"y": [2 * x[x > 0].sum(dtype=np.float32)], "z": [x.sum(dtype=np.float32) + 1]}
+        return {"y": 2 * (x - 1), "z": [7]}
+    write("sides_network", {"x": (5,), "n": (1,)}, ("y", "z"), build, compute,
+          [{"x": random.uniform(-1, 1, 5), "n": [n]} for n in (1, 0, -0.5, 9e-7, 2e-6)])
+
+
+def list_network(random):
+    """A list that a trip writes to and makes longer where it is full; the trips that a loop inside makes are data too."""
+    def build(nn):
+        nn.add_load_constant_nd("list", "list", np.zeros((1, 2), np.float32), (1, 2))
+        number(nn, "i", 0)
+        number(nn, "zero", 0)
+        _, body = networks(nn.add_loop("write", input_name="trips"))
+        body.add_get_shape("shape", "list", "shape")
+        body.add_slice_static("rows", "shape", "rows", [0], [1], [1], [False], [False])
+        body.add_subtract_broadcastable("room", ["i", "rows"], "over")
+        body.add_greater_than("full", ["over"], "is_full", alpha=0.0, use_greater_than_equal=True)
+        then, _ = networks(body.add_branch("grow", "is_full"))
+        then.add_load_constant_nd("row", "row", np.zeros((1, 2), np.float32), (1, 2))
+        then.add_concat_nd("join", ["list", "row"], "joined", axis=0)
+        then.add_copy("keep", "joined", "list")
+        body.add_gather("pick", ["x", "i"], "line", axis=0)
+        body.add_copy("from", "line", "value")
+        _, inner = networks(body.add_loop("double", input_name="i"))
+        inner.add_concat_nd("inner join", ["value", "value"], "two", axis=0)
+        inner.add_copy("inner keep", "two", "value")
+        body.add_reduce_sum("sum", "value", "sum", axes=[0], keepdims=True)
+        body.add_expand_dims("place", "i", "place", [0])
+        body.add_scatter_nd("write", ["list", "place", "sum"], "written")
+        body.add_copy("kept", "written", "list")
+        body.add_elementwise("next", ["i"], "next", "ADD", alpha=1.0)
+        body.add_copy("ki", "next", "i")
+        nn.add_elementwise("y", ["list"], "y", "ADD", alpha=0.0)
+
+    def compute(x, trips):
+        rows = [x[i] * np.float32(2 ** i) for i in range(int(trips[0]))]
+        return {"y": np.array(rows) if rows else np.zeros((1, 2))}
+    write("list_network", {"x": (4, 2), "trips": (1,)}, ("y",), build, compute,
+          [{"x": random.uniform(-1, 1, (4, 2)), "trips": [n]} for n in (1, 4, 0, 3)])
+
+
+if __name__ == "__main__":
+    random = np.random.default_rng(15)
+    for make in (longer_network, fixed_network, found_network, sides_network, list_network):
+        make(random)
