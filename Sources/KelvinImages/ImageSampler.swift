@@ -85,17 +85,17 @@ package struct ImageSampler: Hashable, Sendable {
     guard let base = tensor.baseAddress else { return }
     let turned = cropAndScale.rotates ? orientation.turnedCounterClockwise : orientation
     let region = try checkedRegion(view, orientation)
-    let isBytes = view.format.isBytes
+    let reader = view.format.isBytes ? nil : PixelReader(view)
     let grid = SamplingGrid(
-      view, steps: isBytes ? (view.format.bytesPerPixel, view.bytesPerRow) : (1, view.width), orientation: turned,
+      view, steps: reader?.steps ?? (view.format.bytesPerPixel, view.bytesPerRow), orientation: turned,
       region: region, target: (width, height), cropAndScale)
     if grid.columns.count < width || grid.rows.count < height {
       fillBars(base, convert)
     }
     withUnsafeTemporaryAllocation(of: Tap.self, capacity: grid.columns.count) { columns in
       grid.fillColumns(columns)
-      if !isBytes {
-        fillReading(view, grid, UnsafeBufferPointer(columns), base, convert)
+      if let reader {
+        fillReading(reader, grid, UnsafeBufferPointer(columns), base, convert)
       } else if order == .grayscale {
         fillLuma(view, grid, UnsafeBufferPointer(columns), base, convert)
       } else {
@@ -181,21 +181,17 @@ package struct ImageSampler: Hashable, Sendable {
   /// Of a picture that is not in bytes: what its `inBytes` would give, of which the pixels that are needed are made.
   @inline(__always)
   private func fillReading<Element>(
-    _ view: PixelView, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
+    _ reader: PixelReader, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
     _ base: UnsafeMutablePointer<Element>, _ convert: (Int, Int) -> Element
   ) {
-    let reader = PixelReader(view)
     let strides = strides
     for y in grid.rows {
       let row = grid.row(y)
       let (top, bottom) = (grid.origin + row.near, grid.origin + row.far)
       var out = base + (y * width + grid.columns.lowerBound) * strides.pixel
       for column in columns {
-        func pixel(_ place: Int) -> (red: Int, green: Int, blue: Int) {
-          reader.rgb(place % view.width, place / view.width)
-        }
-        let (a, b) = (pixel(top + column.near), pixel(top + column.far))
-        let (c, d) = (pixel(bottom + column.near), pixel(bottom + column.far))
+        let (a, b) = (reader.rgb(at: top + column.near), reader.rgb(at: top + column.far))
+        let (c, d) = (reader.rgb(at: bottom + column.near), reader.rgb(at: bottom + column.far))
         let red = bilinear(a.red, b.red, c.red, d.red, column.weight, row.weight)
         let green = bilinear(a.green, b.green, c.green, d.green, column.weight, row.weight)
         let blue = bilinear(a.blue, b.blue, c.blue, d.blue, column.weight, row.weight)

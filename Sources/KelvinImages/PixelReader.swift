@@ -2,10 +2,22 @@
 struct PixelReader {
   private let view: PixelView
   private let colors: ChromaMatrix?
+  private let columnBits: Int
 
   init(_ view: PixelView) {
     self.view = view
     colors = ChromaMatrix(view.format)
+    columnBits = Int.bitWidth - view.width.leadingZeroBitCount
+  }
+
+  /// How far a pixel is from the one to its left, and from the one above it, in the offsets of ``rgb(at:)``: rows are a power of
+  /// two apart, so that no division tells column and row.
+  var steps: (pixel: Int, row: Int) { (1, 1 << columnBits) }
+
+  /// The pixel at an offset from the first one, as it is stored.
+  @inline(__always)
+  func rgb(at offset: Int) -> (red: Int, green: Int, blue: Int) {
+    rgb(offset & (1 &<< columnBits &- 1), offset &>> columnBits)
   }
 
   /// The pixel of a column and a row as they are stored.

@@ -9,6 +9,8 @@ import Testing
     "a/nought.png": "0_0030.png", "nine.png": "9_0125.png", "drei.jpg": "3_0103.jpg",
   ])
 
+  private static let hasSQLite = access("/usr/bin/sqlite3", X_OK) == 0
+
   @Test func everyFormNamesTheSameFiles() throws {
     let indexed = fixture.index("--json")
     #expect(indexed.status == 0, "\(indexed)")
@@ -49,6 +51,24 @@ import Testing
     #expect(try JSONValue(fixture.search("--since", "1d", "--json").output).array?.count == 4)
     let future = fixture.search("--since", "9999-12-31", "--json")
     #expect(try JSONValue(future.output).array?.isEmpty == true)
+  }
+
+  @Test(.enabled(if: CollectionTests.hasSQLite, "needs the sqlite3 program"))
+  func picturesThatShareNoLabelAreSaidWhereMoreWereWanted() throws {
+    #expect(fixture.index().status == 0)
+    // Of ten digits every picture keeps half, and so shares some with any other.
+    let forget = """
+      sqlite3 "$2/.kelvin-index.sqlite" "DELETE FROM observations WHERE picture NOT IN (SELECT picture FROM observations \
+      JOIN labels ON labels.id = label WHERE name = 'nine' AND confidence > 0.5)"; exec "$0" "$@"
+      """
+    let like = ["search", fixture.folder.path, "--like", "\(fixture.folder.path)/nine.png"]
+    let few = Kelvin.run(like + ["--limit", "2", "--format", "paths"], script: forget)
+    #expect(few.status == 0 && few.output == "\(fixture.folder.path)/nine.png\n", "\(few)")
+    #expect(few.errors.contains("2 more pictures share no label with it"), "\(few)")
+    for enough in [["--limit", "1"], ["--json"]] {
+      let result = Kelvin.run(like + enough)
+      #expect(result.status == 0 && !result.output.isEmpty && result.errors.isEmpty, "\(result)")
+    }
   }
 
   @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))

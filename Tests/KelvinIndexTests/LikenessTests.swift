@@ -46,8 +46,10 @@ import Testing
     ])
     var question = IndexReader.Question(limit: 3)
     question.likeness = .labels([("otter", 0.8), ("badger", 0.2)])
-    let matches = try IndexReader(fixture.file).search(question).matches
+    let answer = try IndexReader(fixture.file).search(question)
+    let matches = answer.matches
     #expect(matches.map(\.path) == ["same", "near"])
+    #expect((answer.count, answer.unrelatedCount) == (2, 1))
     #expect(abs(matches[0].score - 1) < 1e-6)
     #expect(abs(matches[1].score - Float(0.4).squareRoot()) < 1e-6)
     // Of a classifier that is unsure most of its probability is not kept, and a picture is like itself all the same.

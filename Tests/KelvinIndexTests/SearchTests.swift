@@ -46,8 +46,9 @@ import Testing
     try fill()
     var question = IndexReader.Question(limit: 1)
     question.words = try LabelQuery("lake")
-    let (matches, count) = try IndexReader(fixture.file).search(question)
-    #expect(count == 2)
+    let answer = try IndexReader(fixture.file).search(question)
+    #expect((answer.count, answer.unrelatedCount) == (2, 0))
+    let matches = answer.matches
     #expect(matches.map(\.path) == ["shore.jpg"])
     #expect(matches[0].labels.map(\.identifier) == ["lake, lakeside", "sea lion"])
     #expect((matches[0].width, matches[0].height) == (40, 30))

@@ -34,6 +34,18 @@ import Testing
     #expect(values.results?.first is VNCoreMLFeatureValueObservation)
   }
 
+  @Test func anObservationHasAUUIDOfItsOwnWhateverWasFound() async throws {
+    let request = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
+    let first = try await request.perform(on: Self.nine).of(ClassificationObservation.self)
+    let again = try await request.perform(on: Self.nine).of(ClassificationObservation.self)
+    #expect(first == again && Set(first + again).count == 10)
+    #expect(Set((first + again).map(\.uuid)).count == 20)
+    let copies = first.sorted { $0.identifier < $1.identifier }
+    #expect(Set(copies.map(\.uuid)) == Set(first.map(\.uuid)) && copies.map(\.uuid) == copies.map(\.uuid))
+    let text = Array(first[0].uuid.uuidString)
+    #expect(text[14] == "4" && "89AB".contains(text[19]))
+  }
+
   @Test func bothGenerationsFindTheSame() async throws {
     let scene = URL(filePath: "\(VisionFixture.folder)/scene.png")
     var modern = CoreMLRequest(model: try await VisionFixture.container("detector.mlmodel"))

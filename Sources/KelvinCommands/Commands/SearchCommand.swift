@@ -11,7 +11,7 @@ struct SearchCommand: ParsableCommand {
       Words are looked for in the labels that the model gave: 'otter', 'otter OR badger', '(beach OR lake) NOT dog', \
       '"sea lion"', 'terr*'. Words beside one another are of one label; AND, OR, NOT and parentheses are about the \
       picture. Without words every picture of which the options hold is found, the newest first. --like compares exactly, \
-      by the model's vectors where it gives some, else by the probabilities of its labels.
+      by the model's vectors where it gives some, else by the probabilities of labels that pictures share.
       """)
 
   @OptionGroup var collection: CollectionOptions
@@ -84,7 +84,8 @@ struct SearchCommand: ParsableCommand {
         try model(for: settings)
       }
     }
-    try SearchResults(result, collection, isByLikeness: like != nil).print(format, json: output.json)
+    try SearchResults(result, collection, isByLikeness: like != nil, limit: query.limit)
+      .print(format, json: output.json)
     if let sheet = page.sheet { try writeSheet(of: result, index, to: sheet) }
   }
 

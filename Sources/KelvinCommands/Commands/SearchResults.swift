@@ -8,6 +8,7 @@ struct SearchResults {
   private let result: PhotoSearchResult
   private let collection: CollectionOptions
   private let isByLikeness: Bool
+  private let limit: Int
 
   private struct Label: Encodable {
     var identifier: String
@@ -24,8 +25,9 @@ struct SearchResults {
     var modified: Double
   }
 
-  init(_ result: PhotoSearchResult, _ collection: CollectionOptions, isByLikeness: Bool) {
-    (self.result, self.collection, self.isByLikeness) = (result, collection, isByLikeness)
+  /// - Parameter limit: how many were wanted at most; `.max` for all there are.
+  init(_ result: PhotoSearchResult, _ collection: CollectionOptions, isByLikeness: Bool, limit: Int) {
+    (self.result, self.collection, self.isByLikeness, self.limit) = (result, collection, isByLikeness, limit)
   }
 
   private var documents: [Document] {
@@ -38,7 +40,15 @@ struct SearchResults {
   }
 
   func print(_ format: ResultFormat, json: Bool) throws {
-    if json { return try printJSON(documents) }
+    if json { try printJSON(documents) } else { try print(format) }
+    if result.unrelatedCount > 0, limit < .max, result.matches.count < limit {
+      let pictures = result.unrelatedCount == 1 ? "picture shares" : "pictures share"
+      Console.note(
+        "\(result.unrelatedCount) more \(pictures) no label with it; with a model that gives vectors all are compared")
+    }
+  }
+
+  private func print(_ format: ResultFormat) throws {
     switch format {
     case .table: printTable()
     case .jsonl: for document in documents { try printJSONLine(document) }

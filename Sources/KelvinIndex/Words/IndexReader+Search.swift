@@ -13,25 +13,40 @@ extension IndexReader {
     package init(limit: Int) { self.limit = limit }
   }
 
+  /// What was found.
+  package struct Answer: Sendable {
+    /// The best first, at most as many as were asked for.
+    package var matches: [PhotoMatch]
+    /// How many there are.
+    package var count: Int
+    /// Of how many more all holds that was asked, but they share no label with what they are to be like.
+    package var unrelatedCount = 0
+  }
+
   /// The pictures of which all holds, the best first: the most alike, else the surest, else the newest.
   ///
-  /// - Returns: at most `limit` of them, and how many there are.
   /// - Throws: `notIndexed` where limits need curves that the model does not have, or likeness what it does not give.
-  package func search(_ question: Question) throws(PhotoIndexError) -> (matches: [PhotoMatch], count: Int) {
+  package func search(_ question: Question) throws(PhotoIndexError) -> Answer {
     let least = try leastConfidences(question.limits)
     var found = try question.words.map { words throws(PhotoIndexError) in try pictures(words, least) }
     if found == nil, question.limits != LabelLimits() { found = try pictures(with: least.keys, least) }
     if let since = question.since { found = try recent(since, among: found) }
+    var unrelatedCount = 0
     var scores: [(picture: Int64, score: Float)]
     if let likeness = question.likeness {
       scores = try self.scores(likeness, among: found)
+      if case .labels = likeness {
+        let all = if let found { found.count } else { try count() }
+        unrelatedCount = max(all - scores.count, 0)
+      }
     } else if let found {
       scores = found.map { ($0.key, $0.value.confidence) }
     } else {
       return try newest(question.limit)
     }
     let best = scores.best(question.limit)
-    return (try matches(best, found: found ?? [:]), scores.count)
+    return Answer(
+      matches: try matches(best, found: found ?? [:]), count: scores.count, unrelatedCount: unrelatedCount)
   }
 
   /// A label by which a picture was found.
@@ -105,12 +120,12 @@ extension IndexReader {
     return recent
   }
 
-  private func newest(_ limit: Int) throws(PhotoIndexError) -> (matches: [PhotoMatch], count: Int) {
+  private func newest(_ limit: Int) throws(PhotoIndexError) -> Answer {
     var newest: [(picture: Int64, score: Float)] = []
     let rows = try database.prepare("SELECT id FROM pictures WHERE error IS NULL ORDER BY modified DESC, id LIMIT ?")
     try rows.bind([.integer(Int64(limit))])
     while try rows.step() { newest.append((rows.integer(0), 0)) }
-    return (try matches(newest, found: [:]), try count())
+    return Answer(matches: try matches(newest, found: [:]), count: try count())
   }
 
   /// What is shown of pictures.

@@ -4,11 +4,11 @@ public import Kelvin
 /// Something that a ``VNRequest`` found in a picture.
 public class VNObservation {
   /// Its own, among all observations.
-  public let uuid = UUID()
+  public let uuid: UUID
   /// How sure the model is. As the model says it, not clamped to 0…1.
   public let confidence: Float
 
-  init(confidence: Float) { self.confidence = confidence }
+  init(_ observation: some VisionObservation) { (uuid, confidence) = (observation.uuid, observation.confidence) }
 
   /// In this generation's form; nil for what only the second one finds.
   static func of(_ observation: any VisionObservation) -> VNObservation? {
@@ -28,7 +28,7 @@ public final class VNClassificationObservation: VNObservation {
 
   init(_ observation: ClassificationObservation) {
     self.observation = observation
-    super.init(confidence: observation.confidence)
+    super.init(observation)
   }
 
   /// The label.
@@ -57,7 +57,7 @@ public final class VNRecognizedObjectObservation: VNObservation {
   init(_ observation: RecognizedObjectObservation) {
     labels = observation.labels.map(VNClassificationObservation.init)
     boundingBox = observation.boundingBox
-    super.init(confidence: observation.confidence)
+    super.init(observation)
   }
 }
 
@@ -70,7 +70,7 @@ public final class VNPixelBufferObservation: VNObservation {
 
   init(_ observation: PixelBufferObservation) {
     (featureName, pixelBuffer) = (observation.featureName, observation.pixelBuffer)
-    super.init(confidence: observation.confidence)
+    super.init(observation)
   }
 }
 
@@ -83,6 +83,6 @@ public final class VNCoreMLFeatureValueObservation: VNObservation {
 
   init(_ observation: CoreMLFeatureValueObservation) {
     (featureName, featureValue) = (observation.featureName, observation.featureValue)
-    super.init(confidence: observation.confidence)
+    super.init(observation)
   }
 }

@@ -9,6 +9,9 @@ public struct PhotoSearchResult: Hashable, Sendable {
   public let matches: [PhotoMatch]
   /// How many there are.
   public let count: Int
+  /// Of how many more all holds that a query says, but they share no label with the picture they are to be like, and the model
+  /// gives no vectors to compare them by. 0 where no likeness was asked.
+  public let unrelatedCount: Int
 }
 
 extension PhotoIndex {
@@ -23,7 +26,8 @@ extension PhotoIndex {
   /// The pictures that are most like one, of those of which all that a query says holds.
   ///
   /// Where the model gives vectors, scores are the cosines of their angles, exact over all of them; else pictures are
-  /// compared by their classes' probabilities (Bhattacharyya's coefficient over the labels that the index keeps).
+  /// compared by their classes' probabilities (Bhattacharyya's coefficient over the labels that the index keeps); those that share
+  /// none are only counted.
   ///
   /// - Parameters:
   ///   - query: what has to hold of those that are found.
@@ -48,8 +52,9 @@ extension PhotoIndex {
       question.likeness = likeness
       // Within the times that a file can have.
       question.since = query.since.map { Int64((min(max($0, -9e9), 9e9) * 1e9).rounded(.up)) }
-      let (matches, count) = try reader.search(question)
-      return PhotoSearchResult(matches: matches, count: count)
+      let answer = try reader.search(question)
+      return PhotoSearchResult(
+        matches: answer.matches, count: answer.count, unrelatedCount: answer.unrelatedCount)
     }
   }
 

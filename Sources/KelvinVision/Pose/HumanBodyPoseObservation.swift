@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// A place on a body.
 public struct Joint: Hashable, Sendable {
   /// The name of its ``HumanBodyPoseObservation/JointName``.
@@ -89,6 +91,8 @@ public struct HumanBodyPoseObservation: VisionObservation, Hashable {
 
   /// How sure the model is of the pose.
   public let confidence: Float
+  public var uuid: UUID { identity.uuid }
+  private let identity = ObservationIdentity()
   /// The points that the model gave, by their names.
   public let keyPoints: [JointName: Joint]
 

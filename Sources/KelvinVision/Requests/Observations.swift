@@ -1,8 +1,11 @@
+public import FoundationEssentials
 public import Kelvin
 import KelvinSteps
 
 /// Something that a request found in a picture.
 public protocol VisionObservation: Sendable {
+  /// Its own among all observations, and that of its copies. Two that are equal in what was found are equal whatever theirs are.
+  var uuid: UUID { get }
   /// How sure the model is. As the model says it, not clamped to 0…1.
   var confidence: Float { get }
 }
@@ -12,7 +15,9 @@ public struct ClassificationObservation: VisionObservation, Hashable {
   /// The label.
   public let identifier: String
   public let confidence: Float
+  public var uuid: UUID { identity.uuid }
   let curve: PrecisionRecallCurve?
+  private let identity = ObservationIdentity()
 
   /// A class and how sure it is.
   public init(identifier: String, confidence: Float) {
@@ -66,6 +71,8 @@ public struct RecognizedObjectObservation: VisionObservation, Hashable {
   public let boundingBox: NormalizedRect
   /// That of the first label.
   public let confidence: Float
+  public var uuid: UUID { identity.uuid }
+  private let identity = ObservationIdentity()
 
   /// An object with its classes and place.
   ///
@@ -87,6 +94,8 @@ public struct PixelBufferObservation: VisionObservation, Hashable {
   public let pixelBuffer: PixelBuffer
   /// Always 1.
   public var confidence: Float { 1 }
+  public var uuid: UUID { identity.uuid }
+  private let identity = ObservationIdentity()
 
   /// A picture of an output.
   public init(featureName: String, pixelBuffer: PixelBuffer) {
@@ -103,6 +112,8 @@ public struct CoreMLFeatureValueObservation: VisionObservation, Hashable {
   public let featureValue: FeatureValue
   /// Always 1.
   public var confidence: Float { 1 }
+  public var uuid: UUID { identity.uuid }
+  private let identity = ObservationIdentity()
 
   /// A value of an output.
   public init(featureName: String, featureValue: FeatureValue) {

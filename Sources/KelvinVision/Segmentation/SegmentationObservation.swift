@@ -28,6 +28,7 @@ public struct SegmentationObservation: VisionObservation {
   public let unseenShare: Double
   /// Always 1.
   public var confidence: Float { 1 }
+  public var uuid: UUID { identity.uuid }
   /// Pixels in a row of the upright picture.
   public var width: Int { map.width }
   /// Rows of the upright picture.
@@ -36,6 +37,7 @@ public struct SegmentationObservation: VisionObservation {
   public var labelMap: [UInt8] { map.classes }
 
   let map: LabelMap
+  private let identity = ObservationIdentity()
   private let classes: SegmentationClasses
   private let classCount: Int?
   /// The classes that were asked for; nil for all.
