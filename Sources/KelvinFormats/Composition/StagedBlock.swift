@@ -35,6 +35,11 @@ enum StagedWalk {
   case loop(StagedLoop)
   case branch(StagedBranch)
 
+  /// How deep blocks of operations are looked into; deeper ones are refused where sizes inside depend on data.
+  static let depthLimit = 16
+  /// What a loop counts for: four deep are walked.
+  static let loopDepth = 4
+
   /// Whether it is a part of the function by itself, rather than a node of a graph.
   ///
   /// - Parameter isKnown: whether a value around it is computed from constants and shapes alone.

@@ -1,9 +1,4 @@
 extension MILOperation {
-  /// How deep blocks are looked into; deeper ones are refused where sizes inside depend on data.
-  private static let depthLimit = 16
-  /// What a loop counts for: four deep are walked.
-  private static let loopDepth = 4
-
   /// What it reads and how, blocks included.
   ///
   /// - Parameter depth: in how many blocks it lies.
@@ -15,11 +10,11 @@ extension MILOperation {
   }
 
   private func walk(depth: Int) -> StagedWalk? {
-    if depth + Self.loopDepth <= Self.depthLimit, let loop = MILWalkedLoop(self) {
+    if depth + StagedWalk.loopDepth <= StagedWalk.depthLimit, let loop = MILWalkedLoop(self) {
       return .loop(
         StagedLoop(
           body: StagedBlock(
-            operations: loop.body.map { $0.staged(depth: depth + Self.loopDepth) }, outputs: loop.results),
+            operations: loop.body.map { $0.staged(depth: depth + StagedWalk.loopDepth) }, outputs: loop.results),
           given: [],
           carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
           goesOn: loop.goesOn,
@@ -30,7 +25,7 @@ extension MILOperation {
             }
           }))
     }
-    if depth < Self.depthLimit, let branch = MILWalkedBranch(self) {
+    if depth < StagedWalk.depthLimit, let branch = MILWalkedBranch(self) {
       let sides = [branch.then, branch.otherwise].map { block in
         StagedBlock(operations: block.operations.map { $0.staged(depth: depth + 1) }, outputs: block.outputs)
       }

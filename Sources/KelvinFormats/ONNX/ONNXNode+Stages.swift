@@ -1,9 +1,4 @@
 extension ONNXNode {
-  /// How deep sub-graphs are looked into; deeper ones are refused when they are written.
-  private static let depthLimit = 16
-  /// What a loop counts for: those more than four deep are refused where sizes inside depend on data.
-  private static let loopDepth = 4
-
   /// What it reads and how, sub-graphs included.
   ///
   /// - Parameter depth: in how many sub-graphs it lies.
@@ -18,8 +13,8 @@ extension ONNXNode {
   }
 
   private func walk(depth: Int) throws(FormatError) -> StagedWalk? {
-    if depth + Self.loopDepth <= Self.depthLimit, let loop = try ONNXWalkedLoop(self) {
-      var body = try loop.body.staged(depth: depth + Self.loopDepth)
+    if depth + StagedWalk.loopDepth <= StagedWalk.depthLimit, let loop = try ONNXWalkedLoop(self) {
+      var body = try loop.body.staged(depth: depth + StagedWalk.loopDepth)
       body.constants.formUnion([loop.truth].compactMap { $0 })
       let isOpen = accumulatesWithoutLimit || loop.carried.contains { loop.body.grows($0.given, into: $0.left) }
       return .loop(
@@ -28,7 +23,7 @@ extension ONNXNode {
           carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
           goesOn: loop.goesOn, grows: !carriesLists && isOpen, isUnrolled: carriesLists))
     }
-    if depth < Self.depthLimit, let branch = try ONNXWalkedBranch(self) {
+    if depth < StagedWalk.depthLimit, let branch = try ONNXWalkedBranch(self) {
       let sides = [
         try branch.then.staged(depth: depth + 1), try branch.otherwise.staged(depth: depth + 1),
       ]
@@ -47,7 +42,7 @@ extension ONNXNode {
       uses.append(StagedUse(name: name, needsValue: valued.contains(index)))
     }
     // Deeper ones are refused when they are written.
-    guard depth < Self.depthLimit else { return uses }
+    guard depth < StagedWalk.depthLimit else { return uses }
     for attribute in attributes.values {
       for graph in try attribute.subgraphs() { uses += try graph.uses(depth: depth) }
     }

@@ -3,11 +3,6 @@ enum NetworkWalk {
   case loop(NetworkWalkedLoop)
   case branch(NetworkWalkedBranch)
 
-  /// How deep networks are looked into; deeper ones are refused where sizes inside depend on data.
-  private static let depthLimit = 16
-  /// What a loop counts for: four deep are walked.
-  private static let loopDepth = 4
-
   /// Nil of what cannot be walked: it is a node of a graph, or refused when that is written.
   ///
   /// - Parameters:
@@ -15,11 +10,11 @@ enum NetworkWalk {
   ///   - readLater: those that something behind it reads.
   ///   - depth: in how many networks it lies.
   init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
-    if depth + Self.loopDepth <= Self.depthLimit,
-      let loop = NetworkWalkedLoop(layer, in: outer, readLater: readLater, depth: depth + Self.loopDepth)
+    if depth + StagedWalk.loopDepth <= StagedWalk.depthLimit,
+      let loop = NetworkWalkedLoop(layer, in: outer, readLater: readLater, depth: depth + StagedWalk.loopDepth)
     {
       self = .loop(loop)
-    } else if depth < Self.depthLimit,
+    } else if depth < StagedWalk.depthLimit,
       let branch = NetworkWalkedBranch(layer, in: outer, readLater: readLater, depth: depth + 1)
     {
       self = .branch(branch)
