@@ -18,9 +18,29 @@ static inline vec rounded(ivec sum, ivec bias, vec scale, int zero, int low, int
 
 // A work item computes PIXELS positions of two blocks of LANES columns. Sums are in floats, which hold them exactly, as
 // long as they are below 2^24: that is for EXACT products, of at most 255 * 255 each, after which they go to integers.
+//
+// With DOT four channels are multiplied at once, as signed bytes in a word, where the hardware has an instruction for it.
+// Zero points are taken out of the sums at the end: with bytes x and w, less zeros p and q, n of them, the sum is
+// xw - q * x - p * w + n * p * q. What lies outside, and channels that fill a word, are bytes of p, and so add nothing.
 #define EXACT 256
 #define BLOCKS 2
 #define CHUNK 16
+
+#ifdef DOT
+typedef JOIN(uint, LANES) words;
+#define ONES 0x01010101u
+// By which bytes of a type become signed ones, and what they are then less by.
+#define SIGNS(TYPE) ((TYPE)-1 < 0 ? 0u : 0x80808080u)
+#define OFFSET(TYPE) ((TYPE)-1 < 0 ? 0 : 128)
+
+static inline int dot4(uint a, uint b) {
+  const char4 p = as_char4(a), q = as_char4(b);
+  return p.x * q.x + p.y * q.y + p.z * q.z + p.w * q.w;
+}
+
+// Of the four lanes that cards have.
+static inline ivec dots(uint a, words b) { return (ivec)(dot4(a, b.x), dot4(a, b.y), dot4(a, b.z), dot4(a, b.w)); }
+#endif
 
 KERNEL void integer_product(
     BUFFER(x), BUFFER(weights), BUFFER(table), BUFFER(zero), BUFFER(y), integer_product_shape s) {
@@ -49,15 +69,20 @@ KERNEL void integer_product(
     biases[lane] = table[3 * column + 1];
     scales[lane] = scale_of(table, column);
   }
-  vec sum[PIXELS][BLOCKS], weightZero[BLOCKS];
+  vec weightZero[BLOCKS];
   ivec total[PIXELS][BLOCKS];
   EACH_BLOCK(j) weightZero[j] = VECTOR(zeros + (j ? second : 0));
-  EACH(i) EACH_BLOCK(j) {
-    sum[i][j] = 0.0f;
-    total[i][j] = 0;
-  }
-
+  EACH(i) EACH_BLOCK(j) total[i][j] = 0;
+#ifdef DOT
+  int valueSum[PIXELS], terms = 0;
+  ivec weightSum[BLOCKS];
+  EACH(i) valueSum[i] = 0;
+  EACH_BLOCK(j) weightSum[j] = 0;
+#else
+  vec sum[PIXELS][BLOCKS];
+  EACH(i) EACH_BLOCK(j) sum[i][j] = 0.0f;
   int pending = 0;
+#endif
   for (int kz = 0; kz < s.kernelZ; kz++)
     for (int ky = 0; ky < s.kernelY; ky++)
       for (int kx = 0; kx < s.kernelX; kx++) {
@@ -73,6 +98,38 @@ KERNEL void integer_product(
           from[i] = is ? ((iz * s.height + iy) * s.width + ix) * step : -1;
           inside &= is;
         }
+#ifdef DOT
+        for (int channel = 0; channel < s.channels; channel += 4) {
+          const int count = min(s.channels - channel, 4);
+          const global X *elements = x + (size_t)channel * channelStep;
+          uint values[PIXELS];
+          EACH(i) {
+            uchar4 bytes = (uchar4)(uchar)zero[0];
+            if (from[i] >= 0) {
+              const global X *own = elements + from[i];
+              bytes.x = (uchar)own[0];
+              if (count > 1) bytes.y = (uchar)own[channelStep];
+              if (count > 2) bytes.z = (uchar)own[2 * (size_t)channelStep];
+              if (count > 3) bytes.w = (uchar)own[3 * (size_t)channelStep];
+            }
+            values[i] = as_uint(bytes) ^ SIGNS(X);
+            valueSum[i] += dot4(values[i], ONES);
+          }
+          EACH_BLOCK(j) {
+            // What stands for rows that are not there meets bytes of x's zero point, as they do.
+            words w = 0;
+            for (int c = 0; c < 4; c++) {
+              const global uchar *row = (const global uchar *)weights + (size_t)min(c, count - 1) * s.stored;
+              w |= JOIN(convert_uint, LANES)(VECTOR(row + (j ? second : 0))) << (uint)(8 * c);
+            }
+            w ^= SIGNS(WEIGHT);
+            weightSum[j] += dots(ONES, w);
+            EACH(i) total[i][j] += dots(values[i], w);
+          }
+          weights += (size_t)count * s.stored;
+          terms += 4;
+        }
+#else
         int isRun = inside && !s.areRows;
         for (int i = 1; i < PIXELS; i++) isRun &= from[i] == from[0] + i;
         for (int chunk = 0; chunk < s.channels; chunk += CHUNK) {
@@ -107,8 +164,17 @@ KERNEL void integer_product(
             }
           }
         }
+#endif
       }
+#ifdef DOT
+  const int valueZero = (int)zero[0] - OFFSET(X);
+  EACH_BLOCK(j) {
+    const ivec own = JOIN(convert_int, LANES)(weightZero[j]) - OFFSET(WEIGHT);
+    EACH(i) total[i][j] -= own * valueSum[i] + valueZero * (weightSum[j] - terms * own);
+  }
+#else
   EACH(i) EACH_BLOCK(j) total[i][j] += JOIN(convert_int, LANES)(sum[i][j]);
+#endif
 
   ivec sums[PIXELS * BLOCKS];
   EACH(i) EACH_BLOCK(j) sums[j * PIXELS + i] = total[i][j];

@@ -60,6 +60,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     let sizes = library.value(of: id, CL_DEVICE_MAX_WORK_ITEM_SIZES, (Int.max, Int.max, Int.max))?.0 ?? .max
     let items = library.value(of: id, CL_DEVICE_MAX_WORK_GROUP_SIZE, Int.max) ?? .max
     tuning = (kind == .software ? Tuning.cpu : .gpu).fitting(min(sizes, items))
+    let multipliesWords = imitation.acceleratesDotProducts || library.acceleratesDotProducts(id)
     memoryModel =
       switch kind {
       case .software: .host
@@ -73,13 +74,14 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     ].joined(separator: "\n")
     let options = tuning.options
     kernelTrust = KernelTrust(
-      driver: info.driver, identity: "opencl/\(Digest("\(identity)\n\(options)\n\(sourceDigest)"))")
+      driver: info.driver, identity: "opencl/\(Digest("\(identity)\n\(options)\n\(multipliesWords)\n\(sourceDigest)"))")
     var limits = TensorLimits(bytes: largestBuffer)
     limits.elements = min(limits.elements, imitation.elementLimit ?? .max)
-    kernels = GPUKernels(OpenCLTarget(device: info.id, tuning: tuning, limits: limits), trust: kernelTrust)
+    let target = OpenCLTarget(device: info.id, tuning: tuning, limits: limits, multipliesWords: multipliesWords)
+    kernels = GPUKernels(target, trust: kernelTrust)
     let name = library.text(ofPlatform: platform, CL_PLATFORM_NAME)
     programs = ProgramLibrary(
-      identity: identity, number: ContextNumber(platform: name, options: tuning.options),
+      identity: identity, number: ContextNumber(platform: name, options: options),
       keepsBinaries: name != PoCL.platform || !PoCL.keepsKernels)
   }
 

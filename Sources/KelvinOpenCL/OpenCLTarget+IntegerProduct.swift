@@ -12,7 +12,7 @@ extension OpenCLTarget {
     let defines = [
       "X=\(plan.x.kernelName)", "WEIGHT=\(plan.weights.kernelName)", "RESULT=\(plan.result.kernelName)",
       "PIXELS=\(tuning.pixels)", "ROW=\(min(64, tuning.columns))",
-    ]
+    ] + (multipliesWords && !usesLines && plan.channels > 2 ? [DotProduct.define] : [])
     let kernel = KernelName(
       program: "integer_product", defines: defines,
       function: usesLines ? "integer_product_lines" : "integer_product")

@@ -21,6 +21,8 @@ struct OpenCLTarget: GPUTarget {
   let tuning: Tuning
   var halves: HalfStorage
   let limits: TensorLimits
+  /// Whether products of bytes multiply four channels at a time.
+  let multipliesWords: Bool
 
   var lanes: Int { tuning.lanes }
   let clearsLanes = false
@@ -30,8 +32,8 @@ struct OpenCLTarget: GPUTarget {
 
   var unpacksWeights: Bool { tuning.unpacksWeights }
 
-  init(device: String, tuning: Tuning, limits: TensorLimits) {
-    (self.device, self.tuning, self.limits) = (device, tuning, limits)
+  init(device: String, tuning: Tuning, limits: TensorLimits, multipliesWords: Bool) {
+    (self.device, self.tuning, self.limits, self.multipliesWords) = (device, tuning, limits, multipliesWords)
     halves = tuning.storesHalves ? .float16 : .none
   }
 

@@ -23,6 +23,17 @@ let driven: [String: any Device] = {
 let narrow = [DeviceInfo.Kind.discreteGPU, .integratedGPU].flatMap {
   OpenCLDevice.discover(imitating: OpenCLImitation(kind: $0, elementLimit: 640)).compactMap(\.device)
 }
+/// Cards whose dot products of bytes are said to be fast.
+let multiplying = OpenCLDevice.discover(
+  imitating: OpenCLImitation(kind: .discreteGPU, acceleratesDotProducts: true)
+).compactMap(\.device)
+
+extension ConformanceCase {
+  var isIntegerProduct: Bool {
+    graph.nodes.contains { $0.op is ConvolutionInteger || $0.op is MatMulInteger }
+  }
+}
+
 let absence: Comment = "\(listings.first?.reason ?? "no OpenCL device")"
 
 @Suite(.enabled(if: !present.isEmpty, absence))
@@ -33,6 +44,17 @@ struct OpenCLConformanceTests {
     for testCase in ConformanceCase.all {
       let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
+    }
+  }
+
+  @Test func agreesInProductsOfWordsOfBytes() throws {
+    let cases = ConformanceCase.all.filter(\.isIntegerProduct)
+    #expect(cases.count > 10)
+    for device in multiplying {
+      for testCase in cases {
+        let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
+        #expect(outcome.fault(of: testCase, on: device.info) == nil)
+      }
     }
   }
 

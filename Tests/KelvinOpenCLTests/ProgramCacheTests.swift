@@ -56,6 +56,26 @@ struct ProgramCacheTests {
     }
   }
 
+  /// Products of bytes on a card that has built nothing yet.
+  private static func multiplyBytes(acceleratesDotProducts: Bool, _ blobs: TestBlobs) throws {
+    let imitation = OpenCLImitation(kind: .discreteGPU, acceleratesDotProducts: acceleratesDotProducts)
+    let device = try #require(OpenCLDevice.discover(imitating: imitation).compactMap(\.device).first)
+    for testCase in ConformanceCase.all.filter(\.isIntegerProduct).prefix(8) {
+      _ = try device.run(testCase.graph, inputs(of: testCase.graph), blobs: blobs)
+    }
+  }
+
+  @Test func dotProductsOfBytesAreProgramsOfTheirOwn() async {
+    await #expect(processExitsWith: .success) {
+      Self.keepBinaries()
+      let (plain, dots) = (TestBlobs(), TestBlobs())
+      try Self.multiplyBytes(acceleratesDotProducts: false, plain)
+      try Self.multiplyBytes(acceleratesDotProducts: true, dots)
+      #expect(plain.keys.contains { $0.hasPrefix("opencl/integer_product-") })
+      #expect(!Set(dots.keys).subtracting(plain.keys).isEmpty)
+    }
+  }
+
   @Test(.enabled(if: hasPoCL, "PoCL is not there")) func leavesProgramsToADriverThatKeepsThemItself() async {
     await #expect(processExitsWith: .success) {
       setenv("POCL_KERNEL_CACHE", "1", 1)
