@@ -18,15 +18,18 @@ extension Lowering {
   }
 
   /// Puts values side by side, but for those that were made there.
-  package func join(_ inputs: [ValueID], as output: ValueID) throws(DeviceError) {
-    let whole = write(output, .dense)
+  ///
+  /// - Parameter layout: in which they lie side by side, of the values and of the join.
+  package func join(_ inputs: [ValueID], as output: ValueID, _ layout: ValueLayout = .dense) throws(DeviceError) {
+    let whole = write(output, layout)
     var start = 0
     for input in inputs {
-      let (storage, type) = (try read(input, .dense), type(input))
+      let (storage, type) = (try read(input, layout), type(input))
+      let stored = TensorType(type.scalar, [layout.count(of: type.shape)])
       if storage.place != whole.place || storage.offset != whole.offset + start * target.byteCount(type.scalar) {
-        move(type, from: storage, to: whole, start)
+        move(stored, from: storage, to: whole, start)
       }
-      start += type.count
+      start += stored.count
     }
   }
 
@@ -98,13 +101,15 @@ extension Storage {
 /// Where a value lies in a join.
 struct JoinedPart: Hashable {
   let whole: ValueID
+  /// Of the value and of the join.
+  let layout: ValueLayout
   /// In elements.
   let start: Int
 }
 
 extension Graph {
-  /// The values that can be made where a join has them: those of dense joins of runs that nodes of this graph make and that
-  /// begin where kernels can be shown memory.
+  /// The values that can be made where a join has them: those of joins of runs that nodes of this graph make and that begin
+  /// where kernels can be shown memory.
   ///
   /// - Parameters:
   ///   - layouts: of the kernels taken, by node.
@@ -114,7 +119,8 @@ extension Graph {
     let outputs = Set(outputs)
     var parts: [ValueID: JoinedPart] = [:]
     for (node, layouts) in zip(nodes, layouts) {
-      guard let join = node.op as? Concat, layouts == .dense else { continue }
+      let layout = layouts.write(0)
+      guard let join = node.op as? Concat, node.inputs.indices.allSatisfy({ layouts.read($0) == layout }) else { continue }
       let type = self[node.outputs[0]].type
       guard type.shape.dimensions[..<join.axis].allSatisfy({ $0 == 1 }) else { continue }
       var start = 0
@@ -122,9 +128,9 @@ extension Graph {
         if start * byteCount(type.scalar) % bufferAlignment == 0, producers[input.index] != nil,
           !outputs.contains(input), parts[input] == nil
         {
-          parts[input] = JoinedPart(whole: node.outputs[0], start: start)
+          parts[input] = JoinedPart(whole: node.outputs[0], layout: layout, start: start)
         }
-        start += self[input].type.count
+        start += layout.count(of: self[input].type.shape)
       }
     }
     return parts

@@ -18,7 +18,7 @@ package final class Lowering<Target: GPUTarget> {
   /// Values that are made where a join of runs has them.
   private let joined: [ValueID: JoinedPart]
   /// The memory of joins of which parts have been made.
-  private var reserved: [ValueID: Storage] = [:]
+  private var reserved: [ValueID: [ValueLayout: Storage]] = [:]
   /// - Parameter layouts: of the kernels taken, by node.
   package init(_ graph: Graph, _ target: Target, layouts: [KernelLayouts]) {
     self.graph = graph
@@ -83,20 +83,21 @@ package final class Lowering<Target: GPUTarget> {
   package func write(_ id: ValueID, _ layout: ValueLayout) -> Storage {
     let (type, shape) = (type(id), blocked(id))
     let isDense = layout == .dense || (type.shape.rank >= 2 && shape.isDense)
-    let storage = isDense ? dense(id) : temporary(shape.count, of: type.scalar)
+    let storage = memory(id, isDense ? .dense : layout)
     place(id, layout, storage)
     return storage
   }
 
-  /// Memory for a value that lies dense: its part of a join, the segment's output, or its own.
-  private func dense(_ id: ValueID) -> Storage {
-    if let storage = reserved[id] { return storage }
+  /// Memory for a value: its part of a join that lies so, the segment's output where it lies dense, or its own.
+  private func memory(_ id: ValueID, _ layout: ValueLayout) -> Storage {
+    if let storage = reserved[id]?[layout] { return storage }
     let type = type(id)
-    if let part = joined[id] {
-      let (whole, size) = (dense(part.whole), target.byteCount(type.scalar))
-      reserved[part.whole] = whole
-      return whole.part(at: part.start * size, byteCount: type.count * size)
+    if let part = joined[id], part.layout == layout {
+      let (whole, size) = (memory(part.whole, layout), target.byteCount(type.scalar))
+      reserved[part.whole, default: [:]][layout] = whole
+      return whole.part(at: part.start * size, byteCount: layout.count(of: type.shape) * size)
     }
+    guard layout == .dense else { return temporary(blocked(id).count, of: type.scalar) }
     if target.isSameOutside(type.scalar), !graph.inputs.contains(id),
       let output = graph.outputs.indices.first(where: { graph.outputs[$0] == id && !isOutputTaken[$0] })
     {

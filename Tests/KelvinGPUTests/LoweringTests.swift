@@ -251,6 +251,28 @@ struct PartLoweringTests {
     #expect(try net.programs() == ["copy", "unary of 96"])
   }
 
+  @Test func blocksAreJoinedWhereTheyAreMade() throws {
+    var net = Net([1, 16, 2, 2])
+    let pool = Pool(.maximum, window: Window(kernel: [1, 1]))
+    let parts = (try net.add(pool, net.x), try net.add(pool, net.x), try net.add(pool, net.x))
+    let inner = try net.add(Concat(axis: 1), parts.0, parts.1)
+    try net.output(try net.add(pool, try net.add(Concat(axis: 1), inner, parts.2)))
+    let dispatches = try net.lowered().dispatches
+    #expect(dispatches.map(\.call.program) == ["block", "pool", "pool", "pool", "pool", "unblock"])
+    let whole = try #require(dispatches[4].reads.first)
+    #expect(whole.byteCount == 768)
+    #expect(dispatches[1...3].map(\.write.place) == [whole.place, whole.place, whole.place])
+    #expect(dispatches[1...3].map(\.write.offset) == [0, 256, 512])
+  }
+
+  @Test func blocksOfSeveralImagesAreJoinedByCopies() throws {
+    var net = Net([2, 16, 2, 2])
+    let pool = Pool(.maximum, window: Window(kernel: [1, 1]))
+    let parts = (try net.add(pool, net.x), try net.add(pool, net.x))
+    try net.output(try net.add(pool, try net.add(Concat(axis: 1), parts.0, parts.1)))
+    #expect(try net.programs() == ["block", "pool", "pool", "copy", "copy", "pool", "unblock"])
+  }
+
   @Test func partsOfAJoinAreMadeWhereItHasThem() throws {
     var net = Net([2, 64])
     let parts = (try net.add(relu, net.x), try net.add(Softmax(axis: 1), net.x))

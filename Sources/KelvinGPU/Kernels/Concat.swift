@@ -21,12 +21,14 @@ extension KernelTable {
         }
       }
       let isRun = output.shape.dimensions[..<op.axis].allSatisfy { $0 == 1 }
-      let offer = KernelOffer(
-        isRun
-          ? NodeLowering(takesAnySize: true) { lowering throws(DeviceError) in
-            try lowering.join(node.inputs, as: node.outputs[0])
-          } : joining(dense, .dense))
-      return joinsBlocks ? [offer, context.blocked(joining(blocked, context.target.blocks))] : [offer]
+      func offer(_ copies: [StridedCopy], _ layout: ValueLayout) -> NodeLowering<Target> {
+        guard isRun else { return joining(copies, layout) }
+        return NodeLowering(takesAnySize: layout == .dense) { lowering throws(DeviceError) in
+          try lowering.join(node.inputs, as: node.outputs[0], layout)
+        }
+      }
+      let offers = [KernelOffer(offer(dense, .dense))]
+      return joinsBlocks ? offers + [context.blocked(offer(blocked, context.target.blocks))] : offers
     }
   }
 }
