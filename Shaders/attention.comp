@@ -46,6 +46,8 @@ FLOATS(4, mask)
 #endif
 
 void main() {
+  EARLY(int, keys)
+  EARLY(float, scale)
   int plane = min(int(gl_WorkGroupID.y + gl_WorkGroupID.z * gl_NumWorkGroups.y), planes - 1);
   int batch = plane / heads, head = plane - batch * heads;
   int row[QUERIES], at[QUERIES], masked[QUERIES];

@@ -12,6 +12,11 @@ layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 HALVES(1, x)
 
 void main() {
+  EARLY(int, area)
+  EARLY(int, blocks)
+  EARLY(int, channels)
+  EARLY(float, inverseArea)
+  EARLY(float, inverseBlocks)
   int index = flatPosition();
   if (index >= count) return;
   int plane = quotient(index, area, inverseArea);

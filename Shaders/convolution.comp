@@ -44,7 +44,7 @@ layout(push_constant) uniform Parameters {
   int spreadHeight, spreadWidth;   // of a transposed one's output, whose sizes above are those of a phase
 };
 
-layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
+RESULTS(y)
 VECTORS(1, x)
 #ifdef CODED
 CODES(2, weights, 10)
@@ -57,6 +57,17 @@ VECTORS(3, bias)
 VECTORS(4, residual)
 
 void main() {
+  EARLY(int, groupBlocks)
+  EARLY(int, outputBlocks)
+  EARLY(int, channels)
+  EARLY(int, inputArea)
+  EARLY(int, outputArea)
+  EARLY(int, height)
+  EARLY(int, width)
+  EARLY(int, dilationY)
+  EARLY(int, dilationX)
+  EARLY(float, first)
+  EARLY(float, second)
   int tile = int(gl_WorkGroupID.y);
   int group = tile / groupTiles;
   int phaseY = TRANSPOSED ? group / strideX : 0, phaseX = TRANSPOSED ? group - phaseY * strideX : 0;
@@ -163,8 +174,8 @@ void main() {
         }
         vec4 result = sum[i * BLOCKS + b];
         if (RESIDUAL) result += residual(target);
-        result = apply(ACTIVATION, result, first, second);
-        if (exists) y[target] = STORED_VECTOR(mix(vec4(0), result, lessThan(channel, ivec4(channels))));
+        result = ACTIVATED(result);
+        if (exists) STORE_RESULT(y, target, mix(vec4(0), result, lessThan(channel, ivec4(channels))));
       }
     }
   }

@@ -26,13 +26,18 @@ layout(push_constant) uniform Parameters {
   float first, second;
 };
 
-layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
+RESULTS(y)
 VECTORS(1, x)
 HALF_VECTORS(2, weights)
 VECTORS(3, bias)
 VECTORS(4, residual)
 
 void main() {
+  EARLY(int, outputHeight)
+  EARLY(int, outputWidth)
+  EARLY(int, channels)
+  EARLY(float, first)
+  EARLY(float, second)
   int plane = int(gl_WorkGroupID.y + gl_WorkGroupID.z * gl_NumWorkGroups.y);
   if (plane >= planes) plane = planes - 1;
   int block = plane % blocks;
@@ -73,7 +78,7 @@ void main() {
         int target = (plane * outputHeight + oy + r) * outputWidth + ox + c;
         vec4 result = sum[r * COLUMNS + c];
         if (RESIDUAL) result += residual(target);
-        y[target] = STORED_VECTOR(mix(vec4(0), apply(ACTIVATION, result, first, second), exists));
+        STORE_RESULT(y, target, mix(vec4(0), ACTIVATED(result), exists));
       }
     }
   }

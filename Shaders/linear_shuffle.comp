@@ -25,6 +25,13 @@ FLOATS(3, bias)
 FLOATS(4, residual)
 
 void main() {
+  EARLY(int, rows)
+  EARLY(int, depth)
+  EARLY(int, outputs)
+  EARLY(int, inputStride)
+  EARLY(int, outputStride)
+  EARLY(float, first)
+  EARLY(float, second)
   int column = int(gl_GlobalInvocationID.x);
   int source = min(column, outputs - 1);
   int row[ROWS];

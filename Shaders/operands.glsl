@@ -23,8 +23,12 @@
 #define STORED_WORD uint
 #endif
 
+// EARLY(type, name) copies a parameter at the start of main: llvmpipe reads one for all lanes at once there, but gathers it
+// lane by lane in what a loop or a branch holds.
+
 #ifdef TEXELS
 
+#define EARLY(type, name) type name = name;
 #define OPERAND_(slot, type, sampler, name, part) \
   layout(binding = slot) uniform sampler name##Texels; \
   type name(int index) { return texelFetch(name##Texels, index) part; }
@@ -38,6 +42,7 @@
 
 #else
 
+#define EARLY(type, name)
 const int WHOLE_WORDS = 0, PAIRS_OF_WORDS = 1, BYTES = 2, SHORTS = 3, HALF_FLOATS = 4;
 
 #define OPERAND_(slot, type, name) \

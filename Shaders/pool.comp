@@ -18,6 +18,22 @@ layout(binding = 0) writeonly buffer Output { STORED_VECTOR y[]; };
 VECTORS(1, x)
 
 void main() {
+  EARLY(int, outputArea)
+  EARLY(int, outputWidth)
+  EARLY(int, height)
+  EARLY(int, width)
+  EARLY(int, kernelY)
+  EARLY(int, kernelX)
+  EARLY(int, strideY)
+  EARLY(int, strideX)
+  EARLY(int, dilationY)
+  EARLY(int, dilationX)
+  EARLY(int, beforeY)
+  EARLY(int, beforeX)
+  EARLY(int, afterY)
+  EARLY(int, afterX)
+  EARLY(float, inverseArea)
+  EARLY(float, inverseWidth)
   int index = flatPosition();
   if (index >= count) return;
   int plane = quotient(index, outputArea, inverseArea);

@@ -17,6 +17,18 @@ layout(binding = 0) writeonly buffer Output { vec4 y[]; };
 VECTORS(1, x)
 
 void main() {
+  EARLY(int, tiles)
+  EARLY(int, firstTile)
+  EARLY(int, blocks)
+  EARLY(int, rows)
+  EARLY(int, columns)
+  EARLY(int, height)
+  EARLY(int, width)
+  EARLY(int, beforeY)
+  EARLY(int, beforeX)
+  EARLY(float, inverseTiles)
+  EARLY(float, inverseArea)
+  EARLY(float, inverseColumns)
   int index = flatPosition();
   if (index >= count) return;
   int block = quotient(index, tiles, inverseTiles);

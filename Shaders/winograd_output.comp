@@ -26,6 +26,20 @@ VECTORS(2, bias)
 VECTORS(3, residual)
 
 void main() {
+  EARLY(int, tiles)
+  EARLY(int, firstTile)
+  EARLY(int, blocks)
+  EARLY(int, storedBlocks)
+  EARLY(int, rows)
+  EARLY(int, columns)
+  EARLY(int, height)
+  EARLY(int, width)
+  EARLY(int, channels)
+  EARLY(float, inverseTiles)
+  EARLY(float, inverseArea)
+  EARLY(float, inverseColumns)
+  EARLY(float, first)
+  EARLY(float, second)
   int index = flatPosition();
   if (index >= count) return;
   int block = quotient(index, tiles, inverseTiles);

@@ -67,6 +67,19 @@ vec4 sumOfTaps(ivec2 corner, int image, int block) {
 }
 
 void main() {
+  EARLY(int, tiles)
+  EARLY(int, blocks)
+  EARLY(int, rows)
+  EARLY(int, columns)
+  EARLY(int, outputHeight)
+  EARLY(int, outputWidth)
+  EARLY(int, beforeY)
+  EARLY(int, beforeX)
+  EARLY(float, inverseTiles)
+  EARLY(float, inverseArea)
+  EARLY(float, inverseColumns)
+  EARLY(float, first)
+  EARLY(float, second)
   int index = flatPosition();
   if (index >= count) return;
   int block = quotient(index, tiles, inverseTiles);

@@ -24,7 +24,8 @@ struct TiledProduct: Sendable {
   /// and all sizes of a model share packed weights.
   private var blocks: Int {
     if phases != nil { return min(registers.blocks, (outputs + 3) / 4) }
-    return groups == 1 || outputs / groups % (4 * registers.blocks) == 0 ? registers.blocks : 1
+    if groups == 1 { return registers.blocks }
+    return [registers.blocks, 2].first { outputs / groups % (4 * $0) == 0 } ?? 1
   }
 
   /// Positions that an invocation computes: whole groups of them waste what lies beyond the last, small ones read more for
@@ -83,6 +84,8 @@ struct TiledProduct: Sendable {
     _ epilogue: Epilogue, _ result: Storage, _ codes: CodedOperand? = nil
   ) {
     let (target, traits) = (lowering.target, lowering.target.traits)
+    // Networks of convolutions have several of these; rows mostly have none.
+    let epilogue = traits.usesShuffles && layout != .dense ? epilogue.bounded : epilogue
     let (pixels, groupBlocks) = (pixels(traits), (groupInputs + 3) / 4)
     var parameters = Parameters(
       [(inputs + 3) / 4, groupBlocks, max(parts, 1), (outputs + 3) / 4, outputs, positions] + [
@@ -117,4 +120,15 @@ struct TiledProduct: Sendable {
 extension Epilogue {
   /// The activation's number in shaders.
   var activationCode: Int { Int(activation?.code ?? UnaryFunction.noneCode) }
+
+  /// The same with bounds in the place of no activation and of a rectifier, so that one pipeline does for all three.
+  var bounded: Epilogue {
+    var bounded = self
+    switch activation?.kind {
+    case nil: bounded.activation = .clip(-.infinity, .infinity)
+    case .relu: bounded.activation = .clip(0, .infinity)
+    default: break
+    }
+    return bounded
+  }
 }

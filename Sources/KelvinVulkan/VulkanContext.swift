@@ -27,6 +27,7 @@ final class VulkanContext: @unchecked Sendable {
     vk.vkGetPhysicalDeviceFeatures2!(physical, &available)
     var features = VkPhysicalDeviceFeatures()
     features.robustBufferAccess = available.features.robustBufferAccess
+    features.shaderInt64 = VkBool32(properties.hasInt64 ? VK_TRUE : VK_FALSE)
     var storage = VkPhysicalDevice16BitStorageFeatures()
     storage.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES
     storage.storageBuffer16BitAccess = VkBool32(properties.stores16Bits ? VK_TRUE : VK_FALSE)

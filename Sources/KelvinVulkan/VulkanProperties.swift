@@ -18,6 +18,8 @@ struct VulkanProperties: Sendable {
   var largestAllocation: Int
   var subgroupSize: Int
   var hasShuffle: Bool
+  /// Whether shaders may have integers of 64 bits.
+  var hasInt64: Bool
   var memory: VkPhysicalDeviceMemoryProperties
   var queueFamily: UInt32
   var timestampBits: UInt32
@@ -94,6 +96,10 @@ struct VulkanProperties: Sendable {
     queueFamily = UInt32(family)
     timestampBits = families[family].timestampValidBits
     preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk)
+    var available = VkPhysicalDeviceFeatures2()
+    available.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2
+    vk.vkGetPhysicalDeviceFeatures2!(physical, &available)
+    hasInt64 = available.features.shaderInt64 == VK_TRUE
     stores16Bits = Self.stores16Bits(physical, vk)
     cooperativeMatrix = stores16Bits ? CooperativeMatrix(of: physical, vk) : nil
     dotProduct = DotProduct(of: physical, vk)

@@ -85,7 +85,8 @@ struct VulkanTraits: Hashable, Sendable {
     // Drivers for hardware may show a kernel no more storage buffers than the least that the specification allows.
     let hasFewBuffers = Int(properties.limits.maxPerStageDescriptorStorageBuffers) <= VulkanPipelines.operandBindings
     readsTexels = hasFewBuffers || (isSoftware && texels >= Self.manyTexels)
-    usesShuffles = readsTexels && isSoftware && properties.hasShuffle && [4, 8, 16].contains(lanes)
+    usesShuffles =
+      readsTexels && isSoftware && properties.hasShuffle && properties.hasInt64 && [4, 8, 16].contains(lanes)
     // Hardware converts as it loads; llvmpipe took 1.4 to 2 times as long for MobileNetV2.
     storesHalves = properties.stores16Bits && !isSoftware
     cooperativeMatrix = storesHalves && !readsTexels ? properties.cooperativeMatrix : nil
@@ -99,15 +100,16 @@ struct VulkanTraits: Hashable, Sendable {
     flatGroup = 64
     lineGroup = isSoftware ? nil : flatGroup
     tileGroup = usesShuffles ? lanes : 64
-    // A network has convolutions of many sizes, and each tile is a pipeline to compile: larger ones, of many shapes, made
-    // MobileNetV2 no faster on llvmpipe and its first inference take twice as long. Its rows are of one or two counts.
-    convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: 2)
+    // Each tile is a pipeline to compile, and a network has convolutions of many sizes: 8 blocks were 1.2 times as fast as 4
+    // on llvmpipe, and took 1.7 times as long to compile. Reading a vector is a call of 45 instructions there, a
+    // multiply-add of a register two, so that large tiles pay although their sums do not fit the registers.
+    convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: usesShuffles ? 4 : 2)
     rowTiles = usesShuffles ? RegisterTiles(pixels: 4...7, blocks: 4) : convolutionTiles
     // llvmpipe stores a tensor element by element. Of hardware none is at hand: a card that computes twenty operations in
     // the time of a byte.
     winograd = WinogradTraits(
       sides: [2],
-      registers: usesShuffles ? RegisterTiles(pixels: 2...7, blocks: 4) : convolutionTiles,
+      registers: usesShuffles ? RegisterTiles(pixels: 2...4, blocks: 4) : convolutionTiles,
       transformCost: isSoftware ? 80 : 200, scratchLimit: isSoftware ? 4 << 20 : 32 << 20)
     integerBlocks = isSoftware ? 4 : 2
     multipliesWords = properties.dotProduct == .accelerated
