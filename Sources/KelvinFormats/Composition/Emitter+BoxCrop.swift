@@ -52,6 +52,7 @@ struct BoxCrop {
   var parts: [Int]?
   var spacing: Spacing
   var outside: GridSampler.Outside
+  var interpolation = GridSampler.Interpolation.linear
   /// Whether a sample is the largest of its weighted pixels, and not their sum.
   var takesLargest = false
 }
@@ -116,7 +117,7 @@ extension Emitter {
       return GridAxis(
         places: try reshape(repeated, [count * images, samples], step: "image_places_\(axis)"), size: source[2 + axis])
     }
-    let sampler = GridSampler(interpolation: .linear, outside: crop.outside, takesLargest: crop.takesLargest)
+    let sampler = GridSampler(interpolation: crop.interpolation, outside: crop.outside, takesLargest: crop.takesLargest)
     let samples = try sample(pixels(of: x).pixels, axes, first: first, sampler)
     return try reshape(
       self.images(samples, crop.targets, step: "images"), Shape([count, images, source[1]] + crop.targets), step: step)

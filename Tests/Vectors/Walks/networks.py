@@ -273,8 +273,29 @@ def searched_network(random):
                               [1.2, 1.1, 0.9, 0.2, 0.1, 0], [0.9, 0.8, 0.7, 0.1, 0, 0], [0.4, 0.3, 0.2, 0.1, 0, 0])])
 
 
+def deep_network(random):
+    """Seven loops in each other, of which the innermost joins."""
+    depth = 7
+
+    def build(nn):
+        nn.add_copy("c", "x", "long")
+        for level in range(depth):
+            _, nn = networks(nn.add_loop(f"loop {level}", **({"input_name": "trips"} if level in (0, 6) else {"max_iterations": 1})))
+        nn.add_concat_nd("join", ["long", "x"], "joined", axis=0)
+        nn.add_copy("keep", "joined", "long")
+
+    def with_end(nn):
+        build(nn)
+        nn.add_elementwise("y", ["long"], "y", "ADD", alpha=0.0)
+
+    def compute(x, trips):
+        return {"y": np.concatenate([x] * (1 + int(trips[0]) ** 2))}
+    write("deep_network", {"x": (3,), "trips": (1,)}, ("y",), with_end, compute,
+          [{"x": random.uniform(-1, 1, 3), "trips": [n]} for n in (2, 0, 3)])
+
+
 if __name__ == "__main__":
     random = np.random.default_rng(15)
     for make in (longer_network, fixed_network, found_network, sides_network, list_network, broken_network,
-                 searched_network):
+                 searched_network, deep_network):
         make(random)

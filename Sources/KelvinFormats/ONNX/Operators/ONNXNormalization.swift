@@ -33,14 +33,8 @@ extension ONNXMapper {
     let result = try c.emitter.layerNormalize(
       x, from: axis, epsilon: epsilon, scale: scale, shift: c.optional(2))
     guard c.node.outputs.dropFirst().contains(where: { !$0.isEmpty }) else { return [result] }
-    // The mean and the inverse deviation.
-    let axes = Array(axis..<c.emitter.shape(x).rank)
-    let wide = try c.emitter.cast(x, to: .float32, step: "wide")
-    let mean = try c.emitter.add(Reduce(.mean, axes: axes, keepsDimensions: true), wide, step: "mean")
-    let centered = try c.emitter.binary(.subtract, wide, mean, step: "centered")
-    let squared = try c.emitter.unary(UnaryFunction(.square), centered, step: "squared")
-    let variance = try c.emitter.add(Reduce(.mean, axes: axes, keepsDimensions: true), squared, step: "variance")
-    return [result, mean, try c.emitter.unary(UnaryFunction(.rsqrt, a: epsilon), variance, step: "inverse_deviation")]
+    let statistics = try c.emitter.statistics(of: x, axes: Array(axis..<c.emitter.shape(x).rank), epsilon: epsilon)
+    return [result, statistics.mean, statistics.inverseDeviation]
   }
 
   /// Normalises each channel of each sample over its spatial axes.
@@ -53,6 +47,18 @@ extension ONNXMapper {
       try c.emitter.groupNormalize(
         x, groups: shape[1], epsilon: c.float("epsilon", default: 1e-5), scale: scale, shift: shift)
     ]
+  }
+}
+
+extension Emitter {
+  /// The mean and the inverse deviation along some axes, which keep size 1, float32.
+  func statistics(of x: ValueID, axes: [Int], epsilon: Float) throws -> (mean: ValueID, inverseDeviation: ValueID) {
+    let wide = try cast(x, to: .float32, step: "wide")
+    let mean = try add(Reduce(.mean, axes: axes, keepsDimensions: true), wide, step: "mean")
+    let centered = try binary(.subtract, wide, mean, step: "centered")
+    let squared = try unary(UnaryFunction(.square), centered, step: "squared")
+    let variance = try add(Reduce(.mean, axes: axes, keepsDimensions: true), squared, step: "variance")
+    return (mean, try unary(UnaryFunction(.rsqrt, a: epsilon), variance, step: "inverse_deviation"))
   }
 }
 

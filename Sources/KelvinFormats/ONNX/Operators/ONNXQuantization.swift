@@ -98,7 +98,7 @@ extension ONNXOperation {
     let op = Convolution(
       window: window, groups: integer("group", default: 1), epilogue: Epilogue(hasBias: operands.count == 3))
     let product = try emitter.add(op, operands, step: "product")
-    return try quantize(product, try input(6), optional(7), emitter.scalar(x), step: step)
+    return try quantize(product, try input(6), optional(7), emitter.scalar(optional(7) ?? x), step: step)
   }
 
   func quantize(

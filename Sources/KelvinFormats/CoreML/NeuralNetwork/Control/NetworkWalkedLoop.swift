@@ -28,7 +28,9 @@ struct NetworkWalkedLoop {
     let computed = test.computed.union(layer.networks[1].computed)
     let atEnd = readLater.union(layer.readsOfLoop).intersection(computed)
     var start = outer.inside(layer, ".start")
-    start.add(test, readLater: atEnd, depth: depth)
+    // It is there twice.
+    let testDepth = depth + StagedWalk.repeatedDepth - 1
+    start.add(test, readLater: atEnd, depth: testDepth)
     let made = computed.intersection(readLater).sorted().map {
       NetworkLayer(setting: $0, to: 0, unlessThere: true, beside: layer)
     }
@@ -39,7 +41,11 @@ struct NetworkWalkedLoop {
     let names = atEnd.filter(start.has).sorted()
     let given = names.map { inside.define($0) }
     let end = Self.end(of: layer, trip)
-    inside.add([isUnbroken].compactMap { $0 } + trip.layers + end.layers, readLater: atEnd.union(end.goesOn.map { [$0] } ?? []), depth: depth)
+    let readAtEnd = atEnd.union([end.goesOn].compactMap { $0 })
+    inside.add(
+      [isUnbroken].compactMap { $0 } + trip.layers,
+      readLater: end.layers[...].reads(before: readAtEnd, leaving: []), depth: depth)
+    inside.add(end.layers, readLater: readAtEnd, depth: testDepth)
     if let limit = layer.inputs.first {
       self.limit = start.leave(.tensor(limit))
     } else {
