@@ -51,7 +51,7 @@ def sampled(x, grid, **attributes):
 GRID = Values((1, 3, 4, 2), -1.1, 1.1)
 add("GridSample", ("x", whole((1, 2, 5, 4), "uint8")), ("grid", GRID), mode="linear", formula=sampled, opset=20,
     tolerance=EXACT)
-add("GridSample", ("x", whole((1, 2, 5, 4), "int64")), ("grid", GRID), mode="cubic", padding_mode="border",
+add("GridSample", ("x", whole((1, 2, 5, 4), "int64")), ("grid", GRID), mode="cubic",
     formula=sampled, opset=20, tolerance=EXACT)
 add("GridSample", ("x", Values((1, 2, 5, 4), kind="bool")), ("grid", GRID), mode="linear", formula=sampled, opset=20,
     tolerance=EXACT)
@@ -129,3 +129,5 @@ add("QLinearConv", ("x", Values((1, 2, 5, 5), 0, 255, "uint8")), ("x_scale", flo
     ("y_scale", floats(0.4)), ("y_zero", np.int8([3])), constant=("w",), tolerance=(1.0, 0.0), output_type="int8")
 add("QuantizeLinear", ("x", Values((3, 4), -99, 99)), ("scale", np.int32(3)), ("zero", np.int8(2)), opset=23,
     output_type="int8", tolerance=EXACT)
+add("Dropout", ("x", Values((3, 4))), ("ratio", np.float32(0)), ("training", np.array(True)), constant=("ratio", "training"),
+    outputs=2, output_type=("float32", "bool"), tolerance=EXACT)

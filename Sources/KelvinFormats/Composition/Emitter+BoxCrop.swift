@@ -158,7 +158,8 @@ extension Emitter {
     let middles = try unary(UnaryFunction(.affine, a: 1, b: 0.5), numbers, step: "\(step)/middles")
     let inPart = try binary(.multiply, middles, spacing, step: "\(step)/in_part")
     let parts = try line("parts") { Double($0 / room) }
-    let first = try binary(.add, binary(.multiply, parts, part, step: "\(step)/to_part"), start, step: "\(step)/of_part")
+    let before = try binary(.multiply, parts, part, step: "\(step)/to_part")
+    let first = try binary(.add, before, start, step: "\(step)/of_part")
     let place = try binary(.add, first, inPart, step: "\(step)/places")
     return try add(Select(), isThere, place, constant(-4, .float32, step: "outside"), step: "\(step)/places_there")
   }

@@ -55,7 +55,9 @@ enum ONNXSpelling {
   @Sendable private static func roiAlign(_ node: ONNXNode) -> [ONNXNode] {
     guard node.inputs.count == 3, (node.attributes["sampling_ratio"]?.integer ?? 0) == 0 else { return [node] }
     var steps: [ONNXNode] = []
-    func add(_ kind: String, _ inputs: [String], _ output: String, _ attributes: [String: ONNXAttribute] = [:]) -> String {
+    func add(
+      _ kind: String, _ inputs: [String], _ output: String, _ attributes: [String: ONNXAttribute] = [:]
+    ) -> String {
       var step = ONNXNode(kind: kind, inputs: inputs, outputs: ["\(node.name)/\(output)"], at: node)
       step.givenName = step.outputs[0]
       step.attributes = attributes
@@ -68,19 +70,19 @@ enum ONNXSpelling {
     func integers(_ name: String, _ values: [Int]) -> String {
       add("Constant", [], name, ["value_ints": ONNXAttribute(integers: values)])
     }
-    let boxes = add("Cast", [node.inputs[1]], "boxes", ["to": ONNXAttribute(integer: ONNXSchema.TensorProto.DataType.float)])
+    let float = ["to": ONNXAttribute(integer: ONNXSchema.TensorProto.DataType.float)]
+    let boxes = add("Cast", [node.inputs[1]], "boxes", float)
     let scale = constant("scale", node.attributes["spatial_scale"]?.float ?? 1)
     let corners = [("first", [0, 1]), ("second", [2, 3])].map { name, places in
       let given = add(
         "Gather", [boxes, integers("\(name)_places", places)], "\(name)_given", ["axis": ONNXAttribute(integer: 1)])
       return add("Mul", [given, scale], name)
     }
-    // At least one pixel, as in boxes that begin half a pixel earlier; a larger number there costs samples that count nothing.
+    // At least one pixel, as where boxes begin at their corners; more than there is costs samples that count nothing.
     let least = constant("least", 1)
     let reach = add("Max", [add("Sub", [corners[1], corners[0]], "difference"), least], "reach")
     let sides = ["output_width", "output_height"].map { max(node.attributes[$0]?.integer ?? 1, 1) }
-    let counts = add(
-      "Cast", [integers("sides", sides)], "parts", ["to": ONNXAttribute(integer: ONNXSchema.TensorProto.DataType.float)])
+    let counts = add("Cast", [integers("sides", sides)], "parts", float)
     let pixels = add("Ceil", [add("Div", [reach, counts], "part")], "pixels")
     let row = add("Reshape", [pixels, integers("whole", [-1])], "row")
     let some = add("Reshape", [least, integers("single", [1])], "least_row")

@@ -51,8 +51,8 @@ struct ONNXRanks {
         guard let list = node.attributes[name] else { continue }
         (ranks[output], counts[output]) = (1, list.integers.count + list.floats.count)
       }
-    case "Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Where", "Equal", "Less", "Greater", "And", "Or",
-      "LessOrEqual", "GreaterOrEqual", "Mod", "Xor":
+    case "Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Where", "Equal", "Less", "Greater", "And",
+      "Or", "LessOrEqual", "GreaterOrEqual", "Mod", "Xor":
       let all = node.inputs.map { ranks[$0] }
       if !all.contains(nil) { ranks[output] = all.compactMap { $0 }.max() }
     case "Identity", "Cast", "CastLike", "Neg", "Abs", "Floor", "Ceil", "Round", "Exp", "Log", "Sqrt", "Not", "Relu",

@@ -37,7 +37,9 @@ extension ONNXMapper {
     guard c.optional(9) == nil else { throw c.unsupported("the order of beams (cache_indirection)") }
     guard !c.wants(3) else { throw c.unsupported("its scores (output qk) are asked for") }
     let operands = try c.headOperands(bias: c.optional(3))
-    if let length = try c.constantIntegers(8, "past length")?.first, let keys = c.optional(6), let values = c.optional(7) {
+    if let length = try c.constantIntegers(8, "past length")?.first, let keys = c.optional(6),
+      let values = c.optional(7)
+    {
       return try c.placedAttention(
         operands, in: (keys, values), at: length, mask: c.optional(4), bias: c.optional(5),
         isCausal: c.flag("unidirectional"))

@@ -18,7 +18,8 @@ extension ONNXOperation {
     let columns = emitter.shape(b)[transposesB ? 0 : 1]
     let bias = optional(2)
     guard emitter.scalar(a).isFloatingPoint else {
-      return try wholeGemm(rows, transposesB ? emitter.transpose(b, [1, 0], step: "transposed_b") : b, alpha, beta, bias)
+      let columns = transposesB ? try emitter.transpose(b, [1, 0], step: "transposed_b") : b
+      return try wholeGemm(rows, columns, alpha, beta, bias)
     }
     let weights = transposesB ? b : try emitter.transpose(b, [1, 0], step: "transposed_b")
     if let bias, alpha == 1, beta == 1, emitter.weight(bias) != nil, emitter.shape(bias).count == columns,
@@ -55,8 +56,8 @@ extension ONNXOperation {
     func times(_ factor: Float, _ x: ValueID, _ step: String) throws -> ValueID {
       let x = try real(x, step)
       guard factor != 1 else { return x }
-      return try emitter.binary(
-        .multiply, x, emitter.constant(Double(factor), emitter.scalar(x), step: "\(step)_factor"), step: "\(step)_scaled")
+      let scale = emitter.constant(Double(factor), emitter.scalar(x), step: "\(step)_factor")
+      return try emitter.binary(.multiply, x, scale, step: "\(step)_scaled")
     }
     var result = try times(alpha, product, "product")
     if let addend { result = try emitter.binary(.add, result, times(beta, addend, "addend"), step: "sum") }

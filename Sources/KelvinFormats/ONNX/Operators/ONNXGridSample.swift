@@ -54,7 +54,8 @@ extension ONNXMapper {
     guard source.rank == 4, [height, width].allSatisfy({ (1..<(1 << 31)).contains($0) }),
       (1..<(1 << 15)).contains(ratio)
     else {
-      throw c.emitter.invalid("\(ratio) samples a side of a part, boxes \(c.emitter.type(boxes)) of \(c.emitter.type(x))")
+      throw c.emitter.invalid(
+        "\(ratio) samples a side of a part, boxes \(c.emitter.type(boxes)) of \(c.emitter.type(x))")
     }
     let takesLargest: Bool
     switch c.text("mode", default: "avg").lowercased() {

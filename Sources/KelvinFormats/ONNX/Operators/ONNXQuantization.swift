@@ -70,9 +70,12 @@ extension ONNXMapper {
       return try c.dequantizeFloat(x, scale, zero, c.emitter.scalar(scale), axis: axis, step: step)
     }
     let (a, b) = (try operand(0, axis: -2, "a"), try operand(3, axis: -1, "b"))
-    let product = try c.emitter.matmul(a, try c.emitter.cast(b, to: c.emitter.scalar(a), step: "b_as_a"), step: "product")
+    let alike = try c.emitter.cast(b, to: c.emitter.scalar(a), step: "b_as_a")
+    let product = try c.emitter.matmul(a, alike, step: "product")
     let narrow = c.narrowType(7)
-    if let narrow, narrow.isFloatingPoint { return [try c.quantize(product, try c.input(6), c.optional(7), toFloat: narrow)] }
+    if let narrow, narrow.isFloatingPoint {
+      return [try c.quantize(product, try c.input(6), c.optional(7), toFloat: narrow)]
+    }
     let scalar = c.emitter.scalar(try c.optional(7) ?? c.input(0))
     return [try c.quantize(product, try c.input(6), c.optional(7), scalar)]
   }

@@ -87,8 +87,7 @@ extension ONNXMapper {
     }
     guard (before + after).contains(where: { $0 > 0 }) else { return try whole(resize) }
     return try whole {
-      try c.emitter.pad(
-        try resize(step: "inside"), before: before, after: after, value: value.converted(to: c.emitter.scalar(x)), step: $0)
+      try c.emitter.pad(try resize(step: "inside"), before: before, after: after, value: value, step: $0)
     }
   }
 }

@@ -145,12 +145,14 @@ extension ONNXOperation {
   /// The product with weights whose scale and zero point are those of the block that `groups`, `[K]`, names for each column.
   fileprivate func regroupedProduct(_ x: ValueID, _ form: BlockForm, _ groups: ValueID) throws -> ValueID {
     let grid: Shape = [form.rows, form.blocks]
-    guard emitter.shape(groups) == [form.depth], grid.isAddressable, emitter.shape(try input(2)).count == grid.count else {
+    guard emitter.shape(groups) == [form.depth], grid.isAddressable, emitter.shape(try input(2)).count == grid.count
+    else {
       throw emitter.invalid("groups \(emitter.type(groups)) for \(form.rows) rows of \(form.blocks) blocks")
     }
     let scalar = emitter.scalar(try input(2))
     func own(_ table: ValueID, _ name: String) throws -> ValueID {
-      let rows = try emitter.reshape(emitter.cast(table, to: scalar, step: "\(name)_real"), grid, step: "\(name)_of_blocks")
+      let real = try emitter.cast(table, to: scalar, step: "\(name)_real")
+      let rows = try emitter.reshape(real, grid, step: "\(name)_of_blocks")
       return try emitter.add(Gather(axis: 1), rows, groups, step: "\(name)_of_columns")
     }
     let packed = Weight(
@@ -163,7 +165,8 @@ extension ONNXOperation {
       weights = try emitter.binary(
         .subtract, weights, own(emitter.constant(zero, step: "zeros"), "zeros"), step: "from_zero")
     } else {
-      weights = try emitter.unary(UnaryFunction(.affine, a: 1, b: -Float(1 << (form.bits - 1))), weights, step: "from_middle")
+      let middle = UnaryFunction(.affine, a: 1, b: -Float(1 << (form.bits - 1)))
+      weights = try emitter.unary(middle, weights, step: "from_middle")
     }
     weights = try emitter.binary(.multiply, weights, own(try input(2), "scales"), step: "scaled")
     let bias = optional(5).map { [$0] } ?? []
