@@ -238,15 +238,6 @@ extension HeavyTests {
 
   @Test func formsOfWeightsAndActivationsThatAreNotRead() {
     expect(
-      .microsoft(
-        "MatMulNBits", input: [2, 32], ["w", "s", "", "g"],
-        ["N": .integer(3), "K": .integer(32), "block_size": .integer(16)]
-      ) { file in
-        file.bytes("w", [3, 2, 8])
-        file.ramp("s", [3, 2])
-        file.integers("g", [Int](repeating: 0, count: 32), [32])
-      }, "g_idx")
-    expect(
       .microsoft("FusedConv", input: [1, 2, 5, 5], ["w"], ["activation": .text("Mish")]) { $0.ramp("w", [2, 2, 3, 3]) },
       "'Mish'")
     expect(.microsoft("CDist", input: [2, 3], ["x"], ["metric": .text("cosine")]), "'cosine'")

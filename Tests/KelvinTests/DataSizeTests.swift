@@ -22,7 +22,7 @@ import Testing
     + fileStems(in: "\(vectors)/MILSizes", endingWith: ".kv").map { "MILSizes/\($0)" }
     + fileStems(in: "\(vectors)/NetworkSizes", endingWith: ".kv").map { "NetworkSizes/\($0)" }
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 90) }
+  @Test func theVectorsAreThere() { #expect(Self.cases.count == 93) }
 
   private static func model(of name: String) -> String {
     "\(vectors)/\(name.split(separator: "_").dropLast().joined(separator: "_"))"

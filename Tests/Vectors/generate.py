@@ -20,6 +20,7 @@ import further_cases  # noqa: F401 (adds to the cases)
 import edge_cases  # noqa: F401 (adds to the cases, after those)
 import sequence_cases  # noqa: F401 (adds to the cases, after those)
 import signal_cases  # noqa: F401 (adds to the cases, after those)
+import type_cases  # noqa: F401 (adds to the cases, after those)
 import kv
 import recurrence
 import signals

@@ -47,8 +47,12 @@ struct BoxCrop {
   var shift: Float = 0
   /// Height and width.
   var targets: [Int]
+  /// How many parts of a box there are along each axis, where a box has samples in a part by its own size; the targets
+  /// have room for as many as any box has. Nil where all have as many.
+  var parts: [Int]?
   var spacing: Spacing
   var outside: GridSampler.Outside
+  var interpolation = GridSampler.Interpolation.linear
   /// Whether a sample is the largest of its weighted pixels, and not their sum.
   var takesLargest = false
 }
@@ -113,14 +117,72 @@ extension Emitter {
       return GridAxis(
         places: try reshape(repeated, [count * images, samples], step: "image_places_\(axis)"), size: source[2 + axis])
     }
-    let sampler = GridSampler(interpolation: .linear, outside: crop.outside, takesLargest: crop.takesLargest)
+    let sampler = GridSampler(interpolation: crop.interpolation, outside: crop.outside, takesLargest: crop.takesLargest)
     let samples = try sample(pixels(of: x).pixels, axes, first: first, sampler)
     return try reshape(
       self.images(samples, crop.targets, step: "images"), Shape([count, images, source[1]] + crop.targets), step: step)
   }
 
+  /// How many samples along an axis a part of each box has by its own size, `[boxes, 1]`: a pixel or less each.
+  func sampleCounts(of crop: BoxCrop, _ axis: Int, size: Int, among parts: Int) throws -> ValueID {
+    let step = axis == 0 ? "rows" : "columns"
+    let (_, reach) = try self.reach(of: crop, axis, size: size)
+    let part = try unary(UnaryFunction(.affine, a: 1 / Float(parts)), reach, step: "\(step)/part")
+    let whole = try unary(UnaryFunction(.ceil), part, step: "\(step)/pixels_of_part")
+    return try unary(.clip(0, Float(crop.targets[axis] / parts)), whole, step: "\(step)/samples_of_part")
+  }
+
+  /// Where the samples of each box lie along rows or columns, `[boxes, height · width]`. Of those in a part that a box does
+  /// not have, each lies outside, or where the last one does if the largest is taken.
+  private func adaptedPlaces(of crop: BoxCrop, _ axis: Int, size: Int, among parts: Int) throws -> ValueID {
+    let step = axis == 0 ? "rows" : "columns"
+    let (start, reach) = try self.reach(of: crop, axis, size: size)
+    let (width, room) = (crop.targets[1], crop.targets[axis] / parts)
+    func line(_ name: String, _ value: @escaping @Sendable (Int) -> Double) throws -> ValueID {
+      try table(.float32, [1, crop.targets[0] * width], step: "\(step)/\(name)") {
+        (0..<crop.targets[0] * width).map { value(axis == 0 ? $0 / width : $0 % width) }
+      }
+    }
+    let counts = try sampleCounts(of: crop, axis, size: size, among: parts)
+    let one = constant(1, .float32, step: "one")
+    let divisor = try binary(.maximum, counts, one, step: "\(step)/divisor")
+    var numbers = try line("numbers") { Double($0 % room) }
+    var isThere = try add(Compare(.less), numbers, counts, step: "\(step)/is_there")
+    if crop.takesLargest {
+      let last = try binary(.subtract, divisor, one, step: "\(step)/last")
+      numbers = try binary(.minimum, numbers, last, step: "\(step)/numbers_there")
+      isThere = try add(Compare(.greaterOrEqual), counts, one, step: "\(step)/is_any")
+    }
+    let part = try unary(UnaryFunction(.affine, a: 1 / Float(parts)), reach, step: "\(step)/part")
+    let spacing = try binary(.divide, part, divisor, step: "\(step)/spacing")
+    let middles = try unary(UnaryFunction(.affine, a: 1, b: 0.5), numbers, step: "\(step)/middles")
+    let inPart = try binary(.multiply, middles, spacing, step: "\(step)/in_part")
+    let parts = try line("parts") { Double($0 / room) }
+    let before = try binary(.multiply, parts, part, step: "\(step)/to_part")
+    let first = try binary(.add, before, start, step: "\(step)/of_part")
+    let place = try binary(.add, first, inPart, step: "\(step)/places")
+    return try add(Select(), isThere, place, constant(-4, .float32, step: "outside"), step: "\(step)/places_there")
+  }
+
   /// Where the samples of each box lie along rows or columns, `[boxes, height · width]`.
   private func places(of crop: BoxCrop, _ axis: Int, size: Int) throws -> ValueID {
+    if let parts = crop.parts { return try adaptedPlaces(of: crop, axis, size: size, among: parts[axis]) }
+    let step = axis == 0 ? "rows" : "columns"
+    let (start, reach) = try reach(of: crop, axis, size: size)
+    let (height, width, spacing) = (crop.targets[0], crop.targets[1], crop.spacing)
+    let shares = try table(.float32, [1, height * width], step: "\(step)/shares") {
+      (0..<height * width).map {
+        axis == 0 ? spacing.share(of: $0 / width, among: height) : spacing.share(of: $0 % width, among: width)
+      }
+    }
+    let along = try binary(.multiply, reach, shares, step: "\(step)/along")
+    let sum = try binary(.add, along, start, step: "\(step)/from_start")
+    guard crop.spacing == .centred else { return sum }
+    return try unary(UnaryFunction(.affine, a: 1, b: -0.5), sum, step: "\(step)/places")
+  }
+
+  /// Where each box begins along rows or columns, and how far it reaches, `[boxes, 1]`.
+  private func reach(of crop: BoxCrop, _ axis: Int, size: Int) throws -> (start: ValueID, reach: ValueID) {
     let step = axis == 0 ? "rows" : "columns"
     let count = shape(crop.boxes.corners)[0]
     let numbers = try reshape(crop.boxes.corners, [count, 1, 4], step: "box_numbers")
@@ -140,16 +202,7 @@ extension Emitter {
     case .upsampling, .centred: reach = try unary(UnaryFunction(.affine, a: 1, b: 1), reach, step: "\(step)/length")
     case .offset: reach = try binary(.maximum, reach, constant(1, .float32, step: "one"), step: "\(step)/length")
     }
-    let (height, width, spacing) = (crop.targets[0], crop.targets[1], crop.spacing)
-    let shares = try table(.float32, [1, height * width], step: "\(step)/shares") {
-      (0..<height * width).map {
-        axis == 0 ? spacing.share(of: $0 / width, among: height) : spacing.share(of: $0 % width, among: width)
-      }
-    }
-    let along = try binary(.multiply, reach, shares, step: "\(step)/along")
-    let sum = try binary(.add, along, start, step: "\(step)/from_start")
-    guard crop.spacing == .centred else { return sum }
-    return try unary(UnaryFunction(.affine, a: 1, b: -0.5), sum, step: "\(step)/places")
+    return (start, reach)
   }
 }
 

@@ -10,6 +10,14 @@ struct GridSampler {
     case linear
     /// Keys' cubic convolution with the coefficient `a`.
     case cubic(a: Float)
+
+    /// Whether each sample is one pixel.
+    var isNearest: Bool {
+      switch self {
+      case .nearest, .nearestUp: true
+      case .linear, .cubic: false
+      }
+    }
   }
 
   /// What is read outside.

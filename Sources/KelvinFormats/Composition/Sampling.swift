@@ -64,3 +64,15 @@ extension Emitter {
     return resized.isEmpty ? x : try add(Resize(axes: resized, interpolation: interpolation), x, step: step)
   }
 }
+
+extension Emitter {
+  /// What was computed between whole numbers or truth values, to the nearest of these.
+  func rounded(_ x: ValueID, to scalar: ScalarType) throws -> ValueID {
+    try cast(try unary(UnaryFunction(.round), x, step: "rounded"), to: scalar)
+  }
+}
+
+extension ScalarType {
+  /// In what it is computed between elements that are whole numbers or truth values.
+  var blended: ScalarType { byteCount >= 4 ? .float64 : .float32 }
+}

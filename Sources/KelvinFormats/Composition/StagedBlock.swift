@@ -37,8 +37,9 @@ enum StagedWalk {
 
   /// How deep blocks of operations are looked into; deeper ones are refused where sizes inside depend on data.
   static let depthLimit = 16
-  /// What a loop counts for: four deep are walked.
-  static let loopDepth = 4
+  /// What a loop counts for whose body is looked at several times, so that four deep are walked: one that carries sequences,
+  /// and one whose condition has blocks of its own.
+  static let repeatedDepth = 4
 
   /// Whether it is a part of the function by itself, rather than a node of a graph.
   ///

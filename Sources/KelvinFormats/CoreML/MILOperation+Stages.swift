@@ -10,11 +10,14 @@ extension MILOperation {
   }
 
   private func walk(depth: Int) -> StagedWalk? {
-    if depth + StagedWalk.loopDepth <= StagedWalk.depthLimit, let loop = MILWalkedLoop(self) {
+    // The condition's block is there twice.
+    let repeats = blocks.first?.operations.contains { !$0.blocks.isEmpty } ?? false
+    let own = depth + (repeats ? StagedWalk.repeatedDepth : 1)
+    if own <= StagedWalk.depthLimit, let loop = MILWalkedLoop(self) {
       return .loop(
         StagedLoop(
           body: StagedBlock(
-            operations: loop.body.map { $0.staged(depth: depth + StagedWalk.loopDepth) }, outputs: loop.results),
+            operations: loop.body.map { $0.staged(depth: own) }, outputs: loop.results),
           given: [],
           carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
           goesOn: loop.goesOn,

@@ -31,6 +31,7 @@ func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatErro
   let features = try ONNXFeatures(model, file: file)
   let written = model.graph.nodes
   model.graph.nodes = try ONNXSpelling.spelledOut(model.graph)
+  try ONNXRanks.declare(in: &model.graph)
   try model.graph.declareLists()
   model.narrowTypes = try model.graph.narrowTypes()
   model.listNames = try model.graph.listNames()

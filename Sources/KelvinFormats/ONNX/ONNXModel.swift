@@ -198,6 +198,8 @@ struct ONNXAttribute {
 
   init(integer: Int) { self.integer = integer }
 
+  init(float: Float) { self.float = float }
+
   init(integers: [Int]) { self.integers = integers }
 
   var hasGraphs: Bool { rewritten != nil || !graphs.isEmpty }

@@ -13,8 +13,9 @@ extension ONNXNode {
   }
 
   private func walk(depth: Int) throws(FormatError) -> StagedWalk? {
-    if depth + StagedWalk.loopDepth <= StagedWalk.depthLimit, let loop = try ONNXWalkedLoop(self) {
-      var body = try loop.body.staged(depth: depth + StagedWalk.loopDepth)
+    let own = depth + (carriesLists ? StagedWalk.repeatedDepth : 1)
+    if own <= StagedWalk.depthLimit, let loop = try ONNXWalkedLoop(self) {
+      var body = try loop.body.staged(depth: own)
       body.constants.formUnion([loop.truth].compactMap { $0 })
       let isOpen = accumulatesWithoutLimit || loop.carried.contains { loop.body.grows($0.given, into: $0.left) }
       return .loop(

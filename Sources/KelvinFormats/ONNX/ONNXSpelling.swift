@@ -2,7 +2,7 @@
 /// them.
 enum ONNXSpelling {
   /// By what they spell.
-  static let byName: [String: @Sendable (ONNXNode) -> [ONNXNode]] = ["Compress": compress]
+  static let byName: [String: @Sendable (ONNXNode) -> [ONNXNode]] = ["Compress": compress, "RoiAlign": roiAlign]
   private static let depthLimit = 16
 
   /// The nodes of a model's graph, spelled out.
@@ -48,6 +48,54 @@ enum ONNXSpelling {
     }
     picked.attributes["axis"] = axis
     return [whole, found, places, picked]
+  }
+
+  /// Where boxes have samples by their sizes, before it how many a side of a part has at most: a power of two, so that few
+  /// graphs serve many boxes.
+  @Sendable private static func roiAlign(_ node: ONNXNode) -> [ONNXNode] {
+    guard node.inputs.count == 3, (node.attributes["sampling_ratio"]?.integer ?? 0) == 0 else { return [node] }
+    var steps: [ONNXNode] = []
+    func add(
+      _ kind: String, _ inputs: [String], _ output: String, _ attributes: [String: ONNXAttribute] = [:]
+    ) -> String {
+      var step = ONNXNode(kind: kind, inputs: inputs, outputs: ["\(node.name)/\(output)"], at: node)
+      step.givenName = step.outputs[0]
+      step.attributes = attributes
+      steps.append(step)
+      return step.outputs[0]
+    }
+    func constant(_ name: String, _ value: Float) -> String {
+      add("Constant", [], name, ["value_float": ONNXAttribute(float: value)])
+    }
+    func integers(_ name: String, _ values: [Int]) -> String {
+      add("Constant", [], name, ["value_ints": ONNXAttribute(integers: values)])
+    }
+    let float = ["to": ONNXAttribute(integer: ONNXSchema.TensorProto.DataType.float)]
+    let boxes = add("Cast", [node.inputs[1]], "boxes", float)
+    let scale = constant("scale", node.attributes["spatial_scale"]?.float ?? 1)
+    let corners = [("first", [0, 1]), ("second", [2, 3])].map { name, places in
+      let given = add(
+        "Gather", [boxes, integers("\(name)_places", places)], "\(name)_given", ["axis": ONNXAttribute(integer: 1)])
+      return add("Mul", [given, scale], name)
+    }
+    // At least one pixel, as where boxes begin at their corners; more than there is costs samples that count nothing.
+    let least = constant("least", 1)
+    let reach = add("Max", [add("Sub", [corners[1], corners[0]], "difference"), least], "reach")
+    let sides = ["output_width", "output_height"].map { max(node.attributes[$0]?.integer ?? 1, 1) }
+    let counts = add("Cast", [integers("sides", sides)], "parts", float)
+    let pixels = add("Ceil", [add("Div", [reach, counts], "part")], "pixels")
+    let row = add("Reshape", [pixels, integers("whole", [-1])], "row")
+    let some = add("Reshape", [least, integers("single", [1])], "least_row")
+    let all = add("Concat", [row, some], "all", ["axis": ONNXAttribute(integer: 0)])
+    let most = add("ReduceMax", [all], "most", ["keepdims": ONNXAttribute(integer: 0)])
+    // Logarithms of powers of two may be a little too large.
+    let binary = add("Mul", [add("Log", [most], "logarithm"), constant("binary", 1.442695)], "exponent")
+    let power = add("Ceil", [add("Sub", [binary, constant("margin", 1e-4)], "below")], "power")
+    let room = add("Pow", [constant("two", 2), power], "room")
+    var aligned = node
+    aligned.inputs.append(
+      add("Cast", [room], "samples", ["to": ONNXAttribute(integer: ONNXSchema.TensorProto.DataType.int64)]))
+    return steps + [aligned]
   }
 }
 

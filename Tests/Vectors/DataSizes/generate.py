@@ -243,7 +243,20 @@ def inputs_of(name, random):
     if name == "given":
         return [{"x": floats(12), "shape": np.int64(s), "trips": np.int64(n), "start": floats(2)}
                 for s, n in (([3, 4], 2), ([-1, 2], 0), ([12, 1], 5))]
+    if name == "boxes":
+        sets = [[[0, 0, 5, 3]], [[1, 1, 2, 2], [0, 0, 21, 17], [3, 2, 9, 16]], [[4, 4, 4, 4], [2.5, 1.25, 6.5, 5]]]
+        return [{"x": floats(2, 3, 9, 11), "boxes": np.float32(b), "images": np.arange(len(b)) % 2} for b in sets]
     return [{"x": floats(3, shift=s), "start": np.array(b)} for s, b in ((20, True), (0, True), (20, False), (900, True))]
+
+
+def boxes():
+    """Boxes that have samples by their sizes, once half a pixel earlier, which lets a box be as small as it is."""
+    return helper.make_graph([
+        node("RoiAlign", ["x", "boxes", "images"], ["y"], output_height=2, output_width=3, spatial_scale=0.5),
+        node("RoiAlign", ["x", "boxes", "images"], ["z"], output_height=3, output_width=2, mode="max",
+             coordinate_transformation_mode="output_half_pixel")],
+        "boxes", [value("x", F, [2, 3, 9, 11]), value("boxes", F, ["n", 4]), value("images", I, ["n"])],
+        [value("y", F, ["n", 3, 2, 3]), value("z", F, ["n", 3, 3, 2])])
 
 
 def reshaped():
@@ -255,5 +268,5 @@ def reshaped():
 
 if __name__ == "__main__":
     write(HERE, (places, picked, twice, compress, suppressed, images, shapes, given, growing,
-                 distinct, columns, emptied, sides, occurring, cached), inputs_of)
+                 distinct, columns, emptied, sides, occurring, cached, boxes), inputs_of)
     write(HERE / "Unsampled", (reshaped,), lambda name, random: [])

@@ -6,6 +6,7 @@ on a processor, or the formulas of `formulas.py` for operators that it has for g
 """
 
 import attentions
+import further
 import integers
 import layers
 from nodes import HERE
@@ -16,7 +17,7 @@ def main():
         old.unlink()
     for family in [layers.normalizations, layers.activations, layers.products, layers.rotary, layers.others,
                    attentions.merged_attention, attentions.multi_head_attention, attentions.group_query_attention,
-                   integers.weights, integers.quantized_layers, integers.mixtures]:
+                   integers.weights, integers.quantized_layers, integers.mixtures, further.further]:
         family()
     files = [*HERE.glob("*.onnx"), *HERE.glob("*.kv")]
     print(f"{len(files) // 2} cases, {sum(file.stat().st_size for file in files)} bytes")

@@ -321,14 +321,12 @@ def break_outside(net):
 
 @refused
 def growing(net):
-    """What is carried grows in a loop that a trip may end."""
+    """What is carried grows, and no layer of the body shows by its kind that it does."""
     net.scale("v", "x", 1)
-    net.total("t", "x")
     _, body = net.loop(trips=2)
-    body.builder.add_concat_nd(body.name("joined"), ["v", "x"], "w", axis=0)
+    body.builder.add_constant_pad(body.name("padded"), ["v"], "w", value=0.0, pad_to_given_output_size_mode=False,
+                                  pad_amounts=[1, 0])
     body.copy("v", "w")
-    then, _ = body.branch("t")
-    then.leave()
     net.add("y", "v", 0)
 
 

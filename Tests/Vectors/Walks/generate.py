@@ -244,6 +244,22 @@ def listed():
         [value("y", F, ["k"]), value("length", I, [])], [constant("zero", np.int64(0))])
 
 
+def ranks():
+    """Sides give a number and a row of one, and the file declares neither; what is behind takes both."""
+    def side(name, steps, result):
+        return graph(name, steps, [], [helper.make_empty_tensor_value_info(result)])
+    then = side("alone", [node("Identity", ["nothing"], ["a"])], "a")
+    other = side("row", [node("Sub", ["count", "one"], ["less"]), node("Div", ["two", "less"], ["b"])], "b")
+    return graph("ranks", [
+        node("ReduceMax", ["x"], ["most"], keepdims=0), node("Reshape", ["most", "whole"], ["count"]),
+        node("Equal", ["most", "first"], ["is_one"]),
+        node("If", ["is_one"], ["step"], name="step", then_branch=then, else_branch=other),
+        node("Mul", ["x", "step"], ["y"]), node("Shape", ["step"], ["shape"]), node("Size", ["shape"], ["rank"])],
+        [value("x", F, [3])], [value("y", F, [3]), value("rank", I, [])],
+        [constant("nothing", np.float32(0)), constant("one", np.float32([1])), constant("two", np.float32(2)),
+         constant("first", np.float32(1)), constant("whole", np.int64([-1]))])
+
+
 def inputs_of(name, random):
     def floats(*shape, shift=0.0):
         return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
@@ -273,6 +289,8 @@ def inputs_of(name, random):
                 for s, n in (([2, 0, 5], 3), ([6], 1), ([1, 1, 2, 3], 2))]
     if name == "guarded":
         return [{"x": floats(n), "count": np.int64(c)} for n, c in ((3, 0), (2, 9), (4, 1), (1, 2), (3, 100))]
+    if name == "ranks":
+        return [{"x": np.float32(x)} for x in ([0.5, 1, -1], [0.5, 3, 2], [-4, -2, -3])]
     if name == "differing":
         return [{"x": floats(3, shift=s)} for s in (1, -1, -0.3, 0.9)]
     if name == "listed":
@@ -283,4 +301,5 @@ def inputs_of(name, random):
 
 if __name__ == "__main__":
     write(
-        HERE, (bags, found, growing, nested, sequence, open_rows, sides, scanned, sized, guarded, differing, listed), inputs_of)
+        HERE, (bags, found, growing, nested, sequence, open_rows, sides, scanned, sized, guarded, differing, listed,
+              ranks), inputs_of)

@@ -170,7 +170,132 @@ def list_network(random):
           [{"x": random.uniform(-1, 1, (4, 2)), "trips": [n]} for n in (1, 4, 0, 3)])
 
 
+def broken_network(random):
+    """A trip is left where what is carried is long enough, or goes on to the next where a line adds up to too little; what a
+    trip computes first is read behind the loop."""
+    def build(nn):
+        nn.add_load_constant_nd("list", "list", np.zeros((1, 2), np.float32), (1, 2))
+        number(nn, "i", -1)
+        _, body = networks(nn.add_loop("collect", max_iterations=5))
+        body.add_elementwise("next", ["i"], "next", "ADD", alpha=1.0)
+        body.add_copy("ki", "next", "i")
+        body.add_gather("pick", ["x", "i"], "line", axis=0)
+        body.add_reduce_sum("s", "line", "total", axes=[0, 1], keepdims=False)
+        body.add_less_than("low", ["total"], "is_low", alpha=0.0)
+        then, _ = networks(body.add_branch("skip", "is_low"))
+        then.add_loop_continue("too little")
+        body.add_get_shape("shape", "list", "shape")
+        body.add_slice_static("rows", "shape", "rows", [0], [1], [1], [False], [False])
+        body.add_subtract_broadcastable("room", ["rows", "most"], "over")
+        body.add_greater_than("full", ["over"], "is_full", alpha=0.0, use_greater_than_equal=True)
+        full, _ = networks(body.add_branch("leave", "is_full"))
+        full.add_loop_break("long enough")
+        body.add_concat_nd("join", ["list", "line"], "joined", axis=0)
+        body.add_copy("keep", "joined", "list")
+        body.add_elementwise("t", ["total"], "last", "MULTIPLY", alpha=2.0)
+        nn.add_elementwise("y", ["list"], "y", "ADD", alpha=0.0)
+        nn.add_elementwise("z", ["last"], "z", "ADD", alpha=0.0)
+        nn.add_elementwise("n", ["i"], "n", "ADD", alpha=0.0)
+
+    def compute(x, most):
+        rows, last, number = [np.zeros(2, np.float32)], np.float32(0), -1
+        for _ in range(5):
+            number += 1
+            if x[number].sum(dtype=np.float32) < 0:
+                continue
+            if len(rows) >= most[0]:
+                break
+            rows.append(x[number])
+            last = 2 * x[number].sum(dtype=np.float32)
+        return {"y": np.array(rows), "z": [last], "n": [number]}
+    write("broken_network", {"x": (5, 2), "most": (1,)}, ("y", "z", "n"), build, compute,
+          [{"x": random.uniform(-1, 1, (5, 2)) + 0.1, "most": [n]} for n in (3, 1, 6, 2)]
+          + [{"x": -random.uniform(0, 1, (5, 2)), "most": [2]}])
+
+
+def searched_network(random):
+    """Breaks in branches on either side, in a loop with a condition network and within another loop: the inner one ends at
+    its own breaks alone. Behind a break the condition is not asked."""
+    def build(nn):
+        nn.add_copy("c", "x", "rest")
+        nn.add_load_constant_nd("found", "found", np.zeros(1, np.float32), (1,))
+        test, body = networks(nn.add_loop("search", condition="any"))
+        test.add_reduce_max("m", "rest", "most", axes=[0], keepdims=True)
+        test.add_activation("any", "RELU", "most", "any")
+        body.add_greater_than("g", ["rest"], "mask", alpha=0.5)
+        body.add_where_nonzero("w", "mask", "places")
+        body.add_gather_nd("p", ["rest", "places"], "picked")
+        body.add_reduce_sum("s", "picked", "own", axes=[0], keepdims=True)
+        body.add_greater_than("much", ["own"], "is_much", alpha=2.0)
+        then, other = networks(body.add_branch("how much", "is_much"))
+        then.add_concat_nd("two", ["found", "own"], "joined", axis=0)
+        then.add_greater_than("is very", ["own"], "is_very", alpha=3.0)
+        very, _ = networks(then.add_branch("very much", "is_very"))
+        very.add_copy("all", "joined", "found")
+        very.add_loop_break("found enough")
+        then.add_copy("part", "joined", "found")
+        other.add_greater_than("any left", ["own"], "is_some", alpha=0.0)
+        _, none = networks(other.add_branch("some", "is_some"))
+        none.add_loop_break("nothing")
+        number(body, "j", 0)
+        _, inner = networks(body.add_loop("halve", max_iterations=3))
+        inner.add_elementwise("up", ["j"], "more", "ADD", alpha=1.0)
+        inner.add_copy("kj", "more", "j")
+        inner.add_subtract_broadcastable("difference", ["j", "own"], "over")
+        inner.add_greater_than("is over", ["over"], "is_over", alpha=0.0)
+        over, _ = networks(inner.add_branch("stop", "is_over"))
+        over.add_loop_break("done")
+        inner.add_concat_nd("longer", ["found", "j"], "longer", axis=0)
+        inner.add_copy("kl", "longer", "found")
+        body.add_elementwise("step", ["rest"], "less", "ADD", alpha=-0.3)
+        body.add_copy("kr", "less", "rest")
+        nn.add_elementwise("y", ["found"], "y", "ADD", alpha=0.0)
+        nn.add_elementwise("r", ["rest"], "left", "ADD", alpha=0.0)
+
+    def compute(x):
+        rest, found = x, [0]
+        while rest.max() > 1e-6:
+            own = rest[rest > 0.5].sum(dtype=np.float32)
+            if own > 2:
+                found = found + [own]
+                if own > 3:
+                    break
+            elif not own > 0:
+                break
+            for j in range(1, 4):
+                if j > own:
+                    break
+                found = found + [j]
+            rest = rest - np.float32(0.3)
+        return {"y": found, "left": rest}
+    write("searched_network", {"x": (6,)}, ("y", "left"), build, compute,
+          [{"x": x} for x in (random.uniform(0, 1, 6), random.uniform(0.4, 0.9, 6), -random.uniform(0, 1, 6),
+                              [1.2, 1.1, 0.9, 0.2, 0.1, 0], [0.9, 0.8, 0.7, 0.1, 0, 0], [0.4, 0.3, 0.2, 0.1, 0, 0])])
+
+
+def deep_network(random):
+    """Seven loops in each other, of which the innermost joins."""
+    depth = 7
+
+    def build(nn):
+        nn.add_copy("c", "x", "long")
+        for level in range(depth):
+            _, nn = networks(nn.add_loop(f"loop {level}", **({"input_name": "trips"} if level in (0, 6) else {"max_iterations": 1})))
+        nn.add_concat_nd("join", ["long", "x"], "joined", axis=0)
+        nn.add_copy("keep", "joined", "long")
+
+    def with_end(nn):
+        build(nn)
+        nn.add_elementwise("y", ["long"], "y", "ADD", alpha=0.0)
+
+    def compute(x, trips):
+        return {"y": np.concatenate([x] * (1 + int(trips[0]) ** 2))}
+    write("deep_network", {"x": (3,), "trips": (1,)}, ("y",), with_end, compute,
+          [{"x": random.uniform(-1, 1, 3), "trips": [n]} for n in (2, 0, 3)])
+
+
 if __name__ == "__main__":
     random = np.random.default_rng(15)
-    for make in (longer_network, fixed_network, found_network, sides_network, list_network):
+    for make in (longer_network, fixed_network, found_network, sides_network, list_network, broken_network,
+                 searched_network, deep_network):
         make(random)

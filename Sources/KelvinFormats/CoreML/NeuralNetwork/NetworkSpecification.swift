@@ -89,8 +89,28 @@ struct NetworkLayer: Sendable {
   var networks: [[NetworkLayer]] = []
   /// The tensor by which a loop goes on; empty where only its number of trips says.
   var condition = ""
+  /// Of a layer that no file holds: the number that it gives its output, unless that is there already.
+  private(set) var setting: (number: Float, unlessThere: Bool)?
   let index: Int
   private static let depthLimit = 16
+
+  /// A layer beside another that gives a tensor one number.
+  init(setting name: String, to number: Float, unlessThere: Bool = false, beside layer: NetworkLayer) {
+    self.name = layer.name
+    outputs = [name]
+    self.number = NetworkSchema.NeuralNetworkLayer.loadConstantND
+    parameters = layer.parameters
+    setting = (number, unlessThere)
+    index = layer.index
+  }
+
+  /// A branch, or a copy of a tensor, beside another layer.
+  init(_ number: Int, beside layer: NetworkLayer, _ inputs: [String], _ outputs: [String] = []) {
+    name = layer.name
+    (self.inputs, self.outputs, self.number) = (inputs, outputs, number)
+    parameters = layer.parameters
+    index = layer.index
+  }
 
   /// - Parameter depth: how many networks are around the layer's own.
   init(_ message: WireMessage, index: Int, depth: Int) throws(FormatError) {

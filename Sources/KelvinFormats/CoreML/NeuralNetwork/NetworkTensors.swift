@@ -49,6 +49,7 @@ struct NetworkTensors {
   mutating func add(_ layers: [NetworkLayer], readLater: Set<String>, depth: Int = 0) {
     let mayWalk = layers.count { $0.isControl } <= NetworkWriter.controlLimit
     for (index, layer) in layers.enumerated() {
+      if layer.setting?.unlessThere == true, layer.outputs.allSatisfy(has) { continue }
       var operation = layer.staged
       var walk: NetworkWalk?
       if mayWalk, !layer.networks.isEmpty {

@@ -27,17 +27,22 @@ extension ONNXOperation {
   }
 
   /// `y = (x - zeroPoint) · scale` of floating-point numbers, computed in the result's type.
-  func dequantizeFloat(_ x: ValueID, _ scale: ValueID, _ zero: ValueID?, _ scalar: ScalarType) throws -> ValueID {
-    let axis = try quantizationAxis(of: x, scale, axis: nil)
-    var number = try emitter.cast(x, to: scalar, step: "number")
+  ///
+  /// - Parameter axis: of scales that are several; nil for the one that attributes name.
+  func dequantizeFloat(
+    _ x: ValueID, _ scale: ValueID, _ zero: ValueID?, _ scalar: ScalarType, axis: Int? = nil, step: String? = nil
+  ) throws -> ValueID {
+    let place = step.map { "\($0)_" } ?? ""
+    let axis = try quantizationAxis(of: x, scale, axis: axis)
+    var number = try emitter.cast(x, to: scalar, step: "\(place)number")
     if let zero, !emitter.isZero(zero) {
       let subtrahend = try emitter.spread(
-        try emitter.cast(zero, to: scalar, step: "zero"), axis, over: x, step: "zero")
-      number = try emitter.binary(.subtract, number, subtrahend, step: "shifted")
+        try emitter.cast(zero, to: scalar, step: "\(place)zero"), axis, over: x, step: "\(place)zero")
+      number = try emitter.binary(.subtract, number, subtrahend, step: "\(place)shifted")
     }
     let factor = try emitter.spread(
-      try emitter.cast(scale, to: scalar, step: "scale"), axis, over: x, step: "scale")
-    return try emitter.binary(.multiply, number, factor)
+      try emitter.cast(scale, to: scalar, step: "\(place)scale"), axis, over: x, step: "\(place)scale")
+    return try emitter.binary(.multiply, number, factor, step: step)
   }
 }
 

@@ -52,8 +52,10 @@ extension ONNXMapper {
 
   /// `x + bias` below `-λ`, `x - bias` above `λ`, 0 between them.
   private static let shrink = ONNXMapper("Shrink") { c in
-    let x = try c.input(0)
-    let scalar = c.emitter.scalar(x)
+    let given = c.emitter.scalar(try c.input(0))
+    // Bounds between two whole numbers.
+    let scalar = given.isFloatingPoint ? given : given.blended
+    let x = try c.emitter.cast(try c.input(0), to: scalar, step: "real")
     let (bias, limit) = (Double(c.float("bias", default: 0)), Double(c.float("lambd", default: 0.5)))
     func side(_ function: Compare.Function, _ sign: Double, _ name: String) throws -> (ValueID, ValueID) {
       let bound = c.emitter.constant(sign * limit, scalar, step: "\(name)_limit")
@@ -66,7 +68,8 @@ extension ONNXMapper {
     let (isAbove, upper) = try side(.greater, 1, "above")
     let zero = c.emitter.constant(0, scalar, step: "zero")
     let inner = try c.emitter.add(Select(), isAbove, upper, zero, step: "upper")
-    return [try c.emitter.add(Select(), isBelow, lower, inner)]
+    let result = try c.emitter.add(Select(), isBelow, lower, inner, step: given == scalar ? nil : "shrunk")
+    return [given == scalar ? result : try c.emitter.cast(result, to: given)]
   }
 
   private static let prelu = ONNXMapper("PRelu") { c in

@@ -24,6 +24,7 @@ extension ONNXMapper {
       pastLength = c.emitter.shape(past)[2]
     }
     let present = (operands[1], operands[2])
+    operands[2] = try c.emitter.cast(operands[2], to: c.emitter.scalar(operands[0]), step: "values_as_queries")
     let query = c.emitter.shape(operands[0])
     for (index, step) in [(1, "keys"), (2, "values")] {
       operands[index] = try c.emitter.repeatHeads(operands[index], query[1], step: step)
@@ -58,7 +59,11 @@ extension ONNXOperation {
   /// of input 6 in one; nil where all count.
   fileprivate func attentionMask(batch: Int, queries: Int, keys: Int, past: Int) throws -> ValueID? {
     let allowed = try positionMask(batch: batch, queries: queries, keys: keys, past: past)
-    guard let given = optional(3) else { return allowed }
+    guard var given = optional(3) else { return allowed }
+    // No integer keeps a key out.
+    if !emitter.scalar(given).isFloatingPoint, emitter.scalar(given) != .bool {
+      given = try emitter.cast(given, to: .float32, step: "real_mask")
+    }
     let missing = keys - (emitter.shape(given).dimensions.last ?? keys)
     guard missing >= 0 else { throw emitter.invalid("a mask of \(emitter.type(given)) for \(keys) keys") }
     var after = [Int](repeating: 0, count: emitter.shape(given).rank)

@@ -31,13 +31,19 @@ extension ONNXMapper {
       c.biased(product, try c.input(2), step: "projected"), mask: c.optional(5), past: c.optional(8), bias: nil)
   }
 
-  /// Keys and values lie beside each other as heads of one tensor, with the queries too, or apart, or are a cache.
-  private static let multiHeadAttention = ONNXMapper("com.microsoft.MultiHeadAttention") { c in
-    for (index, name) in [(8, "past_sequence_length"), (9, "cache_indirection")] where c.optional(index) != nil {
-      throw c.unsupported("a cache that is written in place (\(name))")
-    }
+  /// Keys and values lie beside each other as heads of one tensor, with the queries too, or apart, or are a cache, which
+  /// has room behind the past where the past's length is said.
+  private static let multiHeadAttention = ONNXMapper("com.microsoft.MultiHeadAttention", valued: [8]) { c in
+    guard c.optional(9) == nil else { throw c.unsupported("the order of beams (cache_indirection)") }
     guard !c.wants(3) else { throw c.unsupported("its scores (output qk) are asked for") }
     let operands = try c.headOperands(bias: c.optional(3))
+    if let length = try c.constantIntegers(8, "past length")?.first, let keys = c.optional(6),
+      let values = c.optional(7)
+    {
+      return try c.placedAttention(
+        operands, in: (keys, values), at: length, mask: c.optional(4), bias: c.optional(5),
+        isCausal: c.flag("unidirectional"))
+    }
     return try c.cachedAttention(
       operands, past: (c.optional(6), c.optional(7)), mask: c.optional(4), bias: c.optional(5),
       isCausal: c.flag("unidirectional"))
@@ -60,14 +66,8 @@ extension ONNXMapper {
     guard let length = try c.constantIntegers(7, "past length")?.first, let keys = past.0, let values = past.1 else {
       throw c.emitter.invalid("has no cache, or not its length")
     }
-    guard c.emitter.shape(keys).rank == 4, length < c.emitter.shape(keys)[2] else {
-      throw c.emitter.invalid("a cache of \(c.emitter.type(keys)) has no room behind \(length) keys")
-    }
-    let key = try c.emitter.written(operands.key, into: keys, at: length, step: "key")
-    let value = try c.emitter.written(operands.value, into: values, at: length, step: "value")
-    let own = AttentionOperands(query: operands.query, key: key.visible, value: value.visible)
-    let result = try c.attended(own, past: length, mask: c.optional(3), bias: c.optional(4), isCausal: false)
-    return [result, key.whole, value.whole]
+    return try c.placedAttention(
+      operands, in: (keys, values), at: length, mask: c.optional(3), bias: c.optional(4), isCausal: false)
   }
 }
 
@@ -109,6 +109,22 @@ extension ONNXOperation {
       try emitter.reshape(cache, Shape([1] + emitter.shape(cache).dimensions), step: "cache_\(index)")
     }
     return [results[0], try emitter.concat(pair, axis: 0, step: "present")]
+  }
+
+  /// The attention over a cache's first keys and those that are given, which are written behind them, and the cache.
+  fileprivate func placedAttention(
+    _ operands: AttentionOperands, in cache: (keys: ValueID, values: ValueID), at length: Int, mask: ValueID?,
+    bias: ValueID?, isCausal: Bool
+  ) throws -> [ValueID] {
+    let (room, new) = (emitter.shape(cache.keys), emitter.shape(operands.key))
+    guard room.rank == 4, new.rank == 4, length >= 0, length <= room[2] - new[2] else {
+      throw emitter.invalid("a cache of \(emitter.type(cache.keys)) has no room behind \(length) keys")
+    }
+    let key = try emitter.written(operands.key, into: cache.keys, at: length, step: "key")
+    let value = try emitter.written(operands.value, into: cache.values, at: length, step: "value")
+    let own = AttentionOperands(query: operands.query, key: key.visible, value: value.visible)
+    let result = try attended(own, past: length, mask: mask, bias: bias, isCausal: isCausal)
+    return [result, key.whole, value.whole]
   }
 
   private func halves(of past: ValueID) throws -> [ValueID] {

@@ -17,6 +17,10 @@ extension ONNXOperation {
     let rows = flag("transA") ? try emitter.transpose(a, [1, 0], step: "transposed_a") : a
     let columns = emitter.shape(b)[transposesB ? 0 : 1]
     let bias = optional(2)
+    guard emitter.scalar(a).isFloatingPoint else {
+      let columns = transposesB ? try emitter.transpose(b, [1, 0], step: "transposed_b") : b
+      return try wholeGemm(rows, columns, alpha, beta, bias)
+    }
     let weights = transposesB ? b : try emitter.transpose(b, [1, 0], step: "transposed_b")
     if let bias, alpha == 1, beta == 1, emitter.weight(bias) != nil, emitter.shape(bias).count == columns,
       emitter.shape(bias).dimensions.last == columns
@@ -36,5 +40,27 @@ extension ONNXOperation {
       result = try emitter.binary(.add, result, scaled, step: step)
     }
     return result
+  }
+
+  /// The same of integers: exact where both factors are whole, else rounded towards zero once.
+  private func wholeGemm(
+    _ a: ValueID, _ b: ValueID, _ alpha: Float, _ beta: Float, _ bias: ValueID?
+  ) throws -> ValueID {
+    let scalar = emitter.scalar(a)
+    let addend = beta == 0 ? nil : bias
+    let isWhole = [alpha, beta].allSatisfy { $0 == $0.rounded() && abs($0) < 0x1p15 }
+    let product = try emitter.matmul(a, b, step: "product")
+    func real(_ x: ValueID, _ step: String) throws -> ValueID {
+      isWhole ? x : try emitter.cast(x, to: .float64, step: "\(step)_real")
+    }
+    func times(_ factor: Float, _ x: ValueID, _ step: String) throws -> ValueID {
+      let x = try real(x, step)
+      guard factor != 1 else { return x }
+      let scale = emitter.constant(Double(factor), emitter.scalar(x), step: "\(step)_factor")
+      return try emitter.binary(.multiply, x, scale, step: "\(step)_scaled")
+    }
+    var result = try times(alpha, product, "product")
+    if let addend { result = try emitter.binary(.add, result, times(beta, addend, "addend"), step: "sum") }
+    return try emitter.cast(result, to: scalar)
   }
 }

@@ -30,8 +30,18 @@ extension ONNXMapper {
       operands.query, c.emitter.repeatHeads(key.visible, query[1], step: "keys"),
       c.emitter.repeatHeads(value.visible, query[1], step: "values"), mask: c.groupMask(cache, sizes),
       scale: c.attentionScale(query[3]), softCap: c.float("softcap", default: 0), sink: c.sink(heads: query[1]),
-      step: "heads")
+      keeping: c.scoresAskedFor(), step: "heads")
     return [try c.emitter.joinHeads(heads.result), key.whole, value.whole]
+      + (try heads.scores.map { [try c.emitter.zeroed($0, where: -.infinity)] } ?? [])
+  }
+}
+
+extension Emitter {
+  /// Scores with 0 in place of those that keep a key out, as ONNX Runtime shows them.
+  fileprivate func zeroed(_ scores: ValueID, where excluded: Double) throws -> ValueID {
+    let isOut = try add(
+      Compare(.equal), scores, constant(excluded, scalar(scores), step: "excluded_score"), step: "is_excluded")
+    return try add(Select(), isOut, constant(0, scalar(scores), step: "no_score"), scores, step: "shown_scores")
   }
 }
 
@@ -58,7 +68,16 @@ extension ONNXOperation {
     }
     guard optional(12) == nil, optional(13) == nil else { throw unsupported("a quantized cache (k_scale, v_scale)") }
     guard !flag("sliding_window_cache") else { throw unsupported("a cache as long as a window (sliding_window_cache)") }
-    guard !wants(3) else { throw unsupported("its scores (output_qk) are asked for") }
+  }
+
+  /// Which scores the fourth output shows; nil without one.
+  fileprivate func scoresAskedFor() throws -> ScoreStage? {
+    guard wants(3) else { return nil }
+    switch integer("qk_output", default: 0) {
+    case 1: return .masked
+    case 2: return .shares
+    case let other: throw emitter.invalid("its fourth output is asked for, and qk_output is \(other), expected 1 or 2")
+    }
   }
 
   /// Keys and values may lie beside the queries.

@@ -20,15 +20,13 @@ extension ONNXMapper {
 
   private static func scatterElements(_ name: String) -> ONNXMapper {
     ONNXMapper(name) { c in
-      let (x, indices, updates) = (try c.input(0), try c.input(1), try c.input(2))
-      let axis = try c.emitter.axis(c.integer("axis", default: 0), of: x)
-      return [try c.emitter.add(ScatterElements(axis: axis, reduction: try c.reduction()), x, indices, updates)]
+      let axis = try c.emitter.axis(c.integer("axis", default: 0), of: try c.input(0))
+      return [try c.scattered { ScatterElements(axis: axis, reduction: $0) }]
     }
   }
 
   private static let scatterND = ONNXMapper("ScatterND") { c in
-    let (x, indices, updates) = (try c.input(0), try c.input(1), try c.input(2))
-    return [try c.emitter.add(ScatterND(reduction: try c.reduction()), x, indices, updates)]
+    [try c.scattered { ScatterND(reduction: $0) }]
   }
 
   /// The values are `[off, on]`.
@@ -77,6 +75,24 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
+  /// Updates put in their places. Of truth values a sum or the larger one is whether any is true, a product or the smaller
+  /// one whether all are.
+  fileprivate func scattered(_ op: (ScatterReduction) -> any Operator) throws -> ValueID {
+    let (x, indices, updates, reduction) = (try input(0), try input(1), try input(2), try reduction())
+    let ofTruths: ScatterReduction
+    switch reduction {
+    case .add, .maximum: ofTruths = .maximum
+    case .multiply, .minimum: ofTruths = .minimum
+    case .replace: return try emitter.add(op(reduction), [x, indices, updates])
+    }
+    guard emitter.scalar(x) == .bool else { return try emitter.add(op(reduction), [x, indices, updates]) }
+    let operands = [
+      try emitter.cast(x, to: .uint8, step: "numbers"), indices,
+      try emitter.cast(updates, to: .uint8, step: "update_numbers"),
+    ]
+    return try emitter.cast(try emitter.add(op(ofTruths), operands, step: "scattered"), to: .bool)
+  }
+
   fileprivate func reduction() throws -> ScatterReduction {
     switch text("reduction", default: "none") {
     case "none": return .replace

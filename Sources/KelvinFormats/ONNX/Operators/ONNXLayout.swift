@@ -93,9 +93,10 @@ extension ONNXMapper {
     return [try c.emitter.cast(x, to: c.emitter.scalar(target))]
   }
 
-  /// The identity at inference, with a mask of all.
+  /// The identity at inference, and where nothing is dropped, with a mask of all.
   static let dropout = ONNXMapper("Dropout", valued: [2]) { c in
-    if c.opset >= 12, let training = try c.constantNumber(2, "training mode"), training != 0 {
+    let ratio = try c.optional(1).map { try c.emitter.number($0) } ?? 0.5
+    if c.opset >= 12, let training = try c.constantNumber(2, "training mode"), training != 0, ratio != 0 {
       throw c.unsupported("it is in training mode", remedy: "export the model for inference")
     }
     let x = try c.input(0)

@@ -22,7 +22,8 @@ extension ONNXMapper {
     let result = try c.emitter.layerNormalize(
       sum, from: last, epsilon: epsilon, scale: try c.input(2), shift: c.optional(3))
     guard c.wants(1) || c.wants(2) else { return [result, sum, sum, sum] }
-    throw c.unsupported("its mean and its deviation are outputs", remedy: "export the model for inference")
+    let statistics = try c.emitter.statistics(of: sum, axes: [last], epsilon: epsilon)
+    return [result, statistics.mean, statistics.inverseDeviation, sum]
   }
 
   private static let skipSimplified = ONNXMapper("com.microsoft.SkipSimplifiedLayerNormalization") { c in

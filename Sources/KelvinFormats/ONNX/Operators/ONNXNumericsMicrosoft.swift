@@ -12,13 +12,17 @@ extension ONNXMapper {
     guard let targets = try c.constantIntegers(3, "crop_size"), targets.count == 2,
       targets.allSatisfy({ (1..<(1 << 31)).contains($0) })
     else { throw c.emitter.invalid("crop_size is missing or not a height and a width") }
-    guard c.text("mode", default: "bilinear") == "bilinear" else {
-      throw c.unsupported("mode '\(c.text("mode", default: ""))'")
+    let interpolation: GridSampler.Interpolation
+    switch c.text("mode", default: "bilinear") {
+    case "bilinear": interpolation = .linear
+    case "nearest": interpolation = .nearestUp
+    case let other: throw c.emitter.invalid("mode '\(other)' is neither bilinear nor nearest")
     }
-    let crop = BoxCrop(
+    var crop = BoxCrop(
       boxes: BoxCrop.Boxes(corners: boxes, images: .numbered(images)),
       format: BoxCrop.Format(hasCorners: true, isHeightFirst: true), isNormalized: true, factor: 1, targets: targets,
       spacing: .endpoints(alone: 0.5), outside: .extrapolation(c.float("extrapolation_value", default: 0)))
+    crop.interpolation = interpolation
     let crops = try c.emitter.crop(x, crop, step: "crops")
     let sizes = c.emitter.shape(crops)
     return [try c.emitter.reshape(crops, [sizes[0], sizes[2], sizes[3], sizes[4]])]

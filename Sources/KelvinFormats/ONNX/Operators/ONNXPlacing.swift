@@ -50,7 +50,9 @@ extension ONNXMapper {
 
   /// The sum of overlapping blocks: `[N, C · block, blocks]` as images `[N, C, spatial…]`.
   private static let col2Im = ONNXMapper("Col2Im", valued: [1, 2]) { c in
-    let x = try c.input(0)
+    let isTruth = c.emitter.scalar(try c.input(0)) == .bool
+    // Of truth values it says where any is.
+    let x = isTruth ? try c.emitter.cast(try c.input(0), to: .int32, step: "counts") : try c.input(0)
     let source = c.emitter.shape(x)
     guard let image = try c.constantIntegers(1, "image"), let block = try c.constantIntegers(2, "block"),
       !image.isEmpty, block.count == image.count
@@ -92,12 +94,11 @@ extension ONNXMapper {
       ScatterElements(axis: 2, reduction: .add), zeros, indices, c.emitter.reshape(x, updates, step: "elements"),
       step: "sums")
     let whole = try c.emitter.reshape(sums, Shape([source[0], channels] + padded), step: "padded_image")
-    return [
-      try c.emitter.slice(
-        whole,
-        [SliceRange(start: 0, count: source[0]), SliceRange(start: 0, count: channels)]
-          + axes.map { SliceRange(start: image[$0] == 0 ? 0 : pads[$0], count: image[$0]) })
-    ]
+    let ranges =
+      [SliceRange(start: 0, count: source[0]), SliceRange(start: 0, count: channels)]
+      + axes.map { SliceRange(start: image[$0] == 0 ? 0 : pads[$0], count: image[$0]) }
+    guard isTruth else { return [try c.emitter.slice(whole, ranges)] }
+    return [try c.emitter.cast(try c.emitter.slice(whole, ranges, step: "image"), to: .bool)]
   }
 
   /// Elements at the places where pooling found them in the whole tensor, zeros elsewhere.

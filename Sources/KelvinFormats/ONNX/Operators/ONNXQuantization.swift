@@ -6,7 +6,9 @@ extension ONNXMapper {
   ]
 
   private static let quantizeLinear = ONNXMapper("QuantizeLinear") { c in
-    let (given, scale) = (try c.input(0), try c.input(1))
+    let given = try c.input(0)
+    var scale = try c.input(1)
+    if !c.emitter.scalar(scale).isFloatingPoint { scale = try c.emitter.cast(scale, to: .float32, step: "real_scale") }
     let isWhole = !c.emitter.scalar(given).isFloatingPoint
     let x = isWhole ? try c.emitter.cast(given, to: c.emitter.scalar(scale), step: "real") : given
     let number = c.integer("output_dtype", default: 0)
@@ -61,10 +63,21 @@ extension ONNXMapper {
   private static let qLinearConv = ONNXMapper("QLinearConv") { c in [try c.quantizedConvolution(of: try c.input(0))] }
 
   private static let qLinearMatMul = ONNXMapper("QLinearMatMul") { c in
-    let a = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), axis: -2, step: "a")
-    let b = try c.dequantize(try c.input(3), try c.input(4), c.optional(5), axis: -1, step: "b")
-    let product = try c.emitter.add(MatMul(), a, b, step: "product")
-    return [try c.quantize(product, try c.input(6), c.optional(7), c.emitter.scalar(try c.input(0)))]
+    /// What an operand stands for.
+    func operand(_ index: Int, axis: Int, _ step: String) throws -> ValueID {
+      let (x, scale, zero) = (try c.input(index), try c.input(index + 1), c.optional(index + 2))
+      guard c.emitter.scalar(x).isFloatingPoint else { return try c.dequantize(x, scale, zero, axis: axis, step: step) }
+      return try c.dequantizeFloat(x, scale, zero, c.emitter.scalar(scale), axis: axis, step: step)
+    }
+    let (a, b) = (try operand(0, axis: -2, "a"), try operand(3, axis: -1, "b"))
+    let alike = try c.emitter.cast(b, to: c.emitter.scalar(a), step: "b_as_a")
+    let product = try c.emitter.matmul(a, alike, step: "product")
+    let narrow = c.narrowType(7)
+    if let narrow, narrow.isFloatingPoint {
+      return [try c.quantize(product, try c.input(6), c.optional(7), toFloat: narrow)]
+    }
+    let scalar = c.emitter.scalar(try c.optional(7) ?? c.input(0))
+    return [try c.quantize(product, try c.input(6), c.optional(7), scalar)]
   }
 }
 
@@ -88,7 +101,7 @@ extension ONNXOperation {
     let op = Convolution(
       window: window, groups: integer("group", default: 1), epilogue: Epilogue(hasBias: operands.count == 3))
     let product = try emitter.add(op, operands, step: "product")
-    return try quantize(product, try input(6), optional(7), emitter.scalar(x), step: step)
+    return try quantize(product, try input(6), optional(7), emitter.scalar(optional(7) ?? x), step: step)
   }
 
   func quantize(

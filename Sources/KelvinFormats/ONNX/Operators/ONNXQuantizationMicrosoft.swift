@@ -76,7 +76,7 @@ extension ONNXMapper {
 
   /// `α · A' · B' + C` with C in int32 at the scale of the products; without a result's scale the result is float.
   private static let qGemm = ONNXMapper("com.microsoft.QGemm") { c in
-    guard c.float("alpha", default: 1) == 1 else { throw c.unsupported("its alpha is not 1") }
+    let alpha = c.float("alpha", default: 1)
     let (transposesB, axis) = (c.flag("transB"), c.flag("transB") ? 0 : 1)
     var a = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "a")
     var b = try c.dequantize(try c.input(3), try c.input(4), c.optional(5), axis: axis, step: "b")
@@ -86,15 +86,20 @@ extension ONNXMapper {
     if c.flag("transA") { a = try c.emitter.transpose(a, [1, 0], step: "transposed_a") }
     if !transposesB { b = try c.emitter.transpose(b, [1, 0], step: "transposed_b") }
     let isQuantized = c.optional(7) != nil
-    var result = try c.emitter.add(Linear(), a, b, step: isQuantized || c.optional(6) != nil ? "product" : nil)
+    let isLast = !isQuantized && alpha == 1
+    var result = try c.emitter.add(Linear(), a, b, step: isLast && c.optional(6) == nil ? nil : "product")
     if let addend = c.optional(6) {
       let scale = try c.emitter.binary(.multiply, try c.input(1), try c.input(4), step: "addend_scale")
       let real = try c.dequantize(
         addend, scale, nil, axis: c.emitter.shape(addend).rank - 1, step: "addend")
-      result = try c.emitter.binary(.add, result, real, step: isQuantized ? "sum" : nil)
+      result = try c.emitter.binary(.add, result, real, step: isLast ? nil : "sum")
+    }
+    if alpha != 1 {
+      result = try c.emitter.unary(UnaryFunction(.affine, a: alpha), result, step: isQuantized ? "scaled" : nil)
     }
     guard isQuantized else { return [result] }
-    return [try c.quantize(result, try c.input(7), c.optional(8), c.emitter.scalar(try c.input(0)))]
+    let scalar = c.emitter.scalar(try c.optional(8) ?? c.input(0))
+    return [try c.quantize(result, try c.input(7), c.optional(8), scalar)]
   }
 
   /// Scale and zero point of the result, then the operands, each with its own.

@@ -29,7 +29,13 @@ extension ONNXMapper {
   /// Operator set 10 has scales as input 1 and the convention of `Upsample`; later ones have a region of interest,
   /// scales or sizes, and a convention to choose.
   static let resize = ONNXMapper("Resize", valued: [1, 2, 3]) { c in
-    let x = try c.input(0)
+    let given = c.emitter.scalar(try c.input(0))
+    let isBlended = !given.isFloatingPoint && c.text("mode", default: "nearest") != "nearest"
+    let x = isBlended ? try c.emitter.cast(try c.input(0), to: given.blended, step: "real") : try c.input(0)
+    /// What was made of integers, as the nearest of such.
+    func whole(_ make: (_ step: String?) throws -> ValueID) throws -> [ValueID] {
+      isBlended ? [try c.emitter.rounded(try make("resized"), to: given)] : [try make(nil)]
+    }
     let rank = c.emitter.shape(x).rank
     let isFirst = c.opset < 11
     let named = try c.integers("axes").map { axes in try axes.map { try c.emitter.axis($0, of: x) } }
@@ -62,25 +68,27 @@ extension ONNXMapper {
       resized.append((axis, targets[index].size, sampling))
     }
     let filter = try c.filter()
-    func resize(step: String? = nil) throws -> ValueID {
+    func resize(step: String?) throws -> ValueID {
       if let filter { return try c.emitter.resample(x, resized, ratios: targets.map { 1 / $0.scale }, filter) }
       return try c.emitter.resize(x, resized, try c.interpolation(isFirst), step: step)
     }
-    guard region != nil else { return [try resize()] }
+    guard region != nil else { return try whole(resize) }
     // What lies outside the input is neither interpolated nor repeated.
     var (before, after) = ([Int](repeating: 0, count: rank), [Int](repeating: 0, count: rank))
-    var whole = c.emitter.shape(x)
+    var sizes = c.emitter.shape(x)
     for (index, (axis, size, sampling)) in resized.enumerated() {
-      let inside = sampling.inside(whole[axis], of: size)
-      (whole[axis], before[axis], after[axis]) = (size, inside.lowerBound, size - inside.upperBound)
+      let inside = sampling.inside(sizes[axis], of: size)
+      (sizes[axis], before[axis], after[axis]) = (size, inside.lowerBound, size - inside.upperBound)
       resized[index] = (axis, inside.count, sampling.from(inside.lowerBound))
     }
     let value = Tensor([c.float("extrapolation_value", default: 0)], [])
     guard resized.allSatisfy({ $0.size > 0 }) else {
-      return [try c.emitter.fill(whole, with: value.converted(to: c.emitter.scalar(x)))]
+      return [try c.emitter.fill(sizes, with: value.converted(to: given))]
     }
-    guard (before + after).contains(where: { $0 > 0 }) else { return [try resize()] }
-    return [try c.emitter.pad(try resize(step: "inside"), before: before, after: after, value: value)]
+    guard (before + after).contains(where: { $0 > 0 }) else { return try whole(resize) }
+    return try whole {
+      try c.emitter.pad(try resize(step: "inside"), before: before, after: after, value: value, step: $0)
+    }
   }
 }
 

@@ -6,7 +6,6 @@ extension ONNXMapper {
   static let microsoftWeights: [ONNXMapper] = [matMulNBits, matMulBnb4, gatherBlockQuantized]
 
   private static let matMulNBits = ONNXMapper("com.microsoft.MatMulNBits") { c in
-    guard c.optional(4) == nil else { throw c.unsupported("groups of weights by index (g_idx)") }
     guard !c.flag("weight_prepacked") else { throw c.unsupported("weights in the order of a device (weight_prepacked)") }
     let x = try c.input(0)
     let form = BlockForm(
@@ -15,6 +14,7 @@ extension ONNXMapper {
     guard c.emitter.shape(x).dimensions.last == form.depth else {
       throw c.emitter.invalid("\(c.emitter.type(x)) times weights of \(form.depth) rows")
     }
+    if let groups = c.optional(4) { return [try c.regroupedProduct(x, form, groups)] }
     guard let scale = c.emitter.weight(try c.input(2)) else { throw c.unsupported("its scales are no constant") }
     let weight = try c.blockWeight(form, try c.knownBytes(1), scale: scale, zero: c.blockZeros(form, 3))
     // Elements behind the last one fill up its block; against them come zeros.
@@ -54,10 +54,11 @@ extension ONNXMapper {
     return [try c.emitter.add(Linear(), x, c.emitter.constant(own, step: "weights"))]
   }
 
-  /// Rows are picked before they are widened.
+  /// Rows are picked before they are widened, as far as they are rows.
   private static let gatherBlockQuantized = ONNXMapper("com.microsoft.GatherBlockQuantized") { c in
     let (data, indices, scales) = (try c.input(0), try c.input(1), try c.input(2))
     let bits = c.integer("bits", default: 4)
+    if let narrow = c.narrowType(0), !narrow.isFloatingPoint { return [try c.gatherNarrow(data, indices, scales)] }
     guard c.emitter.scalar(data) == .uint8, c.narrowType(0) == nil, [2, 4, 8].contains(bits) else {
       throw c.unsupported("\(c.emitter.type(data)) of \(bits) bits, expected bytes of 2, 4 or 8")
     }
@@ -114,12 +115,64 @@ struct BlockForm {
 }
 
 extension ONNXOperation {
+  /// What integers of a narrow type mean, of which each element is there by itself, at some places of any axis.
+  fileprivate func gatherNarrow(_ data: ValueID, _ indices: ValueID, _ scales: ValueID) throws -> ValueID {
+    let (axis, block) = (try emitter.axis(integer("quantize_axis", default: 1), of: data), try blockSize())
+    let place = try emitter.axis(integer("gather_axis", default: 0), of: data)
+    let zero = try optional(3) ?? emitter.add(
+      Expand(emitter.shape(scales)), emitter.constant(0, emitter.scalar(data), step: "zero"), step: "zeros")
+    func picked(_ table: ValueID, _ name: String) throws -> ValueID {
+      try emitter.add(Gather(axis: place), table, indices, step: "picked_\(name)")
+    }
+    guard place != axis else {
+      let whole = try emitter.add(
+        Dequantize(axis: axis, blockSize: block, scalar: emitter.scalar(scales)), data, scales, zero, step: "whole")
+      return try emitter.add(Gather(axis: place), whole, indices)
+    }
+    let own = axis > place ? axis - 1 + emitter.shape(indices).rank : axis
+    let op = Dequantize(axis: own, blockSize: block, scalar: emitter.scalar(scales))
+    return try emitter.add(op, picked(data, "codes"), picked(scales, "scales"), picked(zero, "zeros"))
+  }
+
   func blockSize() throws -> Int {
     let size = integer("block_size", default: 128)
     guard (16..<(1 << 31)).contains(size), size.nonzeroBitCount == 1 else {
       throw emitter.invalid("blocks of \(size), expected a power of two from 16 on")
     }
     return size
+  }
+
+  /// The product with weights whose scale and zero point are those of the block that `groups`, `[K]`, names for each column.
+  fileprivate func regroupedProduct(_ x: ValueID, _ form: BlockForm, _ groups: ValueID) throws -> ValueID {
+    let grid: Shape = [form.rows, form.blocks]
+    guard emitter.shape(groups) == [form.depth], grid.isAddressable, emitter.shape(try input(2)).count == grid.count
+    else {
+      throw emitter.invalid("groups \(emitter.type(groups)) for \(form.rows) rows of \(form.blocks) blocks")
+    }
+    let scalar = emitter.scalar(try input(2))
+    func own(_ table: ValueID, _ name: String) throws -> ValueID {
+      let real = try emitter.cast(table, to: scalar, step: "\(name)_real")
+      let rows = try emitter.reshape(real, grid, step: "\(name)_of_blocks")
+      return try emitter.add(Gather(axis: 1), rows, groups, step: "\(name)_of_columns")
+    }
+    let packed = Weight(
+      try PackedIntegers(try knownBytes(1), bits: form.bits, shape: [form.rows, form.wholeDepth]))
+    let all = emitter.constant(packed, step: "codes")
+    let columns = try emitter.slice(
+      all, [SliceRange(start: 0, count: form.rows), SliceRange(start: 0, count: form.depth)], step: "codes_of_columns")
+    var weights = try emitter.cast(columns, to: scalar, step: "codes_real")
+    if let zero = try blockZeros(form, 3) {
+      weights = try emitter.binary(
+        .subtract, weights, own(emitter.constant(zero, step: "zeros"), "zeros"), step: "from_zero")
+    } else {
+      let middle = UnaryFunction(.affine, a: 1, b: -Float(1 << (form.bits - 1)))
+      weights = try emitter.unary(middle, weights, step: "from_middle")
+    }
+    weights = try emitter.binary(.multiply, weights, own(try input(2), "scales"), step: "scaled")
+    let bias = optional(5).map { [$0] } ?? []
+    return try emitter.add(
+      Linear(epilogue: Epilogue(hasBias: !bias.isEmpty)),
+      [x, emitter.cast(weights, to: emitter.scalar(x), step: "weights")] + bias)
   }
 
   /// The bytes of an input that is a constant of uint8.

@@ -50,6 +50,7 @@ extension BidirectionalCollection<NetworkLayer> {
         let sides = layer.networks.map { $0.reads(before: needed, leaving: leaving) }
         needed = sides.reduce(Set(layer.inputs)) { $0.union($1) }
       case Layers.loop: needed.formUnion(layer.readsOfLoop)
+      case _ where layer.setting?.unlessThere == true: continue
       default:
         needed.subtract(layer.outputs)
         needed.formUnion(layer.inputs)

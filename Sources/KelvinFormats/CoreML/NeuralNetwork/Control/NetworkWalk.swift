@@ -10,13 +10,10 @@ enum NetworkWalk {
   ///   - readLater: those that something behind it reads.
   ///   - depth: in how many networks it lies.
   init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
-    if depth + StagedWalk.loopDepth <= StagedWalk.depthLimit,
-      let loop = NetworkWalkedLoop(layer, in: outer, readLater: readLater, depth: depth + StagedWalk.loopDepth)
-    {
+    guard depth < StagedWalk.depthLimit else { return nil }
+    if let loop = NetworkWalkedLoop(layer, in: outer, readLater: readLater, depth: depth + 1) {
       self = .loop(loop)
-    } else if depth < StagedWalk.depthLimit,
-      let branch = NetworkWalkedBranch(layer, in: outer, readLater: readLater, depth: depth + 1)
-    {
+    } else if let branch = NetworkWalkedBranch(layer, in: outer, readLater: readLater, depth: depth + 1) {
       self = .branch(branch)
     } else {
       return nil

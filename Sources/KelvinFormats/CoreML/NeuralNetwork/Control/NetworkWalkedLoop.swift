@@ -16,25 +16,36 @@ struct NetworkWalkedLoop {
   /// whether there is another, which `body` does; nil where nothing says.
   let (limit, condition, goesOn): (String?, String?, String?)
 
-  /// Nil of other layers, where a trip may be left on its way, and where a tensor that is read behind the loop is not there
-  /// before it: without a trip nothing says of what size it is.
+  /// Nil of other layers, and where a trip may be left in too many ways. A tensor that only the body computes, and that is
+  /// read behind the loop, is one 0 where no trip computed it.
   init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
-    guard layer.number == NetworkSchema.NeuralNetworkLayer.loop, !layer.networks.contains(where: \.mayLeave) else {
+    guard layer.number == NetworkSchema.NeuralNetworkLayer.loop, !layer.networks[0].mayLeave else { return nil }
+    let test = layer.networks[0]
+    let isConditional = !layer.condition.isEmpty
+    guard isConditional || test.isEmpty, let trip = NetworkTrip(layer.networks[1], of: layer, depth: depth) else {
       return nil
     }
-    let (test, body) = (layer.networks[0], layer.networks[1])
-    let isConditional = !layer.condition.isEmpty
-    guard isConditional || test.isEmpty else { return nil }
-    let computed = test.computed.union(body.computed)
+    let computed = test.computed.union(layer.networks[1].computed)
     let atEnd = readLater.union(layer.readsOfLoop).intersection(computed)
     var start = outer.inside(layer, ".start")
-    start.add(test, readLater: atEnd, depth: depth)
-    guard computed.intersection(readLater).allSatisfy(start.has) else { return nil }
+    // It is there twice.
+    let testDepth = depth + StagedWalk.repeatedDepth - 1
+    start.add(test, readLater: atEnd, depth: testDepth)
+    let made = computed.intersection(readLater).sorted().map {
+      NetworkLayer(setting: $0, to: 0, unlessThere: true, beside: layer)
+    }
+    start.add(made, readLater: atEnd)
+    let isUnbroken = trip.unbroken.map { NetworkLayer(setting: $0, to: 1, beside: layer) }
+    start.add([isUnbroken].compactMap { $0 }, readLater: atEnd)
     var inside = outer.inside(layer)
     let names = atEnd.filter(start.has).sorted()
     let given = names.map { inside.define($0) }
-    inside.add(body, readLater: atEnd, depth: depth)
-    inside.add(test, readLater: atEnd, depth: depth)
+    let end = Self.end(of: layer, trip)
+    let readAtEnd = atEnd.union([end.goesOn].compactMap { $0 })
+    inside.add(
+      [isUnbroken].compactMap { $0 } + trip.layers,
+      readLater: end.layers[...].reads(before: readAtEnd, leaving: []), depth: depth)
+    inside.add(end.layers, readLater: readAtEnd, depth: testDepth)
     if let limit = layer.inputs.first {
       self.limit = start.leave(.tensor(limit))
     } else {
@@ -43,13 +54,29 @@ struct NetworkWalkedLoop {
       }
       limit = most == 0 && isConditional ? nil : start.leave(.number(most))
     }
-    condition = isConditional ? start.leave(.truth(layer.condition)) : nil
-    goesOn = isConditional ? inside.leave(.truth(layer.condition)) : nil
+    condition = isConditional ? start.leave(.truth(layer.condition)) : trip.unbroken.map { start.leave(.truth($0)) }
+    goesOn = end.goesOn.map { inside.leave(.truth($0)) }
     carried = zip(names, given).map { name, given in
       Carried(name: name, start: start.leave(.tensor(name)), given: given, left: inside.leave(.tensor(name)))
     }
     name = layer.name
     (self.start, self.body) = (start, inside)
+  }
+
+  /// What stands behind a trip, and the tensor that says whether there is another.
+  private static func end(of layer: NetworkLayer, _ trip: NetworkTrip) -> (layers: [NetworkLayer], goesOn: String?) {
+    let test = layer.networks[0]
+    guard let unbroken = trip.unbroken else { return (test, layer.condition.isEmpty ? nil : layer.condition) }
+    guard !layer.condition.isEmpty else { return ([], unbroken) }
+    typealias Layers = NetworkSchema.NeuralNetworkLayer
+    // Behind a break the condition is not asked.
+    let goesOn = "\(unbroken)#goes_on"
+    var branch = NetworkLayer(Layers.branch, beside: layer, [unbroken])
+    branch.networks = [
+      test + [NetworkLayer(Layers.copy, beside: layer, [layer.condition], [goesOn])],
+      [NetworkLayer(setting: goesOn, to: 0, beside: layer)],
+    ]
+    return ([branch], goesOn)
   }
 
   var staged: StagedLoop {

@@ -71,6 +71,13 @@ struct NetworkWriter {
   }
 
   private func add(_ layer: NetworkLayer) throws {
+    if let setting = layer.setting {
+      begin(layer)
+      for name in layer.outputs where !setting.unlessThere || !scope.has(name) {
+        scope.redefine(name, number(setting.number))
+      }
+      return
+    }
     guard let mapper = LayerMapper.byName[layer.number] else { return }
     begin(layer)
     let results: [Blob]
