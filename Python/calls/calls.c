@@ -11,6 +11,12 @@
 /// Inputs, and outputs, that a call has at most: what it makes of them lies on the stack.
 enum { MOST = 32 };
 
+/// Arrays of each output that are kept, so that a steady loop allocates none: one that its caller still looks at while the next
+/// is computed, and some of other threads' calls.
+enum { KEPT = 4 };
+/// Bytes that kept arrays of a model take at most; where two of each output are more, none is kept.
+enum { MOST_KEPT = 16 << 20 };
+
 // One array of sizes serves NumPy and the library.
 _Static_assert(sizeof(intptr_t) == sizeof(int64_t), "sizes of NumPy's are those of kelvin.h");
 
@@ -20,6 +26,13 @@ typedef struct {
   /// Without memory.
   kelvin_array array;
 } Feature;
+
+/// Arrays that were handed out as one output, each with a reference of its own. Used under the interpreter's lock alone.
+typedef struct {
+  PyObject *arrays[KEPT];
+  /// Which is given up next where all are in use.
+  size_t next;
+} Kept;
 
 typedef struct {
   size_t count;
@@ -37,6 +50,9 @@ typedef struct {
   /// Makes an exception of a code and a text.
   PyObject *failure;
   Features inputs, outputs;
+  /// How many arrays of each output are kept.
+  size_t kept_count;
+  Kept kept[MOST];
 } Call;
 
 static PyObject *array_type;
@@ -74,6 +90,39 @@ static PyObject *made(const Feature *feature) {
   return new_array(array_type, feature->type, feature->array.rank, shape, NULL, NULL, 0, NULL);
 }
 
+/// Whether an array is as NumPy made it for an output. Who had it may have changed what it is over or how, or may wait for its
+/// end by a weak reference: such a one is not handed out again.
+static bool is_as_made(const PyObject *object, const Feature *feature) {
+  const PyArrayObject *array = (const PyArrayObject *)object;
+  return !array->base && !array->weak_references && array->descr == feature->type
+    && fits(object, feature, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_OWNDATA | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
+}
+
+/// A new reference to an array for an output that nobody else can see; NULL with an error. One that was handed out is such
+/// where the only reference is ours: views, buffers and capsules of DLPack hold one to the array that they show.
+static PyObject *taken(Kept *kept, size_t count, const Feature *feature) {
+  PyObject **place = NULL;
+  for (size_t i = 0; i < count; i++) {
+    PyObject *array = kept->arrays[i];
+    bool is_unused = !array || references(array) == 1;
+    if (is_unused && array && is_as_made(array, feature)) {
+      Py_IncRef(array);
+      return array;
+    }
+    if (is_unused && !place) place = &kept->arrays[i];
+  }
+  PyObject *array = made(feature);
+  if (!array || count == 0) return array;
+  if (!place) {
+    place = &kept->arrays[kept->next];
+    kept->next = (kept->next + 1) % count;
+  }
+  PyObject *given_up = *place;
+  Py_IncRef(*place = array);
+  Py_DecRef(given_up);
+  return array;
+}
+
 /// Raises what the library said, and frees it.
 static void raise(const Call *call, kelvin_code code, char *words) {
   PyObject *text = PyUnicode_DecodeUTF8(words ? words : "", words ? (Py_ssize_t)strlen(words) : 0, "replace");
@@ -84,10 +133,10 @@ static void raise(const Call *call, kelvin_code code, char *words) {
   Py_DecRef(text);
 }
 
-/// Arrays of one prediction: `held` are references, inputs before outputs.
+/// Arrays of one prediction, and references to its inputs; those to outputs are in its results.
 typedef struct {
   kelvin_array inputs[MOST], outputs[MOST];
-  PyObject *held[2 * MOST];
+  PyObject *held[MOST];
   size_t count;
 } Arrays;
 
@@ -104,21 +153,22 @@ static bool gather(const Features *inputs, PyObject *given, Arrays *arrays) {
   return true;
 }
 
-/// Fills `results` with an array for each output: the caller's, or a new one. Answers whether all of the caller's are such
-/// as a call writes to; may set an error where not.
-static bool prepare(const Features *outputs, PyObject *lent, PyObject *results, Arrays *arrays) {
+/// Fills `results` with an array for each output: the caller's, or one that nobody else can see. Answers whether all of the
+/// caller's are such as a call writes to; may set an error where not.
+static bool prepare(Call *call, PyObject *lent, PyObject *results, Arrays *arrays) {
   Py_ssize_t rest = lent ? PyDict_Size(lent) : 0;
-  for (size_t i = 0; i < outputs->count; i++) {
-    const Feature *feature = &outputs->features[i];
+  for (size_t i = 0; i < call->outputs.count; i++) {
+    const Feature *feature = &call->outputs.features[i];
     PyObject *array = rest ? found(lent, feature) : NULL;
     bool is_lent = array;
-    if (!array) array = PyErr_Occurred() ? NULL : made(feature);
+    if (!array) array = rest && PyErr_Occurred() ? NULL : taken(&call->kept[i], call->kept_count, feature);
     if (!array) return false;
-    arrays->held[arrays->count++] = array;
-    if (is_lent && !fits(array, feature, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE)) return false;
+    bool is_written = !is_lent || fits(array, feature, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
     rest -= is_lent;
     arrays->outputs[i] = placed(feature, array);
-    if (PyDict_SetItem(results, feature->name, array) < 0) return false;
+    is_written = is_written && PyDict_SetItem(results, feature->name, array) == 0;
+    Py_DecRef(array);
+    if (!is_written) return false;
   }
   return rest == 0;
 }
@@ -137,10 +187,10 @@ static bool run(const Call *call, const Arrays *arrays, kelvin_cancellation *can
 
 /// `predict(inputs, outputs, cancellation)`, as `ArrayCall.__call__` of arrays.py.
 static PyObject *predict(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
-  const Call *call = PyCapsule_GetPointer(self, NULL);
+  Call *call = PyCapsule_GetPointer(self, NULL);
   if (!call) return NULL;
-  if (count != 3 || arguments[0]->ob_type != &PyDict_Type) {
-    PyErr_SetString(PyExc_TypeError, "expected a dictionary of inputs, outputs, and a cancellation's handle");
+  if (count != 3) {
+    PyErr_SetString(PyExc_TypeError, "expected inputs, outputs, and a cancellation's handle");
     return NULL;
   }
   PyObject *lent = arguments[1] == &_Py_NoneStruct ? NULL : arguments[1];
@@ -152,8 +202,9 @@ static PyObject *predict(PyObject *self, PyObject *const *arguments, Py_ssize_t 
   Arrays arrays;
   arrays.count = 0;
   PyObject *results = PyDict_New();
-  bool is_done = results && (!lent || lent->ob_type == &PyDict_Type) && gather(&call->inputs, arguments[0], &arrays)
-    && prepare(&call->outputs, lent, results, &arrays) && run(call, &arrays, cancellation);
+  bool are_dictionaries = arguments[0]->ob_type == &PyDict_Type && (!lent || lent->ob_type == &PyDict_Type);
+  bool is_done = results && are_dictionaries && gather(&call->inputs, arguments[0], &arrays)
+    && prepare(call, lent, results, &arrays) && run(call, &arrays, cancellation);
   while (arrays.count) Py_DecRef(arrays.held[--arrays.count]);
   if (is_done) return results;
   Py_DecRef(results);
@@ -170,6 +221,8 @@ static void clear(Features *features) {
 }
 
 static void forget(Call *call) {
+  for (size_t i = 0; i < call->outputs.count; i++)
+    for (size_t k = 0; k < KEPT; k++) Py_DecRef(call->kept[i].arrays[k]);
   clear(&call->inputs);
   clear(&call->outputs);
   Py_DecRef(call->failure);
@@ -215,6 +268,21 @@ static bool read(PyObject *rows, Features *features) {
   return true;
 }
 
+/// How many arrays of each output are kept: as many as there is room for, and fewer than two never.
+static size_t kept_count(const Features *outputs) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < outputs->count; i++) {
+    // No element has more than eight.
+    size_t size = 8;
+    for (int32_t axis = 0; axis < outputs->features[i].array.rank; axis++)
+      if (__builtin_mul_overflow(size, (size_t)outputs->features[i].array.shape[axis], &size)) return 0;
+    if (size > MOST_KEPT) return 0;
+    bytes += size;
+  }
+  size_t count = bytes ? MOST_KEPT / bytes : 0;
+  return count < 2 ? 0 : count < KEPT ? count : KEPT;
+}
+
 /// `predictor(model, predict, free, failure, inputs, outputs)`: see _calls.pyi.
 static PyObject *predictor(PyObject *module, PyObject *arguments) {
   (void)module;
@@ -229,6 +297,7 @@ static PyObject *predictor(PyObject *module, PyObject *arguments) {
   call->free = (__typeof__(call->free))free_address;
   Py_IncRef(call->failure = failure);
   bool is_read = read(inputs, &call->inputs) && read(outputs, &call->outputs);
+  call->kept_count = is_read ? kept_count(&call->outputs) : 0;
   PyObject *capsule = is_read ? PyCapsule_New(call, NULL, destroy) : NULL;
   if (!capsule) {
     forget(call);

@@ -17,6 +17,9 @@ typedef struct PyObject {
 } PyObject;
 typedef struct PyThreadState PyThreadState;
 
+/// How many references there are to an object. From 3.12 on the first four bytes count alone, and the others are flags.
+static inline uint32_t references(const PyObject *object) { return (uint32_t)object->ob_refcnt; }
+
 typedef struct {
   const char *ml_name;
   void *ml_meth;
@@ -86,8 +89,14 @@ typedef struct {
   intptr_t *dimensions, *strides;
   PyObject *base, *descr;
   int flags;
+  PyObject *weak_references;
 } PyArrayObject;
-enum { NPY_ARRAY_C_CONTIGUOUS = 0x1, NPY_ARRAY_ALIGNED = 0x100, NPY_ARRAY_WRITEABLE = 0x400 };
+enum {
+  NPY_ARRAY_C_CONTIGUOUS = 0x1,
+  NPY_ARRAY_OWNDATA = 0x4,
+  NPY_ARRAY_ALIGNED = 0x100,
+  NPY_ARRAY_WRITEABLE = 0x400,
+};
 
 /// Where NumPy's table, the capsule `_ARRAY_API`, has its version, the type of arrays and what makes one.
 enum { NPY_VERSION = 0, NPY_ARRAY_TYPE = 2, NPY_NEW_FROM_DESCR = 94 };

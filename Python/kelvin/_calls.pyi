@@ -5,8 +5,8 @@ import numpy as np
 
 #: A feature's name, the same as the library takes it, its usual shape, its element type, and the code of that in kelvin.h.
 Row = Tuple[str, bytes, Tuple[int, ...], "np.dtype[Any]", int]
-#: Inputs, outputs that are lent, and a cancellation's handle; answers as `ArrayCall` of arrays.py does.
-Predict = Callable[[Dict[str, Any], Optional[Mapping[str, Any]], Optional[int]], Optional[Dict[str, Any]]]
+#: Inputs in a dictionary, outputs that are lent, and a cancellation's handle; answers as `ArrayCall` of arrays.py does.
+Predict = Callable[[Any, Optional[Mapping[str, Any]], Optional[int]], Optional[Dict[str, Any]]]
 
 def predictor(
         model: int, predict: int, free: int, failure: Callable[[int, str], BaseException], inputs: Tuple[Row, ...],

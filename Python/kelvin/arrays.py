@@ -42,6 +42,10 @@ def _row(feature: Feature) -> "Row":
     return feature.name, encoded(feature.name), tuple(feature.shape or ()), dtype, CODES[dtype]
 
 
+def no_call(inputs: Any, outputs: Any, cancellation: Optional[int]) -> None:
+    """Takes no arrays as they have to be."""
+
+
 class ArrayCall:
     """What a call for arrays of the usual sizes needs and can be made once.
 
@@ -67,14 +71,15 @@ class ArrayCall:
         return name, shape, dtype, code, address
 
     def __call__(
-            self, inputs: Dict[str, Any], outputs: Optional[Mapping[str, Any]],
+            self, inputs: Any, outputs: Optional[Mapping[str, Any]],
             cancellation: Optional[int]) -> Optional[Dict[str, Any]]:
-        """The outputs by name: new arrays, but for those of the caller's.
+        """The outputs by name: arrays that nobody else can see, but for those of the caller's.
 
-        Nothing where an array is not as a call needs it: of the usual shape and type, dense, NumPy's own. Raises
-        FeatureError, and has perhaps written to the caller's arrays, for a model whose outputs have other sizes than usual.
+        Nothing where an array is not as a call needs it: in a dictionary, of the usual shape and type, dense, NumPy's own.
+        Raises FeatureError, and has perhaps written to the caller's arrays, for a model whose outputs have other sizes than
+        usual.
         """
-        if len(inputs) != len(self._inputs):
+        if type(inputs) is not dict or len(inputs) != len(self._inputs):
             return None
         lent = outputs or {}
         given, written, results, found = [], [], {}, 0

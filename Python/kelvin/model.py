@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _library
 from ._library import Path, encoded, library
-from .arrays import array_call
+from .arrays import array_call, no_call
 from .description import Description, Feature, description
 from .errors import FeatureError
 from .plan import Plan
@@ -149,11 +149,13 @@ class Model:
             library.model_load(encoded(path), chosen, None, byref(handle))
             self.path = os.fspath(path)
         self._handle = handle.value or 0
+        self._call: "Optional[Predict]" = None
         self._close = library.releasing(self, "model", self._handle)
 
     def close(self) -> None:
         """Lets go of the model's memory now. Later calls raise HandleError; predictions under way end as they would."""
         self._close()
+        self._call = None
 
     def __enter__(self) -> "Model":
         return self
@@ -215,9 +217,11 @@ class Model:
         Args:
             inputs: values by name. For an array: anything NumPy or DLPack knows. For a picture: a `PIL.Image`, a path, a
                 picture file's bytes, pixels (uint8, height by width, or by 1, 3 or 4 channels besides: gray, RGB, RGBA),
-                or an array of numbers in the model's own layout. A list predicts each item, several at a time.
+                a `kelvin.Picture` of any format, or an array of numbers in the model's own layout. A list predicts each item,
+                several at a time.
             state: from `make_state`; begun from zeros and forgotten where None.
-            outputs: arrays by name, that outputs are written to: of the output's shape and type, writable.
+            outputs: arrays by name, that outputs are written to: of the output's shape and type, writable. For a picture a
+                `kelvin.Picture` of 8 bits a channel.
             fit: how pictures are brought to the model's size: `exact`, `center-crop`, `scale-fit` or `scale-fill`.
             cancellation: what may end it from another thread.
 
@@ -228,24 +232,27 @@ class Model:
             FeatureError: naming the input that is missing, unknown or does not fit.
             DeviceError: a device failed, and no other that the units allow could do its work.
         """
+        # Few steps up to here: after a large model, each has to come from memory again.
         handle = None if cancellation is None else cancellation.handle
-        if type(inputs) is dict and state is None and (call := self._array_call) is not None:
+        if state is None:
+            call = self._call
             try:
-                found = call(inputs, outputs, handle)
+                found = (self._chosen_call() if call is None else call)(inputs, outputs, handle)
                 if found is not None:
                     return found
             except FeatureError:
                 # Outputs have other sizes than usual: features take them as they are, and have words for all else.
-                self._array_call = None
+                self._call = no_call
         if isinstance(inputs, collections.abc.Sequence):
             if state is not None or outputs is not None:
                 raise FeatureError("a batch has neither a state nor outputs of the caller's; predict its items one by one")
             return self._predict_batch([self._features(item, fit) for item in inputs], handle)
         return self._predict(inputs, outputs or {}, state, fit, handle)
 
-    @functools.cached_property
-    def _array_call(self) -> "Optional[Predict]":
-        return array_call(self._handle, self.description)
+    def _chosen_call(self) -> "Predict":
+        """What predicts from arrays in one call; of a model of anything else, what never does."""
+        self._call = call = array_call(self._handle, self.description) or no_call
+        return call
 
     def _predict(
             self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], state: Optional[State], fit: str,
@@ -279,7 +286,7 @@ class Model:
         call = functools.partial(
             self.predict, inputs, state=state, outputs=outputs, fit=fit, cancellation=cancellation)
         try:
-            return await asyncio.get_running_loop().run_in_executor(_threads(), call)
+            return await asyncio.get_running_loop().run_in_executor(threads(), call)
         except asyncio.CancelledError:
             cancellation.cancel()
             raise
@@ -313,7 +320,7 @@ _lock = threading.Lock()
 _executor: Optional[concurrent.futures.ThreadPoolExecutor] = None
 
 
-def _threads() -> concurrent.futures.ThreadPoolExecutor:
+def threads() -> concurrent.futures.ThreadPoolExecutor:
     """The threads that asynchronous predictions block."""
     global _executor
     with _lock:

@@ -36,10 +36,10 @@ func place<Result>(_ pointer: UnsafeMutablePointer<Result>?, _ name: String) thr
 /// A name or text from C.
 ///
 /// - Throws: `HandleError` for NULL; `ModelError` with code `parameters` for what is not UTF-8.
-func text(_ pointer: UnsafePointer<CChar>?, _ name: String) throws -> String {
-  guard let pointer else { throw HandleError("'\(name)' is NULL: expected a text") }
+func text(_ pointer: UnsafePointer<CChar>?, _ name: @autoclosure () -> String) throws -> String {
+  guard let pointer else { throw HandleError("'\(name())' is NULL: expected a text") }
   guard let text = String(validatingCString: pointer) else {
-    throw ModelError(.parameters, "'\(name)' is not UTF-8: '\(String(cString: pointer))'")
+    throw ModelError(.parameters, "'\(name())' is not UTF-8: '\(String(cString: pointer))'")
   }
   return text
 }
@@ -56,10 +56,10 @@ func path(_ pointer: UnsafePointer<CChar>?) throws -> String {
 ///
 /// - Throws: `HandleError` for NULL where there are some, and for a count that no memory has.
 func elements<Element>(
-  _ pointer: UnsafePointer<Element>?, _ count: Int, _ name: String
+  _ pointer: UnsafePointer<Element>?, _ count: Int, _ name: @autoclosure () -> String
 ) throws -> UnsafeBufferPointer<Element> {
-  try check(count, MemoryLayout<Element>.stride, name)
-  guard pointer != nil || count == 0 else { throw HandleError("'\(name)' is NULL: expected \(count) elements") }
+  try check(count, MemoryLayout<Element>.stride, name())
+  guard pointer != nil || count == 0 else { throw HandleError("'\(name())' is NULL: expected \(count) elements") }
   return UnsafeBufferPointer(start: pointer, count: count)
 }
 
@@ -73,9 +73,9 @@ func naming<Result>(_ name: String, _ work: () throws -> Result) throws -> Resul
 /// Whether a count, a `size_t` of C's, is one: a caller that subtracted the wrong way round has one beyond all memory.
 ///
 /// - Throws: `HandleError`.
-func check(_ count: Int, _ stride: Int, _ name: String) throws {
+func check(_ count: Int, _ stride: Int, _ name: @autoclosure () -> String) throws {
   guard count >= 0, !count.multipliedReportingOverflow(by: stride).overflow else {
-    throw HandleError("'\(name)': no memory holds \(UInt(bitPattern: count)) elements")
+    throw HandleError("'\(name())': no memory holds \(UInt(bitPattern: count)) elements")
   }
 }
 

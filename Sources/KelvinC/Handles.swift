@@ -55,17 +55,16 @@ enum Handles {
     }
   }
 
-  /// What a handle stands for.
+  /// What a handle stands for, within `answer`, which has checked the process.
   ///
   /// - Throws: `HandleError`.
   static func find<Object: Handled>(_ handle: OpaquePointer?, as type: Object.Type = Object.self) throws -> Object {
     try table.withLock { table in
-      try table.checkProcess()
       let object = try table.object(handle, type.noun)
-      guard let object = object as? Object else {
+      guard Swift.type(of: object) == type else {
         throw HandleError("expected a handle of \(type.noun), got one of \(Swift.type(of: object).noun)")
       }
-      return object
+      return unsafeDowncast(object, to: type)
     }
   }
 

@@ -88,11 +88,10 @@ public func kelvin_predict_arrays(
 ) -> kelvin_code {
   answer(error) {
     let model = try Handles.find(model, as: ModelHandle.self)
-    let given = try arrays(input_names, inputs, input_count, "input")
-    let wanted = try arrays(output_names, outputs, output_count, "output")
-    let provider = DictionaryFeatureProvider(dictionary: given.mapValues { FeatureValue(multiArray: $0) })
-    let result = try predict(model, provider, wanted.mapValues { .multiArray($0) }, state, cancellation)
-    for (name, lent) in wanted { try write(result, name, to: lent) }
+    let given = try arrays(input_names, inputs, input_count, "input") { FeatureValue(multiArray: $0) }
+    let wanted = try arrays(output_names, outputs, output_count, "output") { OutputBacking.multiArray($0) }
+    let result = try predict(model, DictionaryFeatureProvider(dictionary: given), wanted, state, cancellation)
+    for case (let name, .multiArray(let lent)) in wanted { try write(result, name, to: lent) }
   }
 }
 
@@ -111,17 +110,21 @@ private func write(_ result: any FeatureProvider, _ name: String, to lent: Multi
 
 /// Arrays that a caller lends for a call, by name.
 ///
-/// - Parameter noun: what they are to the model.
+/// - Parameters:
+///   - noun: what they are to the model.
+///   - value: an array as the model takes it.
 /// - Throws: `HandleError` for pointers that are NULL; `ModelError` with code `featureType` for an array that cannot be
 ///   and for a name that comes twice.
-private func arrays(
-  _ names: UnsafePointer<UnsafePointer<CChar>?>?, _ arrays: UnsafePointer<kelvin_array>?, _ count: Int, _ noun: String
-) throws -> [String: MultiArray] {
+private func arrays<Value>(
+  _ names: UnsafePointer<UnsafePointer<CChar>?>?, _ arrays: UnsafePointer<kelvin_array>?, _ count: Int,
+  _ noun: StaticString, _ value: (MultiArray) -> Value
+) throws -> [String: Value] {
   let names = try elements(names, count, "\(noun)_names")
-  var result: [String: MultiArray] = [:]
-  for (name, array) in zip(names, try elements(arrays, count, "\(noun)s")) {
+  let arrays = try elements(arrays, count, "\(noun)s")
+  var result: [String: Value] = [:]
+  for (name, array) in zip(names, arrays) {
     let name = try text(name, "\(noun)_names")
-    let lent = try naming(name) { try MultiArray(lent: array) }
+    let lent = value(try naming(name) { try MultiArray(lent: array) })
     guard result.updateValue(lent, forKey: name) == nil else {
       throw ModelError(.featureType, "\(noun) '\(name)' is there twice; expected each name once")
     }
