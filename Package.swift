@@ -125,7 +125,7 @@ let package = Package(
       "KelvinRuntime", "KelvinReport", "KelvinEngine"),
     swift("KelvinText", "Kelvin", "KelvinBasics"),
     .target(
-      name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics"] + locks, swiftSettings: strict,
+      name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics", "KelvinImages"] + locks, swiftSettings: strict,
       linkerSettings: shared),
     swift("KelvinCommands", "Kelvin", "KelvinVision", "KelvinText", "KelvinBasics", "KelvinConformance", argumentParser),
     .executableTarget(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Union
 
 from . import errors
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -22,6 +22,14 @@ class Array(ctypes.Structure):
 class Picture(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("format", c_int32), ("width", c_int32), ("height", c_int32),
                 ("bytes_per_row", c_int64)]
+
+
+class Plane(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("bytes_per_row", c_int64)]
+
+
+class Frame(ctypes.Structure):
+    _fields_ = [("format", c_int32), ("width", c_int32), ("height", c_int32), ("planes", Plane * 2)]
 
 
 class File(ctypes.Structure):
@@ -47,6 +55,7 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "model_remarks": [_HANDLE, _TEXT],
     "features_set_array": [_HANDLE, _NAME, _GIVEN],
     "features_set_picture": [_HANDLE, _NAME, POINTER(Picture), c_int32, c_int32],
+    "features_set_frame": [_HANDLE, _NAME, POINTER(Frame), c_int32, c_int32],
     "features_set_picture_file": [_HANDLE, _NAME, _NAME, c_int32],
     "features_set_int64": [_HANDLE, _NAME, c_int64],
     "features_set_double": [_HANDLE, _NAME, c_double],
@@ -61,6 +70,7 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "features_get_array": [_HANDLE, _NAME, POINTER(Array)],
     "features_get_arrays": [_HANDLE, _NAME, POINTER(POINTER(Array)), POINTER(c_size_t)],
     "features_get_picture": [_HANDLE, _NAME, POINTER(Picture)],
+    "features_get_frame": [_HANDLE, _NAME, POINTER(Frame)],
     "features_get_int64": [_HANDLE, _NAME, POINTER(c_int64)],
     "features_get_double": [_HANDLE, _NAME, POINTER(c_double)],
     "features_get_string": [_HANDLE, _NAME, POINTER(c_char_p)],
@@ -73,6 +83,10 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "predict": [_HANDLE, _HANDLE, _HANDLE, _HANDLE, _HANDLE],
     "predict_arrays": [_HANDLE, POINTER(c_char_p), _GIVEN, c_size_t, POINTER(c_char_p), _GIVEN, c_size_t, _HANDLE, _HANDLE],
     "predict_batch": [_HANDLE, POINTER(_HANDLE), POINTER(_HANDLE), c_size_t, _HANDLE],
+    "image_read": [_NAME, POINTER(_HANDLE)],
+    "image_read_bytes": [c_void_p, c_size_t, POINTER(_HANDLE)],
+    "image_frame": [_HANDLE, POINTER(Frame), POINTER(c_int32)],
+    "frame_encode": [POINTER(Frame), _NAME, c_int32, _TEXT, POINTER(c_size_t)],
     "devices": [_TEXT],
     "plan": [_NAME, _HANDLE, _TEXT],
     "structure": [_NAME, _TEXT],
@@ -80,7 +94,7 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "bench": [_NAME, _NAME, POINTER(_HANDLE), c_size_t, _HANDLE, _TEXT],
 }
 # Of handles, by what they stand for: whether one is made without anything else.
-_KINDS = {"options": True, "cancellation": True, "features": True, "model": False, "state": False}
+_KINDS = {"options": True, "cancellation": True, "features": True, "model": False, "state": False, "image": False}
 
 
 def _path() -> str:
@@ -148,6 +162,13 @@ class _Library:
             return ctypes.string_at(text.value).decode(errors="replace") if text.value else ""
         finally:
             self._free(text)
+
+    def taken_bytes(self, memory: c_void_p, count: int) -> bytes:
+        """Bytes that the library wrote, which are freed."""
+        try:
+            return ctypes.string_at(memory.value or 0, count)
+        finally:
+            self._free(memory)
 
     def document(self, function: Callable[..., None], *arguments: Any) -> Any:
         """The JSON that a function writes as its last result."""

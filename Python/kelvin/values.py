@@ -13,6 +13,8 @@ import numpy.typing as npt
 from ._library import Array, Path, Picture, encoded, library
 from .description import Feature
 from .errors import FeatureError, FileError
+from .pictures import Picture as PictureValue
+from .pictures import opened
 
 NDArray = npt.NDArray[Any]
 
@@ -126,6 +128,10 @@ class Features:
         """Gives a feature a value, as `feature`, its description, wants it."""
         key = encoded(name)
         wants = feature.type if feature is not None else None
+        if isinstance(value, PictureValue):
+            value.given(self.handle, key, _fit(fit))
+            self.lent[name] = value
+            return
         if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
             value = _from_dlpack(name, value)
         if isinstance(value, np.ndarray):
@@ -156,7 +162,11 @@ class Features:
             f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
 
     def lend(self, name: str, array: Any) -> None:
-        """Has an output written to an array, NumPy's or one that is lent by DLPack."""
+        """Has an output written to an array, NumPy's or one that is lent by DLPack, or to a picture of 8 bits a channel."""
+        if isinstance(array, PictureValue):
+            array.lend(name, self.handle, encoded(name))
+            self.lent[name] = array
+            return
         if not isinstance(array, np.ndarray):
             if not hasattr(array, "__dlpack__"):
                 raise FeatureError(
@@ -184,7 +194,7 @@ class Features:
             try:
                 return library.features_set_picture_file(self.handle, key, encoded(value), number)
             except OSError as error:
-                value = _opened(value, error)
+                value = opened(value, error)
         mode = getattr(value, "mode", None)
         if mode is None or not hasattr(value, "tobytes"):
             raise FeatureError(
@@ -200,18 +210,12 @@ class Features:
         self.lent[name] = memory
 
     def _set_picture_bytes(self, name: str, key: bytes, contents: Any, fit: str) -> None:
-        # The library reads files: one in memory goes the same way.
-        file = os.memfd_create("picture")
         try:
-            with open(file, "wb", closefd=False) as writing:
-                writing.write(contents)
-            path = f"/proc/self/fd/{file}"
-            try:
-                self._set_picture(name, key, path, fit)
-            except OSError as error:
-                raise FileError(f"feature '{name}': {str(error).replace(repr(path), 'in memory')}") from None
-        finally:
-            os.close(file)
+            picture = PictureValue.read(contents)
+        except FileError as error:
+            raise FileError(f"feature '{name}': {error}") from None
+        picture.given(self.handle, key, _fit(fit))
+        self.lent[name] = picture
 
     def _set_pixels(self, name: str, key: bytes, array: NDArray, fit: str) -> None:
         height, width, channels = array.shape if array.ndim == 3 else (*array.shape, 1)
@@ -255,7 +259,8 @@ class Features:
         if kind == _KIND_ARRAY:
             return self._array(name, key)
         if kind == _KIND_PICTURE:
-            return self._picture(key)
+            lent = self.lent.get(name)
+            return lent if isinstance(lent, PictureValue) else self._picture(key)
         if kind == _KIND_INT64:
             whole = ctypes.c_int64()
             library.features_get_int64(self.handle, key, byref(whole))
@@ -363,23 +368,6 @@ def _array(name: str, value: Any, feature: Feature) -> NDArray:
         raise FeatureError(f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
     # Python's own numbers have no type that is meant.
     return array.astype(DTYPES[feature.dtype]) if feature.dtype in DTYPES else array
-
-
-def _opened(path: Path, error: OSError) -> Any:
-    """A picture by Pillow, where libvips is not there or does not know it."""
-    if not os.path.exists(path):
-        raise error
-    try:
-        from PIL import Image, ImageOps
-    except ImportError:
-        # What the library says where it cannot be opened.
-        if "image 'libvips'" in str(error):
-            raise FileError(f"{error}; install libvips (package libvips42), or pip install kelvin[pictures]") from None
-        raise error from None
-    try:
-        return ImageOps.exif_transpose(Image.open(path)).convert("RGB")
-    except OSError:
-        raise error from None
 
 
 def _wanted(feature: Optional[Feature]) -> str:

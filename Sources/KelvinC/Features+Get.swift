@@ -3,6 +3,7 @@
 public import CKelvin
 import Kelvin
 import KelvinBasics
+import KelvinImages
 
 @c @implementation
 public func kelvin_features_names(
@@ -77,12 +78,32 @@ public func kelvin_features_get_picture(
       return
     }
     guard let pixels = feature.imageBufferValue else { throw mismatch(name, "a picture", feature) }
-    let row = pixels.width * pixels.format.channelCount
-    result.pointee = features.withViews { views in
-      kelvin_picture(
-        data: views.elements(pixels.bytes), format: pixels.format.code, width: Int32(pixels.width),
-        height: Int32(pixels.height), bytes_per_row: Int64(row))
+    guard pixels.format.isBytes else {
+      throw ModelError(
+        .featureType, "feature '\(name)' is a picture of \(pixels.format); kelvin_features_get_frame has it")
     }
+    let frame = features.withViews { pixels.view($0) }
+    result.pointee = kelvin_picture(
+      data: UnsafeMutableRawPointer(mutating: frame.planes.0.data), format: frame.format, width: frame.width,
+      height: frame.height, bytes_per_row: frame.planes.0.bytes_per_row)
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_frame(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ frame: UnsafeMutablePointer<kelvin_frame>?,
+  _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let (result, name) = (try place(frame, "frame"), try text(name, "name"))
+    if case .lent(let lent, _, _) = features.value(name) {
+      result.pointee = try features.withViews { try PixelBuffer(lent: lent).view($0) }
+      return
+    }
+    let feature = try features.feature(name)
+    guard let pixels = feature.imageBufferValue else { throw mismatch(name, "a picture", feature) }
+    result.pointee = features.withViews { pixels.view($0) }
   }
 }
 

@@ -1,9 +1,9 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import CKelvin
-import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinImages
 
 @c @implementation
 public func kelvin_features_new() -> OpaquePointer? { try? Handles.add(FeaturesHandle()) }
@@ -37,13 +37,40 @@ public func kelvin_features_set_picture(
     let features = try Handles.find(features, as: FeaturesHandle.self)
     let name = try text(name, "name")
     guard let picture else { throw HandleError("'picture' is NULL: expected a picture") }
-    guard let orientation = ImageOrientation(rawValue: orientation == 0 ? 1 : Int(orientation)) else {
-      throw ModelError(.parameters, "feature '\(name)': expected an orientation from 1 to 8, got \(orientation)")
-    }
+    let orientation = try turned(name, orientation)
     let fit = try ImageCropAndScale?(fit)
     let backing = try naming(name) { try PixelBacking(lent: picture.pointee) }
     features.set(name, .lent(backing, orientation, fit))
   }
+}
+
+@c @implementation
+public func kelvin_features_set_frame(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ frame: UnsafePointer<kelvin_frame>?,
+  _ orientation: Int32, _ fit: kelvin_fit, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { name in
+    guard let frame else { throw HandleError("'frame' is NULL: expected a picture") }
+    let orientation = try turned(name, orientation)
+    let fit = try ImageCropAndScale?(fit)
+    return try picture(try naming(name) { try PixelBuffer(lent: frame.pointee) }, orientation, fit)
+  }
+}
+
+/// - Throws: `ModelError` with code `parameters` for a number that EXIF does not have.
+private func turned(_ name: String, _ orientation: Int32) throws -> ImageOrientation {
+  guard let orientation = ImageOrientation(rawValue: orientation == 0 ? 1 : Int(orientation)) else {
+    throw ModelError(.parameters, "feature '\(name)': expected an orientation from 1 to 8, got \(orientation)")
+  }
+  return orientation
+}
+
+/// A picture as a value. One that has to have the size already is turned here, all others as they are scaled.
+func picture(
+  _ pixels: PixelBuffer, _ orientation: ImageOrientation, _ fit: ImageCropAndScale?
+) throws -> FeatureValue {
+  guard let fit else { return FeatureValue(pixelBuffer: try pixels.oriented(orientation)) }
+  return FeatureValue(image: pixels, orientation: orientation, cropAndScale: fit)
 }
 
 @c @implementation
@@ -53,9 +80,8 @@ public func kelvin_features_set_picture_file(
 ) -> kelvin_code {
   set(features, name, error) { name in
     let fit = try ImageCropAndScale?(fit)
-    let value = try FeatureValue(
-      imageAt: URL(filePath: try KelvinC.path(path)), cropAndScale: fit ?? .scaleToFill)
-    return fit == nil ? value.imageBufferValue.map { FeatureValue(pixelBuffer: $0) } ?? value : value
+    let image = try ImageFile.decode(path: try KelvinC.path(path))
+    return try picture(image.pixels, image.orientation, fit)
   }
 }
 

@@ -9,7 +9,7 @@ final class FeaturesHandle: Handled {
   /// A value, as it was given or predicted.
   enum Value {
     case feature(FeatureValue)
-    /// A picture in the caller's memory: an input copies it when it is predicted from.
+    /// A picture in the caller's memory.
     case lent(PixelBacking, ImageOrientation, ImageCropAndScale?)
   }
 
@@ -66,10 +66,7 @@ final class FeaturesHandle: Handled {
       switch value {
       case .feature(let feature): dictionary[name] = feature
       case .lent(let picture, let orientation, let fit):
-        guard let pixels = picture.pixelBuffer else { throw ModelError(.featureType, "feature '\(name)': no picture") }
-        dictionary[name] =
-          fit.map { FeatureValue(image: pixels, orientation: orientation, cropAndScale: $0) }
-          ?? FeatureValue(pixelBuffer: pixels)
+        dictionary[name] = try KelvinC.picture(try PixelBuffer(lent: picture), orientation, fit)
       }
     }
     return DictionaryFeatureProvider(dictionary: dictionary)

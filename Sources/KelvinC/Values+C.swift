@@ -1,5 +1,6 @@
 import CKelvin
 import Kelvin
+import KelvinImages
 
 extension MultiArrayDataType {
   private static let codes: [(MultiArrayDataType, Int)] = [
@@ -49,7 +50,10 @@ extension MultiArray {
 
 extension PixelFormat {
   private static let codes: [(PixelFormat, Int)] = [
-    (.rgb8, KELVIN_RGB8), (.rgba8, KELVIN_RGBA8), (.bgra8, KELVIN_BGRA8), (.gray8, KELVIN_GRAY8),
+    (.rgb8, KELVIN_RGB8), (.rgba8, KELVIN_RGBA8), (.bgra8, KELVIN_BGRA8), (.gray8, KELVIN_GRAY8), (.argb8, KELVIN_ARGB8),
+    (.gray16Half, KELVIN_GRAY16_HALF), (.gray32Float, KELVIN_GRAY32_FLOAT), (.rgba16Half, KELVIN_RGBA16_HALF),
+    (.rgba32Float, KELVIN_RGBA32_FLOAT), (.yCbCr601Full, KELVIN_YCBCR601_FULL), (.yCbCr601Video, KELVIN_YCBCR601_VIDEO),
+    (.yCbCr709Full, KELVIN_YCBCR709_FULL), (.yCbCr709Video, KELVIN_YCBCR709_VIDEO),
   ]
 
   init(_ code: kelvin_pixels) throws {
@@ -69,6 +73,12 @@ extension PixelBacking {
   convenience init(lent picture: kelvin_picture) throws {
     guard let data = picture.data else { throw HandleError("'data' is NULL: expected the first pixel") }
     let format = try PixelFormat(picture.format)
+    guard format.isBytes else {
+      throw ModelError(
+        .featureType,
+        "expected a picture of 8 bits a channel, got \(format); kelvin_features_set_frame gives an input any format, and "
+          + "predictions write no other")
+    }
     let width = Int(picture.width)
     try self.init(
       dataPointer: data, width: width, height: Int(picture.height), format: format,
@@ -80,6 +90,57 @@ extension PixelBacking {
     kelvin_picture(
       data: dataPointer, format: format.code, width: Int32(width), height: Int32(height),
       bytes_per_row: Int64(bytesPerRow))
+  }
+}
+
+extension PixelBuffer {
+  /// A picture over memory that a caller lends.
+  ///
+  /// - Throws: `HandleError` for a plane that is NULL; `ModelError` with code `featureType` for a size or format that no
+  ///   picture has, a plane too many, and rows that overlap.
+  init(lent frame: kelvin_frame) throws {
+    let format = try PixelFormat(frame.format)
+    let (width, height) = (Int(frame.width), Int(frame.height))
+    let sizes = format.planes(width: width, height: height)
+    if sizes.count == 1, frame.planes.1.data != nil {
+      throw ModelError(.featureType, "a picture of \(format) lies in one plane, got two; set 'planes[1].data' to NULL")
+    }
+    let planes = try zip(sizes, [frame.planes.0, frame.planes.1]).enumerated().map { index, pair in
+      guard let data = pair.1.data else {
+        throw HandleError("'planes[\(index)].data' is NULL: \(format) lies in \(sizes.count) planes")
+      }
+      return PixelPlane(data, bytesPerRow: pair.1.bytes_per_row == 0 ? pair.0.rowBytes : Int(pair.1.bytes_per_row))
+    }
+    do throws(ImageError) { try self.init(width: width, height: height, format: format, planes: planes) } catch {
+      throw ModelError(.featureType, error.reason)
+    }
+  }
+
+  /// A picture over memory that was lent, and stays as long as this is.
+  init(lent picture: PixelBacking) throws {
+    try self.init(
+      width: picture.width, height: picture.height, format: picture.format,
+      planes: [PixelPlane(picture.dataPointer, bytesPerRow: picture.bytesPerRow)]
+    ) { withExtendedLifetime(picture) {} }
+  }
+
+  /// Where it lies: in memory that a caller lent, or in a copy in memory of the caller's.
+  func view(_ memory: CMemory) -> kelvin_frame {
+    var frame = kelvin_frame()
+    (frame.format, frame.width, frame.height) = (format.code, Int32(width), Int32(height))
+    var planes = lentPlanes ?? []
+    if planes.isEmpty {
+      var next = UnsafeRawPointer(memory.elements(bytes))
+      for size in format.planes(width: width, height: height) {
+        planes.append(PixelPlane(next, bytesPerRow: size.rowBytes))
+        next += size.rowBytes * size.rows
+      }
+    }
+    frame.planes.0 = kelvin_plane(data: planes[0].base, bytes_per_row: Int64(planes[0].bytesPerRow))
+    if planes.count > 1 {
+      frame.planes.1 = kelvin_plane(data: planes[1].base, bytes_per_row: Int64(planes[1].bytesPerRow))
+    }
+    return frame
   }
 }
 

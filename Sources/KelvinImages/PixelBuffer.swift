@@ -107,6 +107,9 @@ public struct PixelBuffer: Hashable, Sendable {
     return count
   }
 
+  /// The planes where they are lent, and stay as long as the picture; nil where the picture has its own.
+  package var lentPlanes: [PixelPlane]? { if case .lent(let pixels) = storage { pixels.planes } else { nil } }
+
   /// Lends the pixels as a view that is valid only during `body`.
   package func withPixels<Result, Failure: Error>(
     _ body: (PixelView) throws(Failure) -> Result

@@ -89,7 +89,7 @@ public enum PixelFormat: Hashable, Sendable, CaseIterable {
   }
 
   /// What each plane of a picture takes: bytes of a row, and rows.
-  func planes(width: Int, height: Int) -> [(rowBytes: Int, rows: Int)] {
+  package func planes(width: Int, height: Int) -> [(rowBytes: Int, rows: Int)] {
     let first = (width * bytesPerPixel, height)
     return isLumaApart ? [first, ((width + 1) / 2 * 2, (height + 1) / 2)] : [first]
   }

@@ -44,6 +44,15 @@ import Testing
     #expect(result.status == 0, "\(result.output)")
   }
 
+  @Test(arguments: ["", "-g -fuse-ld=lld -fsanitize=address,undefined"])
+  func framesOfEveryFormatAreReadWhereTheyLieAndFilesAreReadAndWritten(flags: String) {
+    // The library has ThreadSanitizer then, which goes with no other.
+    if Self.sanitizers == "thread", !flags.isEmpty { return }
+    let result = run(
+      "Tests/Interface/frames.c", "'\(Self.digits)' '\(Self.root)/Examples/Digits/images/7_0043.png'", flags: flags)
+    #expect(result.status == 0, "\(result.output)")
+  }
+
   @Test func theExampleInCNamesWhatIsInAPicture() {
     let result = run("Examples/C/classify.c", "'\(Self.digits)' '\(Self.root)/Examples/Digits/images/7_0043.png'")
     #expect(result.status == 0, "\(result.output)")

@@ -362,7 +362,8 @@ class Pointers(Hostile):
             for width, height, row in (
                     (-1, 5, 0), (0, 0, 0), (0x7fffffff, 0x7fffffff, 0), (8, 8, 1), (8, 8, -24), (2, 2, large)):
                 picture("are not a picture", width, height, row=row)
-            picture("pixels from 1 to 4", 2, 2, format=9)
+            picture("pixels from 1 to 13", 2, 2, format=14)
+            picture("kelvin_features_set_frame", 2, 2, format=9)
             picture("'data' is NULL", 2, 2, data=None, error=kelvin.HandleError)
             picture("orientation from 1 to 8", 2, 2, turn=-0x80000000, error=kelvin.ParameterError)
             picture("fit from 0 to 3", 2, 2, fit=99, error=kelvin.ParameterError)

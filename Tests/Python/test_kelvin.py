@@ -44,7 +44,7 @@ class Predictions(unittest.TestCase):
         contents = SEVEN.read_bytes()
         for given in (contents, bytearray(contents), memoryview(contents)):
             self.assertEqual(model.predict({"image": given})["classLabel_probs"], expected)
-        with self.assertRaisesRegex(kelvin.FileError, "feature 'image': image in memory"):
+        with self.assertRaisesRegex(kelvin.FileError, "feature 'image': image 'in memory'"):
             model.predict({"image": contents[:20]})
         ramp = np.arange(64 * 64 * 3, dtype=np.uint32).astype(np.uint8).reshape(64, 64, 3)
         layout = np.ascontiguousarray(ramp.transpose(2, 0, 1)[None]).astype(np.float32)

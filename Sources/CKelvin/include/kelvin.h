@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /// Which interface this header declares. It grows with every addition; nothing is ever taken out under one soname.
-#define KELVIN_ABI_VERSION 3
+#define KELVIN_ABI_VERSION 4
 
 /// Which interface the library has: what was built with a header of a later one must not call it.
 int32_t kelvin_abi_version(void);
@@ -168,16 +168,32 @@ typedef struct kelvin_array {
   const int64_t *strides;
 } kelvin_array;
 
-/// How a pixel is stored: 8-bit channels, sRGB, alpha not premultiplied.
+/// How pixels are stored: sRGB, alpha not premultiplied. Floating-point channels are 0 to 1. Those after `KELVIN_GRAY8` are of
+/// interface 4 and later.
 typedef int32_t kelvin_pixels;
 enum {
+  /// 8 bits a channel.
   KELVIN_RGB8 = 1,
   KELVIN_RGBA8 = 2,
   KELVIN_BGRA8 = 3,
   KELVIN_GRAY8 = 4,
+  KELVIN_ARGB8 = 5,
+  /// float16 and float32.
+  KELVIN_GRAY16_HALF = 6,
+  KELVIN_GRAY32_FLOAT = 7,
+  KELVIN_RGBA16_HALF = 8,
+  KELVIN_RGBA32_FLOAT = 9,
+  /// A frame of video in two planes, `420f`: luma, a byte a pixel, and chroma, a pair of blue and red for every two by two
+  /// pixels, the last of an odd width or height for what is left. All of 0 to 255, by Rec. 601.
+  KELVIN_YCBCR601_FULL = 10,
+  /// The same as `420v`: luma is 16 to 235, chroma 16 to 240.
+  KELVIN_YCBCR601_VIDEO = 11,
+  /// `420f` and `420v` by Rec. 709, as most frames of high definition are.
+  KELVIN_YCBCR709_FULL = 12,
+  KELVIN_YCBCR709_VIDEO = 13,
 };
 
-/// A picture in memory.
+/// A picture in memory: of 8 bits a channel, which all lie in one plane. `kelvin_frame` has the others.
 typedef struct kelvin_picture {
   void *data;
   kelvin_pixels format;
@@ -186,6 +202,23 @@ typedef struct kelvin_picture {
   /// Bytes from one row to the next; 0 for rows without gaps.
   int64_t bytes_per_row;
 } kelvin_picture;
+
+/// Rows of a picture in memory, which are only read.
+typedef struct kelvin_plane {
+  /// The first row, at the top.
+  const void *data;
+  /// From one row to the next; 0 for rows without gaps.
+  int64_t bytes_per_row;
+} kelvin_plane;
+
+/// A picture in memory as cameras and decoders of video have it, in any format, which is only read.
+typedef struct kelvin_frame {
+  kelvin_pixels format;
+  /// In pixels.
+  int32_t width, height;
+  /// Luma before chroma. Where all lies in one plane, the second one's `data` is NULL.
+  kelvin_plane planes[2];
+} kelvin_frame;
 
 /// How a picture is brought to the size that the model takes.
 typedef int32_t kelvin_fit;
@@ -223,11 +256,18 @@ kelvin_features *kelvin_features_new(void);
 /// and shape.
 kelvin_code kelvin_features_set_array(
   kelvin_features *features, const char *name, const kelvin_array *array, char **error);
-/// Lends a picture in the same way to an output. As an input it is copied.
+/// Lends a picture in the same way. As an output it is written, and has the output's size.
 ///
 /// - Parameter orientation: how the stored pixels are turned, as EXIF numbers it, 1 to 8; 1 or 0 for upright.
 kelvin_code kelvin_features_set_picture(
   kelvin_features *features, const char *name, const kelvin_picture *picture, int32_t orientation, kelvin_fit fit,
+  char **error);
+/// Lends a picture of any format to an input, in the same way; it is read as it is predicted from.
+///
+/// - Returns: `KELVIN_ERROR_FEATURE` for a size that no picture has, rows that overlap, and a second plane where the format has
+///   one; `KELVIN_ERROR_HANDLE` for a plane that is NULL.
+kelvin_code kelvin_features_set_frame(
+  kelvin_features *features, const char *name, const kelvin_frame *frame, int32_t orientation, kelvin_fit fit,
   char **error);
 /// A picture file, decoded by libvips and turned upright as it says.
 kelvin_code kelvin_features_set_picture_file(
@@ -270,8 +310,13 @@ kelvin_code kelvin_features_get_array(
 kelvin_code kelvin_features_get_arrays(
   kelvin_features *features, const char *name, const kelvin_array **arrays, size_t *count, char **error);
 /// A feature's picture, in the same way. It is not to be written to.
+///
+/// - Returns: `KELVIN_ERROR_FEATURE` for one that is not of 8 bits a channel: `kelvin_features_get_frame` has that.
 kelvin_code kelvin_features_get_picture(
   kelvin_features *features, const char *name, kelvin_picture *picture, char **error);
+/// A feature's picture of any format, in the same way.
+kelvin_code kelvin_features_get_frame(
+  kelvin_features *features, const char *name, kelvin_frame *frame, char **error);
 kelvin_code kelvin_features_get_int64(kelvin_features *features, const char *name, int64_t *value, char **error);
 kelvin_code kelvin_features_get_double(kelvin_features *features, const char *name, double *value, char **error);
 /// A text that stays until the features are changed, predicted into or released.
@@ -332,6 +377,30 @@ kelvin_code kelvin_predict_arrays(
 kelvin_code kelvin_predict_batch(
   kelvin_model *model, kelvin_features *const *inputs, kelvin_features *const *outputs, size_t count,
   kelvin_cancellation *cancellation, char **error);
+
+// MARK: Picture files
+
+/// A picture that was decoded.
+typedef struct kelvin_image kelvin_image;
+
+/// Decodes a picture file: JPEG, PNG, WebP, TIFF, GIF (the first frame), BMP, HEIF and AVIF where libvips has them. An embedded
+/// colour profile is converted to sRGB, and what is transparent is black.
+kelvin_code kelvin_image_read(const char *path, kelvin_image **image, char **error);
+/// The same of a file in memory, which is read during the call alone.
+kelvin_code kelvin_image_read_bytes(const void *bytes, size_t count, kelvin_image **image, char **error);
+/// An image's pixels where they lie, `KELVIN_RGB8` as the file has them: they stay until the image is released.
+///
+/// - Parameter orientation: how they are turned, as EXIF numbers it, 1 to 8; NULL where that is not asked for.
+kelvin_code kelvin_image_frame(kelvin_image *image, kelvin_frame *frame, int32_t *orientation, char **error);
+void kelvin_image_release(kelvin_image *image);
+/// Encodes a picture of any format, as it is to be seen: no orientation is written.
+///
+/// - Parameters:
+///   - encoding: `png`, lossless with grey and alpha kept, or `jpeg`, without alpha.
+///   - quality: of JPEG, 1 to 100; 0 for 90, and for PNG.
+///   - bytes, count: the file, which `kelvin_free` frees.
+kelvin_code kelvin_frame_encode(
+  const kelvin_frame *frame, const char *encoding, int32_t quality, char **bytes, size_t *count, char **error);
 
 // MARK: Without a model in memory
 

@@ -1,0 +1,231 @@
+"""Pictures of every format, read where they lie; picture files; what is refused."""
+import ctypes
+import gc
+import io
+import pathlib
+import unittest
+from ctypes import byref
+from unittest import mock
+
+import numpy as np
+
+import kelvin
+from kelvin import pictures
+from kelvin._library import Frame, library
+from kelvin.values import Features
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "Examples/Digits/Digits.mlpackage"
+VIT = ROOT / "Tests/Vectors/Transformers/tiny_vit_torchscript.onnx"
+SEVEN = sorted((ROOT / "Examples/Digits/images").glob("7_*.png"))[0]
+
+
+def gray():
+    """A digit in grey levels, of the size that the model takes."""
+    levels = kelvin.Picture.read(SEVEN).planes[0][:, 20:140, 1]
+    nearest = np.arange(64) * 120 // 64
+    return np.ascontiguousarray(levels[np.ix_(nearest, nearest)])
+
+
+def as_format(name, levels):
+    """Grey levels in a format: its planes."""
+    _, dtype, channels = pictures.FORMATS[name]
+    chroma = np.full(((levels.shape[0] + 1) // 2, (levels.shape[1] + 1) // 2, 2), 128, np.uint8)
+    if name.endswith("video"):
+        return [np.round(16 + levels * (219 / 255)).astype(np.uint8), chroma]
+    if not channels:
+        return [levels, chroma]
+    plane = levels if dtype == np.uint8 else (levels / 255).astype(dtype)
+    return [plane if channels == 1 else np.dstack([plane] * channels)]
+
+
+def apart(array):
+    """The same in rows that lie apart."""
+    wide = np.zeros((array.shape[0], array.shape[1] + 5, *array.shape[2:]), array.dtype)
+    wide[:, : array.shape[1]] = array
+    return wide[:, : array.shape[1]]
+
+
+class Formats(unittest.TestCase):
+    def test_each_shows_what_its_pixels_are(self):
+        model = kelvin.Model(DIGITS, units="cpu")
+        levels = gray()
+        expected = model.predict({"image": levels})["classLabel_probs"]
+        for name in pictures.FORMATS:
+            for planes in (as_format(name, levels), [apart(plane) for plane in as_format(name, levels)]):
+                with self.subTest(name):
+                    found = model.predict({"image": kelvin.Picture(name, *planes)}, fit="exact")["classLabel_probs"]
+                    # Luma of video has fewer levels.
+                    tolerance = 0.02 if name.endswith("video") else 1e-3
+                    self.assertEqual(list(found)[0], list(expected)[0])
+                    self.assertAlmostEqual(next(iter(found.values())), next(iter(expected.values())), delta=tolerance)
+
+    def test_colours_are_where_the_format_has_them(self):
+        model = kelvin.Model(DIGITS, units="cpu")
+        rgb = np.random.default_rng(1).integers(0, 256, (64, 64, 3), np.uint8)
+        alpha = np.random.default_rng(2).integers(0, 256, (64, 64, 1), np.uint8)
+        expected = model.predict({"image": rgb})["classLabel_probs"]
+        red, green, blue = (rgb[:, :, [channel]] for channel in range(3))
+        for name, channels in {"rgba8": (red, green, blue, alpha), "bgra8": (blue, green, red, alpha),
+                               "argb8": (alpha, red, green, blue)}.items():
+            picture = kelvin.Picture(name, np.concatenate(channels, 2))
+            self.assertEqual(model.predict({"image": picture})["classLabel_probs"], expected)
+        for name in ("rgba16_half", "rgba32_float"):
+            dtype = pictures.FORMATS[name][1]
+            plane = (np.concatenate([red, green, blue, alpha], 2) / np.float32(255)).astype(dtype)
+            self.assertEqual(model.predict({"image": kelvin.Picture(name, plane)})["classLabel_probs"], expected)
+        # Rec. 709 of pure red, full range: 54, 99, 255 (0.2126, -0.1146 + 0.5, 1 as bytes).
+        luma, chroma = np.full((64, 64), 54, np.uint8), np.tile(np.array([99, 255], np.uint8), (32, 32, 1))
+        decoded = kelvin.Picture.read(kelvin.Picture("ycbcr709_full", luma, chroma).encode()).planes[0]
+        self.assertLessEqual(np.abs(decoded.astype(int) - [254, 0, 0]).max(), 2)
+
+    def test_planes_are_read_where_they_lie_as_they_are_then(self):
+        class Foreign:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__()
+
+            def __dlpack_device__(self):
+                return (1, 0)
+        levels = gray()
+        for name in pictures.FORMATS:
+            planes = [apart(plane) for plane in as_format(name, levels)]
+            for given in (planes, [Foreign(plane) for plane in planes]):
+                picture, features, frame = kelvin.Picture(name, *given), Features(), Frame()
+                features.set("image", picture)
+                library.features_get_frame(features.handle, b"image", byref(frame))
+                for plane, array, kept in zip(frame.planes, planes, picture.planes):
+                    self.assertEqual((plane.data, plane.bytes_per_row), (array.ctypes.data, array.strides[0]))
+                    self.assertTrue(np.shares_memory(kept, array))
+        model = kelvin.Model(DIGITS, units="cpu")
+        picture = kelvin.Picture("gray8", levels)
+        before = model.predict({"image": picture})["classLabel_probs"]
+        levels[:] = 0
+        self.assertNotEqual(model.predict({"image": picture})["classLabel_probs"], before)
+        levels.flags.writeable = False
+        model.predict({"image": kelvin.Picture("gray8", levels)})
+
+    def test_a_picture_is_turned_as_it_says_whatever_the_fit(self):
+        model, rgb = kelvin.Model(DIGITS, units="cpu"), np.dstack([gray()] * 3)
+        expected = model.predict({"image": rgb})["classLabel_probs"]
+        turned = {2: rgb[:, ::-1], 3: rgb[::-1, ::-1], 4: rgb[::-1], 6: np.rot90(rgb, 1), 8: np.rot90(rgb, -1)}
+        for orientation, stored in turned.items():
+            picture = kelvin.Picture("rgb8", np.ascontiguousarray(stored), orientation=orientation)
+            for fit in ("exact", "scale-fill", "scale-fit", "center-crop"):
+                with self.subTest(orientation=orientation, fit=fit):
+                    self.assertEqual(model.predict({"image": picture}, fit=fit)["classLabel_probs"], expected)
+
+    def test_odd_frames_of_video_have_chroma_for_what_is_left(self):
+        luma, model = np.full((9, 7), 90, np.uint8), kelvin.Model(DIGITS, units="cpu")
+        for chroma in (np.full((5, 4, 2), 128, np.uint8), np.full((5, 8), 128, np.uint8)):
+            picture = kelvin.Picture("ycbcr601_full", luma, chroma)
+            self.assertEqual(
+                model.predict({"image": picture})["classLabel_probs"],
+                model.predict({"image": np.full((9, 7), 90, np.uint8)})["classLabel_probs"])
+            self.assertEqual(np.unique(kelvin.Picture.read(picture.encode()).planes[0]).tolist(), [90])
+
+
+class Refusals(unittest.TestCase):
+    def test_planes_that_are_not_as_the_format_has_them(self):
+        luma, chroma, rgb = np.zeros((8, 6), np.uint8), np.zeros((4, 3, 2), np.uint8), np.zeros((8, 6, 3), np.uint8)
+        longer = np.zeros((8, 12), np.uint8)
+        for words, call in {
+            "expected a format of rgb8": ("420f", luma, chroma), "lies in 2 planes, got 1": ("ycbcr601_full", luma),
+            "lies in 1 plane, got 2": ("gray8", luma, chroma), "lies in 1 plane, got 0": ("gray8",),
+            "shape (8, 6, 3), got (8, 6, 2)": ("rgb8", rgb[:, :, :2].copy()), "shape (8, 6, 4)": ("rgba8", rgb),
+            "elements of float16, got uint8": ("gray16_half", luma), "of uint8, got >f4": ("gray8", luma.astype(">f4")),
+            "height by width by 3, got shape (48,)": ("rgb8", luma.ravel()), "got shape (0, 6)": ("gray8", luma[:0]),
+            "(4, 3, 2) or (4, 6), got (4, 2, 2)": ("ycbcr709_full", luma, chroma[:, :2]),
+            "(4, 3, 2) or (4, 6), got (3, 3, 2)": ("ycbcr709_video", luma, chroma[:3]),
+            "got strides (12, 2)": ("gray8", longer[:, ::2]), "got strides (-6, 1)": ("gray8", luma[::-1]),
+            "got strides (0, 1)": ("gray8", np.broadcast_to(luma[0], (8, 6))),
+            "arrays, got bytes": ("gray8", b"123"), "arrays, got NoneType": ("ycbcr601_full", luma, None),
+        }.items():
+            with self.subTest(words), self.assertRaises(kelvin.FeatureError) as caught:
+                kelvin.Picture(*call)
+            self.assertIn(words, str(caught.exception))
+        for orientation in (0, 9, "up", None):
+            with self.assertRaisesRegex(kelvin.FeatureError, "orientation from 1 to 8"):
+                kelvin.Picture("gray8", luma, orientation=orientation)
+
+    def test_a_picture_elsewhere(self):
+        class Foreign:
+            def __dlpack__(self, **_):
+                raise BufferError("CUDA")
+
+            def __dlpack_device__(self):
+                return (2, 0)
+        with self.assertRaisesRegex(kelvin.FeatureError, "not in memory that the CPU can read"):
+            kelvin.Picture("gray8", Foreign())
+
+    def test_what_a_model_does_not_take(self):
+        levels = gray()
+        with self.assertRaisesRegex(kelvin.FeatureError, "64x64 pixels, got 10x64"):
+            kelvin.Model(DIGITS, units="cpu").predict(
+                {"image": kelvin.Picture("gray8", levels[:, :10])}, fit="exact")
+        with self.assertRaisesRegex(kelvin.FeatureError, "expected a fit of"):
+            kelvin.Model(DIGITS, units="cpu").predict({"image": kelvin.Picture("gray8", levels)}, fit="stretch")
+        with self.assertRaisesRegex(kelvin.FeatureError, "image"):
+            kelvin.Model(VIT, units="cpu").predict({"image": kelvin.Picture("gray8", levels)})
+
+
+class Files(unittest.TestCase):
+    def test_what_is_encoded_is_decoded_again(self):
+        picture = kelvin.Picture.read(SEVEN)
+        self.assertEqual((picture.format, picture.width, picture.height, picture.orientation), ("rgb8", 160, 120, 1))
+        for contents in (picture.encode(), bytearray(picture.encode("png")), memoryview(SEVEN.read_bytes())):
+            again = kelvin.Picture.read(contents)
+            np.testing.assert_array_equal(again.planes[0], picture.planes[0])
+        small, large = picture.encode("jpeg", quality=5), picture.encode("jpeg")
+        self.assertLess(len(small), len(large))
+        self.assertEqual(large[:3], b"\xff\xd8\xff")
+        with_alpha = np.random.default_rng(5).integers(0, 256, (3, 5, 4), np.uint8)
+        with_alpha[:, :, 3] = 255
+        for name, order in {"rgba8": [0, 1, 2], "bgra8": [2, 1, 0]}.items():
+            again = kelvin.Picture.read(kelvin.Picture(name, with_alpha).encode()).planes[0]
+            np.testing.assert_array_equal(again, with_alpha[:, :, order])
+
+    def test_pixels_that_were_decoded_outlive_their_picture_and_are_read_only(self):
+        plane = kelvin.Picture.read(SEVEN).planes[0]
+        expected = plane.copy()
+        gc.collect()
+        others = [kelvin.Picture.read(SEVEN) for _ in range(20)]
+        np.testing.assert_array_equal(plane, expected)
+        self.assertFalse(plane.flags.writeable)
+        with self.assertRaises(ValueError):
+            plane[:] = 0
+        del others
+
+    def test_files_that_are_none(self):
+        picture = kelvin.Picture.read(SEVEN)
+        for source, words in {
+                "/nowhere.png": "nowhere", b"": "empty", b"rubbish": "no known format", SEVEN.read_bytes()[:40]: "in memory",
+                str(ROOT): ""}.items():
+            with self.subTest(source), self.assertRaisesRegex(kelvin.FileError, words):
+                kelvin.Picture.read(source)
+        for encoding, quality, words in (("gif", None, "png or jpeg"), ("jpeg", 101, "1 to 100"), ("jpeg", -3, "1 to 100"),
+                                         ("jpeg", 0, "1 to 100"), ("png", 50, "0 for png")):
+            with self.assertRaisesRegex(kelvin.ParameterError, words):
+                picture.encode(encoding, quality)
+        with self.assertRaises(TypeError):
+            kelvin.Picture.read(5)
+
+    def test_pillow_reads_what_the_library_cannot(self):
+        try:
+            import PIL  # noqa: F401
+        except ImportError:
+            self.skipTest("no Pillow")
+        expected = kelvin.Picture.read(SEVEN).planes[0]
+        absent = kelvin.FileError("image 'libvips': no pictures can be decoded")
+        with mock.patch.object(library, "image_read", side_effect=absent), mock.patch.object(
+                library, "image_read_bytes", side_effect=absent):
+            for source in (SEVEN, SEVEN.read_bytes()):
+                np.testing.assert_array_equal(kelvin.Picture.read(source).planes[0], expected)
+            with self.assertRaises(kelvin.FileError):
+                kelvin.Picture.read(b"rubbish")
+
+
+if __name__ == "__main__":
+    unittest.main()
