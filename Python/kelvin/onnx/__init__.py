@@ -6,11 +6,15 @@ session = InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
 scores, = session.run(None, {"image": array})
 ```
 """
+from .._library import library
 from .session import (
-    InferenceSession, IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions, SessionOptions, get_available_providers,
-    get_device)
+    ExecutionMode, GraphOptimizationLevel, InferenceSession, IOBinding, ModelMetadata, NodeArg, OrtValue, RunOptions,
+    SessionOptions, get_all_providers, get_available_providers, get_device, set_default_logger_severity,
+    set_default_logger_verbosity)
 
+__version__ = library.version
 __all__ = [
-    "IOBinding", "InferenceSession", "ModelMetadata", "NodeArg", "OrtValue", "RunOptions", "SessionOptions",
-    "get_available_providers", "get_device",
+    "ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "ModelMetadata", "NodeArg", "OrtValue",
+    "RunOptions", "SessionOptions", "get_all_providers", "get_available_providers", "get_device",
+    "set_default_logger_severity", "set_default_logger_verbosity",
 ]

@@ -1,6 +1,7 @@
 """Sessions, their options and bindings, by ONNX Runtime's names."""
 import dataclasses
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+import enum
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -8,12 +9,17 @@ from .. import measuring
 from .._library import Path
 from ..description import Feature
 from ..errors import FeatureError, ParameterError
-from ..model import Cancellation, Model
-from ..values import NDArray
+from ..model import Cancellation, Model, threads
+from ..values import DTYPES, NDArray
 
 _TYPES = {
     "float32": "tensor(float)", "float64": "tensor(double)", "float16": "tensor(float16)", "bool": "tensor(bool)",
     "string": "tensor(string)",
+}
+#: `TensorProto.DataType` of ONNX.
+_NUMBERS = {
+    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
+    "float64": 11, "uint32": 12, "uint64": 13,
 }
 #: Kelvin's devices by the providers that users of ONNX Runtime ask for.
 _UNITS: Dict[str, Optional[str]] = {"CPUExecutionProvider": "cpu", "KelvinExecutionProvider": None}
@@ -32,15 +38,56 @@ def get_device() -> str:
     return "CPU"
 
 
+def get_all_providers() -> List[str]:
+    """As `get_available_providers`: there are no others."""
+    return get_available_providers()
+
+
+def set_default_logger_severity(severity: int) -> None:
+    """Nothing is logged: `kelvin.Model.remarks` has what should be known."""
+
+
+def set_default_logger_verbosity(verbosity: int) -> None:
+    """Nothing is logged: `kelvin.Model.remarks` has what should be known."""
+
+
+class GraphOptimizationLevel(enum.IntEnum):
+    """ONNX Runtime's; Kelvin's passes keep what a model computes, and always run."""
+
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_LAYOUT = 3
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(enum.IntEnum):
+    """ONNX Runtime's; Kelvin's plan says what runs beside what."""
+
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
 class SessionOptions:
-    """Those of ONNX Runtime's that mean something here; every other may be set, and means nothing."""
+    """`intra_op_num_threads`, `use_deterministic_compute` and `kelvin`; every other may be set and read, and means nothing."""
 
     def __init__(self) -> None:
         self.intra_op_num_threads = 0
         self.use_deterministic_compute = False
-        self.log_severity_level = 2
         #: Options of `kelvin.Model`, by their names.
         self.kelvin: Dict[str, Any] = {}
+        self.inter_op_num_threads = 0
+        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
+        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
+        self.enable_cpu_mem_arena = True
+        self.enable_mem_pattern = True
+        self.enable_mem_reuse = True
+        self.enable_profiling = False
+        self.log_severity_level = 2
+        self.log_verbosity_level = 0
+        self.logid = ""
+        self.optimized_model_filepath = ""
+        self.profile_file_prefix = "onnxruntime_profile_"
         self._entries: Dict[str, str] = {}
         self._sizes: Dict[str, int] = {}
 
@@ -60,8 +107,18 @@ class RunOptions:
     def __init__(self) -> None:
         self._cancellation = Cancellation()
         self._terminates = False
+        self._entries: Dict[str, str] = {}
         self.log_severity_level = 2
+        self.log_verbosity_level = 0
         self.logid = ""
+        self.only_execute_path_to_fetches = False
+
+    def add_run_config_entry(self, key: str, value: str) -> None:
+        """May be set, and means nothing."""
+        self._entries[key] = value
+
+    def get_run_config_entry(self, key: str) -> str:
+        return self._entries[key]
 
     @property
     def terminate(self) -> bool:
@@ -119,6 +176,32 @@ class OrtValue:
 
     def shape(self) -> List[int]:
         return list(self._array.shape)
+
+    def data_type(self) -> str:
+        return _type(self._array.dtype.name)
+
+    def element_type(self) -> int:
+        """As ONNX numbers it."""
+        return _NUMBERS.get(self._array.dtype.name, 0)
+
+    def has_value(self) -> bool:
+        return True
+
+    def is_tensor(self) -> bool:
+        return True
+
+    def is_sparse_tensor(self) -> bool:
+        return False
+
+    def is_tensor_sequence(self) -> bool:
+        return False
+
+    def update_inplace(self, array: NDArray) -> None:
+        """Writes other elements to where these lie. Raises FeatureError for an array of another shape or type."""
+        if array.shape != self._array.shape or array.dtype != self._array.dtype:
+            raise FeatureError(
+                f"expected an array of {self._array.dtype} of shape {self._array.shape}, got {array.dtype} of {array.shape}")
+        self._array[...] = array
 
     def device_name(self) -> str:
         return "cpu"
@@ -201,7 +284,7 @@ class InferenceSession:
             `KelvinExecutionProvider` for all. What is none of these is left out where another is there.
 
     Raises:
-        ParameterError: where none of the providers is Kelvin's.
+        ParameterError: where none of the providers is Kelvin's, or their options are not as many as they.
     """
 
     def __init__(
@@ -209,19 +292,36 @@ class InferenceSession:
             providers: Optional[Sequence[Provider]] = None,
             provider_options: Optional[Sequence[Dict[str, Any]]] = None, **_: Any) -> None:
         self._options = sess_options or SessionOptions()
+        self._source = path_or_bytes
+        self._load(providers, provider_options)
+
+    def _load(self, providers: Optional[Sequence[Provider]], provider_options: Optional[Sequence[Dict[str, Any]]]) -> None:
         self._providers = _chosen(providers)
         units = [unit for unit in (_UNITS.get(name, name) for name in self._providers) if unit is not None]
         options = dict(self._options.kelvin)
-        for more in provider_options or []:
-            options.update(more)
+        self._provider_options: Dict[str, Dict[str, Any]] = {name: {} for name in self._providers}
+        given = [provider if isinstance(provider, tuple) else (provider, {}) for provider in providers or []]
+        if provider_options and len(provider_options) != len(given):
+            raise ParameterError(f"expected options for each of {len(given)} providers, got {len(provider_options)}")
+        given += list(zip((name for name, _ in given), provider_options or []))
+        for name, more in given:
+            # Those of a provider that is not Kelvin's mean nothing here.
+            if name in self._provider_options:
+                self._provider_options[name].update(more)
+                options.update(more)
         if self._options.intra_op_num_threads:
             options.setdefault("threads", self._options.intra_op_num_threads)
         if self._options.use_deterministic_compute:
             options.setdefault("deterministic", True)
         if len(units) == len(self._providers):
             options.setdefault("units", units)
-        self._source = path_or_bytes
-        self._model = Model(path_or_bytes, **options)
+        self._model = Model(self._source, **options)
+
+    def set_providers(
+            self, providers: Optional[Sequence[Provider]] = None,
+            provider_options: Optional[Sequence[Dict[str, Any]]] = None) -> None:
+        """Loads the model anew, for other providers."""
+        self._load(providers, provider_options)
 
     @property
     def kelvin_model(self) -> Model:
@@ -253,8 +353,22 @@ class InferenceSession:
             self, inputs: Mapping[str, Any], outputs: Optional[Mapping[str, NDArray]],
             run_options: Optional[RunOptions]) -> Dict[str, Any]:
         cancellation = None if run_options is None else run_options._cancellation
-        values = {name: _fed(value) for name, value in inputs.items()}
+        known = self._model.inputs
+        values = {name: _fed(value, known.get(name)) for name, value in inputs.items()}
         return self._model.predict(values, outputs=outputs, cancellation=cancellation)
+
+    def run_async(
+            self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
+            callback: Callable[[List[Any], Any, str], None], user_data: Any = None,
+            run_options: Optional[RunOptions] = None) -> None:
+        """One prediction on another thread, which calls `callback` with the outputs, `user_data` and what went wrong."""
+        def work() -> None:
+            try:
+                results, words = self.run(output_names, input_feed, run_options), ""
+            except Exception as error:
+                results, words = [], str(error) or type(error).__name__
+            callback(results, user_data, words)
+        threads().submit(work)
 
     def io_binding(self) -> IOBinding:
         return IOBinding(self)
@@ -265,8 +379,25 @@ class InferenceSession:
     def get_outputs(self) -> List[NodeArg]:
         return [_argument(feature) for feature in self._model.outputs.values()]
 
+    def get_overridable_initializers(self) -> List[NodeArg]:
+        """None: an initializer that is an input too is an input with a default."""
+        return []
+
     def get_providers(self) -> List[str]:
         return list(self._providers)
+
+    def get_provider_options(self) -> Dict[str, Dict[str, Any]]:
+        return {name: dict(options) for name, options in self._provider_options.items()}
+
+    def enable_fallback(self) -> None:
+        """A device that fails always hands over to the others of the session's."""
+
+    def disable_fallback(self) -> None:
+        """A device that fails always hands over to the others of the session's."""
+
+    def end_profiling(self) -> str:
+        """No file was written: `kelvin_model.plan()` and `kelvin.profile` have what layers cost."""
+        return ""
 
     def get_session_options(self) -> SessionOptions:
         return self._options
@@ -278,13 +409,19 @@ class InferenceSession:
             description.metadata.get("versionString", ""), description.user_metadata)
 
 
-def _fed(value: Any) -> Any:
-    """ONNX Runtime takes texts as arrays of them."""
+def _fed(value: Any, feature: Optional[Feature]) -> Any:
+    """ONNX Runtime takes texts as arrays of them, and numbers in lists."""
     if isinstance(value, OrtValue):
         return value.numpy()
     if isinstance(value, np.ndarray) and value.dtype.kind in "OUS":
         return [item.decode() if isinstance(item, bytes) else str(item) for item in value.reshape(-1)]
+    if isinstance(value, (list, tuple)) and feature is not None and feature.type in ("multiArray", "image"):
+        return np.asarray(value, DTYPES.get(feature.dtype or "float32"))
     return value
+
+
+def _type(dtype: str) -> str:
+    return _TYPES.get(dtype, f"tensor({dtype})")
 
 
 def _chosen(providers: Optional[Sequence[Provider]]) -> List[str]:
@@ -301,10 +438,9 @@ def _chosen(providers: Optional[Sequence[Provider]]) -> List[str]:
 
 def _argument(feature: Feature) -> NodeArg:
     if feature.type == "multiArray":
-        dtype = feature.dtype or "float32"
         ranges = feature.size_ranges or [(size, size) for size in feature.shape or ()]
         return NodeArg(
-            feature.name, _TYPES.get(dtype, f"tensor({dtype})"),
+            feature.name, _type(feature.dtype or "float32"),
             [low if low == high else None for low, high in ranges])
     if feature.type == "image":
         channels = 1 if feature.channel_order == "grayscale" else 3
