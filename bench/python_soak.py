@@ -7,12 +7,14 @@ The library is the package's own, or what KELVIN_LIBRARY names.
 """
 
 import argparse
+import collections
 import gc
 import os
 import statistics
 import sys
 import threading
 import time
+import types
 from datetime import date
 
 import numpy as np
@@ -25,6 +27,8 @@ sys.path.insert(0, str(ROOT / "Python"))
 import kelvin  # noqa: E402
 
 DIGITS = ROOT / "Examples/Digits"
+# Of arrays alone: one call predicts from them.
+ATTENTION = ROOT / "Tests/Vectors/Transformers/tiny_vit_torchscript.onnx"
 SAMPLES = 100
 # Memory that is taken once (caches, arenas of malloc) is there by then.
 WARM_UP = 0.2
@@ -67,6 +71,13 @@ def predictions(count):
         "arrays that are copied": lambda: network.predict({"image": arrays[next(turn) % 16][:, ::-1]}),
         "pictures by path, labels out": lambda: classifier.predict({"image": pictures[next(turn) % len(pictures)]}),
         "refused": lambda: refused(network)}
+    attention, small = kelvin.Model(ATTENTION, units="cpu"), [random.random((1, 3, 20, 20), np.float32) for _ in range(16)]
+    held = collections.deque(maxlen=8)
+    ways |= {
+        "by one call, dropped": lambda: attention.predict({"image": small[next(turn) % 16]}),
+        "by one call, the last eight held": lambda: held.append(attention.predict({"image": small[next(turn) % 16]}))}
+    if not isinstance(attention._chosen_call(), types.BuiltinFunctionType):
+        sys.exit("python_soak.py: the package's part in C is not there; dev/package/calls.sh builds it")
     runs = [sampled(f"predictions, {title}", count, way) for title, way in ways.items()]
     batch = [{"image": array} for array in arrays[:8]]
     return [*runs, sampled("predictions, batches of 8", count, lambda: network.predict(batch), 8)]
@@ -91,19 +102,19 @@ def loads(count):
 
 
 def together(count, threads):
-    """The same model from so many threads at once; how many results differ from one thread's."""
+    """Two models, one of them by one call, from so many threads at once; how many results differ from one thread's."""
     random = np.random.default_rng(2)
-    model = kelvin.Model(DIGITS / "Digits.onnx", units="cpu")
-    arrays = [random.random((1, 3, 64, 64), np.float32) for _ in range(64)]
-    expected = [model.predict({"image": array})["probabilities"].copy() for array in arrays]
+    models = [(kelvin.Model(path, units="cpu"), output, [random.random((1, 3, side, side), np.float32) for _ in range(32)])
+              for path, output, side in ((DIGITS / "Digits.onnx", "probabilities", 64), (ATTENTION, "logits", 20))]
+    cases = [(model, output, {"image": array}, model.predict({"image": array})[output].copy())
+             for model, output, arrays in models for array in arrays]
     different, failures = [0] * threads, []
 
     def work(number, begin, end):
         try:
             for index in range(begin, end):
-                place = (number + index) % len(arrays)
-                result = model.predict({"image": arrays[place]})["probabilities"]
-                different[number] += not np.array_equal(result, expected[place])
+                model, output, given, expected = cases[(number + 33 * index) % len(cases)]
+                different[number] += not np.array_equal(model.predict(given)[output], expected)
         except kelvin.KelvinError as error:
             failures.append(str(error))
     part, place = -(-count // threads // SAMPLES), iter(range(10**9))
@@ -129,7 +140,8 @@ def verdict(result):
 
 
 def markdown(result):
-    rows = [report.heading(result, "one process, the embedded digit reader on the CPU"), "",
+    rows = [report.heading(result, "one process, the embedded digit reader on the CPU, and a small "
+                           "model of attention by one call"), "",
             "| What | How many | Each | Resident, first tenth | Last tenth | By the line through the samples | for each |",
             "|---|---|---|---|---|---|---|"]
     for run in result["runs"]:

@@ -131,6 +131,8 @@ class Picture:
     def lend(self, name: str, handle: int, key: bytes) -> None:
         """Lends it to an output of features, to be written to."""
         from ._library import Picture as View
+        if len(self.planes) != 1 or self.planes[0].dtype != np.uint8:
+            raise FeatureError(f"output '{name}': expected a picture of 8 bits a channel, got one of {self.format}")
         if not self.planes[0].flags.writeable:
             raise FeatureError(f"output '{name}': expected memory that can be written to, got a read-only picture")
         frame, plane = self._frame, self._frame.planes[0]

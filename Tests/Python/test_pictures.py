@@ -1,7 +1,6 @@
 """Pictures of every format, read where they lie; picture files; what is refused."""
-import ctypes
+import asyncio
 import gc
-import io
 import pathlib
 import unittest
 from ctypes import byref
@@ -125,6 +124,49 @@ class Formats(unittest.TestCase):
                 model.predict({"image": picture})["classLabel_probs"],
                 model.predict({"image": np.full((9, 7), 90, np.uint8)})["classLabel_probs"])
             self.assertEqual(np.unique(kelvin.Picture.read(picture.encode()).planes[0]).tolist(), [90])
+
+
+class Outputs(unittest.TestCase):
+    # negative = 255 - picture, both 6 by 4 pixels in RGB.
+    MODEL = ROOT / "Tests/Python/negative.mlmodel"
+
+    def test_a_picture_is_written_where_it_lies(self):
+        model = kelvin.Model(self.MODEL, units="cpu")
+        given = np.random.default_rng(6).integers(0, 256, (4, 6, 3), np.uint8)
+        np.testing.assert_array_equal(np.asarray(model.predict({"picture": given})["negative"]), 255 - given)
+        for name, order in {"rgb8": (0, 1, 2), "rgba8": (0, 1, 2), "bgra8": (2, 1, 0), "argb8": (1, 2, 3)}.items():
+            channels = pictures.FORMATS[name][2]
+            place = apart(np.zeros((4, 6, channels), np.uint8))
+            picture = kelvin.Picture(name, place)
+            self.assertIs(model.predict({"picture": given}, outputs={"negative": picture})["negative"], picture)
+            np.testing.assert_array_equal(place[:, :, order], 255 - given)
+            if channels == 4:
+                alpha = 0 if name == "argb8" else 3
+                self.assertEqual(np.unique(place[:, :, alpha]).tolist(), [255])
+            # What lies between the rows is not touched.
+            self.assertEqual(place.base[:, 6:].max(), 0)
+
+    def test_a_batch_and_a_task_take_pictures_too(self):
+        model = kelvin.Model(self.MODEL, units="cpu")
+        given = [np.full((4, 6), level, np.uint8) for level in (0, 60, 255)]
+        items = [{"picture": kelvin.Picture("gray8", levels)} for levels in given]
+        results = [*model.predict(items), *(asyncio.run(model.predict_async(item)) for item in items)]
+        for result, levels in zip(results, [*given, *given]):
+            np.testing.assert_array_equal(np.asarray(result["negative"]), np.dstack([255 - levels] * 3))
+
+    def test_pictures_that_nothing_can_be_written_to(self):
+        model, given = kelvin.Model(self.MODEL, units="cpu"), np.zeros((4, 6, 3), np.uint8)
+        fixed = given.copy()
+        fixed.flags.writeable = False
+        for words, picture in {
+                "read-only": kelvin.Picture("rgb8", fixed),
+                "6x4 pixels, got 6x6": kelvin.Picture("rgb8", np.zeros((6, 6, 3), "u1")),
+                "colour picture": kelvin.Picture("gray8", np.zeros((4, 6), np.uint8)),
+                "8 bits a channel, got one of rgba32_float": kelvin.Picture("rgba32_float", np.zeros((4, 6, 4), np.float32)),
+                "of ycbcr601_full": kelvin.Picture("ycbcr601_full", np.zeros((4, 6), "u1"), np.zeros((2, 3, 2), "u1"))}.items():
+            with self.subTest(words), self.assertRaises(kelvin.FeatureError) as caught:
+                model.predict({"picture": given}, outputs={"negative": picture})
+            self.assertIn(words, str(caught.exception))
 
 
 class Refusals(unittest.TestCase):
