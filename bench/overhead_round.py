@@ -67,8 +67,10 @@ def main():
     target = {name: np.zeros_like(value) for name, value in model.predict(given).items()}
     ways = calls(arguments.library, model, given, target)
     seconds, memory = {name: [] for name in ways}, np.ones(arguments.cold // 8)
-    for index in range(WARM_UP + arguments.iterations):
-        for name in ways if index % 2 == 0 else reversed(ways):
+    order = np.random.default_rng(2)
+    for _ in range(WARM_UP + arguments.iterations):
+        # What runs twice in a row has its code in the caches still: each comes after each of the others as often.
+        for name in order.permutation(list(ways)):
             memory.sum()
             seconds[name].append(ways[name]())
     if min(map(min, seconds.values())) < 0:

@@ -59,6 +59,20 @@ import Testing
     #expect(result.output.split(separator: "\n").first?.hasSuffix("seven") == true, "\(result.output)")
   }
 
+  @Test func theExampleInCNamesWhatIsInEveryFrameOfAVideo() {
+    // Two frames alike, another, and the beginning of a fourth.
+    let bytes = 71 * 69 + 72 * 35
+    let folder = TemporaryFolder()
+    let frames = "\(folder.path)/frames.nv12"
+    let written = Shell.run(
+      "{ head -c \(2 * bytes) /dev/zero; head -c \(bytes) /dev/zero | tr '\\000' '\\200'; echo; } > '\(frames)'")
+    #expect(written.status == 0, "\(written.output)")
+    let result = run("Examples/C/video.c", "'\(Self.digits)' image 71 69 < '\(frames)'")
+    #expect(result.status == 0, "\(result.output)")
+    let lines = result.output.split(separator: "\n").map { $0.split(separator: " ").dropFirst().joined(separator: " ") }
+    #expect(lines.count == 3 && lines[0] == lines[1] && lines[1] != lines[2], "\(result.output)")
+  }
+
   @Test func theExampleInCPlusPlusPredictsFromFourThreads() {
     let result = run("Examples/C/threads.cpp", "'\(Self.network)'", compiler: "clang++ -std=c++17")
     #expect(result.status == 0, "\(result.output)")
