@@ -1,3 +1,4 @@
+#if CoreML
 extension MILOperation {
   /// What it reads and how, blocks included.
   ///
@@ -62,3 +63,4 @@ extension MILFunction {
     return function
   }
 }
+#endif

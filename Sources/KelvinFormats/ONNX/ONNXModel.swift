@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// A `ModelProto`.
@@ -343,3 +344,4 @@ struct ONNXValueInfo {
     return sizes
   }
 }
+#endif

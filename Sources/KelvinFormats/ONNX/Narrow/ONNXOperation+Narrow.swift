@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXOperation {
@@ -73,3 +74,4 @@ extension Emitter {
     return try add(Gather(axis: place), parameter, places, step: "\(step)_of_block")
   }
 }
+#endif

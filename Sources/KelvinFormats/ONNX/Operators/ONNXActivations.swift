@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -134,3 +135,4 @@ extension Emitter {
     return try binary(.multiply, x, unary(.sigmoid, scaled, step: "sigmoid"), step: step)
   }
 }
+#endif

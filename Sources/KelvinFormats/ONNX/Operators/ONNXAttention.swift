@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -117,3 +118,4 @@ extension ONNXOperation {
     return allowed
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -38,3 +39,4 @@ extension ONNXOperation {
     return result
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -68,3 +69,4 @@ extension ONNXMapper {
     return [try c.emitter.add(Reduce(takesLargest ? .maximum : .mean, axes: [3, 5], keepsDimensions: false), parts)]
   }
 }
+#endif

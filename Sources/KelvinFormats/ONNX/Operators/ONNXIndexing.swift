@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -88,3 +89,4 @@ extension ONNXOperation {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -45,3 +46,4 @@ extension ONNXMapper {
     ]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -172,3 +173,4 @@ extension ONNXOperation {
     }
   }
 }
+#endif

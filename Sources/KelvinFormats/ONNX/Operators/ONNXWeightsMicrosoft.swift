@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Products with weights of few bits, and rows of such tables: ONNX Runtime's `ContribOperators.md`. The weights stay
@@ -185,3 +186,4 @@ extension Emitter {
     return try reshape(parts, Shape(sizes.dimensions.dropLast() + [width * count]), step: step)
   }
 }
+#endif
