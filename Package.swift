@@ -12,6 +12,10 @@ let strict: [SwiftSetting] = [
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// Needed only where the package's trait is on.
+func only(_ trait: String, _ name: String) -> Target.Dependency {
+  .target(name: name, condition: .when(traits: [trait]))
+}
 func c(_ name: String, linking libraries: String...) -> Target {
   .target(
     name: name,
@@ -66,6 +70,18 @@ let package = Package(
         .executable(name: "kelvin", targets: ["kelvin"]),
         .library(name: "KelvinC", type: .dynamic, targets: ["KelvinC"]),
       ]),
+  traits: [
+    .trait(name: "CoreML", description: "Core ML's models."),
+    .trait(name: "ONNX", description: "ONNX models."),
+    .trait(name: "GPU", description: "The devices vulkan and opencl."),
+    .trait(
+      name: "Measuring",
+      description: "Profiles, benchmarks, advice, compute plans to look at, frame streams, heat, pages in HTML."),
+    .trait(
+      name: "Collections", description: "Indexes of folders of pictures, their sheets, and evaluations.",
+      enabledTraits: ["Measuring"]),
+    .default(enabledTraits: ["CoreML", "ONNX", "GPU", "Measuring", "Collections"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
   ],
@@ -113,16 +129,17 @@ let package = Package(
     swift(
       "KelvinEngine", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinPasses", "KelvinFormats",
       "KelvinDevices",
-      "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinMeasurements",
-      "KelvinRuntime", "KelvinFeatures"),
+      "KelvinReference", "KelvinCPU", only("GPU", "KelvinVulkan"), only("GPU", "KelvinOpenCL"), "KelvinPlanning",
+      "KelvinMeasurements", "KelvinRuntime", "KelvinFeatures"),
     swift(
       "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinImages", "KelvinPasses", "KelvinFormats",
-      "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport",
-      "KelvinRuntime", "KelvinProfiler", "KelvinStreams", "KelvinBench", "KelvinFeatures", "KelvinEngine"),
+      "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal",
+      only("Measuring", "KelvinReport"), "KelvinRuntime", only("Measuring", "KelvinProfiler"),
+      only("Measuring", "KelvinStreams"), only("Measuring", "KelvinBench"), "KelvinFeatures", "KelvinEngine"),
     swift(
-      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps", "KelvinEvaluation", "KelvinIndex",
-      "KelvinImages",
-      "KelvinRuntime", "KelvinReport", "KelvinEngine"),
+      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinSteps",
+      only("Collections", "KelvinEvaluation"), only("Collections", "KelvinIndex"), "KelvinImages", "KelvinRuntime",
+      only("Collections", "KelvinReport"), "KelvinEngine"),
     swift("KelvinText", "Kelvin", "KelvinBasics"),
     .target(
       name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics", "KelvinImages"] + locks, swiftSettings: strict,

@@ -56,6 +56,11 @@ def faults(tree):
         yield (
             rules.rows_of_the_design, {"manifest": with_needs(manifest, name, also(need))},
             f"{rules.DESIGN}: {name} needs {need}")
+    unwrapped = "Sources/KelvinFormats/ONNX/Planted.swift"
+    yield rules.folders_of_traits, {"files": {unwrapped: "let planted = 1\n"}}, f"{unwrapped}: is not wrapped in #if ONNX"
+    yield (
+        rules.folders_of_traits, {"manifest": manifest | {"traits": [{"name": "Planted"}]}},
+        f"{rules.DESIGN}: the table of what may be left out has no row for Planted")
     yield (
         rules.rows_of_the_design, {"files": {rules.DESIGN: tree.text(rules.DESIGN).replace("`KelvinImages`", "")}},
         f"{rules.DESIGN}: the table of rooms has no row for KelvinImages")

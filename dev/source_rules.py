@@ -204,10 +204,30 @@ def measured_processes(tree):
                     yield f"{path}:{number}: measures a process that other tests share: use OwnProcess"
 
 
+def folders_of_traits(tree):
+    """Every file of a folder that belongs to a trait is left out without it."""
+    traits = {trait["name"] for trait in tree.manifest.get("traits", [])} - {"default"}
+    told = set()
+    section = tree.text(DESIGN).split("## What may be left out", 1)[-1].split("\n## ")[0]
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) != 5 or cells[1] not in traits:
+            continue
+        told.add(cells[1])
+        for folder in filter(None, cells[3].split(", ")):
+            for path in tree.under(folder, ".swift"):
+                text = tree.text(path)
+                if text and not (text.startswith(f"#if {cells[1]}\n") and text.endswith("\n#endif\n")):
+                    yield f"{path}: is not wrapped in #if {cells[1]}, to whose trait its folder belongs"
+    for trait in sorted(traits - told):
+        yield f"{DESIGN}: the table of what may be left out has no row for {trait}"
+
+
 RULES = [
     file_sizes, foundation, declared_imports, imported_declarations, rows_of_the_manifest, rows_of_the_design,
     planning_knows_only_values, conformance_is_for_tests, the_command_line_is_a_client,
     operators_lie_in_files_of_their_names, build_products, measured_processes,
+    folders_of_traits,
 ]
 
 

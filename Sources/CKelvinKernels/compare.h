@@ -4,63 +4,90 @@
 #include "ck_elements.h"
 #include "simd.h"
 
-#define COMPARE_LOOP(x_step, y_step, op) \
-  for (size_t i = 0; i < count; i++) z[i] = x[i * x_step] op y[i * y_step];
-
-#define COMPARE_STEPS(op)                          \
-  if (x_step && y_step) COMPARE_LOOP(1, 1, op)     \
-  else if (x_step) COMPARE_LOOP(1, 0, op)          \
-  else if (y_step) COMPARE_LOOP(0, 1, op)          \
-  else COMPARE_LOOP(0, 0, op)                      \
-  break;
-
-#define COMPARE_SPAN(type)                                                                                     \
-  static void CK_NAME(compare_##type)(                                                                         \
-    ck_compare function, const type *x, size_t x_step, const type *y, size_t y_step, uint8_t *z,            \
-    size_t count) {                                                                                            \
-    switch (function) {                                                                                        \
-    case ck_compare_equal: COMPARE_STEPS(==)                                                                           \
-    case ck_compare_not_equal: COMPARE_STEPS(!=)                                                                       \
-    case ck_compare_less: COMPARE_STEPS(<)                                                                             \
-    case ck_compare_less_or_equal: COMPARE_STEPS(<=)                                                                   \
-    default: break;                                                                                            \
-    }                                                                                                          \
+/* `x op y` of elements of which x, y or both walk, or its opposite where `flip` is 1. */
+#define COMPARE_ORDER(name, type, op)                                                                                \
+  static __attribute__((noinline)) void CK_NAME(name##_##type)(                                                      \
+    const type *x, size_t x_step, const type *y, size_t y_step, uint8_t *z, size_t count, uint8_t flip) {            \
+    if (x_step && y_step)                                                                                            \
+      for (size_t i = 0; i < count; i++) z[i] = (x[i] op y[i]) ^ flip;                                               \
+    else if (x_step)                                                                                                 \
+      for (size_t i = 0; i < count; i++) z[i] = (x[i] op y[0]) ^ flip;                                               \
+    else                                                                                                             \
+      for (size_t i = 0; i < count; i++) z[i] = (x[0] op y[i]) ^ flip;                                               \
   }
-COMPARE_SPAN(float)
-COMPARE_SPAN(double)
-COMPARE_SPAN(int8_t)
-COMPARE_SPAN(int16_t)
-COMPARE_SPAN(int32_t)
-COMPARE_SPAN(int64_t)
-COMPARE_SPAN(uint8_t)
-COMPARE_SPAN(uint16_t)
-COMPARE_SPAN(uint32_t)
-COMPARE_SPAN(uint64_t)
+
+/* Whether elements are equal, where x walks, or whether they are not where `flip` is 1. */
+#define COMPARE_EQUAL(type)                                                                                          \
+  static __attribute__((noinline)) void CK_NAME(equal_##type)(                                                       \
+    const type *x, const type *y, size_t y_step, uint8_t *z, size_t count, uint8_t flip) {                           \
+    if (y_step)                                                                                                      \
+      for (size_t i = 0; i < count; i++) z[i] = (x[i] == y[i]) ^ flip;                                               \
+    else                                                                                                             \
+      for (size_t i = 0; i < count; i++) z[i] = (x[i] == y[0]) ^ flip;                                               \
+  }
+
+#define COMPARE_FLOATS(type) COMPARE_EQUAL(type) COMPARE_ORDER(less, type, <) COMPARE_ORDER(less_or_equal, type, <=)
+COMPARE_FLOATS(float)
+COMPARE_FLOATS(double)
+#define COMPARE_INTEGERS(bits)                                                                                       \
+  COMPARE_EQUAL(uint##bits##_t) COMPARE_ORDER(less, int##bits##_t, <) COMPARE_ORDER(less, uint##bits##_t, <)
+COMPARE_INTEGERS(8)
+COMPARE_INTEGERS(16)
+COMPARE_INTEGERS(32)
+COMPARE_INTEGERS(64)
 
 static void CK_NAME(ck_compare)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_compare_args *c = args;
-  size_t last = c->rank - 1;
+  size_t last = c->rank - 1, x_step = c->x_strides[last], y_step = c->y_strides[last];
   const size_t *strides[] = {c->x_strides, c->y_strides};
-#define COMPARE_CALL(type)                                                                        \
-  CK_NAME(compare_##type)(                                                                        \
-    c->function, (const type *)c->x + span.operands[0], c->x_strides[last],                       \
-    (const type *)c->y + span.operands[1], c->y_strides[last], c->z + span.result, span.count);   \
+  bool tells_equal = c->function == ck_compare_equal || c->function == ck_compare_not_equal;
+  bool is_less = c->function == ck_compare_less, repeats = !x_step && !y_step;
+  /* Of equal ones, those that walk come first. */
+  bool swaps = tells_equal && !x_step;
+#define COMPARE_OPERANDS(type) \
+  const type *x = (const type *)c->x + span.operands[0], *y = (const type *)c->y + span.operands[1];
+/* Bits are equal whatever their sign. */
+#define COMPARE_EQUAL_CALL(type)                                                                                     \
+  {                                                                                                                  \
+    COMPARE_OPERANDS(type)                                                                                           \
+    CK_NAME(equal_##type)(swaps ? y : x, swaps ? x : y, swaps ? x_step : y_step, z, count, flip);                    \
+  }
+#define COMPARE_FLOATS_CALL(type)                                                                                    \
+  if (tells_equal) COMPARE_EQUAL_CALL(type)                                                                          \
+  else {                                                                                                             \
+    COMPARE_OPERANDS(type)                                                                                           \
+    if (is_less) CK_NAME(less_##type)(x, x_step, y, y_step, z, count, 0);                                            \
+    else CK_NAME(less_or_equal_##type)(x, x_step, y, y_step, z, count, 0);                                           \
+  }                                                                                                                  \
   break;
+/* x <= y where y < x does not hold, for whole numbers. */
+#define COMPARE_INTEGERS_CALL(type, equal)                                                                           \
+  if (tells_equal) COMPARE_EQUAL_CALL(equal)                                                                         \
+  else {                                                                                                             \
+    COMPARE_OPERANDS(type)                                                                                           \
+    if (is_less) CK_NAME(less_##type)(x, x_step, y, y_step, z, count, 0);                                            \
+    else CK_NAME(less_##type)(y, y_step, x, x_step, z, count, 1);                                                    \
+  }                                                                                                                  \
+  break;
+  uint8_t flip = c->function == ck_compare_not_equal;
   for (size_t item = begin; item < end; item++) {
     broadcast_span span = broadcast_item(item, c->rank, c->sizes, strides, 2);
+    uint8_t *z = c->z + span.result;
+    size_t count = repeats ? 1 : span.count;
     switch (c->type) {
-    case ck_float32: COMPARE_CALL(float)
-    case ck_float64: COMPARE_CALL(double)
-    case ck_int8: COMPARE_CALL(int8_t)
-    case ck_int16: COMPARE_CALL(int16_t)
-    case ck_int32: COMPARE_CALL(int32_t)
-    case ck_int64: COMPARE_CALL(int64_t)
-    case ck_uint16: COMPARE_CALL(uint16_t)
-    case ck_uint32: COMPARE_CALL(uint32_t)
-    case ck_uint64: COMPARE_CALL(uint64_t)
-    default: COMPARE_CALL(uint8_t)
+    case ck_float32: COMPARE_FLOATS_CALL(float)
+    case ck_float64: COMPARE_FLOATS_CALL(double)
+    case ck_int8: COMPARE_INTEGERS_CALL(int8_t, uint8_t)
+    case ck_int16: COMPARE_INTEGERS_CALL(int16_t, uint16_t)
+    case ck_int32: COMPARE_INTEGERS_CALL(int32_t, uint32_t)
+    case ck_int64: COMPARE_INTEGERS_CALL(int64_t, uint64_t)
+    case ck_uint16: COMPARE_INTEGERS_CALL(uint16_t, uint16_t)
+    case ck_uint32: COMPARE_INTEGERS_CALL(uint32_t, uint32_t)
+    case ck_uint64: COMPARE_INTEGERS_CALL(uint64_t, uint64_t)
+    default: COMPARE_INTEGERS_CALL(uint8_t, uint8_t)
     }
+    if (repeats) memset(z, z[0], span.count);
   }
 }
 

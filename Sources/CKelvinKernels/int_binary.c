@@ -41,26 +41,70 @@ static inline int64_t integer_apply(const size_t function, int64_t x, int64_t y)
 #define INTEGER_LOOP(type, function, x_step, y_step) \
   for (size_t i = 0; i < count; i++) z[i] = (type)integer_apply(function, x[i * x_step], y[i * y_step]);
 
-#define INTEGER_CASE(type, function)                                                                                       \
+/* x walks. */
+#define INTEGER_CASE(type, function)                             \
   case function:                                                 \
-    if (x_step && y_step) INTEGER_LOOP(type, function, 1, 1)     \
-    else if (x_step) INTEGER_LOOP(type, function, 1, 0)          \
-    else if (y_step) INTEGER_LOOP(type, function, 0, 1)          \
-    else INTEGER_LOOP(type, function, 0, 0)                      \
+    if (y_step) INTEGER_LOOP(type, function, 1, 1)               \
+    else INTEGER_LOOP(type, function, 1, 0)                      \
     break;
 
-#define INTEGER_SPAN(type, number)                                                                                  \
-  static void integer_span_##type(                                                                                  \
+/* What gives the same bits of signed and unsigned elements. One operand walks at least. */
+#define INTEGER_BITS(type)                                                                                          \
+  static __attribute__((noinline)) void integer_bits_##type(                                                                                  \
     size_t function, const type *x, size_t x_step, const type *y, size_t y_step, type *z, size_t count) {           \
+    if (!x_step) {                                                                                                  \
+      if (function == ck_binary_subtract) {                                                                         \
+        INTEGER_LOOP(type, ck_binary_subtract, 0, 1)                                                                \
+        return;                                                                                                     \
+      }                                                                                                             \
+      const type *constant = x;                                                                                     \
+      x = y, y = constant, y_step = 0;                                                                              \
+    }                                                                                                               \
     switch (function) {                                                                                             \
       INTEGER_CASE(type, ck_binary_add)                                                                             \
       INTEGER_CASE(type, ck_binary_subtract)                                                                        \
       INTEGER_CASE(type, ck_binary_multiply)                                                                        \
-      INTEGER_CASE(type, ck_binary_minimum)                                                                         \
-      INTEGER_CASE(type, ck_binary_maximum)                                                                         \
       INTEGER_CASE(type, ck_binary_logical_and)                                                                     \
       INTEGER_CASE(type, ck_binary_logical_or)                                                                      \
       INTEGER_CASE(type, ck_binary_logical_xor)                                                                     \
+    }                                                                                                               \
+  }
+INTEGER_BITS(uint8_t)
+INTEGER_BITS(uint16_t)
+INTEGER_BITS(uint32_t)
+INTEGER_BITS(uint64_t)
+
+#define INTEGER_BITS_CALL(type) \
+  integer_bits_##type(function, (const type *)x, x_step, (const type *)y, y_step, (type *)z, count)
+
+#define INTEGER_SPAN(type, number)                                                                                  \
+  static void integer_span_##type(                                                                                  \
+    size_t function, const type *x, size_t x_step, const type *y, size_t y_step, type *z, size_t count) {           \
+    switch (x_step || y_step ? function : ck_binary_divide) {                                                       \
+    case ck_binary_add:                                                                                             \
+    case ck_binary_subtract:                                                                                        \
+    case ck_binary_multiply:                                                                                        \
+    case ck_binary_logical_and:                                                                                     \
+    case ck_binary_logical_or:                                                                                      \
+    case ck_binary_logical_xor:                                                                                     \
+      switch (sizeof(type)) {                                                                                       \
+      case 1: INTEGER_BITS_CALL(uint8_t); break;                                                                    \
+      case 2: INTEGER_BITS_CALL(uint16_t); break;                                                                   \
+      case 4: INTEGER_BITS_CALL(uint32_t); break;                                                                   \
+      default: INTEGER_BITS_CALL(uint64_t);                                                                         \
+      }                                                                                                             \
+      break;                                                                                                        \
+    case ck_binary_minimum:                                                                                         \
+    case ck_binary_maximum:                                                                                         \
+      if (!x_step) {                                                                                                \
+        const type *constant = x;                                                                                   \
+        x = y, y = constant, y_step = 0;                                                                            \
+      }                                                                                                             \
+      switch (function) {                                                                                           \
+        INTEGER_CASE(type, ck_binary_minimum)                                                                       \
+        INTEGER_CASE(type, ck_binary_maximum)                                                                       \
+      }                                                                                                             \
+      break;                                                                                                        \
     default:                                                                                                        \
       for (size_t i = 0; i < count; i++) z[i] = (type)integer_apply(function, x[i * x_step], y[i * y_step]);        \
     }                                                                                                               \

@@ -1,10 +1,15 @@
 /// What models of each format may consist of, by the format's own names, in their order.
 package enum FormatOperations {
+  #if ONNX
   /// ONNX operators, with their domain where it is not the standard one.
   package static let onnx: [String] =
     Set(ONNXMapper.byName.keys).union(ONNXControl.byName.keys).union(ONNXSequence.byName.keys)
     .union(ONNXHostMapper.byName.keys).union(ONNXSpelling.byName.keys).sorted()
+  #else
+  package static let onnx: [String] = []
+  #endif
 
+  #if CoreML
   /// Operations of ML Programs, without the versions in which they are defined. `const` and `classify` are part of a
   /// program's structure.
   package static let mlProgram: [String] =
@@ -17,4 +22,9 @@ package enum FormatOperations {
   /// Kinds of Core ML models.
   package static let models: [String] =
     CoreMLSchema.modelTypes.filter { StageReader.isKnown($0.key) }.values.sorted()
+  #else
+  package static let mlProgram: [String] = []
+  package static let neuralNetwork: [String] = []
+  package static let models: [String] = []
+  #endif
 }

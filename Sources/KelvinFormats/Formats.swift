@@ -9,7 +9,19 @@ package struct Format: Sendable {
 }
 
 /// Every format there is, in the order in which they are asked.
-package let formats: [Format] = [.onnx, .mlPackage, .compiledCoreML, .mlModel]
+package let formats: [Format] = onnxFormats + coreMLFormats
+
+#if ONNX
+private let onnxFormats: [Format] = [.onnx]
+#else
+private let onnxFormats: [Format] = [.absentONNX]
+#endif
+
+#if CoreML
+private let coreMLFormats: [Format] = [.mlPackage, .compiledCoreML, .mlModel]
+#else
+private let coreMLFormats: [Format] = [.absentCoreML]
+#endif
 
 /// Reads a model file or package. Its weights stay in the mapped file.
 ///

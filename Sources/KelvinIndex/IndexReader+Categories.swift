@@ -1,3 +1,5 @@
+package import KelvinSteps
+
 extension IndexReader {
   /// Which labels pictures have as their surest, the most frequent first.
   ///

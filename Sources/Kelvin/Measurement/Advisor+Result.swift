@@ -1,3 +1,4 @@
+#if Measuring
 public import FoundationEssentials
 import KelvinBench
 public import KelvinFeatures
@@ -113,3 +114,4 @@ extension Advisor {
     public func htmlReport() -> String { advice.report().map { HTMLReport.render($0) } ?? "" }
   }
 }
+#endif

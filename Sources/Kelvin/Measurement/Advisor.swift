@@ -1,3 +1,4 @@
+#if Measuring
 public import FoundationEssentials
 import KelvinBench
 import KelvinDevices
@@ -165,3 +166,4 @@ public struct Advisor: Hashable, Sendable {
     return candidates
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 import KelvinBench
 import KelvinDevices
 import KelvinEngine
@@ -49,3 +50,4 @@ extension LoadedModel {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 public import FoundationEssentials
 import KelvinBench
 public import KelvinFeatures
@@ -223,3 +224,4 @@ extension Benchmark.Measurement {
     disturbedWindows = (result.disturbedWindows, result.windows)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 public import FoundationEssentials
 import KelvinBench
 import KelvinDevices
@@ -183,11 +184,4 @@ extension Benchmark.Configuration {
     return sized
   }
 }
-
-extension ThermalEnvelope {
-  /// The envelope of a name or a file, else that of this machine's class; a guest has its share of it.
-  init(choosing name: String?) throws {
-    let machine = MachineDescription(SystemFiles())
-    self = try name.map { try ThermalEnvelope(named: $0).share(of: machine) } ?? .assumed(for: machine)
-  }
-}
+#endif

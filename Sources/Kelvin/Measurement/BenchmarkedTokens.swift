@@ -1,3 +1,4 @@
+#if Measuring
 import KelvinBasics
 import KelvinBench
 import KelvinEngine
@@ -108,3 +109,4 @@ private final class MeasuredSequence: TokenReader {
     throw ModelError(.device, remark)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 import FoundationEssentials
 import Glibc
 import KelvinBasics
@@ -45,3 +46,4 @@ final class JournalFile {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 import KelvinMeasurements
 
 /// A number that was measured, and how far it can be trusted.
@@ -39,3 +40,4 @@ public struct LatencySummary: Hashable, Sendable {
     count = statistics.count
   }
 }
+#endif

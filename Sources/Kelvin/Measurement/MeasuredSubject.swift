@@ -1,3 +1,4 @@
+#if Measuring
 import FoundationEssentials
 import KelvinBasics
 import KelvinBench
@@ -76,3 +77,4 @@ struct MeasuredSubject {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 import KelvinBasics
 import KelvinMeasurements
 
@@ -66,3 +67,4 @@ extension MeasurementProgress.Row {
     ]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 package import KelvinFeatures
 import KelvinEngine
 import KelvinMeasurements
@@ -34,3 +35,4 @@ extension Model {
     }
   }
 }
+#endif

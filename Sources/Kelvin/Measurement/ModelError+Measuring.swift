@@ -1,3 +1,4 @@
+#if Measuring
 import KelvinBench
 import KelvinEngine
 import KelvinFeatures
@@ -29,3 +30,4 @@ extension BenchmarkError {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 import FoundationEssentials
 import KelvinRuntime
 
@@ -13,3 +14,4 @@ extension ModelContext {
     return plan.withUnsafeBytes { directory.write(name, [$0]) } ? "\(directory.path)/\(name)" : nil
   }
 }
+#endif

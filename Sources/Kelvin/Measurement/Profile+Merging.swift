@@ -1,3 +1,4 @@
+#if Measuring
 package import FoundationEssentials
 import KelvinBasics
 import KelvinEngine
@@ -38,3 +39,4 @@ extension Profile {
     }
   }
 }
+#endif

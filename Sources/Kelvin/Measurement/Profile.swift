@@ -1,3 +1,4 @@
+#if Measuring
 public import FoundationEssentials
 import KelvinBench
 import KelvinDevices
@@ -228,3 +229,4 @@ package enum ReportDate {
     return String(text.prefix(16)).split(separator: "T").joined(separator: " ") + " UTC"
   }
 }
+#endif

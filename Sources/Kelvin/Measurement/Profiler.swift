@@ -1,3 +1,4 @@
+#if Measuring
 public import FoundationEssentials
 import KelvinDevices
 import KelvinEngine
@@ -140,3 +141,4 @@ public struct Profiler: Hashable, Sendable {
     return measured
   }
 }
+#endif

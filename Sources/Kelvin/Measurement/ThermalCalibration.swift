@@ -1,3 +1,4 @@
+#if Measuring
 public import FoundationEssentials
 import KelvinBasics
 import KelvinBench
@@ -163,3 +164,4 @@ private final class ModelLoad {
     if let error = work.failure.withLock(\.self) { throw error }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 import Dispatch
 public import FoundationEssentials
 import KelvinEngine
@@ -95,3 +96,4 @@ public final class ThermalMonitor: Sendable {
     return monitor.withLock { ThermalReading($0.sample(at: now)) }
   }
 }
+#endif

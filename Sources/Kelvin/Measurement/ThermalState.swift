@@ -1,3 +1,4 @@
+#if Measuring
 import KelvinThermal
 
 /// How hot the machine runs, with the meaning of Apple's `ProcessInfo.ThermalState`.
@@ -53,3 +54,4 @@ public struct ThermalReading: Hashable, Sendable {
   /// Seconds until headroom is 1.0 at the present load, by the model; nil where that never happens.
   public var timeToLimit: Double? { report.timeToLimit }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 public import FoundationEssentials
 import KelvinBench
 public import KelvinFeatures
@@ -176,3 +177,4 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
     }
   }
 }
+#endif

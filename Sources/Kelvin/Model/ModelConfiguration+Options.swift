@@ -110,3 +110,11 @@ struct PowerBudget {
       + "\(spare) W above idle for ever"
   }
 }
+
+extension ThermalEnvelope {
+  /// The envelope of a name or a file, else that of this machine's class; a guest has its share of it.
+  init(choosing name: String?) throws {
+    let machine = MachineDescription(SystemFiles())
+    self = try name.map { try ThermalEnvelope(named: $0).share(of: machine) } ?? .assumed(for: machine)
+  }
+}

@@ -1,11 +1,8 @@
-package import FoundationEssentials
-import KelvinBench
 import KelvinEngine
 package import KelvinFeatures
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiler
 import KelvinRuntime
 
 extension ComputePlan {
@@ -33,63 +30,19 @@ extension ComputePlan {
     self = try ModelError.wrapping {
       let loaded = try LoadedModel(program: file.program, options: settled)
       var explanations: [PlanExplanation] = []
-      var trials: [PlanTrial?] = []
+      var trials: [TrialReport?] = []
       for graph in loaded.shownGraphs {
         var explanation = try graph.explain()
         let tried = try Self.run(trial, loaded, graph, explanation)
         if let tried, graph.options.request.goal == .latency {
-          explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.record.reason)")
+          explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.report.record.reason)")
         }
         explanations.append(explanation)
-        trials.append(tried)
+        trials.append(tried?.report)
       }
       let notes = try loaded.keep(trials.compactMap { $0?.record })
       return try ComputePlan(loaded, explanations, budget: budget, trials: trials, notes: notes)
     }
-  }
-
-  private static func run(
-    _ trial: Trial, _ loaded: LoadedModel, _ graph: LoadedGraph, _ explanation: PlanExplanation
-  ) throws -> PlanTrial? {
-    guard case .onMadeUpInputs(let seed) = trial, loaded.whatIf == nil, graph.options.plan == nil else { return nil }
-    return try PlanTrial.run(
-      graph.context, explanation, graph.options.request, inputs: try loaded.madeUpTensors(for: graph, seed: seed))
-  }
-}
-
-extension FunctionPlanDocument {
-  /// Plans a graph that only a profile knows, on the profile's devices.
-  ///
-  /// - Parameters:
-  ///   - model: its name in the profile; nil where there is but one.
-  ///   - configuration: names the profile.
-  /// - Throws: `ModelError` where no profile is named, or it holds no such graph.
-  package init(ofProfile model: String?, configuration: ModelConfiguration) throws(ModelError) {
-    let options = try configuration.options()
-    let budget = try configuration.powerBudget()
-    guard let profile = options.profile else {
-      throw ModelError(.parameters, "a plan without a model needs a profile with the model's graph in it")
-    }
-    self = try ModelError.wrapping {
-      var request = options.request
-      let whole = CostSheet(profile)
-      let inventory = try DeviceInventory(whatIf: whole, threads: request.threads)
-      let planner = try ProfilePlanner(try whole.with(links: options.links, devices: inventory), model: model)
-      request.threads = planner.model.threads
-      let explanation = try planner.explain(request)
-      let plan = planner.plan(explanation, request)
-      let part = PlanDocument(
-        planner, of: profile, explanation, plan, request,
-        whatIf: WhatIf(profile, inventory: deviceInventory, links: options.links), budget: budget?.text)
-      return FunctionPlanDocument(plan, [part])
-    }
-  }
-
-  /// Whether a profile holds graphs, so that a plan needs no model file.
-  ///
-  /// - Throws: `ModelError` where the profile cannot be read.
-  package static func canPlan(fromProfile url: URL) throws(ModelError) -> Bool {
-    !(try ModelConfiguration.measuredProfile(url.relativePath)).models.isEmpty
   }
 }
 

@@ -1,6 +1,5 @@
 public import FoundationEssentials
 import KelvinBasics
-import KelvinBench
 import KelvinDevices
 import KelvinEngine
 public import KelvinFeatures
@@ -83,7 +82,7 @@ public struct ComputePlan: Sendable {
   ///   - trials: of the same; none for none.
   ///   - notes: what else the user should know.
   init(
-    _ loaded: LoadedModel, _ explanations: [PlanExplanation], budget: PowerBudget? = nil, trials: [PlanTrial?] = [],
+    _ loaded: LoadedModel, _ explanations: [PlanExplanation], budget: PowerBudget? = nil, trials: [TrialReport?] = [],
     notes: [String] = []
   ) throws {
     let shown = loaded.shownGraphs
@@ -209,9 +208,11 @@ extension ComputePlan {
 }
 
 extension ComputePlan {
+  #if Measuring
   /// A self-contained HTML page: the placement as a graph, what every layer costs on each device, and why it runs where
   /// it does.
   public func htmlReport() -> String { document.page() }
+  #endif
 
   /// The plan and all that is known of it as one JSON document, as `kelvin plan --json` prints it; seconds, bytes and
   /// joules.

@@ -1,13 +1,10 @@
 package import FoundationEssentials
 import KelvinBasics
-import KelvinBench
 import KelvinDevices
 import KelvinEngine
 package import KelvinFeatures
 import KelvinMeasurements
 import KelvinPlanning
-import KelvinProfiler
-import KelvinReport
 import KelvinRuntime
 
 /// The plans of a function's graphs, in the order in which these run: as JSON, as text, as a page, and as the plan file.
@@ -43,32 +40,6 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     return ([head.paragraph(width: width)] + sections).joined(separator: "\n")
   }
 
-  /// A page to look at: the placement as a graph, and what every layer costs where.
-  package func page() -> String {
-    let (machine, inventory) = (parts[0].machine, parts[0].inventory)
-    let devices = machine == nil ? inventory.openDevices : inventory.devices
-    return HTMLReport.render(
-      ReportInput(
-        plan: plan,
-        parts: parts.map { part in
-          (
-            plan: part.plan, solution: part.explanation.solution, measured: part.measured(part.explanation.solution),
-            alone: part.alone
-          )
-        }, format: parts[0].format,
-        devices: devices.map { ReportDevice($0.info) }, machine: machine ?? MachineDescription(SystemFiles()),
-        kelvinVersion: kelvinVersion, generated: ReportDate.now(),
-        findings: standing,
-        notes: parts[0].notes + parts.compactMap(\.proven)))
-  }
-
-  /// Whether what the page shows was run, in words; empty where it was.
-  private var standing: [String] {
-    if parts[0].machine != nil { return ["What if: a plan for another machine. Nothing here was run."] }
-    let isTried = parts.allSatisfy { !$0.isAboutThisMachine || $0.measured($0.explanation.solution) != nil }
-    return isTried ? [] : ["A prediction: this plan was not tried on this machine."]
-  }
-
   private enum CodingKeys: String, CodingKey {
     case foldedAway, transferSeconds, estimates, powers, whatIf, objective, regrets, envelope, trials
   }
@@ -93,7 +64,7 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     try fields.encode(parts.allSatisfy(\.explanation.hasExactRegrets) ? "exact" : "bounds", forKey: .regrets)
     try fields.encodeIfPresent(parts[0].budget, forKey: .envelope)
     let trials = parts.compactMap { part in
-      part.trial.map { (part.plan.parts.first?.name ?? "", TrialReport($0)) }
+      part.trial.map { (part.plan.parts.first?.name ?? "", $0) }
     }
     if !trials.isEmpty { try fields.encode(Dictionary(uniqueKeysWithValues: trials), forKey: .trials) }
   }

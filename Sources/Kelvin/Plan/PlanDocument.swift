@@ -1,12 +1,14 @@
-import KelvinBench
 import KelvinDevices
 import KelvinEngine
 import KelvinGraph
 import KelvinMeasurements
 import KelvinPasses
 import KelvinPlanning
-import KelvinProfiler
 import KelvinRuntime
+
+#if Measuring
+import KelvinProfiler
+#endif
 
 /// The plan of one graph with all that is known of it: the plan file's document with what was folded away, what stands
 /// behind the costs and what the others would have been; as JSON and as text (`PlanText`).
@@ -25,7 +27,7 @@ struct PlanDocument: Encodable, Sendable {
   let whatIf: WhatIf?
   /// What the power budget is, where the goal has one.
   let budget: String?
-  let trial: PlanTrial?
+  let trial: TrialReport?
   /// What was tried of this graph before, or just now; nil where nothing was.
   let tried: TriedPlans?
 
@@ -73,7 +75,7 @@ struct PlanDocument: Encodable, Sendable {
   /// - Parameter showsFolded: whether what was folded away, in all graphs of the function, is shown with this one.
   init(
     _ model: LoadedModel, _ graph: LoadedGraph, _ explanation: PlanExplanation, _ plan: Plan, budget: String? = nil,
-    trial: PlanTrial? = nil, showsFolded: Bool = true
+    trial: TrialReport? = nil, showsFolded: Bool = true
   ) {
     self.budget = budget
     self.trial = trial
@@ -93,6 +95,7 @@ struct PlanDocument: Encodable, Sendable {
     notes = model.remarks
   }
 
+  #if Measuring
   /// The plan of a model that only a profile knows.
   init(
     _ planner: ProfilePlanner, of profile: MeasuredProfile, _ explanation: PlanExplanation, _ plan: Plan,
@@ -116,6 +119,7 @@ struct PlanDocument: Encodable, Sendable {
     hasUnseenGraphs = false
     notes = [whatIf?.note].compactMap { $0 } + (whatIf?.reasons ?? [])
   }
+  #endif
 
   var isAboutThisMachine: Bool { whatIf == nil && machine == nil }
 
@@ -210,7 +214,7 @@ struct PlanDocument: Encodable, Sendable {
     try fields.encodeIfPresent(solution.remark, forKey: .remark)
     try fields.encode(explanation.hasExactRegrets ? "exact" : "bounds", forKey: .regrets)
     try fields.encodeIfPresent(budget, forKey: .envelope)
-    try fields.encodeIfPresent(trial.map(TrialReport.init), forKey: .trial)
+    try fields.encodeIfPresent(trial, forKey: .trial)
     try fields.encode(Standing(measured: measured(solution)), forKey: .tried)
     if let proven { try fields.encode(proven, forKey: .wouldRun) }
   }

@@ -1,5 +1,4 @@
 import KelvinBasics
-import KelvinBench
 import KelvinDevices
 import KelvinEngine
 import KelvinGraph
@@ -35,7 +34,7 @@ struct PlanText {
         + "precision \(request.precision.rawValue), \(counted(request.threads, "thread"))"
     ].map { $0.paragraph(width: width) }
     lines += plan.nodes.isEmpty ? ["", nothingToPlace] : ["", summary, "", nodeTable, "", legend]
-    if let trial = document.trial { lines += ["", TrialReport(trial).text(goal: plan.goal, width: width)] }
+    if let trial = document.trial { lines += ["", trial.text(goal: plan.goal, width: width)] }
     if isVerbose, !document.foldedAway.isEmpty { lines += ["", "What no node stands for:", foldedTable] }
     return lines.joined(separator: "\n")
   }

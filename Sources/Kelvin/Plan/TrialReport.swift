@@ -1,11 +1,10 @@
 import KelvinBasics
-import KelvinBench
 import KelvinMeasurements
 import KelvinPlanning
 
 /// What the plans took when they were run, beside what was predicted.
-struct TrialReport: Encodable {
-  private struct Entry: Encodable {
+struct TrialReport: Encodable, Sendable {
+  private struct Entry: Encodable, Sendable {
     var label: String
     var predicted: Double
     var measured: Double
@@ -14,13 +13,19 @@ struct TrialReport: Encodable {
     var rounds: Int
   }
 
+  private enum CodingKeys: String, CodingKey {
+    case plans, chosen, reason, disturbed
+  }
+
+  let record: TriedPlans
   private let plans: [Entry]
   private let chosen: String
   private let reason: String
   private let disturbed: Bool
 
-  init(_ trial: PlanTrial) {
-    let record = trial.record
+  /// - Parameter isDisturbed: whether neighbours took part of some rounds.
+  init(_ record: TriedPlans, isDisturbed: Bool) {
+    self.record = record
     plans = record.entries.map { entry in
       Entry(
         label: entry.label, predicted: entry.predicted, measured: entry.seconds,
@@ -28,7 +33,7 @@ struct TrialReport: Encodable {
     }
     chosen = record.entries[record.chosen].label
     reason = record.reason
-    disturbed = trial.hasDisturbedRounds
+    disturbed = isDisturbed
   }
 
   func text(goal: Goal, width: Int) -> String {

@@ -1,3 +1,4 @@
+#if Measuring
 import KelvinEngine
 public import KelvinFeatures
 import KelvinStreams
@@ -113,3 +114,4 @@ extension FrameStream.Counts {
     unread = lost
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 import KelvinBasics
 import KelvinEngine
 public import KelvinFeatures
@@ -180,3 +181,4 @@ private final class LostDeliveries: Sendable {
     if case .dropped = result { counted.withLock { $0 += 1 } }
   }
 }
+#endif

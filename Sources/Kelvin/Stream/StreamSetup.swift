@@ -1,3 +1,4 @@
+#if Measuring
 import KelvinEngine
 import KelvinFeatures
 import KelvinMeasurements
@@ -104,3 +105,4 @@ final class GovernedRun: Sendable {
     }
   }
 }
+#endif

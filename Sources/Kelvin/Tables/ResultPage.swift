@@ -1,3 +1,4 @@
+#if Measuring
 package import KelvinBasics
 import KelvinReport
 
@@ -52,3 +53,4 @@ public struct ResultPage: Sendable {
     return TablePage(title: title, summary: summary, tables: shown, kelvinVersion: kelvinVersion).render()
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// A `FeatureDescription`.
@@ -154,3 +155,4 @@ struct CoreMLArray {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinBasics
 package import KelvinGraph
 
@@ -88,3 +89,4 @@ extension ModelProgram {
         files: place.names + program.blobFiles.filter(\.staysInside).map(place.files.path), opened: place.files.opened))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// An `ImageFeatureType`.
@@ -111,3 +112,4 @@ struct CoreMLImage {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// A `Model`: its description, and the message of whichever type it is.
@@ -161,3 +162,4 @@ extension WireMessage {
     return (key, value)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import FoundationEssentials
 import KelvinBasics
 import KelvinGraph
@@ -57,3 +58,4 @@ struct CoreMLPackage {
     return "\(place)/\(candidates[0])"
   }
 }
+#endif

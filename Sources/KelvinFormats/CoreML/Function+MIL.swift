@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -204,3 +205,4 @@ extension Feature {
     return .flexible(name: "\(name).\(axis)", range: 1...Int.max, standard: nil)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// Builds graphs from a function of an ML Program, or from one of its stages.
@@ -129,3 +130,4 @@ struct MILGraphSource: GraphSource {
     }
   }
 }
+#endif

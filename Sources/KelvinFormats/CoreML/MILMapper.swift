@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// How a MIL operation is written in Kelvin's operators.
@@ -113,3 +114,4 @@ extension MILOperation {
     return tensor
   }
 }
+#endif

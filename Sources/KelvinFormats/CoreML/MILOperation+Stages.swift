@@ -1,3 +1,4 @@
+#if CoreML
 extension MILOperation {
   /// What it reads and how, blocks included.
   ///
@@ -65,3 +66,4 @@ extension MILFunction {
     return function
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// The parts of an ML Program's function: its graph, cut where sizes depend on data, with what is walked between.
@@ -113,3 +114,4 @@ struct MILParts {
     ]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// An ML Program.
@@ -213,3 +214,4 @@ struct MILOperation {
     return bindings
   }
 }
+#endif

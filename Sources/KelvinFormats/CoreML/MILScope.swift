@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// The values of a function and of the blocks inside it while its graph is built. A constant becomes a graph value when
@@ -174,3 +175,4 @@ final class MILScope {
     return try body()
   }
 }
+#endif

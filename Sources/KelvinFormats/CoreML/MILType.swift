@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// A `ValueType`, as far as it is a tensor.
@@ -146,3 +147,4 @@ extension ScalarType {
     }
   }
 }
+#endif

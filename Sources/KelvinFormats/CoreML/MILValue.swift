@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// The elements of a value as a program's text has them, those of tensors in the order of their brackets.
@@ -219,3 +220,4 @@ struct MILValue {
     FormatError(.malformed, file: file, place: "constant '\(name)'", offset: offset, reason)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// A record of a `weight.bin`: 64 bytes that say what the elements are and where they lie.
@@ -98,3 +99,4 @@ extension Bytes {
     withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: T.self)) }
   }
 }
+#endif

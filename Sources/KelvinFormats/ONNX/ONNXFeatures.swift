@@ -1,3 +1,4 @@
+#if ONNX
 import FoundationEssentials
 import KelvinGraph
 import KelvinSteps
@@ -150,3 +151,4 @@ struct ONNXFeatures {
     return nil
   }
 }
+#endif

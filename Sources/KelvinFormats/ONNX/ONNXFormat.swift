@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinBasics
 package import KelvinGraph
 
@@ -57,3 +58,4 @@ func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatErro
       path: path, format: .onnx, version: model.opset,
       files: [path] + external.filter(\.staysInside).map(files.path), opened: files.opened))
 }
+#endif

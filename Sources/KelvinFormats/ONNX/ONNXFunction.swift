@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// A `FunctionProto`: an operator that the model itself defines by other operators.
@@ -186,3 +187,4 @@ struct ONNXInliner {
     FormatError(.malformed, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset, reason)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -125,3 +126,4 @@ struct ONNXGraphSource: GraphSource {
     return missing
   }
 }
+#endif

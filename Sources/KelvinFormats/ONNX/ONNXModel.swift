@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// A `ModelProto`.
@@ -345,3 +346,4 @@ struct ONNXValueInfo {
     return sizes
   }
 }
+#endif

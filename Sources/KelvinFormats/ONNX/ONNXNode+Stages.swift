@@ -1,3 +1,4 @@
+#if ONNX
 extension ONNXNode {
   /// What it reads and how, sub-graphs included.
   ///
@@ -88,3 +89,4 @@ extension ONNXGraph {
     return uses + outputs.filter { !own.contains($0.name) }.map { StagedUse(name: $0.name, needsValue: false) }
   }
 }
+#endif

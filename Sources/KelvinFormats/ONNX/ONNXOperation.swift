@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// One node as its mapper sees it: attributes, inputs and the graph to write to.
@@ -111,3 +112,4 @@ struct ONNXMapper: OperationMapper {
 
   static let byName: [String: ONNXMapper] = table(onnxMappers)
 }
+#endif

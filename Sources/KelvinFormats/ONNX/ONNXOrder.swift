@@ -1,3 +1,4 @@
+#if ONNX
 extension ONNXGraph {
   /// Nodes in an order in which each reads what comes before it, which is theirs but where a tool has left one behind its
   /// readers, as converters to float16 do with the casts of inputs. Nodes that wait for each other stay as they
@@ -37,3 +38,4 @@ extension ONNXGraph {
     return ordered
   }
 }
+#endif

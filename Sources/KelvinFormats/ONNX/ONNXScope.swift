@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// The values of a graph and of the sub-graphs inside it, by name, while they are written. A sub-graph reads the values
@@ -109,3 +110,4 @@ final class ONNXScope {
       isSparse ? "reads the sparse initialiser '\(name)'" : "reads '\(name)', which nothing before it computes")
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 /// Operators that other operators spell. They are written out before a model is cut into stages, which may go through
 /// them.
 enum ONNXSpelling {
@@ -128,3 +129,4 @@ extension ONNXNode {
     return node
   }
 }
+#endif

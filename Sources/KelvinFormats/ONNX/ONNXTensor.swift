@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// A `TensorProto` whose elements are still in the file.
@@ -232,3 +233,4 @@ extension Tensor {
     return Tensor(TensorType(.float32, shape), widened)
   }
 }
+#endif

@@ -1,3 +1,5 @@
+package import KelvinSteps
+
 extension IndexReader {
   /// What to look for. Whatever is said is to hold of a picture.
   package struct Question: Sendable {

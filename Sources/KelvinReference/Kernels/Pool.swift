@@ -15,8 +15,10 @@ extension ReferenceTable {
           var values: [Double] = []
           var padded = 0
           for tap in Positions(Shape(window.kernel)) {
-            let place = (0..<window.rank).map {
-              position[$0] * window.strides[$0] + tap[$0] * window.dilations[$0] - window.before[$0]
+            // Said in two steps: as one, it takes the compiler longer than all the rest of the module.
+            let place = (0..<window.rank).map { (axis: Int) -> Int in
+              let reached = tap[axis] * window.dilations[axis] - window.before[axis]
+              return position[axis] * window.strides[axis] + reached
             }
             if (0..<window.rank).allSatisfy({ (0..<input[$0]).contains(place[$0]) }) {
               values.append(inputs.values[0][plane * input.count + input.offset(place)])

@@ -81,6 +81,7 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
 
   private init(_ byLabel: [String: PrecisionRecallCurve]) { self.byLabel = byLabel }
 
+  #if Collections
   /// Those that an evaluation measured: of every class of its data set that was ever an answer.
   ///
   /// - Parameters:
@@ -93,6 +94,7 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
     }
     self.init(curves)
   }
+  #endif
 
   /// The document that `init(contentsOf:)` reads.
   public var json: Data {

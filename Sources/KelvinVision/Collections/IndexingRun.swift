@@ -1,3 +1,4 @@
+#if Collections
 import Kelvin
 import KelvinBasics
 import KelvinEngine
@@ -250,3 +251,4 @@ final class IndexingRun: Sendable {
     return update
   }
 }
+#endif

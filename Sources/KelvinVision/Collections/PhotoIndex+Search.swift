@@ -1,3 +1,4 @@
+#if Collections
 public import FoundationEssentials
 public import Kelvin
 import KelvinBasics
@@ -147,3 +148,4 @@ extension PhotoIndex {
   /// - Throws: `VisionError.index` as `search(_:)` does.
   public func settings() throws(VisionError) -> Settings { Settings(try reader().facts) }
 }
+#endif

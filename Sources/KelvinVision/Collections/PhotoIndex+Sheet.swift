@@ -1,3 +1,4 @@
+#if Collections
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
@@ -90,3 +91,4 @@ extension ContactSheet.Picture {
       thumbnail: Data(bytes).base64EncodedString())
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 public import FoundationEssentials
 import Kelvin
 import KelvinEngine
@@ -65,3 +66,4 @@ public struct PhotoIndex: Sendable {
 func indexing<Result>(_ body: () throws(PhotoIndexError) -> Result) throws(VisionError) -> Result {
   do throws(PhotoIndexError) { return try body() } catch { throw .index(error) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 import FoundationEssentials
 import Kelvin
 import KelvinEngine
@@ -20,3 +21,4 @@ extension PhotoModel {
       settings: values, dimensions: embeddingCount)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 public import Kelvin
 import KelvinEngine
 import KelvinGraph
@@ -137,3 +138,4 @@ public struct PhotoModel: Sendable {
     return !namesClasses && vectors.count == 1 ? vectors[0] : nil
   }
 }
+#endif

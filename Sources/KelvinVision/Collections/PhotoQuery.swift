@@ -1,3 +1,4 @@
+#if Collections
 /// What a search looks for; all that is said is to hold of a picture.
 public struct PhotoQuery: Sendable {
   /// Words of labels: `otter OR badger`, `(beach OR lake) NOT dog`, `"sea lion"`, `terr*`. Words beside one another are
@@ -13,3 +14,4 @@ public struct PhotoQuery: Sendable {
   /// A search for words of labels; for all pictures where nil.
   public init(_ words: String? = nil) { self.words = words }
 }
+#endif

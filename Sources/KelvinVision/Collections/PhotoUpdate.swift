@@ -1,3 +1,4 @@
+#if Collections
 /// How an index is brought up to date.
 public struct PhotoUpdateOptions: Hashable, Sendable {
   /// Pictures that are decoded and predicted at a time; as many as the machine has processors where nil, and one more
@@ -55,3 +56,4 @@ public struct PhotoUpdate: Hashable, Sendable {
   /// How long it took.
   public internal(set) var seconds = 0.0
 }
+#endif

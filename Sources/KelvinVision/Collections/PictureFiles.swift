@@ -1,3 +1,4 @@
+#if Collections
 import Glibc
 import Kelvin
 import KelvinBasics
@@ -59,3 +60,4 @@ package enum PictureFiles {
     return ImageFormat(sniffing: start) == nil && !FolderWalk.isPicture(path)
   }
 }
+#endif

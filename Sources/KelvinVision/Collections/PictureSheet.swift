@@ -1,3 +1,4 @@
+#if Collections
 public import Kelvin
 import KelvinReport
 
@@ -76,3 +77,4 @@ public struct PictureSheet: Sendable {
       .render()
   }
 }
+#endif

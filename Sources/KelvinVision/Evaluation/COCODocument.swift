@@ -1,3 +1,4 @@
+#if Collections
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
@@ -59,3 +60,4 @@ struct COCODocument: Decodable {
   /// Where a picture lies: relative paths begin at the document.
   func path(of image: Image, in document: String) -> String { document.siblingPath(image.fileName) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 import Synchronization
 
 /// Comparisons that draw examples again and again, each made once.
@@ -11,3 +12,4 @@ final class ComparisonCache: Sendable {
     return comparison
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 import Kelvin
 import KelvinBasics
 
@@ -59,3 +60,4 @@ public struct ContenderCost: Hashable, Sendable, Codable {
     return sorted.map { "\($0.key) \(HumanReadable.percent($0.value / total, decimals: 0))" }.joined(separator: ", ")
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 import KelvinBasics
 
 extension Evaluation {
@@ -47,3 +48,4 @@ extension Evaluation {
     probability < 0.001 ? "< 0.001" : "\(equal)\(HumanReadable.fixed(probability, decimals: 3))"
   }
 }
+#endif

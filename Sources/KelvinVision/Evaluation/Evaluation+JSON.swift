@@ -1,3 +1,4 @@
+#if Collections
 public import FoundationEssentials
 import Kelvin
 import KelvinBasics
@@ -92,3 +93,4 @@ private struct ContenderDocument: Encodable {
     try details.encode(to: encoder)
   }
 }
+#endif

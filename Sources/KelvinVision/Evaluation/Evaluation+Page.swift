@@ -1,3 +1,4 @@
+#if Collections
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
@@ -80,3 +81,4 @@ extension ContactSheet.Picture {
     }
   }
 }
+#endif

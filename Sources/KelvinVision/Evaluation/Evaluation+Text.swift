@@ -1,3 +1,4 @@
+#if Collections
 import KelvinBasics
 
 extension Evaluation {
@@ -68,3 +69,4 @@ extension Evaluation {
     return "\(shown(interval.lowerBound))–\(shown(interval.upperBound))"
   }
 }
+#endif

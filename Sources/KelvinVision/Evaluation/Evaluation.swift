@@ -1,3 +1,4 @@
+#if Collections
 public import FoundationEssentials
 public import Kelvin
 
@@ -154,3 +155,4 @@ public struct EvaluationFault: Hashable, Sendable {
   /// Why.
   public var reason: String
 }
+#endif

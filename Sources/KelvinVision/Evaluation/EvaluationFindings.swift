@@ -1,3 +1,4 @@
+#if Collections
 import KelvinEvaluation
 
 /// A number that is reckoned of a contender.
@@ -88,3 +89,4 @@ public struct EvaluationMistake: Sendable {
   /// What was answered, with figures.
   public var answers: [(name: String, figure: String)]
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 import Dispatch
 public import Kelvin
 import KelvinBasics
@@ -93,3 +94,4 @@ extension Evaluation where Request.Question == DecodedImage {
     do throws(ImageError) { return try decoded.pixels.oriented(decoded.orientation) } catch { throw .image(error) }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 import Kelvin
 import KelvinBasics
 import KelvinEvaluation
@@ -98,3 +99,4 @@ extension String {
     return first.lowercased() + dropFirst()
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 public import Kelvin
 
 /// The jobs that models can be held to.
@@ -37,3 +38,4 @@ extension Evaluation {
     _ = try request(for: model, options)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 /// Which answer of a classifier means which class of a data set. Names are the same where they are so but for case, and for lines
 /// and points between words; and an answer of several names ("tench, Tinca tinca") means what any of them does.
 struct LabelMatching {
@@ -61,3 +62,4 @@ struct LabelMatching {
     name.lowercased().split { " _-.".contains($0) }.joined(separator: " ")
   }
 }
+#endif

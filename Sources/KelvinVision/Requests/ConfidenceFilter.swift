@@ -1,4 +1,4 @@
-import KelvinIndex
+import KelvinSteps
 
 /// Which classes a model is sure enough of.
 public struct ConfidenceFilter: Hashable, Sendable {

@@ -1,6 +1,9 @@
 public import Kelvin
 import KelvinBasics
+
+#if Collections
 public import KelvinIndex
+#endif
 
 /// A picture could not be analysed.
 public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -16,17 +19,22 @@ public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
   case image(ImageError)
   /// The model could not be run.
   case prediction(ModelError)
+  #if Collections
   /// An index of pictures could not be made, kept or asked.
   case index(PhotoIndexError)
+  #endif
 
   /// One line, in which names from outside are escaped where a terminal or a log would act on them.
   public var description: String {
     switch self {
     case .invalidModel(let reason), .missingNormalization(let reason), .missingModel(let reason),
-      .invalidRequest(let reason): reason.printable
+      .invalidRequest(let reason):
+      reason.printable
     case .image(let error): "\(error)"
     case .prediction(let error): error.description
+    #if Collections
     case .index(let error): error.description
+    #endif
     }
   }
 }

@@ -1,3 +1,4 @@
+#if Measuring
 package import FoundationEssentials
 import Glibc
 import KelvinBasics
@@ -84,3 +85,4 @@ package final class NeighbourProcess: Neighbour {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 package import FoundationEssentials
 import KelvinBasics
 import KelvinDevices
@@ -78,3 +79,4 @@ package enum FreshStart {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 import FoundationEssentials
 import Glibc
 import KelvinBasics
@@ -104,3 +105,4 @@ final class FreshStarts: BenchmarkStarter {
       ].map { ($0, folder) })
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Measuring
 /// Starts processes of the program that measures: a library cannot know how its program is started anew.
 package protocol StartLauncher: Sendable {
   /// Starts the program so that it calls `FreshStart.answer(request:began:)`, and waits for its end.
@@ -45,3 +46,4 @@ package protocol NeighbourConnection: AnyObject {
   /// - Throws: where it had ended before, or does not end.
   func finish() throws(StartFailure) -> [UInt8]
 }
+#endif

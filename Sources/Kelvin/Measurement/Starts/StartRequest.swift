@@ -1,3 +1,4 @@
+#if Measuring
 import FoundationEssentials
 import KelvinPlanning
 
@@ -39,3 +40,4 @@ struct StartAnswer: Codable {
   /// By device: packed weights, and the session's memory.
   var deviceBytes: [String: Int]
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -61,3 +62,4 @@ extension HostStage {
     return BayesianProbit.Gaussian(mean: try parameters.double(Fields.mean) ?? 0, variance: 1 / precision)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -31,3 +32,4 @@ extension HostStage {
     return zip(thresholds, values).map { PrecisionRecallCurve.Point(threshold: $0, value: $1) }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -102,3 +103,4 @@ extension HostStage {
     return try HostStage("normalizer", Normalization(norm), inputs, outputs, file: message.file)
   }
 }
+#endif

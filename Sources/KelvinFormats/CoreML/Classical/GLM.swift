@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -72,3 +73,4 @@ extension HostStage {
     return (rows.flatMap { $0 }, offsets)
   }
 }
+#endif

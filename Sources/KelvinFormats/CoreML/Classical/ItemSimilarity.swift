@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -78,3 +79,4 @@ private struct SimilarityTable {
   func similar(_ count: Int) -> [[ItemRecommendation.Similar]] { (0..<count).map { similar[$0] ?? [] } }
   func shifts(_ count: Int) -> [Double] { (0..<count).map { shifts[$0] ?? 0 } }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -58,3 +59,4 @@ extension Labels {
     return (distinct, labels.map { places[$0] ?? 0 })
   }
 }
+#endif

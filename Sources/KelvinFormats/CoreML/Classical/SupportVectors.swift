@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -130,3 +131,4 @@ extension HostStage {
     malformed("support vectors", message, reason)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -78,3 +79,4 @@ extension HostStage {
       ])
   }
 }
+#endif

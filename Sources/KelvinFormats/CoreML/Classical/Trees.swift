@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -144,3 +145,4 @@ extension HostStage {
     }
   }
 }
+#endif

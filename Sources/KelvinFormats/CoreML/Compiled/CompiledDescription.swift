@@ -1,3 +1,4 @@
+#if CoreML
 import FoundationEssentials
 import KelvinGraph
 
@@ -145,3 +146,4 @@ struct CompiledDescription {
     ]
   }()
 }
+#endif

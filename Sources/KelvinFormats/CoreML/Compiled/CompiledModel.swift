@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinBasics
 import KelvinGraph
 
@@ -65,3 +66,4 @@ struct CompiledModel {
       remedy: "use the .mlmodel or .mlpackage that it was compiled from")
   }
 }
+#endif

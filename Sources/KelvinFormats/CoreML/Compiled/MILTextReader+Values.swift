@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// Types and values:
@@ -202,3 +203,4 @@ private struct MILElements {
     return areWhole ? .integers(integers) : .numbers(numbers)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// Reads an ML Program from the text that Core ML compiles it into (`model.mil`):
@@ -190,3 +191,4 @@ struct MILTextReader {
     return word
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// The words, numbers and strings of an ML Program's text. Between them there may be white space, and comments from `//` to
@@ -144,3 +145,4 @@ struct MILTextScanner {
       remedy: code == .malformed ? "the file may be damaged or cut short" : nil)
   }
 }
+#endif

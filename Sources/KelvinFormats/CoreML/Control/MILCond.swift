@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILControl {
@@ -20,3 +21,4 @@ extension MILControl {
     return Array(results.dropLast(updated.count))
   }
 }
+#endif

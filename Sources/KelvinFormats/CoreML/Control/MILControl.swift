@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// How a MIL operation with blocks, or one on a state, is written.
@@ -29,3 +30,4 @@ extension MILOperation {
     return blocks[index]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILControl {
@@ -45,3 +46,4 @@ extension MILOperation {
     return names.sorted()
   }
 }
+#endif

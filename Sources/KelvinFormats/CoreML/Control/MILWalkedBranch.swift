@@ -1,3 +1,4 @@
+#if CoreML
 /// A `cond` of which one block is run, by itself.
 struct MILWalkedBranch {
   let name: String
@@ -21,3 +22,4 @@ struct MILWalkedBranch {
     (self.condition, self.then, self.otherwise) = (condition, then, otherwise)
   }
 }
+#endif

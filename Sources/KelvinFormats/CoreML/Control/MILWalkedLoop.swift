@@ -1,3 +1,4 @@
+#if CoreML
 /// A `while_loop` as trips that are made one after another. The condition's block stands before the loop, on the first
 /// values, and at the end of the body, on what a trip leaves.
 struct MILWalkedLoop {
@@ -93,3 +94,4 @@ extension MILOperation {
     return operation
   }
 }
+#endif

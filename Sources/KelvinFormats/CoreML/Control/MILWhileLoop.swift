@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILControl {
@@ -46,3 +47,4 @@ extension MILControl {
     return Array(results.prefix(variables.count))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// How a layer of a network is written in Kelvin's operators.
@@ -99,3 +100,4 @@ extension NetworkLayer {
     return list
   }
 }
+#endif

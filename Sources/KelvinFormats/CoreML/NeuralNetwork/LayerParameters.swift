@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// The parameters of a layer: a message whose fields are read when a mapper asks for them. An absent number is nil.
@@ -86,3 +87,4 @@ struct LayerParameters: Sendable {
     }
   }
 }
+#endif

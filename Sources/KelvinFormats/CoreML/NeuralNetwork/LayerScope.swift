@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// A named tensor of a network: a value of the graph, and the shape by which layers know it.
@@ -153,3 +154,4 @@ final class LayerScope {
     emitter.constant(Double(value), .float32, step: step)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// A layer's `WeightParams`: numbers in the file, in one of several forms.
@@ -130,3 +131,4 @@ struct LayerWeights {
       .malformed, file: parameters.message.file, place: "weights", offset: parameters.message.offset, reason)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 /// A layer of a network, or something that is left at its end, with the slots of its tensors.
 struct NetworkItem {
   enum Content {
@@ -62,3 +63,4 @@ extension [NetworkItem] {
     return leaving.allSatisfy(isHeld)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 extension NetworkLayer {
   /// What it reads and how, the networks inside it included, by the names of tensors.
   ///
@@ -23,3 +24,4 @@ extension NetworkLayer {
     return uses + own.sorted().map { StagedUse(name: $0, needsValue: false) }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// A `NeuralNetwork`, `NeuralNetworkClassifier` or `NeuralNetworkRegressor`.
@@ -173,3 +174,4 @@ extension Labels {
     self = areStrings ? .strings(strings) : .integers(integers.map(Int64.init))
   }
 }
+#endif

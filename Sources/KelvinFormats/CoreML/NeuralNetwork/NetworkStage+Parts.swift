@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension NetworkStage: DivisibleStage {
@@ -120,3 +121,4 @@ extension NetworkStage: DivisibleStage {
     return parts
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// A neural network as a stage of a model.
@@ -182,3 +183,4 @@ struct NetworkStage: ModelStage {
 extension Feature {
   var isImage: Bool { if case .image = type { true } else { false } }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 /// The tensors of a network as slots, by which its layers can be told apart where a graph is cut: control flow and the copy
 /// layer compute a name again, and each of its values has a slot of its own. A feature that the network takes is one too.
 struct NetworkTensors {
@@ -118,3 +119,4 @@ extension NetworkLayer {
     [NetworkSchema.NeuralNetworkLayer.concat, NetworkSchema.NeuralNetworkLayer.concatND].contains(number)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -113,3 +114,4 @@ extension MILOperation {
     (try alpha(scope), try required(try number("beta", scope), "beta", scope))
   }
 }
+#endif

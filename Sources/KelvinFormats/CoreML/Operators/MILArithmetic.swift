@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -16,3 +17,4 @@ extension MILMapper {
     }
   }
 }
+#endif

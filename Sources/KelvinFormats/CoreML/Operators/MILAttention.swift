@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -18,3 +19,4 @@ extension MILMapper {
     return try scope.emitter.einsum(equation, operands)
   }
 }
+#endif

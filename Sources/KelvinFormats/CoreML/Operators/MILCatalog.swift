@@ -1,3 +1,4 @@
+#if CoreML
 /// Every MIL operation that is mapped. `const` and `classify` are part of the program's structure.
 let milMappers: [MILMapper] = families.flatMap { $0 } + others
 
@@ -48,3 +49,4 @@ private let others: [MILMapper] = [
   .tile,
   .transpose,
 ]
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -38,3 +39,4 @@ extension MILMapper {
     return try scope.emitter.add(Select(), condition, a, b)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// An operation on constants that says how a weight is encoded. Its results are weights, not nodes; one becomes a graph
@@ -146,3 +147,4 @@ extension Weight {
     return Weight(try PackedIntegers(tensor.bytes, bits: bits, shape: shape))
   }
 }
+#endif

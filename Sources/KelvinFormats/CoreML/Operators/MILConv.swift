@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -68,3 +69,4 @@ extension MILOperation {
     } catch let error as OperatorError { throw scope.emitter.invalid(error.description) }
   }
 }
+#endif

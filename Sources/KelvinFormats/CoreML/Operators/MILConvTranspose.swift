@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -67,3 +68,4 @@ extension MILOperation {
       outputPadding: outputPadding, groups: try integer("groups", scope) ?? 1)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -6,3 +7,4 @@ extension MILMapper {
     try scope.emitter.nonZero(try operation.value("x", scope))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -19,3 +20,4 @@ extension MILMapper {
     return try scope.emitter.spaceToDepth(x, block: block)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -143,3 +144,4 @@ extension MILOperation {
     return try emitter.images(samples, [emitter.shape(grid)[1], emitter.shape(grid)[2]])
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -139,3 +140,4 @@ extension MILOperation {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -112,3 +113,4 @@ extension MILOperation {
     return value.converted(to: outputs.first?.type.scalar ?? value.type.scalar)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// Lists of tensors of one shape: one tensor with a leading axis. A list grows where it is known, while the graph is
@@ -93,3 +94,4 @@ extension Emitter {
     return length
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -30,3 +31,4 @@ extension MILMapper {
     ]
   }
 }
+#endif

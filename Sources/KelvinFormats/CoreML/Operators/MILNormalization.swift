@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -77,3 +78,4 @@ extension MILMapper {
     return try scope.emitter.cast(scaled, to: scalar)
   }
 }
+#endif

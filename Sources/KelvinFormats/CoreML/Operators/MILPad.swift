@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -22,3 +23,4 @@ extension MILMapper {
     }
   }
 }
+#endif

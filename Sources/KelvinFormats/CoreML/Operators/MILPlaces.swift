@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// What indices of gathers and scatters mean. From iOS 17 on negative ones lie outside like those that are too large: with
@@ -38,3 +39,4 @@ extension MILOperation {
       Select(), isNegative, emitter.constant(Double(Int32.max), .int32, step: "outside"), wide, step: "places")
   }
 }
+#endif

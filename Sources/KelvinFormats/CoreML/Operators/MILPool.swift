@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -25,3 +26,4 @@ extension MILOperation {
     return try scope.emitter.add(Pool(function, window: window), x)
   }
 }
+#endif

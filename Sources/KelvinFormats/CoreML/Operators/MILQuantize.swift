@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -40,3 +41,4 @@ extension MILOperation {
     return (scale, zeroPoint, try scope.emitter.axis(axis, of: x))
   }
 }
+#endif

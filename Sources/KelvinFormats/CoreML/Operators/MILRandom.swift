@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -44,3 +45,4 @@ extension MILOperation {
     return seed
   }
 }
+#endif

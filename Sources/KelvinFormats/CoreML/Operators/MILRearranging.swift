@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -150,3 +151,4 @@ extension Emitter {
     return try slice(x, ranges)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -130,3 +131,4 @@ extension MILOperation {
     return try [sequence, hidden] + (results[0].count > 2 ? [joined(2, axis: 1, output: 2)] : [])
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -29,3 +30,4 @@ extension MILMapper {
     }
   }
 }
+#endif

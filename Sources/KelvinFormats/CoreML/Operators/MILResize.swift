@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -130,3 +131,4 @@ extension Emitter {
     return try resize(x, axes, interpolation)
   }
 }
+#endif

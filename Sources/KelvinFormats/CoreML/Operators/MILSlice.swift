@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -148,3 +149,4 @@ private struct Run {
   var isFromEdge = false
   var stride = 1
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -7,3 +8,4 @@ extension MILMapper {
     return try scope.emitter.add(Softmax(axis: axis), x)
   }
 }
+#endif

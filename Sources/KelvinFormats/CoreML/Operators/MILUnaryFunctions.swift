@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension MILMapper {
@@ -50,3 +51,4 @@ extension MILOperation {
     return try scope.emitter.unary(UnaryFunction(.affine, a: 1, b: epsilon), x, step: "shifted")
   }
 }
+#endif

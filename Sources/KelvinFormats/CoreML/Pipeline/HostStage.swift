@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -132,3 +133,4 @@ enum PipelineStage: Sendable {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinBasics
 import KelvinGraph
 
@@ -64,3 +65,4 @@ struct LinkedModel {
     return (try CoreMLModel(WireMessage(try inside.bytes(model.lastPathPart, model: own), file: own)), inside, own)
   }
 }
+#endif

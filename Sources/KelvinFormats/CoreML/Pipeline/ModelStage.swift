@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -122,3 +123,4 @@ struct StageGraphSource: GraphSource {
     return try emitter.finish()
   }
 }
+#endif

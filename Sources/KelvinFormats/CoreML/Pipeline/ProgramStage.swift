@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// The default function of an ML Program as a stage of a pipeline.
@@ -67,3 +68,4 @@ struct ProgramStage: ModelStage {
     return try scope.emitter.reshape(cast, type.shape, step: "shape")
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// One graph of a model of models: stages, or parts of stages, and what passes in and out.
@@ -77,3 +78,4 @@ extension StageGroup {
     return parts
   }
 }
+#endif

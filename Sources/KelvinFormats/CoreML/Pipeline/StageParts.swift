@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -108,3 +109,4 @@ struct StageParts {
     return steps
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// Reads a Core ML model that is not an ML Program: a network, a classical model, or a pipeline of models.
@@ -198,3 +199,4 @@ extension CoreMLModel {
     return (models, names)
   }
 }
+#endif

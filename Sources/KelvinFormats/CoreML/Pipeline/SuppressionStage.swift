@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 import KelvinSteps
 
@@ -117,3 +118,4 @@ struct SuppressionStage: ModelStage {
     return input == names.confidenceThreshold ? confidenceThreshold : nil
   }
 }
+#endif

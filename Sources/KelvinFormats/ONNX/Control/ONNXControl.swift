@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// How an ONNX operator with sub-graphs is written as control flow.
@@ -45,3 +46,4 @@ extension ONNXGraphSource {
     return results
   }
 }
+#endif

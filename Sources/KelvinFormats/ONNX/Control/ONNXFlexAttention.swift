@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXControl {
@@ -49,3 +50,4 @@ extension ONNXControl {
     return [.tensor(try emitter.cast(result, to: scalar))]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXControl {
@@ -31,3 +32,4 @@ extension ONNXOperation {
     emitter.invalid("its branch has \(count) outputs, expected \(node.outputs.count)")
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXControl {
@@ -141,3 +142,4 @@ extension Emitter {
     return try binary(.minimum, positive, bound, step: "limit")
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXParts {
@@ -65,3 +66,4 @@ struct ONNXWalkedBranch {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -63,3 +64,4 @@ extension ONNXValueInfo {
     return TensorType(scalar, Shape((sizes ?? []).map { max($0.value ?? 0, 0) }))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 /// How many axes values of a graph have, as far as the file and a few operators say: enough to tell that the sides of a
 /// branch differ, where the file declares nothing of what they give.
 struct ONNXRanks {
@@ -88,3 +89,4 @@ struct ONNXRanks {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXControl {
@@ -149,3 +150,4 @@ extension ONNXOperation {
     return values
   }
 }
+#endif

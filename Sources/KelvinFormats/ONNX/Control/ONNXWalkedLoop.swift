@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// A `Loop` or `Scan` as trips that are made one after another.
@@ -100,3 +101,4 @@ struct ONNXWalkedLoop {
     index < node.outputs.count && !node.outputs[index].isEmpty ? node.outputs[index] : nil
   }
 }
+#endif

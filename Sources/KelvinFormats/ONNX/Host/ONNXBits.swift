@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -15,3 +16,4 @@ extension ONNXHostMapper {
     return [Output(step: step, isHostValue: false)]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -97,3 +98,4 @@ struct ONNXHostNode {
       .unsupported, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset, reason, remedy: remedy)
   }
 }
+#endif

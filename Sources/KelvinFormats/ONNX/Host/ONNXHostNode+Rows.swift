@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -50,3 +51,4 @@ extension ONNXHostNode {
 
   private func name(of index: Int) -> String { "\(node.index).\(index)" }
 }
+#endif

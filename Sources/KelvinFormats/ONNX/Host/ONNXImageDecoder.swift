@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinSteps
 
 extension ONNXHostMapper {
@@ -11,3 +12,4 @@ extension ONNXHostMapper {
     return [Output(step: step, isHostValue: false)]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -77,3 +78,4 @@ extension Column {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -56,3 +57,4 @@ extension ONNXHostNode {
       width: weights.count / count, outcome: outcome)
   }
 }
+#endif

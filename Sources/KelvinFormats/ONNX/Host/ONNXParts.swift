@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -181,14 +182,6 @@ struct ONNXParts {
 }
 
 extension FeatureKind {
-  /// Whether no tensor holds it.
-  var isHostKind: Bool {
-    switch self {
-    case .texts, .string, .dictionary, .dictionaries, .sequence: true
-    case .tensor, .tensors, .image, .int64, .double, .state: false
-    }
-  }
-
   /// The element type of a tensor, or of tensors in a row.
   fileprivate var scalar: ScalarType? {
     switch self {
@@ -197,3 +190,4 @@ extension FeatureKind {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -84,3 +85,4 @@ extension ONNXHostNode {
     }
   }
 }
+#endif

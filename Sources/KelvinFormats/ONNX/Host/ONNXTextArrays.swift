@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -60,3 +61,4 @@ extension ONNXNode {
     return (try? attributes["value"]?.tensor?.texts()) ?? nil
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -134,3 +135,4 @@ extension ONNXHostNode {
     return terms
   }
 }
+#endif

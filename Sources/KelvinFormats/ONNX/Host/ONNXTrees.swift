@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -254,3 +255,4 @@ extension ONNXHostNode {
     return try tensor.read(files)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -54,3 +55,4 @@ extension ONNXHostMapper {
     return [Output(step: step, isHostValue: true)]
   }
 }
+#endif

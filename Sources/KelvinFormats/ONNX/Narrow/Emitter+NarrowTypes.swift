@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Which power of two a number becomes in float8e8m0, which has no others.
@@ -127,3 +128,4 @@ extension Emitter {
     return try add(Gather(axis: 0), table, places, step: step)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 extension ONNXNode {
   /// Operators whose results have the element type of their first input.
   private static let moving: Set<String> = [
@@ -57,3 +58,4 @@ extension ONNXTensor {
 extension ONNXValueInfo {
   var narrowType: ONNXNarrowType? { elementType.flatMap(ONNXNarrowType.init(rawValue:)) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// An element type of at most 8 bits that tensors are stored in and cast to, and nothing is computed in.
@@ -117,3 +118,4 @@ struct ONNXNarrowFloat {
     return Float(sign: sign, exponent: max(exponent, 1) - bias - mantissaBits, significand: Float(whole))
   }
 }
+#endif

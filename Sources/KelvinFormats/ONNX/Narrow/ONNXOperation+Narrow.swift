@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXOperation {
@@ -78,3 +79,4 @@ extension Emitter {
     return try add(Gather(axis: place), parameter, places, step: "\(step)_of_block")
   }
 }
+#endif

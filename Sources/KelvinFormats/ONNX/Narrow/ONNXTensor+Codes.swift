@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXTensor {
@@ -36,3 +37,4 @@ extension ONNXTensor {
     return (Bytes(values.map { UInt8(truncatingIfNeeded: $0) }), bits)
   }
 }
+#endif

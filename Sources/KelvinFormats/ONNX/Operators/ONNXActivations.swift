@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -137,3 +138,4 @@ extension Emitter {
     return try binary(.multiply, x, unary(.sigmoid, scaled, step: "sigmoid"), step: step)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Activations of the domain `com.microsoft`, most of them behind a sum: ONNX Runtime's `ContribOperators.md`.
@@ -69,3 +70,4 @@ extension ONNXOperation {
     return try emitter.binary(.add, x, bias, step: step)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -63,3 +64,4 @@ extension ONNXMapper {
     return result
   }
 }
+#endif

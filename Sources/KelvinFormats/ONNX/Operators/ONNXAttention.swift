@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -122,3 +123,4 @@ extension ONNXOperation {
     return allowed
   }
 }
+#endif

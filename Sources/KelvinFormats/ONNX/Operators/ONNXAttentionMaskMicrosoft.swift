@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// The sizes of an attention's scores, `[batch, heads, queries, keys]`, and how many of the keys lie before the queries' own.
@@ -103,3 +104,4 @@ extension ONNXOperation {
     return try emitter.binary(.logicalAnd, isBefore, isBehind, step: "is_between")
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Attentions of the domain `com.microsoft` with as many heads of keys as of queries: ONNX Runtime's
@@ -246,3 +247,4 @@ extension Emitter {
     return (behind.isEmpty ? visible : try concat([visible] + behind, axis: 2, step: "\(step)_whole"), visible)
   }
 }
+#endif

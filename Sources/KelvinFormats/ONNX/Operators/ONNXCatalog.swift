@@ -1,3 +1,4 @@
+#if ONNX
 /// Every ONNX operator that is mapped.
 let onnxMappers: [ONNXMapper] = families.flatMap { $0 } + others
 
@@ -76,3 +77,4 @@ private let others: [ONNXMapper] = [
   .unsqueeze,
   .upsample,
 ]
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -32,3 +33,4 @@ extension ONNXMapper {
     return [output, try c.emitter.slice(whole, kept, step: "present")]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -51,3 +52,4 @@ extension ONNXMapper {
     return [try emitter.add(Gather(axis: emitter.shape(x).rank - 1), x, list)]
   }
 }
+#endif

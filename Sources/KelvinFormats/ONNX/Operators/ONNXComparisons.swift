@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -69,3 +70,4 @@ extension ONNXMapper {
     return [try c.emitter.add(Select(), condition, x, y)]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -42,3 +43,4 @@ extension ONNXMapper {
     [c.emitter.constant(integers: [c.emitter.shape(try c.input(0)).count], shape: [])]
   }
 }
+#endif

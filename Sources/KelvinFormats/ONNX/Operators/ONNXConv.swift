@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -47,3 +48,4 @@ extension ONNXOperation {
     }
   }
 }
+#endif

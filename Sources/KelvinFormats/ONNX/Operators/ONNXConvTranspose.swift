@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -55,3 +56,4 @@ extension ONNXOperation {
       outputPadding: outputPadding, groups: integer("group", default: 1))
   }
 }
+#endif

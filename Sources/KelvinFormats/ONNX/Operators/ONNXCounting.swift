@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -100,3 +101,4 @@ extension ONNXOperation {
     return try emitter.reshape(each, [images * classes, count, 4], step: "boxes")
   }
 }
+#endif

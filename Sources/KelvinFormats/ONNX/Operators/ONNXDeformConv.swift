@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -73,3 +74,4 @@ extension ONNXMapper {
     return [try c.emitter.binary(.add, sums, column)]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -14,3 +15,4 @@ extension ONNXMapper {
     return [isOuter ? try c.emitter.spaceToDepth(x, block: block) : try c.emitter.pixelUnshuffle(x, block: block)]
   }
 }
+#endif

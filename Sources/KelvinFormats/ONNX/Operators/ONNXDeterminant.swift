@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -46,3 +47,4 @@ extension ONNXMapper {
     (0..<(1 << size)).filter { $0.nonzeroBitCount == count }.map { bits in (0..<size).filter { bits >> $0 & 1 == 1 } }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// The tokens of each expert, in tiles of so many that an expert to which an equal share of all goes has two.
@@ -81,3 +82,4 @@ struct ExpertTiles {
       shares: try emitter.reshape(shares, [rows, 1], step: "\(step)/shares"))
   }
 }
+#endif

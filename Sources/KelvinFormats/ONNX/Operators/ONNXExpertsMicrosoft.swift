@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Mixtures of experts of the domain `com.microsoft`: ONNX Runtime's `ContribOperators.md`, and its kernels for how routes
@@ -223,3 +224,4 @@ extension ONNXOperation {
     }
   }
 }
+#endif

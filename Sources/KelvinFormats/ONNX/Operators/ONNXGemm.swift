@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -64,3 +65,4 @@ extension ONNXOperation {
     return try emitter.cast(result, to: scalar)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -35,3 +36,4 @@ extension ONNXMapper {
     return [try c.emitter.einsum(c.text("equation", default: ""), operands)]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -90,3 +91,4 @@ extension ONNXMapper {
     return [try c.emitter.binary(.divide, try reduce(.sum, step: "sum"), factor)]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -63,3 +64,4 @@ extension ONNXMapper {
     return [try c.emitter.lengthNormalize(x, axis: axis, order: c.integer("p", default: 2))]
   }
 }
+#endif

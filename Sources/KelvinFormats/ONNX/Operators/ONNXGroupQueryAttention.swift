@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -249,3 +250,4 @@ extension ONNXOperation {
     return emitter.constant(0, .float32, step: "smooth_sink")
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -104,3 +105,4 @@ extension ONNXOperation {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -106,3 +107,4 @@ extension ONNXMapper {
     return [x, try c.emitter.fill(c.emitter.shape(x), with: kept, step: "mask")]
   }
 }
+#endif

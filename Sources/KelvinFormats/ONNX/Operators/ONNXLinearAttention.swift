@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -151,3 +152,4 @@ private struct LinearAttention {
     return (try emitter.add(MatMul(), pick(query, "query"), state, step: "row"), state)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -58,3 +59,4 @@ extension ONNXOperation {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -6,3 +7,4 @@ extension ONNXMapper {
     return [try c.emitter.matmul(x, y)]
   }
 }
+#endif

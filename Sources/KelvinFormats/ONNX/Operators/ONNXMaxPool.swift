@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -75,3 +76,4 @@ extension ONNXOperation {
     return try emitter.reshape(whole, Shape(source.dimensions.prefix(2) + sizes), step: "places")
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -112,3 +113,4 @@ private struct BoxPool {
     try emitter.slice(box, [SliceRange(start: index, count: 1)], step: step)
   }
 }
+#endif

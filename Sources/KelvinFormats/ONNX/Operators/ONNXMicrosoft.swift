@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Operators of the domain `com.microsoft` that are as in the standard domain, or nearly so. What is asked of them is in
@@ -69,3 +70,4 @@ extension ONNXOperation {
   /// Whether an output is asked for.
   func wants(_ output: Int) -> Bool { output < node.outputs.count && !node.outputs[output].isEmpty }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -100,3 +101,4 @@ extension ONNXOperation {
     return [result, means.running, variances.running] + (opset < 14 ? [means.now, variances.now] : [])
   }
 }
+#endif

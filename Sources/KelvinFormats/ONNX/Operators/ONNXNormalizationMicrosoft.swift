@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Normalizations of the domain `com.microsoft`, most of them behind a sum: ONNX Runtime's `ContribOperators.md`.
@@ -154,3 +155,4 @@ extension ONNXOperation {
     return isLast ? try emitter.transpose(activated, [0, 2, 3, 1], step: "channels_last") : activated
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Operators of the domain `com.microsoft` on images, signals, matrices and tokens: ONNX Runtime's `ContribOperators.md`.
@@ -164,3 +165,4 @@ extension Emitter {
     return try part(rows, 2, size, size, "inverse")
   }
 }
+#endif

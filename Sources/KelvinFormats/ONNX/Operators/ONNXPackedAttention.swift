@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -77,3 +78,4 @@ extension ONNXOperation {
     return try emitter.add(Compare(.less), columns, lengths, step: "is_token")
   }
 }
+#endif

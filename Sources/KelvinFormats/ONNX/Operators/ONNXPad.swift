@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -29,3 +30,4 @@ extension ONNXMapper {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -158,3 +159,4 @@ extension ONNXMapper {
     return [try c.emitter.add(ScatterElements(axis: axis, reduction: .replace), cache, indices, update)]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -52,3 +53,4 @@ extension ONNXOperation {
     return try emitter.add(Reduce(function, axes: Array(2..<rank), keepsDimensions: true), x)
   }
 }
+#endif

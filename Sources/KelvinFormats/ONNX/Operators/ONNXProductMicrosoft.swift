@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Convolutions and products of the domain `com.microsoft`, with what ONNX Runtime's optimizer fuses to them:
@@ -150,3 +151,4 @@ extension ONNXOperation {
     return alpha == 1 ? product : try emitter.unary(UnaryFunction(.affine, a: alpha), product, step: step)
   }
 }
+#endif

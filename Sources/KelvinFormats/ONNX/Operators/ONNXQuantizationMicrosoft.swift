@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Operators of the domain `com.microsoft` that ONNX Runtime's quantizer writes. Each is the float operator between
@@ -149,3 +150,4 @@ extension ONNXOperation {
     return try emitter.binary(.add, scaled, bias)
   }
 }
+#endif

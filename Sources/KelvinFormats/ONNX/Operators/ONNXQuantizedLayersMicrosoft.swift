@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Further operators on integers of `com.microsoft`, each the operator on what they stand for between dequantization and
@@ -81,3 +82,4 @@ extension ONNXMapper {
     return try c.asStandard("LSTM", in: 14, inputs: inputs)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -65,3 +66,4 @@ extension ONNXOperation {
     return named
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -178,3 +179,4 @@ extension ONNXOperation {
     return (0..<directions).map { Array(functions[$0 * names.count..<($0 + 1) * names.count]) }
   }
 }
+#endif

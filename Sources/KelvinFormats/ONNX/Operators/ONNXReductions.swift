@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -33,3 +34,4 @@ extension ONNXMapper {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import Glibc
 import KelvinGraph
 
@@ -77,3 +78,4 @@ private struct PositionBuckets {
     return first + exact + min(Int(saturating: Double(share * Float(half - exact))), half - exact - 1)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -180,3 +181,4 @@ extension ONNXOperation {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -74,3 +75,4 @@ extension Emitter {
     return try concat([turned, part(width, sizes[last] - width, 1, "rest")], axis: last, step: "all")
   }
 }
+#endif

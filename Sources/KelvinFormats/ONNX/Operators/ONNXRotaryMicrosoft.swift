@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -49,3 +50,4 @@ extension Emitter {
     return try reshape(rows, [sizes[0], 1, sizes[1], sizes[2]], step: step)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import Glibc
 import KelvinGraph
 
@@ -117,3 +118,4 @@ extension ONNXOperation {
     return scalar
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -34,3 +35,4 @@ extension ONNXMapper {
     return [try c.emitter.slice(x, ranges)]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -49,3 +50,4 @@ extension ONNXOperation {
     return try emitter.reshape(try apply(flat, 1, emitter, "along_last_axis"), shape)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXMapper {
@@ -20,3 +21,4 @@ extension ONNXMapper {
     }
   }
 }
+#endif

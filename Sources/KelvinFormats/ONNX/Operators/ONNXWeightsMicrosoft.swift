@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// Products with weights of few bits, and rows of such tables: ONNX Runtime's `ContribOperators.md`. The weights stay
@@ -238,3 +239,4 @@ extension Emitter {
     return try reshape(parts, Shape(sizes.dimensions.dropLast() + [width * count]), step: step)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// What a name stands for while a graph is written.
@@ -17,3 +18,4 @@ enum ONNXEntity {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 import KelvinSteps
 
@@ -64,3 +65,4 @@ extension ONNXGraphSource {
     return [elements, emitter.constant(Weight(layout.tensor), step: "layout")]
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ONNX
 extension ONNXNode {
   private static let making: Set<String> = [
     "Optional", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceMap", "SplitToSequence",
@@ -69,3 +70,4 @@ extension ONNXGraph {
 extension ONNXValueInfo {
   fileprivate var isUntyped: Bool { if case .other = kind { true } else { false } }
 }
+#endif

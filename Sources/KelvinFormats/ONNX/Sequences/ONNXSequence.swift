@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 /// How an ONNX operator on sequences and optional values is settled while the graph is written.
@@ -128,3 +129,4 @@ extension ONNXOperation {
     return place
   }
 }
+#endif

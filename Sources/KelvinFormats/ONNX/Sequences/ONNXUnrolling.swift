@@ -1,3 +1,4 @@
+#if ONNX
 import KelvinGraph
 
 extension ONNXControl {
@@ -77,3 +78,4 @@ extension ONNXOperation {
     return carried + (try rows.map { .tensor(try emitter.stack($0, axis: 0)) })
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 public import Kelvin
 import KelvinBasics
 import KelvinEvaluation
@@ -93,3 +94,4 @@ extension ClassificationRequest: EvaluatedRequest {
     _ = try classify(question.pixels, orientation: question.orientation)
   }
 }
+#endif

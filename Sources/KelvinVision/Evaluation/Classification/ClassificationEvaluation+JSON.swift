@@ -1,3 +1,4 @@
+#if Collections
 import KelvinEvaluation
 
 extension ClassificationEvaluation {
@@ -57,3 +58,4 @@ extension ClassificationEvaluation {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 import Kelvin
 import KelvinBasics
 public import KelvinEvaluation
@@ -118,3 +119,4 @@ private struct LabelNumbers {
     return names.count - 1
   }
 }
+#endif

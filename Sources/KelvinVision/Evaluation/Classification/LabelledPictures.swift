@@ -1,3 +1,4 @@
+#if Collections
 public import FoundationEssentials
 import Glibc
 import Kelvin
@@ -122,3 +123,4 @@ public struct LabelledPictures: EvaluationDataset {
     return (pictures, ambiguous == 0 ? [] : ["\(ambiguous) \(verb) no class or several, and do not count"])
   }
 }
+#endif

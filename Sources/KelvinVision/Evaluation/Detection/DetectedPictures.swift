@@ -1,3 +1,4 @@
+#if Collections
 public import FoundationEssentials
 import Kelvin
 import KelvinEvaluation
@@ -53,3 +54,4 @@ public struct DetectedPictures: EvaluationDataset {
     remarks = left == 0 ? [] : ["\(left) \(noun) no box, picture or category, and \(verb) not count"]
   }
 }
+#endif

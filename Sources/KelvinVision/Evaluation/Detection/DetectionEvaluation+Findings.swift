@@ -1,3 +1,4 @@
+#if Collections
 public import Kelvin
 import KelvinBasics
 import KelvinEvaluation
@@ -115,3 +116,4 @@ extension DetectionRequest: EvaluatedRequest {
     _ = try detect(question.pixels, orientation: question.orientation)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 import Kelvin
 import KelvinBasics
 public import KelvinEvaluation
@@ -124,3 +125,4 @@ struct RawDetection: Sendable {
     self.box = EvaluatedBox(x: box.x, y: box.y, width: box.width, height: box.height)
   }
 }
+#endif

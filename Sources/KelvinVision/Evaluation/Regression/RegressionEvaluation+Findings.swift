@@ -1,3 +1,4 @@
+#if Collections
 public import Kelvin
 import KelvinBasics
 import KelvinEvaluation
@@ -94,3 +95,4 @@ extension RegressionEvaluation {
     var determination: Double?
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 import Kelvin
 import KelvinBasics
 public import KelvinEvaluation
@@ -105,3 +106,4 @@ public struct RegressionEvaluation: Evaluation {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 public import Kelvin
 import KelvinEngine
 import KelvinGraph
@@ -129,3 +130,4 @@ extension FeatureValue {
     return type == .int64 ? Double(int64Value) : type == .double ? doubleValue : nil
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 public import FoundationEssentials
 import Kelvin
 import KelvinBasics
@@ -47,3 +48,4 @@ public struct RegressionTable: EvaluationDataset {
     self.columns = columns
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 /// The part of a picture that an annotation is of, as COCO's documents write it: polygons, or run lengths down the columns.
 enum COCOShape: Decodable, Hashable, Sendable {
   /// Rings of x and y by turns, in pixels.
@@ -65,3 +66,4 @@ enum COCOShape: Decodable, Hashable, Sendable {
     }
   }
 }
+#endif

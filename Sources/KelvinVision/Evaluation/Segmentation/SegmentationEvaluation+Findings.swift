@@ -1,3 +1,4 @@
+#if Collections
 public import Kelvin
 import KelvinBasics
 import KelvinEvaluation
@@ -152,3 +153,4 @@ extension SegmentationRequest: EvaluatedRequest {
   /// What a class is called.
   func label(_ index: Int) -> String { segmenter.classes.label(index) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Collections
 import Kelvin
 import KelvinBasics
 public import KelvinEvaluation
@@ -107,3 +108,4 @@ struct ClassTranslation {
     }
   }
 }
+#endif

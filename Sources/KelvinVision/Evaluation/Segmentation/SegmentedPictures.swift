@@ -1,3 +1,4 @@
+#if Collections
 public import FoundationEssentials
 import Glibc
 package import Kelvin
@@ -150,3 +151,4 @@ extension SegmentedPictures.Picture {
     }
   }
 }
+#endif

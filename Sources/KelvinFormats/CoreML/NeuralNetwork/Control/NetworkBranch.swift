@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension NetworkWriter {
@@ -123,3 +124,4 @@ extension NetworkWriter {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 /// What can be said of layers before they are written.
 extension NetworkLayer {
   fileprivate typealias Layers = NetworkSchema.NeuralNetworkLayer
@@ -67,3 +68,4 @@ extension NetworkLayer {
     return networks.reduce(condition.union(inputs)) { $0.union($1.reads(before: [], leaving: [])) }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension NetworkWriter {
@@ -100,3 +101,4 @@ extension NetworkWriter {
     return try settled(name)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 /// A loop's body without breaks and continues: what follows one is on the sides of branches that do not come to it.
 ///
 /// Where both sides of a branch may go on, each has what follows it.
@@ -52,3 +53,4 @@ extension Collection<NetworkLayer> {
   /// How many layers they are with those inside them.
   fileprivate var total: Int { reduce(0) { $0 + 1 + $1.networks.reduce(0) { $0 + $1.total } } }
 }
+#endif

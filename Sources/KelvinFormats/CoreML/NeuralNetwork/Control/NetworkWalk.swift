@@ -1,3 +1,4 @@
+#if CoreML
 /// A loop or branch of a network whose trips or sides may be parts of their own.
 enum NetworkWalk {
   case loop(NetworkWalkedLoop)
@@ -27,3 +28,4 @@ enum NetworkWalk {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 /// A branch of which one side is run, by itself.
 struct NetworkWalkedBranch {
   let name: String
@@ -42,3 +43,4 @@ struct NetworkWalkedBranch {
       sides: [then, otherwise].map { StagedBlock(operations: $0.operations, outputs: $0.left) }, differs: differs)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 /// A loop as trips that are made one after another. The condition's network stands before the loop and at the end of a trip.
 struct NetworkWalkedLoop {
   struct Carried {
@@ -86,3 +87,4 @@ struct NetworkWalkedLoop {
       grows: carried.contains { body.joins($0.given, into: $0.left) })
   }
 }
+#endif

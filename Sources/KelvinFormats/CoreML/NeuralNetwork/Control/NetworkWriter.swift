@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 /// Writes the layers of a network and of the networks inside it.
@@ -125,3 +126,4 @@ struct NetworkWriter {
 
   func flag(_ value: Bool, step: String) -> ValueID { emitter.constant(value ? 1 : 0, .bool, step: step) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -106,3 +107,4 @@ extension NetworkLayer {
     return try scope.constant(weights, channels == 1 ? [1] : [channels, 1, 1], step: step)
   }
 }
+#endif

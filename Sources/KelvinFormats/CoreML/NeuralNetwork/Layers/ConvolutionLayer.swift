@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -156,3 +157,4 @@ extension LayerParameters {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -71,3 +72,4 @@ extension NetworkLayer {
     return try scope.emitter.binary(.add, rows, addend)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -93,3 +94,4 @@ extension NetworkLayer {
     return try scope.constant(weights, Shape(sizes), step: step)
   }
 }
+#endif

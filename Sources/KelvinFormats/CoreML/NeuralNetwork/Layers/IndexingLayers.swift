@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -155,3 +156,4 @@ extension NetworkLayer {
     }
   }
 }
+#endif

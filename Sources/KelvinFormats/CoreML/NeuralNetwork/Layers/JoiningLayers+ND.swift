@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -208,3 +209,4 @@ extension LayerScope {
     return ranked(squeezes ? try emitter.reshape(result, Shape(kept)) : result)
   }
 }
+#endif

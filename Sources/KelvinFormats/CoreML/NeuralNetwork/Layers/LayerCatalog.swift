@@ -1,3 +1,4 @@
+#if CoreML
 /// Every layer of a NeuralNetwork that is mapped.
 let layerMappers: [LayerMapper] = families.flatMap { $0 } + others
 
@@ -38,3 +39,4 @@ private let others: [LayerMapper] = [
   .unary,
   .upsample,
 ]
+#endif

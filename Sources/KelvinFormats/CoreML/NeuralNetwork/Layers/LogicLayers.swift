@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -60,3 +61,4 @@ extension NetworkLayer {
     return Blob(try scope.emitter.add(Compare(.notEqual), x.id, zero, step: "truth"), blob.shape)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -53,3 +54,4 @@ extension LayerMapper {
     return results.map { scope.ranked($0) }
   }
 }
+#endif

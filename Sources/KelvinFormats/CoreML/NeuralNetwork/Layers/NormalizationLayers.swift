@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -107,3 +108,4 @@ extension LayerMapper {
     return Blob(try scope.emitter.add(op, try scope.logical(x), scale, shift), x.shape)
   }
 }
+#endif

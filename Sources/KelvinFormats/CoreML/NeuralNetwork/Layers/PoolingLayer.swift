@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -68,3 +69,4 @@ extension NetworkLayer {
     return try scope.emitter.lengthPool(planes, exact, order: 2)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -89,3 +90,4 @@ extension NetworkLayer {
     return seed == -1 ? nil : seed
   }
 }
+#endif

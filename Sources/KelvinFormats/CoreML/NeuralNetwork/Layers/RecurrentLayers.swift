@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -252,3 +253,4 @@ extension NetworkLayer {
     return Array(outputs.prefix(max(self.outputs.count, 1)))
   }
 }
+#endif

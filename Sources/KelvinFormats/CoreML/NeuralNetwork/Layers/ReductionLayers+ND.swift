@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -78,3 +79,4 @@ extension LayerScope {
     return Blob(id, shape.rank == 0 ? [1] : shape)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -48,3 +49,4 @@ extension LayerMapper {
     return hasPlanes ? scope.fromPlanes(result, x) : Blob(result, scope.emitter.shape(result))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -120,3 +121,4 @@ private struct Grid {
   /// From the first element to `size - size / count`.
   static func upsampling(_ size: Int, _ count: Int) -> Grid { Grid(scale: Double(size) / Double(count), offset: 0) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -134,3 +135,4 @@ extension LayerScope {
     return ranked(try emitter.range(from: bounds[0], to: bounds[1], by: bounds[2]))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -143,3 +144,4 @@ extension LayerScope {
     return Blob(id, emitter.shape(id))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -34,3 +35,4 @@ extension LayerMapper {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CoreML
 import KelvinGraph
 
 extension LayerMapper {
@@ -91,3 +92,4 @@ extension NetworkLayer {
     }
   }
 }
+#endif

@@ -1,5 +1,3 @@
-package import KelvinSteps
-
 /// How sure a model must have been of a label for it to count.
 package struct LabelLimits: Hashable, Sendable {
   /// 0…1.
