@@ -23,7 +23,7 @@ struct WinogradTests {
     let small = VulkanDevice.discover(options: VulkanOptions(imitating: imitation)).compactMap {
       $0.device as? VulkanDevice
     }
-    let tiles = try SpoiledTiles([1, 64, 37, 34], filters: 64, number: 1, reference: ReferenceDevice())
+    let tiles = try SpoiledTiles([1, 128, 37, 34], filters: 128, number: 1, reference: ReferenceDevice())
     for device in small {
       #expect(device.kernelFamily.ways(of: tiles.graph.nodes[0], in: tiles.graph).contains("winograd"))
       #expect(try tiles.wrongCount(on: device) == 0)
