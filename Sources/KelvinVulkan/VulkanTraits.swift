@@ -100,9 +100,9 @@ struct VulkanTraits: Hashable, Sendable {
     flatGroup = 64
     lineGroup = isSoftware ? nil : flatGroup
     tileGroup = usesShuffles ? lanes : 64
-    // Each tile is a pipeline to compile, and a network has convolutions of many sizes: 8 blocks were up to 1.2 times as fast as 4
-    // on llvmpipe, and took 1.7 times as long to compile. Reading a vector is a call of 45 instructions there, a
-    // multiply-add of a register two, so that large tiles pay although their sums do not fit the registers.
+    // Each tile is a pipeline to compile, and a network has convolutions of many sizes: 8 blocks were up to 1.2 times as
+    // fast as 4 on llvmpipe, and took 1.7 times as long to compile. Reading a vector is a call of 45 instructions there,
+    // a multiply-add of a register two, so that large tiles pay although their sums do not fit the registers.
     convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: usesShuffles ? 4 : 2)
     rowTiles = usesShuffles ? RegisterTiles(pixels: 4...7, blocks: 4) : convolutionTiles
     // llvmpipe stores a tensor element by element. Of hardware none is at hand: a card that computes twenty operations in
