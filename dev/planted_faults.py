@@ -56,6 +56,10 @@ def faults(tree):
         yield (
             rules.rows_of_the_design, {"manifest": with_needs(manifest, name, also(need))},
             f"{rules.DESIGN}: {name} needs {need}")
+    for decoder in ["JSONDecoder()", "decoder"]:
+        yield (
+            rules.documents_are_read_in_one_place,
+            {"files": {GRAPH: f"let a = try {decoder}.decode([Int].self, from: data)"}}, f"{GRAPH}:1: reads JSON")
     unwrapped = "Sources/KelvinFormats/ONNX/Planted.swift"
     yield rules.folders_of_traits, {"files": {unwrapped: "let planted = 1\n"}}, f"{unwrapped}: is not wrapped in #if ONNX"
     yield (

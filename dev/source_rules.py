@@ -204,6 +204,17 @@ def measured_processes(tree):
                     yield f"{path}:{number}: measures a process that other tests share: use OwnProcess"
 
 
+def documents_are_read_in_one_place(tree):
+    """Foundation's decoder stops the program at documents that JSONText refuses."""
+    home = "Sources/KelvinBasics/JSONText.swift"
+    pattern = re.compile(r"decoder(\(\))?\.decode\([^)]*\bfrom:", re.IGNORECASE)
+    for path in tree.under("Sources", ".swift"):
+        if path != home:
+            for number, line in enumerate(tree.text(path).splitlines(), 1):
+                if pattern.search(line):
+                    yield f"{path}:{number}: reads JSON with Foundation's decoder: use JSONText.decode"
+
+
 def folders_of_traits(tree):
     """Every file of a folder that belongs to a trait is left out without it."""
     traits = {trait["name"] for trait in tree.manifest.get("traits", [])} - {"default"}
@@ -227,7 +238,7 @@ RULES = [
     file_sizes, foundation, declared_imports, imported_declarations, rows_of_the_manifest, rows_of_the_design,
     planning_knows_only_values, conformance_is_for_tests, the_command_line_is_a_client,
     operators_lie_in_files_of_their_names, build_products, measured_processes,
-    folders_of_traits,
+    documents_are_read_in_one_place, folders_of_traits,
 ]
 
 

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// The one way Kelvin writes JSON: keys sorted, so that equal values give equal bytes, and readable. What `printable`
-/// would not show as it is stands as `\u` escapes, which mean the same to whoever reads the document.
+/// The one way Kelvin reads and writes JSON. Written are keys sorted, so that equal values give equal bytes, and readable.
+/// What `printable` would not show as it is stands as `\u` escapes, which mean the same to whoever reads the document.
 package enum JSONText {
   /// How a document is laid out.
   package enum Layout: Sendable {
@@ -19,6 +19,19 @@ package enum JSONText {
     case text
     /// `null`: a document with such a number is written all the same.
     case null
+  }
+
+  /// - Throws: `DecodingError` for what is no JSON or not of that type, and what the type throws.
+  package static func decode<Value: Decodable>(
+    _ type: Value.Type, from document: Data, with decoder: JSONDecoder = JSONDecoder()
+  ) throws -> Value {
+    // Foundation's reader looks past the end, and stops the program, where a document ends in the bracket that is one too
+    // many for it (513). Zeros are halves of UTF-16, which it reads as well.
+    guard let last = document.last(where: { $0 != 0 }), !"[{".utf8.contains(last) else {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: [], debugDescription: "the document ends before what it begins"))
+    }
+    return try decoder.decode(type, from: document)
   }
 
   /// - Throws: `EncodingError.invalidValue`, with its place, for a number that is refused.

@@ -30,7 +30,7 @@ package enum JSONDocument {
     guard bytes.count <= limit else {
       throw .documentTooLarge(document: document, bytes: bytes.count, limit: limit)
     }
-    let read = try placing(document) { try JSONDecoder().decode(Document<Value>.self, from: Data(bytes)) }
+    let read = try placing(document) { try JSONText.decode(Document<Value>.self, from: Data(bytes)) }
     let header = read.header
     guard header.format == format else {
       throw .foreignFormat(document: document, expected: format, got: header.format)

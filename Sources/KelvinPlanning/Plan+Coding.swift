@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import KelvinBasics
 
 extension PlanCandidate: Codable {
   enum CodingKeys: String, CodingKey { case device, seconds, source, unsupported, joules, regret }
@@ -85,7 +86,7 @@ extension Plan: Codable {
   /// - Throws: `malformed`, `unknown`, `duplicate` or `invalidNumber`; never trusts the file.
   package init(json: Data) throws(PlanningError) {
     do {
-      self = try JSONDecoder().decode(Plan.self, from: json)
+      self = try JSONText.decode(Plan.self, from: json)
     } catch let error as PlanningError {
       throw error
     } catch {

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import KelvinBasics
 
 extension PlanningProblem.Node: Codable {
   enum CodingKeys: String, CodingKey, CaseIterable {
@@ -76,10 +77,10 @@ extension PlanningProblem: Codable {
 
   /// The problem with remarks on the keys that are not read.
   package static func read(_ json: Data) throws(PlanningError) -> (problem: PlanningProblem, remarks: [String]) {
-    let keys = try? JSONDecoder().decode(ProblemKeys.self, from: json)
+    let keys = try? JSONText.decode(ProblemKeys.self, from: json)
     let remarks = try keys?.remarks() ?? []
     do {
-      return (try JSONDecoder().decode(PlanningProblem.self, from: json), remarks)
+      return (try JSONText.decode(PlanningProblem.self, from: json), remarks)
     } catch let error as PlanningError {
       throw error
     } catch {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import KelvinBasics
 import KelvinFeatures
 import KelvinGraph
 
@@ -6,7 +7,7 @@ extension FeatureReader {
   /// Numbers by key: `{"a": 1}`, or a .json file that holds it.
   func dictionary(_ text: String, _ keys: FeatureKind.KeyType, _ feature: Feature) throws -> [ClassLabel: Double] {
     let remedy = keys == .string ? "give JSON such as '{\"key\": 1}'" : "give JSON such as '{\"7\": 1}'"
-    guard let entries = try? JSONDecoder().decode([String: Double].self, from: try document(text, feature)) else {
+    guard let entries = try? JSONText.decode([String: Double].self, from: try document(text, feature)) else {
       throw mismatch(feature, "'\(text)'", remedy)
     }
     var dictionary: [ClassLabel: Double] = [:]
@@ -26,10 +27,10 @@ extension FeatureReader {
     -> FeatureSequence
   {
     let data = try document(text, feature)
-    if elements == .string, let texts = try? JSONDecoder().decode([String].self, from: data) {
+    if elements == .string, let texts = try? JSONText.decode([String].self, from: data) {
       return FeatureSequence(strings: texts)
     }
-    if elements == .int64, let numbers = try? JSONDecoder().decode([Int64].self, from: data) {
+    if elements == .int64, let numbers = try? JSONText.decode([Int64].self, from: data) {
       return FeatureSequence(int64s: numbers)
     }
     throw mismatch(

@@ -1,5 +1,6 @@
 #if Measuring
 public import FoundationEssentials
+import KelvinBasics
 import KelvinBench
 public import KelvinFeatures
 import KelvinMeasurements
@@ -136,7 +137,7 @@ extension Benchmark {
     /// - Throws: `ModelError` with code `io` where the file cannot be read, `parameters` where it is no such document.
     public init(contentsOf url: URL) throws(ModelError) {
       let document = try LocalFile.read(url.relativePath)
-      do { run = try JSONDecoder().decode(EarlierRun.self, from: document) } catch {
+      do { run = try JSONText.decode(EarlierRun.self, from: document) } catch {
         throw ModelError(
           .parameters,
           "'\(url.relativePath)' is not what 'kelvin bench --json' prints (every configuration with its figures): \(error)",

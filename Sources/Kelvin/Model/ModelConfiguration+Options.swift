@@ -73,7 +73,7 @@ extension ModelConfiguration {
       var plan: Plan
     }
     let data = try LocalFile.read(path)
-    let bytes = (try? JSONDecoder().decode(Report.self, from: data)).flatMap { try? $0.plan.json() } ?? data
+    let bytes = (try? JSONText.decode(Report.self, from: data)).flatMap { try? $0.plan.json() } ?? data
     do { return try Plan(json: bytes) } catch { throw ModelError(.parameters, "\(error) ('\(path)')") }
   }
 

@@ -134,7 +134,7 @@ struct TableCells {
   private func list(_ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row) throws(TableFault) -> [Double]
   {
     let text = try text(column, row)
-    guard let value = try? JSONDecoder().decode(NestedNumbers.self, from: Data(text.utf8)) else {
+    guard let value = try? JSONText.decode(NestedNumbers.self, from: Data(text.utf8)) else {
       throw fault(column, row, "expected a list such as [1.5, 2], got '\(text.prefix(40))'")
     }
     var numbers: [Double] = []
@@ -157,7 +157,7 @@ struct TableCells {
     _ keys: FeatureKind.KeyType, _ input: TableInputs.Input, _ column: Int, _ row: DelimitedRows.Row
   ) throws(TableFault) -> FeatureValue {
     let text = try text(column, row)
-    guard let entries = try? JSONDecoder().decode([String: Double].self, from: Data(text.utf8)) else {
+    guard let entries = try? JSONText.decode([String: Double].self, from: Data(text.utf8)) else {
       throw fault(column, row, "expected numbers by key such as {\"key\": 1}, got '\(text.prefix(40))'")
     }
     var dictionary: [ClassLabel: Double] = [:]
@@ -177,13 +177,13 @@ struct TableCells {
   {
     let text = try text(column, row)
     if case .sequence(.int64) = input.feature.type {
-      guard let numbers = try? JSONDecoder().decode([Int64].self, from: Data(text.utf8)) else {
+      guard let numbers = try? JSONText.decode([Int64].self, from: Data(text.utf8)) else {
         throw fault(column, row, "expected a list such as [1, 2], got '\(text.prefix(40))'")
       }
       return FeatureValue(sequence: FeatureSequence(int64s: numbers))
     }
     // A text that is no list is a list of one.
-    let texts = try? JSONDecoder().decode([String].self, from: Data(text.utf8))
+    let texts = try? JSONText.decode([String].self, from: Data(text.utf8))
     return FeatureValue(sequence: FeatureSequence(strings: texts ?? [text]))
   }
 

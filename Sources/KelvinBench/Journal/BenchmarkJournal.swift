@@ -50,7 +50,7 @@ package final class BenchmarkJournal {
     let lines = document.split(separator: 0x0A, omittingEmptySubsequences: false)
     for (number, line) in lines.enumerated() where !line.isEmpty {
       let entry: JournalEntry
-      do { entry = try decoder.decode(JournalEntry.self, from: Data(line)) } catch {
+      do { entry = try JSONText.decode(JournalEntry.self, from: Data(line), with: decoder) } catch {
         if number == lines.count - 1, record != nil { break }
         throw .invalidJournal("line \(number + 1) is no entry of a journal: \(error)")
       }

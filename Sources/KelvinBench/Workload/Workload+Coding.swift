@@ -28,7 +28,7 @@ extension Workload: Codable {
       throw refuse("\(json.count) bytes, expected at most \(Self.largestDocument); is this the right file?")
     }
     do {
-      self = try JSONDecoder().decode(Workload.self, from: json)
+      self = try JSONText.decode(Workload.self, from: json)
     } catch let error as BenchmarkError {
       if case .invalidWorkload(_, let reason) = error { throw refuse(reason) }
       throw error

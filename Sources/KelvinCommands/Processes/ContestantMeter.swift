@@ -21,7 +21,7 @@ enum ContestantMeter {
     let measured = ["--measured-contestant=\(contestant)", "--measured-example=\(example)"]
     let (answer, _) = try ChildProcess.run(
       own.prefix(1) + measured + own.dropFirst(), environment: [:], timeout: patience, isCancelled: { false })
-    guard let cost = try? JSONDecoder().decode(ContenderCost.self, from: Data(answer)) else {
+    guard let cost = try? JSONText.decode(ContenderCost.self, from: Data(answer)) else {
       throw StartFailure("it ended without an answer that can be read")
     }
     return cost

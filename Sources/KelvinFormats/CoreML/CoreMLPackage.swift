@@ -34,7 +34,7 @@ struct CoreMLPackage {
     }
     let manifest: Manifest
     do {
-      manifest = try JSONDecoder().decode(Manifest.self, from: bytes.withUnsafeBytes { Data($0) })
+      manifest = try JSONText.decode(Manifest.self, from: bytes.withUnsafeBytes { Data($0) })
     } catch {
       throw FormatError(
         .malformed, file: "\(file)/Manifest.json", "it is not a package manifest: \(error)",

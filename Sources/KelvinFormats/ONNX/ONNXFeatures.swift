@@ -1,5 +1,6 @@
 #if ONNX
 import FoundationEssentials
+import KelvinBasics
 import KelvinGraph
 import KelvinSteps
 
@@ -140,10 +141,9 @@ struct ONNXFeatures {
     for key in ["classes", "labels", "names"] {
       guard let text = metadata[key], text.utf8.count < 1 << 24 else { continue }
       let data = Data(text.utf8)
-      let decoder = JSONDecoder()
-      if let labels = try? decoder.decode([String].self, from: data), !labels.isEmpty { return .strings(labels) }
-      if let labels = try? decoder.decode([Int64].self, from: data), !labels.isEmpty { return .integers(labels) }
-      if let labels = try? decoder.decode([String: String].self, from: data), !labels.isEmpty {
+      if let labels = try? JSONText.decode([String].self, from: data), !labels.isEmpty { return .strings(labels) }
+      if let labels = try? JSONText.decode([Int64].self, from: data), !labels.isEmpty { return .integers(labels) }
+      if let labels = try? JSONText.decode([String: String].self, from: data), !labels.isEmpty {
         let ordered = (0..<labels.count).compactMap { labels["\($0)"] }
         if ordered.count == labels.count { return .strings(ordered) }
       }

@@ -46,7 +46,7 @@ public struct DefaultModel: Hashable, Sendable {
     do throws(VisionError) { file = try self.file() } catch { return nil }
     guard FileManager.default.fileExists(atPath: file) else { return nil }
     let document: Document
-    do { document = try JSONDecoder().decode(Document.self, from: try LocalFile.read(file)) } catch {
+    do { document = try JSONText.decode(Document.self, from: try LocalFile.read(file)) } catch {
       throw .missingModel("'\(file)' does not say which model is the default; configure one anew: kelvin use MODEL")
     }
     return DefaultModel(

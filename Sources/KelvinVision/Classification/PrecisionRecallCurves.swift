@@ -48,7 +48,7 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
 
   private init(_ data: Data, place: String) throws(VisionError) {
     let document: Document
-    do { document = try JSONDecoder().decode(Document.self, from: data) } catch {
+    do { document = try JSONText.decode(Document.self, from: data) } catch {
       throw .invalidModel(
         "\(place) holds no curves of precision and recall; expected {\"format\": \"kelvin-curves\", \"version\": 1, \"classes\": …}"
       )

@@ -140,7 +140,7 @@ extension DetectionHead {
       throw refuse("\(data.count) bytes, expected at most \(Self.largestDocument); is this the right file?")
     }
     let document: Document
-    do { document = try JSONDecoder().decode(Document.self, from: data) } catch let error as Refusal {
+    do { document = try JSONText.decode(Document.self, from: data) } catch let error as Refusal {
       throw refuse(error.reason)
     } catch let error as DecodingError {
       throw refuse(Self.describe(error))

@@ -36,7 +36,7 @@ struct COCODocument: Decodable {
   init(_ data: Data, at path: String) throws(VisionError) {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
-    do { self = try decoder.decode(COCODocument.self, from: data) } catch {
+    do { self = try JSONText.decode(COCODocument.self, from: data, with: decoder) } catch {
       throw .invalidRequest(
         "'\(path)' is no data set: expected {\"images\": [{\"id\", \"file_name\"}], "
           + "\"annotations\": [{\"image_id\", \"category_id\"}], \"categories\": [{\"id\", \"name\"}]}")

@@ -51,7 +51,7 @@ struct SegmentationClasses: Sendable {
     var parameters = Parameters()
     var remarks: [String] = []
     if let text = metadata.userDefined[Self.parametersKey] {
-      do { parameters = try JSONDecoder().decode(Parameters.self, from: Data(text.utf8)) } catch {
+      do { parameters = try JSONText.decode(Parameters.self, from: Data(text.utf8)) } catch {
         remarks = ["the model's metadata '\(Self.parametersKey)' is not the JSON it should be and is left aside"]
       }
     }

@@ -39,7 +39,7 @@ package final class NeighbourProcess: Neighbour {
     self.connection = nil
     do throws(StartFailure) {
       let answer = try connection.finish()
-      account = try? JSONDecoder().decode(NeighbourAccount.self, from: Data(answer))
+      account = try? JSONText.decode(NeighbourAccount.self, from: Data(answer))
     } catch {
       account = NeighbourAccount(
         isProcess: true, seconds: 0, userSeconds: 0, kernelSeconds: 0, memoryBytes: 0,

@@ -24,7 +24,7 @@ package enum FreshStart {
   package static func answer(request path: String, began: Double) throws(ModelError) -> Data {
     let document = try LocalFile.read(path)
     return try ModelError.wrapping {
-      let request = try JSONDecoder().decode(StartRequest.self, from: document)
+      let request = try JSONText.decode(StartRequest.self, from: document)
       guard request.version == StartRequest.currentVersion else {
         throw ModelError(
           .parameters, "the request is of version \(request.version), expected \(StartRequest.currentVersion)")

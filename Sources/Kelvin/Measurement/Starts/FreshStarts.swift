@@ -85,7 +85,7 @@ final class FreshStarts: BenchmarkStarter {
 
   /// Exactly one answer, its moments in order.
   private static func decode(_ bytes: [UInt8]) throws -> StartAnswer {
-    guard let answer = try? JSONDecoder().decode(StartAnswer.self, from: Data(bytes)) else {
+    guard let answer = try? JSONText.decode(StartAnswer.self, from: Data(bytes)) else {
       throw BenchmarkError.startFailed("it ended without an answer that can be read")
     }
     let moments = [answer.began, answer.devicesOpen, answer.loaded, answer.compiled, answer.answered]

@@ -1,5 +1,6 @@
 #if CoreML
 import FoundationEssentials
+import KelvinBasics
 import KelvinGraph
 
 /// What `metadata.json` of a compiled model says of its features: all values are text, lists of numbers too.
@@ -52,7 +53,7 @@ struct CompiledDescription {
     guard bytes.count < 1 << 24 else { throw FormatError(.malformed, file: file, "it has \(bytes.count) bytes") }
     let models: [Model]
     do {
-      models = try JSONDecoder().decode([Model].self, from: bytes.withUnsafeBytes { Data($0) })
+      models = try JSONText.decode([Model].self, from: bytes.withUnsafeBytes { Data($0) })
     } catch {
       throw FormatError(
         .malformed, file: file, "it does not describe a compiled model: \(error)",
@@ -100,7 +101,7 @@ struct CompiledDescription {
     }
     /// Lists of numbers, one in the other where there are several.
     func lists(_ text: String) throws(FormatError) -> [[Int]] {
-      if let lists = try? JSONDecoder().decode([[Int]].self, from: Data(text.utf8)) { return lists }
+      if let lists = try? JSONText.decode([[Int]].self, from: Data(text.utf8)) { return lists }
       throw malformed("expected lists of numbers, found '\(text)'")
     }
     func array() throws(FormatError) -> CoreMLArray {

@@ -1,0 +1,34 @@
+import FoundationEssentials
+import KelvinBasics
+import Testing
+
+@Suite("JSON is read in one place")
+struct JSONTextTests {
+  /// Foundation's reader stopped the program at the last of these: it looks where the document has ended.
+  @Test("a document that ends in a bracket however deep is no document, in every encoding", arguments: ["[", "{", "{\"a\":["])
+  func unfinished(_ level: String) {
+    for depth in [1, 2, 255, 511, 512, 513, 514, 5000] {
+      let text = String(repeating: level, count: depth)
+      let wide = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+      let swapped = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+      for document in [Data(text.utf8), Data([0xFF, 0xFE] + wide), Data(wide), Data([0xFE, 0xFF] + swapped), Data(swapped)] {
+        #expect(throws: DecodingError.self) { try JSONText.decode([Int].self, from: document) }
+      }
+    }
+  }
+
+  @Test("nothing is no document")
+  func empty() {
+    for document in [Data(), Data([0]), Data(" ".utf8)] {
+      #expect(throws: DecodingError.self) { try JSONText.decode([Int].self, from: document) }
+    }
+  }
+
+  @Test("numbers alone, lists and what is in UTF-16 are read")
+  func whole() throws {
+    #expect(try JSONText.decode(Int.self, from: Data("7".utf8)) == 7)
+    #expect(try JSONText.decode([[Int]].self, from: Data("[[1],[]]\n".utf8)) == [[1], []])
+    let wide = "{\"a\":1}".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    #expect(try JSONText.decode([String: Int].self, from: Data([0xFF, 0xFE] + wide)) == ["a": 1])
+  }
+}
