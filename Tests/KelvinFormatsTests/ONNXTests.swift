@@ -198,6 +198,26 @@ import Testing
     #expect(error(file)?.remedy?.contains("at the level 'extended'") == true)
   }
 
+  /// 60 numbers from 0 on, resized to the nearest by the convention that PyTorch's exporter writes.
+  private func resized(by scale: Float) throws -> [Double] {
+    var file = ONNXFile()
+    file.input("x", [60])
+    file.weights("scale", [scale], [1])
+    file.node(
+      "Resize", ["x", "", "scale"], ["y"],
+      ["mode": .text("nearest"), "coordinate_transformation_mode": .text("asymmetric"), "nearest_mode": .text("floor")])
+    file.output("y")
+    return try result(file, (0..<60).map(Float.init), [60]).doubles
+  }
+
+  @Test func aScaleThatFloat32RoundsResizesAsTheOneThatWasMeant() throws {
+    #expect(try resized(by: 0.6) == (0..<36).map { Double($0 * 5 / 3) })
+    #expect(try resized(by: 0.2) == (0..<12).map { Double($0 * 5) })
+    #expect(try resized(by: 0.35) == (0..<21).map { Double($0 * 20 / 7) })
+    #expect(try resized(by: 1.2) == (0..<72).map { Double($0 * 5 / 6) })
+    #expect(try resized(by: 1 / 3) == (0..<20).map { Double($0 * 3) })
+  }
+
   @Test func operatorSetsThatAreNotKnownAreRefused() {
     for opset in [-1, 0, 6, 29, Int.max] {
       var file = ONNXFile.single("Relu", input: [1])
