@@ -277,7 +277,9 @@ class Features:
             return self._dictionary(key)
         if kind == _KIND_SEQUENCE and feature is not None and feature.elements == "multiArray":
             return self._arrays(key)
-        return json.loads(library.text(library.features_get_json, self.handle, key)) if kind else None
+        if not kind:
+            return None
+        return json.loads(library.text(library.features_get_json, self.handle, key), object_hook=_dictionary)
 
     def _arrays(self, key: bytes) -> List[NDArray]:
         views, count = ctypes.POINTER(Array)(), ctypes.c_size_t()
@@ -335,6 +337,11 @@ def _shared(view: Array, owner: object) -> NDArray:
     return np.asarray(_Memory({
         "version": 3, "data": (view.data, False), "typestr": dtype.str, "shape": shape,
         "strides": tuple([stride * size for stride in view.strides[:rank]])}, owner))
+
+
+def _dictionary(values: Dict[str, Any]) -> Dict[str, Any]:
+    """A dictionary's numbers as those that a feature by itself has: 1 is written for 1.0."""
+    return {key: float(value) if isinstance(value, int) else value for key, value in values.items()}
 
 
 def _fit(fit: str) -> int:

@@ -47,7 +47,14 @@ package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
   package static func missing(_ operations: [MissingOperation], file: String) -> FormatError {
     let listed = operations.map(\.description).joined(separator: "; ")
     let kinds = operations.count == 1 ? "an operation" : "\(operations.count) kinds of operation"
-    return FormatError(.missing, file: file, "uses \(kinds) that Kelvin lacks: \(listed)", missing: operations)
+    // ONNX Runtime writes them for the processor that it runs on, with weights in that processor's order.
+    let isLaidOut = operations.contains { $0.name.hasPrefix("com.microsoft.nchwc.") }
+    return FormatError(
+      .missing, file: file, "uses \(kinds) that Kelvin lacks: \(listed)",
+      remedy: isLaidOut
+        ? "take the model that ONNX Runtime optimized, or save it at the level 'extended', below its layouts for one"
+          + " processor" : nil,
+      missing: operations)
   }
 
   init(_ error: FileError) {

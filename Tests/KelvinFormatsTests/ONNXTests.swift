@@ -152,6 +152,72 @@ import Testing
     #expect(throws: Never.self) { try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator()) }
   }
 
+  /// `x` in rows of 4, which is of open length and 1 unless something else is said, and behind that another operator.
+  private func rows(then kind: String, _ inputs: [String]) throws -> Function {
+    var file = ONNXFile()
+    file.rawInput(
+      Wire.message {
+        $0.text(1, "x")
+        $0.message(2) {
+          $0.message(1) {
+            $0.integer(1, ONNXFile.float)
+            $0.message(2) { $0.message(1) { $0.text(2, "n") } }
+          }
+        }
+      })
+    file.integers("rows", [-1, 4])
+    file.weights("w", [1, 2, 3], [3, 1])
+    file.node("Reshape", ["x", "rows"], ["table"])
+    file.node(kind, inputs, ["y"])
+    file.output("y")
+    let program = try readONNX(Bytes(file.bytes), path: "m.onnx")
+    return try #require(program.functions[program.defaultFunction])
+  }
+
+  @Test func aModelWhoseUsualSizesAreTooSmallIsReadForThoseThatItTakes() throws {
+    let function = try rows(then: "Relu", ["table"])
+    #expect(try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator())[0].graph == nil)
+    #expect(try function.graph(shapes: ["x": [8]], evaluator: ReferenceEvaluator()).outputs.count == 1)
+    #expect { try function.builtGraphs(shapes: ["x": [6]], evaluator: ReferenceEvaluator()) } throws: {
+      "\($0)".contains("Reshape 'table'")
+    }
+  }
+
+  @Test func aModelThatTakesNoSizesIsRefusedForItsUsualOnes() throws {
+    let function = try rows(then: "MatMul", ["table", "w"])
+    #expect { try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator()) } throws: {
+      "\($0)".contains("Reshape 'table'")
+    }
+  }
+
+  @Test func whatONNXRuntimeLaidOutForAProcessorIsRefusedWithARemedy() throws {
+    var file = ONNXFile()
+    file.input("x", [1, 16, 2, 2])
+    file.node("ReorderOutput", ["x"], ["y"], domain: "com.microsoft.nchwc")
+    file.output("y")
+    #expect(error(file)?.remedy?.contains("at the level 'extended'") == true)
+  }
+
+  /// 60 numbers from 0 on, resized to the nearest by the convention that PyTorch's exporter writes.
+  private func resized(by scale: Float) throws -> [Double] {
+    var file = ONNXFile()
+    file.input("x", [60])
+    file.weights("scale", [scale], [1])
+    file.node(
+      "Resize", ["x", "", "scale"], ["y"],
+      ["mode": .text("nearest"), "coordinate_transformation_mode": .text("asymmetric"), "nearest_mode": .text("floor")])
+    file.output("y")
+    return try result(file, (0..<60).map(Float.init), [60]).doubles
+  }
+
+  @Test func aScaleThatFloat32RoundsResizesAsTheOneThatWasMeant() throws {
+    #expect(try resized(by: 0.6) == (0..<36).map { Double($0 * 5 / 3) })
+    #expect(try resized(by: 0.2) == (0..<12).map { Double($0 * 5) })
+    #expect(try resized(by: 0.35) == (0..<21).map { Double($0 * 20 / 7) })
+    #expect(try resized(by: 1.2) == (0..<72).map { Double($0 * 5 / 6) })
+    #expect(try resized(by: 1 / 3) == (0..<20).map { Double($0 * 3) })
+  }
+
   @Test func operatorSetsThatAreNotKnownAreRefused() {
     for opset in [-1, 0, 6, 29, Int.max] {
       var file = ONNXFile.single("Relu", input: [1])

@@ -14,6 +14,24 @@ import Testing
     #expect(error.description.contains(words), "\(error)", sourceLocation: location)
   }
 
+  /// The sizes that coremltools declares, for factors in float32 and rounded to float16.
+  @Test(
+    arguments: [
+      ("upsample_nearest_neighbor", Float(1.3), [26, 78]), ("upsample_bilinear", Float(0.35), [7, 21]),
+      ("upsample_bilinear", 1.2998047, [26, 78]), ("upsample_nearest_neighbor", Float(0.7), [13, 41]),
+      ("upsample_nearest_neighbor", Float(0.7), [14, 42]),
+    ])
+  func factorsThatWereRoundedGiveTheSizesThatWereMeant(kind: String, factor: Float, sizes: [Int]) throws {
+    var file = MILFile()
+    file.input("x", [1, 1, 20, 60])
+    file.number("factor", factor)
+    file.operation(
+      kind, ["x": ["x"], "scale_factor_height": ["factor"], "scale_factor_width": ["factor"]], "y", [1, 1] + sizes)
+    file.output("y", [1, 1] + sizes)
+    let program = try readCoreML(Bytes(file.bytes), path: "m", folder: ".", files: [])
+    #expect(try program.graph().outputs.count == 1)
+  }
+
   @Test func aSoundPackageReads() throws {
     let folder = TemporaryFolder()
     let program = try readModel(at: PackageFolder().write(folder))

@@ -65,7 +65,10 @@ import Testing
       ("node 0 of tree 0 has node 9 as a child, which is not there", Self.onnx([(0, 0, branch, 0, 1, 9)] + leaves)),
       ("node 1 of tree 0 is there twice", Self.onnx([(0, 0, branch, 0, 1, 2), (0, 1, leaf, 0, 0, 0)] + leaves)),
       ("tree 0 has no root", Self.onnx([(0, 0, branch, 0, 1, 1), (0, 1, branch, 0, 0, 0)])),
-      ("node 1 of tree 0 is reached in two ways", Self.onnx([(0, 0, branch, 0, 1, 1), (0, 1, leaf, 0, 0, 0)])),
+      (
+        "node 1 of tree 0 is reached from itself",
+        Self.onnx([(0, 0, branch, 0, 1, 2), (0, 1, branch, 0, 1, 2), (0, 2, leaf, 0, 0, 0)])
+      ),
       ("node 0 of tree 0 and node 1 of tree 0 are no other's children", Self.onnx([(0, 0, leaf, 0, 0, 0)] + leaves)),
       ("node 0 of tree 0 looks at the feature -1", Self.onnx([(0, 0, branch, -1, 1, 2)] + leaves)),
       ("node 0 of tree 0 looks at the feature \(1 << 40)", Self.onnx([(0, 0, branch, 1 << 40, 1, 2)] + leaves)),

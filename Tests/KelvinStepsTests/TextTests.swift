@@ -61,6 +61,36 @@ import Testing
     #expect(throws: RegularExpression.SyntaxError.self) { try RegularExpression(pattern) }
   }
 
+  @Test func anExpressionIsFoundFirstAndLongestAndBehindThat() throws {
+    func found(_ pattern: String, in text: String) throws -> [String] {
+      let scalars = Array(text.unicodeScalars)
+      return try RegularExpression(pattern).occurrences(in: scalars).map { range in
+        scalars[range].map { String($0) }.joined()
+      }
+    }
+    #expect(try found("a|ab|abc", in: "xabcab") == ["abc", "ab"])
+    #expect(try found("b|abcd", in: "abce") == ["b"])
+    #expect(try found("[0-9]*", in: "a12b3") == ["12", "3"])
+    #expect(try found(#"\b\w\w+\b"#, in: "an a to") == ["an", "to"])
+    #expect(try found("x", in: "") == [])
+  }
+
+  @Test func textsBesideEachOtherAreOfOneShapeButForTheirAxis() throws {
+    let step = TextJoin([.slot("x"), .constant(TextTensor(["a", "b"], [2, 1])), .slot("z")], axis: -1, output: "y")
+    #expect(try step.types([.texts([2, 3]), .texts([2, 0])]) == [.texts([2, 4])])
+    #expect(try step.types([.unknown, .texts([2, 0])]) == [.unknown])
+    #expect { try step.types([.texts([2, 3]), .texts([3, 1])]) } throws: { "\($0)".contains("differ outside axis 1") }
+  }
+
+  @Test func axesOfTextsThatAreNotThereAreRefused() throws {
+    for change in [TextAxes.Change.flattened(at: 4), .removed([1]), .removed([3]), .inserted([5]), .inserted([0, 0])] {
+      let step = TextAxes(change, input: "x", output: "y")
+      #expect { try step.types([.texts([1, 2, 1])]) } throws: { "\($0)".contains("have no axes") }
+    }
+    let step = TextAxes(.removed(nil), input: "x", output: "y")
+    #expect(try step.types([.texts([1, 2, 1])]) == [.texts([2])])
+  }
+
   @Test func textsAreSplitAtAnyWhiteSpaceAndAtDelimitersOfSeveralScalars() throws {
     func parts(_ text: String, at delimiter: String? = nil, atMost splits: Int? = nil) throws -> [String]? {
       let step = TextSplit(at: delimiter, atMost: splits, input: "x", parts: "y", counts: "n")

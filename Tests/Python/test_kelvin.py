@@ -57,6 +57,12 @@ class Predictions(unittest.TestCase):
         for pixels in (gray, gray[:, :, None]):
             self.assertEqual(model.predict({"image": pixels})["classLabel_probs"], expected)
 
+    def test_numbers_of_dictionaries_in_a_sequence_are_floats_where_they_are_whole(self):
+        model = kelvin.Model(ROOT / "Tests/Vectors/Parts/zip_map_strings.onnx", units="cpu")
+        entries = model.predict({"x": np.float32([[0, 200, 0]])})["entries"]
+        self.assertEqual(entries, [{"no": 0.0, "yes": 1.0, "maybe": 0.0}])
+        self.assertEqual({type(value) for value in entries[0].values()}, {float})
+
     def test_a_sequence_is_a_list_of_arrays(self):
         model = kelvin.Model(ROOT / "Tests/Vectors/Sequences/insert.onnx", units="cpu")
         self.assertEqual((model.inputs["given"].type, model.inputs["given"].elements), ("sequence", "multiArray"))

@@ -7,6 +7,8 @@ import KelvinGraph
 struct Sampling: Hashable {
   var scale: Double
   var offset: Double
+  /// How far coordinates may be off because of what they are computed from.
+  var slack = 1e-9
 
   static func halfPixel(_ ratio: Double) -> Sampling { Sampling(scale: ratio, offset: 0.5 * ratio - 0.5) }
 
@@ -29,14 +31,16 @@ struct Sampling: Hashable {
   }
 
   /// The coordinates of the positions from one on.
-  func from(_ position: Int) -> Sampling { Sampling(scale: scale, offset: offset + scale * Double(position)) }
+  func from(_ position: Int) -> Sampling {
+    Sampling(scale: scale, offset: offset + scale * Double(position), slack: slack)
+  }
 
   /// The same coordinates, moved so little that rounding errors of `scale * i + offset` do not decide which of two equally
   /// near elements is read, or whether a whole coordinate is one.
   func settled(for rounding: Resize.Rounding) -> Sampling {
     switch rounding {
-    case .floor, .halfUp: Sampling(scale: scale, offset: offset + 1e-9)
-    case .ceil, .halfDown: Sampling(scale: scale, offset: offset - 1e-9)
+    case .floor, .halfUp: Sampling(scale: scale, offset: offset + slack)
+    case .ceil, .halfDown: Sampling(scale: scale, offset: offset - slack)
     }
   }
 }

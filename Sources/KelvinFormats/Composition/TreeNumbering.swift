@@ -84,7 +84,7 @@ extension TreeFault {
     switch self {
     case .noSuchChild(let child, let parent): "\(name(parent)) has \(child) as a child, which is not there"
     case .noSuchRoot(let root): "\(root) is a root, which is not there"
-    case .reachedTwice(let place): "\(name(place)) is reached in two ways: the nodes make no tree"
+    case .aboveItself(let place): "\(name(place)) is reached from itself: the nodes make no tree"
     case .noSuchFeature(let feature, let place): "\(name(place)) looks at the feature \(feature)"
     case .noSuchTarget(let target, let place): "\(name(place)) votes for \(target), which is none of the results"
     }

@@ -53,11 +53,22 @@ extension Function {
     _ part: GraphPart, _ shapes: [String: Shape], _ computed: [String: TensorType], _ evaluator: any ConstantEvaluator
   ) throws -> Graph? {
     do { return try part.source.graph(shapes: shapes, computed: computed, evaluator: evaluator) } catch {
-      let isOpen = inputs.contains { part.inputs.contains($0.name) && $0.hasOpenSizes && shapes[$0.name] == nil }
-      guard isOpen, let error = error as? GraphError, error.isAboutSizes else { throw error }
-      return nil
+      let open = inputs.filter { part.inputs.contains($0.name) && $0.hasOpenSizes && shapes[$0.name] == nil }
+      guard !open.isEmpty, !WorkBudget.isSpent else { throw error }
+      if let error = error as? GraphError, error.isAboutSizes { return nil }
+      for size in Self.otherSizes {
+        var larger = shapes
+        for feature in open { larger[feature.name] = feature.shape(openSizes: size) }
+        guard larger.count == shapes.count + open.count else { break }
+        if (try? part.source.graph(shapes: larger, computed: computed, evaluator: evaluator)) != nil { return nil }
+      }
+      throw error
     }
   }
+
+  /// Where the usual sizes are too small for a model, such as one point for its five nearest: whether one of these is
+  /// none tells a model that is whole from one that is not.
+  private static let otherSizes = [64, 4096]
 
   /// The function's only graph, for given input shapes.
   ///
@@ -101,6 +112,19 @@ extension Function {
     case .dictionaries: return .sequence
     case .tensors, .sequence, .image, .state: return .unknown
     }
+  }
+}
+
+extension Feature {
+  /// The shape with one size for all that are open, as far as they take it; nil where one has no usual size, and for
+  /// what is no tensor.
+  fileprivate func shape(openSizes size: Int) -> Shape? {
+    guard case .tensor(_, let dimensions) = type, dimensions.standardShape != nil else { return nil }
+    let sizes = dimensions.compactMap { dimension in
+      guard case .flexible(_, let range, _) = dimension else { return dimension.standard }
+      return min(max(size, range.lowerBound), range.upperBound)
+    }
+    return Shape(sizes)
   }
 }
 

@@ -20,6 +20,18 @@ package struct RegularExpression: Hashable, Sendable {
   /// Whether it matches from the text's beginning to its end.
   package func matches(_ text: String) -> Bool { program.matches(text.unicodeScalars.map(\.value)) }
 
+  /// Where it matches some of a text: the first place where it does, as far as it can, and so on behind that. Matches of
+  /// nothing are left out.
+  package func occurrences(in text: [Unicode.Scalar]) -> [Range<Int>] {
+    let scalars = text.map(\.value)
+    var (found, place): ([Range<Int>], Int) = ([], 0)
+    while place < scalars.count, let match = program.firstMatch(in: scalars, from: place) {
+      if !match.isEmpty { found.append(match) }
+      place = max(match.upperBound, match.lowerBound + 1)
+    }
+    return found
+  }
+
   package static func == (a: RegularExpression, b: RegularExpression) -> Bool { a.pattern == b.pattern }
   package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }
 }
@@ -138,6 +150,30 @@ struct RegularExpressionProgram: Sendable {
       states = reached(next, in: text, at: place + 1, &seen)
     }
     return states.contains { if case .matched = steps[$0] { true } else { false } }
+  }
+
+  /// The first match that begins at a place or behind it, and of those that begin there the longest.
+  func firstMatch(in text: [UInt32], from start: Int) -> Range<Int>? {
+    var seen = [Int](repeating: -1, count: steps.count)
+    var found: Range<Int>?
+    // States with the places where their matches begin, in the order of those: what is seen twice keeps the first.
+    var threads: [(state: Int, start: Int)] = []
+    for place in start...text.count {
+      if found == nil { threads.append((0, place)) }
+      var next: [(state: Int, start: Int)] = []
+      for thread in threads where found.map({ thread.start <= $0.lowerBound }) ?? true {
+        for state in reached([thread.state], in: text, at: place, &seen) {
+          if case .matched = steps[state] {
+            found = thread.start..<place
+          } else if place < text.count, case .read(let set) = steps[state], set.contains(text[place]) {
+            next.append((state + 1, thread.start))
+          }
+        }
+      }
+      if found != nil, next.isEmpty { break }
+      threads = next
+    }
+    return found
   }
 
   /// The states that read a scalar or have matched, from some states on without reading.

@@ -35,27 +35,32 @@ struct Forest: Hashable, Sendable {
   /// The target of every vote, where each leaf has one for it.
   private var onlyTarget: Int?
 
+  /// A node that has several parents has a place below each, and its children theirs once.
   init(_ source: [TreeNode], roots: [Int], votes: [TreeVote], targetCount: Int) throws(TreeFault) {
-    var isReached = [Bool](repeating: false, count: source.count)
-    var pending: [(source: Int, place: Int, depth: Int)] = []
+    var laid = [Laying](repeating: .ahead, count: source.count)
+    var pending: [Visit] = []
     for root in roots {
       guard source.indices.contains(root) else { throw .noSuchRoot(root) }
       self.roots.append(UInt32(nodes.count))
-      depths.append(0)
-      pending.append((root, appendPlace(), 0))
-      while let (index, place, depth) = pending.popLast() {
-        guard !isReached[index] else { throw .reachedTwice(index) }
-        isReached[index] = true
-        depths[depths.count - 1] = max(depths[depths.count - 1], depth)
-        switch source[index] {
-        case .leaf(let range):
+      pending.append(.enter(root, place: appendPlace()))
+      while let visit = pending.popLast() {
+        let (index, place) = visit.node
+        switch (laid[index], source[index]) {
+        case (.below, .branch(_, _, _, let ifTrue, let ifFalse)) where visit.isLeaving:
+          laid[index] = .done(place, depth: max(laid[ifTrue].depth, laid[ifFalse].depth) + 1)
+        case (.below, _): throw .aboveItself(index)
+        case (.done(let other, _), let node):
+          nodes[place] = nodes[other]
+          if case .leaf = node { nodes[place].next = UInt32(place) }
+        case (.ahead, .leaf(let range)):
           nodes[place] = Node(value: Double(voteStarts.count - 1), form: 0, next: UInt32(place))
           for vote in votes[range] {
             guard (0..<targetCount).contains(vote.target) else { throw .noSuchTarget(vote.target, at: index) }
             self.votes.append(vote)
           }
           voteStarts.append(self.votes.count)
-        case .branch(let feature, let test, let missingIsTrue, let ifTrue, let ifFalse):
+          laid[index] = .done(place, depth: 0)
+        case (.ahead, .branch(let feature, let test, let missingIsTrue, let ifTrue, let ifFalse)):
           guard (0...Int(Node.feature)).contains(feature) else { throw .noSuchFeature(feature, at: index) }
           for child in [ifTrue, ifFalse] where !source.indices.contains(child) {
             throw .noSuchChild(child, of: index)
@@ -67,12 +72,39 @@ struct Forest: Hashable, Sendable {
           let missing = missingIsTrue != isTurned ? Node.missingPasses : 0
           nodes[place] = Node(
             value: value, form: Node.isBranch | form | missing | UInt32(feature), next: UInt32(first))
-          pending.append((isTurned ? ifTrue : ifFalse, first + 1, depth + 1))
-          pending.append((isTurned ? ifFalse : ifTrue, first, depth + 1))
+          laid[index] = .below
+          pending.append(.leave(index, place: place))
+          pending.append(.enter(isTurned ? ifTrue : ifFalse, place: first + 1))
+          pending.append(.enter(isTurned ? ifFalse : ifTrue, place: first))
         }
       }
+      depths.append(laid[root].depth)
     }
     shortenVotes()
+  }
+
+  /// How far a node of the source is laid out.
+  private enum Laying {
+    case ahead
+    /// What lies under it is being laid out.
+    case below
+    /// Where, and how many steps lead from it to its deepest leaf.
+    case done(Int, depth: Int)
+
+    var depth: Int { if case .done(_, let depth) = self { depth } else { 0 } }
+  }
+
+  private enum Visit {
+    case enter(Int, place: Int)
+    /// All under it has been laid out.
+    case leave(Int, place: Int)
+
+    var isLeaving: Bool { if case .leave = self { true } else { false } }
+    var node: (index: Int, place: Int) {
+      switch self {
+      case .enter(let index, let place), .leave(let index, let place): (index, place)
+      }
+    }
   }
 
   private mutating func appendPlace() -> Int {

@@ -15,7 +15,8 @@ package struct TreeEnsemble: Hashable, Sendable {
   package var widths: ClosedRange<Int> { max(forest.featureCount, 1)...Int.max }
 
   /// - Parameters:
-  ///   - nodes: of all trees; those that no root leads to are left out.
+  ///   - nodes: of all trees; those that no root leads to are left out. A node may be the child of several, as where
+  ///     converters write a set of categories as one question for each.
   ///   - roots: places among the nodes.
   ///   - votes: of the leaves, which name ranges of it.
   ///   - base: one number for each target, or none.
@@ -87,8 +88,7 @@ package struct TreeVote: Hashable, Sendable {
 package enum TreeFault: Error, Hashable, Sendable {
   case noSuchChild(Int, of: Int)
   case noSuchRoot(Int)
-  /// Two nodes have it as a child, or it is above itself, or the root of two trees.
-  case reachedTwice(Int)
+  case aboveItself(Int)
   case noSuchFeature(Int, at: Int)
   case noSuchTarget(Int, at: Int)
 }

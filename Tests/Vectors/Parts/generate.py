@@ -25,6 +25,7 @@ from skl2onnx.common.data_types import DictionaryType, FloatTensorType, StringTe
 
 FOLDER = pathlib.Path(__file__).parent
 ML = "ai.onnx.ml"
+MICROSOFT = "com.microsoft"
 OPSETS = {"": 17, ML: 4}
 expected = {}
 
@@ -61,8 +62,9 @@ def build(name, nodes, inputs, outputs, cases, initializers=(), opset=OPSETS[""]
     graph = helper.make_graph(
         nodes, name, [entry if isinstance(entry, onnx.ValueInfoProto) else info(entry) for entry in inputs],
         [entry if isinstance(entry, onnx.ValueInfoProto) else info(entry) for entry in outputs], list(initializers))
+    opsets = {**OPSETS, "": opset, **{MICROSOFT: 1 for node in nodes if node.domain == MICROSOFT}}
     model = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid(domain, version) for domain, version in {**OPSETS, "": opset}.items()], ir_version=9)
+        graph, opset_imports=[helper.make_opsetid(domain, version) for domain, version in opsets.items()], ir_version=9)
     onnx.checker.check_model(model)
     write(name, model, cases)
 
@@ -188,6 +190,24 @@ for name, attributes in [
         name, [helper.make_node("StringNormalizer", ["x"], ["y"], locale="C", **attributes)], [("x", STRING, [1, "n"])],
         [("y", STRING, [1, "m"])],
         [{"x": texts("The", "quick", "fox", "the", "Fox", shape=[1, 5])}, {"x": texts("the", "Fox", shape=[1, 2])}])
+
+# Both spellings of what a token is, and characters. ONNX Runtime's normalizer of texts beside them would need a locale.
+TOKENS = dict(domain=MICROSOFT, pad_value="#", mark=0)
+build(
+    "tokenized_texts",
+    [
+        helper.make_node("Concat", ["x", "y", "last"], ["all"], axis=1),
+        helper.make_node("Flatten", ["all"], ["row"], axis=0),
+        helper.make_node("Squeeze", ["row", "first"], ["list"]),
+        helper.make_node("Tokenizer", ["list"], ["words"], mincharnum=2, tokenexp="[a-zß-ü]+|[0-9]+-?[0-9]*", **TOKENS),
+        helper.make_node("Tokenizer", ["x"], ["parts"], mincharnum=1, separators=["[, ]+", "--?"], **{**TOKENS, "mark": 1}),
+        helper.make_node("Tokenizer", ["list"], ["letters"], mincharnum=1, separators=[""], **TOKENS),
+        helper.make_node("Unsqueeze", ["list", "first"], ["again"]),
+    ],
+    [("x", STRING, ["n", 2]), ("y", STRING, ["n", 1])],
+    [("words", STRING, ["m", "w"]), ("parts", STRING, ["n", 2, "p"]), ("letters", STRING, ["m", "l"]), ("again", STRING, [1, "m"])],
+    [{"x": texts("a größer 12-345-6", "", "-x, y--z w-", "no", shape=[2, 2]), "y": texts("über b", ",", shape=[2, 1])}],
+    [constant("last", np.array([["end"], ["of it"]], dtype=object)), constant("first", np.array([0], np.int64))])
 
 POOL = {"ngram_counts": [0, 4], "ngram_indexes": [0, 1, 4, 3, 2, 5, 7], "pool_int64s": [2, 3, 5, 4, 5, 6, 7, 8, 6, 7]}
 WEIGHTS = [2.0, 0.5, 1.0, 3.0, 1.5, 0.25, 9.0]

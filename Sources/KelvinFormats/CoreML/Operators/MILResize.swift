@@ -101,16 +101,21 @@ extension MILOperation {
     [try integer("target_size_height", scope) ?? 1, try integer("target_size_width", scope) ?? 1]
   }
 
-  /// The last two sizes times their factors, rounded down.
+  /// The last two sizes times their factors, rounded down. Factors have been rounded themselves, to float32 or float16:
+  /// where the size that is declared is the next one, as 78 for 60 by 1.3, it is what was meant.
   fileprivate func scaledSizes(of x: ValueID, _ scope: MILScope) throws -> [Int] {
     let sizes = scope.emitter.shape(x).dimensions.suffix(2)
     let factors = [
       try number("scale_factor_height", scope) ?? 1, try number("scale_factor_width", scope) ?? 1,
     ]
-    return try zip(sizes, factors).map { size, factor in
-      let scaled = (Double(size) * Double(factor)).rounded(.down)
-      guard scaled >= 1, scaled < 0x1p31 else { throw scope.emitter.invalid("a factor of \(factor)") }
-      return Int(scaled)
+    let declared = outputs.first?.type.tensorType?.shape.dimensions.suffix(2) ?? []
+    return try zip(sizes, factors).enumerated().map { index, pair in
+      let (size, factor) = pair
+      let rounded = Double(Float(size) * Float(factor)).rounded(.down)
+      guard rounded >= 1, rounded < 0x1p31 else { throw scope.emitter.invalid("a factor of \(factor)") }
+      let exact = Double(size) * Double(factor)
+      let meant = declared.dropFirst(index).first.map(Double.init) ?? rounded
+      return Int(meant == exact.rounded(.down) || meant == exact.rounded(.up) ? meant : rounded)
     }
   }
 }

@@ -34,10 +34,10 @@ struct ONNXHostMapper: OperationMapper {
   static let byName: [String: ONNXHostMapper] = table(all)
 
   static let all: [ONNXHostMapper] = texts + [
-    .arrayFeatureExtractor, .bitCast, .castMap, .categoryMapper, .constant, .dictVectorizer, .gather, .identity,
-    .imageDecoder, .imputer, .labelEncoder, .linearClassifier, .linearRegressor, .normalizer, .oneHotEncoder, .reshape,
-    .supportVectorClassifier, .supportVectorRegressor, .treeEnsemble, .treeEnsembleClassifier, .treeEnsembleRegressor,
-    .zipMap,
+    .arrayFeatureExtractor, .bitCast, .castMap, .categoryMapper, .concat, .constant, .dictVectorizer, .flatten, .gather,
+    .identity, .imageDecoder, .imputer, .labelEncoder, .linearClassifier, .linearRegressor, .normalizer, .oneHotEncoder,
+    .reshape, .squeeze, .supportVectorClassifier, .supportVectorRegressor, .treeEnsemble, .treeEnsembleClassifier,
+    .treeEnsembleRegressor, .unsqueeze, .zipMap,
   ]
 }
 

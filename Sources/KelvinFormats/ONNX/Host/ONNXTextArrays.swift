@@ -30,6 +30,33 @@ extension ONNXHostMapper {
     return [Output(step: step, isHostValue: true)]
   }
 
+  static let flatten = ONNXHostMapper("Flatten") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    return [try node.changed(.flattened(at: node.node.attributes["axis"]?.integer ?? 1))]
+  }
+
+  static let squeeze = ONNXHostMapper("Squeeze") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    return [try node.changed(.removed(try node.axes()))]
+  }
+
+  static let unsqueeze = ONNXHostMapper("Unsqueeze") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    guard let axes = try node.axes() else { throw node.malformed("it has no axes") }
+    return [try node.changed(.inserted(axes))]
+  }
+
+  static let concat = ONNXHostMapper("Concat") { (node) throws(FormatError) in
+    let names = node.node.inputs
+    guard names.contains(where: node.hostNames.contains) else { return nil }
+    if let number = names.first(where: { !node.hostNames.contains($0) }) {
+      throw node.malformed("'\(number)' is a tensor of numbers beside texts")
+    }
+    let parts = names.map { name in node.texts[name].map { StepOperand.constant($0) } ?? .slot(name) }
+    let step = TextJoin(parts, axis: node.node.attributes["axis"]?.integer ?? 0, output: try node.output())
+    return [Output(step: step, isHostValue: true)]
+  }
+
   static let identity = ONNXHostMapper("Identity") { (node) throws(FormatError) in
     guard node.isHostValue(0) else { return nil }
     return [Output(step: TextReshape(nil, input: try node.input(0), output: try node.output()), isHostValue: true)]
@@ -37,6 +64,16 @@ extension ONNXHostMapper {
 }
 
 extension ONNXHostNode {
+  fileprivate func changed(_ change: TextAxes.Change) throws(FormatError) -> ONNXHostMapper.Output {
+    .init(step: TextAxes(change, input: try input(0), output: try output()), isHostValue: true)
+  }
+
+  /// From an input, which they have been since operator set 13, or an attribute.
+  fileprivate func axes() throws(FormatError) -> [Int]? {
+    if node.inputs.count > 1, !node.inputs[1].isEmpty { return try integers(1, "axes") }
+    return node.attributes["axes"]?.integers
+  }
+
   fileprivate func gather(axis: Int, takesList: Bool) throws(FormatError) -> ONNXHostMapper.Output {
     let (name, indices) = (try input(0), try input(1))
     var source = StepOperand<TextTensor>.slot(name)

@@ -6,6 +6,7 @@ import KelvinSteps
 extension ONNXHostMapper {
   static let texts: [ONNXHostMapper] = [
     cast, equal, regexFullMatch, stringConcat, stringNormalizer, stringSplit, tfIdfVectorizer,
+    tokenizer,
   ]
 
   /// Texts to numbers and numbers to texts; between numbers a graph casts.
@@ -61,12 +62,27 @@ extension ONNXHostMapper {
 
   private static let regexFullMatch = ONNXHostMapper("RegexFullMatch") { (node) throws(FormatError) in
     guard let pattern = node.node.attributes["pattern"]?.text else { throw node.malformed("it has no pattern") }
-    let expression: RegularExpression
-    do throws(RegularExpression.SyntaxError) { expression = try RegularExpression(pattern) } catch {
-      throw node.unsupported("its pattern '\(pattern.prefix(64))' cannot be read: \(error.reason)")
-    }
-    let step = TextMatch(expression, input: try node.input(0), output: try node.output())
+    let step = TextMatch(try node.expression(pattern), input: try node.input(0), output: try node.output())
     return [Output(step: step, isHostValue: false)]
+  }
+
+  private static let tokenizer = ONNXHostMapper("com.microsoft.Tokenizer") { (node) throws(FormatError) in
+    let least = node.node.attributes["mincharnum"]?.integer ?? 1
+    let separators = node.strings("separators")
+    let rule: TextTokens.Rule
+    if let expression = node.node.attributes["tokenexp"]?.text, !expression.isEmpty {
+      guard separators.isEmpty else { throw node.malformed("it has both tokenexp and separators, expected one of them") }
+      rule = .matches(try node.expression(expression))
+    } else {
+      guard !separators.isEmpty else { throw node.malformed("it has neither tokenexp nor separators") }
+      var expressions: [RegularExpression] = []
+      for separator in separators { expressions.append(try node.expression(separator)) }
+      rule = separators == [""] ? .characters : .between(expressions)
+    }
+    let step = TextTokens(
+      rule, atLeast: least, isMarked: node.node.attributes["mark"]?.integer ?? 0 != 0,
+      padding: node.node.attributes["pad_value"]?.text ?? "", input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: true)]
   }
 
   private static let tfIdfVectorizer = ONNXHostMapper("TfIdfVectorizer") { (node) throws(FormatError) in
@@ -107,6 +123,12 @@ extension ONNXHostNode {
   fileprivate func textPair() throws(FormatError) -> TextPair {
     let (first, second) = (try input(0), try input(1))
     return TextPair(texts[first].map { .constant($0) } ?? .slot(first), texts[second].map { .constant($0) } ?? .slot(second))
+  }
+
+  fileprivate func expression(_ pattern: String) throws(FormatError) -> RegularExpression {
+    do throws(RegularExpression.SyntaxError) { return try RegularExpression(pattern) } catch {
+      throw unsupported("its pattern '\(pattern.prefix(64))' cannot be read: \(error.reason)")
+    }
   }
 
   /// The n-grams of a pool: its single words, then its pairs and so on, each length from the place in `ngram_counts` on.

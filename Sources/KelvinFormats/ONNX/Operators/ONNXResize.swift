@@ -22,7 +22,7 @@ extension ONNXMapper {
     var axes: [(axis: Int, size: Int, sampling: Sampling)] = []
     for (axis, scale) in scales.enumerated() {
       let length = c.emitter.shape(x)[axis]
-      axes.append((axis, try c.size(length, scaled: scale), .asymmetric(1 / scale)))
+      axes.append((axis, try c.size(length, scaled: scale), .asymmetric(1 / scale).ofRoundedScale(length)))
     }
     return [try c.emitter.resize(x, axes, interpolation)]
   }
@@ -65,8 +65,9 @@ extension ONNXMapper {
     var resized: [(axis: Int, size: Int, sampling: Sampling)] = []
     for (index, axis) in axes.enumerated() {
       let corners = region.flatMap { $0.count == 2 * axes.count ? ($0[index], $0[axes.count + index]) : nil }
-      let sampling = try c.sampling(convention, c.emitter.shape(x)[axis], targets[index], corners)
-      resized.append((axis, targets[index].size, sampling))
+      let length = c.emitter.shape(x)[axis]
+      let sampling = try c.sampling(convention, length, targets[index], corners)
+      resized.append((axis, targets[index].size, scales == nil ? sampling : sampling.ofRoundedScale(length)))
     }
     let filter = try c.filter()
     func resize(step: String?) throws -> ValueID {
@@ -93,6 +94,13 @@ extension ONNXMapper {
   }
 }
 
+extension Sampling {
+  /// The same coordinates, of which it is known that their scale was rounded to float32: three steps of 1 / 0.6 are 5.
+  fileprivate func ofRoundedScale(_ length: Int) -> Sampling {
+    Sampling(scale: scale, offset: offset, slack: max(slack, Double(length) * 0x1p-23))
+  }
+}
+
 extension ONNXOperation {
   /// The filter of a resizing that looks at more than the neighbours of a coordinate; nil for another.
   fileprivate func filter() throws -> ResampleFilter? {
@@ -115,9 +123,9 @@ extension ONNXOperation {
     return weight.dense().doubles
   }
 
-  /// `floor(length · scale)`, at least 1.
+  /// `floor(length · scale)`, at least 1. The product is rounded to float32, as the scale has been: 0.35 of 60 are 21.
   fileprivate func size(_ length: Int, scaled scale: Double) throws -> Int {
-    let size = (Double(length) * scale).rounded(.down)
+    let size = Double(Float(length) * Float(scale)).rounded(.down)
     guard scale.isFinite, scale > 0, size < 0x1p31 else { throw emitter.invalid("a scale of \(scale)") }
     return max(1, Int(size))
   }
