@@ -115,11 +115,11 @@ extension ONNXOperation {
     return weight.dense().doubles
   }
 
-  /// `floor(length · scale)`, at least 1.
+  /// `floor(length · scale)`, at least 1 of some.
   fileprivate func size(_ length: Int, scaled scale: Double) throws -> Int {
     let size = (Double(length) * scale).rounded(.down)
     guard scale.isFinite, scale > 0, size < 0x1p31 else { throw emitter.invalid("a scale of \(scale)") }
-    return max(1, Int(size))
+    return length == 0 ? 0 : max(1, Int(size))
   }
 
   fileprivate func interpolation(_ isFirst: Bool) throws -> Resize.Interpolation {
