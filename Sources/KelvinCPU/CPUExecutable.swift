@@ -90,6 +90,8 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     scratch: UnsafeMutableRawPointer?
   ) {
     let graph = expanded.graph
+    // What has no elements lies in memory of which nothing is read or written.
+    let scratch = scratch ?? (plan.byteCount == 0 ? UnsafeMutableRawPointer(bitPattern: 64) : nil)
     func address(_ slot: Int) -> UnsafeMutableRawPointer? {
       let place: UnsafeMutableRawPointer? =
         switch plan.places[slot] {

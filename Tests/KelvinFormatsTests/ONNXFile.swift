@@ -7,6 +7,7 @@ struct ONNXFile {
     case text(String)
     case tensor([UInt8])
     case graph([UInt8])
+    case sparse([UInt8])
   }
 
   var opset = 18
@@ -73,6 +74,7 @@ struct ONNXFile {
   }
 
   mutating func initializer(_ tensor: [UInt8]) { graph.bytes(5, tensor) }
+  mutating func sparseInitializer(_ tensor: [UInt8]) { graph.bytes(15, tensor) }
   mutating func weights(_ name: String, _ values: [Float], _ shape: [Int]) {
     initializer(Self.tensor(name, values, shape))
   }
@@ -113,6 +115,7 @@ struct ONNXFile {
           case .text(let value): $0.text(4, value)
           case .tensor(let value): $0.bytes(5, value)
           case .graph(let value): $0.bytes(6, value)
+          case .sparse(let value): $0.bytes(22, value)
           }
         }
       }

@@ -55,6 +55,9 @@ struct BoxCrop {
   var interpolation = GridSampler.Interpolation.linear
   /// Whether a sample is the largest of its weighted pixels, and not their sum.
   var takesLargest = false
+  /// Whether samples that the spacing puts behind the last pixel of a box, or in front of its first, lie on that; of
+  /// boxes that reach at least 1, behind the last pixel of the image.
+  var staysInside = false
 }
 
 extension BoxCrop.Format {
@@ -175,10 +178,32 @@ extension Emitter {
         axis == 0 ? spacing.share(of: $0 / width, among: height) : spacing.share(of: $0 % width, among: width)
       }
     }
-    let along = try binary(.multiply, reach, shares, step: "\(step)/along")
-    let sum = try binary(.add, along, start, step: "\(step)/from_start")
-    guard crop.spacing == .centred else { return sum }
-    return try unary(UnaryFunction(.affine, a: 1, b: -0.5), sum, step: "\(step)/places")
+    var along = try binary(.multiply, reach, shares, step: "\(step)/along")
+    if crop.spacing == .centred {
+      along = try unary(UnaryFunction(.affine, a: 1, b: -0.5), along, step: "\(step)/from_half")
+    }
+    if crop.staysInside { along = try inside(along, crop, axis, size: size) }
+    return try binary(.add, along, start, step: "\(step)/from_start")
+  }
+
+  /// How far along each box samples lie that stay inside.
+  private func inside(_ along: ValueID, _ crop: BoxCrop, _ axis: Int, size: Int) throws -> ValueID {
+    let step = axis == 0 ? "rows" : "columns"
+    var whole = crop
+    whole.spacing = .parts
+    switch crop.spacing {
+    case .endpoints, .parts: return along
+    case .upsampling, .offset, .centred: break
+    }
+    let (start, span) = try reach(of: whole, axis, size: size)
+    var limit = span
+    if crop.spacing == .offset {
+      let room = try unary(UnaryFunction(.affine, a: -1, b: Float(size - 1)), start, step: "\(step)/room")
+      limit = try binary(.maximum, span, room, step: "\(step)/limit")
+    }
+    let limited = try binary(.minimum, along, limit, step: "\(step)/to_last")
+    guard crop.spacing == .centred else { return limited }
+    return try unary(.clip(0, .infinity), limited, step: "\(step)/from_first")
   }
 
   /// Where each box begins along rows or columns, and how far it reaches, `[boxes, 1]`.

@@ -61,6 +61,7 @@ extension Emitter {
     var result = x
     for ((axis, size, sampling), ratio) in zip(axes, ratios) {
       let length = shape(result)[axis]
+      if size == 0, length == 0 { continue }
       // A result that stands for more than there is would look at that many places outside.
       guard size > 0, length > 0, sampling.scale.isFinite, abs(sampling.scale) < 0x1p31, sampling.offset.isFinite,
         abs(sampling.offset) < 0x1p31, ratio > 0, ratio <= 2 * Double(length)

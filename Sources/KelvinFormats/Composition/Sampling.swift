@@ -46,7 +46,8 @@ struct Sampling: Hashable {
 }
 
 extension Emitter {
-  /// Resizes axes; one whose size stays and whose coordinates are its positions is left alone.
+  /// Resizes axes; one whose size stays and whose coordinates are its positions is left alone, and so is one without
+  /// elements.
   func resize(
     _ x: ValueID, _ axes: [(axis: Int, size: Int, sampling: Sampling)], _ interpolation: Resize.Interpolation,
     step: String? = nil
@@ -54,6 +55,7 @@ extension Emitter {
     let source = shape(x)
     var resized: [ResizeAxis] = []
     for (axis, size, sampling) in axes.sorted(by: { $0.axis < $1.axis }) {
+      if size == 0, source[axis] == 0 { continue }
       guard size > 0, source[axis] > 0, sampling.scale.isFinite, sampling.offset.isFinite else {
         throw invalid("axis \(axis) of \(type(x)) cannot be resized to \(size)")
       }

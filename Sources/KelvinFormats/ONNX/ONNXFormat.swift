@@ -47,7 +47,8 @@ func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatErro
   metadata.version = model.modelVersion == 0 ? "" : "\(model.modelVersion)"
   metadata.userDefined = model.metadata
   if !model.producer.isEmpty { metadata.userDefined["producer"] = model.producer }
-  let external = Set(model.graph.initializers.values.compactMap(\.location)).sorted()
+  var external: Set<String> = []
+  for tensor in model.graph.initializers.values { external.formUnion(try tensor.locations()) }
   return ModelProgram(
     functions: ["main": function], defaultFunction: "main", metadata: metadata,
     structure: .network(
@@ -56,6 +57,6 @@ func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatErro
       }),
     source: ModelSource(
       path: path, format: .onnx, version: model.opset,
-      files: [path] + external.filter(\.staysInside).map(files.path), opened: files.opened))
+      files: [path] + external.sorted().filter(\.staysInside).map(files.path), opened: files.opened))
 }
 #endif

@@ -157,7 +157,6 @@ struct ONNXInliner {
     for (index, name) in try outer(graph.inputs.map(\.name), &call).enumerated() { copy.inputs[index].name = name }
     copy.initializers = [:]
     for (name, tensor) in graph.initializers { copy.initializers[try outer([name], &call)[0]] = tensor }
-    copy.sparse = try outer(graph.sparse, &call)
     copy.nodes = []
     for node in graph.nodes { copy.nodes.append(try self.copy(node, &call, depth: depth)) }
     for (index, name) in try outer(graph.outputs.map(\.name), &call).enumerated() { copy.outputs[index].name = name }

@@ -25,6 +25,25 @@ struct ONNXGraphSource: GraphSource {
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], values: [String: Tensor], evaluator: any ConstantEvaluator
   ) throws -> Graph {
+    do {
+      return try written(shapes: shapes, computed: computed, values: values, evaluator: evaluator)
+    } catch {
+      let given = Set(shapes.keys).union(computed.keys).union(values.keys)
+      func graph(_ open: [String: Shape]?) throws -> Graph? {
+        guard let open else { return nil }
+        return try written(
+          shapes: shapes.merging(open) { given, _ in given }, computed: computed, values: values, evaluator: evaluator)
+      }
+      let zeros = { openShapes(besides: given, zeros: $0) }
+      if (try? graph(zeros(1))) == nil, let graph = try? graph(zeros(0)), fits(graph) { return graph }
+      let larger = Result { try graph(largerShapes(besides: given)) }
+      throw Self.usualError(error, larger)
+    }
+  }
+
+  private func written(
+    shapes: [String: Shape], computed: [String: TensorType], values: [String: Tensor], evaluator: any ConstantEvaluator
+  ) throws -> Graph {
     try checkOperators()
     let features = inputs.filter { values[$0.name] == nil }
     let types = try resolveInputTypes(features, given: shapes, computed: computed, file: file)

@@ -86,8 +86,6 @@ struct ONNXGraph {
   var initializers: [String: ONNXTensor] = [:]
   var inputs: [ONNXValueInfo] = []
   var outputs: [ONNXValueInfo] = []
-  /// Names of sparse initialisers, which are not read.
-  var sparse: [String] = []
   var summary = ""
 
   init() {}
@@ -102,12 +100,7 @@ struct ONNXGraph {
         nodes.append(try ONNXNode(field.message(), index: nodes.count))
       case Fields.initializer:
         try field.check(initializers.count)
-        let tensor = try ONNXTensor(field.message())
-        guard initializers.updateValue(tensor, forKey: tensor.name) == nil else {
-          throw FormatError(
-            .malformed, file: message.file, place: "initialiser '\(tensor.name)'", offset: field.offset,
-            "the name is used twice")
-        }
+        try add(try ONNXTensor(field.message()), at: field.offset)
       case Fields.input:
         try field.check(inputs.count)
         inputs.append(try ONNXValueInfo(field.message()))
@@ -115,16 +108,21 @@ struct ONNXGraph {
         try field.check(outputs.count, WireMessage.operandLimit)
         outputs.append(try ONNXValueInfo(field.message()))
       case Fields.sparseInitializer:
-        let values = try field.message().message(ONNXSchema.SparseTensorProto.values)
-        if let values {
-          try field.check(sparse.count)
-          sparse.append(try ONNXTensor(values).name)
-        }
+        try field.check(initializers.count)
+        try add(try ONNXTensor(sparse: field.message()), at: field.offset)
       case Fields.docString: summary = try field.string()
       default: break
       }
     }
     nodes = try Self.ordered(nodes)
+  }
+
+  private mutating func add(_ tensor: ONNXTensor, at offset: Int) throws(FormatError) {
+    guard initializers.updateValue(tensor, forKey: tensor.name) == nil else {
+      throw FormatError(
+        .malformed, file: tensor.message.file, place: "initialiser '\(tensor.name)'", offset: offset,
+        "the name is used twice")
+    }
   }
 }
 
@@ -187,6 +185,7 @@ struct ONNXAttribute {
   var integer: Int?
   var text: String?
   var tensor: ONNXTensor?
+  var sparseTensor: ONNXTensor?
   var floats: [Float] = []
   var integers: [Int] = []
   var strings: [String] = []
@@ -224,6 +223,7 @@ struct ONNXAttribute {
       case Fields.i: integer = try field.integer()
       case Fields.s: text = try field.string()
       case Fields.t: tensor = try ONNXTensor(field.message())
+      case Fields.sparseTensor: sparseTensor = try ONNXTensor(sparse: field.message())
       case Fields.g, Fields.graphs: try field.append(to: &graphs)
       case Fields.floats: try field.append(to: &floats, limit: Self.countLimit)
       case Fields.ints: try field.append(to: &integers, limit: Self.countLimit)
@@ -251,6 +251,8 @@ struct ONNXValueInfo {
   struct Size {
     var value: Int?
     var name: String?
+    /// Whether the file says 0, by which some exporters mean a size that they do not know.
+    var isZero = false
   }
 
   var name = ""
@@ -339,8 +341,7 @@ struct ONNXValueInfo {
         default: break
         }
       }
-      // 0 means none or any.
-      if let value = size.value, value <= 0 { size.value = nil }
+      if let value = size.value, value <= 0 { (size.value, size.isZero) = (nil, value == 0) }
       sizes.append(size)
     }
     return sizes

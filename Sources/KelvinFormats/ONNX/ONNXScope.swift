@@ -8,7 +8,6 @@ final class ONNXScope {
     /// How many regions the graph lies in that has the values.
     var depth: Int
     var initializers: [String: ONNXTensor]
-    var sparse: [String]
     var values: [String: ONNXEntity] = [:]
     /// Of its values whose elements have narrow types.
     var narrowTypes: [String: ONNXNarrowType]
@@ -32,7 +31,7 @@ final class ONNXScope {
     self.files = files
     let graph = model.graph
     levels = [
-      Level(depth: 0, initializers: graph.initializers, sparse: graph.sparse, narrowTypes: model.narrowTypes)
+      Level(depth: 0, initializers: graph.initializers, narrowTypes: model.narrowTypes)
     ]
   }
 
@@ -42,7 +41,7 @@ final class ONNXScope {
     let narrowTypes = try graph.narrowTypes(around: narrowType)
     levels.append(
       Level(
-        depth: emitter.depth, initializers: graph.initializers, sparse: graph.sparse, narrowTypes: narrowTypes))
+        depth: emitter.depth, initializers: graph.initializers, narrowTypes: narrowTypes))
     defer { levels.removeLast() }
     return try body()
   }
@@ -104,10 +103,8 @@ final class ONNXScope {
         return .tensor(id)
       }
     }
-    let isSparse = levels.contains { $0.sparse.contains(name) }
     throw FormatError(
-      isSparse ? .unsupported : .malformed, file: file, place: reader, offset: offset,
-      isSparse ? "reads the sparse initialiser '\(name)'" : "reads '\(name)', which nothing before it computes")
+      .malformed, file: file, place: reader, offset: offset, "reads '\(name)', which nothing before it computes")
   }
 }
 #endif

@@ -9,6 +9,8 @@ struct ONNXTensor {
   /// A number of `TensorProto.DataType`.
   let elementType: Int
   let message: WireMessage
+  /// Where the elements belong, of a tensor of which the file has only some.
+  var places: ONNXPlaces?
 
   /// Reads the name and the place of the elements.
   init(_ message: WireMessage) throws(FormatError) {
@@ -37,6 +39,7 @@ struct ONNXTensor {
 
   /// The elements in the form in which the file has them; those of narrow types stay codes.
   func weight(_ files: ModelFiles) throws(FormatError) -> Weight {
+    if let places { return Weight(try spread(places, files)) }
     if let narrowType { return try codes(narrowType, files) }
     return Weight(try dense(files))
   }
@@ -44,6 +47,12 @@ struct ONNXTensor {
   /// The elements: part of the mapped file where they are stored plainly, converted where they are not. bfloat16 becomes
   /// float32, narrow types what holds them.
   func read(_ files: ModelFiles) throws(FormatError) -> Tensor {
+    if let places { return try spread(places, files) }
+    return try stored(files)
+  }
+
+  /// The elements that the file has.
+  func stored(_ files: ModelFiles) throws(FormatError) -> Tensor {
     if let narrowType { return try codes(narrowType, files).dense() }
     return try dense(files)
   }
@@ -60,6 +69,12 @@ struct ONNXTensor {
     let type = TensorType(scalar, try contents.shape(of: self))
     let tensor = try elements(type, contents, files)
     return isBrainFloat ? tensor.widenedBrainFloats() : tensor
+  }
+
+  /// Its sizes, as the file has them.
+  func dimensions() throws(FormatError) -> [Int] {
+    if let places { return places.dimensions }
+    return try contents().dimensions
   }
 
   func contents() throws(FormatError) -> Contents {
@@ -87,6 +102,10 @@ struct ONNXTensor {
   func texts() throws(FormatError) -> TextTensor? {
     typealias Fields = ONNXSchema.TensorProto
     guard elementType == Fields.DataType.string else { return nil }
+    guard places == nil else {
+      throw FormatError(
+        .unsupported, file: message.file, place: "tensor '\(name)'", offset: message.offset, "it is a sparse one of texts")
+    }
     var dimensions: [Int] = []
     var texts: [String] = []
     var reader = message.fields()

@@ -13,6 +13,7 @@ import numpy as np
 from coremltools.models import datatypes
 from coremltools.models.neural_network import NeuralNetworkBuilder
 
+import attributes  # noqa: F401 (adds to the cases)
 import classical
 import layers
 import movement  # noqa: F401 (adds to the cases)

@@ -59,14 +59,14 @@ def recurrent(name, step_makers, add, states, sequence=False, reverse=False, sho
     case(name, shapes | (inputs or {}), expected, lambda nn: add(nn, ["x", *keys], outputs), legacy, len(outputs))
 
 
-def simple(name, activation="TANH", bias=True, scale=1, **options):
+def simple(name, activation="TANH", bias=True, scale=1, says_factors=True, **options):
     w, r, b = weights("h")
     w, r, b = scale * w["h"], r["h"], b["h"] if bias else None
 
     def add(nn, inputs, outputs):
         nn.add_simple_rnn("r", r, w, b, HIDDEN, SIZE, activation, inputs, outputs, options.get("sequence", False),
                           options.get("reverse", False))
-        if activation == "SCALED_TANH":
+        if activation == "SCALED_TANH" and says_factors:
             function = nn.nn_spec.layers[-1].simpleRecurrent.activation.scaledTanh
             function.alpha, function.beta = 1.7159, 2 / 3
 
@@ -154,3 +154,5 @@ lstm("_peepholes", 2, peepholes=True, sequence=True)
 lstm("_coupled", 2, couples=True, forgets=True, sequence=True)
 lstm("_clipped", 2, threshold=0.2, peepholes=True, sequence=True, shows=True)
 lstm("_hard", 2, functions=("SIGMOID_HARD", "RELU", "TANH"), sequence=True)
+# The factors that the format names for a function whose own are left out.
+simple("_scaled_tanh_unset", "SCALED_TANH", sequence=True, says_factors=False)

@@ -10,12 +10,15 @@ struct LayerWeights {
 
   /// The weights as a float32 tensor. The file is read when they are first needed.
   ///
-  /// - Parameter channelAxis: the axis that a linear quantization by channel goes along.
+  /// - Parameters:
+  ///   - channelAxis: the axis that a linear quantization by channel goes along.
+  ///   - groups: into how many the first axis is divided, each with channels of its own along the other.
   /// - Throws: where the number of elements, or what they are quantized with, does not fit the shape.
-  func weight(_ shape: Shape, channelAxis: Int = 0) throws(FormatError) -> Weight {
+  func weight(_ shape: Shape, channelAxis: Int = 0, groups: Int = 1) throws(FormatError) -> Weight {
     guard shape.isAddressable else { throw malformed("its shape \(shape) is too large") }
     let type = TensorType(.float32, shape)
-    if let raw = try parameters.bytes(Fields.rawValue), raw.count > 0 { return try quantized(raw, type, channelAxis) }
+    let channels = Channels(axis: channelAxis, groups: groups)
+    if let raw = try parameters.bytes(Fields.rawValue), raw.count > 0 { return try quantized(raw, type, channels) }
     if let half = try parameters.bytes(Fields.float16Value), half.count > 0 {
       try check(half.count, 2 * shape.count, type)
       let stored = Weight(Tensor(TensorType(.float16, shape), half))
@@ -23,9 +26,15 @@ struct LayerWeights {
     }
     if let bytes = try parameters.bytes(Fields.int8RawValue), bytes.count > 0 {
       try check(bytes.count, shape.count, type)
-      return try affine(Weight(Tensor(TensorType(.int8, shape), bytes)), type, channelAxis, try quantization())
+      return try affine(Weight(Tensor(TensorType(.int8, shape), bytes)), type, channels, try quantization())
     }
     return try floats(type)
+  }
+
+  /// Where the channels of a linear quantization lie.
+  private struct Channels {
+    var axis: Int
+    var groups: Int
   }
 
   /// How many numbers there are in the file.
@@ -56,7 +65,7 @@ struct LayerWeights {
     return Weight(Tensor(values, type.shape))
   }
 
-  private func quantized(_ raw: Bytes, _ type: TensorType, _ axis: Int) throws(FormatError) -> Weight {
+  private func quantized(_ raw: Bytes, _ type: TensorType, _ channels: Channels) throws(FormatError) -> Weight {
     typealias Quantization = NetworkSchema.QuantizationParams
     let quantization = try quantization()
     let bits = try bits(quantization)
@@ -65,7 +74,7 @@ struct LayerWeights {
       Weight(try PackedIntegers(raw, bits: bits, isSigned: false, order: .mostSignificantFirst, shape: type.shape))
     }
     guard let table = try quantization.message(Quantization.lookupTableQuantization) else {
-      return try affine(codes, type, axis, quantization)
+      return try affine(codes, type, channels, quantization)
     }
     let values = try table.numbers(NetworkSchema.LookUpTableQuantizationParams.floatValue, limit: 256)
     guard values.count == 1 << bits else {
@@ -77,26 +86,30 @@ struct LayerWeights {
     }
   }
 
-  /// `scale · q + bias`, each one number or one for each channel.
+  /// `scale · q + bias`, each one number or one for each channel, of a group or of all.
   private func affine(
-    _ codes: Weight, _ type: TensorType, _ axis: Int, _ quantization: LayerParameters
+    _ codes: Weight, _ type: TensorType, _ place: Channels, _ quantization: LayerParameters
   ) throws(FormatError) -> Weight {
     typealias Linear = NetworkSchema.LinearQuantizationParams
     guard let linear = try quantization.message(NetworkSchema.QuantizationParams.linearQuantization) else {
       throw malformed("it is quantized, but neither linearly nor by a table")
     }
-    let channels = axis < type.shape.rank ? type.shape[axis] : 1
+    let own = place.axis < type.shape.rank ? type.shape[place.axis] : 1
+    let channels = own * place.groups
     var scale = try linear.numbers(Linear.scale)
     var bias = try linear.numbers(Linear.bias)
     if bias.isEmpty { bias = [0] }
-    guard [1, channels].contains(scale.count), [1, channels].contains(bias.count) else {
+    let count = max(scale.count, bias.count)
+    guard [1, own, channels].contains(count), [1, count].contains(scale.count), [1, count].contains(bias.count) else {
       throw malformed("it has \(scale.count) scales and \(bias.count) biases for \(channels) channels")
     }
-    let count = max(scale.count, bias.count)
     if scale.count < count { scale = [Float](repeating: scale[0], count: count) }
     if bias.count < count { bias = [Float](repeating: bias[0], count: count) }
     var sizes = [Int](repeating: 1, count: type.shape.rank)
-    if axis < sizes.count { sizes[axis] = count }
+    if count > 1, place.axis < sizes.count {
+      sizes[place.axis] = own
+      sizes[0] *= count / own
+    }
     let shape = Shape(sizes)
     return try encoded { [scale, bias] () throws(GraphError) -> Weight in
       try Weight(affine: codes, scale: Weight(Tensor(scale, shape)), bias: Weight(Tensor(bias, shape)))

@@ -73,7 +73,7 @@ extension MILMapper {
     let crop = BoxCrop(
       boxes: boxes, format: format, isNormalized: try operation.flag("normalized_coordinates", scope),
       factor: try operation.number("spatial_scale", scope) ?? 1, targets: targets, spacing: spacing,
-      outside: .extrapolation(try operation.number("pad_value", scope) ?? 0))
+      outside: .extrapolation(try operation.number("pad_value", scope) ?? 0), staysInside: true)
     let crops = try emitter.crop(x, crop, step: isOld ? nil : "crops")
     guard !isOld else { return crops }
     let shape = emitter.shape(crops)

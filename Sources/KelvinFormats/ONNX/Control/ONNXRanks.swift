@@ -36,7 +36,7 @@ struct ONNXRanks {
   }
 
   private mutating func note(_ tensor: ONNXTensor, as name: String) throws(FormatError) {
-    let sizes = try tensor.contents().dimensions
+    let sizes = try tensor.dimensions()
     ranks[name] = sizes.count
     counts[name] = sizes.count == 1 ? sizes[0] : nil
   }
@@ -46,7 +46,9 @@ struct ONNXRanks {
     func rank(_ index: Int) -> Int? { index < node.inputs.count ? ranks[node.inputs[index]] : nil }
     switch node.qualifiedKind {
     case "Constant":
-      if let tensor = node.attributes["value"]?.tensor { try note(tensor, as: output) }
+      if let tensor = node.attributes["value"]?.tensor ?? node.attributes["sparse_value"]?.sparseTensor {
+        try note(tensor, as: output)
+      }
       if node.attributes["value_float"] != nil || node.attributes["value_int"] != nil { ranks[output] = 0 }
       for name in ["value_ints", "value_floats"] {
         guard let list = node.attributes[name] else { continue }

@@ -120,7 +120,6 @@ struct ONNXParts {
     let own = Set(body.inputs.map(\.name)).union(body.nodes.flatMap(\.outputs))
     model.graph.initializers = model.graph.initializers.filter { !own.contains($0.key) }
       .merging(body.initializers) { _, inner in inner }
-    model.graph.sparse += body.sparse
     model.graph.outputs = body.outputs
     model.narrowTypes = model.narrowTypes.filter { !own.contains($0.key) }.merging(narrowTypes) { _, inner in inner }
     model.listNames = model.listNames.subtracting(own).union(lists)

@@ -4,7 +4,9 @@ import KelvinGraph
 extension ONNXMapper {
   static let constant = ONNXMapper("Constant") { c in
     let attributes = c.node.attributes
-    if let value = attributes["value"]?.tensor { return [c.emitter.constant(try value.weight(c.files))] }
+    if let value = attributes["value"]?.tensor ?? attributes["sparse_value"]?.sparseTensor {
+      return [c.emitter.constant(try value.weight(c.files))]
+    }
     let tensor: Tensor
     if let value = attributes["value_float"]?.float {
       tensor = Tensor([value], [])

@@ -123,11 +123,11 @@ extension ONNXOperation {
     return weight.dense().doubles
   }
 
-  /// `floor(length · scale)`, at least 1. The product is rounded to float32, as the scale has been: 0.35 of 60 are 21.
+  /// `floor(length · scale)`, at least 1 of some. The product is rounded to float32, as the scale has been: 0.35 of 60 are 21.
   fileprivate func size(_ length: Int, scaled scale: Double) throws -> Int {
     let size = Double(Float(length) * Float(scale)).rounded(.down)
     guard scale.isFinite, scale > 0, size < 0x1p31 else { throw emitter.invalid("a scale of \(scale)") }
-    return max(1, Int(size))
+    return length == 0 ? 0 : max(1, Int(size))
   }
 
   fileprivate func interpolation(_ isFirst: Bool) throws -> Resize.Interpolation {

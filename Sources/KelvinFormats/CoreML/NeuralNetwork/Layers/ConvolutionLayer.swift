@@ -28,7 +28,7 @@ extension LayerMapper {
     if isTransposed {
       return try layer.deconvolution(x, planes, kernel, groups: groups, scope)
     }
-    let filters = try layer.filters(expected, channelAxis: 0, scope)
+    let filters = try layer.filters(expected, scope)
     let window = try layer.window(
       kernel: kernel, strides: try layer.pair(Fields.stride, default: 1, scope),
       dilations: try layer.pair(Fields.dilationFactor, default: 1, scope),
@@ -69,10 +69,12 @@ extension NetworkLayer {
   }
 
   /// The weights in the file, or a second input in their place.
-  fileprivate func filters(_ shape: Shape, channelAxis: Int, _ scope: LayerScope) throws -> ValueID {
+  fileprivate func filters(
+    _ shape: Shape, channelAxis: Int = 0, groups: Int = 1, _ scope: LayerScope
+  ) throws -> ValueID {
     guard inputs.count > 1 else {
       let weights = try weights(LayerSchema.ConvolutionLayerParams.weights, scope)
-      return scope.emitter.constant(try weights.weight(shape, channelAxis: channelAxis), step: "weights")
+      return scope.emitter.constant(try weights.weight(shape, channelAxis: channelAxis, groups: groups), step: "weights")
     }
     return try parameter(1, shape, scope)
   }
@@ -129,7 +131,7 @@ extension NetworkLayer {
       (before[axis], after[axis]) = isOddAtEnd ? (cut / 2, cut - cut / 2) : (cut - cut / 2, cut / 2)
       extra[axis] = max(0, size - full)
     }
-    let filters = try filters(Shape([shape[1], outputs / groups] + kernel), channelAxis: 1, scope)
+    let filters = try filters(Shape([shape[1], outputs / groups] + kernel), channelAxis: 1, groups: groups, scope)
     let bias = try bias([outputs, 1, 1], scope)
     let op = ConvolutionTranspose(
       window: Window(kernel: kernel, strides: strides, dilations: dilations, before: before, after: after),

@@ -82,7 +82,7 @@ extension LayerMapper {
       isNormalized: try layer.parameters.flag(Fields.normalizedCoordinates),
       factor: try layer.parameters.number(Fields.spatialScale, default: 1),
       targets: try layer.pair(Fields.targetSize, default: 1, scope), spacing: spacing,
-      outside: .extrapolation(0))
+      outside: .extrapolation(0), staysInside: true)
     let result = try scope.emitter.crop(try scope.planes(x), crop)
     return Blob(result, scope.emitter.shape(result))
   }

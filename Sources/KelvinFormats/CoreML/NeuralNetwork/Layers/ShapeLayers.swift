@@ -33,7 +33,7 @@ extension LayerMapper {
     let sizes = Array(target.suffix(3))
     let result = Shape(lead + sizes)
     guard result.isAddressable, result.count == x.shape.count else {
-      throw scope.emitter.invalid("\(x.shape) cannot be reshaped to \(Shape(target))")
+      throw scope.emitter.invalidSizes("\(x.shape) cannot be reshaped to \(Shape(target))")
     }
     let batch = lead.reduce(1, *)
     if try layer.parameters.integer(Fields.mode) ?? 0 == Fields.ReshapeOrder.channelFirst {

@@ -37,14 +37,11 @@ extension LayerMapper {
         try scope.emitter.add(
           Convolution(window: window, groups: groups, epilogue: Epilogue(hasBias: hasBias)), operands))
     }
-    guard case .explicit(let before, let after) = padding else {
-      throw scope.emitter.invalid("a deconvolution of volumes with padding that depends on sizes is not supported")
-    }
     let filters = scope.emitter.constant(
-      try weights.weight(Shape([shape[1], outputs / groups] + kernel)), step: "weights")
-    let op = ConvolutionTranspose(
-      window: Window(kernel: kernel, strides: strides, dilations: dilations, before: before, after: after),
-      outputPadding: [0, 0, 0], groups: groups)
+      try weights.weight(Shape([shape[1], outputs / groups] + kernel), channelAxis: 1, groups: groups), step: "weights")
+    var op = ConvolutionTranspose(
+      window: Window(kernel: kernel, strides: strides, dilations: dilations), groups: groups)
+    try layer.cut(&op, padding, over: shape, scope)
     let result = try scope.emitter.add(op, x, filters, step: hasBias ? "unbiased" : nil)
     guard hasBias else { return scope.ranked(result) }
     let bias = try scope.constant(try layer.weights(Fields.bias, scope), [outputs, 1, 1, 1], step: "bias")
@@ -79,6 +76,35 @@ extension LayerMapper {
 }
 
 extension NetworkLayer {
+  /// What is cut away of a transposed convolution, or added at its end, for the size that the layer names, or `size · stride`
+  /// with padding that keeps sizes; an odd element goes from the end.
+  fileprivate func cut(
+    _ op: inout ConvolutionTranspose, _ padding: SpatialPadding, over shape: Shape, _ scope: LayerScope
+  ) throws {
+    var window = op.window
+    let sizes = Array(shape.dimensions.dropFirst(2))
+    guard (window.kernel + window.strides + window.dilations).allSatisfy({ (1..<(1 << 31)).contains($0) }),
+      sizes.allSatisfy({ $0 < 1 << 31 })
+    else {
+      throw scope.emitter.invalid(
+        "kernel \(window.kernel), strides \(window.strides) and dilations \(window.dilations): expected 1 to 2^31 - 1")
+    }
+    var wanted = try parameters.integers(LayerSchema.Convolution3DLayerParams.outputShape)
+    if case .explicit(let before, let after) = padding { (window.before, window.after) = (before, after) }
+    if case .same = padding, wanted.isEmpty { wanted = zip(sizes, window.strides).map(*) }
+    guard [0, 3].contains(wanted.count), wanted.allSatisfy({ (1..<(1 << 31)).contains($0) }),
+      (window.before + window.after).allSatisfy({ (0..<(1 << 31)).contains($0) })
+    else { throw scope.emitter.invalid("a result of \(wanted), with \(window.before) and \(window.after) cut away") }
+    for (axis, size) in wanted.enumerated() {
+      let full = (sizes[axis] - 1) * window.strides[axis] + window.dilations[axis] * (window.kernel[axis] - 1) + 1
+      let surplus = full - window.before[axis] - window.after[axis] - size
+      op.outputPadding[axis] = max(0, -surplus)
+      window.before[axis] += max(0, surplus) / 2
+      window.after[axis] += max(0, surplus) - max(0, surplus) / 2
+    }
+    op.window = window
+  }
+
   /// Custom, none, or as much as keeps sizes; the custom amounts are six fields in a row, front, back, top, bottom, left
   /// and right.
   fileprivate func padding3d(_ type: Int, first: Int) throws -> SpatialPadding {
