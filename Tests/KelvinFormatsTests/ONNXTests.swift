@@ -183,13 +183,6 @@ import Testing
     }
   }
 
-  @Test func aModelThatTakesNoSizesIsRefusedForItsUsualOnes() throws {
-    let function = try rows(then: "MatMul", ["table", "w"])
-    #expect { try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator()) } throws: {
-      "\($0)".contains("Reshape 'table'")
-    }
-  }
-
   @Test func whatONNXRuntimeLaidOutForAProcessorIsRefusedWithARemedy() throws {
     var file = ONNXFile()
     file.input("x", [1, 16, 2, 2])

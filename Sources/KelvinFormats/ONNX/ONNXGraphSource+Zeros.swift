@@ -22,31 +22,6 @@ extension ONNXGraphSource {
     return shapes.isEmpty ? nil : shapes
   }
 
-  /// The shapes of inputs with open sizes, which are one more than usual; nil where there are none, or where one is not known.
-  func largerShapes(besides given: Set<String>) -> [String: Shape]? {
-    var shapes: [String: Shape] = [:]
-    for input in inputs where !given.contains(input.name) && input.hasOpenSizes {
-      guard case .tensor(_, let dimensions) = input.type else { continue }
-      let sizes = dimensions.compactMap { dimension -> Int? in
-        if case .fixed(let size) = dimension { return size }
-        return dimension.standard.map { $0 + 1 }
-      }
-      guard sizes.count == dimensions.count else { return nil }
-      shapes[input.name] = Shape(sizes)
-    }
-    return shapes.isEmpty ? nil : shapes
-  }
-
-  /// An error of a graph for usual sizes, where another one comes of larger sizes: the model may mean none of the two.
-  static func usualError(_ error: any Error, _ larger: Result<Graph?, any Error>) -> any Error {
-    guard let error = error as? FormatError, error.code == .malformed, let place = error.place else { return error }
-    switch larger {
-    case .success(nil): return error
-    case .failure(let other as FormatError) where other == error: return error
-    case .success, .failure: return GraphError(place, error.reason, isAboutSizes: true)
-    }
-  }
-
   /// Whether a graph's outputs have the sizes that the file declares for them.
   func fits(_ graph: Graph) -> Bool {
     guard graph.outputs.count == outputs.count else { return true }

@@ -29,15 +29,13 @@ struct ONNXGraphSource: GraphSource {
       return try written(shapes: shapes, computed: computed, values: values, evaluator: evaluator)
     } catch {
       let given = Set(shapes.keys).union(computed.keys).union(values.keys)
-      func graph(_ open: [String: Shape]?) throws -> Graph? {
-        guard let open else { return nil }
+      func graph(zeros size: Int) throws -> Graph? {
+        guard let open = openShapes(besides: given, zeros: size) else { return nil }
         return try written(
           shapes: shapes.merging(open) { given, _ in given }, computed: computed, values: values, evaluator: evaluator)
       }
-      let zeros = { openShapes(besides: given, zeros: $0) }
-      if (try? graph(zeros(1))) == nil, let graph = try? graph(zeros(0)), fits(graph) { return graph }
-      let larger = Result { try graph(largerShapes(besides: given)) }
-      throw Self.usualError(error, larger)
+      if (try? graph(zeros: 1)) == nil, let graph = try? graph(zeros: 0), fits(graph) { return graph }
+      throw error
     }
   }
 

@@ -60,14 +60,17 @@ extension Function {
         var larger = shapes
         for feature in open { larger[feature.name] = feature.shape(openSizes: size) }
         guard larger.count == shapes.count + open.count else { break }
-        if (try? part.source.graph(shapes: larger, computed: computed, evaluator: evaluator)) != nil { return nil }
+        do { _ = try part.source.graph(shapes: larger, computed: computed, evaluator: evaluator) } catch let other {
+          if "\(other)" == "\(error)" { continue }
+        }
+        return nil
       }
       throw error
     }
   }
 
-  /// Where the usual sizes are too small for a model, such as one point for its five nearest: whether one of these is
-  /// none tells a model that is whole from one that is not.
+  /// Tried where a graph cannot be written for the usual sizes, such as one point for its five nearest. What fails for these
+  /// alike does so whatever the sizes; where one is written, or fails otherwise, the model wants others.
   private static let otherSizes = [64, 4096]
 
   /// The function's only graph, for given input shapes.
