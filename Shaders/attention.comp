@@ -48,6 +48,7 @@ FLOATS(4, mask)
 void main() {
   EARLY(int, keys)
   EARLY(float, scale)
+  int keyStep = keyPlace[3], valueStep = valuePlace[3], maskStep = maskPlace[3];
   int plane = min(int(gl_WorkGroupID.y + gl_WorkGroupID.z * gl_NumWorkGroups.y), planes - 1);
   int batch = plane / heads, head = plane - batch * heads;
   int row[QUERIES], at[QUERIES], masked[QUERIES];
@@ -71,9 +72,9 @@ void main() {
     for (int d = 0; d < WIDTH; d++) {
       vec4 q[QUERIES];
       [[unroll]] for (int i = 0; i < QUERIES; i++) q[i] = query(at[i] + d);
-      ROWS_OF(k, key, keyAt + d, keyPlace[3]);
+      ROWS_OF(k, key, keyAt + d, keyStep);
       [[unroll]] for (int j = 0; j < KEYS; j++) {
-        vec4 own = ROW(k, key, keyAt + d, keyPlace[3], j);
+        vec4 own = ROW(k, key, keyAt + d, keyStep, j);
         [[unroll]] for (int i = 0; i < QUERIES; i++) {
           [[unroll]] for (int c = 0; c < 4; c++) score[i * KEYS + j] = fma(q[i][c], own[c], score[i * KEYS + j]);
         }
@@ -84,7 +85,7 @@ void main() {
       float next = largest[i];
       [[unroll]] for (int j = 0; j < KEYS; j++) {
         float s = score[i * KEYS + j] * scale;
-        if (MASKED) s += mask(masked[i] + min(start + j, keys - 1) * maskPlace[3]);
+        if (MASKED) s += mask(masked[i] + min(start + j, keys - 1) * maskStep);
         s = start + j < keys ? s : -infinity();
         score[i * KEYS + j] = s;
         next = larger(next, s);
@@ -101,9 +102,9 @@ void main() {
     }
     [[unroll]] for (int d = 0; d < VALUES; d++) {
       [[unroll]] for (int i = 0; i < QUERIES; i++) sum[i * VALUES + d] *= rest[i];
-      ROWS_OF(v, value, valueAt + d, valuePlace[3]);
+      ROWS_OF(v, value, valueAt + d, valueStep);
       [[unroll]] for (int j = 0; j < KEYS; j++) {
-        vec4 own = ROW(v, value, valueAt + d, valuePlace[3], j);
+        vec4 own = ROW(v, value, valueAt + d, valueStep, j);
         [[unroll]] for (int i = 0; i < QUERIES; i++) {
           sum[i * VALUES + d] = fma(vec4(score[i * KEYS + j]), own, sum[i * VALUES + d]);
         }

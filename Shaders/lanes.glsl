@@ -8,6 +8,19 @@
 // LANES vectors at a time: `SHARED_VECTORS(name, count)` declares room for `count`, `LOAD_SHARED` fills it from `operand`
 // at `base`, and `SHARED_VECTOR` is the vector at `index`.
 
+// With BOUNDED the activation is a clip, which no activation and a rectifier are as well (`Epilogue.bounded`): all the others
+// are a module of ten times the size, which software drivers take 40 ms to read for each pipeline.
+
+#ifdef BOUNDED
+#define ACTIVATED(x) bounded(x, first, second)
+vec4 bounded(vec4 x, float low, float high) {
+  x = mix(x, vec4(low), lessThan(x, vec4(low)));
+  return mix(x, vec4(high), greaterThan(x, vec4(high)));
+}
+#else
+#define ACTIVATED(x) apply(ACTIVATION, x, first, second)
+#endif
+
 #ifdef SHUFFLE
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -15,12 +28,6 @@
 layout(constant_id = 1) const int LANES = 8;
 #define RESULTS(name) layout(binding = 0) writeonly buffer Output { u64vec2 name[]; };
 #define STORE_RESULT(name, index, value) name[index] = pairs(floatBitsToUint(value))
-// Of what the activation makes of x only bounds have a form of their own, of half the code.
-#define ACTIVATED(x) (ACTIVATION == UNARY_CLIP ? bounded(x, first, second) : apply(ACTIVATION, x, first, second))
-vec4 bounded(vec4 x, float low, float high) {
-  x = mix(x, vec4(low), lessThan(x, vec4(low)));
-  return mix(x, vec4(high), greaterThan(x, vec4(high)));
-}
 u64vec2 pairs(uvec4 words) { return u64vec2(packUint2x32(words.xy), packUint2x32(words.zw)); }
 #define SHARED_VECTORS(name, count) vec4 name[((count) + LANES - 1) / LANES]
 #define LOAD_SHARED(name, count, operand, base) \
@@ -28,7 +35,6 @@ u64vec2 pairs(uvec4 words) { return u64vec2(packUint2x32(words.xy), packUint2x32
     name[chunk] = operand((base) + chunk * LANES + int(gl_SubgroupInvocationID))
 #define SHARED_VECTOR(name, operand, base, index) subgroupShuffle(name[(index) / LANES], uint((index) % LANES))
 #else
-#define ACTIVATED(x) apply(ACTIVATION, x, first, second)
 #define RESULTS(name) layout(binding = 0) writeonly buffer Output { STORED_VECTOR name[]; };
 #define STORE_RESULT(name, index, value) name[index] = STORED_VECTOR(value)
 #define SHARED_VECTORS(name, count)

@@ -29,8 +29,8 @@ VECTORS(2, yVectors)
 
 // Four neighbours of a line from `at` on. Beyond its end come others that exist; beyond the depth, zeros, which are zero
 // in both operands, since either may hold infinities.
-#define FOUR(name, operand, TRANSPOSED, ALIGNED, count) \
-  vec4 name(int start, int line, int at) { \
+#define FOUR(name, operand, TRANSPOSED, ALIGNED) \
+  vec4 name(int start, int line, int at, int depth, int count) { \
     int width = TRANSPOSED ? count : depth; \
     int first = start + min(line, (TRANSPOSED ? depth : count) - 1) * width; \
     vec4 four; \
@@ -42,10 +42,12 @@ VECTORS(2, yVectors)
     if (TRANSPOSED) return line < depth ? four : vec4(0); \
     return ALIGNED && at + 4 <= depth ? four : mix(vec4(0), four, lessThan(at + ivec4(0, 1, 2, 3), ivec4(depth))); \
   }
-FOUR(left, x, X_TRANSPOSED, X_ALIGNED, rows)
-FOUR(right, y, !Y_TRANSPOSED, Y_ALIGNED, columns)
+#define LEFT(line, at) left(xStart, line, at, depth, rows)
+#define RIGHT(line, at) right(yStart, line, at, depth, columns)
+FOUR(left, x, X_TRANSPOSED, X_ALIGNED)
+FOUR(right, y, !Y_TRANSPOSED, Y_ALIGNED)
 
-void store(int matrix, int row, int column, vec4 four) {
+void store(int matrix, int rows, int columns, int row, int column, vec4 four) {
   if (row >= rows) return;
   int at = (matrix * rows + row) * columns + column;
   [[unroll]] for (int c = 0; c < 4; c++) {
@@ -62,6 +64,9 @@ shared vec4 rights[SLAB * RIGHTS];
 #endif
 
 void main() {
+  EARLY(int, rows)
+  EARLY(int, depth)
+  EARLY(int, columns)
   int tile = min(groupPosition(), tiles - 1);
   int matrix = tile / (rowTiles * columnTiles);
   tile -= matrix * rowTiles * columnTiles;
@@ -82,11 +87,11 @@ void main() {
   for (int k = 0; k < depth; k += 4) {
     vec4 w[4], v[(ROWS + LANES - 1) / LANES];
     [[unroll]] for (int c = 0; c < 4; c++) {
-      w[c] = Y_TRANSPOSED ? right(yStart, column + c, k) : right(yStart, k + c, column);
+      w[c] = Y_TRANSPOSED ? RIGHT(column + c, k) : RIGHT(k + c, column);
     }
     [[unroll]] for (int part = 0; part < (ROWS + LANES - 1) / LANES; part++) {
       int own = part * LANES + lane;
-      v[part] = X_TRANSPOSED ? left(xStart, k + own % 4, firstRow + own / 4 * 4) : left(xStart, firstRow + own, k);
+      v[part] = X_TRANSPOSED ? LEFT(k + own % 4, firstRow + own / 4 * 4) : LEFT(firstRow + own, k);
     }
     [[unroll]] for (int c = 0; c < 4; c++) {
       vec4 line = Y_TRANSPOSED ? vec4(w[0][c], w[1][c], w[2][c], w[3][c]) : w[c];
@@ -97,7 +102,7 @@ void main() {
       }
     }
   }
-  [[unroll]] for (int r = 0; r < ROWS; r++) store(matrix, firstRow + r, column, sum[r]);
+  [[unroll]] for (int r = 0; r < ROWS; r++) store(matrix, rows, columns, firstRow + r, column, sum[r]);
 #else
   int own = int(gl_LocalInvocationID.x);
   int firstColumn = (tile - rowTile * columnTiles) * ACROSS * 4;
@@ -110,20 +115,20 @@ void main() {
       int i = step + own;
       if (SLAB * LEFTS < 64 && i >= SLAB * LEFTS) continue;
       if (X_TRANSPOSED) {
-        lefts[i] = left(xStart, k + i / LEFTS, firstRow + i % LEFTS * 4);
+        lefts[i] = LEFT(k + i / LEFTS, firstRow + i % LEFTS * 4);
       } else {
         int row = i / (SLAB / 4), part = i % (SLAB / 4) * 4;
-        vec4 four = left(xStart, firstRow + row, k + part);
+        vec4 four = LEFT(firstRow + row, k + part);
         [[unroll]] for (int c = 0; c < 4; c++) lefts[(part + c) * LEFTS + row / 4][row % 4] = four[c];
       }
     }
     [[unroll]] for (int step = 0; step < SLAB * RIGHTS; step += 64) {
       int i = step + own;
       if (!Y_TRANSPOSED) {
-        rights[i] = right(yStart, k + i / RIGHTS, firstColumn + i % RIGHTS * 4);
+        rights[i] = RIGHT(k + i / RIGHTS, firstColumn + i % RIGHTS * 4);
       } else {
         int column = i / (SLAB / 4), part = i % (SLAB / 4) * 4;
-        vec4 four = right(yStart, firstColumn + column, k + part);
+        vec4 four = RIGHT(firstColumn + column, k + part);
         [[unroll]] for (int c = 0; c < 4; c++) rights[(part + c) * RIGHTS + column / 4][column % 4] = four[c];
       }
     }
@@ -138,7 +143,7 @@ void main() {
     barrier();
   }
   [[unroll]] for (int r = 0; r < 8; r++) {
-    store(matrix, firstRow + down * 8 + r, firstColumn + across * 4, sum[r]);
+    store(matrix, rows, columns, firstRow + down * 8 + r, firstColumn + across * 4, sum[r]);
   }
 #endif
 }

@@ -6,6 +6,7 @@
 // from the taps.
 #include "common.glsl"
 #include "functions.glsl"
+#include "lanes.glsl"
 #include "winograd.glsl"
 
 layout(constant_id = 2) const bool RESIDUAL = false;
@@ -66,7 +67,7 @@ void main() {
         int target = ((image * blocks + block) * height + top + i) * width + left + j;
         vec4 result = tile[i * SIDE + j] + start;
         if (RESIDUAL) result += residual(target);
-        result = mix(vec4(notANumber()), apply(ACTIVATION, result, first, second), isBelow);
+        result = mix(vec4(notANumber()), ACTIVATED(result), isBelow);
         y[target] = STORED_VECTOR(mix(vec4(0), result, exists));
       }
     }

@@ -6,6 +6,7 @@
 // BLOCKS output channels].
 #include "common.glsl"
 #include "functions.glsl"
+#include "lanes.glsl"
 #include "winograd.glsl"
 
 layout(constant_id = 2) const bool RESIDUAL = false;
@@ -36,7 +37,7 @@ vec2 shares(int tap) {
 }
 
 // The weights of four output channels.
-vec4 filterTap(ivec2 tap, int channel, int block) {
+vec4 filterTap(ivec2 tap, int channel, int block, int inputBlocks, int storedBlocks) {
   ivec2 rows = points(tap.y), columns = points(tap.x);
   vec2 rowShares = shares(tap.y), columnShares = shares(tap.x);
   vec4 sum = vec4(0);
@@ -49,7 +50,7 @@ vec4 filterTap(ivec2 tap, int channel, int block) {
   return sum;
 }
 
-vec4 sumOfTaps(ivec2 corner, int image, int block) {
+vec4 sumOfTaps(ivec2 corner, int image, int block, int inputBlocks, int storedBlocks, int height, int width) {
   vec4 sum = vec4(0);
   for (int ky = 0; ky < 3; ky++) {
     for (int kx = 0; kx < 3; kx++) {
@@ -59,7 +60,7 @@ vec4 sumOfTaps(ivec2 corner, int image, int block) {
       for (int group = 0; group < inputBlocks; group++) {
         vec4 own = x((image * inputBlocks + group) * height * width + place);
         vec4 v = inside ? own : vec4(0);
-        for (int c = 0; c < 4; c++) sum = fma(vec4(v[c]), filterTap(ivec2(kx, ky), group * 4 + c, block), sum);
+        for (int c = 0; c < 4; c++) sum = fma(vec4(v[c]), filterTap(ivec2(kx, ky), group * 4 + c, block, inputBlocks, storedBlocks), sum);
       }
     }
   }
@@ -71,6 +72,10 @@ void main() {
   EARLY(int, blocks)
   EARLY(int, rows)
   EARLY(int, columns)
+  EARLY(int, storedBlocks)
+  EARLY(int, inputBlocks)
+  EARLY(int, height)
+  EARLY(int, width)
   EARLY(int, outputHeight)
   EARLY(int, outputWidth)
   EARLY(int, beforeY)
@@ -96,9 +101,10 @@ void main() {
       ivec2 at = start + ivec2(j, i);
       bool exists = at.y < outputHeight && at.x < outputWidth;
       int target = plane + (exists ? at.y * outputWidth + at.x : 0);
-      vec4 result = sumOfTaps(at - ivec2(beforeX, beforeY), image, block) + bias(block);
+      ivec2 corner = at - ivec2(beforeX, beforeY);
+      vec4 result = sumOfTaps(corner, image, block, inputBlocks, storedBlocks, height, width) + bias(block);
       if (RESIDUAL) result += residual(target);
-      result = apply(ACTIVATION, result, first, second);
+      result = ACTIVATED(result);
       if (exists) y[target] = STORED_VECTOR(mix(vec4(y[target]), result, isSpoiled));
     }
   }

@@ -65,6 +65,17 @@ def verdict(met, whole):
     return "met" if met["share"] >= BAR else f"below {100 * BAR:.0f} %"
 
 
+def gap(profile):
+    """What an inference with timers spends outside layers, in seconds."""
+    return profile.account["endToEnd"] - profile.account["layers"]
+
+
+def apart(profile):
+    """By how much layers and gaps are more than the inferences without timers that were made in turn with them, as a part of
+    these: another process at another time differs by far more on a machine of others."""
+    return (sum(layer.seconds for layer in profile.layers) + gap(profile)) / profile.whole - 1
+
+
 def measured(case, kelvin, built, name, arguments):
     """Rounds of the plain shader, of the layers and of whole inferences in turn."""
     turns = [lambda: plain_shader.measure(built, name), lambda: layers.profiled(kelvin, arguments.budget),
@@ -72,17 +83,17 @@ def measured(case, kelvin, built, name, arguments):
     (plain, profiles, whole), disturbed = comparing.interleaved(turns, arguments.rounds)
     return {"name": case.name, "title": case.title, "plain": plain, "layers": layers.merged([each.layers for each in profiles]),
             "elsewhere": max(each.elsewhere for each in profiles), "whole": statistics.median(whole),
-            "gaps": statistics.median(each.account["endToEnd"] - each.account["layers"] for each in profiles),
+            "gaps": statistics.median(map(gap, profiles)), "inTurn": statistics.median(each.whole for each in profiles),
+            "apart": statistics.median(map(apart, profiles)),
             "disturbedRounds": disturbed}
 
 
 def condensed(case, plain):
     network = case["layers"]
     operations = sum(layer.definedOperations for layer in network if family(layer))
-    result = {key: case[key] for key in ("name", "title", "whole", "gaps", "elsewhere", "disturbedRounds")}
+    result = {key: case[key] for key in ("name", "title", "whole", "inTurn", "gaps", "apart", "elsewhere", "disturbedRounds")}
     result |= {"sum": sum(layer.seconds for layer in network), "operations": operations,
                "perOperation": case["whole"] / operations, "families": shares(network, plain)}
-    result["apart"] = (result["sum"] + result["gaps"]) / result["whole"] - 1
     result["verdict"] = "met" if abs(result["apart"]) <= ACCOUNT_BAR else f"more than {100 * ACCOUNT_BAR:.0f} % apart"
     result["layers"] = [{"name": layer.name, "operator": layer.title, "shapes": layer.shapes, "family": family(layer),
                          "operations": layer.definedOperations, "seconds": layer.seconds} for layer in network]

@@ -24,7 +24,8 @@ def row(model, title, entry):
 
 def account(model):
     cells = [model["title"], report.milliseconds(model["sum"]), report.milliseconds(model["gaps"]),
-             report.milliseconds(model["whole"]), f"{100 * model['apart']:+.1f} %", model["verdict"],
+             report.milliseconds(model["inTurn"]), f"{100 * model['apart']:+.1f} %", model["verdict"],
+             report.milliseconds(model["whole"]),
              f"{1e12 * model['perOperation']:.1f} ps", model["elsewhere"] or "none"]
     return f"| {' | '.join(map(str, cells))} |"
 
@@ -44,9 +45,9 @@ def markdown(result):
             "| Network | Family | Layers | Mop | Time | Gop/s | Of the plain shader | "
             f"At least {100 * result['bar']:.0f} % |", "|---|---|---|---|---|---|---|---|"]
     rows += [row(model, title, entry) for model in result["comparisons"] for title, entry in model["families"].items()]
-    rows += ["", "Layers and gaps are told with timers, a whole inference is another process without them; gaps are what an "
-             "inference spends outside layers.", "",
-             "| Network | Layers | Gaps | Whole inference | Layers + gaps against the whole | Within 5 % | Time for an operation "
-             "of products | Layers on another device |", "|---|---|---|---|---|---|---|---|"]
+    rows += ["", "Layers and gaps are told with timers, and held to whole inferences of the same process, made in turn without "
+             "them; gaps are what an inference spends outside layers. An operation's time is told from a process of its own.", "",
+             "| Network | Layers | Gaps | Whole inference | Layers + gaps against the whole | Within 5 % | In a process of its own | "
+             "Time for an operation of products | Layers on another device |", "|---|---|---|---|---|---|---|---|---|"]
     rows += [account(model) for model in result["comparisons"]]
     return "\n".join(rows + comparison(result["ratio"]) + report.disturbed(result)) + "\n"

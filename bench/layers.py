@@ -120,11 +120,13 @@ class Layer:
 
 @dataclass(frozen=True)
 class Profile:
-    """`account` is where the seconds of a whole inference went while layers were timed, `elsewhere` how many layers the device
-    left to another one, and `packed` the bytes of the weights in the form that it has them."""
+    """`account` is where the seconds of a whole inference went while layers were timed, `whole` those of one without timers, of
+    which there was one in each turn, `elsewhere` how many layers the device left to another one, and `packed` the bytes of the
+    weights in the form that it has them."""
 
     layers: list
     account: dict
+    whole: float
     elsewhere: int
     packed: int
 
@@ -149,9 +151,12 @@ def profiled(kelvin, budget):
                               f"{', '.join(each['id'] for each in answer['devices'])}")
     handing = answer["dispatch"].get(kelvin.units, 0)
     seconds = {node["name"]: node["costs"][0]["seconds"] - handing for node in answer["nodes"] if node["costs"]}
+    whole = next((each["measured"] for each in answer["checks"] if each["plan"] == kelvin.units), None)
+    if whole is None:
+        raise ContenderFailed(f"expected an inference on {kelvin.units} without timers among the checks")
     packed = sum(each["bytes"] for each in device["weights"]["packed"] if each["device"] == kelvin.units)
-    return Profile(list(described(graphs[0]["nodes"], profile["work"], seconds)), device["account"], device["nodesElsewhere"],
-                   packed)
+    return Profile(list(described(graphs[0]["nodes"], profile["work"], seconds)), device["account"], whole,
+                   device["nodesElsewhere"], packed)
 
 
 def described(nodes, works, seconds):

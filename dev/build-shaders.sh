@@ -52,7 +52,7 @@ compile() {
 # shellcheck disable=SC2086
 while read -r name source defines; do
   case "$name" in "" | "#"*) continue ;; esac
-  case " $defines " in *" -DSHUFFLE "*) ;; *) compile "$name" "$source" $defines ;; esac
+  case " $defines " in *" -DSHUFFLE "* | *" -DBOUNDED "*) ;; *) compile "$name" "$source" $defines ;; esac
   case " $defines " in *" -DCOOPERATIVE "*) ;; *) compile "${name}_texels" "$source" -DTEXELS $defines ;; esac
 done <Shaders/variants.txt
 printf 'static const KelvinShader modules[] = {\n%b};\n' "$rows" >>"$scratch/$table"

@@ -58,14 +58,17 @@ extension Lowering {
     return self.weight(
       "\(weight.name)/gpu-winograd-\(plan.side)-\(tile)-\(rows)", count: plan.points * parts * partCount + spare
     ) { target in
-      weight.weight.floats().withUnsafeBufferPointer { source in
-        nonisolated(unsafe) let (source, target) = (source, target)
-        // Each output is written by one thread.
-        DispatchQueue.concurrentPerform(iterations: outputs) { output in
+      let filters = plan.filters
+      weight.weight.withFloats { source in
+        guard let filter = source.baseAddress, let place = target.baseAddress else { return }
+        nonisolated(unsafe) let (source, target) = (filter, place)
+        // Each tile is written by one thread, and whole lines of memory after one another.
+        DispatchQueue.concurrentPerform(iterations: parts) { part in
           for channel in 0..<channels {
-            let first = (output * channels + channel) * 9
-            for (point, number) in plan.transformed(source[first..<first + 9]).enumerated() {
-              target[(point * parts + output / tile) * partCount + channel * tile + output % tile] = number
+            let start = target + part * partCount + channel * tile
+            for output in part * tile..<min((part + 1) * tile, outputs) {
+              filters.apply(
+                source + (output * channels + channel) * 9, to: start + output % tile, step: parts * partCount)
             }
           }
         }

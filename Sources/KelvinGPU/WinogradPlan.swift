@@ -51,24 +51,40 @@ package struct WinogradPlan: Sendable {
   /// Of all images.
   package var tiles: Int { images * rows * columns }
 
-  /// The numbers at the points of a filter of 3 × 3 taps.
-  package func transformed(_ taps: UnsafeBufferPointer<Float>.SubSequence) -> [Float] {
-    let lines = (0..<3).map { row in evaluated((0..<3).map { Double(taps[taps.startIndex + 3 * row + $0]) }) }
-    let columns = (0..<side + 2).map { column in evaluated(lines.map { $0[column] }) }
-    return (0..<side + 2).flatMap { row in columns.map { Float($0[row]) } }
-  }
+  /// Brings filters of 3 × 3 taps to the points.
+  package var filters: FilterTransform { FilterTransform(side: side) }
 
-  /// Three taps at the points of a line: the polynomial of the taps there, over the product of the point's distances from
-  /// the others, but for infinity.
-  private func evaluated(_ taps: [Double]) -> [Double] {
-    let (near, far) = (0.5.squareRoot(), 2.0.squareRoot())
-    let two: [(point: Double, scale: Double)] = [(0, -1), (1, 0.5), (-1, 0.5)]
-    let four: [(point: Double, scale: Double)] = [
-      (0, 1), (near, -1 / 1.5), (-near, -1 / 1.5), (far, 1 / 6.0), (-far, 1 / 6.0),
-    ]
-    let finite = (side == 2 ? two : four).map { line in
-      (taps[0] + line.point * (taps[1] + line.point * taps[2])) * line.scale
+  /// Three taps at the points of a line are the polynomial of the taps there, over the product of the point's distances from
+  /// the others, but for infinity, which is last.
+  package struct FilterTransform: Sendable {
+    private let side: Int
+    private let points, scales: SIMD8<Double>
+
+    fileprivate init(side: Int) {
+      self.side = side
+      let (near, far) = (0.5.squareRoot(), 2.0.squareRoot())
+      (points, scales) =
+        side == 2
+        ? ([0, 1, -1, 0, 0, 0, 0, 0], [-1, 0.5, 0.5, 0, 0, 0, 0, 0])
+        : ([0, near, -near, far, -far, 0, 0, 0], [1, -1 / 1.5, -1 / 1.5, 1 / 6.0, 1 / 6.0, 0, 0, 0])
     }
-    return finite + [taps[2]]
+
+    /// Writes the numbers of a filter at its points, row after row of them, `step` numbers apart. Models have a filter for
+    /// each pair of channels: nothing is allocated for one.
+    package func apply(_ taps: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, step: Int) {
+      let lines = (line(taps), line(taps + 3), line(taps + 6))
+      for row in 0...side + 1 {
+        let atPoints =
+          row <= side ? (lines.0 + points[row] * (lines.1 + points[row] * lines.2)) * scales[row] : lines.2
+        for column in 0...side + 1 { target[(row * (side + 2) + column) * step] = Float(atPoints[column]) }
+      }
+    }
+
+    private func line(_ taps: UnsafePointer<Float>) -> SIMD8<Double> {
+      let (first, second, third) = (Double(taps[0]), Double(taps[1]), Double(taps[2]))
+      var line = (first + points * (second + points * third)) * scales
+      line[side + 1] = third
+      return line
+    }
   }
 }

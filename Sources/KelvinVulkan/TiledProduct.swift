@@ -84,8 +84,7 @@ struct TiledProduct: Sendable {
     _ epilogue: Epilogue, _ result: Storage, _ codes: CodedOperand? = nil
   ) {
     let (target, traits) = (lowering.target, lowering.target.traits)
-    // Networks of convolutions have several of these; rows mostly have none.
-    let epilogue = traits.usesShuffles && layout != .dense ? epilogue.bounded : epilogue
+    let (shader, epilogue) = codes == nil ? traits.bounded(traits.variant("convolution"), epilogue) : ("", epilogue)
     let (pixels, groupBlocks) = (pixels(traits), (groupInputs + 3) / 4)
     var parameters = Parameters(
       [(inputs + 3) / 4, groupBlocks, max(parts, 1), (outputs + 3) / 4, outputs, positions] + [
@@ -110,7 +109,7 @@ struct TiledProduct: Sendable {
     }
     let others = residual.map { [$0] } ?? []
     let call = target.call(
-      traits.product("convolution", codes),
+      codes == nil ? shader : traits.product("convolution", codes),
       [.float4, codes == nil ? .packed4 : .uint, .float4] + others.map { _ in .float4 }, group: traits.tileGroup,
       constants: constants, parameters, groups: [columns, (phases?.count ?? groups) * parts, z])
     lowering.run(call, [x, weights, bias] + others, result)
@@ -121,13 +120,15 @@ extension Epilogue {
   /// The activation's number in shaders.
   var activationCode: Int { Int(activation?.code ?? UnaryFunction.noneCode) }
 
-  /// The same with bounds in the place of no activation and of a rectifier, so that one pipeline does for all three.
-  var bounded: Epilogue {
+  /// The same with bounds in the place of no activation and of a rectifier, so that one pipeline does for all three; nil for
+  /// any other activation.
+  var bounded: Epilogue? {
     var bounded = self
     switch activation?.kind {
     case nil: bounded.activation = .clip(-.infinity, .infinity)
     case .relu: bounded.activation = .clip(0, .infinity)
-    default: break
+    case .clip: break
+    default: return nil
     }
     return bounded
   }

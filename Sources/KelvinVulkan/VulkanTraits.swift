@@ -1,6 +1,7 @@
 import CKelvinDrivers
 import KelvinDevices
 import KelvinGPU
+import KelvinGraph
 
 /// The tiles of a product that an invocation may keep in registers.
 struct RegisterTiles: Hashable, Sendable {
@@ -46,6 +47,9 @@ struct VulkanTraits: Hashable, Sendable {
   /// What one invocation computes of a convolution, and of rows times a matrix.
   var convolutionTiles: RegisterTiles
   var rowTiles: RegisterTiles
+  /// Bytes that the windows of a convolution with few channels may take side by side, as channels; nil where they are brought
+  /// there only if that repeats no input.
+  var unfoldedLimit: Int?
   /// How convolutions by Winograd's tiles are weighed against others.
   var winograd: WinogradTraits
   /// Words of four columns in a tile of a product of integers.
@@ -78,6 +82,13 @@ struct VulkanTraits: Hashable, Sendable {
     codes == nil ? variant(shader) : "\(shader)_coded"
   }
 
+  /// A shader and the epilogue to give it: where pipelines are compiled late, one that knows bounds alone as activations and
+  /// is read in a fifth of the time, wherever these do.
+  func bounded(_ shader: String, _ epilogue: Epilogue) -> (shader: String, epilogue: Epilogue) {
+    guard usesShuffles, let bounded = epilogue.bounded else { return (shader, epilogue) }
+    return ("\(shader)_bounded", bounded)
+  }
+
   init(_ properties: VulkanProperties) {
     let lanes = properties.subgroupSize
     let isSoftware = properties.kind == .software
@@ -105,6 +116,7 @@ struct VulkanTraits: Hashable, Sendable {
     // a multiply-add of a register two, so that large tiles pay although their sums do not fit the registers.
     convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: usesShuffles ? 4 : 2)
     rowTiles = usesShuffles ? RegisterTiles(pixels: 4...7, blocks: 4) : convolutionTiles
+    unfoldedLimit = usesShuffles ? 32 << 20 : nil
     // llvmpipe stores a tensor element by element. Of hardware none is at hand: a card that computes twenty operations in
     // the time of a byte.
     winograd = WinogradTraits(

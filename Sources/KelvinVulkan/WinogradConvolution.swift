@@ -85,7 +85,9 @@ struct WinogradConvolution: Sendable {
 
   private var outputBlocks: Int { (outputs + 3) / 4 }
   /// Specialisation constants of the kernels that write results.
-  private var constants: [Int] { [plan.side, op.epilogue.addsResidual ? 1 : 0, op.epilogue.activationCode] }
+  private func constants(_ epilogue: Epilogue) -> [Int] {
+    [plan.side, epilogue.addsResidual ? 1 : 0, epilogue.activationCode]
+  }
   private var residuals: [OperandFormat] { op.epilogue.addsResidual ? [.float4] : [] }
 
   private func input(_ target: VulkanTarget, _ first: Int, _ tiles: Int) -> Call<VulkanProgram> {
@@ -98,22 +100,24 @@ struct WinogradConvolution: Sendable {
   }
 
   private func output(_ target: VulkanTarget, _ first: Int, _ tiles: Int) -> Call<VulkanProgram> {
-    target.flat(
-      "winograd_output", [.wide4, .float4] + residuals, constants: constants,
+    let (shader, epilogue) = traits.bounded("winograd_output", op.epilogue)
+    return target.flat(
+      shader, [.wide4, .float4] + residuals, constants: constants(epilogue),
       Parameters(
         [tiles * outputBlocks, tiles, first, outputBlocks, storedBlocks, plan.rows, plan.columns] + plan.window.output
           + [outputs]
-      ).inverses(tiles, plan.rows * plan.columns, plan.columns).activation(op.epilogue), count: tiles * outputBlocks)
+      ).inverses(tiles, plan.rows * plan.columns, plan.columns).activation(epilogue), count: tiles * outputBlocks)
   }
 
   private func repair(_ target: VulkanTarget, _ product: TiledProduct) -> Call<VulkanProgram> {
     let window = plan.window
+    let (shader, epilogue) = traits.bounded("winograd_repair", op.epilogue)
     return target.flat(
-      "winograd_repair", [.float4, .wide4, .float4] + residuals, constants: constants + [product.tile / 4],
+      shader, [.float4, .wide4, .float4] + residuals, constants: constants(epilogue) + [product.tile / 4],
       Parameters(
         [plan.tiles * outputBlocks, plan.tiles, outputBlocks, storedBlocks, plan.rows, plan.columns] + window.output
           + [outputs, inputBlocks] + window.input + window.before
-      ).inverses(plan.tiles, plan.rows * plan.columns, plan.columns).activation(op.epilogue),
+      ).inverses(plan.tiles, plan.rows * plan.columns, plan.columns).activation(epilogue),
       count: plan.tiles * outputBlocks)
   }
 }

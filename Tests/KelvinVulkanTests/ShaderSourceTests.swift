@@ -37,7 +37,8 @@ struct ShaderSourceTests {
       $0.split(separator: " ").map(String.init)
     }
     let names = rows.flatMap { row in
-      (row.contains("-DSHUFFLE") ? [] : [row[0]]) + (row.contains("-DCOOPERATIVE") ? [] : ["\(row[0])_texels"])
+      (row.contains { ["-DSHUFFLE", "-DBOUNDED"].contains($0) } ? [] : [row[0]])
+        + (row.contains("-DCOOPERATIVE") ? [] : ["\(row[0])_texels"])
     }
     var count = 0
     let modules = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)

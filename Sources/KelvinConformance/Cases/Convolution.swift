@@ -23,6 +23,14 @@ extension ConformanceCase {
           epilogue: Epilogue(hasBias: false, activation: .silu), scalar: scalar),
         filter(
           "7x7 stride 2", [1, 3, 29, 29], filters: 11, kernel: [7, 7], strides: [2, 2], pad: [3, 3], scalar: scalar),
+        // Fewer channels than a block has, and outputs of several tiles: windows side by side, where a device does that.
+        filter(
+          "few channels", [2, 3, 29, 26], filters: 37, kernel: [7, 7], strides: [2, 2], pad: [3, 3],
+          epilogue: Epilogue(hasBias: true, activation: .relu), scalar: scalar),
+        filter(
+          "few channels dilated residual", [2, 2, 13, 17], filters: 21, kernel: [3, 2], dilations: [2, 3], pad: [2, 1],
+          after: [0, 2], epilogue: Epilogue(hasBias: true, addsResidual: true, activation: .silu), scalar: scalar),
+        filter("patches", [1, 3, 26, 19], filters: 37, kernel: [8, 6], strides: [8, 6], scalar: scalar),
         filter(
           "dilated", [1, 4, 13, 17], filters: 6, kernel: [3, 3], dilations: [2, 3], pad: [2, 3], scalar: scalar),
         filter(

@@ -12,6 +12,10 @@ extension ConformanceCase {
           scalar: scalar),
         node("without scale", LayerNormalization(axis: 1, epsilon: 1e-3), .input([5, 13]), scalar: scalar),
         node(
+          "many rows", LayerNormalization(axis: 2, epsilon: 1e-5), .input([3, 7, 36]), .weight([36]), .weight([36]),
+          scalar: scalar),
+        node("many rows without scale", LayerNormalization(axis: 1, epsilon: 1e-3), .input([9, 768]), scalar: scalar),
+        node(
           "without shift", LayerNormalization(axis: 1, epsilon: 1e-5), .input([5, 19]), .input([19]), scalar: scalar),
         node(
           "two axes", LayerNormalization(axis: 1, epsilon: 1e-5), .ranged([3, 5, 7], 0.5...3), .weight([5, 7]),
@@ -21,6 +25,7 @@ extension ConformanceCase {
           scalar: scalar),
       ]
     } + [
+      node("a large mean of many rows", LayerNormalization(axis: 1, epsilon: 1e-5), .ranged([17, 256], 7.5...8.5)),
       node("a large mean", LayerNormalization(axis: 1, epsilon: 1e-5), .ranged([3, 257], 7.5...8.5)),
       node(
         "a large mean of many elements", LayerNormalization(axis: 1, epsilon: 1e-5), .ranged([2, 5001], 7.5...8.5),

@@ -22,6 +22,12 @@ extension VulkanTarget {
           offers.append(
             context.blocked(Kernel { lowering throws(DeviceError) in try geometry.lowerVector(lowering) }, "vector"))
         } else {
+          if let unfolded = UnfoldedConvolution(geometry, context) {
+            offers.append(
+              context.blocked(
+                Kernel { lowering throws(DeviceError) in try unfolded.lower(lowering) }, UnfoldedConvolution.way,
+                reads: unfolded.reads))
+          }
           let tiles = geometry.tiles(blocks)
           let winograd = context.allowsTransformedTiles ? WinogradConvolution.best(op, tiles, self) : nil
           if let way = winograd?.way {
@@ -31,7 +37,7 @@ extension VulkanTarget {
           offers.append(
             context.blocked(
               Kernel { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }, "tiles",
-              handicap: winograd?.saving ?? 0))
+              handicap: winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products))))
         }
       }
     }
@@ -92,12 +98,13 @@ struct ConvolutionGeometry: Sendable {
     let parameters = Parameters(
       [blocks, planes] + window.input + window.output + window.dilations + window.before + [tilesX, tiles, inputs])
     let (y, z) = lowering.target.folded(planes)
+    let (shader, epilogue) = traits.bounded(traits.variant("depthwise"), op.epilogue)
     let call = lowering.target.call(
-      traits.variant("depthwise"), [.float4, .packed4, .float4] + residual.map { _ in .float4 },
+      shader, [.float4, .packed4, .float4] + residual.map { _ in .float4 },
       group: traits.tileGroup,
       constants: [traits.lanes] + window.kernel + window.strides + [
-        rows, columns, residual.isEmpty ? 0 : 1, op.epilogue.activationCode,
-      ], parameters.inverses(tilesX).activation(op.epilogue),
+        rows, columns, residual.isEmpty ? 0 : 1, epilogue.activationCode,
+      ], parameters.inverses(tilesX).activation(epilogue),
       groups: [(tiles + traits.tileGroup - 1) / traits.tileGroup, y, z])
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], lowering.target.blocks))
   }

@@ -1,0 +1,61 @@
+import KelvinDevices
+import KelvinGPU
+import KelvinGraph
+
+/// A convolution of fewer channels than a block has, as a network's first is: its windows are laid side by side as channels
+/// of a pointwise one, so that no lane of a block is idle and no tap asks for itself whether it is inside.
+struct UnfoldedConvolution: Sendable {
+  /// The key of offers that are carried out so.
+  static let way = "unfolded"
+
+  private let geometry: ConvolutionGeometry
+  private let product: TiledProduct
+  /// The layouts of the node's inputs.
+  let reads: [ValueLayout]
+
+  /// Nil where the taps are as soon done in their places: for channels that fill a block, or few outputs.
+  init?(_ geometry: ConvolutionGeometry, _ context: KernelContext<VulkanTarget>) {
+    let (window, traits, blocks) = (geometry.window, geometry.traits, context.target.blocks)
+    let channels = geometry.inputs * window.taps
+    product = TiledProduct(
+      window: SpatialWindow(positions: window.outputCount, axes: 2), batch: geometry.batch, groups: 1, inputs: channels,
+      outputs: geometry.outputs, layout: blocks, registers: traits.convolutionTiles)
+    let byteCount = 16 * ((channels + 3) / 4) * geometry.batch * window.outputCount
+    let repeatsNone = zip(window.kernel, window.strides).allSatisfy { $0 <= $1 }
+    guard geometry.op.groups == 1, geometry.inputs < context.target.lanes, window.taps > 1, product.parts > 1,
+      !context.keepsCodes, repeatsNone || byteCount <= traits.unfoldedLimit ?? 0,
+      byteCount <= min(traits.byteLimit, traits.texelLimit)
+    else { return nil }
+    self.geometry = geometry
+    var reads = context.inputs.map { blocks.fits($0.shape) ? blocks : .dense }
+    reads[0] = .dense
+    self.reads = reads
+  }
+
+  func lower(_ lowering: VulkanLowering) throws(DeviceError) {
+    let (node, target, epilogue) = (lowering.node, lowering.target, geometry.op.epilogue)
+    let (window, channels) = (geometry.window, product.inputs)
+    let (rows, planes) = ((channels + 3) / 4 * 4, geometry.batch * ((channels + 3) / 4))
+    // A filter's channels and taps lie as those of windows do.
+    let weights = try lowering.tiledWeights(
+      groups: 1, outputs: geometry.outputs, channels: channels, taps: 1, tile: product.tile, rows: rows,
+      parts: product.parts, spare: 0)
+    let x = try lowering.read(node.inputs[0], .dense)
+    let bias = try lowering.bias(epilogue, channels: product.parts * product.tile)
+    let residual = try lowering.residual(epilogue, target.blocks)
+    let scalar = lowering.type(node.inputs[0]).scalar
+    let windows = lowering.temporary(4 * planes * window.outputCount, of: scalar)
+    let (y, z) = target.folded(planes)
+    let group = geometry.traits.flatGroup
+    let call = target.call(
+      geometry.traits.variant("unfold"), [.float], group: group,
+      constants: geometry.traits.usesShuffles ? [geometry.traits.lanes] : [],
+      Parameters(
+        [window.outputCount, window.output[1], rows / 4, planes, geometry.inputs, window.taps] + window.input
+          + [window.kernel[1]] + window.strides + window.dilations + window.before
+      ).inverses(window.output[1], rows / 4, window.taps, window.kernel[1]),
+      groups: [(window.outputCount + group - 1) / group, y, z])
+    lowering.run(call, [x], windows)
+    product.run(lowering, windows, weights, bias, residual, epilogue, lowering.write(node.outputs[0], target.blocks))
+  }
+}
