@@ -96,6 +96,9 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     if !health.mayFree { Graveyard.keep((staging, programs, turns)) }
   }
 
+  /// The programs that have been built so far.
+  package func programCount() throws(DeviceError) -> Int { try programs.count(health) }
+
   package var kernelFamily: any KernelFamily { kernels }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
