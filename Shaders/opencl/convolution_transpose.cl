@@ -6,9 +6,9 @@ typedef struct {
   int height, width, inputHeight, inputWidth;
   int kernelHeight, kernelWidth, strideY, strideX, dilationY, dilationX, top, left;
   int blocks, columns, parts;
-} depthwise_shape;
+} depthwise_transpose_shape;
 
-KERNEL void depthwise_transpose(BUFFER(x), BUFFER(w), BUFFER(y), depthwise_shape s) {
+KERNEL void depthwise_transpose(BUFFER(x), BUFFER(w), BUFFER(y), depthwise_transpose_shape s) {
   OPEN(const STORED, x);
   OPEN(const PACKED, w);
   OPEN(STORED, y);

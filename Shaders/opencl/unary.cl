@@ -1,18 +1,30 @@
-// y = f(x), element by element. A work item handles `run` vectors.
+// y = f(x), element by element. A work item handles `run` vectors. With FUNCTION the kernel is of that function alone: all of
+// them took PoCL five times as long to compile.
+
+#ifdef FUNCTION
+#define NAMED(x) JOIN(JOIN(x, _), FUNCTION)
+#define CODE FUNCTION
+#else
+#define NAMED(x) x
+#define CODE s.code
+#endif
 
 typedef struct {
   int count, run, code;
   float a, b;
-} unary_shape;
+} NAMED(unary_shape);
 
-static inline vec apply(int code, float a, float b, vec x) {
+static inline vec NAMED(apply)(int code, float a, float b, vec x) {
   switch (code) { UNARY_CASES }
 }
 
-KERNEL void unary(BUFFER(x), BUFFER(y), unary_shape s) {
+KERNEL void NAMED(unary)(BUFFER(x), BUFFER(y), NAMED(unary_shape) s) {
   OPEN(const STORED, x);
   OPEN(STORED, y);
   const int start = get_global_id(0) * s.run * LANES, end = min(start + s.run * LANES, s.count);
   for (int i = start; i < end; i += LANES)
-    store_part(apply(s.code, s.a, s.b, load_part(x + i, end - i, 1.0f)), y + i, end - i);
+    store_part(NAMED(apply)(CODE, s.a, s.b, load_part(x + i, end - i, 1.0f)), y + i, end - i);
 }
+
+#undef NAMED
+#undef CODE

@@ -7,6 +7,8 @@ internal import CKelvinDrivers
 enum DotProduct {
   /// The macro by which a program uses them.
   static let define = "DOT"
+  /// Those of the vectors that such a program is written for: cards'. Drivers for CPUs may say that they have the products.
+  static let lanes = 4
   fileprivate static let extensionName: Substring = "cl_khr_integer_dot_product"
   /// `CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR`: six answers, signed bytes first.
   fileprivate static let speeds: Int32 = 0x1075

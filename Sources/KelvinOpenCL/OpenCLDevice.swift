@@ -60,7 +60,8 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     let sizes = library.value(of: id, CL_DEVICE_MAX_WORK_ITEM_SIZES, (Int.max, Int.max, Int.max))?.0 ?? .max
     let items = library.value(of: id, CL_DEVICE_MAX_WORK_GROUP_SIZE, Int.max) ?? .max
     tuning = (kind == .software ? Tuning.cpu : .gpu).fitting(min(sizes, items))
-    let multipliesWords = imitation.acceleratesDotProducts || library.acceleratesDotProducts(id)
+    let isFast = imitation.acceleratesDotProducts ?? library.acceleratesDotProducts(id)
+    let multipliesWords = isFast && tuning.lanes == DotProduct.lanes
     memoryModel =
       switch kind {
       case .software: .host
@@ -95,6 +96,9 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     if !health.mayFree { Graveyard.keep((staging, programs, turns)) }
   }
 
+  /// The programs that have been built so far.
+  package func programCount() throws(DeviceError) -> Int { try programs.count(health) }
+
   package var kernelFamily: any KernelFamily { kernels }
 
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
@@ -102,14 +106,32 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     health.allow(segment.limit)
     return try health.guarded(info.id, "compilation", .compiling) { [self] () throws(DeviceError) in
       let (lowered, packing) = try kernels.lower(segment)
-      let weights = try packing.packed { (weight) throws(DeviceError) in
-        try self.weights.buffer(
-          weight.key, in: segment.weights, byteCount: weight.byteCount, on: self, fill: weight.fill)
+      let buffers = try weightBuffers(packing, of: segment) { [self] () throws(DeviceError) in
+        try programs.prepare(lowered, on: self, blobs: segment.blobs)
       }
-      // One after the other: PoCL's compiler ended the process where buffers were made meanwhile.
-      try programs.prepare(lowered, on: self, blobs: segment.blobs)
-      return OpenCLExecutable(self, lowered, weights, segment)
+      return OpenCLExecutable(self, lowered, buffers, segment)
     }
+  }
+
+  /// - Parameter prepare: what makes the programs: beside the packing, where packing is all that weights take. Buffers are
+  ///   made afterwards: PoCL's compiler ended the process where some were made meanwhile.
+  private func weightBuffers(
+    _ packing: SegmentPacking, of segment: Segment, _ prepare: @escaping @Sendable () throws(DeviceError) -> Void
+  ) throws(DeviceError) -> [WeightBuffer] {
+    func pack(_ weight: WeightPacking) throws(DeviceError) -> WeightLibrary.Packed {
+      try weights.packed(weight, in: segment.weights, on: self)
+    }
+    if memoryModel == .separate {
+      let buffers = try packing.packed { (weight) throws(DeviceError) in
+        try weights.buffer(pack(weight), on: self)
+      }
+      try prepare()
+      return buffers
+    }
+    let (_, packed) = try health.beside(
+      info.id, "programs", .compiling, prepare,
+      while: { () throws(DeviceError) in try packing.packed(pack) })
+    return try packed.map { (weight) throws(DeviceError) in try weights.buffer(weight, on: self) }
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {

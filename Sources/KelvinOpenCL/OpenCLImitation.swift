@@ -6,10 +6,10 @@ package struct OpenCLImitation: Hashable, Sendable {
   package var kind: DeviceInfo.Kind?
   /// Elements of a tensor that kernels can see, where that is fewer; nil for what it is.
   package var elementLimit: Int?
-  /// Whether dot products of bytes count as fast.
-  package var acceleratesDotProducts: Bool
+  /// Whether dot products of bytes count as fast; nil for what the driver says.
+  package var acceleratesDotProducts: Bool?
 
-  package init(kind: DeviceInfo.Kind? = nil, elementLimit: Int? = nil, acceleratesDotProducts: Bool = false) {
+  package init(kind: DeviceInfo.Kind? = nil, elementLimit: Int? = nil, acceleratesDotProducts: Bool? = nil) {
     self.kind = kind
     self.elementLimit = elementLimit
     self.acceleratesDotProducts = acceleratesDotProducts

@@ -25,9 +25,27 @@ final class ProgramLibrary: Sendable {
   ) throws(DeviceError) {
     let programs = Dictionary(grouping: zip(segment.dispatches, segment.nodes)) { Self.key($0.0.call.program) }
     let blobs = keepsBinaries ? blobs : NoBlobCache()
+    if !keepsBinaries { try buildTogether(Array(programs.keys), on: device) }
     for (key, users) in programs {
       do throws(DeviceError) { try prepare(key, users.map(\.0), on: device, blobs: blobs) } catch {
         throw error.compiling(users.map(\.1))
+      }
+    }
+  }
+
+  /// Builds those of the programs that are new as few. What does not compile so is built alone, where its failure names it.
+  private func buildTogether(_ keys: [KernelName], on device: OpenCLDevice) throws(DeviceError) {
+    try programs.withLock(device.health) { (programs) throws(DeviceError) in
+      for group in KernelName.joined(keys.filter { programs[$0] == nil }) where group.count > 1 {
+        guard let text = joinedSource(group, device.tuning) else { continue }
+        let options = ([device.tuning.options] + (number.definition.map { [$0] } ?? [])).joined(separator: " ")
+        do throws(DeviceError) {
+          let name = group.map(\.program).joined(separator: ", ")
+          let program = try OpenCLProgram.build(text, options: options, name: name, on: device)
+          for key in group { programs[key] = program }
+        } catch {
+          if error.isOfDevice { throw error }
+        }
       }
     }
   }
@@ -61,6 +79,11 @@ final class ProgramLibrary: Sendable {
         }
       }
     }
+  }
+
+  /// How many programs are built, those that are one counted once.
+  func count(_ health: DeviceHealth) throws(DeviceError) -> Int {
+    try programs.withLock(health) { (programs) throws(DeviceError) in Set(programs.values.map(ObjectIdentifier.init)).count }
   }
 
   /// A new kernel object of a program that `prepare` has seen.

@@ -88,12 +88,53 @@ let sourceDigest = Digest(files.map(\.text).joined())
 ///
 /// - Returns: nil where there is no such program.
 func programSource(_ program: String, _ tuning: Tuning) -> String? {
-  func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
-  guard let prelude = file("prelude"), let own = file(program) else { return nil }
-  if let common = commonFiles[program] { return prelude + common.compactMap(file).joined() + own }
+  guard let prelude = file("prelude"), let own = ownSource(program, tuning) else { return nil }
+  return prelude + own
+}
+
+/// The text of several programs in one, each with its macros: a compiler takes longer to read its own headers than most of
+/// them.
+///
+/// - Parameter keys: programs that can be joined, no two of them variants that would declare the same names.
+func joinedSource(_ keys: [KernelName], _ tuning: Tuning) -> String? {
+  guard var text = file("prelude") else { return nil }
+  for key in keys {
+    guard let own = ownSource(key.program, tuning) else { return nil }
+    let macros = key.defines.map { $0.split(separator: "=", maxSplits: 1) }
+    text += macros.map { "#define \($0[0]) \($0.count > 1 ? $0[1] : "1")\n" }.joined()
+    text += own + "\n" + macros.map { "#undef \($0[0])\n" }.joined()
+  }
+  return text
+}
+
+extension KernelName {
+  /// Whether the program can be one with others: it shares no files with them and takes the prelude as it is.
+  var canBeJoined: Bool { commonFiles[program] == nil && halves == nil }
+
+  /// Those of the programs that can be joined, in groups within which no name is declared twice; the same for any order.
+  static func joined(_ keys: [KernelName]) -> [[KernelName]] {
+    var groups: [[KernelName]] = []
+    for key in keys.filter(\.canBeJoined).sorted(by: { ($0.program, $0.defines.joined()) < ($1.program, $1.defines.joined()) }) {
+      let isNamed = key.defines.contains { $0.hasPrefix("FUNCTION=") }
+      if let place = groups.firstIndex(where: { isNamed || !$0.contains { $0.program == key.program } }) {
+        groups[place].append(key)
+      } else {
+        groups.append([key])
+      }
+    }
+    return groups
+  }
+}
+
+private func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
+
+/// A program's text without the prelude.
+private func ownSource(_ program: String, _ tuning: Tuning) -> String? {
+  guard let own = file(program) else { return nil }
+  if let common = commonFiles[program] { return common.compactMap(file).joined() + own }
   guard program == "convolution", let meanings = file("meanings"), let codes = file("codes"),
     let depthwise = file("depthwise")
-  else { return prelude + own }
+  else { return own }
   let variants = ConvolutionVariant.all(tuning).map { variant in
     """
     #define NAMED(x) x##_\(variant.suffix)
@@ -108,5 +149,5 @@ func programSource(_ program: String, _ tuning: Tuning) -> String? {
 
     """
   }
-  return prelude + meanings + codes + variants.joined() + depthwise
+  return meanings + codes + variants.joined() + depthwise
 }

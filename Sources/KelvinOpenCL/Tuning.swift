@@ -29,6 +29,8 @@ struct Tuning: Hashable, Sendable {
   var ordersGroups: Bool
   /// Whether products unpack weights that are codes as they read them, four lanes at a time.
   var unpacksWeights: Bool
+  /// Whether each function of one element is a kernel of its own. A network needs one or two of them.
+  var compilesFunctionsAlone: Bool
   /// How convolutions by Winograd's tiles are weighed against others.
   var winograd: WinogradTuning
   /// How a multiply-add is written.
@@ -36,11 +38,13 @@ struct Tuning: Hashable, Sendable {
 
   static let cpu = Tuning(
     lanes: 16, group: 1, pixels: 8, tile: 4, run: 4096, columns: 1 << 20, ordersGroups: true, unpacksWeights: false,
+    compilesFunctionsAlone: true,
     winograd: WinogradTuning(
       sides: [], transformCost: 12, weightCost: 10, scratchLimit: 4 << 20, run: 64),
     multiplyAdd: "fma")
   static let gpu = Tuning(
     lanes: 4, group: 64, pixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false, unpacksWeights: true,
+    compilesFunctionsAlone: false,
     winograd: WinogradTuning(sides: [2], transformCost: 80, weightCost: 0, scratchLimit: 32 << 20, run: 1),
     multiplyAdd: "mad")
 

@@ -1,5 +1,6 @@
 internal import CKelvinDrivers
 internal import KelvinDevices
+internal import KelvinGPU
 internal import KelvinGraph
 internal import Synchronization
 
@@ -42,7 +43,7 @@ final class WeightBuffer: @unchecked Sendable {
 
 /// The weights on the device, so that each is uploaded once for all executables of a model.
 final class WeightLibrary: Sendable {
-  private struct Key: Hashable {
+  fileprivate struct Key: Hashable {
     let store: ObjectIdentifier
     let key: String
   }
@@ -53,28 +54,49 @@ final class WeightLibrary: Sendable {
   }
   private let entries = Mutex<[Key: Entry]>([:])
 
-  func buffer(
-    _ key: String, in store: any PackedWeights, byteCount: Int, on device: OpenCLDevice,
-    fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
-  ) throws(DeviceError) -> WeightBuffer {
-    let place = Key(store: ObjectIdentifier(store), key: key)
+  /// A weight that is packed, and the buffer that has it where there is one.
+  struct Packed {
+    fileprivate let key: Key
+    fileprivate let store: any PackedWeights
+    fileprivate let form: Form
+
+    fileprivate enum Form {
+      case bytes(Bytes)
+      case buffer(WeightBuffer)
+    }
+  }
+
+  /// Packs a weight unless a buffer has it. It calls no driver.
+  func packed(
+    _ weight: WeightPacking, in store: any PackedWeights, on device: OpenCLDevice
+  ) throws(DeviceError) -> Packed {
+    let key = Key(store: ObjectIdentifier(store), key: weight.key)
     let known = entries.withLock { entries in
-      entries[place].flatMap { $0.store === store ? $0.buffer : nil }
+      entries[key].flatMap { $0.store === store ? $0.buffer : nil }
     }
-    if let known { return known }
+    if let known { return Packed(key: key, store: store, form: .buffer(known)) }
     let bytes = try DriverThread.pausing { () throws(DeviceError) in
-      try store.packed(key, byteCount: byteCount, fill: fill)
+      try store.packed(weight.key, byteCount: weight.byteCount, fill: weight.fill)
     }
-    guard bytes.count >= byteCount else {
+    guard bytes.count >= weight.byteCount else {
       throw DeviceError(
-        .execution, device: device.info.id, place: "weights '\(key)'",
-        reason: "expected \(byteCount) packed bytes, got \(bytes.count)")
+        .execution, device: device.info.id, place: "weights '\(weight.key)'",
+        reason: "expected \(weight.byteCount) packed bytes, got \(bytes.count)")
     }
-    let buffer = try WeightBuffer(device, bytes, key: key)
+    return Packed(key: key, store: store, form: .bytes(bytes))
+  }
+
+  func buffer(_ packed: Packed, on device: OpenCLDevice) throws(DeviceError) -> WeightBuffer {
+    let bytes: Bytes
+    switch packed.form {
+    case .buffer(let known): return known
+    case .bytes(let own): bytes = own
+    }
+    let buffer = try WeightBuffer(device, bytes, key: packed.key.key)
     return entries.withLock { entries in
-      if let other = entries[place], other.store === store, let first = other.buffer { return first }
+      if let other = entries[packed.key], other.store === packed.store, let first = other.buffer { return first }
       entries = entries.filter { $0.value.buffer != nil }
-      entries[place] = Entry(store: store, buffer: buffer)
+      entries[packed.key] = Entry(store: packed.store, buffer: buffer)
       return buffer
     }
   }

@@ -15,6 +15,8 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   private let kernelTrust: KernelTrust
   package var trust: KernelTrust? { kernelTrust }
   private let kernels: GPUKernels<VulkanTarget>
+  /// Whether float16 elements lie as such inside a segment.
+  package let storesHalves: Bool
 
   private init(_ instance: VulkanInstance, _ physical: VkPhysicalDevice, index: Int, options: VulkanOptions)
     throws(DeviceError)
@@ -23,6 +25,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     self.properties = properties
     info = properties.info(index: index)
     let traits = VulkanTraits(properties)
+    storesHalves = traits.storesHalves
     kernelTrust = KernelTrust(driver: info.driver, identity: PipelineBlob.identity(properties))
     kernels = GPUKernels(VulkanTarget(device: info.id, traits: traits), trust: kernelTrust)
     context = try VulkanContext(instance, physical, properties, id: info.id, patience: options.patience)

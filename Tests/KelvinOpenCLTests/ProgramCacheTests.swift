@@ -85,6 +85,18 @@ struct ProgramCacheTests {
     }
   }
 
+  /// What does not compile beside the others is built alone, which a result does not show.
+  @Test(.enabled(if: hasPoCL, "PoCL is not there")) func programsOfASegmentAreFewOnPoCL() async {
+    await #expect(processExitsWith: .success) {
+      setenv("POCL_KERNEL_CACHE", "1", 1)
+      let device = try #require(OpenCLDevice.discover().compactMap(\.device).first as? OpenCLDevice)
+      let example = try SelfTest.example(of: SelfTest.all, on: device)
+      _ = try device.run(example.nodes.graph, inputs(of: example.nodes.graph), blobs: TestBlobs())
+      // Eight share files with others, and casts have variants.
+      #expect(try device.programCount() <= 12)
+    }
+  }
+
   /// PoCL ends the process where several queues run one program on grids of many widths.
   @Test(.enabled(if: hasPoCL, "PoCL is not there"))
   func programsOfTwoContextsThatLiveTogetherAreNotTheSameOnPoCL() async {

@@ -23,10 +23,14 @@ struct WinogradTests {
     let small = VulkanDevice.discover(options: VulkanOptions(imitating: imitation)).compactMap {
       $0.device as? VulkanDevice
     }
-    let tiles = try SpoiledTiles([1, 128, 37, 34], filters: 128, number: 1, reference: ReferenceDevice())
     for device in small {
-      #expect(device.kernelFamily.ways(of: tiles.graph.nodes[0], in: tiles.graph).contains("winograd"))
-      #expect(try tiles.wrongCount(on: device) == 0)
+      // How many channels it takes for them to be sooner done depends on the tiles of taps.
+      var tiles: SpoiledTiles?
+      for channels in [128, 256, 512] where tiles == nil {
+        let each = try SpoiledTiles([1, channels, 37, 34], filters: channels, number: 1, reference: ReferenceDevice())
+        if device.kernelFamily.ways(of: each.graph.nodes[0], in: each.graph).contains("winograd") { tiles = each }
+      }
+      #expect(try #require(tiles).wrongCount(on: device) == 0)
     }
   }
 

@@ -4,8 +4,12 @@ internal import KelvinGraph
 extension OpenCLTarget {
   func unary(_ function: UnaryFunction, count: Int) -> Call<KernelName> {
     let run = max(tuning.run / lanes, 1)
+    let name =
+      tuning.compilesFunctionsAlone
+      ? KernelName(program: "unary", defines: ["FUNCTION=\(function.code)"], function: "unary_\(function.code)")
+      : KernelName(program: "unary", function: "unary")
     return call(
-      KernelName(program: "unary", function: "unary"),
+      name,
       Parameters(count, run, Int(function.code)).floats(function.a, function.b), items: pieces(count, of: run * lanes))
   }
 
