@@ -26,12 +26,21 @@ extension VulkanTarget {
           let winograd = context.allowsTransformedTiles ? WinogradConvolution.best(op, tiles, self) : nil
           if let way = winograd?.way {
             offers.append(
-              context.blocked(Kernel { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way))
+              way.product(blocks).alternating(
+                context.blocked(Kernel { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way),
+                traits
+              ) { registers in
+                way.cut(by: registers).map { way in Kernel { lowering throws(DeviceError) in try way.lower(lowering) } }
+              })
           }
           offers.append(
-            context.blocked(
-              Kernel { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }, "tiles",
-              handicap: winograd?.saving ?? 0))
+            tiles.alternating(
+              context.blocked(
+                Kernel { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }, "tiles",
+                handicap: winograd?.saving ?? 0), traits
+            ) { registers in
+              Kernel { lowering throws(DeviceError) in try tiles.cut(by: registers).lower(lowering, op.epilogue) }
+            })
         }
       }
     }

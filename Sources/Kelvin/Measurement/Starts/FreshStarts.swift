@@ -63,7 +63,8 @@ final class FreshStarts: BenchmarkStarter {
       model: model, function: options.function, shapes: options.shapes.mapValues(\.dimensions),
       plan: plan, units: configuration.request.units.description, isStrict: configuration.request.isStrict,
       precision: configuration.request.precision.rawValue, threads: threads,
-      isDeterministic: options.isDeterministic, allowsLinks: options.allowsLinks,
+      isDeterministic: options.isDeterministic, tuning: options.tuning.mode.rawValue,
+      allowsLinks: options.allowsLinks,
       cacheDirectory: options.cacheDirectory == nil ? nil : "\(cache)/kelvin", inputs: inputs)
     try LocalFile.write(Array(try JSONText.encode(request)), to: file)
     let (bytes, began): ([UInt8], Double)
