@@ -98,7 +98,6 @@ extension Segment {
   ///
   /// - Throws: `.cancelled` where nobody wants the result any more.
   package func begin(node: Int, of count: Int, device: String) throws(DeviceError) {
-    DriverThread.beat()
     try goOn(device: device, at: Double(node) / Double(max(count, 1)))
   }
 
@@ -106,6 +105,7 @@ extension Segment {
   ///
   /// - Throws: `.cancelled` where nobody wants the result any more.
   func goOn(device: String, at fraction: Double = 0) throws(DeviceError) {
+    DriverThread.beat()
     guard goesOn(fraction) else {
       throw DeviceError(.cancelled, device: device, place: "compilation", reason: "cancelled")
     }

@@ -121,9 +121,9 @@ extension KernelSelection {
         ($0, tuningKey(of: $0, segment, identity))
       })
     guard !keys.isEmpty else { return }
-    var choices = KernelChoices(segment.blobs, identity)
+    var choices = DriverThread.pausing { KernelChoices(segment.blobs, identity) }
     let found = choices.count
-    defer { if choices.count > found { choices.keep(in: segment.blobs) } }
+    defer { if choices.count > found { DriverThread.pausing { choices.keep(in: segment.blobs) } } }
     let work = keys.keys.map { (index: $0, operations: operations(of: $0)) }
     for (index, _) in work.sorted(by: { ($1.operations, $0.index) < ($0.operations, $1.index) }) {
       guard let key = keys[index] else { continue }
@@ -219,12 +219,13 @@ private struct KernelChoices {
 
   private var names: [String: String] = [:]
   private var order: [String] = []
-  private let key: String
+  private let identity: String
+  private var key: String { "kernels/\(identity)" }
 
   var count: Int { order.count }
 
   init(_ blobs: any BlobCache, _ identity: String) {
-    key = "kernels/\(identity)"
+    self.identity = identity
     guard let payload = blobs.blob(key).flatMap({ CheckedBlob.payload(of: $0, origin: Digest(key)) }) else { return }
     for line in String(decoding: payload, as: UTF8.self).split(separator: "\n") {
       let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
@@ -240,8 +241,11 @@ private struct KernelChoices {
     }
   }
 
+  /// With what others have kept meanwhile.
   func keep(in blobs: any BlobCache) {
-    let lines = order.suffix(Self.limit).map { "\($0) \(names[$0] ?? "")\n" }
+    var kept = KernelChoices(blobs, identity)
+    for key in order where kept[key] == nil { kept[key] = names[key] }
+    let lines = kept.order.suffix(Self.limit).map { "\($0) \(kept.names[$0] ?? "")\n" }
     CheckedBlob.encoded(Array(lines.joined().utf8), origin: Digest(key)).withUnsafeBytes { blobs.store(key, $0) }
   }
 }
