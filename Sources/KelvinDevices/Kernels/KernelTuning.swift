@@ -121,9 +121,9 @@ extension KernelSelection {
         ($0, tuningKey(of: $0, segment, identity))
       })
     guard !keys.isEmpty else { return }
-    var choices = DriverThread.pausing { KernelChoices(segment.blobs, identity) }
+    var choices = try DriverThread.pausing { () throws(DeviceError) in KernelChoices(segment.blobs, identity) }
     let found = choices.count
-    defer { if choices.count > found { DriverThread.pausing { choices.keep(in: segment.blobs) } } }
+    defer { if choices.count > found { try? DriverThread.pausing { choices.keep(in: segment.blobs) } } }
     let work = keys.keys.map { (index: $0, operations: operations(of: $0)) }
     for (index, _) in work.sorted(by: { ($1.operations, $0.index) < ($0.operations, $1.index) }) {
       guard let key = keys[index] else { continue }

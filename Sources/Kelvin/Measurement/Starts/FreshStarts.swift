@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import KelvinBasics
 import KelvinBench
+import KelvinDevices
 import KelvinEngine
 import KelvinFeatures
 import KelvinGraph
