@@ -31,8 +31,8 @@ struct TuningTests {
         case .transposed:
           return try node(
             ConvolutionTranspose(window: .init(kernel: [2, 2], strides: [2, 2])), [1, 16, 7, 5], [[16, 24, 2, 2]])
-        case .rows: return try node(Linear(epilogue: .bias), [50, 64], [[96, 64], [96]])
-        case .codes: return try node(Linear(epilogue: .bias), [50, 64], [[96, 64], [96]], isCoded: true)
+        case .rows: return try node(Linear(epilogue: .bias), [80, 64], [[96, 64], [96]])
+        case .codes: return try node(Linear(epilogue: .bias), [80, 64], [[96, 64], [96]], isCoded: true)
         }
       }
     }
@@ -66,7 +66,7 @@ struct TuningTests {
   /// Of those that gave other numbers none would have been timed.
   @Test(arguments: Layer.allCases) func everyAlternativeGivesTheSameBits(_ layer: Layer) throws {
     let graph = try layer.graph
-    for device in present + cards {
+    for device in [present[0], cards[0]] {
       let variants = try variants(device.kernelFamily, graph)
       #expect(variants.count > 2, "\(device.info.name)")
       let timed = Mutex(Set<String>())
@@ -85,7 +85,7 @@ struct TuningTests {
       let plain = try compiled(graph, on: device, NoBlobCache()) { _, seconds in seconds }
       let wanted = try results(plain, graph, on: device)
       #expect(plain.kernels["node"]?.hasSuffix(" \(variants[0])") == true)
-      for variant in variants.dropFirst() {
+      for variant in variants.suffix(2) {
         let taken = try compiled(graph, on: device, KeptBlobs()) { name, _ in name == variant ? 1 : 2 }
         #expect(taken.kernels["node"]?.hasSuffix(" \(variant)") == true)
         #expect(try results(taken, graph, on: device) == wanted)
