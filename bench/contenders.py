@@ -125,6 +125,11 @@ class Kelvin:
         `kelvin bench` says of the rate counts few answers too high where sessions answer at the same time."""
         return in_flight / self.bench("rate", "--in-flight", str(in_flight), "--duration", str(seconds))["p50"]
 
+    def tune(self):
+        """Has every kernel timed that nobody has timed yet. What is found is kept, and used from then on."""
+        with tempfile.TemporaryDirectory() as folder:
+            run([*self.predict(folder), "--tuning", "exhaustive"], self.processors, self.environment)
+
     def predict(self, folder):
         """The command of one whole process."""
         return [self.binary, "predict", self.model, "--output-dir", folder, *self.options()]

@@ -63,7 +63,7 @@ conformance() { # TARGET
 }
 
 measure() { # DEVICE [NAME]
-  local device=$1 about name kind title driver slug rounds=3 iterations=20 seconds=0.5
+  local device=$1 about name kind title driver slug rounds=3 iterations=20 seconds=0.5 tune=--tune
   about=$("$kelvin" devices --json | python3 -c 'import json, sys
 for each in json.load(sys.stdin):
     if each["id"] == sys.argv[1] and each["available"]:
@@ -72,7 +72,7 @@ for each in json.load(sys.stdin):
   { read -r kind; read -r title; read -r driver; } <<< "$about"
   slug=${2:-$(echo "${device%%:*} $title" | tr 'A-Z' 'a-z' | sed 's/([^)]*)//g; s/[^a-z0-9]\+/-/g; s/^-\|-$//g')}
   [ -x $python ] || python=python3
-  [ "$kind" != software ] || { rounds=1; iterations=3; seconds=0.3; }
+  [ "$kind" != software ] || { rounds=1; iterations=3; seconds=0.3; tune=; }
   mkdir -p "$parts"
   page=$parts/page.md
   printf '# Kelvin on %s\n\n%s, %s, %s; %s, commit %s, %s processors.\n' "$title" "$device" "$driver" "$kind" \
@@ -84,9 +84,9 @@ for each in json.load(sys.stdin):
   [ "${device%%:*}" = vulkan ] || target=KelvinOpenCLTests
   part "Conformance, all devices of the kind and imitations of them" 150 conformance bash bench/gpu.sh conformance $target
   part "Against a peer" 240 peers $python bench/peers.py "${here[@]}" --only "${device%%:*}" --device "$device" \
-    --rounds $rounds --iterations $iterations --seconds $seconds --name ../cache/gpu/peers
+    $tune --rounds $rounds --iterations $iterations --seconds $seconds --name ../cache/gpu/peers
   if [ "${device%%:*}" = vulkan ]; then
-    part "Rates" 150 rates $python bench/gpu_rates.py "${here[@]}" --device "$device" --rounds 1 --budget 2 --seconds $seconds \
+    part "Rates" 150 rates $python bench/gpu_rates.py "${here[@]}" --device "$device" $tune --rounds 1 --budget 2 --seconds $seconds \
       --name ../cache/gpu/rates
   else
     printf '\n## Rates\n\nLeft out: the plain shader is for Vulkan.\n' >> "$page"

@@ -1,6 +1,6 @@
 """What part of a plain shader's multiply-add rate the products of five networks reach on a Vulkan device. README.md says more.
 
-Usage: gpu_rates.py [--kelvin PATH] [--device ID] [--models NAME,…] [--rounds N] [--budget SECONDS] [--seconds N] [--name NAME]
+Usage: gpu_rates.py [--kelvin PATH] [--device ID] [--models NAME,…] [--tune] [--rounds N] [--budget SECONDS] [--seconds N] [--name NAME]
 """
 
 import argparse
@@ -78,7 +78,7 @@ def apart(profile):
 
 def measured(case, kelvin, built, name, arguments):
     """Rounds of the plain shader, of the layers and of whole inferences in turn."""
-    turns = [lambda: plain_shader.measure(built, name), lambda: layers.profiled(kelvin, arguments.budget),
+    turns = [lambda: plain_shader.measure(built, name), lambda: layers.profiled(kelvin, arguments.budget, arguments.tune),
              lambda: kelvin.round(5, arguments.seconds)["p50"]]
     (plain, profiles, whole), disturbed = comparing.interleaved(turns, arguments.rounds)
     return {"name": case.name, "title": case.title, "plain": plain, "layers": layers.merged([each.layers for each in profiles]),
@@ -116,6 +116,7 @@ def parse():
     parser.add_argument("--kelvin", default=str(ROOT / ".build" / "release" / "kelvin"), help="the binary to measure")
     parser.add_argument("--device", default="vulkan:0")
     parser.add_argument("--models", default=",".join(MODELS), help=f"of {', '.join(TITLES)}")
+    parser.add_argument("--tune", action="store_true", help="have every kernel timed first that nobody has timed yet")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--budget", type=float, default=5, help="seconds of profiling in a round, on each device")
     parser.add_argument("--seconds", type=float, default=1.0, help="the fewest seconds of whole inferences in a round")
@@ -145,6 +146,8 @@ def main():
         case = Case(name)
         print(f"{case.title} …", file=sys.stderr, flush=True)
         kelvin = Kelvin(arguments.kelvin, str(case.model()[0]), case.inputs(), arguments.device, every, None, every)
+        if arguments.tune:
+            kelvin.tune()
         cases.append(measured(case, kelvin, built, about["name"], arguments))
         # After each, so that a run that is stopped leaves what it has.
         text = save(arguments, about, load, cases)

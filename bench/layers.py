@@ -131,16 +131,18 @@ class Profile:
     packed: int
 
 
-def profiled(kelvin, budget):
-    """One run of `kelvin profile` on the contender's device alone: the layers in the network's order.
+def profiled(kelvin, budget, usesCache=False):
+    """One run of `kelvin profile` on the contender's device alone: the layers in the network's order. It finds nothing kept,
+    unless it is to use the user's cache, with the kernels that were found to be the fastest.
 
     What Kelvin adds to each layer for handing it to the device is taken off again: it is fitted, and the same for all.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "profile.json")
         alone = [] if kelvin.units == "cpu" else ["--exclude", "cpu"]
-        command = [kelvin.binary, "profile", kelvin.model, "--budget", str(budget), "--save", file, *alone,
-                   "--cache-dir", os.path.join(folder, "cache"), *kelvin.options()]
+        cache = [] if usesCache else ["--cache-dir", os.path.join(folder, "cache")]
+        command = [kelvin.binary, "profile", kelvin.model, "--budget", str(budget), "--save", file, *alone, *cache,
+                   *kelvin.options()]
         answer = json.loads(run(command, kelvin.processors, kelvin.environment))
         with open(file) as saved:
             profile = json.load(saved)

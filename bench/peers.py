@@ -2,7 +2,7 @@
 what is measured.
 
 Usage: peers.py [--kelvin PATH] [--rounds N] [--iterations N] [--seconds N] [--only cpu|vulkan|opencl] [--models NAME,…]
-                [--batch N] [--size PIXELS] [--device ID] [--isa avx2 | --crowded | --sessions] [--name NAME]
+                [--batch N] [--size PIXELS] [--device ID] [--tune] [--isa avx2 | --crowded | --sessions] [--name NAME]
 """
 
 import argparse
@@ -126,6 +126,8 @@ def compared(arguments):
     """One entry for each comparison, in the order in which they are made."""
     for comparison in comparisons(arguments):
         print(f"{comparison['title']} …", file=sys.stderr, flush=True)
+        if arguments.tune:
+            comparison["kelvin"].tune()
         entry = comparing.compare(comparison, arguments.rounds, arguments.iterations, arguments.seconds, arguments.crowded)
         if arguments.isa:
             entry["kernels"] = isa.openvino_kernels(comparison["peers"][-1], arguments.isa)
@@ -153,6 +155,7 @@ def parse():
     parser.add_argument("--only", choices=("cpu", "vulkan", "opencl"))
     parser.add_argument("--models", help=f"of {', '.join(TITLES)}; where nothing is said all in float32, or those of a device")
     parser.add_argument("--device", help="with --only vulkan or opencl: vulkan:1, opencl:1")
+    parser.add_argument("--tune", action="store_true", help="have every kernel timed first that nobody has timed yet")
     parser.add_argument("--batch", type=int, default=1, help="items in an inference")
     parser.add_argument("--size", type=int, default=SIZE, help="pixels along a picture's side")
     modes = parser.add_mutually_exclusive_group()

@@ -103,6 +103,7 @@ private struct Option: Sendable {
     "no-cache": flag(\.usesCache, isOpposite: true),
     "strict": flag(\.isStrict),
     "deterministic": flag(\.isDeterministic),
+    "tuning": Option(\.tuning, names(ComputeTuning.self)) { ComputeTuning(rawValue: $0) },
     "allow-links": flag(\.allowsLinks),
     "plan-every-size": flag(\.plansEverySize),
     "reshape-frequency": Option(\.optimizationHints.reshapeFrequency, "frequent or infrequent") {

@@ -4,6 +4,7 @@ import KelvinGraph
 
 /// A compiled segment: a kernel for each node, packed weights, and a plan of its memory.
 final class CPUExecutable: Executable, @unchecked Sendable {
+  let kernels: [String: String]
   let threads: Int
   /// Bytes of scratch from one thread's to the next.
   let threadStride: Int
@@ -46,6 +47,7 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     self.threads = threads
     chunks = schedule.chunks
     expanded = selection.expanded
+    kernels = selection.names
     program = CPUProgram(selection)
     self.packs = packs
     self.constants = constants

@@ -61,6 +61,8 @@ package struct Segment: Sendable {
   package var threads: Int
   /// Whether choices by timing are forbidden, so that results repeat bit for bit.
   package var isDeterministic: Bool
+  /// Which may be chosen so otherwise.
+  package var tuning: KernelTuning
   package var weights: any PackedWeights
   package var blobs: any BlobCache
   /// Seconds that nodes are expected to take, by name; none where nobody knows.
@@ -71,7 +73,8 @@ package struct Segment: Sendable {
 
   package init(
     graph: Graph, precision: Precision, threads: Int, isDeterministic: Bool, weights: any PackedWeights,
-    blobs: any BlobCache, expectedSeconds: [String: Double] = [:], watchdog: Watchdog = .standard,
+    blobs: any BlobCache, tuning: KernelTuning = KernelTuning(.off), expectedSeconds: [String: Double] = [:],
+    watchdog: Watchdog = .standard,
     goesOn: @escaping @Sendable (Double) -> Bool = { _ in true }
   ) {
     self.expectedSeconds = expectedSeconds
@@ -81,6 +84,7 @@ package struct Segment: Sendable {
     self.precision = precision
     self.threads = threads
     self.isDeterministic = isDeterministic
+    self.tuning = tuning
     self.weights = weights
     self.blobs = blobs
   }
@@ -94,8 +98,15 @@ extension Segment {
   ///
   /// - Throws: `.cancelled` where nobody wants the result any more.
   package func begin(node: Int, of count: Int, device: String) throws(DeviceError) {
+    try goOn(device: device, at: Double(node) / Double(max(count, 1)))
+  }
+
+  /// Called before anything that takes a while and compiles no node.
+  ///
+  /// - Throws: `.cancelled` where nobody wants the result any more.
+  func goOn(device: String, at fraction: Double = 0) throws(DeviceError) {
     DriverThread.beat()
-    guard goesOn(Double(node) / Double(max(count, 1))) else {
+    guard goesOn(fraction) else {
       throw DeviceError(.cancelled, device: device, place: "compilation", reason: "cancelled")
     }
   }
@@ -148,8 +159,15 @@ package protocol Executable: AnyObject, Sendable {
   /// Bytes of private memory that one invocation needs. Invocations that never run at the same time may share it.
   var scratchByteCount: Int { get }
 
+  /// What computes each node of the segment's graph, by the device's own names: `winograd 4x4`; empty where nobody says.
+  var kernels: [String: String] { get }
+
   /// Records an invocation on a session's own buffers.
   func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation
+}
+
+extension Executable {
+  package var kernels: [String: String] { [:] }
 }
 
 /// The memory of one invocation. Slices lie in buffers of the executable's device, or, for a device on the host, in

@@ -68,18 +68,34 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
 
   /// The dispatches of a segment, and the weights that they read.
   package func lower(_ segment: Segment) throws(DeviceError) -> (LoweredSegment<Target>, SegmentPacking) {
-    let selection = try selection(for: segment)
+    try lower(try selection(for: segment), segment)
+  }
+
+  /// The same of the kernels that are taken.
+  ///
+  /// - Parameter isTrial: whether what brings the operands of the one node to where its kernel reads them, and its results
+  ///   to where they belong, counts for no node.
+  package func lower(
+    _ selection: KernelSelection<NodeLowering<Target>>, _ segment: Segment, isTrial: Bool = false
+  ) throws(DeviceError) -> (LoweredSegment<Target>, SegmentPacking) {
     let lowering = Lowering(
       selection.graph, target.reaching(segment.precision), layouts: selection.offers.map(\.layouts))
+    if isTrial, let node = selection.graph.nodes.first {
+      for (place, id) in node.inputs.enumerated() where selection.graph[id].weight == nil {
+        _ = try lowering.read(id, selection.offers[0].layouts.read(place))
+      }
+    }
+    let first = lowering.dispatches.count
     for (index, offer) in selection.offers.enumerated() {
       DriverThread.beat()
       lowering.begin(index)
       try offer.kernel.lower(lowering)
     }
+    let counted = isTrial ? first..<lowering.dispatches.count : nil
     try lowering.finish()
     let packing = SegmentPacking(
       lowering.weights, nodeCount: selection.offers.count, of: segment, device: target.device)
-    return (LoweredSegment(lowering, parents: selection.expanded.parents), packing)
+    return (LoweredSegment(lowering, selection, counted: counted), packing)
   }
 }
 
@@ -100,10 +116,19 @@ package struct LoweredSegment<Target: GPUTarget>: Sendable {
   package let scratchByteCount: Int
   /// For each dispatch, the node of the segment's graph that it counts for.
   package let nodes: [String]
+  /// The kernels taken, by node of the segment's graph.
+  package let kernels: [String: String]
 
-  fileprivate init(_ lowering: Lowering<Target>, parents: [String]) {
+  /// - Parameter counted: the dispatches that count for a node; nil for all of them.
+  fileprivate init(
+    _ lowering: Lowering<Target>, _ selection: KernelSelection<NodeLowering<Target>>, counted: Range<Int>?
+  ) {
     dispatches = lowering.dispatches
-    nodes = dispatches.map { parents.indices.contains($0.node) ? parents[$0.node] : "" }
+    kernels = selection.names
+    let parents = selection.expanded.parents
+    nodes = dispatches.enumerated().map { index, dispatch in
+      parents.indices.contains(dispatch.node) && counted?.contains(index) ?? true ? parents[dispatch.node] : ""
+    }
     var lifetimes: [ClosedRange<Int>?] = lowering.scratch.map { _ in nil }
     for (index, dispatch) in dispatches.enumerated() {
       for storage in dispatch.storages {

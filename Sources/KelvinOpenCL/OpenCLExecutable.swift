@@ -6,6 +6,7 @@ internal import KelvinGraph
 /// A compiled segment: its kernel runs, whose programs are built.
 package final class OpenCLExecutable: Executable, @unchecked Sendable {
   package var scratchByteCount: Int { lowered.scratchByteCount }
+  package var kernels: [String: String] { lowered.kernels }
   let device: OpenCLDevice
   let lowered: LoweredSegment<OpenCLTarget>
   /// The pieces of kernel runs that go to the queue together.

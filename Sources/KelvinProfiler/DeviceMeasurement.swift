@@ -36,6 +36,8 @@ final class DeviceMeasurement: Disturbable {
   var busyCompile: Double?
   var busyFirstRun: Double?
   let weights: WeightReport
+  /// What computes each node, by the devices' own names.
+  let kernels: [String: String]
   let session: Session
   private let timedSession: Session
   /// Written anew before every run: they decide which way control flow goes, and their memory is used again.
@@ -82,6 +84,7 @@ final class DeviceMeasurement: Disturbable {
     }
     compileCached = clock.now() - start
     weights = model.weightReport
+    kernels = model.kernels
     session = try model.makeSession()
     timedSession = try model.makeSession(measuresNodes: true)
     _ = try session.run(inputs)

@@ -169,7 +169,7 @@ extension NodeProfiler {
       let noisy = rows.filter { $0.costs[id]?.isNoisy ?? false }
         .sorted { ($0.costs[id]?.seconds ?? 0) > ($1.costs[id]?.seconds ?? 0) }.map(\.name)
       return ProfileResult.DeviceRun(
-        device: run.device.info, nodes: run.nodesHere.count, nodesElsewhere: run.nodesElsewhere,
+        device: run.device.info, kernels: run.kernels, nodes: run.nodesHere.count, nodesElsewhere: run.nodesElsewhere,
         latency: latency, undisturbed: run.pairs.count(where: \.isUndisturbed),
         account: Account(trace, endToEnd: seconds, copying: copying(trace, measured)),
         trace: trace.separatingWaits(), compile: run.compile, compileCached: run.compileCached,

@@ -54,6 +54,8 @@ private struct ProfileDocument: Encodable {
 
   struct Cost: Encodable {
     var device: String
+    /// What computed the node, by the device's own name.
+    var kernel: String?
     var seconds: Double?
     var lower: Double?
     var upper: Double?
@@ -164,6 +166,7 @@ private struct ProfileDocument: Encodable {
         noisyNodes: run.noisyNodes, noisy: run.noisyNames, estimates: run.estimates, weights: run.weights)
     }
     let order = result.devices.map(\.device.id)
+    let kernels = Dictionary(result.devices.map { ($0.device.id, $0.kernels) }) { first, _ in first }
     nodes = result.nodes.map { row in
       Node(
         name: row.name, op: row.op, origins: row.origins.map { Origin(name: $0.name, share: $0.share) },
@@ -171,7 +174,7 @@ private struct ProfileDocument: Encodable {
         costs: order.compactMap { id in
           if let cost = row.costs[id] {
             return Cost(
-              device: id, seconds: cost.seconds, lower: cost.interval.lower, upper: cost.interval.upper,
+              device: id, kernel: kernels[id]?[row.name], seconds: cost.seconds, lower: cost.interval.lower, upper: cost.interval.upper,
               samples: cost.samples, clock: cost.source.rawValue, isNoisy: cost.isNoisy,
               cold: cost.cold, compile: cost.compile, joules: cost.joules)
           }

@@ -6,6 +6,8 @@ package import KelvinRuntime
 package struct ProfileResult: Sendable {
   package struct DeviceRun: Sendable {
     package var device: DeviceInfo
+    /// What computes each node, by the devices' own names: `winograd 4x4`.
+    package var kernels: [String: String]
     /// Nodes that ran on the device, and those that another device had to run.
     package var nodes: Int
     package var nodesElsewhere: Int

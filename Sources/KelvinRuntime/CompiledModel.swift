@@ -38,6 +38,11 @@ package final class CompiledModel: Sendable {
   /// The devices that run nodes or hold values.
   package var usedDevices: Set<String> { Set(devices.keys) }
 
+  /// What computes each node, by its device's own names: `winograd 4x4`; nodes of which nobody says are not there.
+  package var kernels: [String: String] {
+    executables.reduce(into: [:]) { $0.merge($1.kernels) { first, _ in first } }
+  }
+
   /// Whether one of its devices is not the host's own.
   var callsDrivers: Bool { devices.values.contains { !$0.info.isHost } }
 
@@ -64,13 +69,15 @@ package final class CompiledModel: Sendable {
   ///   - transfers: the plan's copies.
   ///   - specialization: what the graph was built for besides the types of its inputs.
   ///   - storage: packed weights and blobs, from the compiled cache or in memory.
+  ///   - tuning: which kernels may be chosen by timing.
   ///   - watchdog: how long devices may take.
   ///   - expecting: seconds that a node is expected to take on a device that works on its own; nil where nobody knows.
   /// - Throws: `RuntimeError`, `.cancelled` included.
   package init(
     _ graph: Graph, placement: [String: String], transfers: [PlannedTransfer], inventory: DeviceInventory,
     precision: Precision, threads: Int, isDeterministic: Bool = false, specialization: [String] = [],
-    storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache), watchdog: Watchdog = .standard,
+    storage: (any Device) -> (weights: any PackedWeights, blobs: any BlobCache),
+    tuning: KernelTuning = KernelTuning(.off), watchdog: Watchdog = .standard,
     expecting: (Node, Graph, any Device) -> Double? = { _, _, _ in nil }, observer: Observer = Observer()
   ) throws(RuntimeError) {
     // Devices may ask whether to go on from threads of their own.
@@ -115,8 +122,8 @@ package final class CompiledModel: Sendable {
           try device.compile(
             Segment(
               graph: segment.graph.namingWeights(for: facts), precision: precision, threads: threads,
-              isDeterministic: isDeterministic, weights: weights, blobs: blobs, expectedSeconds: expected,
-              watchdog: watchdog,
+              isDeterministic: isDeterministic, weights: weights, blobs: blobs, tuning: tuning,
+              expectedSeconds: expected, watchdog: watchdog,
               goesOn: { fraction in
                 observer.progress((Double(index) + fraction) / Double(count))
                 return !isCancelled()

@@ -24,6 +24,8 @@ package struct ModelContext: Sendable {
   package let sources: SourceFiles
   /// How long devices may take.
   package let watchdog: Watchdog
+  /// Which kernels may be chosen by timing.
+  package let tuning: KernelTuning
   /// What the graph was built for besides the types of its inputs: the elements on which its sizes depend.
   private let specialization: [String]
   private let knownKey = KnownKey()
@@ -36,8 +38,10 @@ package struct ModelContext: Sendable {
   package init(
     name: String, key: ContentKey, function: String, graph: Graph, inventory: DeviceInventory, cache: CompiledCache?,
     costs: CostSheet, stores: WeightRegistry<MemoryPackedWeights> = WeightRegistry(),
-    sources: SourceFiles = SourceFiles(), watchdog: Watchdog = .standard, specialization: [String] = []
+    sources: SourceFiles = SourceFiles(), watchdog: Watchdog = .standard, tuning: KernelTuning = KernelTuning(.off),
+    specialization: [String] = []
   ) {
+    self.tuning = tuning
     self.specialization = specialization
     self.watchdog = watchdog
     self.name = name
@@ -287,7 +291,7 @@ package struct ModelContext: Sendable {
           if let mapped = weights.mapped { sources.hold(pack: mapped) }
           cached[id] = weights
           return (weights, cache.blobs(device.info))
-        }, watchdog: watchdog,
+        }, tuning: tuning, watchdog: watchdog,
         expecting: { node, graph, device in
           costs.cost(node, in: graph, on: device, asking: precision, threads: threads).seconds
         }, observer: observer)

@@ -11,7 +11,7 @@ struct TiledProduct: Sendable {
   /// Blocked, or dense: a position's channels side by side, in whole blocks.
   let layout: ValueLayout
   /// What an invocation may compute.
-  let registers: RegisterTiles
+  var registers: RegisterTiles
   /// Those of a transposed convolution, which has one group.
   var phases: TransposedPhases?
 
@@ -44,6 +44,34 @@ struct TiledProduct: Sendable {
   /// What all of it takes, in products of a position and a block.
   func time(_ traits: VulkanTraits) -> Double {
     Double(time(pixels(traits), traits)) * Double(groups * parts) * Double(groupInputs * window.taps)
+  }
+
+  /// Positions by blocks that an invocation computes: `4x2`.
+  private func shape(_ traits: VulkanTraits) -> String { "\(pixels(traits))x\(blocks)" }
+
+  /// The same sums in other registers, each of those that the device may be faster with once, by name.
+  private func others(_ traits: VulkanTraits) -> [(name: String, registers: RegisterTiles)] {
+    var names: Set = [shape(traits)]
+    return traits.otherTiles.compactMap { registers in
+      let name = cut(by: registers).shape(traits)
+      return names.insert(name).inserted ? (name, registers) : nil
+    }
+  }
+
+  /// An offer of a way that rests on the product, with those that do so in other registers as its alternatives.
+  func alternating(
+    _ offer: GPUOffer<VulkanTarget>, _ traits: VulkanTraits,
+    _ kernel: (RegisterTiles) -> NodeLowering<VulkanTarget>?
+  ) -> GPUOffer<VulkanTarget> {
+    offer.with(
+      others(traits).compactMap { name, registers in kernel(registers).map { .init(name, $0) } }, beside: shape(traits))
+  }
+
+  /// The same in other registers.
+  func cut(by registers: RegisterTiles) -> TiledProduct {
+    var product = self
+    product.registers = registers
+    return product
   }
 
   /// Output channels that weights are packed by, and how many times so many a group has.

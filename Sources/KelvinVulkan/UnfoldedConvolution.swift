@@ -9,7 +9,7 @@ struct UnfoldedConvolution: Sendable {
   static let way = "unfolded"
 
   private let geometry: ConvolutionGeometry
-  private let product: TiledProduct
+  private(set) var product: TiledProduct
   /// The layouts of the node's inputs.
   let reads: [ValueLayout]
 
@@ -30,6 +30,13 @@ struct UnfoldedConvolution: Sendable {
     var reads = context.inputs.map { blocks.fits($0.shape) ? blocks : .dense }
     reads[0] = .dense
     self.reads = reads
+  }
+
+  /// The same in other registers.
+  func cut(by registers: RegisterTiles) -> UnfoldedConvolution {
+    var convolution = self
+    convolution.product = product.cut(by: registers)
+    return convolution
   }
 
   func lower(_ lowering: VulkanLowering) throws(DeviceError) {

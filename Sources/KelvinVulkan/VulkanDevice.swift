@@ -82,12 +82,35 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     try health.check()
     health.allow(segment.limit)
-    return try context.guarded("compilation", .compiling) { [self] () throws(DeviceError) in try lowered(segment) }
+    return try context.guarded("compilation", .compiling) { [self] () throws(DeviceError) in
+      var selection = try kernels.selection(for: segment)
+      try tune(&selection, for: segment)
+      return try executable(selection, segment, pipelines)
+    }
   }
 
-  private func lowered(_ segment: Segment) throws(DeviceError) -> VulkanExecutable {
+  /// Kernels that are tried have pipelines of their own, which are gone when the fastest are known.
+  private func tune(
+    _ selection: inout KernelSelection<NodeLowering<VulkanTarget>>, for segment: Segment
+  ) throws(DeviceError) {
+    var tried: VulkanPipelines?
+    var (memory, node) = (TrialMemory(), "")
+    try selection.tune(for: segment, on: info, kernels: PipelineBlob.identity(properties)) {
+      (one, alone) throws(DeviceError) in
+      if tried == nil { tried = try VulkanPipelines(context, kernels.target.traits) }
+      guard let library = tried else { preconditionFailure("it was made above") }
+      let executable = try executable(one, alone, library, isTrial: true)
+      if node != alone.graph.nodes[0].name { (memory, node) = (TrialMemory(), alone.graph.nodes[0].name) }
+      return try NodeTrial(executable, of: alone.graph, on: self, in: memory)
+    }
+  }
+
+  private func executable(
+    _ selection: KernelSelection<NodeLowering<VulkanTarget>>, _ segment: Segment, _ library: VulkanPipelines,
+    isTrial: Bool = false
+  ) throws(DeviceError) -> VulkanExecutable {
     let store = weights.store(for: segment.weights)
-    let (lowered, packing) = try kernels.lower(segment)
+    let (lowered, packing) = try kernels.lower(selection, segment, isTrial: isTrial)
     let submissions = lowered.submissions(expecting: segment.expectedSeconds)
     let split = Set(submissions.joined().filter(\.isPart).map(\.dispatch))
     let programs = lowered.dispatches.map(\.call.program)
@@ -98,8 +121,8 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     }
     let (made, weights) = try health.beside(
       info.id, "pipelines", .compiling,
-      { [pipelines, nodes = lowered.nodes, blobs = segment.blobs] () throws(DeviceError) in
-        try pipelines.pipelines(for: keys, reading: programs.map(\.formats), of: nodes, blobs: blobs)
+      { [library, nodes = lowered.nodes, blobs = segment.blobs] () throws(DeviceError) in
+        try library.pipelines(for: keys, reading: programs.map(\.formats), of: nodes, blobs: blobs)
       },
       while: { () throws(DeviceError) in
         let weights = try packing.packed { (weight) throws(DeviceError) in
@@ -109,7 +132,8 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
         return weights
       })
     return VulkanExecutable(
-      self, lowered, submissions, pipelines: made, weights: weights, store: store, watchdog: segment.watchdog)
+      self, lowered, submissions, pipelines: made, of: library, weights: weights, store: store,
+      watchdog: segment.watchdog)
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {

@@ -5,6 +5,7 @@ import KelvinGPU
 /// A compiled segment: its dispatches, each with its pipeline, and the weights they read.
 package final class VulkanExecutable: Executable, @unchecked Sendable {
   package var scratchByteCount: Int { lowered.scratchByteCount }
+  package var kernels: [String: String] { lowered.kernels }
   let device: VulkanDevice
   let lowered: LoweredSegment<VulkanTarget>
   /// The pieces of dispatches that go to the queue together.
@@ -15,11 +16,15 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
   let weights: [VulkanWeight]
   let watchdog: Watchdog
   private let store: VulkanWeightStore
+  /// Keeps the pipelines.
+  private let library: VulkanPipelines
 
   init(
     _ device: VulkanDevice, _ lowered: LoweredSegment<VulkanTarget>, _ submissions: [[DispatchPiece]],
-    pipelines: [VulkanPipeline], weights: [VulkanWeight], store: VulkanWeightStore, watchdog: Watchdog
+    pipelines: [VulkanPipeline], of library: VulkanPipelines, weights: [VulkanWeight], store: VulkanWeightStore,
+    watchdog: Watchdog
   ) {
+    self.library = library
     self.submissions = submissions
     self.watchdog = watchdog
     self.device = device

@@ -50,6 +50,8 @@ struct VulkanTraits: Hashable, Sendable {
   /// Bytes that the windows of a convolution with few channels may take side by side, as channels; nil where they are brought
   /// there only if that repeats no input.
   var unfoldedLimit: Int?
+  /// What else a device of the class may be faster with, product by product.
+  var otherTiles: [RegisterTiles]
   /// How convolutions by Winograd's tiles are weighed against others.
   var winograd: WinogradTraits
   /// Words of four columns in a tile of a product of integers.
@@ -117,6 +119,11 @@ struct VulkanTraits: Hashable, Sendable {
     convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: usesShuffles ? 4 : 2)
     rowTiles = usesShuffles ? RegisterTiles(pixels: 4...7, blocks: 4) : convolutionTiles
     unfoldedLimit = usesShuffles ? 32 << 20 : nil
+    // Small tiles fill a card where results are few, large ones read less for each product.
+    let shapes =
+      isSoftware
+      ? [(4, 8), (8, 4), (2, 8), (6, 4), (8, 2), (4, 2)] : [(1, 1), (1, 2), (1, 4), (2, 4), (4, 1), (4, 2), (4, 4), (8, 2)]
+    otherTiles = shapes.map { RegisterTiles(pixels: $0...$0, blocks: $1) }
     // llvmpipe stores a tensor element by element. Of hardware none is at hand: a card that computes twenty operations in
     // the time of a byte.
     winograd = WinogradTraits(

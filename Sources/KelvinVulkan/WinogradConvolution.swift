@@ -12,6 +12,9 @@ struct WinogradConvolution: Sendable {
   /// Of four channels; those of outputs in whole tiles of registers.
   private let inputBlocks, storedBlocks: Int
   private let traits: VulkanTraits
+  private let direct: TiledProduct
+  /// Of the products.
+  private let registers: RegisterTiles
   /// Tiles that are transformed at a time, at most.
   private let slab: Int
 
@@ -23,7 +26,9 @@ struct WinogradConvolution: Sendable {
     _ op: Convolution, _ direct: TiledProduct, _ target: VulkanTarget
   ) -> (way: WinogradConvolution, saving: Double)? {
     guard op.groups == 1 else { return nil }
-    func way(_ plan: WinogradPlan) -> WinogradConvolution? { WinogradConvolution(op, plan, direct, target) }
+    func way(_ plan: WinogradPlan) -> WinogradConvolution? { 
+      WinogradConvolution(op, plan, direct, target.traits, target.traits.winograd.registers)
+    }
     let best = WinogradPlan.best(
       direct.window, images: direct.batch, inputs: direct.inputs, sides: target.traits.winograd.sides,
       than: 16 * direct.time(target.traits)
@@ -31,20 +36,32 @@ struct WinogradConvolution: Sendable {
     return best.flatMap { plan, saving in way(plan).map { ($0, saving) } }
   }
 
-  private init?(_ op: Convolution, _ plan: WinogradPlan, _ direct: TiledProduct, _ target: VulkanTarget) {
-    traits = target.traits
+  private init?(
+    _ op: Convolution, _ plan: WinogradPlan, _ direct: TiledProduct, _ traits: VulkanTraits, _ registers: RegisterTiles
+  ) {
+    self.traits = traits
+    self.direct = direct
+    self.registers = registers
     self.op = op
     self.plan = plan
     inputs = direct.inputs
     outputs = direct.outputs
     inputBlocks = (inputs + 3) / 4
-    let blocks = traits.winograd.registers.blocks
+    let blocks = registers.blocks
     storedBlocks = ((outputs + 3) / 4 + blocks - 1) / blocks * blocks
     let limit = min(traits.byteLimit, traits.texelLimit < Int.max / 4 ? 4 * traits.texelLimit : .max)
     let byteCount = 16 * plan.points * (inputBlocks + storedBlocks)
     guard plan.tiles > 0, max(byteCount, 64 * plan.points * inputBlocks * storedBlocks) <= limit else { return nil }
     slab = plan.slab(byteCount: byteCount, limit: min(limit, traits.winograd.scratchLimit))
   }
+
+  /// The same with products in other registers; nil where these take more memory than there is.
+  func cut(by registers: RegisterTiles) -> WinogradConvolution? {
+    WinogradConvolution(op, plan, direct, traits, registers)
+  }
+
+  /// Of as many tiles as are transformed at a time.
+  func product(_ blocks: ValueLayout) -> TiledProduct { product(slab, blocks) }
 
   /// In products of a position and a block.
   private func time(_ blocks: ValueLayout) -> Double {
@@ -58,7 +75,7 @@ struct WinogradConvolution: Sendable {
     TiledProduct(
       window: SpatialWindow(positions: tiles, axes: 2), batch: 1, groups: plan.points,
       inputs: plan.points * inputBlocks * 4, outputs: plan.points * storedBlocks * 4, layout: blocks,
-      registers: traits.winograd.registers)
+      registers: registers)
   }
 
   func lower(_ lowering: VulkanLowering) throws(DeviceError) {

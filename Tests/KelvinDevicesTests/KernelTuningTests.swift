@@ -4,64 +4,207 @@ import Synchronization
 import Testing
 
 struct KernelTuningTests {
+  private static let times = ["slow": 3.0, "middling": 2, "fast": 1]
+
   @Test func theFastestIsTakenAndRemembered() throws {
     let blobs = KeptBlobs()
-    #expect(try tuned(blobs, ["slow": 3, "middling": 2, "fast": 1]).kernel == "fast")
-    #expect(try tuned(blobs, ["slow": 3, "middling": 2, "fast": 1]).timings == 0)
-    // What was found out is not asked again, whatever the times are now.
-    #expect(try tuned(blobs, ["slow": 1, "middling": 2, "fast": 3]).kernel == "fast")
+    #expect(try Tuned(blobs, Self.times).kernels == ["fast"])
+    let later = try Tuned(blobs, ["slow": 1, "middling": 2, "fast": 3])
+    #expect(later.kernels == ["fast"], "what was found out is not asked again, whatever the times are now")
+    #expect(later.timed.isEmpty)
+  }
+
+  @Test func theNameSaysWhichKernelItIs() throws {
+    #expect(try Tuned(KeptBlobs(), Self.times).names == ["node0": "dense third"])
+    #expect(try Tuned(NoBlobCache(), Self.times).names == ["node0": "dense first"])
   }
 
   @Test func anotherKernelHasToBeClearlyFaster() throws {
-    #expect(try tuned(KeptBlobs(), ["slow": 1, "middling": 0.97, "fast": 0.95]).kernel == "slow")
+    #expect(try Tuned(KeptBlobs(), ["slow": 1, "middling": 0.97, "fast": 0.95]).kernels == ["slow"])
   }
 
   @Test func nothingIsTimedWhereResultsMustRepeatOrNothingIsKept() throws {
-    let times = ["slow": 3.0, "middling": 2, "fast": 1]
-    let deterministic = try tuned(KeptBlobs(), times, isDeterministic: true)
-    #expect(deterministic.kernel == "slow" && deterministic.timings == 0)
-    let forgetful = try tuned(NoBlobCache(), times)
-    #expect(forgetful.kernel == "slow" && forgetful.timings == 0)
+    for tuned in [
+      try Tuned(KeptBlobs(), Self.times, isDeterministic: true), try Tuned(NoBlobCache(), Self.times),
+      try Tuned(KeptBlobs(), Self.times, KernelTuning(.off)),
+    ] {
+      #expect(tuned.kernels == ["slow"])
+      #expect(tuned.timed.isEmpty)
+    }
+  }
+
+  @Test func whatIsKeptIsNotUsedWhereResultsMustRepeat() throws {
+    let blobs = KeptBlobs()
+    _ = try Tuned(blobs, Self.times)
+    #expect(try Tuned(blobs, Self.times, isDeterministic: true).kernels == ["slow"])
+    #expect(try Tuned(blobs, Self.times, KernelTuning(.off)).kernels == ["slow"])
   }
 
   @Test(arguments: [Array("no such kernel".utf8), [], [0xff, 0xfe]])
   func aDamagedAnswerIsAsGoodAsNone(_ bytes: [UInt8]) throws {
     let blobs = KeptBlobs()
-    let times = ["slow": 3.0, "middling": 2, "fast": 1]
-    _ = try tuned(blobs, times)
+    _ = try Tuned(blobs, Self.times)
     blobs.replaceAll(by: bytes)
-    #expect(try tuned(blobs, times).kernel == "fast")
+    #expect(try Tuned(blobs, Self.times).kernels == ["fast"])
   }
 
-  @Test func anotherThreadCountIsAnotherQuestion() throws {
+  @Test func otherThreadsDriversKernelsAndDevicesAreOtherQuestions() throws {
     let blobs = KeptBlobs()
-    _ = try tuned(blobs, ["slow": 3, "middling": 2, "fast": 1])
-    #expect(try tuned(blobs, ["slow": 1, "middling": 2, "fast": 3], threads: 2).kernel == "slow")
+    _ = try Tuned(blobs, Self.times)
+    let now = ["slow": 1.0, "middling": 2, "fast": 3]
+    #expect(try Tuned(blobs, now, threads: 2).kernels == ["slow"])
+    #expect(try Tuned(blobs, now, device: .named(driver: "newer")).kernels == ["slow"])
+    #expect(try Tuned(blobs, now, device: .named("test:1")).kernels == ["slow"])
+    #expect(try Tuned(blobs, now, build: "other").kernels == ["slow"])
+    #expect(try Tuned(blobs, now).kernels == ["fast"])
   }
 
-  /// The kernel taken for one node, and how many were timed.
-  private func tuned(
-    _ blobs: any BlobCache, _ times: [String: Double], threads: Int = 1, isDeterministic: Bool = false
-  ) throws -> (kernel: String, timings: Int) {
+  @Test func softwareDriversTimeWhereSomebodyAsksForItAndUseWhatIsKept() throws {
+    let (blobs, driver) = (KeptBlobs(), DeviceInfo.named(kind: .software))
+    #expect(try Tuned(blobs, Self.times, device: driver).timed.isEmpty)
+    #expect(try Tuned(blobs, Self.times, KernelTuning(.exhaustive), device: driver).kernels == ["fast"])
+    let later = try Tuned(blobs, Self.times, device: driver)
+    #expect(later.kernels == ["fast"])
+    #expect(later.timed.isEmpty)
+  }
+
+  @Test func equalNodesAreTimedOnce() throws {
+    let tuned = try Tuned(KeptBlobs(), Self.times, sizes: [4, 4, 4])
+    #expect(tuned.kernels == ["fast", "fast", "fast"])
+    #expect(Set(tuned.timed) == ["node0"])
+  }
+
+  @Test func aTuningThatRanOutOfTimeGoesOnWithTheNextOne() throws {
+    let (blobs, sizes) = (KeptBlobs(), [8, 32, 16])
+    func next() throws -> Tuned {
+      let clock = FakeClock()
+      return try Tuned(
+        blobs, Self.times, KernelTuning(.automatic, allowance: 1, clock: { clock.now }), sizes: sizes, clock: clock)
+    }
+    let first = try next()
+    #expect(first.kernels == ["slow", "fast", "slow"], "the node with the most operations comes first")
+    #expect(first.timed.count == 6, "one run each to see the numbers, and one round")
+    #expect(try next().kernels == ["slow", "fast", "fast"])
+    #expect(try next().kernels == ["fast", "fast", "fast"])
+    #expect(try next().timed.isEmpty)
+  }
+
+  @Test func allThatIsCompiledForAModelSharesTheTime() throws {
+    let clock = FakeClock()
+    let tuning = KernelTuning(.automatic, allowance: 1, clock: { clock.now })
+    #expect(try Tuned(KeptBlobs(), Self.times, tuning, clock: clock).kernels == ["fast"])
+    #expect(try Tuned(KeptBlobs(), Self.times, tuning, clock: clock).timed.isEmpty)
+  }
+
+  @Test(arguments: [DeviceError.Code.compilation, .outOfMemory, .execution, .unsupported])
+  func anAlternativeThatFailsIsOutOfTheQuestion(_ code: DeviceError.Code) throws {
+    #expect(try Tuned(KeptBlobs(), Self.times, faults: ["fast": code]).kernels == ["middling"])
+    #expect(try Tuned(KeptBlobs(), Self.times, faults: ["slow": code]).kernels == ["slow"])
+  }
+
+  @Test func soIsOneWithOtherNumbers() throws {
+    #expect(try Tuned(KeptBlobs(), Self.times, strangers: ["fast"]).kernels == ["middling"])
+  }
+
+  @Test func oneThatTakesTheDeviceWithItIsNotTriedAgain() throws {
+    let blobs = KeptBlobs()
+    #expect { try Tuned(blobs, Self.times, faults: ["fast": .lost]) } throws: { ($0 as? DeviceError)?.code == .lost }
+    let later = try Tuned(blobs, Self.times, faults: ["fast": .lost])
+    #expect(later.kernels == ["slow"])
+    #expect(later.timed.isEmpty)
+  }
+
+  @Test func whatWasFoundStaysWhereSomebodyGivesUp() throws {
+    let blobs = KeptBlobs()
+    #expect {
+      try Tuned(blobs, Self.times, sizes: [4, 8], goesOn: { $0.count <= 18 })
+    } throws: { ($0 as? DeviceError)?.code == .cancelled }
+    let later = try Tuned(blobs, Self.times, sizes: [4, 8])
+    #expect(later.kernels == ["fast", "fast"])
+    #expect(Set(later.timed) == ["node0"])
+  }
+}
+
+/// What a tuning comes to.
+private struct Tuned {
+  /// Taken, by node.
+  let kernels: [String]
+  let names: [String: String]
+  /// The nodes of the kernels that were run, one after another.
+  let timed: [String]
+
+  /// - Parameters:
+  ///   - times: of a run, by kernel.
+  ///   - sizes: of the nodes, which do the same.
+  ///   - faults: of kernels, when they are prepared.
+  ///   - strangers: kernels whose numbers are others.
+  ///   - clock: goes on with each run.
+  ///   - goesOn: asked with the nodes of the kernels that were run.
+  init(
+    _ blobs: any BlobCache, _ times: [String: Double], _ tuning: KernelTuning = KernelTuning(), threads: Int = 1,
+    isDeterministic: Bool = false, device: DeviceInfo = .named(), build: String = "kernels", sizes: [Int] = [4],
+    faults: [String: DeviceError.Code] = [:], strangers: Set<String> = [], clock: FakeClock? = nil,
+    goesOn: @escaping @Sendable ([String]) -> Bool = { _ in true }
+  ) throws {
     var graph = Graph()
-    let x = graph.addValue(Value(name: "x", type: TensorType(.float32, [4])))
-    let y = graph.addValue(Value(name: "y", type: TensorType(.float32, [4])))
-    graph.nodes = [Node(name: "node", op: Unary(.relu), inputs: [x], outputs: [y], origins: [])]
-    (graph.inputs, graph.outputs) = ([x], [y])
-    var offer = KernelOffer("slow")
-    offer.alternatives = [.init("second", "middling"), .init("third", "fast")]
-    var selection = KernelSelection(ExpandedGraph(graph) { _, _ in nil }, [[offer]])
+    for (index, size) in sizes.enumerated() {
+      let x = graph.addValue(Value(name: "x\(index)", type: TensorType(.float32, [size])))
+      let y = graph.addValue(Value(name: "y\(index)", type: TensorType(.float32, [size])))
+      graph.nodes.append(Node(name: "node\(index)", op: Unary(.relu), inputs: [x], outputs: [y], origins: []))
+      graph.inputs.append(x)
+      graph.outputs.append(y)
+    }
+    let offer = KernelOffer("slow").with([.init("second", "middling"), .init("third", "fast")], beside: "first")
+    var selection = KernelSelection(ExpandedGraph(graph) { _, _ in nil }, sizes.map { _ in [offer] })
+    let log = RunLog()
     let segment = Segment(
       graph: graph, precision: .full, threads: threads, isDeterministic: isDeterministic,
-      weights: MemoryPackedWeights(), blobs: blobs)
-    let device = DeviceInfo(
-      id: "test:0", name: "Test", kind: .null, driver: "none", version: "1", memory: 0, resource: "test:0")
-    var timings = 0
-    try selection.tune(for: segment, on: device) { (_, kernel) throws(DeviceError) in
-      timings += 1
-      return times[kernel] ?? 0
+      weights: MemoryPackedWeights(), blobs: blobs, tuning: tuning, goesOn: { _ in goesOn(log.nodes.withLock { $0 }) })
+    try selection.tune(for: segment, on: device, kernels: build) { (one, alone) throws(DeviceError) in
+      let kernel = one.offers[0].kernel
+      #expect(alone.graph.nodes.count == 1)
+      if let code = faults[kernel] { throw DeviceError(code, device: device.id, place: kernel, reason: "") }
+      return FakeTrial(
+        node: alone.graph.nodes[0].name, time: times[kernel] ?? 0,
+        digest: Digest(strangers.contains(kernel) ? "other" : ""), log: log, clock: clock)
     }
-    return (selection.offers[0].kernel, timings)
+    kernels = selection.offers.map(\.kernel)
+    names = selection.names
+    timed = log.nodes.withLock { $0 }
+  }
+}
+
+private final class RunLog: Sendable {
+  let nodes = Mutex<[String]>([])
+}
+
+private final class FakeClock: Sendable {
+  private let seconds = Mutex(0.0)
+  var now: Double { seconds.withLock { $0 } }
+  func advance(by time: Double) { seconds.withLock { $0 += time } }
+}
+
+private struct FakeTrial: KernelTrial {
+  let node: String
+  let time: Double
+  let digest: Digest
+  let log: RunLog
+  let clock: FakeClock?
+
+  func seconds() -> Double {
+    clock?.advance(by: time)
+    log.nodes.withLock { $0.append(node) }
+    return time
+  }
+
+  func results() -> Digest { digest }
+}
+
+extension DeviceInfo {
+  fileprivate static func named(
+    _ id: String = "test:0", kind: Kind = .discreteGPU, driver: String = "none"
+  ) -> DeviceInfo {
+    DeviceInfo(id: id, name: "Test", kind: kind, driver: driver, version: "1", memory: 0, resource: id)
   }
 }
 
@@ -70,7 +213,7 @@ private final class KeptBlobs: BlobCache {
 
   func blob(_ key: String) -> Bytes? { blobs.withLock { $0[key] } }
   func store(_ key: String, _ bytes: UnsafeRawBufferPointer) {
-    let copy = Bytes(Array(bytes))
+    let copy = Bytes(copying: bytes)
     blobs.withLock { $0[key] = copy }
   }
   func replaceAll(by bytes: [UInt8]) {

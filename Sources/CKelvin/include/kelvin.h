@@ -73,6 +73,7 @@ kelvin_options *kelvin_options_new(void);
 ///     units               all, cpu-only, cpu-and-gpu, cpu-and-neural-engine, or devices: cpu,vulkan:0
 ///     precision           automatic, full, high, low
 ///     goal                latency, one-shot, throughput, sustained
+///     tuning              automatic, exhaustive, off
 ///     runs trips envelope threads function part exclude device-timeout plan profile cache-dir reshape-frequency
 ///     pin                 NODE=DEVICE
 ///     shape               NAME=1x3x224x224

@@ -29,6 +29,7 @@ extension ModelConfiguration {
     options.part = graphName
     options.shapes = inputShapes.mapValues { Shape($0) }
     options.isDeterministic = isDeterministic
+    options.tuning = KernelTuning(KernelTuning.Mode(rawValue: tuning.rawValue) ?? .automatic)
     if let deviceTimeout {
       guard deviceTimeout > .zero else {
         throw ModelError(

@@ -55,9 +55,11 @@ public struct ModelConfiguration: Hashable, Sendable {
   public var deviceTimeout: Duration?
   /// Whether anything is kept between processes.
   public var usesCache = true
-  /// Whether choices by timing are forbidden, so that results repeat bit for bit. For now nothing is chosen by timing,
-  /// whatever is said here.
+  /// Whether choices by timing are forbidden, so that results repeat bit for bit, as they do on devices whose kernels
+  /// alone are chosen so: these give the same numbers. ``tuning`` means nothing then.
   public var isDeterministic = false
+  /// Which kernels are chosen by timing.
+  public var tuning: ComputeTuning = .automatic
   /// Whether links among the files that a model names are followed: symbolic links, and files that have other names.
   ///
   /// They may lead to any file of this machine, so they are refused unless this is set; a path outside the model's
@@ -79,6 +81,22 @@ public struct ModelConfiguration: Hashable, Sendable {
 
   /// The default configuration: all units, a plan of our own, the user's cache.
   public init(computeUnits: ComputeUnits = .all) { self.computeUnits = computeUnits }
+}
+
+/// Which kernels are chosen by timing, among those of a device that give the same numbers and differ in speed alone: how
+/// many results of a convolution, or of a product with constant weights, a graphics card keeps in registers.
+///
+/// What is found is kept with compiled forms, for this driver and version of Kelvin and for every model with such a layer;
+/// nothing is timed where ``ModelConfiguration/usesCache`` is false. Profiles say which kernels layers have (`kernel` in
+/// their JSON).
+public enum ComputeTuning: String, Hashable, Sendable, CaseIterable {
+  /// Uses what was found earlier. On graphics cards it times more, the largest layers first, for about a second of a model's
+  /// loading; the rest waits for the next one. Software drivers take long to compile what is to be timed, so nothing is there.
+  case automatic
+  /// Times whatever has not been yet, on every device, however long the first loading takes: minutes with software drivers.
+  case exhaustive
+  /// Times nothing, and uses nothing that was found earlier.
+  case off
 }
 
 /// How exactly a model must be computed at least. A CPU that multiplies bfloat16 (AVX512_BF16) rounds the operands of

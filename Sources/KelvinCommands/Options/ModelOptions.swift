@@ -86,9 +86,17 @@ struct ModelOptions: ParsableArguments {
 
   @Flag(
     help: """
-      Choose no kernel by timing, so that results repeat bit for bit. For now none is chosen so, with or without this.
+      Choose no kernel by timing, so that results repeat bit for bit, whatever --tuning says.
       """)
   var deterministic = false
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Which kernels are chosen by timing, among those with the same numbers: automatic, exhaustive or off. What was found \
+      is kept; automatic times more on graphics cards, for about a second, exhaustive all that is left, on any device.
+      """, valueName: "mode"), transform: tuning)
+  var tuning: ComputeTuning = .automatic
 
   @OptionGroup var limits: LimitOptions
 
@@ -119,6 +127,7 @@ struct ModelOptions: ParsableArguments {
     configuration.functionName = function
     configuration.graphName = part
     configuration.isDeterministic = deterministic
+    configuration.tuning = tuning
     configuration.plansEverySize = planEverySize
     configuration.deviceTimeout = deviceTimeout.map { .seconds($0) }
     configuration.usesCache = !noCache
@@ -132,6 +141,14 @@ struct ModelOptions: ParsableArguments {
         "'\(text)' is not a precision; use \(ComputePrecision.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     return precision
+  }
+
+  private static func tuning(_ text: String) throws -> ComputeTuning {
+    guard let tuning = ComputeTuning(rawValue: text) else {
+      throw ValidationError(
+        "'\(text)' is not a way of tuning; use \(ComputeTuning.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return tuning
   }
 
   private static func threadCount(_ text: String) throws -> Int {

@@ -12,8 +12,10 @@ package struct KernelOffer<Kernel> {
   /// In what it computes.
   package var precision: Precision
   package var kernel: Kernel
-  /// Kernels that give the same numbers from the same packed weights and layouts, and differ from `kernel` in speed
-  /// alone: in how the work is cut, say. Which is fastest is found by timing (`KernelTuning`).
+  /// Tells the kernel apart from its alternatives on every run; empty where it has none.
+  package var variant = ""
+  /// Kernels that give the same numbers, bit for bit, in the same layouts, and differ from `kernel` in speed alone: in how
+  /// the work is cut, say. They may pack weights in their own form. Which is fastest is found by timing (`KernelTuning`).
   package var alternatives: [Alternative] = []
 
   package struct Alternative {
@@ -37,6 +39,24 @@ package struct KernelOffer<Kernel> {
     self.precision = precision
     self.kernel = kernel
   }
+
+  /// The same with alternatives.
+  ///
+  /// - Parameter variant: which of them its kernel is.
+  package func with(_ alternatives: [Alternative], beside variant: String) -> KernelOffer {
+    var offer = self
+    offer.variant = variant
+    offer.alternatives = alternatives
+    return offer
+  }
+
+  /// Makes an alternative its kernel.
+  mutating func take(_ alternative: Alternative) {
+    (kernel, variant) = (alternative.kernel, alternative.name)
+  }
+
+  /// The way, and which of its kernels: `tiles 4x2`.
+  var name: String { variant.isEmpty ? key : "\(key) \(variant)" }
 }
 
 extension KernelOffer: Sendable where Kernel: Sendable {}

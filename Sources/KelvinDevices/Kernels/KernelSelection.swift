@@ -19,4 +19,14 @@ package struct KernelSelection<Kernel> {
   }
 
   package var graph: Graph { expanded.graph }
+
+  /// The kernels taken, by the node of the original graph: `winograd 4x4`. Of a node that is computed by its body those of
+  /// its nodes, each once.
+  package var names: [String: String] {
+    var names: [String: [String]] = [:]
+    for (parent, offer) in zip(expanded.parents, offers) where names[parent]?.contains(offer.name) != true {
+      names[parent, default: []].append(offer.name)
+    }
+    return names.mapValues { $0.joined(separator: ", ") }
+  }
 }

@@ -29,6 +29,8 @@ package struct LoadOptions: Sendable {
   /// where such graphs are built by predictions alone.
   package var sample: Sample?
   package var isDeterministic = false
+  /// Which kernels may be chosen by timing, and for how long, for all that is compiled.
+  package var tuning = KernelTuning()
   /// How long devices may take.
   package var watchdog = Watchdog.standard
   /// Whether every size of flexible inputs is planned on its own; else sizes up to the same power of two share a plan.

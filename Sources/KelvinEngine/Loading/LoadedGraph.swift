@@ -29,7 +29,7 @@ package struct LoadedGraph: Sendable {
       name: site.name, key: site.key,
       function: part.name == GraphPart.onlyName ? site.function : "\(site.function)/\(part.name)",
       graph: graph.passed.graph, inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores,
-      sources: site.sources, watchdog: options.watchdog,
+      sources: site.sources, watchdog: options.watchdog, tuning: options.tuning,
       specialization: graph.types.values.sorted { $0.key < $1.key }.map { "\($0.key)=\(ContentKey($0.value.bytes))" })
     outages = site.outages
     own = absence

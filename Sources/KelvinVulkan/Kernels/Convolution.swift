@@ -24,20 +24,33 @@ extension VulkanTarget {
         } else {
           if let unfolded = UnfoldedConvolution(geometry, context) {
             offers.append(
-              context.blocked(
-                Kernel { lowering throws(DeviceError) in try unfolded.lower(lowering) }, UnfoldedConvolution.way,
-                reads: unfolded.reads))
+              unfolded.product.alternating(
+                context.blocked(
+                  Kernel { lowering throws(DeviceError) in try unfolded.lower(lowering) }, UnfoldedConvolution.way,
+                  reads: unfolded.reads), traits
+              ) { registers in
+                Kernel { lowering throws(DeviceError) in try unfolded.cut(by: registers).lower(lowering) }
+              })
           }
           let tiles = geometry.tiles(blocks)
           let winograd = context.allowsTransformedTiles ? WinogradConvolution.best(op, tiles, self) : nil
           if let way = winograd?.way {
             offers.append(
-              context.blocked(Kernel { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way))
+              way.product(blocks).alternating(
+                context.blocked(Kernel { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way),
+                traits
+              ) { registers in
+                way.cut(by: registers).map { way in Kernel { lowering throws(DeviceError) in try way.lower(lowering) } }
+              })
           }
           offers.append(
-            context.blocked(
-              Kernel { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }, "tiles",
-              handicap: winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products))))
+            tiles.alternating(
+              context.blocked(
+                Kernel { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }, "tiles",
+                handicap: winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products))), traits
+            ) { registers in
+              Kernel { lowering throws(DeviceError) in try tiles.cut(by: registers).lower(lowering, op.epilogue) }
+            })
         }
       }
     }

@@ -15,8 +15,13 @@ extension VulkanTarget {
         window: window, batch: geometry.batch, groups: 1, inputs: geometry.inputs, outputs: geometry.outputs,
         layout: blocks, registers: traits.convolutionTiles, phases: phases)
       return [
-        context.blocked(
-          NodeLowering<Self> { lowering throws(DeviceError) in try product.lower(lowering, Epilogue()) }, "tiles")
+        product.alternating(
+          context.blocked(
+            NodeLowering<Self> { lowering throws(DeviceError) in try product.lower(lowering, Epilogue()) }, "tiles"),
+          traits
+        ) { registers in
+          NodeLowering { lowering throws(DeviceError) in try product.cut(by: registers).lower(lowering, Epilogue()) }
+        }
       ]
     }
     return [

@@ -12,20 +12,23 @@ extension VulkanTarget {
     }
     // Both ways are dense: the other is for devices whose matrices are found to be wrong.
     let handicap = cooperative == nil ? 0 : Double(product.rows * product.columns * product.depth)
-    return (cooperative.map { [$0] } ?? []) + [
-      KernelOffer(plain(op, product), handicap: handicap)
-    ]
+    return (cooperative.map { [$0] } ?? []) + [plain(op, product, handicap: handicap)]
   }
 
-  private func plain(_ op: Linear, _ product: RowProduct) -> NodeLowering<Self> {
+  private func plain(_ op: Linear, _ product: RowProduct, handicap: Double) -> GPUOffer<Self> {
     // Few rows leave the lanes of a register idle that are rows.
     guard product.rows >= traits.lanes, product.depth % 4 == 0, product.columns % 4 == 0, product.depth > 0 else {
-      return NodeLowering { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) }
+      return KernelOffer(
+        NodeLowering { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) },
+        handicap: handicap)
     }
     let tiles = TiledProduct(
       window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
       outputs: product.columns, layout: .dense, registers: traits.rowTiles)
-    return NodeLowering { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }
+    func kernel(_ tiles: TiledProduct) -> NodeLowering<Self> {
+      NodeLowering { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }
+    }
+    return tiles.alternating(KernelOffer(kernel(tiles), handicap: handicap), traits) { kernel(tiles.cut(by: $0)) }
   }
 
   func fuses(_ function: UnaryFunction) -> Bool { true }

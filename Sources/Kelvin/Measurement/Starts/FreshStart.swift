@@ -47,6 +47,7 @@ package enum FreshStart {
     options.shapes = request.shapes.mapValues { Shape($0) }
     options.function = request.function
     options.isDeterministic = request.isDeterministic
+    options.tuning = KernelTuning(KernelTuning.Mode(rawValue: request.tuning) ?? .automatic)
     options.allowsLinks = request.allowsLinks
     options.cacheDirectory = request.cacheDirectory
     let model = try LoadedModel(path: request.model, options: options, inventory: inventory)

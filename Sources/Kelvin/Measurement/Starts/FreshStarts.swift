@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import KelvinBasics
 import KelvinBench
+import KelvinDevices
 import KelvinEngine
 import KelvinFeatures
 import KelvinGraph
@@ -63,7 +64,10 @@ final class FreshStarts: BenchmarkStarter {
       model: model, function: options.function, shapes: options.shapes.mapValues(\.dimensions),
       plan: plan, units: configuration.request.units.description, isStrict: configuration.request.isStrict,
       precision: configuration.request.precision.rawValue, threads: threads,
-      isDeterministic: options.isDeterministic, allowsLinks: options.allowsLinks,
+      isDeterministic: options.isDeterministic,
+      // What was asked to be timed is timed once, and by no start.
+      tuning: (options.tuning.mode == .off ? .off : KernelTuning.Mode.automatic).rawValue,
+      allowsLinks: options.allowsLinks,
       cacheDirectory: options.cacheDirectory == nil ? nil : "\(cache)/kelvin", inputs: inputs)
     try LocalFile.write(Array(try JSONText.encode(request)), to: file)
     let (bytes, began): ([UInt8], Double)

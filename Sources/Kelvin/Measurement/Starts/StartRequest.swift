@@ -6,7 +6,7 @@ import KelvinPlanning
 ///
 /// It lies in a file that the process reads; the answer is one `StartAnswer` as JSON on the pipe.
 struct StartRequest: Codable {
-  static let currentVersion = 2
+  static let currentVersion = 3
 
   var version = StartRequest.currentVersion
   var model: String
@@ -19,6 +19,7 @@ struct StartRequest: Codable {
   var precision: String
   var threads: Int
   var isDeterministic: Bool
+  var tuning: String
   var allowsLinks: Bool
   /// Nil to keep nothing.
   var cacheDirectory: String?

@@ -1,0 +1,103 @@
+package import KelvinGraph
+
+/// Memory that the kernels of one node are tried in, one after another: what they read is written once.
+package final class TrialMemory {
+  private var buffer: (any Buffer)?
+
+  package init() {}
+
+  /// - Returns: memory of at least so many bytes, in which nothing is left of what another kernel made.
+  fileprivate func buffer(byteCount: Int, on device: any Device) throws(DeviceError) -> any Buffer {
+    if let buffer, buffer.byteCount >= byteCount {
+      try buffer.fill(with: 0xFF)
+      return buffer
+    }
+    buffer = nil
+    let made = try device.makeBuffer(byteCount: byteCount)
+    try made.fill(with: 0xFF)
+    buffer = made
+    return made
+  }
+}
+
+/// A node that is compiled alone, on operands made up so that they are the same for every way to compute it.
+package final class NodeTrial: KernelTrial {
+  private let node: String
+  private let invocation: any Invocation
+  private let outputs: [BufferSlice]
+  /// Keeps it as long as it is run.
+  private let executable: any Executable
+
+  /// - Parameters:
+  ///   - executable: of the graph, on the device.
+  ///   - graph: of the one node.
+  ///   - memory: what kernels of the node are tried in, never two at once.
+  package init(
+    _ executable: any Executable, of graph: Graph, on device: any Device, in memory: TrialMemory
+  ) throws(DeviceError) {
+    self.executable = executable
+    node = graph.nodes.first?.name ?? ""
+    let (inputs, outputs) = (graph.types(graph.inputs), graph.types(graph.outputs))
+    var (sizes, offsets, end) = ((inputs + outputs).map(\.byteCount) + [executable.scratchByteCount], [Int](), 0)
+    if sizes.last == 0 { sizes.removeLast() }
+    for size in sizes {
+      offsets.append(end)
+      end += (max(size, 1) + bufferAlignment - 1) / bufferAlignment * bufferAlignment
+    }
+    let buffer = try memory.buffer(byteCount: end, on: device)
+    let slices = zip(offsets, sizes).map { BufferSlice(buffer, offset: $0, byteCount: $1) }
+    for (place, (type, slice)) in zip(inputs, slices).enumerated() {
+      try Self.operand(type, place).withUnsafeBytes { (raw) throws(DeviceError) in try slice.write(raw) }
+    }
+    let bound = inputs.count + outputs.count
+    self.outputs = Array(slices[inputs.count..<bound])
+    invocation = try executable.bind(
+      Bindings(
+        inputs: Array(slices[..<inputs.count]), outputs: self.outputs,
+        scratch: slices.count > bound ? slices[bound] : nil, measuresNodes: true))
+  }
+
+  /// Floats are multiples of an eighth from -1 to 1, none of which is a neighbour's; integers from 0 to 16.
+  private static func operand(_ type: TensorType, _ place: Int) -> Bytes {
+    let pattern = (0..<min(type.count, 4099)).map { index -> Double in
+      let step = Double((index * 37 + place * 11 + index / 13) % 17)
+      if type.scalar == .bool { return step > 7 ? 1 : 0 }
+      return type.scalar.isFloatingPoint ? (step - 8) / 8 : step
+    }
+    let piece = Tensor(TensorType(type.scalar, [pattern.count]), rounding: pattern).bytes
+    return piece.repeated(toCount: type.byteCount)
+  }
+
+  package func seconds() throws(DeviceError) -> Double {
+    let begin = KernelTuning.now()
+    try invocation.submit(after: [])
+    try invocation.completion.wait()
+    let whole = KernelTuning.now() - begin
+    // What brings operands to where the kernel reads them counts for no node.
+    return invocation.nodeTimings.first { $0.node == node }?.seconds ?? whole
+  }
+
+  package func results() throws(DeviceError) -> Digest {
+    var parts: [UInt8] = []
+    for slice in outputs {
+      let bytes = try Bytes(count: slice.byteCount) { (raw) throws(DeviceError) in try slice.read(into: raw) }
+      parts += Digest(bytes).bytes
+    }
+    return Digest(parts)
+  }
+}
+
+extension Bytes {
+  /// As often as it takes, the last time in part.
+  fileprivate func repeated(toCount count: Int) -> Bytes {
+    guard self.count > 0, self.count < count else { return self }
+    return withUnsafeBytes { piece in
+      Bytes(count: count) { raw in
+        for start in stride(from: 0, to: count, by: piece.count) {
+          let part = UnsafeRawBufferPointer(rebasing: piece[..<min(piece.count, count - start)])
+          UnsafeMutableRawBufferPointer(rebasing: raw[start...]).copyMemory(from: part)
+        }
+      }
+    }
+  }
+}
