@@ -71,7 +71,8 @@ def deconvolution3d(name, mode, output_shape=None, amounts=(0,) * 6, stride=(2, 
         return [y]
 
     case(name, {"x": shape}, expected, lambda nn: nn.add_convolution3d(
-        "d", 2, 3, *kernel, w, b, True, stride_depth=stride[0], stride_height=stride[1], stride_width=stride[2],
+        "d", 2, 3, *kernel, w.swapaxes(0, 1), b, True, stride_depth=stride[0], stride_height=stride[1],
+        stride_width=stride[2],
         padding_mode=mode, is_deconv=True, output_shape=output_shape, input_name="x", output_name="y",
         **dict(zip([f"padding_{edge}" for edge in ("front", "back", "top", "bottom", "left", "right")], amounts))))
 
