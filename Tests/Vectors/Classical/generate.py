@@ -235,5 +235,16 @@ for name, model in [
     results = ReferenceEvaluator(model).run(None, {"x": x})
     write(name, model, [({"x": x}, dict(zip([output.name for output in model.graph.output], results)))])
 
+# A leaf that is named thrice for the one target, as skl2onnx writes the leaves that rows come to: its first vote counts.
+forest = [trees.grow(np.random.default_rng(7), 4, 4, 1, ["LEQ"]) for _ in range(2)]
+attributes = forest_attributes(forest, "target")
+for key in ("target_treeids", "target_nodeids", "target_ids", "target_weights"):
+    votes = attributes[key]
+    attributes[key] = [vote for vote in votes for _ in range(3)]
+attributes["target_weights"] = [weight + vote for vote, weight in zip([0.0, 1.0, 2.0] * len(votes), attributes["target_weights"])]
+model = build("TreeEnsembleRegressor", [("y", FLOAT, ["n", 1])], 3, n_targets=1, **attributes)
+x = np.random.default_rng(8).normal(size=(12, 4)).astype(np.float32)
+write("tree_regressor_repeated", model, [({"x": x}, {"y": np.array([trees.evaluate(forest, row, 1) for row in x])})])
+
 lines = [f"{json.dumps(name)}: {json.dumps(cases, ensure_ascii=False)}" for name, cases in expected.items()]
 (FOLDER / "expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")

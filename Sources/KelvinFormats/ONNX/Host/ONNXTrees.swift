@@ -32,8 +32,9 @@ extension ONNXHostMapper {
 
   static let treeEnsembleRegressor = ONNXHostMapper("ai.onnx.ml.TreeEnsembleRegressor") {
     (node) throws(FormatError) in
-    let forest = try ONNXForest(node, leaves: "target")
     let count = node.node.attributes["n_targets"]?.integer ?? 1
+    // So does ONNX Runtime; what skl2onnx writes for the leaves that a row comes to relies on it.
+    let forest = try ONNXForest(node, leaves: "target", takesFirstVotes: count == 1)
     let base = try node.numbers("base_values")
     guard TreeEnsemble.isCredible(count, votes: forest.votes.count), base.isEmpty || base.count == count else {
       throw node.malformed("\(count) targets, \(base.count) base values")
@@ -88,8 +89,10 @@ private struct ONNXForest {
   private let nodes: [TreeNode]
   private let numbering: TreeNumbering
 
-  /// - Parameter leaves: what the names of the attributes of votes begin with.
-  init(_ node: ONNXHostNode, leaves: String) throws(FormatError) {
+  /// - Parameters:
+  ///   - leaves: what the names of the attributes of votes begin with.
+  ///   - takesFirstVotes: whether of a leaf's votes the first alone counts.
+  init(_ node: ONNXHostNode, leaves: String, takesFirstVotes: Bool = false) throws(FormatError) {
     let (trees, numbers) = (node.integers("nodes_treeids").map(Int.init), node.integers("nodes_nodeids").map(Int.init))
     let modes = node.strings("nodes_modes")
     let values = try node.numbers("nodes_values")
@@ -119,7 +122,8 @@ private struct ONNXForest {
       var missingIsTrue = !missing.isEmpty && missing[place] != 0
       switch modes[place] {
       case "LEAF":
-        nodes.append(.leaf(votes: groups.starts[place]..<groups.starts[place + 1]))
+        let votes = groups.starts[place]..<groups.starts[place + 1]
+        nodes.append(.leaf(votes: takesFirstVotes ? votes.prefix(1) : votes))
         continue
       case "BRANCH_LEQ": test = .atMost(values[place])
       case "BRANCH_LT": test = .below(values[place])
