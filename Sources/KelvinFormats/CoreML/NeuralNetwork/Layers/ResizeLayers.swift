@@ -17,7 +17,8 @@ extension LayerMapper {
     var axes: [ResizeAxis] = []
     for (index, factor) in factors.enumerated() {
       let size = shape[2 + index]
-      let scaled = (Double(size) * factor).rounded(.down)
+      // The product is rounded to float32, as the factor has been: 0.35 of 60 are 21.
+      let scaled = Double(Float(size) * Float(factor)).rounded(.down)
       guard scaled >= 1, scaled < 0x1p31 else { throw scope.emitter.invalid("\(shape) by a factor of \(factor)") }
       let grid: Grid
       if !isLinear {
