@@ -30,7 +30,8 @@ package struct TextJoin: HostStep {
         shapes.append(shape)
       }
     }
-    return [.texts(try joined(shapes).shape)]
+    // Of texts whose usual sizes differ others may be given.
+    return [(try? joined(shapes)).map { .texts($0.shape) } ?? .unknown]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
