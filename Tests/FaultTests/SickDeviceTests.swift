@@ -78,22 +78,28 @@ import Testing
     }
   }
 
-  /// One kernel that a compiler does not take is no reason to do without the device.
-  @Test(arguments: [(Interface.vulkan, "vkCreateComputePipelines", -13), (.opencl, "clBuildProgram", -11)])
-  func whatADeviceDoesNotCompileRunsElsewhere(interface: Interface, function: String, code: Int32) async {
-    await #expect(processExitsWith: .success) { [interface, function, code] in
+  /// One kernel that a compiler does not take is no reason to do without the device. PoCL's are tried together first, then
+  /// one by one.
+  @Test(arguments: [(Interface.vulkan, "vkCreateComputePipelines", -13, 2...2), (.opencl, "clBuildProgram", -11, 1...2)])
+  func whatADeviceDoesNotCompileRunsElsewhere(
+    interface: Interface, function: String, code: Int32, calls: ClosedRange<Int>
+  ) async {
+    let (first, count) = (calls.lowerBound, UInt32(calls.count))
+    await #expect(processExitsWith: .success) { [interface, function, code, first, count] in
+      var order = FaultyFault.answering(function, call: first, code: code)
+      order.fault.count = count
       let input = try FaultyMachine.input(0)
       let expected = try FaultyMachine.expected([input])[0]
-      let machine = FaultyMachine(interface, FaultyFault.answering(function, call: 2, code: code))
+      let machine = FaultyMachine(interface, order)
       let predictor = try machine.load()
-      #expect(faulty_failures() == 1)
+      #expect(faulty_failures() == count)
       #expect(distance(try predictor.answer(input), expected) < 1e-4)
       #expect(machine.device?.health.mayFree == true && predictor.loaded.outages.failures.isEmpty)
       let remark = try #require(predictor.loaded.outages.remarks.first)
       #expect(remark.hasPrefix("\(interface.device) does not compile '"), "\(remark)")
       let used = Set(try predictor.loaded.shown.proven().explanation.solution.placement.values)
       #expect(used.contains(interface.device) && used.contains("cpu"), "\(used)")
-      let strict = FaultyMachine(interface, FaultyFault.answering(function, call: 2, code: code))
+      let strict = FaultyMachine(interface, order)
       #expect(throws: (any Error).self) { _ = try strict.load(isStrict: true) }
       leave()
     }
