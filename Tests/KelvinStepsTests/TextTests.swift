@@ -85,11 +85,13 @@ import Testing
   }
 
   @Test func axesOfTextsThatAreNotThereAreRefused() throws {
-    for change in [TextAxes.Change.flattened(at: 4), .removed([1]), .removed([3]), .inserted([5]), .inserted([0, 0])] {
-      let step = TextAxes(change, input: "x", output: "y")
+    for change in [
+      TextReshape.Change.flattened(at: 4), .removed([1]), .removed([3]), .inserted([5]), .inserted([0, 0]),
+    ] {
+      let step = TextReshape(change, input: "x", output: "y")
       #expect { try step.types([.texts([1, 2, 1])]) } throws: { "\($0)".contains("have no axes") }
     }
-    let step = TextAxes(.removed(nil), input: "x", output: "y")
+    let step = TextReshape(.removed(nil), input: "x", output: "y")
     #expect(try step.types([.texts([1, 2, 1])]) == [.texts([2])])
   }
 
@@ -157,7 +159,8 @@ import Testing
 
   @Test func numbersAreTextsWithEnoughDigits() throws {
     let step = NumberTexts(input: "x", output: "y")
-    #expect(list(try step.run([.tensor(Tensor([0.1, -2, 1e-7] as [Float], [3]))])[0])?.texts == ["0.1", "-2.0", "1e-07"])
+    #expect(
+      list(try step.run([.tensor(Tensor([0.1, -2, 1e-7] as [Float], [3]))])[0])?.texts == ["0.1", "-2.0", "1e-07"])
     let large = Tensor(TensorType(.uint64, [1]), wrapping: [-1])
     #expect(list(try step.run([.tensor(large)])[0])?.texts == ["18446744073709551615"])
   }
@@ -165,7 +168,8 @@ import Testing
   @Test func longDistancesAreNotCountedWhereNothingIsThatFar() throws {
     let terms = [TermCounts.Term(words: [0, 1], column: 0, weight: 1)]
     let step = TermCounts(
-      terms, of: .integers([1, 2]), lengths: 1...2, skips: 1 << 20, measure: .count, columns: 1, input: "x", output: "y")
+      terms, of: .integers([1, 2]), lengths: 1...2, skips: 1 << 20, measure: .count, columns: 1, input: "x", output: "y"
+    )
     #expect(tensor(try step.run([.tensor(Tensor([1, 7, 2] as [Int64], [3]))])[0])?.floats == [1])
     #expect(tensor(try step.run([.tensor(Tensor([] as [Int64], [0]))])[0])?.floats == [0])
   }

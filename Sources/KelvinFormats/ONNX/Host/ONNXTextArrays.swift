@@ -26,8 +26,7 @@ extension ONNXHostMapper {
       throw node.malformed("its shape is \(sizes.prefix(8))")
     }
     let copiesZeros = node.node.attributes["allowzero"]?.integer ?? 0 == 0
-    let step = TextReshape(sizes, copiesZeros: copiesZeros, input: try node.input(0), output: try node.output())
-    return [Output(step: step, isHostValue: true)]
+    return [try node.changed(.sizes(sizes, copiesZeros: copiesZeros))]
   }
 
   static let flatten = ONNXHostMapper("Flatten") { (node) throws(FormatError) in
@@ -59,13 +58,13 @@ extension ONNXHostMapper {
 
   static let identity = ONNXHostMapper("Identity") { (node) throws(FormatError) in
     guard node.isHostValue(0) else { return nil }
-    return [Output(step: TextReshape(nil, input: try node.input(0), output: try node.output()), isHostValue: true)]
+    return [try node.changed(.kept)]
   }
 }
 
 extension ONNXHostNode {
-  fileprivate func changed(_ change: TextAxes.Change) throws(FormatError) -> ONNXHostMapper.Output {
-    .init(step: TextAxes(change, input: try input(0), output: try output()), isHostValue: true)
+  fileprivate func changed(_ change: TextReshape.Change) throws(FormatError) -> ONNXHostMapper.Output {
+    .init(step: TextReshape(change, input: try input(0), output: try output()), isHostValue: true)
   }
 
   /// From an input, which they have been since operator set 13, or an attribute.

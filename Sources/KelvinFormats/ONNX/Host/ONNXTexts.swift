@@ -16,7 +16,7 @@ extension ONNXHostMapper {
     if target == ONNXSchema.TensorProto.DataType.string {
       let step: any HostStep =
         node.isHostValue(0)
-        ? TextReshape(nil, input: input, output: output) : NumberTexts(input: input, output: output)
+        ? TextReshape(.kept, input: input, output: output) : NumberTexts(input: input, output: output)
       return [Output(step: step, isHostValue: true)]
     }
     guard node.isHostValue(0) else { return nil }
