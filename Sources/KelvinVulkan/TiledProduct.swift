@@ -112,7 +112,8 @@ struct TiledProduct: Sendable {
     _ epilogue: Epilogue, _ result: Storage, _ codes: CodedOperand? = nil
   ) {
     let (target, traits) = (lowering.target, lowering.target.traits)
-    let (shader, epilogue) = codes == nil ? traits.bounded(traits.variant("convolution"), epilogue) : ("", epilogue)
+    let variant = traits.product("convolution", codes)
+    let (shader, epilogue) = codes == nil ? traits.bounded(variant, epilogue) : (variant, epilogue)
     let (pixels, groupBlocks) = (pixels(traits), (groupInputs + 3) / 4)
     var parameters = Parameters(
       [(inputs + 3) / 4, groupBlocks, max(parts, 1), (outputs + 3) / 4, outputs, positions] + [
@@ -137,8 +138,8 @@ struct TiledProduct: Sendable {
     }
     let others = residual.map { [$0] } ?? []
     let call = target.call(
-      codes == nil ? shader : traits.product("convolution", codes),
-      [.float4, codes == nil ? .packed4 : .uint, .float4] + others.map { _ in .float4 }, group: traits.tileGroup,
+      shader, [.float4, codes == nil ? .packed4 : .uint, .float4] + others.map { _ in .float4 },
+      group: traits.tileGroup,
       constants: constants, parameters, groups: [columns, (phases?.count ?? groups) * parts, z])
     lowering.run(call, [x, weights, bias] + others, result)
   }
