@@ -83,7 +83,9 @@ final class ProgramLibrary: Sendable {
 
   /// How many programs are built, those that are one counted once.
   func count(_ health: DeviceHealth) throws(DeviceError) -> Int {
-    try programs.withLock(health) { (programs) throws(DeviceError) in Set(programs.values.map(ObjectIdentifier.init)).count }
+    try programs.withLock(health) { (programs) throws(DeviceError) in
+      Set(programs.values.map(ObjectIdentifier.init)).count
+    }
   }
 
   /// A new kernel object of a program that `prepare` has seen.

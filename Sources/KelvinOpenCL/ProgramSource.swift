@@ -114,7 +114,9 @@ extension KernelName {
   /// Those of the programs that can be joined, in groups within which no name is declared twice; the same for any order.
   static func joined(_ keys: [KernelName]) -> [[KernelName]] {
     var groups: [[KernelName]] = []
-    for key in keys.filter(\.canBeJoined).sorted(by: { ($0.program, $0.defines.joined()) < ($1.program, $1.defines.joined()) }) {
+    let joinable = keys.filter(\.canBeJoined)
+    for key in joinable.sorted(by: { ($0.program, $0.defines.joined()) < ($1.program, $1.defines.joined()) }) {
+      // Such a variant declares names that end in its function.
       let isNamed = key.defines.contains { $0.hasPrefix("FUNCTION=") }
       if let place = groups.firstIndex(where: { isNamed || !$0.contains { $0.program == key.program } }) {
         groups[place].append(key)

@@ -174,7 +174,8 @@ private struct ProfileDocument: Encodable {
         costs: order.compactMap { id in
           if let cost = row.costs[id] {
             return Cost(
-              device: id, kernel: kernels[id]?[row.name], seconds: cost.seconds, lower: cost.interval.lower, upper: cost.interval.upper,
+              device: id, kernel: kernels[id]?[row.name], seconds: cost.seconds, lower: cost.interval.lower,
+              upper: cost.interval.upper,
               samples: cost.samples, clock: cost.source.rawValue, isNoisy: cost.isNoisy,
               cold: cost.cold, compile: cost.compile, joules: cost.joules)
           }

@@ -122,7 +122,8 @@ struct VulkanTraits: Hashable, Sendable {
     // Small tiles fill a card where results are few, large ones read less for each product.
     let shapes =
       isSoftware
-      ? [(4, 8), (8, 4), (2, 8), (6, 4), (8, 2), (4, 2)] : [(1, 1), (1, 2), (1, 4), (2, 4), (4, 1), (4, 2), (4, 4), (8, 2)]
+      ? [(4, 8), (8, 4), (2, 8), (6, 4), (8, 2), (4, 2)]
+      : [(1, 1), (1, 2), (1, 4), (2, 4), (4, 1), (4, 2), (4, 4), (8, 2)]
     otherTiles = shapes.map { RegisterTiles(pixels: $0...$0, blocks: $1) }
     // llvmpipe stores a tensor element by element. Of hardware none is at hand: a card that computes twenty operations in
     // the time of a byte.

@@ -26,7 +26,7 @@ struct WinogradConvolution: Sendable {
     _ op: Convolution, _ direct: TiledProduct, _ target: VulkanTarget
   ) -> (way: WinogradConvolution, saving: Double)? {
     guard op.groups == 1 else { return nil }
-    func way(_ plan: WinogradPlan) -> WinogradConvolution? { 
+    func way(_ plan: WinogradPlan) -> WinogradConvolution? {
       WinogradConvolution(op, plan, direct, target.traits, target.traits.winograd.registers)
     }
     let best = WinogradPlan.best(

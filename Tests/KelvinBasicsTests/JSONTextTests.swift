@@ -5,13 +5,17 @@ import Testing
 @Suite("JSON is read in one place")
 struct JSONTextTests {
   /// Foundation's reader stopped the program at the last of these: it looks where the document has ended.
-  @Test("a document that ends in a bracket however deep is no document, in every encoding", arguments: ["[", "{", "{\"a\":["])
+  @Test(
+    "a document that ends in a bracket however deep is no document, in every encoding",
+    arguments: ["[", "{", "{\"a\":["])
   func unfinished(_ level: String) {
     for depth in [1, 2, 255, 511, 512, 513, 514, 5000] {
       let text = String(repeating: level, count: depth)
       let wide = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
       let swapped = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
-      for document in [Data(text.utf8), Data([0xFF, 0xFE] + wide), Data(wide), Data([0xFE, 0xFF] + swapped), Data(swapped)] {
+      for document in [
+        Data(text.utf8), Data([0xFF, 0xFE] + wide), Data(wide), Data([0xFE, 0xFF] + swapped), Data(swapped),
+      ] {
         #expect(throws: DecodingError.self) { try JSONText.decode([Int].self, from: document) }
       }
     }

@@ -16,7 +16,8 @@ struct TuningTests {
         let window = Window(kernel: [3, 3], before: [1, 1], after: [1, 1])
         let activated = Epilogue(hasBias: true, activation: .relu)
         switch self {
-        case .pointwise: return try node(Convolution(window: .init(kernel: [1, 1])), [2, 24, 9, 11], [[40, 24, 1, 1]])
+        case .pointwise:
+          return try node(Convolution(window: .init(kernel: [1, 1])), [2, 24, 9, 11], [[40, 24, 1, 1]])
         case .taps:
           return try node(Convolution(window: window, epilogue: activated), [1, 12, 13, 9], [[36, 12, 3, 3], [36]])
         case .grouped:
@@ -27,7 +28,8 @@ struct TuningTests {
             Convolution(window: window, epilogue: epilogue), [1, 16, 10, 10], [[20, 16, 3, 3], [20]],
             residual: [1, 20, 10, 10])
         case .winograd:
-          return try node(Convolution(window: window, epilogue: activated), [2, 174, 13, 10], [[178, 174, 3, 3], [178]])
+          return try node(
+            Convolution(window: window, epilogue: activated), [2, 174, 13, 10], [[178, 174, 3, 3], [178]])
         case .transposed:
           return try node(
             ConvolutionTranspose(window: .init(kernel: [2, 2], strides: [2, 2])), [1, 16, 7, 5], [[16, 24, 2, 2]])
@@ -48,7 +50,8 @@ struct TuningTests {
         var weight = Weight(Tensor.random(.float32, shape, -1...1, &random))
         if isCoded, index == 0 {
           let codes = Tensor.random(.int8, shape, -128...127, &random)
-          weight = try Weight(affine: Weight(codes), scale: Weight(Tensor(TensorType(.float32, [1, 1]), rounding: [0.01])))
+          weight = try Weight(
+            affine: Weight(codes), scale: Weight(Tensor(TensorType(.float32, [1, 1]), rounding: [0.01])))
         }
         operands.append(graph.addValue(Value(name: "w\(index)", type: weight.type, weight: weight)))
       }

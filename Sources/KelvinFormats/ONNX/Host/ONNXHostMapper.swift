@@ -33,12 +33,15 @@ struct ONNXHostMapper: OperationMapper {
 
   static let byName: [String: ONNXHostMapper] = table(all)
 
-  static let all: [ONNXHostMapper] = texts + [
-    .arrayFeatureExtractor, .bitCast, .castMap, .categoryMapper, .concat, .constant, .dictVectorizer, .flatten, .gather,
-    .identity, .imageDecoder, .imputer, .labelEncoder, .linearClassifier, .linearRegressor, .normalizer, .oneHotEncoder,
-    .reshape, .squeeze, .supportVectorClassifier, .supportVectorRegressor, .treeEnsemble, .treeEnsembleClassifier,
-    .treeEnsembleRegressor, .unsqueeze, .zipMap,
-  ]
+  static let all: [ONNXHostMapper] =
+    texts + [
+      .arrayFeatureExtractor, .bitCast, .castMap, .categoryMapper, .concat, .constant, .dictVectorizer, .flatten,
+      .gather,
+      .identity, .imageDecoder, .imputer, .labelEncoder, .linearClassifier, .linearRegressor, .normalizer,
+      .oneHotEncoder,
+      .reshape, .squeeze, .supportVectorClassifier, .supportVectorRegressor, .treeEnsemble, .treeEnsembleClassifier,
+      .treeEnsembleRegressor, .unsqueeze, .zipMap,
+    ]
 }
 
 /// A node as a host mapper sees it.
