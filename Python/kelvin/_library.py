@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Union
 
 from . import errors
 
-ABI_VERSION = 4
+ABI_VERSION = 5
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -63,6 +63,7 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "features_set_dictionary": [_HANDLE, _NAME, POINTER(c_char_p), POINTER(c_double), c_size_t],
     "features_set_numbered": [_HANDLE, _NAME, POINTER(c_int64), POINTER(c_double), c_size_t],
     "features_set_strings": [_HANDLE, _NAME, POINTER(c_char_p), c_size_t],
+    "features_set_text_array": [_HANDLE, _NAME, POINTER(c_char_p), POINTER(c_int64), c_size_t],
     "features_set_int64s": [_HANDLE, _NAME, POINTER(c_int64), c_size_t],
     "features_set_arrays": [_HANDLE, _NAME, _GIVEN, c_size_t],
     "features_names": [_HANDLE, POINTER(POINTER(c_char_p)), POINTER(c_size_t)],
@@ -74,6 +75,8 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "features_get_int64": [_HANDLE, _NAME, POINTER(c_int64)],
     "features_get_double": [_HANDLE, _NAME, POINTER(c_double)],
     "features_get_string": [_HANDLE, _NAME, POINTER(c_char_p)],
+    "features_get_strings": [
+        _HANDLE, _NAME, POINTER(POINTER(c_char_p)), POINTER(c_size_t), POINTER(POINTER(c_int64)), POINTER(c_size_t)],
     "features_get_dictionary": [
         _HANDLE, _NAME, POINTER(POINTER(c_char_p)), POINTER(POINTER(c_double)), POINTER(c_size_t), POINTER(c_bool)],
     "features_get_json": [_HANDLE, _NAME, _TEXT],

@@ -13,7 +13,7 @@ class Feature:
     is_optional: bool = False
     summary: str = ""
     default: Optional[float] = None
-    #: Of arrays and states: their element type by NumPy's name.
+    #: Of arrays and states: their element type by NumPy's name; string of texts in an array.
     dtype: Optional[str] = None
     #: Of arrays and states the usual sizes; of pictures height and width.
     shape: Optional[Tuple[int, ...]] = None

@@ -135,6 +135,8 @@ class Features:
         if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__"):
             value = _from_dlpack(name, value)
         if isinstance(value, np.ndarray):
+            if value.dtype.kind in "OUS" and wants == "sequence":
+                return self._set_texts(name, key, value)
             if wants == "image" and _are_pixels(value):
                 return self._set_pixels(name, key, value, fit)
             return self._set_array(name, key, value)
@@ -234,7 +236,14 @@ class Features:
         keys = (ctypes.c_char_p * count)(*(encoded(item, f"keys of feature '{name}'") for item in value))
         library.features_set_dictionary(self.handle, key, keys, numbers, count)
 
+    def _set_texts(self, name: str, key: bytes, array: NDArray) -> None:
+        texts = [encoded(item, f"elements of feature '{name}'") for item in array.reshape(-1)]
+        sizes = (ctypes.c_int64 * array.ndim)(*array.shape)
+        library.features_set_text_array(self.handle, key, (ctypes.c_char_p * len(texts))(*texts), sizes, array.ndim)
+
     def _set_sequence(self, name: str, key: bytes, values: List[Any]) -> None:
+        if values and isinstance(values[0], (list, tuple)):
+            return self._set_texts(name, key, np.array(values, object))
         count = len(values)
         if values and all(isinstance(item, (int, np.integer)) for item in values):
             return library.features_set_int64s(self.handle, key, (ctypes.c_int64 * count)(*values), count)

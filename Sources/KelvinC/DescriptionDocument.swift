@@ -9,7 +9,7 @@ struct DescriptionDocument: Encodable {
     var isOptional: Bool
     var summary: String
     var defaultValue: Double?
-    /// Of arrays and states.
+    /// Of arrays, of texts too, and states.
     var array: Array?
     var picture: Picture?
     /// Of the keys of dictionaries, or of the elements of sequences.
@@ -17,7 +17,7 @@ struct DescriptionDocument: Encodable {
   }
 
   struct Array: Encodable {
-    /// As `MultiArrayDataType` names it.
+    /// As `MultiArrayDataType` names it; string of texts.
     var dataType: String
     /// The usual sizes.
     var shape: [Int]
@@ -71,6 +71,7 @@ extension DescriptionDocument.Feature {
     elements = (feature.dictionaryConstraint?.keyType ?? feature.sequenceConstraint?.valueType)?.rawValue
   }
 }
+    if let ranges = feature.sequenceConstraint?.sizeRangeForDimension { array = DescriptionDocument.Array(texts: ranges) }
 
 extension DescriptionDocument.Array {
   init(_ constraint: MultiArrayConstraint) {
@@ -82,6 +83,13 @@ extension DescriptionDocument.Array {
 }
 
 extension DescriptionDocument.Picture {
+
+  init(texts sizes: [ClosedRange<Int>]) {
+    dataType = "string"
+    shape = sizes.map { max($0.lowerBound, min($0.upperBound, 1)) }
+    enumeratedShapes = []
+    ranges = sizes.map { [$0.lowerBound, $0.upperBound] }
+  }
   init(_ constraint: ImageConstraint) {
     width = constraint.pixelsWide
     height = constraint.pixelsHigh

@@ -139,6 +139,28 @@ public func kelvin_features_get_string(
 }
 
 @c @implementation
+public func kelvin_features_get_strings(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?,
+  _ values: UnsafeMutablePointer<UnsafePointer<UnsafePointer<CChar>?>?>?, _ count: UnsafeMutablePointer<Int>?,
+  _ shape: UnsafeMutablePointer<UnsafePointer<Int64>?>?, _ rank: UnsafeMutablePointer<Int>?, _ error: ErrorText?
+) -> kelvin_code {
+  answer(error) {
+    let features = try Handles.find(features, as: FeaturesHandle.self)
+    let (texts, length) = (try place(values, "values"), try place(count, "count"))
+    let (sizes, axes) = (try place(shape, "shape"), try place(rank, "rank"))
+    let name = try text(name, "name")
+    let feature = try features.feature(name)
+    guard let sequence = feature.sequenceValue, sequence.type == .string else { throw mismatch(name, "texts", feature) }
+    features.withViews { views in
+      texts.pointee = UnsafePointer(views.elements(sequence.stringValues.map { Optional(views.text($0)) }))
+      sizes.pointee = UnsafePointer(views.elements(sequence.shape.map(Int64.init)))
+    }
+    length.pointee = sequence.count
+    axes.pointee = sequence.shape.count
+  }
+}
+
+@c @implementation
 public func kelvin_features_get_dictionary(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?,
   _ keys: UnsafeMutablePointer<UnsafePointer<UnsafePointer<CChar>?>?>?,
@@ -242,7 +264,7 @@ private enum ValueDocument: Encodable {
     case .dictionary(let value): try container.encode(value.named)
     case .sequence(let value):
       switch value.type {
-      case .string: try container.encode(value.stringValues)
+      case .string: try container.encode(TextDocument(value))
       case .int64: try container.encode(value.int64Values)
       default: try container.encode(value.dictionaryValues.map(\.named))
       }

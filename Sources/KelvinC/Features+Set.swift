@@ -140,6 +140,21 @@ public func kelvin_features_set_strings(
 }
 
 @c @implementation
+public func kelvin_features_set_text_array(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ values: UnsafePointer<UnsafePointer<CChar>?>?,
+  _ shape: UnsafePointer<Int64>?, _ rank: Int, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { name in
+    let sizes = try elements(shape, rank, "shape").map { Int($0) }
+    guard let count = FeatureSequence.count(of: sizes) else {
+      throw ModelError(.featureType, "feature '\(name)': expected sizes of at least 0 that fit memory, got \(sizes)")
+    }
+    let texts = try elements(values, count, "values").map { try text($0, "values") }
+    return FeatureValue(sequence: FeatureSequence(strings: texts, shape: sizes))
+  }
+}
+
+@c @implementation
 public func kelvin_features_set_arrays(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ arrays: UnsafePointer<kelvin_array>?, _ count: Int,
   _ error: ErrorText?

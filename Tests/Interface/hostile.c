@@ -148,6 +148,36 @@ static void shapes(kelvin_model *model, const char *input) {
   kelvin_features_release(out);
 }
 
+static void texts(void) {
+  kelvin_features *features = kelvin_features_new();
+  const char *six[] = {"a", "b", "", "d", "e", "f"}, *none[] = {"a", NULL}, *const *found;
+  const int64_t matrix[] = {2, 3}, negative[] = {2, -3}, huge[] = {INT64_MAX, 3}, *shape;
+  size_t count, rank;
+  expect("negative sizes of texts", kelvin_features_set_text_array(features, "x", six, negative, 2, &error),
+         KELVIN_ERROR_FEATURE, "at least 0");
+  expect("huge sizes of texts", kelvin_features_set_text_array(features, "x", six, huge, 2, &error), KELVIN_ERROR_FEATURE,
+         "fit memory");
+  expect("NULL sizes of texts", kelvin_features_set_text_array(features, "x", six, NULL, 2, &error), KELVIN_ERROR_HANDLE,
+         "'shape' is NULL");
+  expect("a NULL text", kelvin_features_set_text_array(features, "x", none, matrix, 1, &error), KELVIN_ERROR_HANDLE,
+         "'values' is NULL");
+  expect("texts", kelvin_features_set_text_array(features, "x", six, matrix, 2, &error), KELVIN_OK, NULL);
+  expect("texts again", kelvin_features_get_strings(features, "x", &found, &count, &shape, &rank, &error), KELVIN_OK, NULL);
+  if (count != 6 || rank != 2 || shape[0] != 2 || shape[1] != 3 || strcmp(found[5], "f") || strcmp(found[2], "")) {
+    failures++;
+    printf("texts [2x3] came back as %zu of rank %zu\n", count, rank);
+  }
+  expect("one text", kelvin_features_set_text_array(features, "x", six, NULL, 0, &error), KELVIN_OK, NULL);
+  expect("its sizes", kelvin_features_get_strings(features, "x", &found, &count, &shape, &rank, &error), KELVIN_OK, NULL);
+  if (count != 1 || rank != 0) failures++, printf("a text came back as %zu of rank %zu\n", count, rank);
+  expect("nowhere for sizes", kelvin_features_get_strings(features, "x", &found, &count, NULL, &rank, &error),
+         KELVIN_ERROR_HANDLE, "'shape' is NULL");
+  expect("a number", kelvin_features_set_int64(features, "x", 1, &error), KELVIN_OK, NULL);
+  expect("texts of a number", kelvin_features_get_strings(features, "x", &found, &count, &shape, &rank, &error),
+         KELVIN_ERROR_FEATURE, "expected texts");
+  kelvin_features_release(features);
+}
+
 static void arrays(kelvin_model *model) {
   static float pixels[3 * 64 * 64], scores[10], more[10];
   const int64_t row[] = {1, 10}, short_row[] = {1, 9};
@@ -218,6 +248,7 @@ int main(int count, char **arguments) {
   options(arguments[1]);
   models();
   shapes(network, "image");
+  texts();
   arrays(network);
   shared = network;
   pthread_t threads[8];

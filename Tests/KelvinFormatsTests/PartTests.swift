@@ -52,10 +52,80 @@ import Testing
   @Test func textsThatAnOperatorDoesNotTakeAreNamed() throws {
     var file = ONNXFile()
     file.input("x", [1], type: 8)
-    file.node("Unique", ["x"], ["y"])
+    file.node("Relu", ["x"], ["y"])
     file.output("y", [1], type: 8)
     #expect { try readONNX(Bytes(file.bytes), path: "texts.onnx") } throws: { error in
-      "\(error)".contains("Unique of what is no tensor ('x')")
+      "\(error)".contains("Relu of what is no tensor ('x')")
+    }
+  }
+
+  private static func moving(_ file: String) throws -> Function {
+    try readModel(at: "\(Shared.packageRoot)/Tests/Vectors/Texts/\(file).onnx").main
+  }
+
+  @Test func operatorsThatMoveTextsAreOneGraphBetweenTheirPlacesAndTheTextsOfThese() throws {
+    for name in ["transposed", "sliced", "loops", "lists"] {
+      let parts = try Self.moving(name).parts
+      #expect(parts.count { if case .host(let step) = $0 { step is TextPlaces } else { false } } <= 2, "\(name)")
+    }
+    let parts = try Self.moving("transposed").parts
+    #expect(parts.first?.place == "step text_places" && parts.count == 5)
+    guard case .graph = parts[1] else {
+      Issue.record("no graph follows the places")
+      return
+    }
+    #expect(parts.dropFirst(2).map(\.place) == [String](repeating: "step texts_at_places", count: 3))
+  }
+
+  @Test func listsOfTextsBeginWithTheOnesBeforeThem() throws {
+    let steps = try Self.moving("levels").hostSteps.compactMap { $0 as? TextPlaces }
+    #expect(steps.count > 1)
+    for (step, before) in zip(steps.dropFirst(), steps) { #expect(step.beginning == .slot(before.list)) }
+  }
+
+  /// A branch of which one side has an operator on texts that sub-graphs lack.
+  private func branch(isTaken: Bool, isKnown: Bool) -> ONNXFile {
+    func side(_ kind: String) -> [UInt8] {
+      var file = ONNXFile()
+      file.node(kind, kind == "Identity" ? ["x"] : ["x", "x"], [kind])
+      file.output(kind, [2], type: 8)
+      return file.graph.bytes
+    }
+    var file = ONNXFile()
+    file.opset = 20
+    file.input("x", [2], type: 8)
+    if isKnown {
+      file.initializer(ONNXFile.tensor("c", [isTaken ? 1 : 0], []))
+      file.node("Cast", ["c"], ["condition"], ["to": .integer(9)])
+    } else {
+      file.input("condition", [], type: 9)
+    }
+    file.node(
+      "If", ["condition"], ["y"], ["then_branch": .graph(side("StringConcat")), "else_branch": .graph(side("Identity"))])
+    file.output("y", [2], type: 8)
+    return file
+  }
+
+  @Test func whatASubGraphDoesToTextsBesidesMovingThemIsRefusedWhereItIsRun() throws {
+    func graphs(_ file: ONNXFile) throws -> [Function.BuiltGraph] {
+      try readONNX(Bytes(file.bytes), path: "branch.onnx").main.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator())
+    }
+    #expect(try graphs(branch(isTaken: false, isKnown: true)).count == 1)
+    #expect(try graphs(branch(isTaken: true, isKnown: false)).count == 1)
+    #expect { try graphs(branch(isTaken: true, isKnown: true)) } throws: {
+      "\($0)".contains("StringConcat of texts in a sub-graph")
+    }
+  }
+
+  @Test func numbersBesideTextsAreRefused() throws {
+    var file = ONNXFile()
+    file.input("x", [1], type: 8)
+    file.input("n", [1])
+    file.input("c", [1], type: 9)
+    file.node("Where", ["c", "x", "n"], ["y"])
+    file.output("y", [1], type: 8)
+    #expect { try readONNX(Bytes(file.bytes), path: "texts.onnx") } throws: {
+      "\($0)".contains("'n' is a tensor of numbers beside texts")
     }
   }
 }

@@ -104,7 +104,7 @@ import Testing
     let six = HostValue.texts(TextTensor(["a", "b", "c", "d", "e", "f"], [2, 3]))
     func shape(_ sizes: [Int]?, copiesZeros: Bool = true) throws -> Shape? {
       let change = sizes.map { TextReshape.Change.sizes($0, copiesZeros: copiesZeros) } ?? .kept
-      return list(try TextReshape(change, input: "x", output: "y").run([six])[0])?.shape
+      return list(try TextReshape(change, input: .slot("x"), output: "y").run([six])[0])?.shape
     }
     #expect(try shape([-1]) == [6])
     #expect(try shape([0, -1, 1]) == [2, 3, 1])

@@ -88,10 +88,10 @@ import Testing
     for change in [
       TextReshape.Change.flattened(at: 4), .removed([1]), .removed([3]), .inserted([5]), .inserted([0, 0]),
     ] {
-      let step = TextReshape(change, input: "x", output: "y")
+      let step = TextReshape(change, input: .slot("x"), output: "y")
       #expect { try step.types([.texts([1, 2, 1])]) } throws: { "\($0)".contains("have no axes") }
     }
-    let step = TextReshape(.removed(nil), input: "x", output: "y")
+    let step = TextReshape(.removed(nil), input: .slot("x"), output: "y")
     #expect(try step.types([.texts([1, 2, 1])]) == [.texts([2])])
   }
 

@@ -57,7 +57,12 @@ import Testing
         sequence: FeatureSequence(multiArrays: try #require(value.arrays).map { try array($0, .float32) }))
     case .sequence where description.sequenceConstraint?.valueType == .int64:
       FeatureValue(sequence: FeatureSequence(int64s: value.doubles.map { Int64($0) }))
-    case .sequence: FeatureValue(sequence: FeatureSequence(strings: try #require(value.texts)))
+    case .sequence:
+      if let shape = value.shape {
+        FeatureValue(sequence: FeatureSequence(strings: try #require(value.texts), shape: shape))
+      } else {
+        FeatureValue(sequence: FeatureSequence(strings: try #require(value.texts)))
+      }
     default:
       FeatureValue(multiArray: try array(value, try #require(description.multiArrayConstraint).dataType))
     }
@@ -90,7 +95,10 @@ import Testing
         }
     }
     if let text = expected.text { #expect(found.stringValue == text, "\(what)") }
-    if let texts = expected.texts { #expect(found.sequenceValue?.stringValues == texts, "\(what)") }
+    if let texts = expected.texts {
+      #expect(found.sequenceValue?.stringValues.map { Array($0.utf8) } == texts.map { Array($0.utf8) }, "\(what)")
+      if let shape = expected.shape { #expect(found.sequenceValue?.shape == shape, "\(what)") }
+    }
     if let number = expected.number {
       #expect(agree([found.type == .int64 ? Double(found.int64Value) : found.doubleValue], [number]), "\(what)")
     }
@@ -132,6 +140,7 @@ import Testing
         inputs[name] = try feature(value, try #require(model.modelDescription.inputDescriptionsByName[name]))
       }
       let outputs = try await model.prediction(from: DictionaryFeatureProvider(dictionary: inputs))
+      let description = model.modelDescription
       for (name, value) in item.outputs {
         try check(outputs[name], value, isDouble: isDouble, "\(file), case \(number), \(name)")
       }

@@ -380,6 +380,8 @@ class Pointers(Hostile):
                     (library.features_set_dictionary, (b"a", (c_char_p * 1)(strange), number, 1))):
                 refused("is not UTF-8", call, features, *arguments, error=kelvin.ParameterError)
             refused("NULL", library.features_set_strings, features, b"a", (c_char_p * 2)(b"a", None), 2)
+            sizes, pair = (c_int64 * 2)(1, 2), (c_char_p * 2)(b"a", strange)
+            refused("is not UTF-8", library.features_set_text_array, features, b"a", pair, sizes, 2, error=kelvin.ParameterError)
             keys, numbers = (c_char_p * 2)(b"a", b"a"), (c_double * 2)(1, 2)
             refused("once", library.features_set_dictionary, features, b"a", keys, numbers, 2)
             """)
@@ -392,6 +394,7 @@ class Counts(Hostile):
             for call, arguments in (
                     (library.features_set_int64s, (b"a", (c_int64 * 1)(1), less)),
                     (library.features_set_dictionary, (b"a", (c_char_p * 1)(b"a"), (c_double * 1)(1), less)),
+                    (library.features_set_text_array, (b"a", (c_char_p * 1)(b"a"), (c_int64 * 1)(1), less)),
                     (library.features_set_numbered, (b"a", (c_int64 * 1)(1), (c_double * 1)(1), less))):
                 refused("no memory holds", call, features, *arguments)
             refused("no memory holds", library.model_load_bytes, b"abc", less, None, 0, None, None, byref(c_void_p()))

@@ -63,6 +63,18 @@ class Predictions(unittest.TestCase):
         self.assertEqual(entries, [{"no": 0.0, "yes": 1.0, "maybe": 0.0}])
         self.assertEqual({type(value) for value in entries[0].values()}, {float})
 
+    def test_texts_in_an_array_are_lists_in_lists(self):
+        model = kelvin.Model(ROOT / "Tests/Vectors/Texts/transposed.onnx", units="cpu")
+        feature = model.inputs["x"]
+        self.assertEqual((feature.type, feature.elements, feature.dtype), ("sequence", "string", "string"))
+        for rows in ([["a", "b", "c"], ["d", "", "f"]], np.array([["a", "b", "c"], ["d", "", "f"]], object)):
+            self.assertEqual(model.predict({"x": rows})["y"], [["a", "d"], ["b", ""], ["c", "f"]])
+        for rows, words in (([["a", "b"], ["c"]], "x"), ([[["a"]]], r"texts \[.*\], got \[1x1x1\]")):
+            with self.assertRaisesRegex((kelvin.FeatureError, TypeError, ValueError), words):
+                model.predict({"x": rows})
+        branches = kelvin.Model(ROOT / "Tests/Vectors/Texts/branches.onnx", units="cpu")
+        self.assertEqual(branches.predict({"x": [["a"]], "number": np.float32([1])})["word"], "yes")
+
     def test_a_sequence_is_a_list_of_arrays(self):
         model = kelvin.Model(ROOT / "Tests/Vectors/Sequences/insert.onnx", units="cpu")
         self.assertEqual((model.inputs["given"].type, model.inputs["given"].elements), ("sequence", "multiArray"))

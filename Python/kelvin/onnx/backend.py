@@ -35,16 +35,14 @@ class KelvinRep(BackendRep):
             result[name] = result[name].astype(dtype)
         for name, shape in self._texts.items():
             texts = np.array(result[name], dtype=object)
-            result[name] = texts.reshape(shape) if shape.count(-1) <= 1 else texts
+            result[name] = texts if texts.ndim == len(shape) else texts.reshape(shape)
         return tuple(result.get(name) for name in self._model.outputs)
 
 
 def _plain(value: Any) -> Any:
     if not isinstance(value, (np.generic, np.ndarray)):
         return value
-    # Texts are a sequence, row-major.
-    array = np.asarray(value)
-    return [str(text) for text in array.ravel()] if array.dtype.kind in "OU" else array
+    return np.asarray(value)
 
 
 class KelvinBackend(Backend):

@@ -355,7 +355,11 @@ class InferenceSession:
         cancellation = None if run_options is None else run_options._cancellation
         known = self._model.inputs
         values = {name: _fed(value, known.get(name)) for name, value in inputs.items()}
-        return self._model.predict(values, outputs=outputs, cancellation=cancellation)
+        result = self._model.predict(values, outputs=outputs, cancellation=cancellation)
+        for name, feature in self._model.outputs.items():
+            if feature.dtype == "string" and name in result:
+                result[name] = np.array(result[name], object)
+        return result
 
     def run_async(
             self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
@@ -414,7 +418,8 @@ def _fed(value: Any, feature: Optional[Feature]) -> Any:
     if isinstance(value, OrtValue):
         return value.numpy()
     if isinstance(value, np.ndarray) and value.dtype.kind in "OUS":
-        return [item.decode() if isinstance(item, bytes) else str(item) for item in value.reshape(-1)]
+        texts = [item.decode() if isinstance(item, bytes) else str(item) for item in value.reshape(-1)]
+        return np.array(texts, object).reshape(value.shape) if feature is not None and feature.dtype == "string" else texts
     if isinstance(value, (list, tuple)) and feature is not None and feature.type in ("multiArray", "image"):
         return np.asarray(value, DTYPES.get(feature.dtype or "float32"))
     return value
@@ -437,7 +442,7 @@ def _chosen(providers: Optional[Sequence[Provider]]) -> List[str]:
 
 
 def _argument(feature: Feature) -> NodeArg:
-    if feature.type == "multiArray":
+    if feature.type == "multiArray" or feature.dtype == "string":
         ranges = feature.size_ranges or [(size, size) for size in feature.shape or ()]
         return NodeArg(
             feature.name, _type(feature.dtype or "float32"),

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /// Which interface this header declares. It grows with every addition; nothing is ever taken out under one soname.
-#define KELVIN_ABI_VERSION 4
+#define KELVIN_ABI_VERSION 5
 
 /// Which interface the library has: what was built with a header of a later one must not call it.
 int32_t kelvin_abi_version(void);
@@ -288,6 +288,10 @@ kelvin_code kelvin_features_set_numbered(
 /// Texts in a row.
 kelvin_code kelvin_features_set_strings(
   kelvin_features *features, const char *name, const char *const *values, size_t count, char **error);
+/// Texts in an array, row-major, as many as its sizes say. Of interface 5 and later.
+kelvin_code kelvin_features_set_text_array(
+  kelvin_features *features, const char *name, const char *const *values, const int64_t *shape, size_t rank,
+  char **error);
 /// Whole numbers in a row.
 kelvin_code kelvin_features_set_int64s(
   kelvin_features *features, const char *name, const int64_t *values, size_t count, char **error);
@@ -323,12 +327,18 @@ kelvin_code kelvin_features_get_double(kelvin_features *features, const char *na
 /// A text that stays until the features are changed, predicted into or released.
 kelvin_code kelvin_features_get_string(
   kelvin_features *features, const char *name, const char **value, char **error);
+/// Texts in an array or in a row, row-major, and the sizes of the array, of a row one: `count` texts that stay until the
+/// features are changed, predicted into or released. Of interface 5 and later.
+kelvin_code kelvin_features_get_strings(
+  kelvin_features *features, const char *name, const char *const **values, size_t *count, const int64_t **shape,
+  size_t *rank, char **error);
 /// A dictionary by the falling order of its values: texts, or whole numbers in digits, in `*keys`, and their numbers. All
 /// stays until the features are changed, predicted into or released.
 kelvin_code kelvin_features_get_dictionary(
   kelvin_features *features, const char *name, const char *const **keys, const double **values, size_t *count,
   bool *is_numbered, char **error);
-/// Any value but arrays, rows of them and pictures as JSON: numbers, texts, dictionaries, other sequences.
+/// Any value but arrays, rows of them and pictures as JSON: numbers, texts, dictionaries, other sequences. An array of texts
+/// is lists in lists, one of no axes a text.
 kelvin_code kelvin_features_get_json(kelvin_features *features, const char *name, char **json, char **error);
 void kelvin_features_release(kelvin_features *features);
 

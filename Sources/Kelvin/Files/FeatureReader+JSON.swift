@@ -22,14 +22,12 @@ extension FeatureReader {
     return dictionary
   }
 
-  /// Texts or whole numbers: `["a", "b"]`, or a .json file that holds it.
+  /// Texts or whole numbers: `["a", "b"]`, or a .json file that holds it. An array of texts is lists in lists.
   func sequence(_ text: String, _ elements: FeatureKind.KeyType, _ feature: Feature) throws
     -> FeatureSequence
   {
     let data = try document(text, feature)
-    if elements == .string, let texts = try? JSONText.decode([String].self, from: data) {
-      return FeatureSequence(strings: texts)
-    }
+    if elements == .string, let texts = try? JSONText.decode(TextDocument.self, from: data) { return texts.sequence }
     if elements == .int64, let numbers = try? JSONText.decode([Int64].self, from: data) {
       return FeatureSequence(int64s: numbers)
     }

@@ -104,13 +104,13 @@ package struct FeatureWriter {
       let path = place("json")
       let text =
         switch sequence.type {
-        case .string: try Self.json(sequence.stringValues)
+        case .string: try Self.json(TextDocument(sequence))
         case .dictionary: try Self.json(sequence.dictionaryValues.map(entries))
         case .multiArray: try Self.json(try sequence.multiArrayValues.map { try write($0, to: place("npy")) })
         default: try Self.json(sequence.int64Values)
         }
       try LocalFile.write(Array(text.utf8) + [0x0A], to: path)
-      return WrittenFeature(shape: [sequence.count], type: "sequence", file: path)
+      return WrittenFeature(shape: sequence.shape, type: "sequence", file: path)
     case .state: break
     }
     throw ModelError(.generic, "an output of type \(value.type.rawValue) cannot be written")

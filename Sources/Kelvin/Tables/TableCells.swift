@@ -183,8 +183,10 @@ struct TableCells {
       return FeatureValue(sequence: FeatureSequence(int64s: numbers))
     }
     // A text that is no list is a list of one.
-    let texts = try? JSONText.decode([String].self, from: Data(text.utf8))
-    return FeatureValue(sequence: FeatureSequence(strings: texts ?? [text]))
+    guard text.hasPrefix("["), let texts = try? JSONText.decode(TextDocument.self, from: Data(text.utf8)) else {
+      return FeatureValue(sequence: FeatureSequence(strings: [text]))
+    }
+    return FeatureValue(sequence: texts.sequence)
   }
 
   private static func shape(of count: Int, _ dimensions: [Dimension]) -> Shape? {

@@ -185,8 +185,8 @@ struct TableOutputs: Sendable {
     switch sequence?.type {
     case .dictionary where dictionaries.count == 1: try add(dictionaries[0], output, to: &text)
     case .string:
-      let texts = sequence?.stringValues ?? []
-      text.add(texts.count == 1 ? texts[0] : try Self.json(texts))
+      let texts = sequence ?? FeatureSequence(strings: [])
+      text.add(texts.count == 1 ? texts.stringValues[0] : try Self.json(TextDocument(texts)))
     case .int64: text.add(try Self.json(sequence?.int64Values ?? []))
     default: text.addEmpty(output.columnCount)
     }

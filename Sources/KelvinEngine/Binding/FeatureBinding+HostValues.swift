@@ -26,7 +26,7 @@ extension FeatureBinding {
     case (.sequence(let sequence), .sequence(.string)) where sequence.type == .string:
       return .texts(TextTensor(sequence.stringValues, [sequence.count]))
     case (.sequence(let sequence), .texts(let dimensions)) where sequence.type == .string:
-      return .texts(try texts(sequence.stringValues, dimensions, feature))
+      return .texts(try texts(sequence, dimensions, feature))
     case (.sequence(let sequence), .sequence(.int64)) where sequence.type == .int64:
       return .tensor(Tensor(sequence.int64Values, [sequence.count]))
     case (.sequence(let sequence), .tensors(let scalar)) where sequence.type == .multiArray || sequence.count == 0:
@@ -36,10 +36,19 @@ extension FeatureBinding {
     }
   }
 
-  /// Texts in the feature's shape: at most one of its sizes follows from how many there are.
+  /// Texts in their shape; those in a row in the feature's, of which at most one size follows from how many there are.
   private func texts(
-    _ texts: [String], _ dimensions: [Dimension], _ feature: Feature
+    _ sequence: FeatureSequence, _ dimensions: [Dimension], _ feature: Feature
   ) throws(ModelError) -> TextTensor {
+    let texts = sequence.stringValues
+    if sequence.shape.count == dimensions.count {
+      try check(Shape(sequence.shape), of: feature, dimensions)
+      return TextTensor(texts, Shape(sequence.shape))
+    }
+    guard sequence.shape.count == 1 else {
+      let expected = dimensions.map(\.description).joined(separator: " x ")
+      throw mismatch(feature, "expected texts [\(expected)], got [\(Shape(sequence.shape))]")
+    }
     var sizes = dimensions.map { if case .fixed(let size) = $0 { size } else { 1 } }
     if let free = dimensions.firstIndex(where: \.isFlexible), Shape(sizes).isAddressable, Shape(sizes).count > 0 {
       sizes[free] = texts.count / Shape(sizes).count
@@ -82,7 +91,8 @@ extension FeatureBinding {
     case (.tensor(let tensor), _): return try value(tensor, feature)
     case (.texts(let texts), .string) where texts.texts.count == 1: return FeatureValue(string: texts.texts[0])
     case (.texts(let texts), .sequence(.string)): return FeatureValue(sequence: FeatureSequence(strings: texts.texts))
-    case (.texts(let texts), .texts): return FeatureValue(sequence: FeatureSequence(strings: texts.texts))
+    case (.texts(let texts), .texts):
+      return FeatureValue(sequence: FeatureSequence(strings: texts.texts, shape: texts.shape.dimensions))
     case (.dictionary(let dictionary), .dictionary): return FeatureValue(dictionary: dictionary.entries)
     case (.sequence(let rows), .dictionaries):
       let dictionaries = rows.compactMap { if case .dictionary(let row) = $0 { row.entries } else { nil } }

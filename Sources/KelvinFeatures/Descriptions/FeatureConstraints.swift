@@ -18,12 +18,7 @@ public struct MultiArrayConstraint: Hashable, Sendable {
       case .flexible(_, let range, let standard): standard ?? max(range.lowerBound, min(range.upperBound, 1))
       }
     }
-    let ranges = dimensions.map {
-      switch $0 {
-      case .fixed(let size): size...size
-      case .flexible(_, let range, _): range
-      }
-    }
+    let ranges = dimensions.map(\.range)
     let isFixed = dimensions.allSatisfy { !$0.isFlexible }
     // As Core ML has it, a fixed shape is an enumeration of one.
     let shapes = isFixed ? [shape] : allowed.map(\.dimensions)

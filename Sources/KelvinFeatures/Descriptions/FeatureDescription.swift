@@ -52,9 +52,9 @@ public struct FeatureDescription: Hashable, Sendable {
     case .sequence(let values):
       type = .sequence
       sequence = SequenceConstraint(valueType: values == .int64 ? .int64 : .string)
-    case .texts:
+    case .texts(let dimensions):
       type = .sequence
-      sequence = SequenceConstraint(valueType: .string)
+      sequence = SequenceConstraint(valueType: .string, sizeRangeForDimension: dimensions.map(\.range))
     case .dictionaries:
       type = .sequence
       sequence = SequenceConstraint(valueType: .dictionary)
@@ -111,4 +111,12 @@ public struct SequenceConstraint: Hashable, Sendable {
   /// The type of the elements: ``FeatureType/string``, ``FeatureType/int64``, ``FeatureType/dictionary`` or
   /// ``FeatureType/multiArray``.
   public let valueType: FeatureType
+  /// The smallest and largest size of each dimension of texts in an array, `Int.max` where there is no largest; nil of
+  /// values in a row.
+  public let sizeRangeForDimension: [ClosedRange<Int>]?
+
+  init(valueType: FeatureType, sizeRangeForDimension: [ClosedRange<Int>]? = nil) {
+    self.valueType = valueType
+    self.sizeRangeForDimension = sizeRangeForDimension
+  }
 }

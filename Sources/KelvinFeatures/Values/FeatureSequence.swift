@@ -1,8 +1,8 @@
-/// Texts, numbers, dictionaries or arrays in a row, all of one kind. Core ML calls it `MLSequence`; Swift has a `Sequence` of
+/// Texts, numbers, dictionaries or arrays in a row, all of one kind, or texts in an array. Core ML calls it `MLSequence`; Swift has a `Sequence` of
 /// its own.
 public struct FeatureSequence: Hashable, Sendable {
   private enum Storage: Hashable, Sendable {
-    case strings([String])
+    case strings([String], shape: [Int])
     case integers([Int64])
     case dictionaries([[ClassLabel: Double]])
     case arrays([MultiArray])
@@ -11,7 +11,30 @@ public struct FeatureSequence: Hashable, Sendable {
   private let storage: Storage
 
   /// A sequence of texts.
-  public init(strings: [String]) { storage = .strings(strings) }
+  public init(strings: [String]) { storage = .strings(strings, shape: [strings.count]) }
+
+  /// An array of texts: an input or output of an ONNX model.
+  ///
+  /// - Parameters:
+  ///   - strings: its texts, row-major.
+  ///   - shape: its sizes; none for a text by itself.
+  /// - Precondition: a shape of no negative sizes has as many texts.
+  public init(strings: [String], shape: [Int]) {
+    precondition(
+      Self.count(of: shape) == strings.count, "\(strings.count) texts for an array of the shape \(shape)")
+    storage = .strings(strings, shape: shape)
+  }
+
+  /// How many elements a shape has; nil of none.
+  package static func count(of shape: [Int]) -> Int? {
+    var count = 1
+    for size in shape {
+      let (product, overflows) = count.multipliedReportingOverflow(by: size)
+      guard size >= 0, !overflows else { return nil }
+      count = product
+    }
+    return count
+  }
   /// A sequence of numbers.
   public init(int64s: [Int64]) { storage = .integers(int64s) }
 
@@ -32,8 +55,10 @@ public struct FeatureSequence: Hashable, Sendable {
     }
   }
 
-  /// The texts; none where the sequence holds something else.
-  public var stringValues: [String] { if case .strings(let values) = storage { values } else { [] } }
+  /// The texts, row-major; none where the sequence holds something else.
+  public var stringValues: [String] { if case .strings(let values, _) = storage { values } else { [] } }
+  /// The sizes of an array of texts; of everything else `[count]`.
+  public var shape: [Int] { if case .strings(_, let shape) = storage { shape } else { [count] } }
   /// The dictionaries; none where the sequence holds something else.
   public var dictionaryValues: [[ClassLabel: Double]] {
     if case .dictionaries(let values) = storage { values } else { [] }
@@ -45,7 +70,7 @@ public struct FeatureSequence: Hashable, Sendable {
   /// The number of elements.
   public var count: Int {
     switch storage {
-    case .strings(let values): values.count
+    case .strings(let values, _): values.count
     case .integers(let values): values.count
     case .dictionaries(let values): values.count
     case .arrays(let values): values.count

@@ -205,6 +205,8 @@ struct ONNXAttribute {
   var hasGraphs: Bool { rewritten != nil || !graphs.isEmpty }
 
   /// Its graphs, read.
+  init(tensor: ONNXTensor) { self.tensor = tensor }
+
   func subgraphs() throws(FormatError) -> [ONNXGraph] {
     if let rewritten { return [rewritten] }
     var read: [ONNXGraph] = []

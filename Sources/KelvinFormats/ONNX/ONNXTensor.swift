@@ -37,6 +37,31 @@ struct ONNXTensor {
     self.message = message
   }
 
+  /// Whole numbers that no file has: a message that is made of them.
+  init(named name: String, integers: [Int], _ dimensions: [Int], file: String) {
+    typealias Fields = ONNXSchema.TensorProto
+    var message: [UInt8] = []
+    func varint(_ number: Int) {
+      var rest = UInt64(number)
+      while rest > 0x7F {
+        message.append(UInt8(rest & 0x7F | 0x80))
+        rest >>= 7
+      }
+      message.append(UInt8(rest))
+    }
+    for size in dimensions {
+      varint(Fields.dims << 3)
+      varint(size)
+    }
+    varint(Fields.rawData << 3 | 2)
+    varint(8 * integers.count)
+    for integer in integers {
+      withUnsafeBytes(of: Int64(integer).littleEndian) { message.append(contentsOf: $0) }
+    }
+    (self.name, location, elementType) = (name, nil, Fields.DataType.int64)
+    self.message = WireMessage(Bytes(message), file: file)
+  }
+
   /// The elements in the form in which the file has them; those of narrow types stay codes.
   func weight(_ files: ModelFiles) throws(FormatError) -> Weight {
     if let places { return Weight(try spread(places, files)) }

@@ -24,9 +24,10 @@ package protocol HostStep: Hashable, Sendable {
 extension HostStep {
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] { outputs.map { _ in .unknown } }
 
-  /// An error about an input.
+  /// An error about an input; about the output where a step knows all that it reads.
   package func refused(_ position: Int, _ reason: String, remedy: String? = nil) -> StepError {
-    StepError(step: Self.name, slot: inputs[position], reason: reason, remedy: remedy)
+    let slot = inputs.indices.contains(position) ? inputs[position] : outputs.first ?? ""
+    return StepError(step: Self.name, slot: slot, reason: reason, remedy: remedy)
   }
 
   package func tensor(_ position: Int, _ values: [HostValue]) throws(StepError) -> Tensor {

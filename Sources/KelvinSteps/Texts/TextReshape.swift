@@ -18,25 +18,34 @@ package struct TextReshape: HostStep {
   }
 
   package let change: Change
-  package let input: String
+  package let input: StepOperand<TextTensor>
   package let output: String
 
-  package init(_ change: Change, input: String, output: String) {
+  package init(_ change: Change, input: StepOperand<TextTensor>, output: String) {
     self.change = change
     self.input = input
     self.output = output
   }
 
-  package var inputs: [String] { [input] }
+  package var inputs: [String] { [input.slot].compactMap { $0 } }
   package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
-    guard case .texts(let shape) = inputs[0] else { return [.unknown] }
+    let shape: Shape
+    switch (input, inputs.first) {
+    case (.constant(let texts), _): shape = texts.shape
+    case (.slot, .texts(let given)?): shape = given
+    case (.slot, _): return [.unknown]
+    }
     return [.texts(try changed(shape))]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-    let texts = try texts(0, inputs)
+    let texts: TextTensor
+    switch input {
+    case .constant(let known): texts = known
+    case .slot: texts = try self.texts(0, inputs)
+    }
     return [.texts(TextTensor(texts.texts, try changed(texts.shape)))]
   }
 

@@ -28,38 +28,41 @@ struct ONNXParts {
     return given + (try sortedParts()) + results
   }
 
+  /// The same with places for texts that graphs move.
   private func sortedParts() throws(FormatError) -> [FunctionPart] {
-    let steps = try steps()
+    let moved = try ONNXMovedTexts(self)
+    var model = model
+    model.graph.initializers.merge(moved.initializers) { own, _ in own }
+    model.listNames.formUnion(moved.listNames)
+    return try ONNXParts(model, features, file: file, files: files).sorted(moved.items)
+  }
+
+  private func sorted(_ items: [ONNXMovedTexts.Item]) throws(FormatError) -> [FunctionPart] {
     let names = model.graph.outputs.map(\.name)
-    var reads: [[String]] = []
-    for (node, steps) in zip(model.graph.nodes, steps) {
-      if let steps {
-        reads.append(steps.flatMap(\.inputs))
-      } else {
-        reads.append(try node.staged().uses.map(\.name))
-      }
+    guard items.contains(where: { $0.steps != nil }) else {
+      return try graphs(GraphPart.onlyName, items.map(\.node), features.inputs.map(\.name), names)
     }
-    guard steps.contains(where: { $0 != nil }) else {
-      return try graphs(GraphPart.onlyName, model.graph.nodes, features.inputs.map(\.name), names)
+    var ordered: [PartOrder.Item] = []
+    for item in items {
+      let reads: [String]
+      if let steps = item.steps { reads = steps.flatMap(\.inputs) } else { reads = try item.node.staged().uses.map(\.name) }
+      ordered.append(PartOrder.Item(isHost: item.steps != nil, reads: reads, writes: item.node.outputs))
     }
-    let order = PartOrder(
-      model.graph.nodes.indices.map { index in
-        PartOrder.Item(isHost: steps[index] != nil, reads: reads[index], writes: model.graph.nodes[index].outputs)
-      })
+    let order = PartOrder(ordered)
     let graphs = order.groups.count { !$0.isHost }
     // Sub-graphs have names of their own.
-    let slots = Set(features.inputs.map(\.name) + model.graph.nodes.flatMap(\.outputs)).subtracting([""])
+    let slots = Set(features.inputs.map(\.name) + items.flatMap(\.node.outputs)).subtracting([""])
     var parts: [FunctionPart] = []
     for (index, group) in order.groups.enumerated() {
       guard !group.isHost else {
-        parts += group.items.flatMap { steps[$0] ?? [] }.map { .host($0) }
+        parts += group.items.flatMap { items[$0].steps ?? [] }.map { .host($0) }
         continue
       }
-      let nodes = group.items.map { model.graph.nodes[$0] }
+      let nodes = group.items.map { items[$0].node }
       let written = Set(nodes.flatMap(\.outputs))
-      let later = order.groups[(index + 1)...].flatMap(\.items).flatMap { reads[$0] }
+      let later = order.groups[(index + 1)...].flatMap(\.items).flatMap { ordered[$0].reads }
       let left = (names + later).filter(written.contains).withoutRepetition
-      let read = group.items.flatMap { reads[$0] }.filter { slots.contains($0) && !written.contains($0) }
+      let read = group.items.flatMap { ordered[$0].reads }.filter { slots.contains($0) && !written.contains($0) }
         .withoutRepetition
       let count = parts.count { if case .graph = $0 { true } else { false } }
       let name = graphs == 1 ? GraphPart.onlyName : "\(GraphPart.onlyName)\(count + 1)"
@@ -148,35 +151,6 @@ struct ONNXParts {
       let slots = SequenceLayout.slots(of: name)
       return [slots.elements, slots.layout]
     }
-  }
-
-  /// The host steps of each node; nil for one that a graph computes.
-  private func steps() throws(FormatError) -> [[any HostStep]?] {
-    var texts: [String: TextTensor] = [:]
-    for (name, tensor) in model.graph.initializers { texts[name] = try tensor.texts() }
-    for node in model.graph.nodes {
-      if let constant = node.constantTexts, let name = node.outputs.first { texts[name] = constant }
-    }
-    var hostNames = Set(texts.keys)
-    for feature in features.inputs where feature.type.isHostKind { hostNames.insert(feature.name) }
-    var missing = MissingOperations()
-    var steps: [[any HostStep]?] = []
-    for node in model.graph.nodes {
-      let seen = ONNXHostNode(
-        node: node, file: file, hostNames: hostNames, texts: texts, initializers: model.graph.initializers,
-        narrowTypes: model.narrowTypes, files: files)
-      if let outputs = try ONNXHostMapper.byName[node.qualifiedKind]?.map(seen) {
-        steps.append(outputs.map(\.step))
-        hostNames.formUnion(outputs.flatMap(\.hostValues))
-        continue
-      }
-      if let name = node.inputs.first(where: hostNames.contains) {
-        missing.add("\(node.qualifiedKind) of what is no tensor ('\(name)')", at: node.name)
-      }
-      steps.append(nil)
-    }
-    guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
-    return steps
   }
 }
 

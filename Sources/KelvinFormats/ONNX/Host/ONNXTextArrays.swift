@@ -8,8 +8,10 @@ extension ONNXHostMapper {
     node.node.constantTexts == nil ? nil : []
   }
 
+  /// By places that are computed or a list that the model knows; by other places a graph moves the texts' own.
   static let gather = ONNXHostMapper("Gather") { (node) throws(FormatError) in
     guard node.isHostValue(0) else { return nil }
+    if let indices = node.initializers[try node.input(1)], try indices.dimensions().count != 1 { return nil }
     return [try node.gather(axis: node.node.attributes["axis"]?.integer ?? 0, takesList: false)]
   }
 
@@ -19,8 +21,9 @@ extension ONNXHostMapper {
     return [try node.gather(axis: -1, takesList: true)]
   }
 
+  /// To sizes that the model knows; to others a graph moves the texts' places.
   static let reshape = ONNXHostMapper("Reshape") { (node) throws(FormatError) in
-    guard node.isHostValue(0) else { return nil }
+    guard node.isHostValue(0), node.isInitializer(1) else { return nil }
     let sizes = try node.integers(1, "shape")
     guard sizes.count <= Emitter.rankLimit, sizes.allSatisfy({ $0 >= -1 }) else {
       throw node.malformed("its shape is \(sizes.prefix(8))")
@@ -35,12 +38,12 @@ extension ONNXHostMapper {
   }
 
   static let squeeze = ONNXHostMapper("Squeeze") { (node) throws(FormatError) in
-    guard node.isHostValue(0) else { return nil }
+    guard node.isHostValue(0), node.isInitializer(1) else { return nil }
     return [try node.changed(.removed(try node.axes()))]
   }
 
   static let unsqueeze = ONNXHostMapper("Unsqueeze") { (node) throws(FormatError) in
-    guard node.isHostValue(0) else { return nil }
+    guard node.isHostValue(0), node.isInitializer(1) else { return nil }
     guard let axes = try node.axes() else { throw node.malformed("it has no axes") }
     return [try node.changed(.inserted(axes))]
   }
@@ -63,8 +66,19 @@ extension ONNXHostMapper {
 }
 
 extension ONNXHostNode {
+  /// An input of texts: those that the model knows, or the slot that has them.
+  func texts(_ index: Int) throws(FormatError) -> StepOperand<TextTensor> {
+    let name = try input(index)
+    return texts[name].map { .constant($0) } ?? .slot(name)
+  }
+
+  /// Whether an input is left out or an initialiser.
+  fileprivate func isInitializer(_ index: Int) -> Bool {
+    !node.inputs.indices.contains(index) || node.inputs[index].isEmpty || initializers[node.inputs[index]] != nil
+  }
+
   fileprivate func changed(_ change: TextReshape.Change) throws(FormatError) -> ONNXHostMapper.Output {
-    .init(step: TextReshape(change, input: try input(0), output: try output()), isHostValue: true)
+    .init(step: TextReshape(change, input: try texts(0), output: try output()), isHostValue: true)
   }
 
   /// From an input, which they have been since operator set 13, or an attribute.

@@ -5,7 +5,7 @@ import KelvinSteps
 /// Operators on texts.
 extension ONNXHostMapper {
   static let texts: [ONNXHostMapper] = [
-    cast, equal, regexFullMatch, stringConcat, stringNormalizer, stringSplit, tfIdfVectorizer,
+    cast, castLike, equal, murmurHash, regexFullMatch, stringConcat, stringNormalizer, stringSplit, tfIdfVectorizer,
     tokenizer,
   ]
 
@@ -16,7 +16,7 @@ extension ONNXHostMapper {
     if target == ONNXSchema.TensorProto.DataType.string {
       let step: any HostStep =
         node.isHostValue(0)
-        ? TextReshape(.kept, input: input, output: output) : NumberTexts(input: input, output: output)
+        ? TextReshape(.kept, input: try node.texts(0), output: output) : NumberTexts(input: input, output: output)
       return [Output(step: step, isHostValue: true)]
     }
     guard node.isHostValue(0) else { return nil }
@@ -24,6 +24,25 @@ extension ONNXHostMapper {
       throw node.unsupported("it casts texts to the element type \(target)")
     }
     return [Output(step: TextNumbers(scalar, input: input, output: output), isHostValue: false)]
+  }
+
+  /// Where texts are what is alike.
+  private static let castLike = ONNXHostMapper("CastLike") { (node) throws(FormatError) in
+    let output = try node.output()
+    guard node.isHostValue(1) else { return nil }
+    let step: any HostStep =
+      node.isHostValue(0)
+      ? TextReshape(.kept, input: try node.texts(0), output: output)
+      : NumberTexts(input: try node.input(0), output: output)
+    return [Output(step: step, isHostValue: true)]
+  }
+
+  private static let murmurHash = ONNXHostMapper("com.microsoft.MurmurHash3") { (node) throws(FormatError) in
+    let isPositive = node.node.attributes["positive"]?.integer ?? 1 != 0
+    let step = ElementHash(
+      seed: UInt32(truncatingIfNeeded: node.node.attributes["seed"]?.integer ?? 0), isPositive ? .uint32 : .int32,
+      input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: false)]
   }
 
   private static let stringConcat = ONNXHostMapper("StringConcat") { (node) throws(FormatError) in
@@ -121,8 +140,7 @@ extension ONNXHostMapper {
 
 extension ONNXHostNode {
   fileprivate func textPair() throws(FormatError) -> TextPair {
-    let (first, second) = (try input(0), try input(1))
-    return TextPair(texts[first].map { .constant($0) } ?? .slot(first), texts[second].map { .constant($0) } ?? .slot(second))
+    TextPair(try texts(0), try texts(1))
   }
 
   fileprivate func expression(_ pattern: String) throws(FormatError) -> RegularExpression {

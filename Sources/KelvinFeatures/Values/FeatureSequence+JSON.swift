@@ -1,0 +1,52 @@
+/// Texts as JSON has an array of them: lists in lists, one text by itself where it has no axes.
+package struct TextDocument: Codable {
+  package let sequence: FeatureSequence
+  private static let depthLimit = 16
+
+  package init(_ sequence: FeatureSequence) { self.sequence = sequence }
+
+  /// - Throws: `DecodingError` of what is neither a text nor lists of equal lengths.
+  package init(from decoder: any Decoder) throws {
+    if let text = try? decoder.singleValueContainer().decode(String.self) {
+      sequence = FeatureSequence(strings: [text], shape: [])
+    } else if let row = try? decoder.singleValueContainer().decode([String].self) {
+      sequence = FeatureSequence(strings: row)
+    } else {
+      let rows = try Self.rows(of: decoder)
+      sequence = FeatureSequence(
+        strings: rows.flatMap(\.stringValues), shape: [rows.count] + (rows.first?.shape ?? []))
+    }
+  }
+
+  private static func rows(of decoder: any Decoder) throws -> [FeatureSequence] {
+    func fault(_ reason: String) -> DecodingError {
+      .dataCorrupted(DecodingError.Context(codingPath: decoder.codingPath, debugDescription: reason))
+    }
+    guard decoder.codingPath.count < depthLimit else { throw fault("lists are nested more than \(depthLimit) deep") }
+    let rows = try decoder.singleValueContainer().decode([TextDocument].self).map(\.sequence)
+    guard rows.allSatisfy({ $0.shape == rows[0].shape }) else { throw fault("lists of different lengths") }
+    return rows
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    try Rows(texts: sequence.stringValues[...], shape: sequence.shape[...]).encode(to: encoder)
+  }
+
+  /// A part of an array: a text, or parts.
+  private struct Rows: Encodable {
+    let texts: ArraySlice<String>
+    let shape: ArraySlice<Int>
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      guard let count = shape.first else { return try container.encode(texts.first ?? "") }
+      if shape.count == 1 { return try container.encode(Array(texts)) }
+      let width = count == 0 ? 0 : texts.count / count
+      try container.encode(
+        (0..<count).map { row in
+          let start = texts.startIndex + row * width
+          return Rows(texts: texts[start..<start + width], shape: shape.dropFirst())
+        })
+    }
+  }
+}

@@ -1,0 +1,377 @@
+#if ONNX
+import KelvinGraph
+import KelvinSteps
+
+/// The nodes of a model that has texts, each as a graph or host steps run it.
+///
+/// A node that only moves texts moves the places that they have in a list instead (`TextPlaces`), which are numbers, so
+/// that it is a node of a graph like any other, with whatever it reads and in whatever sub-graph it lies. Lists grow with
+/// the level: how many host steps lie before what a node reads. A place in one is a place in all that follow.
+struct ONNXMovedTexts {
+  /// What stands for a node, or beside one.
+  struct Item {
+    var node: ONNXNode
+    /// Nil for what a graph computes.
+    var steps: [any HostStep]?
+    fileprivate var level: Int
+  }
+
+  /// In an order in which each follows what it reads.
+  private(set) var items: [Item] = []
+  /// The places of texts that the model knows, by the slots that have them.
+  private(set) var initializers: [String: ONNXTensor] = [:]
+  /// The slots with places that are sequences, or may be left out.
+  private(set) var listNames: Set<String> = []
+
+  private let parts: ONNXParts
+  /// The level at which each value is there; 0 of those that are there from the beginning.
+  private var levels: [String: Int] = [:]
+  private var constants: [String: TextTensor] = [:]
+  /// What no tensor is, but sequences of texts.
+  private var hostNames: Set<String> = []
+  private var maps: Set<String> = []
+  /// The levels at which texts are moved, by name.
+  private var moved: [String: Int] = [:]
+  /// The texts that get places.
+  private var placed: Set<String> = []
+  /// The same, by level.
+  private var sources: [Int: [String]] = [:]
+  /// The texts that the model knows and that are in slots.
+  private var given: Set<String> = []
+  /// The moved texts that are read as texts.
+  private var readBack: Set<String> = []
+  /// The texts that lists begin with.
+  private var known = [""]
+  /// By their bytes: Swift's equality passes over how characters are written.
+  private var knownPlaces: [[UInt8]: Int] = [[]: 0]
+  /// Whether texts are compared by their places.
+  private var order = TextPlaces.Order.given
+  private var missing = MissingOperations()
+
+  /// - Throws: `FormatError`: `missing` lists the operators on what is no tensor that Kelvin lacks.
+  init(_ parts: ONNXParts) throws(FormatError) {
+    self.parts = parts
+    let graph = parts.model.graph
+    for (name, tensor) in graph.initializers { constants[name] = try tensor.texts() }
+    for node in graph.nodes {
+      if let constant = node.constantTexts, let name = node.outputs.first { constants[name] = constant }
+    }
+    hostNames = Set(constants.keys)
+    for feature in parts.features.inputs where feature.type.isHostKind {
+      hostNames.insert(feature.name)
+      if case .dictionary = feature.type { maps.insert(feature.name) }
+      if case .dictionaries = feature.type { maps.insert(feature.name) }
+    }
+    for node in graph.nodes { try add(node) }
+    for output in graph.outputs where moved[output.name] != nil { readBack.insert(output.name) }
+    for output in graph.outputs { give(output.name, beside: graph.nodes.last) }
+    guard missing.list.isEmpty else { throw .missing(missing.list, file: parts.file) }
+    if !moved.isEmpty || !sources.isEmpty { addSteps() }
+  }
+
+  static func slot(_ name: String) -> String { "\(name)#places" }
+
+  private mutating func add(_ node: ONNXNode) throws(FormatError) {
+    var reads = node.inputs
+    if node.hasGraphs { reads = try node.staged().uses.map(\.name) }
+    let level = reads.map { levels[$0] ?? 0 }.max() ?? 0
+    if node.qualifiedKind == "Unique", let input = node.inputs.first, isText(input) {
+      return addUnique(node, level)
+    }
+    let isMoved = node.inputs.contains { moved[$0] != nil } && ONNXNode.movesTexts[node.qualifiedKind] != nil
+    if !isMoved {
+      let seen = ONNXHostNode(
+        node: node, file: parts.file, hostNames: hostNames, texts: constants, initializers: parts.model.graph.initializers,
+        narrowTypes: parts.model.narrowTypes, files: parts.files)
+      if let outputs = try ONNXHostMapper.byName[node.qualifiedKind]?.map(seen) {
+        readBack.formUnion(outputs.flatMap(\.step.inputs).filter { moved[$0] != nil })
+        for name in outputs.flatMap(\.step.inputs) { give(name, beside: node) }
+        items.append(Item(node: node, steps: outputs.map(\.step), level: level))
+        for name in outputs.flatMap(\.step.outputs) { levels[name] = level + 1 }
+        hostNames.formUnion(outputs.flatMap(\.hostValues))
+        if node.qualifiedKind == "ai.onnx.ml.ZipMap" { maps.formUnion(node.outputs) }
+        return
+      }
+    }
+    for name in node.outputs { levels[name] = level }
+    guard let (other, texts) = try moving(node, []) else {
+      if let name = node.inputs.first(where: { hostNames.contains($0) || moved[$0] != nil }) {
+        missing.add("\(node.qualifiedKind) of what is no tensor ('\(name)')", at: node.name)
+      }
+      return items.append(Item(node: node, steps: nil, level: level))
+    }
+    var placed = other
+    for index in texts where !placed.outputs[index].isEmpty {
+      let name = placed.outputs[index]
+      placed.outputs[index] = Self.slot(name)
+      moved[name] = level
+      if parts.model.listNames.contains(name) {
+        listNames.insert(Self.slot(name))
+      } else {
+        hostNames.insert(name)
+      }
+    }
+    items.append(Item(node: placed, steps: nil, level: level))
+  }
+
+  /// Different texts by their places in a list of their own, which is sorted.
+  private mutating func addUnique(_ node: ONNXNode, _ level: Int) {
+    let input = node.inputs[0]
+    if moved[input] != nil { readBack.insert(input) }
+    let (list, places) = ("\(node.name)#list", "\(node.name)#ranks")
+    let source: StepOperand<TextTensor> = constants[input].map { .constant($0) } ?? .slot(input)
+    append([TextPlaces(of: [source], order: .sorted, list: list, places: [places])], beside: node, level)
+    var ranked = node
+    ranked.inputs[0] = places
+    for name in node.outputs { levels[name] = level }
+    guard let output = node.outputs.first, !output.isEmpty else {
+      return items.append(Item(node: ranked, steps: nil, level: level))
+    }
+    ranked.outputs[0] = Self.slot(output)
+    items.append(Item(node: ranked, steps: nil, level: level))
+    append([TextsAtPlaces(.slot(list), at: Self.slot(output), output: output)], beside: node, level)
+    levels[output] = level + 1
+    hostNames.insert(output)
+  }
+
+  /// Puts texts that the model knows into their slot, where something reads it.
+  private mutating func give(_ name: String, beside node: ONNXNode?) {
+    guard let node, let texts = constants[name], given.insert(name).inserted else { return }
+    append([TextReshape(.kept, input: .constant(texts), output: name)], beside: node, 0)
+  }
+
+  private mutating func append(_ steps: [any HostStep], beside node: ONNXNode, _ level: Int) {
+    let stand = ONNXNode(kind: node.kind, inputs: [], outputs: steps.flatMap(\.outputs), at: node)
+    items.append(Item(node: stand, steps: steps, level: level))
+  }
+
+  /// Puts the steps that make places, and those that read texts back, between the nodes.
+  private mutating func addSteps() {
+    var beginning = StepOperand<TextTensor>.constant(TextTensor(known, [known.count]))
+    var ordered: [Item] = []
+    let readBack = Dictionary(uniqueKeysWithValues: readBack.map { (Self.slot($0), $0) })
+    let levels = Dictionary(grouping: items, by: \.level)
+    for level in Set(levels.keys).union(sources.keys).sorted() {
+      if let names = sources[level] {
+        let step = TextPlaces(
+          after: beginning, of: names.map { .slot($0) }, order: order, list: "#texts\(level)", places: names.map(Self.slot))
+        ordered.append(
+          Item(node: ONNXNode(kind: "", inputs: [], outputs: step.outputs, at: items[0].node), steps: [step], level: level))
+        beginning = .slot(step.list)
+      }
+      for item in levels[level] ?? [] {
+        ordered.append(item)
+        guard item.steps == nil else { continue }
+        let names = item.node.outputs.compactMap { readBack[$0] }
+        guard !names.isEmpty else { continue }
+        let steps = names.map { TextsAtPlaces(beginning, at: Self.slot($0), output: $0) }
+        ordered.append(
+          Item(node: ONNXNode(kind: "", inputs: [], outputs: names, at: item.node), steps: steps, level: level))
+      }
+    }
+    items = ordered
+  }
+}
+
+extension ONNXMovedTexts {
+  /// The names of a sub-graph: all of them, and those of texts.
+  fileprivate struct Names {
+    var all: Set<String> = []
+    var texts: Set<String> = []
+  }
+
+  private func isText(_ name: String) -> Bool {
+    hostNames.contains(name) && !maps.contains(name) || moved[name] != nil
+  }
+
+  /// The name of a text's places: its own in a sub-graph, whose values have no others; nil where it is no text.
+  private mutating func place(_ name: String, _ scopes: [Names]) throws(FormatError) -> String? {
+    for scope in scopes.reversed() where scope.all.contains(name) { return scope.texts.contains(name) ? name : nil }
+    guard isText(name) else { return nil }
+    let slot = Self.slot(name)
+    if let constant = constants[name] {
+      if initializers[slot] == nil { initializers[slot] = places(of: constant, named: slot) }
+    } else if moved[name] == nil, placed.insert(name).inserted {
+      sources[levels[name] ?? 0, default: []].append(name)
+    }
+    return slot
+  }
+
+  /// The places of texts that the model knows, which are the same in all lists.
+  private mutating func places(of texts: TextTensor, named name: String) -> ONNXTensor {
+    let places = texts.texts.map { text in
+      let bytes = Array(text.utf8)
+      if let place = knownPlaces[bytes] { return place }
+      known.append(text)
+      knownPlaces[bytes] = known.count - 1
+      return known.count - 1
+    }
+    return ONNXTensor(named: name, integers: places, texts.shape.dimensions, file: parts.file)
+  }
+
+  /// A node with places for texts, and which of its outputs are some; nil where it has to do with no text.
+  private mutating func moving(
+    _ node: ONNXNode, _ scopes: [Names]
+  ) throws(FormatError) -> (node: ONNXNode, texts: [Int])? {
+    var node = node
+    let kind = node.qualifiedKind
+    switch kind {
+    case "If": return try movingBranch(node, scopes)
+    case "Loop", "Scan", "SequenceMap": return try movingLoop(node, scopes)
+    case "Constant" where !scopes.isEmpty:
+      guard let texts = node.constantTexts else { return nil }
+      node.attributes = ["value": ONNXAttribute(tensor: places(of: texts, named: node.outputs.first ?? ""))]
+      return (node, [0])
+    case "SequenceEmpty" where node.attributes["dtype"]?.integer == ONNXSchema.TensorProto.DataType.string:
+      node.attributes["dtype"]?.integer = ONNXSchema.TensorProto.DataType.int64
+      return (node, [0])
+    default: break
+    }
+    var texts: [Int: String] = [:]
+    for (index, name) in node.inputs.enumerated() { texts[index] = try peek(name, scopes) ? name : nil }
+    guard !texts.isEmpty else { return nil }
+    guard let moves = ONNXNode.movesTexts[kind], moves.takes(node),
+      Set(texts.keys).isSubset(of: moves.operands(node))
+    else {
+      guard !scopes.isEmpty else { return nil }
+      // No operator is called so: a sub-graph that is run is refused by its name.
+      node.kind += " of texts in a sub-graph"
+      for (index, name) in texts { node.inputs[index] = try place(name, scopes) ?? name }
+      return (node, [])
+    }
+    if let number = moves.operands(node).sorted().first(where: { texts[$0] == nil && !node.inputs[$0].isEmpty }) {
+      throw FormatError(
+        .malformed, file: parts.file, place: "\(node.kind) '\(node.name)'", offset: node.offset,
+        "'\(node.inputs[number])' is a tensor of numbers beside texts")
+    }
+    for (index, name) in texts { node.inputs[index] = try place(name, scopes) ?? name }
+    if moves.compares { order = .distinct }
+    return (node, moves.givesTexts ? Array(node.outputs.indices) : [])
+  }
+
+  /// Whether a name is one of texts, of which nothing needs places yet.
+  private func peek(_ name: String, _ scopes: [Names]) throws(FormatError) -> Bool {
+    for scope in scopes.reversed() where scope.all.contains(name) { return scope.texts.contains(name) }
+    return isText(name)
+  }
+
+  private mutating func movingBranch(
+    _ node: ONNXNode, _ scopes: [Names]
+  ) throws(FormatError) -> (node: ONNXNode, texts: [Int])? {
+    var node = node
+    var texts: Set<Int> = []
+    var isChanged = false
+    for key in ["then_branch", "else_branch"] {
+      guard let graph = try node.attributes[key]?.subgraphs().first, let side = try inside(graph, [], scopes) else {
+        continue
+      }
+      node.attributes[key]?.rewritten = side.graph
+      texts.formUnion(side.texts)
+      isChanged = true
+    }
+    return isChanged ? (node, texts.sorted()) : nil
+  }
+
+  private mutating func movingLoop(
+    _ node: ONNXNode, _ scopes: [Names]
+  ) throws(FormatError) -> (node: ONNXNode, texts: [Int])? {
+    guard let body = try node.attributes["body"]?.subgraphs().first else { return nil }
+    var node = node
+    var given: Set<Int> = []
+    for (index, name) in node.inputs.enumerated() where try peek(name, scopes) { given.insert(index) }
+    guard let inner = try inside(body, given, scopes) else { return nil }
+    for index in given { node.inputs[index] = try place(node.inputs[index], scopes) ?? "" }
+    node.attributes["body"]?.rewritten = inner.graph
+    // The first output of a loop's body says whether there is another trip.
+    let texts = inner.texts.map { node.qualifiedKind == "Loop" ? $0 - 1 : $0 }
+    return (node, texts.filter(node.outputs.indices.contains))
+  }
+
+  /// A sub-graph with places for texts, and which of its outputs are some; nil where it has none.
+  ///
+  /// - Parameter given: its inputs that are texts.
+  private mutating func inside(
+    _ graph: ONNXGraph, _ given: Set<Int>, _ scopes: [Names]
+  ) throws(FormatError) -> (graph: ONNXGraph, texts: [Int])? {
+    guard scopes.count < StagedWalk.depthLimit else { return nil }
+    var graph = graph
+    var names = Names(all: Set(graph.inputs.map(\.name)).union(graph.initializers.keys))
+    var isChanged = false
+    for index in graph.inputs.indices where given.contains(index) || graph.inputs[index].isOfTexts {
+      names.texts.insert(graph.inputs[index].name)
+      graph.inputs[index].takePlaces()
+    }
+    for (name, tensor) in graph.initializers {
+      guard let texts = try tensor.texts() else { continue }
+      graph.initializers[name] = places(of: texts, named: name)
+      names.texts.insert(name)
+    }
+    for index in graph.nodes.indices {
+      names.all.formUnion(graph.nodes[index].outputs)
+      guard let (node, texts) = try moving(graph.nodes[index], scopes + [names]) else { continue }
+      graph.nodes[index] = node
+      isChanged = true
+      names.texts.formUnion(texts.map { node.outputs[$0] })
+    }
+    var texts: [Int] = []
+    for index in graph.outputs.indices {
+      let place = try place(graph.outputs[index].name, scopes + [names])
+      guard place != nil || graph.outputs[index].isOfTexts else { continue }
+      graph.outputs[index].name = place ?? graph.outputs[index].name
+      graph.outputs[index].takePlaces()
+      texts.append(index)
+    }
+    return isChanged || !names.texts.isEmpty || !texts.isEmpty ? (graph, texts) : nil
+  }
+}
+
+extension ONNXValueInfo {
+  fileprivate var isOfTexts: Bool { elementType == ONNXSchema.TensorProto.DataType.string }
+
+  /// Says that it has places for texts.
+  fileprivate mutating func takePlaces() {
+    if isOfTexts { elementType = ONNXSchema.TensorProto.DataType.int64 }
+  }
+}
+
+extension ONNXNode {
+  fileprivate var hasGraphs: Bool { attributes.values.contains(where: \.hasGraphs) }
+
+  /// What an operator does that only moves the elements of its operands, or looks at how many there are.
+  fileprivate struct Moves {
+    /// The operands whose elements it moves; nil for all.
+    var places: Set<Int>?
+    var givesTexts = true
+    /// Whether it asks which texts are equal.
+    var compares = false
+
+    func operands(_ node: ONNXNode) -> Set<Int> {
+      let all = Set(node.inputs.indices)
+      return places.map(all.intersection) ?? all
+    }
+
+    /// Whether a node does no more than that.
+    func takes(_ node: ONNXNode) -> Bool { node.attributes["reduction"]?.text ?? "none" == "none" }
+  }
+
+  fileprivate static let movesTexts: [String: Moves] = {
+    var moves: [String: Moves] = [:]
+    for kind in [
+      "CenterCropPad", "ConcatFromSequence", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND",
+      "Identity", "Optional", "OptionalGetElement", "Reshape", "ReverseSequence", "SequenceAt", "SequenceErase", "Slice",
+      "SpaceToDepth", "Split", "SplitToSequence", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
+      "com.microsoft.ExpandDims", "com.microsoft.GatherND",
+    ] { moves[kind] = Moves(places: [0]) }
+    for kind in ["SequenceInsert", "TensorScatter"] { moves[kind] = Moves(places: [0, 1]) }
+    for kind in ["Pad", "Scatter", "ScatterElements", "ScatterND"] { moves[kind] = Moves(places: [0, 2]) }
+    moves["Where"] = Moves(places: [1, 2])
+    moves["OneHot"] = Moves(places: [2])
+    for kind in ["Concat", "SequenceConstruct"] { moves[kind] = Moves(places: nil) }
+    for kind in [
+      "NonZero", "OptionalHasElement", "RandomNormalLike", "RandomUniformLike", "SequenceLength", "Shape", "Size",
+    ] { moves[kind] = Moves(places: [0], givesTexts: false) }
+    moves["Equal"] = Moves(places: [0, 1], givesTexts: false, compares: true)
+    return moves
+  }()
+}
+#endif

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Writes ONNX models that move texts as ONNX moves numbers, and what ONNX Runtime computes, or ONNX's reference evaluator where
+that lacks an operator on texts.
+
+    python3 -m venv .venv && .venv/bin/pip install onnx==1.23.2 onnxruntime==1.31.1
+    .venv/bin/python generate.py
+
+`NAME.onnx` is a model; `expected.json` has, by the model's name, a list of cases with inputs and outputs by name:
+`{"texts": […], "shape": […]}` or `{"numbers": […], "shape": […]}`, row-major. What comes from the evaluator is printed."""
+
+import json
+import pathlib
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+FOLDER = pathlib.Path(__file__).parent
+ML, MICROSOFT = "ai.onnx.ml", "com.microsoft"
+STRING, INT64, BOOL, FLOAT = TensorProto.STRING, TensorProto.INT64, TensorProto.BOOL, TensorProto.FLOAT
+expected, evaluated = {}, []
+node = helper.make_node
+
+
+def texts(*items, shape=None):
+    return np.array(items, dtype=object).reshape([len(items)] if shape is None else shape)
+
+
+def value(array):
+    array = np.asarray(array)
+    if array.dtype.kind in "OU":
+        return {"texts": [str(text) for text in array.ravel()], "shape": list(array.shape)}
+    return {"numbers": [float(number) for number in array.ravel()], "shape": list(array.shape)}
+
+
+def constant(name, array):
+    array = np.asarray(array)
+    if array.dtype == object:
+        return helper.make_tensor(name, STRING, array.shape, [text.encode() for text in array.ravel()])
+    return onnx.numpy_helper.from_array(array, name)
+
+
+def integers(name, *values):
+    return constant(name, np.array(values, np.int64))
+
+
+def info(name, kind, shape):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def graph(nodes, outputs, inputs=(), initializers=()):
+    """A sub-graph."""
+    return helper.make_graph(nodes, "inside", [info(*entry) for entry in inputs], [info(*entry) for entry in outputs], list(initializers))
+
+
+def build(name, nodes, inputs, outputs, cases, initializers=(), opset=21):
+    domains = {"": opset, **{node.domain: 1 if node.domain == MICROSOFT else 4 for node in nodes if node.domain}}
+
+    def model(ranks):
+        """The model with free sizes where only the number of an output's axes is known."""
+        shaped = [info(key, kind, ranks.get(key) if shape is None else shape) for key, kind, shape in outputs]
+        main = helper.make_graph(nodes, name, [info(*entry) for entry in inputs], shaped, list(initializers))
+        return helper.make_model(main, opset_imports=[helper.make_opsetid(*entry) for entry in domains.items()], ir_version=9)
+
+    def runner(model):
+        try:
+            options = onnxruntime.SessionOptions()
+            options.log_severity_level = 4
+            return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]).run
+        except Exception:
+            evaluated.append(name)
+            return ReferenceEvaluator(model).run
+
+    names = [key for key, _, _ in outputs]
+    run = runner(model({}))
+
+    def plain(array):
+        # The evaluator fills with zeros among the texts, where the text of Pad has empty texts.
+        if np.asarray(array).dtype.kind not in "OU":
+            return array
+        return np.array(["" if text in (0, "0") else text for text in array.ravel()], object).reshape(array.shape)
+
+    expected[name] = [
+        {"inputs": {key: value(array) for key, array in case.items()},
+         "outputs": {key: value(plain(array)) for key, array in zip(names, run(None, case))}} for case in cases]
+    found = expected[name][0]["outputs"]
+    whole = model({key: [None] * len(found[key]["shape"]) for key in names})
+    onnx.checker.check_model(whole)
+    (FOLDER / f"{name}.onnx").write_bytes(whole.SerializeToString())
+
+
+SIX = texts(*"abcdef", shape=[2, 3])
+WORDS = texts("größer", "", "e\u0301", "\u00e9", "red", "größer", "", "🦦", "red", "blue", "e\u0301", "x", shape=[3, 4])
+X, Y = ("x", STRING, ["n", "m"]), ("y", STRING, ["k", "l"])
+BOTH = [{"x": SIX}, {"x": WORDS}]
+
+build(
+    "sliced",
+    [node("Slice", ["x", "start", "end", "axes", "steps"], ["y"]), node("Shape", ["y"], ["shape"]), node("Size", ["y"], ["size"]),
+     node("Slice", ["x", "from", "far", "second"], ["z"])],
+    [X, ("from", INT64, [1])], [Y, ("shape", INT64, [2]), ("size", INT64, []), ("z", STRING, ["n", "q"])],
+    [{"x": array, "from": np.array([start], np.int64)} for array, start in [(SIX, 1), (WORDS, -2), (WORDS, 9)]],
+    [integers("start", -1, 0), integers("end", -9, 9), integers("axes", 1, 0), integers("steps", -2, 1), integers("far", 99),
+     integers("second", 1)])
+
+build(
+    "split", [node("Split", ["x"], ["a", "b"], axis=0, num_outputs=2), node("Split", ["x", "sizes"], ["c", "d"], axis=1)],
+    [("x", STRING, [3, 4])], [(key, STRING, None) for key in "abcd"], [{"x": WORDS}], [integers("sizes", 1, 3)])
+
+build(
+    "transposed",
+    [node("Transpose", ["x"], ["y"]), node("Unsqueeze", ["y", "places"], ["z"]), node("Transpose", ["z"], ["u"], perm=[2, 0, 3, 1]),
+     node("Squeeze", ["u", "last"], ["v"]), node("Flatten", ["u"], ["w"], axis=2)],
+    [X], [Y, ("v", STRING, None), ("w", STRING, None)], BOTH, [integers("places", 0, 2), integers("last", 1)])
+
+build(
+    "repeated",
+    [node("Shape", ["x"], ["sizes"]), node("Concat", ["two", "sizes"], ["wide"], axis=0), node("Expand", ["x", "wide"], ["y"]),
+     node("Tile", ["x", "counts"], ["z"])],
+    [X, ("counts", INT64, [2])], [("y", STRING, [2, "n", "m"]), ("z", STRING, None)],
+    [{"x": SIX, "counts": np.array([2, 1], np.int64)}, {"x": WORDS, "counts": np.array([1, 3], np.int64)},
+     {"x": WORDS, "counts": np.array([0, 3], np.int64)}],
+    [integers("two", 2)])
+
+build(
+    "gathered",
+    [node("GatherND", ["x", "places"], ["y"]), node("GatherElements", ["x", "rows"], ["z"], axis=0),
+     node("Gather", ["x", "columns"], ["w"], axis=1), node("GatherND", ["x", "each"], ["v"], batch_dims=1)],
+    [("x", STRING, [2, 3]), ("places", INT64, ["k", 2])], [("y", STRING, ["k"]), ("z", STRING, None), ("w", STRING, None), ("v", STRING, [2])],
+    [{"x": SIX, "places": np.array(places, np.int64)} for places in ([[0, 2], [1, -1], [1, 0]], [[1, 1]])],
+    [constant("rows", np.array([[1, 0, -1]], np.int64)), constant("columns", np.array([[2, 0], [-1, 1]], np.int64)),
+     constant("each", np.array([[2], [0]], np.int64))])
+
+for name, attributes in [("unique", {}), ("unique_unsorted", {"sorted": 0})]:
+    build(
+        name,
+        [node("Unique", ["x"], ["y", "first", "back", "counts"], **attributes), node("Shape", ["y"], ["size"]),
+         node("Expand", ["mark", "size"], ["marks"]), node("StringConcat", ["y", "marks"], ["z"])],
+        [X], [("y", STRING, ["u"]), ("first", INT64, ["u"]), ("back", INT64, ["t"]), ("counts", INT64, ["u"]), ("z", STRING, ["u"])],
+        [*BOTH, {"x": texts("b", "a", "b", "B", shape=[4, 1])}], [constant("mark", texts("!"))])
+
+build(
+    "unique_rows", [node("Unique", ["x"], ["y", "", "back"], axis=0)], [X], [Y, ("back", INT64, ["n"])],
+    [{"x": texts("b", "a", "a", "z", "b", "a", "B", "a", shape=[4, 2])}])
+
+build(
+    "reshaped",
+    [node("Shape", ["x"], ["sizes"]), node("Gather", ["sizes", "order"], ["turned"]), node("Reshape", ["x", "turned"], ["y"]),
+     node("Constant", [], ["row"], value_ints=[-1]), node("Reshape", ["x", "row"], ["list"]),
+     node("Reshape", ["x", "given"], ["z"])],
+    [X, ("given", INT64, [3])], [Y, ("list", STRING, ["t"]), ("z", STRING, [None] * 3)],
+    [{"x": SIX, "given": np.array([1, -1, 2], np.int64)}, {"x": WORDS, "given": np.array([2, 2, 3], np.int64)}],
+    [integers("order", 1, 0)])
+
+build(
+    "chosen",
+    [node("Equal", ["x", "wanted"], ["same"]), node("Where", ["same", "x", "none"], ["y"]),
+     node("Where", ["flags", "names", "x"], ["z"]), node("Equal", ["y", "z"], ["again"]), node("Not", ["again"], ["other"])],
+    [X, ("flags", BOOL, ["n", 1])], [Y, ("z", STRING, None), ("same", BOOL, None), ("other", BOOL, None)],
+    [{"x": SIX, "flags": np.array([[True], [False]])}, {"x": WORDS[:, :3], "flags": np.array([[False], [True], [False]])}],
+    [constant("wanted", texts("d", "", "\u00e9")), constant("none", texts("—", shape=[])), constant("names", texts("1", "2", "3", shape=[1, 3]))])
+
+# Places that are in sub-graphs, constants there and around them, sizes that differ by side.
+build(
+    "branches",
+    [node("ReduceSum", ["number"], ["sum"], keepdims=0), node("Greater", ["sum", "zero"], ["isMore"]),
+     node("Slice", ["x", "from", "to"], ["first"]),
+     node("If", ["isMore"], ["y"],
+          then_branch=graph([node("Constant", [], ["some"], value=constant("", texts("more", shape=[1, 1]))),
+                             node("Concat", ["some", "first", "around"], ["then"], axis=1)],
+                            [("then", STRING, [1, 5])]),
+          else_branch=graph([node("Identity", ["x"], ["else"])], [("else", STRING, [2, 3])])),
+     node("If", ["isMore"], ["word"],
+          then_branch=graph([node("Constant", [], ["yes"], value_string="yes")], [("yes", STRING, [])]),
+          else_branch=graph([], [("no", STRING, [])], initializers=[constant("no", texts("no", shape=[]))]))],
+    [("x", STRING, [2, 3]), ("number", FLOAT, ["k"])], [("y", STRING, None), ("word", STRING, [])],
+    [{"x": SIX, "number": np.array([number], np.float32)} for number in (1, -1)],
+    [constant("zero", np.float32(0)), integers("from", 0), integers("to", 1), constant("around", texts("and so on", shape=[1, 1]))])
+
+TRIP = [("i", INT64, []), ("goesOn", BOOL, [])]
+build(
+    "loops",
+    [node("Loop", ["count", "", "x"], ["y", "rows"],
+          body=graph(
+              [node("Identity", ["goesOn"], ["on"]), node("Concat", ["kept", "mark"], ["longer"], axis=0),
+               node("Gather", ["x", "i"], ["row"]), node("Equal", ["row", "\u00e9"], ["same"]), node("Where", ["same", "mark", "row"], ["shown"]),
+               node("Slice", ["shown", "begin", "end"], ["only"])],
+              [("on", BOOL, []), ("longer", STRING, None), ("only", STRING, [1])], [*TRIP, ("kept", STRING, None)],
+              [constant("mark", texts("+")), integers("begin", 0), integers("end", 1)]))],
+    [("x", STRING, ["n"]), ("count", INT64, [])], [("y", STRING, ["m"]), ("rows", STRING, ["k", 1])],
+    [{"x": texts("e\u0301", "\u00e9", "c"), "count": np.array(count, np.int64)} for count in (3, 1, 0)],
+    [constant("\u00e9", texts("\u00e9", shape=[]))])
+
+build(
+    "scanned",
+    [node("Scan", ["last", "x"], ["end", "pairs"], num_scan_inputs=1,
+          body=graph([node("Identity", ["row"], ["next"]), node("Concat", ["before", "row"], ["pair"], axis=0)],
+                     [("next", STRING, ["m"]), ("pair", STRING, None)], [("before", STRING, ["m"]), ("row", STRING, ["m"])]))],
+    [("last", STRING, ["m"]), X], [("end", STRING, ["m"]), ("pairs", STRING, ["n", "p"])],
+    [{"last": texts("-", "=", ""), "x": SIX}])
+
+build(
+    "lists",
+    [node("SplitToSequence", ["x"], ["parts"], axis=0), node("SequenceConstruct", ["x", "all"], ["both"]),
+     node("SequenceInsert", ["parts", "all", "first"], ["more"]), node("SequenceAt", ["more", "last"], ["y"]),
+     node("ConcatFromSequence", ["more"], ["z"], axis=0), node("SequenceLength", ["both"], ["count"]),
+     node("StringNormalizer", ["words"], ["upper"], case_change_action="UPPER", locale="C"),
+     node("Unsqueeze", ["upper", "first"], ["row"]), node("SequenceEmpty", [], ["none"], dtype=STRING),
+     node("SequenceInsert", ["none", "x"], ["one"]), node("SequenceInsert", ["one", "row"], ["two"]),
+     node("SequenceErase", ["two", "first0"], ["left"]), node("SequenceAt", ["left", "first0"], ["w"])],
+    [("x", STRING, ["n", 3]), ("words", STRING, ["w"])],
+    [("y", STRING, None), ("z", STRING, None), ("count", INT64, []), ("w", STRING, None)],
+    [{"x": SIX, "words": texts("otter", "Fox")}],
+    [constant("all", texts("1", "2", "3", shape=[1, 3])), integers("first", 0), constant("first0", np.int64(0)), constant("last", np.int64(-1))])
+
+build(
+    "placed",
+    [node("ScatterElements", ["x", "where", "new"], ["y"], axis=1), node("ScatterND", ["x", "rows", "line"], ["z"])],
+    [("x", STRING, [2, 3])], [("y", STRING, None), ("z", STRING, None)], [{"x": SIX}],
+    [constant("where", np.array([[2, 0], [1, -1]], np.int64)), constant("new", texts("1", "2", "3", "", shape=[2, 2])),
+     constant("rows", np.array([[1]], np.int64)), constant("line", texts("r", "s", "t", shape=[1, 3]))])
+
+for name, steps, extra in [
+        ("centred", [node("CenterCropPad", ["x", "sizes"], ["y"], axes=[1])], [integers("sizes", 5)]),
+        ("padded", [node("Pad", ["x", "edges", "dots"], ["y"]), node("Pad", ["x", "edges"], ["z"])],
+         [integers("edges", 0, 1, 1, 0), constant("dots", texts("..", shape=[]))]),
+        ("reversed", [node("ReverseSequence", ["x", "lengths"], ["y"], batch_axis=0, time_axis=1)], [integers("lengths", 2, 3)]),
+        ("upper", [node("Trilu", ["x"], ["y"])], [])]:
+    build(name, steps, [("x", STRING, [2, 3])], [(step.output[0], STRING, None) for step in steps], [{"x": SIX}], extra)
+
+build(
+    "compressed", [node("Compress", ["x", "which"], ["y"], axis=1), node("Compress", ["x", "some"], ["z"])],
+    [("x", STRING, [2, 3]), ("which", BOOL, [3])], [("y", STRING, None), ("z", STRING, None)],
+    [{"x": SIX, "which": np.array(which)} for which in ([True, False, True], [False, False, True])],
+    [constant("some", np.array([False, True, True, False]))])
+
+build(
+    "one_hot", [node("OneHot", ["hot", "depth", "words"], ["y"])], [("hot", INT64, ["n"]), ("words", STRING, [2])],
+    [("y", STRING, None)], [{"hot": np.array([0, 2], np.int64), "words": texts("off", "on")}], [constant("depth", np.int64(3))])
+
+# Texts that are computed between those that are moved: each list begins with the one before.
+build(
+    "levels",
+    [node("Slice", ["x", "from", "to"], ["few"]), node("StringConcat", ["few", "x"], ["long"]),
+     node("Transpose", ["long"], ["turned"]), node("Concat", ["turned", "few"], ["all"], axis=0),
+     node("Tile", ["all", "twice"], ["wide"]), node("StringConcat", ["wide", "end"], ["y"]), node("Where", ["yes", "few", "y"], ["z"])],
+    [("x", STRING, [3, 3])], [("y", STRING, None), ("z", STRING, None)], [{"x": WORDS[:, :3]}],
+    [integers("from", 0), integers("to", 1), integers("twice", 2, 1), constant("end", texts(".")), constant("yes", np.arange(8).reshape(8, 1) % 3 == 1)])
+
+build(
+    "known",
+    [node("Constant", [], ["y"], value_strings=["a", "b"]), node("Identity", ["names"], ["z"]), node("Reshape", ["names", "column"], ["w"]),
+     node("Tile", ["names", "count"], ["v"]), node("StringNormalizer", ["names"], ["u"], case_change_action="UPPER", locale="C")],
+    [("count", INT64, [1])], [(key, STRING, None) for key in "yzwvu"], [{"count": np.array([2], np.int64)}],
+    [constant("names", texts("one", "two")), integers("column", -1, 1)])
+
+build(
+    "hashed",
+    [node("MurmurHash3", ["x"], ["y"], domain=MICROSOFT), node("MurmurHash3", ["x"], ["z"], domain=MICROSOFT, seed=42, positive=0),
+     node("MurmurHash3", ["k"], ["w"], domain=MICROSOFT, positive=0), node("Cast", ["y"], ["v"], to=INT64)],
+    [X, ("k", INT64, ["n"])], [("v", INT64, None), ("z", TensorProto.INT32, None), ("w", TensorProto.INT32, None)],
+    [{"x": WORDS, "k": np.array([0, -1, 1 << 40], np.int64)}])
+
+build(
+    "nothing", [node("Slice", ["x", "from", "from"], ["y"]), node("Transpose", ["y"], ["z"]), node("Concat", ["x", "none"], ["w"], axis=0)],
+    [X], [Y, ("z", STRING, None), ("w", STRING, None)], [{"x": SIX}], [integers("from", 0), constant("none", texts(shape=[0, 3]))])
+
+print("by the reference evaluator:", ", ".join(evaluated))
+lines = [f"{json.dumps(name)}: {json.dumps(cases, ensure_ascii=False)}" for name, cases in expected.items()]
+(FOLDER / "expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
