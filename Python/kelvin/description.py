@@ -34,6 +34,8 @@ class Description:
     inputs: Dict[str, Feature]
     outputs: Dict[str, Feature]
     states: Dict[str, Feature]
+    #: Constants of an ONNX model for which a prediction may give other values.
+    overridable: Dict[str, Feature]
     predicted_feature: Optional[str]
     predicted_probabilities: Optional[str]
     class_labels: List[str]
@@ -70,5 +72,6 @@ def description(document: Dict[str, Any]) -> Description:
         return {row["name"]: _feature(row) for row in rows}
     return Description(
         features(document["inputs"]), features(document["outputs"]), features(document["states"]),
+        features(document["overridable"]),
         document.get("predictedFeatureName"), document.get("predictedProbabilitiesName"), document["classLabels"],
         document["metadata"], document["creatorDefinedMetadata"])

@@ -298,9 +298,10 @@ class Model:
         for name, value in inputs.items():
             if value is None:
                 continue
-            if name not in known:
+            feature = known.get(name) or self.description.overridable.get(name)
+            if feature is None:
                 raise FeatureError(f"the model has no input '{name}'; it takes {', '.join(known) or 'none'}")
-            given.set(name, value, known[name], fit)
+            given.set(name, value, feature, fit)
         return given
 
 

@@ -40,6 +40,8 @@ struct DescriptionDocument: Encodable {
   var inputs: [Feature]
   var outputs: [Feature]
   var states: [Feature]
+  /// Constants for which a prediction may give other values.
+  var overridable: [Feature]
   var predictedFeatureName: String?
   var predictedProbabilitiesName: String?
   /// Texts, or whole numbers in digits.
@@ -51,6 +53,7 @@ struct DescriptionDocument: Encodable {
     inputs = description.inputNames.compactMap { description.inputDescriptionsByName[$0].map(Feature.init) }
     outputs = description.outputNames.compactMap { description.outputDescriptionsByName[$0].map(Feature.init) }
     states = description.stateDescriptionsByName.values.sorted { $0.name < $1.name }.map(Feature.init)
+    overridable = description.overridableDescriptionsByName.values.sorted { $0.name < $1.name }.map(Feature.init)
     predictedFeatureName = description.predictedFeatureName
     predictedProbabilitiesName = description.predictedProbabilitiesName
     classLabels = description.classLabels.map(\.description)
@@ -68,10 +71,10 @@ extension DescriptionDocument.Feature {
     defaultValue = feature.defaultValue
     array = (feature.multiArrayConstraint ?? feature.stateConstraint).map(DescriptionDocument.Array.init)
     picture = feature.imageConstraint.map(DescriptionDocument.Picture.init)
+    if let ranges = feature.sequenceConstraint?.sizeRangeForDimension { array = DescriptionDocument.Array(texts: ranges) }
     elements = (feature.dictionaryConstraint?.keyType ?? feature.sequenceConstraint?.valueType)?.rawValue
   }
 }
-    if let ranges = feature.sequenceConstraint?.sizeRangeForDimension { array = DescriptionDocument.Array(texts: ranges) }
 
 extension DescriptionDocument.Array {
   init(_ constraint: MultiArrayConstraint) {
@@ -80,9 +83,6 @@ extension DescriptionDocument.Array {
     enumeratedShapes = constraint.shapeConstraint.enumeratedShapes
     ranges = constraint.shapeConstraint.sizeRangeForDimension.map { [$0.lowerBound, $0.upperBound] }
   }
-}
-
-extension DescriptionDocument.Picture {
 
   init(texts sizes: [ClosedRange<Int>]) {
     dataType = "string"
@@ -90,6 +90,9 @@ extension DescriptionDocument.Picture {
     enumeratedShapes = []
     ranges = sizes.map { [$0.lowerBound, $0.upperBound] }
   }
+}
+
+extension DescriptionDocument.Picture {
   init(_ constraint: ImageConstraint) {
     width = constraint.pixelsWide
     height = constraint.pixelsHigh

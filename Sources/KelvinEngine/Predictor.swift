@@ -20,6 +20,10 @@ package final class Predictor: Sendable {
   private let specializationLimit: Int
   /// By what grows.
   private let padded = Mutex<[[String: Int]: Predictor]>([:])
+  /// By the constants for which there were other values.
+  private let overriding = Mutex<[Set<String>: Predictor]>([:])
+  /// Each is a model of its own.
+  private static let overridingLimit = 4
 
   /// - Parameters:
   ///   - compiled: the compiled forms of the model's graphs for its usual sizes, as `LoadedModel.compiledGraphs` gives
@@ -76,6 +80,23 @@ package final class Predictor: Sendable {
     }
   }
 
+  /// The same model with constants as inputs; nil where there are no values for any.
+  private func overriding(_ values: DictionaryFeatureProvider) throws(ModelError) -> Predictor? {
+    let names = walk.binding.overridden(values)
+    guard !names.isEmpty else { return nil }
+    return try ModelError.wrapping {
+      try overriding.withLock { known in
+        if let made = known[names] { return made }
+        guard let function = try walk.binding.function.overriding?(names) else { return nil }
+        let model = loaded.overriding(names, function)
+        let made = Predictor(model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit)
+        if known.count >= Self.overridingLimit { known = [:] }
+        known[names] = made
+        return made
+      }
+    }
+  }
+
   /// The input of a padded model that says how many rows count for nothing.
   package static let paddingInput = PaddedSource.slot
 
@@ -99,6 +120,7 @@ package final class Predictor: Sendable {
   ) throws(ModelError) -> FunctionWalk.Result {
     try checkStateless()
     let values = try walk.binding.values(input)
+    if let other = try overriding(values) { return try other.run(values, backings, cancellation) }
     return try answering(cancellation) { cancellation in
       try loaded.outages.outlasting(size: try walk.binding.size(values)) { absence in
         try walk.run(values, backings: backings, cancellation) { graph, types in

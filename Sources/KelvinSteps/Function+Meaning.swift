@@ -51,6 +51,7 @@ extension Function {
   package func relabeled(_ labels: Labels) -> Function {
     guard let known = classification else { return self }
     var result = self
+    if let overriding { result.overriding = { try overriding($0).relabeled(labels) } }
     for (index, part) in parts.enumerated() {
       guard case .host(let step) = part, step.inputs == [known.scores] else { continue }
       switch step {

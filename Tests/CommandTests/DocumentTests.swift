@@ -126,6 +126,37 @@ import Testing
     #expect(first["outputs"]?["classLabel"] == second["outputs"]?["classLabel"])
   }
 
+  @Test func textsInAnArrayAreListsInListsBothWays() throws {
+    let folder = TemporaryFolder()
+    let model = "\(Kelvin.root)/Tests/Vectors/Texts/transposed.onnx"
+    let input = #"x=[["a", "b", "größer"], ["d", "", "f"]]"#
+    let report = try document(["predict", model, "--input", input, "--output-dir", folder.path, "--units", "cpu"])
+    #expect(report["outputs"]?["y"]?["shape"] == .array([.number(3), .number(2)]))
+    let written = String(decoding: TemporaryFolder.read("\(folder.path)/y.json"), as: UTF8.self)
+    let rows = [["a", "d"], ["b", ""], ["größer", "f"]].map { JSONValue.array($0.map { JSONValue.text($0) }) }
+    #expect(try JSONValue(written) == .array(rows))
+    let again = try document(
+      ["predict", model, "--input", "x=\(folder.path)/y.json", "--output-dir", folder.path, "--units", "cpu"])
+    #expect(again["outputs"]?["y"]?["shape"] == .array([.number(2), .number(3)]))
+    let ragged = Kelvin.run("predict", model, "--input", #"x=[["a", "b"], ["c"]]"#, "--output-dir", folder.path)
+    #expect(ragged.status != 0 && ragged.errors.contains("'x'"), "\(ragged)")
+  }
+
+  @Test func constantsThatMayBeGivenAreInspectedAndGiven() throws {
+    let folder = TemporaryFolder()
+    let model = "\(Kelvin.root)/Tests/Vectors/Overrides/affine.onnx"
+    let inspection = try document(["inspect", model])
+    let function = inspection["functions"]?[0]
+    #expect(function?["inputs"]?.array?.count == 1)
+    #expect(function?["overridable"]?.array?.compactMap { $0["name"]?.text }.sorted() == ["offset", "scale", "unused"])
+    #expect(Kelvin.run("inspect", model).output.contains("overridable   "))
+    let x = folder.write(NumPyFile.bytes(shape: [1, 3], float32: { Float($0 + 1) }), "x.npy")
+    let zeros = folder.write(NumPyFile.bytes(shape: [3], float32: { _ in 0 }), "zeros.npy")
+    let inputs = ["--input", "x=\(x)", "--input", "scale=\(zeros)", "--input", "offset=\(zeros)"]
+    _ = try document(["predict", model] + inputs + ["--output-dir", folder.path, "--units", "cpu"])
+    #expect(TemporaryFolder.read("\(folder.path)/y.npy").suffix(12).allSatisfy { $0 == 0 })
+  }
+
   @Test func planHasARecordForEveryNode() throws {
     let plan = try document(["plan", Kelvin.digits, "--units", "cpu,reference"])
     #expect(plan["units"]?.text == "cpu,reference")

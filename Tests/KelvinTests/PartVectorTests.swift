@@ -30,6 +30,10 @@ import Testing
   private static let classicalFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Classical"
   private static let sequenceFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Sequences"
   private static let sequences = fileStems(in: sequenceFolder, endingWith: ".onnx")
+  private static let textFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Texts"
+  private static let texts = fileStems(in: textFolder, endingWith: ".onnx")
+  private static let overrideFolder = "\(SharedFiles.projectRoot)/Tests/Vectors/Overrides"
+  private static let overrides = fileStems(in: overrideFolder, endingWith: ".onnx")
   private static let classicalONNX = fileStems(in: classicalFolder, endingWith: ".onnx")
   private static let classicalCoreML = fileStems(in: classicalFolder, endingWith: ".mlmodel")
 
@@ -136,11 +140,12 @@ import Testing
     #expect(!cases.isEmpty)
     for (number, item) in cases.enumerated() {
       var inputs: [String: FeatureValue] = [:]
+      let description = model.modelDescription
       for (name, value) in item.inputs {
-        inputs[name] = try feature(value, try #require(model.modelDescription.inputDescriptionsByName[name]))
+        let feature = description.inputDescriptionsByName[name] ?? description.overridableDescriptionsByName[name]
+        inputs[name] = try self.feature(value, try #require(feature))
       }
       let outputs = try await model.prediction(from: DictionaryFeatureProvider(dictionary: inputs))
-      let description = model.modelDescription
       for (name, value) in item.outputs {
         try check(outputs[name], value, isDouble: isDouble, "\(file), case \(number), \(name)")
       }
@@ -149,7 +154,66 @@ import Testing
 
   @Test func theVectorsAreThere() {
     #expect(Self.onnx.count == 24 && Self.coreML.count == 4 && Self.sequences.count == 7)
+    #expect(Self.texts.count == 26 && Self.overrides.count == 5)
     #expect(Self.classicalONNX.count == 33 && Self.classicalCoreML.count == 25 && Self.recommendations.count == 6)
+  }
+
+  @Test(arguments: texts) func textsAreMovedAsNumbersAreWithTheirShapes(name: String) async throws {
+    try await check("\(name).onnx", in: Self.textFolder, try Self.cases("expected.json", name, in: Self.textFolder), .cpuOnly)
+  }
+
+  @Test(arguments: overrides) func constantsThatAreInputsTooAreWhatACallerGives(name: String) async throws {
+    try await check(
+      "\(name).onnx", in: Self.overrideFolder, try Self.cases("expected.json", name, in: Self.overrideFolder), .cpuOnly)
+  }
+
+  @Test func constantsThatAreInputsTooAreNoneOfTheInputs() async throws {
+    let file = URL(filePath: "\(Self.overrideFolder)/affine.onnx")
+    let description = try await Model.load(contentsOf: file).modelDescription
+    #expect(description.inputNames == ["x"])
+    #expect(description.overridableDescriptionsByName.keys.sorted() == ["offset", "scale", "unused"])
+    let scale = try #require(description.overridableDescriptionsByName["scale"])
+    #expect(scale.isOptional && scale.multiArrayConstraint?.shape == [3])
+  }
+
+  @Test func constantsOfFilesThatListAllAmongTheInputsStayConstants() async throws {
+    let model = try await Model.load(contentsOf: URL(filePath: "\(Self.overrideFolder)/listed.onnx"))
+    #expect(model.modelDescription.overridableDescriptionsByName.isEmpty)
+    let value = FeatureValue(multiArray: try MultiArray(shape: [3], dataType: .float32))
+    let error = await #expect(throws: ModelError.self) {
+      try await model.prediction(from: DictionaryFeatureProvider(dictionary: ["scale": value]))
+    }
+    #expect(error?.description.contains("the model has no input 'scale'") == true)
+  }
+
+  @Test func anOverrideOfAnotherShapeIsRefusedByName() async throws {
+    let model = try await Model.load(contentsOf: URL(filePath: "\(Self.overrideFolder)/affine.onnx"))
+    let values = [
+      "x": FeatureValue(multiArray: try MultiArray(shape: [2, 3], dataType: .float32)),
+      "scale": FeatureValue(multiArray: try MultiArray(shape: [4], dataType: .float32)),
+    ]
+    let error = await #expect(throws: ModelError.self) {
+      try await model.prediction(from: DictionaryFeatureProvider(dictionary: values))
+    }
+    #expect(error?.description.contains("'scale'") == true, "\(error as Any)")
+  }
+
+  @Test func textsOfAnotherShapeThanTheModelTakesAreRefused() async throws {
+    let model = try await Model.load(contentsOf: URL(filePath: "\(Self.textFolder)/gathered.onnx"))
+    let places = FeatureValue(multiArray: try MultiArray(shape: [1, 2], dataType: .int64))
+    for (count, shape) in [(6, [3, 2]), (6, [1, 2, 3]), (1, [])] {
+      let texts = FeatureSequence(strings: [String](repeating: "a", count: count), shape: shape)
+      let values = ["x": FeatureValue(sequence: texts), "places": places]
+      let error = await #expect(throws: ModelError.self) {
+        try await model.prediction(from: DictionaryFeatureProvider(dictionary: values))
+      }
+      #expect(error?.description.contains("input 'x'") == true, "\(error as Any)")
+    }
+    // In a row they take the shape that the model says.
+    let row = ["x": FeatureValue(sequence: FeatureSequence(strings: Array("abcdef").map(String.init))), "places": places]
+    let outputs = try await model.prediction(from: DictionaryFeatureProvider(dictionary: row))
+    #expect(outputs["y"]?.sequenceValue == FeatureSequence(strings: ["a"]))
+    #expect(outputs["w"]?.sequenceValue?.shape == [2, 2, 2])
   }
 
   @Test(arguments: recommendations)

@@ -58,6 +58,28 @@ class Sessions(unittest.TestCase):
             with self.assertRaisesRegex(kelvin.ParameterError, words):
                 ort.InferenceSession(NETWORK, providers=providers, provider_options=options)
 
+    def test_texts_are_arrays_of_objects_with_their_shape(self):
+        made = ort.InferenceSession(ROOT / "Tests/Vectors/Texts/transposed.onnx", providers=["CPUExecutionProvider"])
+        self.assertEqual([(item.type, item.shape) for item in made.get_inputs()], [("tensor(string)", [None, None])])
+        given = np.array([["a", "b", "größer"], ["d", "", "f"]], object)
+        found, _, flat = made.run(None, {"x": given})
+        self.assertEqual((found.dtype, found.shape, flat.shape), (object, (3, 2), (1, 6)))
+        np.testing.assert_array_equal(found, given.T)
+        np.testing.assert_array_equal(made.run(["y"], {"x": given.astype(str)})[0], given.T)
+
+    def test_initializers_that_are_inputs_too_may_be_given(self):
+        made = ort.InferenceSession(ROOT / "Tests/Vectors/Overrides/affine.onnx", providers=["CPUExecutionProvider"])
+        self.assertEqual([item.name for item in made.get_inputs()], ["x"])
+        overridable = {item.name: (item.type, item.shape) for item in made.get_overridable_initializers()}
+        self.assertEqual(overridable, {"scale": ("tensor(float)", [3]), "offset": ("tensor(float)", [3]), "unused": ("tensor(float)", [2])})
+        x, zeros = np.float32([[1, 2, 3], [4, 5, 6]]), np.zeros(3, np.float32)
+        usual, = made.run(None, {"x": x})
+        np.testing.assert_array_equal(made.run(None, {"x": x, "scale": zeros + 2, "offset": zeros})[0], 2 * x)
+        np.testing.assert_array_equal(made.run(None, {"x": x, "scale": [3, 3, 3], "offset": zeros})[0], 3 * x)
+        np.testing.assert_array_equal(made.run(None, {"x": x})[0], usual)
+        with self.assertRaisesRegex(kelvin.FeatureError, "scale"):
+            made.run(None, {"x": x, "scale": np.zeros(4, np.float32)})
+
     def test_numbers_may_come_in_lists(self):
         made = session()
         expected, = made.run(["probabilities"], {"image": pixels()})

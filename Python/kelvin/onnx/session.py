@@ -353,7 +353,7 @@ class InferenceSession:
             self, inputs: Mapping[str, Any], outputs: Optional[Mapping[str, NDArray]],
             run_options: Optional[RunOptions]) -> Dict[str, Any]:
         cancellation = None if run_options is None else run_options._cancellation
-        known = self._model.inputs
+        known = {**self._model.description.overridable, **self._model.inputs}
         values = {name: _fed(value, known.get(name)) for name, value in inputs.items()}
         result = self._model.predict(values, outputs=outputs, cancellation=cancellation)
         for name, feature in self._model.outputs.items():
@@ -384,8 +384,8 @@ class InferenceSession:
         return [_argument(feature) for feature in self._model.outputs.values()]
 
     def get_overridable_initializers(self) -> List[NodeArg]:
-        """None: an initializer that is an input too is an input with a default."""
-        return []
+        """Constants for which `run` takes other values; the first that does makes the model anew, with them as inputs."""
+        return [_argument(feature) for feature in self._model.description.overridable.values()]
 
     def get_providers(self) -> List[str]:
         return list(self._providers)

@@ -47,7 +47,7 @@ package struct FeatureReader {
   ) throws -> DictionaryFeatureProvider {
     var values: [String: FeatureValue] = [:]
     for input in inputs {
-      guard let feature = function.inputs.first(where: { $0.name == input.name }) else {
+      guard let feature = (function.inputs + function.overridable).first(where: { $0.name == input.name }) else {
         throw ModelError(.featureType, "the model has no input '\(input.name)'; it takes \(list(function.inputs))")
       }
       guard values[input.name] == nil else {

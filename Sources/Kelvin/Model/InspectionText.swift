@@ -31,6 +31,7 @@ struct InspectionText {
         ]
       }
       lines += ["", features("INPUT", function.inputs), "", features("OUTPUT", function.outputs), ""]
+      if let text = overridable(function.overridable) { lines.append(text) }
       if let labels = function.labels { lines.append("class labels  \(labels)") }
       if let parts = function.parts {
         lines.append(
@@ -54,6 +55,16 @@ struct InspectionText {
       }
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// The constants for which other values may be given: all of few, and how many there are.
+  private func overridable(_ rows: [ModelInspection.FeatureRow]) -> String? {
+    guard !rows.isEmpty else { return nil }
+    let shown = isVerbose ? rows[...] : rows.prefix(4)
+    let names = shown.map { "\($0.name.printable) \($0.type)" }.joined(separator: ", ")
+    let rest = rows.count > shown.count ? " and \(rows.count - shown.count) more" : ""
+    return "overridable   \(names)\(rest): constants that inputs of these names override"
+      .paragraph(width: width, hangingIndent: 14)
   }
 
   private func features(_ title: String, _ rows: [ModelInspection.FeatureRow]) -> String {

@@ -21,6 +21,8 @@ package struct ModelInspection: Encodable {
     var name: String
     var inputs: [FeatureRow]
     var outputs: [FeatureRow]
+    /// Constants for which predictions may give other values.
+    var overridable: [FeatureRow]
     /// How many class labels there are, for a classifier.
     var labels: Int?
     /// What runs in turn, where that is more than one graph.
@@ -126,6 +128,7 @@ package struct ModelInspection: Encodable {
       guard let function = program.functions[name] else { return nil }
       var row = FunctionRow(
         name: name, inputs: function.inputs.map(Self.row), outputs: function.outputs.map(Self.row),
+        overridable: function.overridable.map(Self.row),
         labels: function.classification?.labels.count,
         parts: max(function.parts.count, function.graphParts.count) > 1 ? function.parts.map(PartRow.init) : nil,
         operations: program.structure.kinds(of: name), missing: [])

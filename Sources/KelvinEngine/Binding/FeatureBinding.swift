@@ -67,9 +67,18 @@ package struct FeatureBinding: Sendable {
     return DictionaryFeatureProvider(dictionary: values)
   }
 
+  /// The constants for which there are other values.
+  ///
+  /// - Parameter values: as `values` gives them, all of features that the model has.
+  func overridden(_ values: DictionaryFeatureProvider) -> Set<String> {
+    function.overridable.isEmpty ? [] : values.featureNames.subtracting(function.inputs.map(\.name))
+  }
+
   private func checkNames(_ given: Set<String>) throws(ModelError) {
     let names = Set(function.inputs.map(\.name))
-    if let unknown = given.sorted().first(where: { !names.contains($0) }) {
+    let others = given.subtracting(names)
+    guard !others.isEmpty else { return }
+    if let unknown = others.subtracting(function.overridable.map(\.name)).min() {
       throw ModelError(
         .featureType, "the model has no input '\(unknown)'; it has \(names.sorted().joined(separator: ", "))")
     }

@@ -9,7 +9,7 @@ import KelvinRuntime
 /// What all graphs of a loaded model share: the machine, what is kept, what things cost.
 struct LoadSite: Sendable {
   let name: String
-  let key: ContentKey
+  var key: ContentKey
   let function: String
   /// The devices to plan for, which need not be there.
   let inventory: DeviceInventory

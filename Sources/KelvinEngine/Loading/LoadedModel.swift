@@ -26,7 +26,7 @@ package struct LoadedModel: Sendable {
   package let sizeRemarks: [String]
   /// Why a plan of this model is about a machine that is not this one; nil where it is about this one.
   package let whatIf: WhatIf?
-  private let site: LoadSite
+  private var site: LoadSite
 
   /// What the passes did to the shown graph, by the source's names.
   package var changes: [PassChange] { shown.changes }
@@ -216,6 +216,18 @@ package struct LoadedModel: Sendable {
     model.function.inputs.append(Feature(name: PaddedSource.slot, type: .tensor(.int64, [])))
     model.function.parts = [.graph(part)]
     model.graphs = [nil]
+    return model
+  }
+
+  /// The model with some of its overridable constants as inputs. It shares nothing that is computed from constants with this
+  /// one: what is folded or packed from one of them goes by the name of a node, which both have.
+  ///
+  /// - Parameter made: the function that has them.
+  func overriding(_ names: Set<String>, _ made: Function) -> LoadedModel {
+    var model = self
+    model.function = made
+    model.graphs = made.graphParts.map { _ in nil }
+    model.site.key = ContentKey([site.key.description, "overriding"] + names.sorted())
     return model
   }
 

@@ -9,6 +9,8 @@ public struct ModelDescription: Hashable, Sendable {
   public let outputDescriptionsByName: [String: FeatureDescription]
   /// Memory that a stateful model keeps between predictions, by name.
   public let stateDescriptionsByName: [String: FeatureDescription]
+  /// Constants of an ONNX model for which a prediction may give other values, by name: initialisers that are inputs too.
+  public let overridableDescriptionsByName: [String: FeatureDescription]
   /// The inputs in the model's own order.
   public let inputNames: [String]
   /// The outputs in the model's own order.
@@ -40,6 +42,7 @@ public struct ModelDescription: Hashable, Sendable {
     inputDescriptionsByName = describe(function.inputs.filter { !$0.isState })
     stateDescriptionsByName = describe(function.inputs.filter(\.isState))
     outputDescriptionsByName = describe(function.outputs)
+    overridableDescriptionsByName = describe(function.overridable)
     inputNames = function.inputs.filter { !$0.isState }.map(\.name)
     outputNames = function.outputs.map(\.name)
     let classification = function.classification

@@ -27,6 +27,17 @@ struct ONNXFeatures {
     addClassifier(model)
   }
 
+  /// The initialisers that are inputs too, for which a caller may give others since version 4 of the format. Before, all
+  /// were among the inputs.
+  static func overridable(_ model: ONNXModel, file: String) -> [Feature] {
+    guard model.irVersion >= 4 else { return [] }
+    return model.graph.inputs.filter { model.graph.initializers[$0.name] != nil }.compactMap { value in
+      // Of a type that no input has it is a constant.
+      guard let type = try? Self.type(value, isInput: true, file: file) else { return nil }
+      return Feature(name: value.name, type: type, isOptional: true, summary: value.summary)
+    }
+  }
+
   private static func type(
     _ value: ONNXValueInfo, isInput: Bool, file: String
   ) throws(FormatError) -> FeatureKind {

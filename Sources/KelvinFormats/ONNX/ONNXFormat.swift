@@ -23,23 +23,23 @@ package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> Model
 func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatError) -> ModelProgram {
   let file = path.lastPathPart
   guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the file is empty") }
-  var model = try ONNXModel(WireMessage(bytes, file: file))
+  let model = try ONNXModel(WireMessage(bytes, file: file))
   guard !model.usesStandardOperators || (7...28).contains(model.opset) else {
     throw FormatError(
       .unsupported, file: file, "it uses operator set \(model.opset), expected 7 to 28",
       remedy: "convert it with onnx.version_converter")
   }
-  let features = try ONNXFeatures(model, file: file)
   let written = model.graph.nodes
-  model.graph.nodes = try ONNXSpelling.spelledOut(model.graph)
-  try ONNXRanks.declare(in: &model.graph)
-  try model.graph.declareLists()
-  model.narrowTypes = try model.graph.narrowTypes()
-  model.listNames = try model.graph.listNames()
-  let parts = try ONNXParts(model, features, file: file, files: files).parts()
-  let function = try Function(
-    inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }
-  ).checked(file: file)
+  var function = try function(of: model, file: file, files: files)
+  function.overridable = ONNXFeatures.overridable(model, file: file)
+  if !function.overridable.isEmpty {
+    let whole = model
+    function.overriding = { names in
+      var model = whole
+      for name in names { model.graph.initializers[name] = nil }
+      return try KelvinFormats.function(of: model, file: file, files: files)
+    }
+  }
   var metadata = ModelMetadata()
   metadata.summary = model.summary.isEmpty ? model.graph.summary : model.summary
   metadata.author = model.metadata["author"] ?? ""
@@ -58,5 +58,20 @@ func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatErro
     source: ModelSource(
       path: path, format: .onnx, version: model.opset,
       files: [path] + external.sorted().filter(\.staysInside).map(files.path), opened: files.opened))
+}
+
+/// The function that a model's graph is.
+private func function(of model: ONNXModel, file: String, files: ModelFiles) throws(FormatError) -> Function {
+  var model = model
+  let features = try ONNXFeatures(model, file: file)
+  model.graph.nodes = try ONNXSpelling.spelledOut(model.graph)
+  try ONNXRanks.declare(in: &model.graph)
+  try model.graph.declareLists()
+  model.narrowTypes = try model.graph.narrowTypes()
+  model.listNames = try model.graph.listNames()
+  let parts = try ONNXParts(model, features, file: file, files: files).parts()
+  return try Function(
+    inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }
+  ).checked(file: file)
 }
 #endif

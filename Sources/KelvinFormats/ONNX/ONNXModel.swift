@@ -7,6 +7,8 @@ struct ONNXModel {
   var metadata: [String: String] = [:]
   var producer = ""
   var modelVersion = 0
+  /// Of the format of files.
+  var irVersion = 0
   var summary = ""
   var graph = ONNXGraph()
   /// Of the graph's values whose elements have narrow types.
@@ -27,6 +29,7 @@ struct ONNXModel {
     while let field = try reader.next() {
       switch field.number {
       case Fields.producerName: producer = try field.string()
+      case Fields.irVersion: irVersion = try field.integer()
       case Fields.modelVersion: modelVersion = try field.integer()
       case Fields.docString: summary = try field.string()
       case Fields.graph: graph = try ONNXGraph(field.message())
@@ -202,11 +205,11 @@ struct ONNXAttribute {
 
   init(integers: [Int]) { self.integers = integers }
 
+  init(tensor: ONNXTensor) { self.tensor = tensor }
+
   var hasGraphs: Bool { rewritten != nil || !graphs.isEmpty }
 
   /// Its graphs, read.
-  init(tensor: ONNXTensor) { self.tensor = tensor }
-
   func subgraphs() throws(FormatError) -> [ONNXGraph] {
     if let rewritten { return [rewritten] }
     var read: [ONNXGraph] = []

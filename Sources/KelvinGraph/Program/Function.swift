@@ -6,6 +6,11 @@ package struct Function: Sendable {
   package var inputs: [Feature]
   package var outputs: [Feature]
   package var parts: [FunctionPart]
+  /// Constants for which a caller may give other values. They are none of the inputs: without such values they are constants
+  /// in every way.
+  package var overridable: [Feature] = []
+  /// The same function with some of them as inputs.
+  package var overriding: (@Sendable (_ names: Set<String>) throws -> Function)?
 
   package init(inputs: [Feature], outputs: [Feature], parts: [FunctionPart]) {
     self.inputs = inputs
