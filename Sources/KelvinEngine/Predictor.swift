@@ -64,7 +64,8 @@ package final class Predictor: Sendable {
 
   /// What sizes besides the usual ones have cost.
   package var formCounts: FormCounts {
-    padded.withLock { $0.values.reduce(graphs.reduce(FormCounts()) { $0 + $1.formCounts }) { $0 + $1.formCounts } }
+    let others = padded.withLock { Array($0.values) } + overriding.withLock { Array($0.values) }
+    return others.reduce(graphs.reduce(FormCounts()) { $0 + $1.formCounts }) { $0 + $1.formCounts }
   }
 
   /// The same model on inputs before whose rows others may lie that count for nothing; nil where it is not one graph of
