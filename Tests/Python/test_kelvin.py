@@ -73,7 +73,7 @@ class Predictions(unittest.TestCase):
             with self.assertRaisesRegex((kelvin.FeatureError, TypeError, ValueError), words):
                 model.predict({"x": rows})
         branches = kelvin.Model(ROOT / "Tests/Vectors/Texts/branches.onnx", units="cpu")
-        self.assertEqual(branches.predict({"x": [["a"]], "number": np.float32([1])})["word"], "yes")
+        self.assertEqual(branches.predict({"x": [["a"] * 3] * 2, "number": np.float32([1])})["word"], "yes")
 
     def test_a_sequence_is_a_list_of_arrays(self):
         model = kelvin.Model(ROOT / "Tests/Vectors/Sequences/insert.onnx", units="cpu")
