@@ -35,8 +35,9 @@ class Picture:
 
     Args:
         format: `rgb8`, `rgba8`, `bgra8`, `argb8` or `gray8`, of 8 bits a channel; `gray16_half`, `gray32_float`, `rgba16_half`
-            or `rgba32_float`, of 0 to 1; or a frame of video in two planes, `ycbcr601_full` (`420f`), `ycbcr601_video`
-            (`420v`), `ycbcr709_full` or `ycbcr709_video`. All are sRGB, alpha is not premultiplied.
+            or `rgba32_float`, of 0 to 1 (models in `GRAYSCALE_FLOAT16` take grey ones as they are); or a frame of video in two
+            planes, `ycbcr601_full` (`420f`), `ycbcr601_video` (`420v`), `ycbcr709_full` or `ycbcr709_video`. All are sRGB, alpha
+            is not premultiplied.
         planes: arrays, NumPy's or DLPack's, of uint8, float16 or float32 as the format says: height by width, by channels
             besides where there are several. Of video luma, height by width, then chroma, of half of both rounded up, by two
             (blue, red). Rows may lie apart, as in a slice of longer ones; within a row nothing may. They stay as they are

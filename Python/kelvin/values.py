@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from ._library import Array, Path, Picture, encoded, library
+from ._library import Array, Frame, Path, Picture, encoded, library
 from .description import Feature
 from .errors import FeatureError, FileError
 from .pictures import Picture as PictureValue
@@ -198,6 +198,11 @@ class Features:
             except OSError as error:
                 value = opened(value, error)
         mode = getattr(value, "mode", None)
+        if mode == "F":
+            picture = PictureValue("gray32_float", np.asarray(value, np.float32))
+            picture.given(self.handle, key, number)
+            self.lent[name] = picture
+            return None
         if mode is None or not hasattr(value, "tobytes"):
             raise FeatureError(
                 f"feature '{name}': expected a picture (PIL.Image, a path, a file's bytes, or an array of numbers), got "
@@ -305,7 +310,12 @@ class Features:
 
     def _picture(self, key: bytes) -> Any:
         view = Picture()
-        library.features_get_picture(self.handle, key, byref(view))
+        try:
+            library.features_get_picture(self.handle, key, byref(view))
+        except FeatureError:
+            frame = Frame()
+            library.features_get_frame(self.handle, key, byref(frame))
+            return self._half_picture(frame)
         rows = ctypes.string_at(view.data, view.bytes_per_row * view.height)
         channels = {1: 3, 2: 4, 3: 4, 4: 1}[view.format]
         pixels: NDArray = np.frombuffer(rows, np.uint8).reshape(view.height, view.bytes_per_row)
@@ -317,6 +327,16 @@ class Features:
         except ImportError:
             return pixels
         return Image.fromarray(pixels[:, :, 0] if channels == 1 else np.ascontiguousarray(pixels))
+
+    def _half_picture(self, frame: Frame) -> Any:
+        plane = frame.planes[0]
+        rows: NDArray = np.frombuffer(ctypes.string_at(plane.data, plane.bytes_per_row * frame.height), np.float16)
+        pixels = rows.reshape(frame.height, -1)[:, : frame.width].astype(np.float32)
+        try:
+            from PIL import Image
+        except ImportError:
+            return pixels
+        return Image.fromarray(pixels)
 
     def _dictionary(self, key: bytes) -> Dict[Any, float]:
         keys, values = ctypes.POINTER(ctypes.c_char_p)(), ctypes.POINTER(ctypes.c_double)()

@@ -1,5 +1,6 @@
 /// How pixels are stored: sRGB, alpha not premultiplied. Floating-point channels are 0…1, and what lies outside is the nearest
-/// of those.
+/// of those, but for inputs and outputs of models in Core ML's `GRAYSCALE_FLOAT16`: they have a grey picture's numbers as they
+/// are.
 public enum PixelFormat: Hashable, Sendable, CaseIterable {
   /// Red, green, blue, 8 bits each.
   case rgb8

@@ -57,7 +57,7 @@ struct PixelReader {
 
   /// By the bits of IEEE 754's binary16.
   @inline(__always)
-  private static func float(half bits: UInt16) -> Float {
+  fileprivate static func float(half bits: UInt16) -> Float {
     let (exponent, fraction) = (UInt32(bits >> 10 & 31), UInt32(bits & 1023))
     let size: Float =
       switch exponent {
@@ -66,6 +66,25 @@ struct PixelReader {
       default: Float(bitPattern: (exponent + 112) << 23 | fraction << 13)
       }
     return bits >> 15 == 0 ? size : -size
+  }
+}
+
+extension PixelView {
+  /// The numbers of a grey picture in floating point as they are stored, row by row; nil of other formats.
+  package var grayNumbers: [Float]? {
+    guard [.gray16Half, .gray32Float].contains(format) else { return nil }
+    var numbers: [Float] = []
+    numbers.reserveCapacity(width * height)
+    for y in 0..<height {
+      let row = UnsafeRawPointer(base) + y * bytesPerRow
+      for x in 0..<width {
+        numbers.append(
+          format == .gray16Half
+            ? PixelReader.float(half: row.loadUnaligned(fromByteOffset: 2 * x, as: UInt16.self))
+            : row.loadUnaligned(fromByteOffset: 4 * x, as: Float.self))
+      }
+    }
+    return numbers
   }
 }
 

@@ -2,6 +2,7 @@
 import asyncio
 import gc
 import pathlib
+import struct
 import unittest
 from ctypes import byref
 from unittest import mock
@@ -43,6 +44,86 @@ def apart(array):
     wide = np.zeros((array.shape[0], array.shape[1] + 5, *array.shape[2:]), array.dtype)
     wide[:, : array.shape[1]] = array
     return wide[:, : array.shape[1]]
+
+
+def message(*fields):
+    """A protocol buffer message of (number, value): whole numbers, float32 numbers, texts and messages."""
+    def varint(value):
+        return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
+    contents = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            contents += varint(number << 3) + varint(value)
+        elif isinstance(value, float):
+            contents += varint(number << 3 | 5) + struct.pack("<f", value)
+        else:
+            value = value.encode() if isinstance(value, str) else value
+            contents += varint(number << 3 | 2) + varint(len(value)) + value
+    return contents
+
+
+def image(space, *sizes, width=3, height=2):
+    return message((4, message((1, width), (2, height), (3, space), *sizes)))
+
+
+def network(kind, result, *preprocessing, factor=1.0, addend=0.0):
+    """A network of one layer, y = factor · x + addend, whose input `x` is a picture."""
+    layer = message((1, "l"), (2, "x"), (3, "y"), (130, message((5, message((1, factor), (2, addend))))))
+    described = message((1, message((1, "x"), (3, kind))), (10, message((1, "y"), (3, result))))
+    steps = [(2, step) for step in preprocessing]
+    return message((1, 7), (2, described), (500, message((1, layer), *steps, (5, 1), (6, 1))))
+
+
+GRAYSCALE, GRAYSCALE_FLOAT16 = 10, 40
+ARRAY = message((5, message((2, 65568))))
+
+
+class Networks(unittest.TestCase):
+    """Pictures as networks take and give them."""
+
+    def test_numbers_of_float16_enter_as_they_are(self):
+        levels = np.array([[-1.5, 0, 0.25], [1, 300, 1000]], np.float16)
+        model = kelvin.Model(network(image(GRAYSCALE_FLOAT16), ARRAY, factor=2.0, addend=0.5), units="cpu")
+        for name, dtype in (("gray16_half", np.float16), ("gray32_float", np.float32)):
+            result = model.predict({"x": kelvin.Picture(name, levels.astype(dtype))})["y"]
+            np.testing.assert_array_equal(result, (2 * levels.astype(np.float32) + 0.5)[None, None])
+        bytes_of_levels = np.array([[0, 51, 102], [153, 204, 255]], np.uint8)
+        result = model.predict({"x": kelvin.Picture("gray8", bytes_of_levels)})["y"]
+        np.testing.assert_allclose(result, (2 * (bytes_of_levels / 255) + 0.5)[None, None], rtol=1e-6)
+
+    def test_numbers_of_float16_leave_as_they_are(self):
+        levels = np.array([[-1.5, 0, 0.25], [1, 300, 1000]], np.float16)
+        kind = image(GRAYSCALE_FLOAT16)
+        model = kelvin.Model(network(kind, kind, factor=-2.0), units="cpu")
+        result = model.predict({"x": kelvin.Picture("gray16_half", levels)})["y"]
+        np.testing.assert_array_equal(np.asarray(result), -2 * levels.astype(np.float32))
+        try:
+            from PIL import Image
+        except ImportError:
+            self.skipTest("no Pillow")
+        self.assertEqual(result.mode, "F")
+        again = model.predict({"x": Image.fromarray(levels.astype(np.float32))})["y"]
+        np.testing.assert_array_equal(np.asarray(again), -2 * levels.astype(np.float32))
+
+    def test_preprocessing_is_done_in_the_order_of_the_file(self):
+        scaler = message((1, "x"), (10, message((10, 2.0), (30, 1.0))))
+        mean = message((11, message((1, struct.pack("<6f", *range(6))))))
+        levels = np.array([[1, 2, 3], [4, 5, 6]], np.uint8)
+        expected = {"scaler, mean": 2.0 * levels + 1 - np.arange(6).reshape(2, 3),
+                    "mean, scaler": 2.0 * (levels - np.arange(6.0).reshape(2, 3)) + 1, "scaler, scaler": 4.0 * levels + 3}
+        steps = {"scaler": scaler, "mean": mean}
+        for order, values in expected.items():
+            given = network(image(GRAYSCALE), ARRAY, *(steps[name] for name in order.split(", ")))
+            result = kelvin.Model(given, units="cpu").predict({"x": levels})["y"]
+            np.testing.assert_array_equal(result, values[None, None], order)
+
+    def test_a_size_that_is_left_out_is_the_first_or_the_smallest(self):
+        listed = (21, message((1, message((1, 5), (2, 4))), (1, message((1, 3), (2, 2)))))
+        ranged = (31, message((1, message((1, 5), (2, 9))), (2, message((1, 4), (2, 9)))))
+        for sizes in (listed, ranged):
+            model = kelvin.Model(network(image(GRAYSCALE, sizes, width=0, height=0), ARRAY), units="cpu")
+            levels = np.arange(20, dtype=np.uint8).reshape(4, 5)
+            np.testing.assert_array_equal(model.predict({"x": levels})["y"], levels[None, None])
 
 
 class Formats(unittest.TestCase):

@@ -16,11 +16,15 @@ extension FeatureBinding {
             + "the model computes \(tensor.shape)")
       }
       let sizes = tensor.shape.dimensions.suffix(2)
-      let pixels = tensor.floats.withUnsafeBufferPointer { planar in
-        try? PixelBuffer(
-          planar: planar, width: sizes.last ?? image.width, height: sizes.first ?? image.height,
-          order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb)
-      }
+      let (width, height) = (sizes.last ?? image.width, sizes.first ?? image.height)
+      let pixels =
+        image.layout == .grayscaleFloat16
+        ? try? PixelBuffer(
+          width: width, height: height, format: .gray16Half,
+          bytes: tensor.converted(to: .float16).bytes.withUnsafeBytes { [UInt8]($0) })
+        : tensor.floats.withUnsafeBufferPointer { planar in
+          try? PixelBuffer(planar: planar, width: width, height: height, order: image.layout.channelOrder)
+        }
       guard let pixels else {
         throw ModelError(.featureType, "output '\(feature.name)': \(tensor.shape) is too large for a picture, or empty")
       }

@@ -16,19 +16,27 @@ extension FeatureBinding {
     let sampler: ImageSampler
     do throws(ImageError) {
       sampler = ImageSampler(
-        width: image.width, height: image.height, order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb,
+        width: image.width, height: image.height, order: image.layout.channelOrder,
         arrangement: .planar, cropAndScale: picture.cropAndScale ?? .scaleToFill,
         regionOfInterest: picture.regionOfInterest)
+      // Pictures of floating point are 0…1 where others are 0…255.
+      let unit: Float = image.layout == .grayscaleFloat16 ? 1 / 255 : 1
+      let scale = image.scale.map { $0 * unit }
       try picture.pixels.withPixels { (view) throws(ImageError) in
+        if image.layout == .grayscaleFloat16, picture.isTakenAsItIs(image), let numbers = view.grayNumbers {
+          let (scale, bias) = (image.scale[0], image.bias[0])
+          Tensor.store(numbers.map { Double($0 * scale + bias) }, as: image.scalar, in: memory)
+          return
+        }
         if image.scalar == .float32 {
           try sampler.sample(
-            view, orientation: picture.orientation, scale: image.scale, bias: image.bias,
+            view, orientation: picture.orientation, scale: scale, bias: image.bias,
             into: memory.bindMemory(to: Float.self))
         } else {
           let staging = UnsafeMutableBufferPointer<Float>.allocate(capacity: sampler.elementCount)
           defer { staging.deallocate() }
           try sampler.sample(
-            view, orientation: picture.orientation, scale: image.scale, bias: image.bias, into: staging)
+            view, orientation: picture.orientation, scale: scale, bias: image.bias, into: staging)
           Tensor.store(staging.map(Double.init), as: image.scalar, in: memory)
         }
       }
@@ -37,6 +45,12 @@ extension FeatureBinding {
 }
 
 extension FeatureValue.ImageInput {
+  /// Whether its pixels are those of the input, one by one.
+  fileprivate func isTakenAsItIs(_ image: ImageFeature) -> Bool {
+    orientation == .up && regionOfInterest == nil && cropAndScale?.rotates != true
+      && (pixels.width, pixels.height) == (image.width, image.height)
+  }
+
   /// The size at which a model's image input takes the picture: the nearest to that of the picture, or of the part of
   /// it that is wanted, as it is drawn.
   func size(for image: ImageFeature) -> ImageFeature.Size {

@@ -45,6 +45,10 @@ struct OutputBackings: Sendable {
       )
     case (.pixelBuffer(let picture), .image(let image)):
       let size = type.shape.dimensions.suffix(2)
+      guard image.layout != .grayscaleFloat16 else {
+        throw ModelError(
+          .featureType, "output '\(feature.name)': a picture of float16, which no picture backs; take it from the result")
+      }
       let isGray = picture.format == .gray8
       guard image.layout.isPicture(type.shape) else {
         throw ModelError(
@@ -52,9 +56,9 @@ struct OutputBackings: Sendable {
           "output '\(feature.name)': expected a picture [1, \(image.layout.channelCount), height, width], "
             + "the model computes \(type.shape), which no picture backs")
       }
-      guard [picture.height, picture.width] != Array(size) || isGray != (image.layout == .grayscale) else { return }
+      guard [picture.height, picture.width] != Array(size) || isGray != image.layout.isGray else { return }
       (expected, got) = (
-        "a \(image.layout == .grayscale ? "grey" : "colour") picture of \(size.last ?? 0)x\(size.first ?? 0) pixels",
+        "a \(image.layout.isGray ? "grey" : "colour") picture of \(size.last ?? 0)x\(size.first ?? 0) pixels",
         "\(picture.width)x\(picture.height) \(picture.format)"
       )
     case (.multiArray, _): (expected, got) = (FeatureDescription(feature).type.rawValue, "an array")
@@ -84,7 +88,7 @@ struct OutputBackings: Sendable {
     case .pixelBuffer(let picture):
       guard case .image(let image) = feature.type else { return nil }
       let planar = session.withOutput(index) { Tensor(type, Bytes(copying: $0)).floats }
-      picture.write(planar, order: ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb)
+      picture.write(planar, order: image.layout.channelOrder)
       return FeatureValue(.backing(picture))
     }
   }

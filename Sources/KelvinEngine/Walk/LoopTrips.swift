@@ -37,8 +37,8 @@ struct LoopTrips {
       throw loop.refused(
         other.place.whole, "has \(other.count) slices along axis \(other.axis), and '\(first.place.whole)' has \(first.count)")
     }
-    let limit = try loop.limit.map { try loop.number(value($0), of: $0).integers[0] } ?? -1
-    self.limit = scanned.first?.count ?? (limit < 0 ? nil : limit)
+    let limit = try loop.limit.map { max(0, try loop.number(value($0), of: $0).integers[0]) }
+    self.limit = scanned.first?.count ?? limit
     goesOn = try loop.condition.map { try loop.number(value($0), of: $0).doubles[0] != 0 } ?? true
     carried = try loop.carried.map { try value($0.start) }
     rows = loop.rows.map { _ in [] }

@@ -75,7 +75,7 @@ public struct ImageConstraint: Hashable, Sendable {
   init(_ image: ImageFeature) {
     pixelsWide = image.width
     pixelsHigh = image.height
-    channelOrder = ChannelOrder(rawValue: image.layout.rawValue) ?? .rgb
+    channelOrder = image.layout.channelOrder
     sizeConstraint =
       switch image.sizes {
       case .fixed:
@@ -142,4 +142,14 @@ public struct ImageSizeConstraint: Hashable, Sendable {
   public let pixelsHighRange: ClosedRange<Int>
   /// The only sizes there are; empty for ranges.
   public let enumeratedImageSizes: [Size]
+}
+
+extension ImageFeature.ColorLayout {
+  package var channelOrder: ChannelOrder {
+    switch self {
+    case .rgb: .rgb
+    case .bgr: .bgr
+    case .grayscale, .grayscaleFloat16: .grayscale
+    }
+  }
 }

@@ -48,6 +48,12 @@ extension Emitter {
     } catch { throw invalid(error.reason) }
   }
 
+  /// The limit of a loop from a number of trips that the model computes: a negative number makes none, while a negative
+  /// limit would be none.
+  func tripLimit(_ trips: ValueID) throws -> ValueID {
+    try binary(.maximum, trips, constant(integers: [0], .int64, shape: []), step: "limit")
+  }
+
   /// One side of a branch as the formats have it.
   struct Side {
     /// What it needs and Kelvin lacks.

@@ -59,15 +59,26 @@ struct CoreMLImage {
       default: break
       }
     }
+    if width == 0, height == 0 { takeStandard() }
     try check(width, height, message)
     listStandard()
+  }
+
+  /// Of a picture whose usual size is left out: the first that is listed, or the smallest.
+  private mutating func takeStandard() {
+    switch sizes {
+    case .fixed: break
+    case .enumerated(let list): (width, height) = list.first.map { ($0.width, $0.height) } ?? (0, 0)
+    case .ranged(let widths, let heights): (width, height) = (widths.lowerBound, heights.lowerBound)
+    }
   }
 
   /// The layout, nil for a colour space that is not known.
   var layout: ImageFeature.ColorLayout? {
     typealias Space = CoreMLSchema.ImageFeatureType.ColorSpace
     return switch colorSpace {
-    case Space.grayscale, Space.grayscaleFloat16: .grayscale
+    case Space.grayscale: .grayscale
+    case Space.grayscaleFloat16: .grayscaleFloat16
     case Space.rgb: .rgb
     case Space.bgr: .bgr
     default: nil

@@ -32,8 +32,12 @@ package struct GraphBuilder {
 
   package init(evaluator: any ConstantEvaluator) { self.evaluator = evaluator }
 
+  /// An input of the graph that is being written. In a region a name that is taken gets a number.
   package mutating func input(_ name: String, _ type: TensorType) throws(GraphError) -> ValueID {
-    guard valueNames.insert(name).inserted else { throw GraphError("input '\(name)'", "the name is used twice") }
+    let isTaken = valueNames.contains(name)
+    guard !isTaken || depth > 0 else { throw GraphError("input '\(name)'", "the name is used twice") }
+    let name = isTaken ? unique(name, in: \.valueNames) : name
+    valueNames.insert(name)
     let id = graph.addValue(Value(name: name, type: type))
     graph.inputs.append(id)
     return id

@@ -2,8 +2,12 @@
 package struct ImageFeature: Sendable, Hashable {
   package enum ColorLayout: String, Sendable, Hashable {
     case rgb, bgr, grayscale
+    /// One channel of float16, whose numbers enter and leave the graph as they are.
+    case grayscaleFloat16 = "grayscale_float16"
 
-    package var channelCount: Int { self == .grayscale ? 1 : 3 }
+    package var isGray: Bool { self == .grayscale || self == .grayscaleFloat16 }
+
+    package var channelCount: Int { isGray ? 1 : 3 }
 
     /// Whether a tensor holds one picture: its last axes are channels, rows and columns, those before them are 1.
     package func isPicture(_ shape: Shape) -> Bool {
@@ -54,7 +58,7 @@ package struct ImageFeature: Sendable, Hashable {
     self.bias = bias ?? [Float](repeating: 0, count: layout.channelCount)
   }
 
-  package var channels: Int { layout == .grayscale ? 1 : 3 }
+  package var channels: Int { layout.channelCount }
   /// The tensor of a picture of the standard size.
   package var tensorShape: Shape { [1, channels, height, width] }
   package var isFlexible: Bool { sizes != .fixed }

@@ -63,7 +63,7 @@ package struct LoopPart: Sendable {
   }
 
   package let name: String
-  /// The slot with how many trips there are at most, a negative number for any; nil where nothing but `scanned` limits
+  /// The slot with how many trips there are at most, a negative number for none; nil where nothing but `scanned` limits
   /// them.
   package let limit: String?
   /// The slot with whether there is a first trip; nil where there is one.

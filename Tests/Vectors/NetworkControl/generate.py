@@ -296,6 +296,117 @@ def nested(net):
     return expected
 
 
+@case(["y", "k"], [-1, 0, 2])
+def given_fewer_than_none(net):
+    """A number of trips below 0 makes none."""
+    net.scale("v", "x", 1)
+    net.number("k", 5)
+    _, body = net.loop(limit="n")
+    body.add("w", "v", 1)
+    body.copy("v", "w")
+    net.sum("y", "v", "x")
+    return lambda x, n: [2 * x + max(n[0], 0), np.array([5])]
+
+
+@case(["y"], [0, 3])
+def left_behind_a_change(net):
+    """A side changes a tensor and leaves the trip; what follows would have computed it again."""
+    net.scale("v", "x", 1)
+    _, body = net.loop(trips=2)
+    then, _ = body.branch("n")
+    then.add("u", "v", 10)
+    then.copy("v", "u")
+    then.next()
+    body.number("one", 1)
+    body.sum("w", "x", "one")
+    body.copy("v", "w")
+    net.scale("y", "v", 2)
+    return lambda x, n: [2 * (x + 20 if n[0] else x + 1)]
+
+
+@case(["y", "seen"], [0, 1, 3])
+def condition_with_a_loop(net):
+    """The condition's network has a loop, and what it computes is read in the body and behind the loop."""
+    net.number("k", 0)
+    net.scale("v", "x", 1)
+    test, body = net.loop(condition="goes_on")
+    test.number("seen", 0)
+    _, inner = test.loop(limit="n")
+    inner.sum("more", "seen", "k")
+    inner.copy("seen", "more")
+    test.less("goes_on", "seen", 4)
+    test.less("early", "k", 3)
+    test.builder.add_multiply_broadcastable(test.name("both"), ["goes_on", "early"], "again")
+    test.copy("goes_on", "again")
+    body.add("l", "k", 1)
+    body.copy("k", "l")
+    body.greater("late", "seen", 2)
+    then, _ = body.branch("late")
+    then.next()
+    body.sum("w", "v", "seen")
+    body.copy("v", "w")
+    net.sum("y", "v", "k")
+
+    def expected(x, n):
+        v, k = x, 0
+        while True:
+            seen = k * n[0]
+            if not (seen < 4 and k < 3):
+                return [v + k, np.array([seen])]
+            k += 1
+            if seen > 2:
+                continue
+            v = v + seen
+    return expected
+
+
+@case(["y"], [0, 2])
+def read_where_computed(net):
+    """One side alone computes a tensor; it is read where that side was taken."""
+    then, _ = net.branch("n")
+    then.add("v", "x", 1)
+    again, other = net.branch("n")
+    again.scale("u", "v", 3)
+    other.scale("u", "x", -1)
+    net.add("y", "u", 0)
+    return lambda x, n: [3 * (x + 1) if n[0] else -x]
+
+
+@case(["y"], [0, 1, 2, 4])
+def kept_from_a_trip_before(net):
+    """Some trips compute a tensor, later ones and what stands behind the loop read it; a trip may end before it does."""
+    net.number("k", 0)
+    net.scale("y", "x", 0)
+    _, body = net.loop(trips=4)
+    body.add("l", "k", 1)
+    body.copy("k", "l")
+    body.builder.add_equal(body.name("equal"), ["k", "n"], "now")
+    then, _ = body.branch("now")
+    then.add("v", "x", 7)
+    then.next()
+    body.builder.add_greater_than(body.name("past"), ["k", "n"], "past")
+    body.greater("there", "n", 0.5)
+    body.builder.add_multiply_broadcastable(body.name("both"), ["past", "there"], "use")
+    use, _ = body.branch("use")
+    use.sum("more", "y", "v")
+    use.copy("y", "more")
+
+    def expected(x, n):
+        return [(x + 7) * (4 - n[0]) if n[0] else 0 * x]
+    return expected
+
+
+@case(["y"], [0, 2])
+def left_early(net):
+    """A tensor that is read behind a loop, whose only trip may end before it is computed: zeros then."""
+    _, body = net.loop(trips=1)
+    then, _ = body.branch("n")
+    then.next()
+    body.add("w", "x", 1)
+    net.add("y", "w", 0.5)
+    return lambda x, n: [0 * x + 0.5 if n[0] else x + 1.5]
+
+
 REFUSED = []
 
 
@@ -303,14 +414,6 @@ def refused(function):
     """A network that Kelvin does not run."""
     REFUSED.append(function)
     return function
-
-
-@refused
-def one_side_only(net):
-    net.total("t", "x")
-    then, _ = net.branch("t")
-    then.add("v", "x", 1)
-    net.add("y", "v", 0)
 
 
 @refused
@@ -328,17 +431,6 @@ def growing(net):
                                   pad_amounts=[1, 0])
     body.copy("v", "w")
     net.add("y", "v", 0)
-
-
-@refused
-def left_early(net):
-    """A tensor that is read behind a loop, whose only trip may end before it is computed."""
-    net.total("t", "x")
-    _, body = net.loop(trips=1)
-    then, _ = body.branch("t")
-    then.next()
-    body.add("w", "x", 1)
-    net.add("y", "w", 0)
 
 
 def main():

@@ -30,6 +30,7 @@ final class LayerScope {
   private var blobs: [String: Held] = [:]
   private var views: [View: ValueID] = [:]
   private var converted: [Conversion: ValueID] = [:]
+  private var trialsLeft = 64
 
   private struct View: Hashable {
     var id: ValueID
@@ -72,6 +73,13 @@ final class LayerScope {
   func held(_ name: String) throws -> Blob {
     guard let held = blobs[name] else { throw emitter.invalid("reads '\(name)', which nothing before it computes") }
     return Blob(emitter.value(held.blob.id, of: held.depth), held.blob.shape)
+  }
+
+  /// Whether layers may be written once more to find out the types of what they compute: those inside them may want the
+  /// same.
+  func countTrial() -> Bool {
+    trialsLeft -= 1
+    return trialsLeft >= 0
   }
 
   /// Does something with the tensors that are there, behind which they are what they were.

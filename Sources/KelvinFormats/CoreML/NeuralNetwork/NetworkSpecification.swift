@@ -11,7 +11,7 @@ struct NetworkSpecification: Sendable {
   }
 
   var layers: [NetworkLayer] = []
-  /// What is done to an input before the layers see it, by its name; one without a name is for the only image.
+  /// What is done to an input before the layers see it, in order, by its name; what has none is for each image.
   var preprocessing: [(feature: String, step: Preprocessing)] = []
   /// Whether arrays keep their shape, instead of becoming `[Sequence, Batch, Channel, Height, Width]`.
   var keepsArrayShapes = false

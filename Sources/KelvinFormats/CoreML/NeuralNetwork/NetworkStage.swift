@@ -80,28 +80,38 @@ struct NetworkStage: ModelStage {
     let shape = scope.emitter.shape(id)
     var blob: Blob
     if case .image(let image) = feature.type {
-      var input = try scope.emitter.cast(id, to: .float32, step: "float32")
-      if !prescaled.contains(feature.name), let scaling = scaling(of: feature.name, image) {
-        input = try scale(input, scaling, scope)
-      }
+      let input = try scope.emitter.cast(id, to: .float32, step: "float32")
       blob = Blob(input, network.keepsImageRank ? shape : Shape([1] + shape.dimensions))
+      let steps = preprocessing(of: feature.name)
+      for step in prescaled.contains(feature.name) ? steps.dropFirst() : steps[...] {
+        switch step {
+        case .scaler:
+          let scaled = try scale(try scope.planes(blob), Self.scaling(step, image), scope)
+          blob = Blob(scaled, blob.shape)
+        case .meanImage(let mean): blob = try center(blob, mean, scope)
+        }
+      }
+      return blob
     } else if network.keepsArrayShapes {
       blob = Blob(id, shape)
     } else {
       blob = Blob(id, try Self.fiveAxes(shape, feature))
     }
-    for (name, step) in network.preprocessing where name == feature.name || name.isEmpty && feature.isImage {
+    for (name, step) in network.preprocessing where name == feature.name {
       guard case .meanImage(let mean) = step else { continue }
-      let float = try scope.convert(blob, to: .float32)
-      let planes = try scope.planes(float)
-      let sizes = Array(scope.emitter.shape(planes).dimensions.dropFirst())
-      guard mean.count == Shape(sizes).count else {
-        throw scope.emitter.invalid("the mean image has \(mean.count) numbers for \(Shape(sizes))")
-      }
-      let constant = scope.emitter.constant(Weight(Tensor(mean, Shape(sizes))), step: "mean_image")
-      blob = Blob(try scope.emitter.binary(.subtract, planes, constant, step: "centered"), blob.shape)
+      blob = try center(blob, mean, scope)
     }
     return blob
+  }
+
+  private func center(_ blob: Blob, _ mean: [Float], _ scope: LayerScope) throws -> Blob {
+    let planes = try scope.planes(try scope.convert(blob, to: .float32))
+    let sizes = Array(scope.emitter.shape(planes).dimensions.dropFirst())
+    guard mean.count == Shape(sizes).count else {
+      throw scope.emitter.invalid("the mean image has \(mean.count) numbers for \(Shape(sizes))")
+    }
+    let constant = scope.emitter.constant(Weight(Tensor(mean, Shape(sizes))), step: "mean_image")
+    return Blob(try scope.emitter.binary(.subtract, planes, constant, step: "centered"), blob.shape)
   }
 
   private func scale(
@@ -114,17 +124,26 @@ struct NetworkStage: ModelStage {
     return try scope.emitter.binary(.add, scaled, bias, step: "shifted")
   }
 
-  /// The scaler that applies to an image input: a factor and an addend for each channel, in the image's order.
+  /// What is done to an image input, in order.
+  private func preprocessing(of name: String) -> [NetworkSpecification.Preprocessing] {
+    network.preprocessing.filter { $0.feature == name || $0.feature.isEmpty }.map(\.step)
+  }
+
+  /// The scaler that an image input meets first, if one does: a factor and an addend for each channel, in the image's order.
   func scaling(of name: String, _ image: ImageFeature) -> (scale: [Float], bias: [Float])? {
-    for (feature, step) in network.preprocessing where feature == name || feature.isEmpty {
-      guard case .scaler(let scale, let bias, let gray) = step else { continue }
-      return switch image.layout {
-      case .grayscale: ([scale], [gray])
-      case .bgr: ([scale, scale, scale], bias)
-      case .rgb: ([scale, scale, scale], Array(bias.reversed()))
-      }
+    guard let step = preprocessing(of: name).first, case .scaler = step else { return nil }
+    return Self.scaling(step, image)
+  }
+
+  private static func scaling(
+    _ step: NetworkSpecification.Preprocessing, _ image: ImageFeature
+  ) -> (scale: [Float], bias: [Float]) {
+    guard case .scaler(let scale, let bias, let gray) = step else { return ([], []) }
+    return switch image.layout {
+    case .grayscale, .grayscaleFloat16: ([scale], [gray])
+    case .bgr: ([scale, scale, scale], bias)
+    case .rgb: ([scale, scale, scale], Array(bias.reversed()))
     }
-    return nil
   }
 
   /// `[1, 1, C, 1, 1]` or `[1, 1, C, H, W]`, as networks up to specification version 3 see an array, with the lengths of

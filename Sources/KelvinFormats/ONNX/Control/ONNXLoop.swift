@@ -18,7 +18,7 @@ extension ONNXControl {
     }
     let first = try (0..<carriedCount).map { try operation.input(2 + $0) }
     let limit = try operation.optional(0).map {
-      try emitter.reshape(try emitter.cast($0, to: .int64, step: "limit"), [], step: "limit")
+      try emitter.tripLimit(try emitter.reshape(try emitter.cast($0, to: .int64, step: "limit"), [], step: "limit"))
     }
     let given = try operation.optional(1).map { try emitter.flag($0, step: "condition") }
     let start = try given.map { try emitter.number($0).map { $0 != 0 } } ?? true
@@ -134,12 +134,11 @@ extension ONNXNode {
 }
 
 extension Emitter {
-  /// A limit of trips that is no more than `count`. A negative one would be none.
+  /// A limit of trips that is no more than `count`.
   fileprivate func least(_ limit: ValueID?, _ count: Int) throws -> ValueID {
     let bound = constant(integers: [count], .int64, shape: [])
     guard let limit else { return bound }
-    let positive = try binary(.maximum, limit, constant(integers: [0], .int64, shape: []), step: "limit")
-    return try binary(.minimum, positive, bound, step: "limit")
+    return try binary(.minimum, limit, bound, step: "limit")
   }
 }
 #endif

@@ -6,6 +6,8 @@ extension NetworkWriter {
   private struct Path {
     var computed: Set<String>
     var mayLeave: Bool
+    /// What it has computed for sure at its end; nil where it does not come there.
+    var surely: Set<String>?
     var missing = MissingOperations()
     var write: () throws -> End
   }
@@ -26,7 +28,8 @@ extension NetworkWriter {
       NetworkStage.findMissing(in: layers, &missing)
       let broken = layers.mayBreak ? loop?.broken : nil
       return Path(
-        computed: layers.computed.union([broken].compactMap { $0 }), mayLeave: layers.mayLeave, missing: missing
+        computed: layers.computed.union([broken].compactMap { $0 }), mayLeave: layers.mayLeave,
+        surely: layers.effect.onwards, missing: missing
       ) { [writer] in try writer.write(layers[...], readLater: readLater) }
     }
     return try either(condition, paths[0], paths[1], layer, readLater: readLater)
@@ -41,7 +44,7 @@ extension NetworkWriter {
     writer.isNested = true
     let broken = rest.mayBreak ? loop?.broken : nil
     let onwards = Path(
-      computed: rest.computed.union([broken].compactMap { $0 }), mayLeave: rest.mayLeave
+      computed: rest.computed.union([broken].compactMap { $0 }), mayLeave: rest.mayLeave, surely: rest.effect.onwards
     ) { [writer] in try writer.write(rest, readLater: readLater) }
     return try either(
       goesOn, onwards, Path(computed: [], mayLeave: true) { .left }, layer, readLater: readLater)
@@ -55,12 +58,13 @@ extension NetworkWriter {
   ) throws {
     var writer = self
     (writer.isNested, writer.loop) = (true, nil)
-    let first = Path(computed: network.computed.union([name]), mayLeave: false) { [writer] in
+    let surely = (network.effect.onwards ?? []).union([name])
+    let first = Path(computed: network.computed.union([name]), mayLeave: false, surely: surely) { [writer] in
       let end = try writer.write(network[...], readLater: readLater.union([source]))
       scope.redefine(name, try scope.read(source))
       return end
     }
-    let second = Path(computed: [name], mayLeave: false) {
+    let second = Path(computed: [name], mayLeave: false, surely: [name]) {
       scope.redefine(name, number(0))
       return .onwards
     }
@@ -73,6 +77,7 @@ extension NetworkWriter {
     let names = first.computed.union(second.computed).intersection(readLater).sorted()
     let mayLeave = first.mayLeave || second.mayLeave
     guard mayLeave || !names.isEmpty else { return .onwards }
+    try defineFirstValues(of: names, [first, second])
     let isKnown = try emitter.number(condition) != nil
     var ends: [End] = []
     var types: [TensorType]?
@@ -98,6 +103,16 @@ extension NetworkWriter {
     return leaves ? .left : .mayHaveLeft(hasLeft)
   }
 
+  /// Gives zeros to what is not there and not computed on both paths, for where it is read after the other was taken.
+  private func defineFirstValues(of names: [String], _ paths: [Path]) throws {
+    var open = names.filter { name in !scope.has(name) && !paths.allSatisfy { $0.surely?.contains(name) ?? true } }
+    for path in paths where !open.isEmpty {
+      let types = try trial(open) { _ = try path.write() }
+      defineZeros(types)
+      open.removeAll { types[$0] != nil }
+    }
+  }
+
   /// A tensor at the end of a path. Where the path leaves the trip, what follows it in the trip does not read the
   /// tensor.
   private func result(_ name: String, _ end: End, _ type: TensorType?) throws -> ValueID {
@@ -106,7 +121,7 @@ extension NetworkWriter {
       throw emitter.invalid(
         "'\(name)' is read later, and only one of its networks computes it; copy a first value to '\(name)' before it")
     }
-    guard let type, loop?.readLater.contains(name) == false else { throw leftWithout(name) }
+    guard let type, let loop, loop.isTrial || !loop.readLater.contains(name) else { throw leftWithout(name) }
     return emitter.zeros(type, step: "none")
   }
 

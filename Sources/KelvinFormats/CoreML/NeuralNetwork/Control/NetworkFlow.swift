@@ -1,4 +1,20 @@
 #if CoreML
+/// What layers do to the tensors around them, whichever way is taken through the networks inside them.
+struct NetworkEffect {
+  /// The tensors whose values before them may matter to them.
+  var reads: Set<String> = []
+  /// What they have computed for sure when their end is reached; nil where it never is.
+  var onwards: Set<String>? = []
+  /// What they have computed for sure wherever they leave the trip of the loop around; nil where they never do.
+  var leaving: Set<String>?
+
+  /// What is computed for sure on two ways, of which either may not exist.
+  fileprivate static func either(_ first: Set<String>?, _ second: Set<String>?) -> Set<String>? {
+    guard let first, let second else { return first ?? second }
+    return first.intersection(second)
+  }
+}
+
 /// What can be said of layers before they are written.
 extension NetworkLayer {
   fileprivate typealias Layers = NetworkSchema.NeuralNetworkLayer
@@ -8,6 +24,35 @@ extension NetworkLayer {
   var isControl: Bool { Self.controlLayers.contains(number) }
 
   fileprivate var leaves: Bool { number == Layers.loopBreak || number == Layers.loopContinue }
+
+  fileprivate var effect: NetworkEffect {
+    switch number {
+    case _ where leaves: return NetworkEffect(onwards: nil, leaving: [])
+    case Layers.branch:
+      let sides = networks.map(\.effect)
+      return NetworkEffect(
+        reads: sides.reduce(Set(inputs)) { $0.union($1.reads) },
+        onwards: NetworkEffect.either(sides[0].onwards, sides[1].onwards),
+        leaving: NetworkEffect.either(sides[0].leaving, sides[1].leaving))
+    case Layers.loop:
+      let (test, body) = (networks[0].effect, networks[1].effect)
+      let tested = test.onwards ?? []
+      let read = (condition.isEmpty ? body.reads : body.reads.union([condition])).subtracting(tested)
+      let computed = makesATrip ? NetworkEffect.either(body.onwards, body.leaving) ?? [] : []
+      return NetworkEffect(reads: test.reads.union(read).union(inputs), onwards: tested.union(computed))
+    case _ where setting?.unlessThere == true: return NetworkEffect()
+    default: return NetworkEffect(reads: Set(inputs), onwards: Set(outputs))
+    }
+  }
+
+  /// Whether it is a loop whose number of trips is in the file, and not 0.
+  private var makesATrip: Bool {
+    let trips = try? parameters.integer(LayerSchema.LoopLayerParams.maxLoopIterations)
+    return condition.isEmpty && inputs.isEmpty && (trips ?? 0) != 0
+  }
+
+  /// What a loop reads anew in each trip: of what was there before it and of what the trips before computed.
+  var readsOfTrips: Set<String> { networks.reduce(Set()) { $0.union($1.effect.reads) } }
 }
 
 extension BidirectionalCollection<NetworkLayer> {
@@ -37,35 +82,32 @@ extension BidirectionalCollection<NetworkLayer> {
     contains { $0.leaves || $0.number == Layers.branch && $0.networks.allSatisfy { $0.alwaysLeave } }
   }
 
+  var effect: NetworkEffect {
+    var effect = NetworkEffect()
+    var computed: Set<String> = []
+    for layer in self {
+      let next = layer.effect
+      effect.reads.formUnion(next.reads.subtracting(computed))
+      effect.leaving = NetworkEffect.either(effect.leaving, next.leaving.map { $0.union(computed) })
+      guard let onwards = next.onwards else {
+        effect.onwards = nil
+        return effect
+      }
+      computed.formUnion(onwards)
+    }
+    effect.onwards = computed
+    return effect
+  }
+
   /// The tensors whose values before these layers matter to them or to what follows.
   ///
   /// - Parameters:
   ///   - later: what is read behind them.
   ///   - leaving: what is read behind the end of a trip of the loop around.
   func reads(before later: Set<String>, leaving: Set<String>) -> Set<String> {
-    var needed = later
-    for layer in reversed() {
-      switch layer.number {
-      case Layers.loopBreak, Layers.loopContinue: needed = leaving
-      case Layers.branch:
-        let sides = layer.networks.map { $0.reads(before: needed, leaving: leaving) }
-        needed = sides.reduce(Set(layer.inputs)) { $0.union($1) }
-      case Layers.loop: needed.formUnion(layer.readsOfLoop)
-      case _ where layer.setting?.unlessThere == true: continue
-      default:
-        needed.subtract(layer.outputs)
-        needed.formUnion(layer.inputs)
-      }
-    }
-    return needed
-  }
-}
-
-extension NetworkLayer {
-  /// What a loop itself reads, each trip anew: of what was there before it and of what the trip before computed.
-  var readsOfLoop: Set<String> {
-    let condition: Set<String> = self.condition.isEmpty ? [] : [self.condition]
-    return networks.reduce(condition.union(inputs)) { $0.union($1.reads(before: [], leaving: [])) }
+    let effect = effect
+    let onwards = effect.onwards.map { later.subtracting($0) } ?? []
+    return effect.reads.union(onwards).union(effect.leaving.map { leaving.subtracting($0) } ?? [])
   }
 }
 #endif

@@ -14,8 +14,8 @@ struct NetworkWalkedBranch {
   private let decides: String
   private let differs: Bool
 
-  /// Nil of other layers, where a trip of a loop may be left in a side, and where a tensor that is read behind the branch is
-  /// not there behind both sides.
+  /// Nil of other layers, and where a trip of a loop may be left in a side. A tensor that only one side computes, and that
+  /// is read behind the branch, is one 0 where the other is taken.
   init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
     guard layer.number == NetworkSchema.NeuralNetworkLayer.branch, !layer.networks.contains(where: \.mayLeave),
       let condition = layer.inputs.first
@@ -24,10 +24,11 @@ struct NetworkWalkedBranch {
     func side(_ index: Int, _ suffix: String) -> NetworkTensors {
       var side = outer.inside(layer, suffix)
       side.add(layer.networks[index], readLater: Set(results), depth: depth)
+      side.add(
+        results.map { NetworkLayer(setting: $0, to: 0, unlessThere: true, beside: layer) }, readLater: Set(results))
       return side
     }
     var (then, otherwise) = (side(0, ".then"), side(1, ".else"))
-    guard results.allSatisfy({ then.has($0) && otherwise.has($0) }) else { return nil }
     let left = results.map { (before: outer.slot($0), then.leave(.tensor($0)), otherwise.leave(.tensor($0))) }
     differs = left.contains { then.joins($0.before, into: $0.1) != otherwise.joins($0.before, into: $0.2) }
     var start = outer.inside(layer, ".start")

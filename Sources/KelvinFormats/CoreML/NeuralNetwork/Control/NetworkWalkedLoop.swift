@@ -27,11 +27,11 @@ struct NetworkWalkedLoop {
       return nil
     }
     let computed = test.computed.union(layer.networks[1].computed)
-    let atEnd = readLater.union(layer.readsOfLoop).intersection(computed)
+    let atEnd = readLater.union(layer.readsOfTrips).intersection(computed)
     var start = outer.inside(layer, ".start")
     // It is there twice.
     let testDepth = depth + StagedWalk.repeatedDepth - 1
-    start.add(test, readLater: atEnd, depth: testDepth)
+    start.add(test, readLater: atEnd.union([layer.condition]), depth: testDepth)
     let made = computed.intersection(readLater).sorted().map {
       NetworkLayer(setting: $0, to: 0, unlessThere: true, beside: layer)
     }

@@ -14,6 +14,8 @@ struct NetworkWriter {
     let broken: String
     /// What is read behind the end of a trip.
     let readLater: Set<String>
+    /// Whether the body is written to find out types.
+    var isTrial = false
   }
 
   /// How a run of layers ends.
@@ -51,7 +53,10 @@ struct NetworkWriter {
         if layer.number == Layers.loopBreak { scope.redefine(loop.broken, number(1)) }
         return .left
       case Layers.branch:
-        let needed = rest.reads(before: readLater, leaving: loop?.readLater ?? [])
+        let leaving = loop?.readLater ?? []
+        // What follows may compute a tensor again, and is not come to where a side leaves the trip.
+        let needed = rest.reads(before: readLater, leaving: leaving)
+          .union(layer.networks.contains(where: \.mayLeave) ? leaving : [])
         switch try branch(layer, readLater: needed) {
         case .onwards: continue
         case .left: return .left
@@ -93,6 +98,29 @@ struct NetworkWriter {
     let mayReplace = isNested || layer.number == Layers.copy
     for (name, blob) in zip(layer.outputs, results) {
       if mayReplace { scope.redefine(name, blob) } else { try scope.define(name, blob) }
+    }
+  }
+
+  /// The types that tensors have behind some layers, as far as these compute them: what they write is thrown away.
+  ///
+  /// Empty where something cannot be written, which whoever writes it in earnest says, and where too much was tried.
+  func trial(_ names: some Sequence<String>, _ write: () throws -> Void) throws -> [String: TensorType] {
+    guard scope.countTrial() else { return [:] }
+    var types: [String: TensorType] = [:]
+    _ = try? emitter.region(.body) {
+      try scope.inside {
+        try write()
+        for name in names where scope.has(name) { types[name] = emitter.type(try settled(name)) }
+        return []
+      }
+    }
+    return types
+  }
+
+  /// Gives tensors a first value, for where nothing else does before they are read.
+  func defineZeros(_ types: [String: TensorType]) {
+    for (name, type) in types.sorted(by: { $0.key < $1.key }) {
+      scope.redefine(name, Blob(emitter.zeros(type, step: "none"), type.shape))
     }
   }
 
