@@ -8,16 +8,6 @@ enum OperandFormat: Hashable, Sendable {
   /// Four floats of packed weights, which may lie as float16 beside others in float32.
   case packed4
 
-  var byteCount: Int {
-    switch self {
-    case .byte: 1
-    case .half, .short: 2
-    case .float, .wide, .uint: 4
-    case .half4, .uint2: 8
-    case .float4, .wide4, .packed4: 16
-    }
-  }
-
   /// The same of floats that lie as float16.
   var halved: OperandFormat {
     switch self {
@@ -27,21 +17,29 @@ enum OperandFormat: Hashable, Sendable {
     }
   }
 
-  /// The element of a texel buffer.
-  var texel: VkFormat {
+  /// The element of a uniform texel buffer.
+  var texel: (format: VkFormat, byteCount: Int) {
     switch self {
-    case .float, .wide: VK_FORMAT_R32_SFLOAT
-    case .float4, .wide4, .packed4: VK_FORMAT_R32G32B32A32_SFLOAT
-    case .half: VK_FORMAT_R16_SFLOAT
-    case .half4: VK_FORMAT_R16G16B16A16_SFLOAT
-    case .byte: VK_FORMAT_R8_UINT
-    case .short: VK_FORMAT_R16_UINT
-    case .uint: VK_FORMAT_R32_UINT
-    case .uint2: VK_FORMAT_R32G32_UINT
+    case .float, .wide: (VK_FORMAT_R32_SFLOAT, 4)
+    case .float4, .wide4, .packed4: (VK_FORMAT_R32G32B32A32_SFLOAT, 16)
+    case .half: (VK_FORMAT_R16_SFLOAT, 2)
+    case .half4: (VK_FORMAT_R16G16B16A16_SFLOAT, 8)
+    case .byte: (VK_FORMAT_R8_UINT, 1)
+    case .short: (VK_FORMAT_R16_UINT, 2)
+    case .uint: (VK_FORMAT_R32_UINT, 4)
+    case .uint2: (VK_FORMAT_R32G32_UINT, 8)
     }
   }
 
-  /// The number by which a shader that reads storage buffers is told.
+  /// That of a storage texel buffer, whose format a shader has to name: a word or four, which every device reads so.
+  var words: (format: VkFormat, byteCount: Int) {
+    switch self {
+    case .float, .wide, .half, .byte, .short, .uint, .uint2: (VK_FORMAT_R32_UINT, 4)
+    case .float4, .wide4, .packed4, .half4: (VK_FORMAT_R32G32B32A32_UINT, 16)
+    }
+  }
+
+  /// The number by which a shader is told.
   var code: UInt32 {
     switch self {
     case .float, .float4, .wide, .wide4, .packed4, .uint: 0

@@ -12,13 +12,13 @@ final class OperandSets {
 
   private let context: VulkanContext
   private let setLayout: VkDescriptorSetLayout
-  private let operandType: VkDescriptorType
+  private let path: OperandPath
   private var views: [ViewKey: VkBufferView] = [:]
 
   init(_ context: VulkanContext, _ pipelines: VulkanPipelines) {
     self.context = context
     setLayout = pipelines.setLayout
-    operandType = pipelines.operandType
+    path = pipelines.operands
   }
 
   /// The views made so far, which whoever takes them destroys.
@@ -32,7 +32,7 @@ final class OperandSets {
     let sizes = [
       VkDescriptorPoolSize(type: VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptorCount: UInt32(count)),
       VkDescriptorPoolSize(
-        type: operandType, descriptorCount: UInt32(max(operands, count * VulkanPipelines.operandBindings))),
+        type: path.descriptor, descriptorCount: UInt32(max(operands, count * VulkanPipelines.operandBindings))),
     ]
     var pool: VkDescriptorPool?
     let result = sizes.withUnsafeBufferPointer { sizes in
@@ -70,9 +70,8 @@ final class OperandSets {
     // A binding that a shader names must be valid, even where its specialisation never reads it.
     let spare = reads.isEmpty ? 0 : max(0, VulkanPipelines.operandBindings - reads.count)
     let operands = reads + [BoundStorages.Range](repeating: reads.first ?? write, count: spare)
-    let isTexels = operandType == VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
     var texels: [VkBufferView?] = []
-    if isTexels {
+    if path.hasViews {
       for (index, range) in operands.enumerated() {
         texels.append(try view(range, formats[index < formats.count ? index : 0]))
       }
@@ -91,11 +90,10 @@ final class OperandSets {
           binding.dstSet = set
           binding.dstBinding = UInt32(index)
           binding.descriptorCount = 1
-          if index > 0, isTexels {
-            binding.descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+          binding.descriptorType = index > 0 ? path.descriptor : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
+          if index > 0, path.hasViews {
             binding.pTexelBufferView = texels.baseAddress.map { $0 + (index - 1) }
           } else {
-            binding.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
             binding.pBufferInfo = buffers.baseAddress.map { $0 + index }
           }
           writes.append(binding)
@@ -112,7 +110,8 @@ final class OperandSets {
   }
 
   private func view(_ range: BoundStorages.Range, _ format: OperandFormat) throws(DeviceError) -> VkBufferView {
-    let byteCount = TexelSize.view(rounded(range, to: format.byteCount))
+    let texel = path == .images ? format.words : format.texel
+    let byteCount = TexelSize.view(rounded(range, to: texel.byteCount))
     let key = ViewKey(
       buffer: ObjectIdentifier(range.buffer), offset: range.offset, byteCount: byteCount, format: format)
     if let view = views[key] { return view }
@@ -121,7 +120,7 @@ final class OperandSets {
     information.buffer = range.buffer.allocation.buffer
     information.offset = VkDeviceSize(range.offset)
     information.range = VkDeviceSize(byteCount)
-    information.format = format.texel
+    information.format = texel.format
     var view: VkBufferView?
     try context.check(context.vk.vkCreateBufferView!(context.device, &information, nil, &view), "vkCreateBufferView")
     guard let view else { throw context.error(.execution, "vkCreateBufferView", "it gave no view") }

@@ -24,9 +24,15 @@ struct TiledProduct: Sendable {
   /// and all sizes of a model share packed weights.
   private var blocks: Int {
     if phases != nil { return min(registers.blocks, (outputs + 3) / 4) }
-    if groups == 1 { return registers.blocks }
+    if groups == 1 {
+      let half = registers.blocks / 2
+      return half < 4 || padded(by: registers.blocks) <= padded(by: half) ? registers.blocks : half
+    }
     return [registers.blocks, 2].first { outputs / groups % (4 * $0) == 0 } ?? 1
   }
+
+  /// Blocks of output channels when tiles of so many are whole.
+  private func padded(by blocks: Int) -> Int { (outputs + 4 * blocks - 1) / (4 * blocks) * blocks }
 
   /// Positions that an invocation computes: whole groups of them waste what lies beyond the last, small ones read more for
   /// each product.
@@ -122,7 +128,7 @@ struct TiledProduct: Sendable {
     ).inverses(plane[0] * plane[1], plane[1]).activation(epilogue)
     let span = traits.tileGroup * pixels
     // A row's blocks lie side by side: those of a line of the cache are read together.
-    let chunk = layout == .dense && traits.usesShuffles && groupBlocks % 4 == 0 ? 4 : 1
+    let chunk = layout == .dense && groupBlocks % traits.rowChunk == 0 ? traits.rowChunk : 1
     let (columns, z) = target.folded((positions + span - 1) / span)
     var constants = [
       traits.lanes, blocks, pixels, phases == nil && window.isPointwise ? 0 : 1, residual == nil ? 0 : 1,

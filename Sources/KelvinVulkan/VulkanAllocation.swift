@@ -20,7 +20,7 @@ struct VulkanAllocation: @unchecked Sendable {
     information.size = VkDeviceSize(byteCount)
     information.usage = [
       VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT,
-      VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+      VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
     ].reduce(0) { $0 | $1.rawValue }
     var buffer: VkBuffer?
     try context.check(

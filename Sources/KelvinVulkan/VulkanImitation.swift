@@ -17,18 +17,21 @@ package struct VulkanImitation: Hashable, Sendable {
   package var storageLimit: UInt32?
   /// Whether its dot products of bytes, where it has any, seem to be an instruction of the hardware.
   package var acceleratesDotProducts: Bool
+  /// The first number of Mesa's version, where the driver is Mesa's; nil for what it is.
+  package var mesaMajor: Int?
   /// Invocations in a subgroup, as far as kernels and tiles are chosen by it.
   package var subgroupSize: Int?
 
   package init(
     isHardware: Bool = true, memory: Memory? = nil, texelLimit: UInt32? = nil, storageLimit: UInt32? = nil,
-    acceleratesDotProducts: Bool = false, subgroupSize: Int? = nil
+    acceleratesDotProducts: Bool = false, mesaMajor: Int? = nil, subgroupSize: Int? = nil
   ) {
     self.isHardware = isHardware
     self.memory = memory
     self.texelLimit = texelLimit
     self.storageLimit = storageLimit
     self.acceleratesDotProducts = acceleratesDotProducts
+    self.mesaMajor = mesaMajor
     self.subgroupSize = subgroupSize
   }
 }

@@ -8,17 +8,17 @@ import Synchronization
 struct PipelineKey: Hashable, Sendable {
   /// Of `Shaders/variants.txt`.
   var shader: String
-  /// Whether floats lie as float16, and whether operands are texel buffers.
+  /// Whether floats lie as float16.
   var isHalf = false
-  var readsTexels = false
+  var operands = OperandPath.buffers
   var constants: [UInt32]
-  /// The codes of its operands' formats, where it reads storage buffers (`OperandFormat`).
+  /// The codes of its operands' formats, where it is told them (`OperandFormat`).
   var formats: [UInt32] = []
   /// Whether it is dispatched in parts, each beginning at a group of its own.
   var hasBase = false
 
   /// The name of the module.
-  var module: String { shader + (isHalf ? "_half" : "") + (readsTexels ? "_texels" : "") }
+  var module: String { shader + (isHalf ? "_half" : "") + operands.suffix }
 }
 
 /// The pipelines of a device, each made once, and the driver's own cache of them.
@@ -37,8 +37,7 @@ final class VulkanPipelines: @unchecked Sendable {
 
   let setLayout: VkDescriptorSetLayout
   let layout: VkPipelineLayout
-  /// What operands are bound as.
-  let operandType: VkDescriptorType
+  let operands: OperandPath
   private let context: VulkanContext
   private let compilesLate: Bool
   private let state: DeviceLock<State>
@@ -52,13 +51,12 @@ final class VulkanPipelines: @unchecked Sendable {
   init(_ context: VulkanContext, _ traits: VulkanTraits) throws(DeviceError) {
     self.context = context
     compilesLate = traits.compilesLate
-    let operandType =
-      traits.readsTexels ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER
-    self.operandType = operandType
+    operands = traits.operands
     let (vk, device) = (context.vk, context.device)
     let bindings = (0...Self.operandBindings).map { index in
       VkDescriptorSetLayoutBinding(
-        binding: UInt32(index), descriptorType: index == 0 ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : operandType,
+        binding: UInt32(index),
+        descriptorType: index == 0 ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : traits.operands.descriptor,
         descriptorCount: 1, stageFlags: VK_SHADER_STAGE_COMPUTE_BIT.rawValue, pImmutableSamplers: nil)
     }
     var setLayout: VkDescriptorSetLayout?

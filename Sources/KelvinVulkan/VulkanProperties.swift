@@ -16,6 +16,8 @@ struct VulkanProperties: Sendable {
   var limits: VkPhysicalDeviceLimits
   /// Bytes that one allocation may have.
   var largestAllocation: Int
+  /// The first number of Mesa's version, where the driver is Mesa's; `driverVersion` of llvmpipe does not have it.
+  var mesaMajor: Int?
   var subgroupSize: Int
   var hasShuffle: Bool
   /// Whether shaders may have integers of 64 bits.
@@ -75,6 +77,7 @@ struct VulkanProperties: Sendable {
     cacheUUID = withUnsafeBytes(of: basic.pipelineCacheUUID) { Array($0) }
     let named = "\(text(driverNames.driverName)) \(text(driverNames.driverInfo))"
     driver = namesDriver ? named : "driver version \(basic.driverVersion)"
+    mesaMajor = Self.mesaMajor(named)
     limits = basic.limits
     largestAllocation = Int(clamping: maintenance.maxMemoryAllocationSize)
     subgroupSize = Int(subgroup.subgroupSize)
@@ -118,11 +121,18 @@ struct VulkanProperties: Sendable {
     return storage.storageBuffer16BitAccess == VK_TRUE
   }
 
+  private static func mesaMajor(_ driver: String) -> Int? {
+    let words = driver.split(separator: " ")
+    guard let name = words.firstIndex(of: "Mesa"), name + 1 < words.endIndex else { return nil }
+    return words[name + 1].split(separator: ".").first.flatMap { Int($0) }
+  }
+
   private mutating func imitate(_ imitation: VulkanImitation) {
     if imitation.isHardware, type == VK_PHYSICAL_DEVICE_TYPE_CPU { type = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU }
     imitatedMemory = imitation.memory
     limits.maxTexelBufferElements = min(limits.maxTexelBufferElements, imitation.texelLimit ?? .max)
     limits.maxStorageBufferRange = min(limits.maxStorageBufferRange, imitation.storageLimit ?? .max)
+    if mesaMajor != nil { mesaMajor = imitation.mesaMajor ?? mesaMajor }
     subgroupSize = imitation.subgroupSize ?? subgroupSize
     if imitation.acceleratesDotProducts, dotProduct == .present { dotProduct = .accelerated }
   }

@@ -48,7 +48,7 @@ struct VulkanTarget: GPUTarget {
       guard program.formats.contains(.packed4) else { return nil }
       halved.formats = program.formats.map { $0 == .packed4 ? $0.halved : $0 }
     }
-    if !traits.readsTexels { halved.pipeline.formats = halved.formats.map(\.code) }
+    if traits.operands.tellsFormats { halved.pipeline.formats = halved.formats.map(\.code) }
     return halved
   }
 
@@ -58,7 +58,7 @@ struct VulkanTarget: GPUTarget {
     let words = type.count * max(byteCount(type.scalar) / 4, 1)
     let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape, lanes: lanes).count : 0
     if words > traits.texelLimit { return "a texel buffer of \(traits.texelLimit) elements (maxTexelBufferElements)" }
-    let isTexels = isConstant && traits.readsTexels
+    let isTexels = isConstant && traits.operands.hasViews
     guard !isTexels, max(words, blocked) * 4 > traits.byteLimit else { return nil }
     return "a storage buffer of \(traits.byteLimit) bytes (maxStorageBufferRange)"
   }
@@ -77,9 +77,9 @@ struct VulkanTarget: GPUTarget {
     _ parameters: Parameters, groups: [Int]
   ) -> Call<VulkanProgram> {
     let pipeline = PipelineKey(
-      shader: shader, isHalf: isHalf, readsTexels: traits.readsTexels,
+      shader: shader, isHalf: isHalf, operands: traits.operands,
       constants: ([group] + constants).map { UInt32(bitPattern: Int32($0)) },
-      formats: traits.readsTexels ? [] : formats.map(\.code))
+      formats: traits.operands.tellsFormats ? formats.map(\.code) : [])
     return Call(VulkanProgram(pipeline: pipeline, formats: formats), parameters, grid: groups)
   }
 

@@ -25,8 +25,7 @@ struct WinogradTraits: Hashable, Sendable {
 
 /// The choices that depend on the class of a device: tiles, group sizes, which variant of a shader.
 struct VulkanTraits: Hashable, Sendable {
-  /// Whether kernels read their operands as texel buffers, else as storage buffers (`Shaders/operands.glsl`).
-  var readsTexels: Bool
+  var operands: OperandPath
   /// Whether float16 elements lie as such inside a segment, which takes half the memory, else as float32.
   var storesHalves: Bool
   /// The matrices that subgroups multiply of elements that lie so.
@@ -47,6 +46,8 @@ struct VulkanTraits: Hashable, Sendable {
   /// What one invocation computes of a convolution, and of rows times a matrix.
   var convolutionTiles: RegisterTiles
   var rowTiles: RegisterTiles
+  /// Blocks of a row that an invocation reads together.
+  var rowChunk: Int
   /// Bytes that the windows of a convolution with few channels may take side by side, as channels; nil where they are brought
   /// there only if that repeats no input.
   var unfoldedLimit: Int?
@@ -97,12 +98,16 @@ struct VulkanTraits: Hashable, Sendable {
     let texels = Int(properties.limits.maxTexelBufferElements)
     // Drivers for hardware may show a kernel no more storage buffers than the least that the specification allows.
     let hasFewBuffers = Int(properties.limits.maxPerStageDescriptorStorageBuffers) <= VulkanPipelines.operandBindings
-    readsTexels = hasFewBuffers || (isSoftware && texels >= Self.manyTexels)
+    // Mesa's drivers for processors call a function for a vector of a uniform texel buffer. That of 22.3 is compiled sooner
+    // than as many copies in line; that of 25 made networks take 1.6 to 2 times as long as storage texel buffers do.
+    let callsSlowly = properties.mesaMajor.map { $0 >= 24 } ?? false
+    let readsViews = isSoftware && texels >= Self.manyTexels
+    operands = readsViews && callsSlowly ? .images : readsViews || hasFewBuffers ? .texels : .buffers
     usesShuffles =
-      readsTexels && isSoftware && properties.hasShuffle && properties.hasInt64 && [4, 8, 16].contains(lanes)
+      isSoftware && operands.hasViews && properties.hasShuffle && properties.hasInt64 && [4, 8, 16].contains(lanes)
     // Hardware converts as it loads; llvmpipe took 1.4 to 2 times as long for MobileNetV2.
     storesHalves = properties.stores16Bits && !isSoftware
-    cooperativeMatrix = storesHalves && !readsTexels ? properties.cooperativeMatrix : nil
+    cooperativeMatrix = storesHalves && operands == .buffers ? properties.cooperativeMatrix : nil
     compilesLate = isSoftware
     // With permutations, products of codes took 1.1 to 3 times as long on llvmpipe as expanded ones, and up to 7 times
     // where codes were places in a table.
@@ -118,6 +123,8 @@ struct VulkanTraits: Hashable, Sendable {
     // a multiply-add of a register two, so that large tiles pay although their sums do not fit the registers.
     convolutionTiles = RegisterTiles(pixels: isSoftware ? 4...4 : 2...2, blocks: usesShuffles ? 4 : 2)
     rowTiles = usesShuffles ? RegisterTiles(pixels: 4...7, blocks: 4) : convolutionTiles
+    // A line of the cache; what is read in line is compiled as often as it is read.
+    rowChunk = !usesShuffles ? 1 : operands == .images ? 2 : 4
     unfoldedLimit = usesShuffles ? 32 << 20 : nil
     // Small tiles fill a card where results are few, large ones read less for each product.
     let shapes =
@@ -142,7 +149,7 @@ struct VulkanTraits: Hashable, Sendable {
     iterationLimit = properties.driver.hasPrefix("llvmpipe") ? 65_535 : Int.max
     let counts = properties.limits.maxComputeWorkGroupCount
     groupLimit = Int(min(counts.0, counts.1, counts.2))
-    texelLimit = readsTexels ? texels - TexelSize.spare / 4 : Int.max
+    texelLimit = operands.hasViews ? texels - TexelSize.spare / 4 : Int.max
     allocationLimit = properties.largestAllocation
     byteLimit = min(Int(properties.limits.maxStorageBufferRange), 1 << 31 - 1)
   }

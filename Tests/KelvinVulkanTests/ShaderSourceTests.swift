@@ -39,6 +39,7 @@ struct ShaderSourceTests {
     let names = rows.flatMap { row in
       (row.contains { ["-DSHUFFLE", "-DBOUNDED"].contains($0) } ? [] : [row[0]])
         + (row.contains("-DCOOPERATIVE") ? [] : ["\(row[0])_texels"])
+        + (row.contains("-DHALF") ? [] : ["\(row[0])_images"])
     }
     var count = 0
     let modules = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)

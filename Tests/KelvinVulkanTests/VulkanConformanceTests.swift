@@ -10,12 +10,13 @@ let watches = VulkanDevice.discover(options: VulkanOptions(validates: true)).con
 let listings = VulkanDevice.discover(options: VulkanOptions(validates: watches))
 let present = listings.compactMap { $0.device as? VulkanDevice }
 /// The same devices taken for others: with the kernels that hardware gets; a card that the host does not see into, with the
-/// least that the specification asks for; a driver whose memory is slow to read and whose texels are few.
+/// least that the specification asks for; a driver whose memory is slow to read and whose texels are few; a newer Mesa's.
 let imitations = [
   VulkanImitation(),
   VulkanImitation(
     memory: .unmappable, texelLimit: 1 << 16, storageLimit: 1 << 27, acceleratesDotProducts: true, subgroupSize: 64),
   VulkanImitation(isHardware: false, memory: .uncached, texelLimit: 1 << 16, subgroupSize: 4),
+  VulkanImitation(isHardware: false, mesaMajor: 25),
 ]
 let imitated = imitations.flatMap(devices(imitating:))
 /// Those taken for hardware.
