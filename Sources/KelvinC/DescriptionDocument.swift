@@ -71,7 +71,9 @@ extension DescriptionDocument.Feature {
     defaultValue = feature.defaultValue
     array = (feature.multiArrayConstraint ?? feature.stateConstraint).map(DescriptionDocument.Array.init)
     picture = feature.imageConstraint.map(DescriptionDocument.Picture.init)
-    if let ranges = feature.sequenceConstraint?.sizeRangeForDimension { array = DescriptionDocument.Array(texts: ranges) }
+    if let ranges = feature.sequenceConstraint?.sizeRangeForDimension {
+      array = DescriptionDocument.Array(texts: ranges)
+    }
     elements = (feature.dictionaryConstraint?.keyType ?? feature.sequenceConstraint?.valueType)?.rawValue
   }
 }

@@ -122,7 +122,8 @@ private struct ChromaMatrix {
     let (cb, cr) = (blue &- 128, red &- 128)
     func byte(_ value: Int) -> Int { min(max(value >> 16, 0), 255) }
     return (
-      byte(level &+ redOfRed &* cr), byte(level &- greenOfRed &* cr &- greenOfBlue &* cb), byte(level &+ blueOfBlue &* cb)
+      byte(level &+ redOfRed &* cr), byte(level &- greenOfRed &* cr &- greenOfBlue &* cb),
+      byte(level &+ blueOfBlue &* cb)
     )
   }
 }

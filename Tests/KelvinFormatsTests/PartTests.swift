@@ -101,14 +101,16 @@ import Testing
       file.input("condition", [], type: 9)
     }
     file.node(
-      "If", ["condition"], ["y"], ["then_branch": .graph(side("StringConcat")), "else_branch": .graph(side("Identity"))])
+      "If", ["condition"], ["y"],
+      ["then_branch": .graph(side("StringConcat")), "else_branch": .graph(side("Identity"))])
     file.output("y", [2], type: 8)
     return file
   }
 
   @Test func whatASubGraphDoesToTextsBesidesMovingThemIsRefusedWhereItIsRun() throws {
     func graphs(_ file: ONNXFile) throws -> [Function.BuiltGraph] {
-      try readONNX(Bytes(file.bytes), path: "branch.onnx").main.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator())
+      try readONNX(Bytes(file.bytes), path: "branch.onnx").main.builtGraphs(
+        shapes: [:], evaluator: ReferenceEvaluator())
     }
     #expect(try graphs(branch(isTaken: false, isKnown: true)).count == 1)
     #expect(try graphs(branch(isTaken: true, isKnown: false)).count == 1)

@@ -159,7 +159,8 @@ import Testing
   }
 
   @Test(arguments: texts) func textsAreMovedAsNumbersAreWithTheirShapes(name: String) async throws {
-    try await check("\(name).onnx", in: Self.textFolder, try Self.cases("expected.json", name, in: Self.textFolder), .cpuOnly)
+    try await check(
+      "\(name).onnx", in: Self.textFolder, try Self.cases("expected.json", name, in: Self.textFolder), .cpuOnly)
   }
 
   @Test(arguments: overrides) func constantsThatAreInputsTooAreWhatACallerGives(name: String) async throws {
@@ -210,7 +211,9 @@ import Testing
       #expect(error?.description.contains("input 'x'") == true, "\(error as Any)")
     }
     // In a row they take the shape that the model says.
-    let row = ["x": FeatureValue(sequence: FeatureSequence(strings: Array("abcdef").map(String.init))), "places": places]
+    let row = [
+      "x": FeatureValue(sequence: FeatureSequence(strings: Array("abcdef").map(String.init))), "places": places,
+    ]
     let outputs = try await model.prediction(from: DictionaryFeatureProvider(dictionary: row))
     #expect(outputs["y"]?.sequenceValue == FeatureSequence(strings: ["a"]))
     #expect(outputs["w"]?.sequenceValue?.shape == [2, 2, 2])

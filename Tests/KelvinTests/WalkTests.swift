@@ -172,7 +172,9 @@ import Testing
 
   @Test func onlyTheSideOfABranchThatIsTakenIsRun() throws {
     #expect(try predict(branch(), start: [1, 2], limit: [1])["chosen"]?.multiArrayValue?.doubles == [1, 2])
-    #expect { try predict(branch(), start: [1], limit: [0]) } throws: { "\($0)".contains("passing of 'start': was run") }
+    #expect { try predict(branch(), start: [1], limit: [0]) } throws: {
+      "\($0)".contains("passing of 'start': was run")
+    }
     #expect { try predict(branch(), start: [1], limit: [1, 0]) } throws: {
       "\($0)".contains("branch 'either'") && "\($0)".contains("expected one number, which says which side is taken")
     }
@@ -223,7 +225,8 @@ import Testing
     let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
     let loop = LoopPart(
       name: "endless", limit: nil, condition: nil, trip: nil, tripShape: [], goesOn: nil,
-      carried: [LoopPart.Carried(start: "start", given: "before", left: "after", result: "last")], rows: [], captured: [],
+      carried: [LoopPart.Carried(start: "start", given: "before", left: "after", result: "last")], rows: [],
+      captured: [],
       body: [graph("double", "before", "after", .relu)])
     let endless = Function(
       inputs: [Feature(name: "start", type: any)], outputs: [Feature(name: "last", type: any)],

@@ -47,7 +47,8 @@ struct OutputBackings: Sendable {
       let size = type.shape.dimensions.suffix(2)
       guard image.layout != .grayscaleFloat16 else {
         throw ModelError(
-          .featureType, "output '\(feature.name)': a picture of float16, which no picture backs; take it from the result")
+          .featureType,
+          "output '\(feature.name)': a picture of float16, which no picture backs; take it from the result")
       }
       let isGray = picture.format == .gray8
       guard image.layout.isPicture(type.shape) else {

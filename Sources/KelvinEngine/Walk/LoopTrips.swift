@@ -35,7 +35,8 @@ struct LoopTrips {
     scanned = try loop.scanned.map { try loop.scanned($0, value($0.whole)) }
     if let first = scanned.first, let other = scanned.first(where: { $0.count != first.count }) {
       throw loop.refused(
-        other.place.whole, "has \(other.count) slices along axis \(other.axis), and '\(first.place.whole)' has \(first.count)")
+        other.place.whole,
+        "has \(other.count) slices along axis \(other.axis), and '\(first.place.whole)' has \(first.count)")
     }
     let limit = try loop.limit.map { max(0, try loop.number(value($0), of: $0).integers[0]) }
     self.limit = scanned.first?.count ?? limit

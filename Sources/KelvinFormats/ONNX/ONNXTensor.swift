@@ -129,7 +129,8 @@ struct ONNXTensor {
     guard elementType == Fields.DataType.string else { return nil }
     guard places == nil else {
       throw FormatError(
-        .unsupported, file: message.file, place: "tensor '\(name)'", offset: message.offset, "it is a sparse one of texts")
+        .unsupported, file: message.file, place: "tensor '\(name)'", offset: message.offset,
+        "it is a sparse one of texts")
     }
     var dimensions: [Int] = []
     var texts: [String] = []

@@ -28,7 +28,8 @@ package struct TextPlaces: HostStep {
 
   /// - Precondition: there are as many slots as sources; a beginning that is known starts with an empty text.
   package init(
-    after beginning: StepOperand<TextTensor> = .constant(Self.empty), of sources: [StepOperand<TextTensor>], order: Order,
+    after beginning: StepOperand<TextTensor> = .constant(Self.empty), of sources: [StepOperand<TextTensor>],
+    order: Order,
     list: String, places: [String]
   ) {
     precondition(sources.count == places.count)

@@ -81,8 +81,8 @@ struct ONNXMovedTexts {
     let isMoved = node.inputs.contains { moved[$0] != nil } && ONNXNode.movesTexts[node.qualifiedKind] != nil
     if !isMoved {
       let seen = ONNXHostNode(
-        node: node, file: parts.file, hostNames: hostNames, texts: constants, initializers: parts.model.graph.initializers,
-        narrowTypes: parts.model.narrowTypes, files: parts.files)
+        node: node, file: parts.file, hostNames: hostNames, texts: constants,
+        initializers: parts.model.graph.initializers, narrowTypes: parts.model.narrowTypes, files: parts.files)
       if let outputs = try ONNXHostMapper.byName[node.qualifiedKind]?.map(seen) {
         readBack.formUnion(outputs.flatMap(\.step.inputs).filter { moved[$0] != nil })
         for name in outputs.flatMap(\.step.inputs) { give(name, beside: node) }
@@ -154,9 +154,10 @@ struct ONNXMovedTexts {
     for level in Set(levels.keys).union(sources.keys).sorted() {
       if let names = sources[level] {
         let step = TextPlaces(
-          after: beginning, of: names.map { .slot($0) }, order: order, list: "#texts\(level)", places: names.map(Self.slot))
-        ordered.append(
-          Item(node: ONNXNode(kind: "", inputs: [], outputs: step.outputs, at: items[0].node), steps: [step], level: level))
+          after: beginning, of: names.map { .slot($0) }, order: order, list: "#texts\(level)",
+          places: names.map(Self.slot))
+        let stand = ONNXNode(kind: "", inputs: [], outputs: step.outputs, at: items[0].node)
+        ordered.append(Item(node: stand, steps: [step], level: level))
         beginning = .slot(step.list)
       }
       for item in levels[level] ?? [] {
@@ -227,30 +228,27 @@ extension ONNXMovedTexts {
       return (node, [0])
     default: break
     }
-    var texts: [Int: String] = [:]
-    for (index, name) in node.inputs.enumerated() { texts[index] = try peek(name, scopes) ? name : nil }
+    let texts = node.inputs.indices.filter { peek(node.inputs[$0], scopes) }
     guard !texts.isEmpty else { return nil }
-    guard let moves = ONNXNode.movesTexts[kind], moves.takes(node),
-      Set(texts.keys).isSubset(of: moves.operands(node))
-    else {
+    guard let moves = ONNXNode.movesTexts[kind], moves.takes(node), moves.operands(node).isSuperset(of: texts) else {
       guard !scopes.isEmpty else { return nil }
       // No operator is called so: a sub-graph that is run is refused by its name.
       node.kind += " of texts in a sub-graph"
-      for (index, name) in texts { node.inputs[index] = try place(name, scopes) ?? name }
+      for index in texts { node.inputs[index] = try place(node.inputs[index], scopes) ?? node.inputs[index] }
       return (node, [])
     }
-    if let number = moves.operands(node).sorted().first(where: { texts[$0] == nil && !node.inputs[$0].isEmpty }) {
+    if let number = moves.operands(node).sorted().first(where: { !texts.contains($0) && !node.inputs[$0].isEmpty }) {
       throw FormatError(
         .malformed, file: parts.file, place: "\(node.kind) '\(node.name)'", offset: node.offset,
         "'\(node.inputs[number])' is a tensor of numbers beside texts")
     }
-    for (index, name) in texts { node.inputs[index] = try place(name, scopes) ?? name }
+    for index in texts { node.inputs[index] = try place(node.inputs[index], scopes) ?? node.inputs[index] }
     if moves.compares { order = .distinct }
     return (node, moves.givesTexts ? Array(node.outputs.indices) : [])
   }
 
   /// Whether a name is one of texts, of which nothing needs places yet.
-  private func peek(_ name: String, _ scopes: [Names]) throws(FormatError) -> Bool {
+  private func peek(_ name: String, _ scopes: [Names]) -> Bool {
     for scope in scopes.reversed() where scope.all.contains(name) { return scope.texts.contains(name) }
     return isText(name)
   }
@@ -278,9 +276,9 @@ extension ONNXMovedTexts {
     guard let body = try node.attributes["body"]?.subgraphs().first else { return nil }
     var node = node
     var given: Set<Int> = []
-    for (index, name) in node.inputs.enumerated() where try peek(name, scopes) { given.insert(index) }
+    for (index, name) in node.inputs.enumerated() where peek(name, scopes) { given.insert(index) }
     guard let inner = try inside(body, given, scopes) else { return nil }
-    for index in given { node.inputs[index] = try place(node.inputs[index], scopes) ?? "" }
+    for index in given.sorted() { node.inputs[index] = try place(node.inputs[index], scopes) ?? "" }
     node.attributes["body"]?.rewritten = inner.graph
     // The first output of a loop's body says whether there is another trip.
     let texts = inner.texts.map { node.qualifiedKind == "Loop" ? $0 - 1 : $0 }
@@ -301,7 +299,7 @@ extension ONNXMovedTexts {
       names.texts.insert(graph.inputs[index].name)
       graph.inputs[index].takePlaces()
     }
-    for (name, tensor) in graph.initializers {
+    for (name, tensor) in graph.initializers.sorted(by: { $0.key < $1.key }) {
       guard let texts = try tensor.texts() else { continue }
       graph.initializers[name] = places(of: texts, named: name)
       names.texts.insert(name)
@@ -357,10 +355,10 @@ extension ONNXNode {
   fileprivate static let movesTexts: [String: Moves] = {
     var moves: [String: Moves] = [:]
     for kind in [
-      "CenterCropPad", "ConcatFromSequence", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND",
-      "Identity", "Optional", "OptionalGetElement", "Reshape", "ReverseSequence", "SequenceAt", "SequenceErase", "Slice",
-      "SpaceToDepth", "Split", "SplitToSequence", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
-      "com.microsoft.ExpandDims", "com.microsoft.GatherND",
+      "CenterCropPad", "ConcatFromSequence", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements",
+      "GatherND", "Identity", "Optional", "OptionalGetElement", "Reshape", "ReverseSequence", "SequenceAt",
+      "SequenceErase", "Slice", "SpaceToDepth", "Split", "SplitToSequence", "Squeeze", "Tile", "Transpose", "Trilu",
+      "Unsqueeze", "com.microsoft.ExpandDims", "com.microsoft.GatherND",
     ] { moves[kind] = Moves(places: [0]) }
     for kind in ["SequenceInsert", "TensorScatter"] { moves[kind] = Moves(places: [0, 1]) }
     for kind in ["Pad", "Scatter", "ScatterElements", "ScatterND"] { moves[kind] = Moves(places: [0, 2]) }

@@ -45,7 +45,11 @@ struct ONNXParts {
     var ordered: [PartOrder.Item] = []
     for item in items {
       let reads: [String]
-      if let steps = item.steps { reads = steps.flatMap(\.inputs) } else { reads = try item.node.staged().uses.map(\.name) }
+      if let steps = item.steps {
+        reads = steps.flatMap(\.inputs)
+      } else {
+        reads = try item.node.staged().uses.map(\.name)
+      }
       ordered.append(PartOrder.Item(isHost: item.steps != nil, reads: reads, writes: item.node.outputs))
     }
     let order = PartOrder(ordered)

@@ -74,7 +74,8 @@ extension ONNXHostMapper {
     case let action: throw node.malformed("its case_change_action is '\(action)', expected NONE, LOWER or UPPER")
     }
     let step = TextNormalizer(
-      without: node.strings("stopwords"), distinguishesCase: node.node.attributes["is_case_sensitive"]?.integer ?? 0 != 0,
+      without: node.strings("stopwords"),
+      distinguishesCase: node.node.attributes["is_case_sensitive"]?.integer ?? 0 != 0,
       letters: letters, input: try node.input(0), output: try node.output())
     return [Output(step: step, isHostValue: true)]
   }
@@ -90,7 +91,9 @@ extension ONNXHostMapper {
     let separators = node.strings("separators")
     let rule: TextTokens.Rule
     if let expression = node.node.attributes["tokenexp"]?.text, !expression.isEmpty {
-      guard separators.isEmpty else { throw node.malformed("it has both tokenexp and separators, expected one of them") }
+      guard separators.isEmpty else {
+        throw node.malformed("it has both tokenexp and separators, expected one of them")
+      }
       rule = .matches(try node.expression(expression))
     } else {
       guard !separators.isEmpty else { throw node.malformed("it has neither tokenexp nor separators") }
@@ -110,7 +113,8 @@ extension ONNXHostMapper {
       throw node.malformed("it has no pool")
     }
     guard let least = attributes["min_gram_length"]?.integer, let most = attributes["max_gram_length"]?.integer,
-      let skips = attributes["max_skip_count"]?.integer, (1...1 << 16).contains(least), (least...1 << 16).contains(most),
+      let skips = attributes["max_skip_count"]?.integer, (1...1 << 16).contains(least),
+      (least...1 << 16).contains(most),
       (0...1 << 20).contains(skips)
     else {
       throw node.malformed("expected 1 ≤ min_gram_length ≤ max_gram_length ≤ 65536 and max_skip_count from 0 to 2^20")

@@ -73,7 +73,8 @@ extension NetworkWriter {
     let (test, body) = (layer.networks[0], layer.networks[1])
     let (tested, trip) = (test.effect.onwards ?? [], body.effect)
     let reads = layer.readsOfTrips
-    let open = test.computed.union(body.computed).intersection(reads.union(readLater)).subtracting(tested).filter { name in
+    let open = test.computed.union(body.computed).intersection(reads.union(readLater)).subtracting(tested).filter {
+      name in
       let isSure = [trip.onwards, trip.leaving].allSatisfy { $0?.contains(name) ?? true }
       return !scope.has(name) && (reads.contains(name) || !isSure)
     }
