@@ -24,15 +24,9 @@ struct TiledProduct: Sendable {
   /// and all sizes of a model share packed weights.
   private var blocks: Int {
     if phases != nil { return min(registers.blocks, (outputs + 3) / 4) }
-    if groups == 1 {
-      let half = registers.blocks / 2
-      return half < 4 || padded(by: registers.blocks) <= padded(by: half) ? registers.blocks : half
-    }
+    if groups == 1 { return registers.blocks }
     return [registers.blocks, 2].first { outputs / groups % (4 * $0) == 0 } ?? 1
   }
-
-  /// Blocks of output channels when tiles of so many are whole.
-  private func padded(by blocks: Int) -> Int { (outputs + 4 * blocks - 1) / (4 * blocks) * blocks }
 
   /// Positions that an invocation computes: whole groups of them waste what lies beyond the last, small ones read more for
   /// each product.

@@ -25,6 +25,7 @@ struct WinogradTraits: Hashable, Sendable {
 
 /// The choices that depend on the class of a device: tiles, group sizes, which variant of a shader.
 struct VulkanTraits: Hashable, Sendable {
+  /// How kernels' operands are bound.
   var operands: OperandPath
   /// Whether float16 elements lie as such inside a segment, which takes half the memory, else as float32.
   var storesHalves: Bool

@@ -1,5 +1,7 @@
-/// Texts, numbers, dictionaries or arrays in a row, all of one kind, or texts in an array. Core ML calls it `MLSequence`; Swift has a `Sequence` of
-/// its own.
+import KelvinGraph
+
+/// Texts, numbers, dictionaries or arrays in a row, all of one kind, or texts in an array. Core ML calls it `MLSequence`;
+/// Swift has a `Sequence` of its own.
 public struct FeatureSequence: Hashable, Sendable {
   private enum Storage: Hashable, Sendable {
     case strings([String], shape: [Int])
@@ -25,16 +27,12 @@ public struct FeatureSequence: Hashable, Sendable {
     storage = .strings(strings, shape: shape)
   }
 
-  /// How many elements a shape has; nil of none.
+  /// How many elements an array of these sizes has; nil where there is none of them.
   package static func count(of shape: [Int]) -> Int? {
-    var count = 1
-    for size in shape {
-      let (product, overflows) = count.multipliedReportingOverflow(by: size)
-      guard size >= 0, !overflows else { return nil }
-      count = product
-    }
-    return count
+    let shape = Shape(shape)
+    return shape.isAddressable ? shape.count : nil
   }
+
   /// A sequence of numbers.
   public init(int64s: [Int64]) { storage = .integers(int64s) }
 

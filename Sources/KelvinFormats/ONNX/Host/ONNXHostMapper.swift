@@ -36,11 +36,9 @@ struct ONNXHostMapper: OperationMapper {
   static let all: [ONNXHostMapper] =
     texts + [
       .arrayFeatureExtractor, .bitCast, .castMap, .categoryMapper, .concat, .constant, .dictVectorizer, .flatten,
-      .gather,
-      .identity, .imageDecoder, .imputer, .labelEncoder, .linearClassifier, .linearRegressor, .normalizer,
-      .oneHotEncoder,
-      .reshape, .squeeze, .supportVectorClassifier, .supportVectorRegressor, .treeEnsemble, .treeEnsembleClassifier,
-      .treeEnsembleRegressor, .unsqueeze, .zipMap,
+      .gather, .identity, .imageDecoder, .imputer, .labelEncoder, .linearClassifier, .linearRegressor, .normalizer,
+      .oneHotEncoder, .reshape, .squeeze, .supportVectorClassifier, .supportVectorRegressor, .treeEnsemble,
+      .treeEnsembleClassifier, .treeEnsembleRegressor, .unsqueeze, .zipMap,
     ]
 }
 
