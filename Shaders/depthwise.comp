@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // A depthwise convolution on blocked tensors. Each invocation computes ROWS by COLUMNS neighbouring positions of four
-// channels; where the loops unroll, the compiler fetches each input once. Weights: [block][tap][4 channels].
+// channels; where the loops unroll, the compiler fetches each input once, as strides and dilations are constants. Weights: [block][tap][4 channels].
 #include "common.glsl"
 #include "lanes.glsl"
 #include "functions.glsl"
@@ -11,15 +11,17 @@ layout(constant_id = 2) const int KERNEL_Y = 3;
 layout(constant_id = 3) const int KERNEL_X = 3;
 layout(constant_id = 4) const int STRIDE_Y = 1;
 layout(constant_id = 5) const int STRIDE_X = 1;
-layout(constant_id = 6) const int ROWS = 2;
-layout(constant_id = 7) const int COLUMNS = 4;
-layout(constant_id = 8) const bool RESIDUAL = false;
-layout(constant_id = 9) const uint ACTIVATION = UNARY_NONE;
+layout(constant_id = 6) const int DILATION_Y = 1;
+layout(constant_id = 7) const int DILATION_X = 1;
+layout(constant_id = 8) const int ROWS = 2;
+layout(constant_id = 9) const int COLUMNS = 4;
+layout(constant_id = 10) const bool RESIDUAL = false;
+layout(constant_id = 11) const uint ACTIVATION = UNARY_NONE;
 
 layout(push_constant) uniform Parameters {
   int blocks, planes;
   int height, width, outputHeight, outputWidth;
-  int dilationY, dilationX, beforeY, beforeX;
+  int beforeY, beforeX;
   int tilesX, tiles;
   int channels;
   float inverseTilesX;
@@ -60,9 +62,9 @@ void main() {
     [[unroll]] for (int kx = 0; kx < KERNEL_X; kx++) {
       vec4 tap = SHARED_VECTOR(w, weights, weight, ky * KERNEL_X + kx);
       [[unroll]] for (int r = 0; r < ROWS; r++) {
-        int iy = top + (r * STRIDE_Y + ky * dilationY);
+        int iy = top + (r * STRIDE_Y + ky * DILATION_Y);
         [[unroll]] for (int c = 0; c < COLUMNS; c++) {
-          int ix = left + (c * STRIDE_X + kx * dilationX);
+          int ix = left + (c * STRIDE_X + kx * DILATION_X);
           bool inside = iy >= 0 && iy < height && ix >= 0 && ix < width;
           vec4 v = x(plane * height * width + (inside ? iy * width + ix : 0));
           sum[r * COLUMNS + c] = fma(inside ? v : vec4(0), tap, sum[r * COLUMNS + c]);

@@ -60,8 +60,9 @@ struct VulkanTraits: Hashable, Sendable {
   var integerBlocks: Int
   /// Whether products of integers multiply four bytes of a word at once.
   var multipliesWords: Bool
-  var depthwiseRows: Int
-  var depthwiseColumns: Int
+  /// Positions that one invocation of a depthwise convolution or a pooling computes.
+  var windowRows: Int
+  var windowColumns: Int
   var linearRows: Int
   /// Queries that one invocation of attention answers, and keys that it looks at together.
   var attentionQueries: Int
@@ -141,8 +142,8 @@ struct VulkanTraits: Hashable, Sendable {
       transformCost: isSoftware ? 80 : 200, scratchLimit: isSoftware ? 4 << 20 : 32 << 20)
     integerBlocks = isSoftware ? 4 : 2
     multipliesWords = properties.dotProduct == .accelerated
-    depthwiseRows = isSoftware ? 2 : 1
-    depthwiseColumns = isSoftware ? 4 : 2
+    windowRows = isSoftware ? 2 : 1
+    windowColumns = isSoftware ? 4 : 2
     linearRows = 4
     attentionQueries = isSoftware ? 2 : 1
     attentionKeys = usesShuffles ? lanes : 8

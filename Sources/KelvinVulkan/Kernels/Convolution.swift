@@ -104,18 +104,18 @@ struct ConvolutionGeometry: Sendable {
     let x = try lowering.read(node.inputs[0], lowering.target.blocks)
     let bias = try lowering.bias(op.epilogue, channels: inputs)
     let residual = try lowering.residual(op.epilogue, lowering.target.blocks).map { [$0] } ?? []
-    let (rows, columns) = (traits.depthwiseRows, traits.depthwiseColumns)
+    let (rows, columns) = (traits.windowRows, traits.windowColumns)
     let tilesX = (window.output[1] + columns - 1) / columns
     let tiles = (window.output[0] + rows - 1) / rows * tilesX
     let planes = batch * blocks
     let parameters = Parameters(
-      [blocks, planes] + window.input + window.output + window.dilations + window.before + [tilesX, tiles, inputs])
+      [blocks, planes] + window.input + window.output + window.before + [tilesX, tiles, inputs])
     let (y, z) = lowering.target.folded(planes)
     let (shader, epilogue) = traits.bounded(traits.variant("depthwise"), op.epilogue)
     let call = lowering.target.call(
       shader, [.float4, .packed4, .float4] + residual.map { _ in .float4 },
       group: traits.tileGroup,
-      constants: [traits.lanes] + window.kernel + window.strides + [
+      constants: [traits.lanes] + window.kernel + window.strides + window.dilations + [
         rows, columns, residual.isEmpty ? 0 : 1, epilogue.activationCode,
       ], parameters.inverses(tilesX).activation(epilogue),
       groups: [(tiles + traits.tileGroup - 1) / traits.tileGroup, y, z])

@@ -3,12 +3,16 @@ import KelvinGraph
 
 extension VulkanTarget {
   func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> Call<VulkanProgram> {
-    let count = planes * window.outputCount
+    // Larger windows overlap less for their size, and their loops are not unrolled.
+    let (rows, columns) = window.taps <= 16 ? (traits.windowRows, traits.windowColumns) : (1, 1)
+    let tilesX = (window.output[1] + columns - 1) / columns
+    let tiles = (window.output[0] + rows - 1) / rows * tilesX
+    let count = planes * tiles
     return flat(
-      "pool", [.float4], constants: [function.code],
-      Parameters(
-        [count, window.outputCount, window.output[1]] + window.input + window.geometry + window.after
-      ).inverses(window.outputCount, window.output[1]), count: count)
+      traits.variant("pool"), [.float4],
+      constants: [traits.lanes, function.code] + window.kernel + window.strides + window.dilations + [rows, columns],
+      Parameters([count, tiles, tilesX] + window.input + window.output + window.before + window.after).inverses(
+        tiles, tilesX), count: count)
   }
 
   func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of scalar: ScalarType)
