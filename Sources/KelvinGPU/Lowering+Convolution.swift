@@ -11,7 +11,7 @@ extension Lowering {
   }
 
   /// The node's weights `[groups * outputs, channels, taps]` as `[group][tile of outputs][tap][channel][output in
-  /// tile]`.
+  /// tile]`. One weight may be taken for more than one shape, each of which is packed.
   ///
   /// - Parameters:
   ///   - outputs: of one group.
@@ -24,7 +24,8 @@ extension Lowering {
     let weight = try constantWeight(1)
     let partCount = taps * rows * tile
     return packed(
-      weight.weight, "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(rows)", count: groups * parts * partCount + spare
+      weight.weight, "\(weight.name)/gpu-tiles-\(tile)x\(groups)-\(channels)x\(taps)-\(rows)",
+      count: groups * parts * partCount + spare
     ) { target in
       weight.weight.withFloats { source in
         nonisolated(unsafe) let (source, target) = (source, target)

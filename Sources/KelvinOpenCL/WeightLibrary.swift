@@ -9,7 +9,7 @@ internal import Synchronization
 final class WeightBuffer: @unchecked Sendable {
   let memory: cl_mem
   private let bytes: Bytes?
-  private let byteCount: Int
+  let byteCount: Int
   private let library: OpenCLLibrary
   private let health: DeviceHealth
   private let device: String
@@ -74,16 +74,22 @@ final class WeightLibrary: Sendable {
     let known = entries.withLock { entries in
       entries[key].flatMap { $0.store === store ? $0.buffer : nil }
     }
-    if let known { return Packed(key: key, store: store, form: .buffer(known)) }
+    if let known {
+      try check(weight, has: known.byteCount, on: device)
+      return Packed(key: key, store: store, form: .buffer(known))
+    }
     let bytes = try DriverThread.pausing { () throws(DeviceError) in
       try store.packed(weight.key, byteCount: weight.byteCount, fill: weight.fill)
     }
-    guard bytes.count >= weight.byteCount else {
-      throw DeviceError(
-        .execution, device: device.info.id, place: "weights '\(weight.key)'",
-        reason: "expected \(weight.byteCount) packed bytes, got \(bytes.count)")
-    }
+    try check(weight, has: bytes.count, on: device)
     return Packed(key: key, store: store, form: .bytes(bytes))
+  }
+
+  private func check(_ weight: WeightPacking, has count: Int, on device: OpenCLDevice) throws(DeviceError) {
+    guard count != weight.byteCount else { return }
+    throw DeviceError(
+      .compilation, device: device.info.id, place: "weights '\(weight.key)'",
+      reason: "expected \(weight.byteCount) packed bytes, got \(count); clear the cache")
   }
 
   func buffer(_ packed: Packed, on device: OpenCLDevice) throws(DeviceError) -> WeightBuffer {

@@ -17,6 +17,15 @@ enum OperandPath: Hashable, Sendable {
     }
   }
 
+  /// What buffers are made for besides storage: formats of views need not be good for more.
+  var usage: VkBufferUsageFlags {
+    switch self {
+    case .buffers: 0
+    case .texels: VkBufferUsageFlags(VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT.rawValue)
+    case .images: VkBufferUsageFlags(VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT.rawValue)
+    }
+  }
+
   /// Whether operands are seen through views of a format, of so many texels at most.
   var hasViews: Bool { self != .buffers }
 

@@ -5,8 +5,13 @@ import KelvinGraph
 /// The driver's pipeline cache as a blob.
 enum PipelineBlob {
   /// Names the device, its driver and the shaders.
-  static func identity(_ properties: VulkanProperties) -> String {
+  private static func identity(_ properties: VulkanProperties) -> String {
     "vulkan/\(properties.uuidText)-\(properties.driverVersion)-\(shaderDigest)"
+  }
+
+  /// Names the kernels as well: which shaders run, and how they are told to.
+  static func identity(_ properties: VulkanProperties, _ traits: VulkanTraits) -> String {
+    "\(identity(properties))-\(Digest("\(traits)"))"
   }
 
   static func key(_ properties: VulkanProperties) -> String { "\(identity(properties))/pipelines" }

@@ -49,22 +49,27 @@ struct TiledProduct: Sendable {
   /// Positions by blocks that an invocation computes: `4x2`.
   private func shape(_ traits: VulkanTraits) -> String { "\(pixels(traits))x\(blocks)" }
 
-  /// The same sums in other registers, each of those that the device may be faster with once, by name.
-  private func others(_ traits: VulkanTraits) -> [(name: String, registers: RegisterTiles)] {
-    var names: Set = [shape(traits)]
-    return traits.otherTiles.compactMap { registers in
-      let name = cut(by: registers).shape(traits)
-      return names.insert(name).inserted ? (name, registers) : nil
-    }
-  }
+  /// Groups along the side of the grid that is not folded, as positions are.
+  private var planes: Int { (phases?.count ?? groups) * parts }
 
-  /// An offer of a way that rests on the product, with those that do so in other registers as its alternatives.
+  /// Whether a grid has room for it.
+  func fits(_ traits: VulkanTraits) -> Bool { planes <= traits.groupLimit }
+
+  /// An offer of a way that rests on the product, with those that do so in other registers as its alternatives: each of
+  /// those that the device may be faster with once, by name.
+  ///
+  /// - Parameter other: the way in other registers and the product that it rests on then; nil where there is none.
   func alternating(
     _ offer: GPUOffer<VulkanTarget>, _ traits: VulkanTraits,
-    _ kernel: (RegisterTiles) -> NodeLowering<VulkanTarget>?
+    _ other: (RegisterTiles) -> (product: TiledProduct, kernel: NodeLowering<VulkanTarget>)?
   ) -> GPUOffer<VulkanTarget> {
-    offer.with(
-      others(traits).compactMap { name, registers in kernel(registers).map { .init(name, $0) } }, beside: shape(traits))
+    var names: Set = [shape(traits)]
+    let others = traits.otherTiles.compactMap(other).compactMap {
+      product, kernel -> GPUOffer<VulkanTarget>.Alternative? in
+      let name = product.shape(traits)
+      return product.fits(traits) && names.insert(name).inserted ? .init(name, kernel) : nil
+    }
+    return offer.with(others, beside: shape(traits))
   }
 
   /// The same in other registers.
@@ -78,9 +83,13 @@ struct TiledProduct: Sendable {
   var tile: Int { 4 * blocks }
   var parts: Int { (outputs / groups + tile - 1) / tile }
 
+  func kernel(_ epilogue: Epilogue) -> NodeLowering<VulkanTarget> {
+    NodeLowering { lowering throws(DeviceError) in try lower(lowering, epilogue) }
+  }
+
   /// Weights `[outputs, inputs of a group, taps]`, of a transposed convolution `[inputs, outputs, taps]`, are the node's
   /// second input.
-  func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue) throws(DeviceError) {
+  private func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue) throws(DeviceError) {
     let (node, rows) = (lowering.node, (groupInputs + 3) / 4 * 4)
     let codes =
       try phases == nil
@@ -140,7 +149,7 @@ struct TiledProduct: Sendable {
     let call = target.call(
       shader, [.float4, codes == nil ? .packed4 : .uint, .float4] + others.map { _ in .float4 },
       group: traits.tileGroup,
-      constants: constants, parameters, groups: [columns, (phases?.count ?? groups) * parts, z])
+      constants: constants, parameters, groups: [columns, planes, z])
     lowering.run(call, [x, weights, bias] + others, result)
   }
 }

@@ -21,10 +21,10 @@ struct UnfoldedConvolution: Sendable {
       window: SpatialWindow(positions: window.outputCount, axes: 2), batch: geometry.batch, groups: 1, inputs: channels,
       outputs: geometry.outputs, layout: blocks, registers: traits.convolutionTiles)
     let byteCount = 16 * ((channels + 3) / 4) * geometry.batch * window.outputCount
-    let repeatsNone = zip(window.kernel, window.strides).allSatisfy { $0 <= $1 }
+    let repeatsNone = window.dilations == [1, 1] && zip(window.kernel, window.strides).allSatisfy { $0 <= $1 }
     guard geometry.op.groups == 1, geometry.inputs < context.target.lanes, window.taps > 1, product.parts > 1,
       !context.keepsCodes, repeatsNone || byteCount <= traits.unfoldedLimit ?? 0,
-      byteCount <= min(traits.byteLimit, traits.texelLimit)
+      byteCount <= traits.vectorLimit, product.fits(traits)
     else { return nil }
     self.geometry = geometry
     var reads = context.inputs.map { blocks.fits($0.shape) ? blocks : .dense }
@@ -39,7 +39,11 @@ struct UnfoldedConvolution: Sendable {
     return convolution
   }
 
-  func lower(_ lowering: VulkanLowering) throws(DeviceError) {
+  var kernel: NodeLowering<VulkanTarget> {
+    NodeLowering { lowering throws(DeviceError) in try lower(lowering) }
+  }
+
+  private func lower(_ lowering: VulkanLowering) throws(DeviceError) {
     let (node, target, epilogue) = (lowering.node, lowering.target, geometry.op.epilogue)
     let (window, channels) = (geometry.window, product.inputs)
     let (rows, planes) = ((channels + 3) / 4 * 4, geometry.batch * ((channels + 3) / 4))

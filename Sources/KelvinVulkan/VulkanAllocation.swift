@@ -19,9 +19,8 @@ struct VulkanAllocation: @unchecked Sendable {
     information.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO
     information.size = VkDeviceSize(byteCount)
     information.usage = [
-      VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT,
-      VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-    ].reduce(0) { $0 | $1.rawValue }
+      VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    ].reduce(context.operands.usage) { $0 | $1.rawValue }
     var buffer: VkBuffer?
     try context.check(
       vk.vkCreateBuffer!(device, &information, nil, &buffer), "a buffer of \(byteCount) bytes", byteCount: byteCount)

@@ -6,6 +6,8 @@ final class VulkanContext: @unchecked Sendable {
   let instance: VulkanInstance
   let properties: VulkanProperties
   let id: String
+  /// How kernels see what is in buffers.
+  let operands: OperandPath
   let vk: KelvinVulkan
   let device: VkDevice
   let health: DeviceHealth
@@ -15,12 +17,13 @@ final class VulkanContext: @unchecked Sendable {
 
   init(
     _ instance: VulkanInstance, _ physical: VkPhysicalDevice, _ properties: VulkanProperties, id: String,
-    patience: Double
+    operands: OperandPath, patience: Double
   ) throws(DeviceError) {
     health = DeviceHealth(patience: patience)
     self.instance = instance
     self.properties = properties
     self.id = id
+    self.operands = operands
     vk = instance.vk
     var available = VkPhysicalDeviceFeatures2()
     available.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2

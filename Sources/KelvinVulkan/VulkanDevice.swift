@@ -26,9 +26,10 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     info = properties.info(index: index)
     let traits = VulkanTraits(properties)
     storesHalves = traits.storesHalves
-    kernelTrust = KernelTrust(driver: info.driver, identity: PipelineBlob.identity(properties))
+    kernelTrust = KernelTrust(driver: info.driver, identity: PipelineBlob.identity(properties, traits))
     kernels = GPUKernels(VulkanTarget(device: info.id, traits: traits), trust: kernelTrust)
-    context = try VulkanContext(instance, physical, properties, id: info.id, patience: options.patience)
+    context = try VulkanContext(
+      instance, physical, properties, id: info.id, operands: traits.operands, patience: options.patience)
     pipelines = try VulkanPipelines(context, traits)
     weights = VulkanWeights(context)
   }
@@ -95,7 +96,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   ) throws(DeviceError) {
     var tried: VulkanPipelines?
     var (memory, node) = (TrialMemory(), "")
-    try selection.tune(for: segment, on: info, kernels: PipelineBlob.identity(properties)) {
+    try selection.tune(for: segment, on: info, kernels: PipelineBlob.identity(properties, kernels.target.traits)) {
       (one, alone) throws(DeviceError) in
       if tried == nil { tried = try VulkanPipelines(context, kernels.target.traits) }
       guard let library = tried else { preconditionFailure("it was made above") }
@@ -111,6 +112,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   ) throws(DeviceError) -> VulkanExecutable {
     let store = weights.store(for: segment.weights)
     let (lowered, packing) = try kernels.lower(selection, segment, isTrial: isTrial)
+    for (call, node) in zip(lowered.dispatches.map(\.call), lowered.nodes) { try check(call, of: node) }
     let submissions = lowered.submissions(expecting: segment.expectedSeconds)
     let split = Set(submissions.joined().filter(\.isPart).map(\.dispatch))
     let programs = lowered.dispatches.map(\.call.program)
@@ -134,6 +136,18 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     return VulkanExecutable(
       self, lowered, submissions, pipelines: made, of: library, weights: weights, store: store,
       watchdog: segment.watchdog)
+  }
+
+  /// - Throws: `.unsupported` where a grid has more groups along a side than the device runs.
+  private func check(_ call: Call<VulkanProgram>, of node: String) throws(DeviceError) {
+    let counts = properties.limits.maxComputeWorkGroupCount
+    let limits = [counts.0, counts.1, counts.2].map(Int.init)
+    guard let side = limits.indices.first(where: { call.grid[$0] > limits[$0] }) else { return }
+    throw context.error(
+      .unsupported, "pipeline '\(call.program.pipeline.shader)'",
+      "a grid of \(call.grid[side]) groups along \("xyz".dropFirst(side).prefix(1)), where the device runs "
+        + "\(limits[side]) (maxComputeWorkGroupCount)"
+    ).compiling([node])
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {

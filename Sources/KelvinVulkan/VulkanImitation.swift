@@ -15,6 +15,8 @@ package struct VulkanImitation: Hashable, Sendable {
   package var texelLimit: UInt32?
   /// `maxStorageBufferRange`, in bytes, where it is more; nil for what it is.
   package var storageLimit: UInt32?
+  /// `maxComputeWorkGroupCount` of every side of a grid, where it is more; nil for what it is.
+  package var groupLimit: UInt32?
   /// Whether its dot products of bytes, where it has any, seem to be an instruction of the hardware.
   package var acceleratesDotProducts: Bool
   /// The first number of Mesa's version, where the driver is Mesa's; nil for what it is.
@@ -24,12 +26,14 @@ package struct VulkanImitation: Hashable, Sendable {
 
   package init(
     isHardware: Bool = true, memory: Memory? = nil, texelLimit: UInt32? = nil, storageLimit: UInt32? = nil,
+    groupLimit: UInt32? = nil,
     acceleratesDotProducts: Bool = false, mesaMajor: Int? = nil, subgroupSize: Int? = nil
   ) {
     self.isHardware = isHardware
     self.memory = memory
     self.texelLimit = texelLimit
     self.storageLimit = storageLimit
+    self.groupLimit = groupLimit
     self.acceleratesDotProducts = acceleratesDotProducts
     self.mesaMajor = mesaMajor
     self.subgroupSize = subgroupSize

@@ -132,7 +132,7 @@ final class VulkanPipelines: @unchecked Sendable {
         }
         let users = Dictionary(zip(keys, nodes).map { ($0, [$1]) }, uniquingKeysWith: +)
         try make(missing, users, &state)
-        let data = cacheData(state)
+        let data = blobs is NoBlobCache ? known ?? [] : cacheData(state)
         if data != known {
           try DriverThread.pausing { () throws(DeviceError) in
             PipelineBlob.wrapped(data, for: context.properties).withUnsafeBytes { blobs.store(blobKey, $0) }
@@ -260,7 +260,7 @@ final class VulkanPipelines: @unchecked Sendable {
   }
 }
 
-/// A pipeline that lives as long as its device.
+/// A pipeline that lives as long as the library that made it.
 struct VulkanPipeline: Equatable, @unchecked Sendable {
   let handle: VkPipeline
 }

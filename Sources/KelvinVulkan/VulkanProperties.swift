@@ -132,6 +132,8 @@ struct VulkanProperties: Sendable {
     imitatedMemory = imitation.memory
     limits.maxTexelBufferElements = min(limits.maxTexelBufferElements, imitation.texelLimit ?? .max)
     limits.maxStorageBufferRange = min(limits.maxStorageBufferRange, imitation.storageLimit ?? .max)
+    let (counts, groups) = (limits.maxComputeWorkGroupCount, imitation.groupLimit ?? .max)
+    limits.maxComputeWorkGroupCount = (min(counts.0, groups), min(counts.1, groups), min(counts.2, groups))
     if mesaMajor != nil { mesaMajor = imitation.mesaMajor ?? mesaMajor }
     subgroupSize = imitation.subgroupSize ?? subgroupSize
     if imitation.acceleratesDotProducts, dotProduct == .present { dotProduct = .accelerated }

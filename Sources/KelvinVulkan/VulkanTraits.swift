@@ -76,6 +76,8 @@ struct VulkanTraits: Hashable, Sendable {
   /// Bytes that one tensor may take as kernels see it, and in all.
   var byteLimit: Int
   var allocationLimit: Int
+  /// Bytes that a tensor may take which kernels see in vectors alone.
+  var vectorLimit: Int { min(byteLimit, operands.hasViews ? 16 * texelLimit : .max) }
 
   /// As many as tensors of usual networks have elements.
   private static let manyTexels = 1 << 26
@@ -87,8 +89,8 @@ struct VulkanTraits: Hashable, Sendable {
     codes == nil ? variant(shader) : "\(shader)_coded"
   }
 
-  /// A shader and the epilogue to give it: where pipelines are compiled late, one that knows bounds alone as activations and
-  /// is read in a fifth of the time, wherever these do.
+  /// A shader and the epilogue to give it: where shaders shuffle, as those of drivers do that compile pipelines late, one that
+  /// knows bounds alone as activations and is read in a fifth of the time, wherever these do.
   func bounded(_ shader: String, _ epilogue: Epilogue) -> (shader: String, epilogue: Epilogue) {
     guard usesShuffles, let bounded = epilogue.bounded else { return (shader, epilogue) }
     return ("\(shader)_bounded", bounded)

@@ -63,17 +63,17 @@ final class VulkanWeightStore: Sendable {
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> VulkanWeight {
     try state.withLock(context.health) { (state: inout State) throws(DeviceError) -> VulkanWeight in
-      if let weight = state.weights[key] { return weight }
+      if let weight = state.weights[key] {
+        try check(key, byteCount, has: weight.byteCount)
+        return weight
+      }
       guard let packed = packed.value else {
         throw context.error(.compilation, "weight '\(key)'", "its store is gone; keep it while models are compiled")
       }
       let bytes = try DriverThread.pausing { () throws(DeviceError) in
         try packed.packed(key, byteCount: byteCount, fill: fill)
       }
-      guard bytes.count == byteCount else {
-        throw context.error(
-          .compilation, "weight '\(key)'", "expected \(byteCount) packed bytes, got \(bytes.count); clear the cache")
-      }
+      try check(key, byteCount, has: bytes.count)
       let size = (byteCount + bufferAlignment - 1) / bufferAlignment * bufferAlignment
       var chunk = state.chunk
       if chunk == nil || state.used + size > (chunk?.byteCount ?? 0) {
@@ -96,6 +96,12 @@ final class VulkanWeightStore: Sendable {
       state.weights[key] = weight
       return weight
     }
+  }
+
+  private func check(_ key: String, _ byteCount: Int, has count: Int) throws(DeviceError) {
+    guard count != byteCount else { return }
+    throw context.error(
+      .compilation, "weight '\(key)'", "expected \(byteCount) packed bytes, got \(count); clear the cache")
   }
 
   /// Brings what has been gathered to the device.

@@ -49,9 +49,10 @@ struct WinogradConvolution: Sendable {
     inputBlocks = (inputs + 3) / 4
     let blocks = registers.blocks
     storedBlocks = ((outputs + 3) / 4 + blocks - 1) / blocks * blocks
-    let limit = min(traits.byteLimit, traits.texelLimit < Int.max / 4 ? 4 * traits.texelLimit : .max)
-    let byteCount = 16 * plan.points * (inputBlocks + storedBlocks)
-    guard plan.tiles > 0, max(byteCount, 64 * plan.points * inputBlocks * storedBlocks) <= limit else { return nil }
+    let (limit, byteCount) = (traits.vectorLimit, 16 * plan.points * (inputBlocks + storedBlocks))
+    guard plan.tiles > 0, max(byteCount, 64 * plan.points * inputBlocks * storedBlocks) <= limit,
+      plan.points * storedBlocks / blocks <= traits.groupLimit
+    else { return nil }
     slab = plan.slab(byteCount: byteCount, limit: min(limit, traits.winograd.scratchLimit))
   }
 
@@ -78,7 +79,11 @@ struct WinogradConvolution: Sendable {
       registers: registers)
   }
 
-  func lower(_ lowering: VulkanLowering) throws(DeviceError) {
+  var kernel: NodeLowering<VulkanTarget> {
+    NodeLowering { lowering throws(DeviceError) in try lower(lowering) }
+  }
+
+  private func lower(_ lowering: VulkanLowering) throws(DeviceError) {
     let (node, blocks) = (lowering.node, lowering.target.blocks)
     let whole = product(slab, blocks)
     let weights = try lowering.winogradWeights(

@@ -48,15 +48,14 @@ struct KernelTuningTests {
     #expect(try Tuned(blobs, Self.times).kernels == ["fast"])
   }
 
-  @Test func otherThreadsDriversKernelsAndDevicesAreOtherQuestions() throws {
+  @Test func otherDriversKernelsAndDevicesAreOtherQuestions() throws {
     let blobs = KeptBlobs()
     _ = try Tuned(blobs, Self.times)
     let now = ["slow": 1.0, "middling": 2, "fast": 3]
-    #expect(try Tuned(blobs, now, threads: 2).kernels == ["slow"])
     #expect(try Tuned(blobs, now, device: .named(driver: "newer")).kernels == ["slow"])
     #expect(try Tuned(blobs, now, device: .named("test:1")).kernels == ["slow"])
     #expect(try Tuned(blobs, now, build: "other").kernels == ["slow"])
-    #expect(try Tuned(blobs, now).kernels == ["fast"])
+    #expect(try Tuned(blobs, now, threads: 2).kernels == ["fast"], "no device that times uses them")
   }
 
   @Test func softwareDriversTimeWhereSomebodyAsksForItAndUseWhatIsKept() throws {
@@ -79,7 +78,7 @@ struct KernelTuningTests {
     func next() throws -> Tuned {
       let clock = FakeClock()
       return try Tuned(
-        blobs, Self.times, KernelTuning(.automatic, allowance: 1, clock: { clock.now }), sizes: sizes, clock: clock)
+        blobs, Self.times, KernelTuning(.automatic, allowance: 6.5, clock: { clock.now }), sizes: sizes, clock: clock)
     }
     let first = try next()
     #expect(first.kernels == ["slow", "fast", "slow"], "the node with the most operations comes first")
@@ -91,15 +90,34 @@ struct KernelTuningTests {
 
   @Test func allThatIsCompiledForAModelSharesTheTime() throws {
     let clock = FakeClock()
-    let tuning = KernelTuning(.automatic, allowance: 1, clock: { clock.now })
+    let tuning = KernelTuning(.automatic, allowance: 6.5, clock: { clock.now })
     #expect(try Tuned(KeptBlobs(), Self.times, tuning, clock: clock).kernels == ["fast"])
     #expect(try Tuned(KeptBlobs(), Self.times, tuning, clock: clock).timed.isEmpty)
+  }
+
+  @Test func whatIsNotReadyWhenTheTimeIsOverIsNotTried() throws {
+    let (blobs, clock) = (KeptBlobs(), FakeClock())
+    let tuning = KernelTuning(.automatic, allowance: 4, clock: { clock.now })
+    #expect(try Tuned(blobs, Self.times, tuning, clock: clock).kernels == ["middling"])
+    let later = try Tuned(blobs, Self.times)
+    #expect(later.kernels == ["middling"], "loading goes on to other nodes instead of trying this one again")
+    #expect(later.timed.isEmpty)
+  }
+
+  @Test func whatIsCompiledAfterLoadingTimesNothingUnasked() throws {
+    let blobs = KeptBlobs()
+    #expect(try Tuned(blobs, Self.times, KernelTuning().afterLoading).timed.isEmpty)
+    #expect(try Tuned(blobs, Self.times, KernelTuning(.exhaustive).afterLoading).kernels == ["fast"])
+    #expect(try Tuned(blobs, Self.times, KernelTuning().afterLoading).kernels == ["fast"])
+    #expect(try Tuned(blobs, Self.times, KernelTuning(.off).afterLoading).kernels == ["slow"])
   }
 
   @Test(arguments: [DeviceError.Code.compilation, .outOfMemory, .execution, .unsupported])
   func anAlternativeThatFailsIsOutOfTheQuestion(_ code: DeviceError.Code) throws {
     #expect(try Tuned(KeptBlobs(), Self.times, faults: ["fast": code]).kernels == ["middling"])
-    #expect(try Tuned(KeptBlobs(), Self.times, faults: ["slow": code]).kernels == ["slow"])
+    let blobs = KeptBlobs()
+    #expect(try Tuned(blobs, Self.times, faults: ["slow": code]).kernels == ["slow"])
+    #expect(try Tuned(blobs, Self.times).timed.isEmpty, "what compiles alone in no way is not tried at every loading")
   }
 
   @Test func soIsOneWithOtherNumbers() throws {

@@ -17,29 +17,35 @@ struct TuningTests {
         let activated = Epilogue(hasBias: true, activation: .relu)
         switch self {
         case .pointwise:
-          return try node(Convolution(window: .init(kernel: [1, 1])), [2, 24, 9, 11], [[40, 24, 1, 1]])
+          return try Self.node(Convolution(window: .init(kernel: [1, 1])), [2, 24, 9, 11], [[40, 24, 1, 1]])
         case .taps:
-          return try node(Convolution(window: window, epilogue: activated), [1, 12, 13, 9], [[36, 12, 3, 3], [36]])
+          return try Self.node(
+            Convolution(window: window, epilogue: activated), [1, 12, 13, 9], [[36, 12, 3, 3], [36]])
         case .grouped:
-          return try node(Convolution(window: window, groups: 3), [1, 24, 7, 6], [[48, 8, 3, 3]])
+          return try Self.node(Convolution(window: window, groups: 3), [1, 24, 7, 6], [[48, 8, 3, 3]])
         case .residual:
           let epilogue = Epilogue(hasBias: true, addsResidual: true, activation: .relu)
-          return try node(
+          return try Self.node(
             Convolution(window: window, epilogue: epilogue), [1, 16, 10, 10], [[20, 16, 3, 3], [20]],
             residual: [1, 20, 10, 10])
         case .winograd:
-          return try node(
+          return try Self.node(
             Convolution(window: window, epilogue: activated), [2, 174, 13, 10], [[178, 174, 3, 3], [178]])
         case .transposed:
-          return try node(
+          return try Self.node(
             ConvolutionTranspose(window: .init(kernel: [2, 2], strides: [2, 2])), [1, 16, 7, 5], [[16, 24, 2, 2]])
-        case .rows: return try node(Linear(epilogue: .bias), [80, 64], [[96, 64], [96]])
-        case .codes: return try node(Linear(epilogue: .bias), [80, 64], [[96, 64], [96]], isCoded: true)
+        case .rows: return try Self.node(Linear(epilogue: .bias), [80, 64], [[96, 64], [96]])
+        case .codes: return try Self.node(Linear(epilogue: .bias), [80, 64], [[96, 64], [96]], isCoded: true)
         }
       }
     }
 
-    private func node(
+    /// Rows times a matrix of so many columns.
+    static func columns(_ count: Int) throws -> Graph {
+      try node(Linear(epilogue: .bias), [80, 64], [[count, 64], [count]])
+    }
+
+    private static func node(
       _ op: any Operator, _ input: Shape, _ weights: [Shape], residual: Shape? = nil, isCoded: Bool = false
     ) throws -> Graph {
       var random = SeededGenerator(seed: 7)
@@ -78,6 +84,30 @@ struct TuningTests {
         return seconds
       }
       #expect(timed.withLock { $0 } == Set(variants), "\(device.info.kind)")
+    }
+  }
+
+  @Test func alternativesOfTilesAreNamedByTheRegistersThatTheyHave() throws {
+    let graph = try Layer.winograd.graph
+    #expect(try variants(present[0].kernelFamily, graph).contains(subset: ["4x2", "4x8", "8x2", "8x4"]))
+    #expect(try variants(cards[0].kernelFamily, graph).contains(subset: ["1x1", "1x4", "4x2", "4x4"]))
+  }
+
+  @Test func noneAsksForMoreGroupsThanTheDeviceRuns() throws {
+    let imitation = VulkanOptions(validates: watches, imitating: VulkanImitation(groupLimit: 16))
+    let narrow = try #require(VulkanDevice.discover(options: imitation).compactMap { $0.device as? VulkanDevice }.first)
+    let few = try Layer.columns(128)
+    let variants = try variants(narrow.kernelFamily, few)
+    #expect(variants.contains(subset: ["4x2", "8x2"]))
+    #expect(!variants.contains { $0.hasSuffix("x1") }, "which takes 32 groups of four columns")
+    let many = try Layer.columns(256)
+    #expect(try self.variants(cards[0].kernelFamily, many).count > 1)
+    #expect(try self.variants(narrow.kernelFamily, many) == [""], "tiles of two blocks take 32 groups")
+    _ = try compiled(many, on: narrow, NoBlobCache()) { _, seconds in seconds }
+    #expect {
+      try compiled(Layer.columns(1 << 14), on: narrow, NoBlobCache()) { _, seconds in seconds }
+    } throws: {
+      "\($0)".contains("a grid of 256 groups along x, where the device runs 16")
     }
   }
 
@@ -162,4 +192,8 @@ private final class KeptBlobs: BlobCache {
     let copy = Bytes(copying: bytes)
     blobs.withLock { $0[key] = copy }
   }
+}
+
+extension [String] {
+  fileprivate func contains(subset: Set<String>) -> Bool { subset.isSubset(of: self) }
 }

@@ -91,7 +91,7 @@ public struct ModelConfiguration: Hashable, Sendable {
 /// their JSON).
 public enum ComputeTuning: String, Hashable, Sendable, CaseIterable {
   /// Uses what was found earlier. On graphics cards it times more, the largest layers first, for about a second of a model's
-  /// loading; the rest waits for the next one. Software drivers take long to compile what is to be timed, so nothing is there.
+  /// loading; the rest waits for the next one, and sizes that come up in predictions take what there is. Software drivers take long to compile what is to be timed, so nothing is there.
   case automatic
   /// Times whatever has not been yet, on every device, however long the first loading takes: minutes with software drivers.
   case exhaustive

@@ -3,7 +3,7 @@ import KelvinGraph
 
 /// Graphs of several nodes, whose inner values no boundary puts into dense memory of the graph's type.
 extension ConformanceCase {
-  package static let chains: [ConformanceCase] = [masks, positions, planes, filters]
+  package static let chains: [ConformanceCase] = [masks, positions, planes, filters, sharers]
 
   /// Truth values made, combined, read three times and given away.
   private static let masks = chain("of truth values") { chain throws(OperatorError) in
@@ -71,6 +71,16 @@ extension ConformanceCase {
       try chain.add(Convolution(window: Window(kernel: [3, 3], strides: [2, 1])), x, filters),
       try chain.add(ConvolutionTranspose(window: Window(kernel: [3, 3], strides: [2, 2])), x, square),
     ]
+  }
+
+  /// One weight that devices may pack in more than one form: positions enough for tiles to pay.
+  private static let sharers = chain("of one filter's readers") { chain throws(OperatorError) in
+    let x = chain.input(.random(.float32, [1, 1, 1203], -1...1, &chain.random))
+    let filter = chain.constant(.random(.float32, [32, 1, 3], -1...1, &chain.random))
+    let bias = chain.constant(.random(.float32, [32], -1...1, &chain.random))
+    return try [1, 3].map { (stride) throws(OperatorError) in
+      try chain.add(Convolution(window: Window(kernel: [3], strides: [stride]), epilogue: .bias), x, filter, bias)
+    }
   }
 
   private static func chain(

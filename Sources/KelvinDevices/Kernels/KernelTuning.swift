@@ -31,7 +31,7 @@ package final class KernelTuning: Sendable {
   private let left: Mutex<Double>
 
   /// - Parameters:
-  ///   - allowance: seconds for all timing of mode `automatic`. A node that is begun with is finished.
+  ///   - allowance: seconds for all timing of mode `automatic`. What is being timed then is timed to the end of its round.
   ///   - judged: puts other seconds in the place of those measured, for tests.
   package init(
     _ mode: Mode = .automatic, allowance: Double = KernelTuning.usualAllowance,
@@ -43,6 +43,9 @@ package final class KernelTuning: Sendable {
     self.judged = judged
     left = Mutex(allowance)
   }
+
+  /// For what is compiled when a model has been loaded: it takes what was found, and waits for no timing that was not asked for.
+  package var afterLoading: KernelTuning { mode == .automatic ? KernelTuning(.automatic, allowance: 0) : self }
 
   /// Seconds on a clock that nobody sets.
   package static func now() -> Double { start.duration(to: .now).inSeconds }
@@ -61,15 +64,15 @@ package final class KernelTuning: Sendable {
   ///
   /// - Parameters:
   ///   - names: of the kernels.
+  ///   - end: when rounds are over but for the first.
   ///   - seconds: runs one once.
   fileprivate func fastest(
-    for node: String, _ names: [String], _ seconds: (Int) throws(DeviceError) -> Double
+    for node: String, _ names: [String], until end: Double, _ seconds: (Int) throws(DeviceError) -> Double
   ) throws(DeviceError) -> Int {
     var times = [Double](repeating: .infinity, count: names.count)
-    let begin = clock()
     for round in 0..<Self.rounds {
       // One round tells more than none.
-      if round > 0, mode == .automatic, clock() - begin > left.withLock({ $0 }) { break }
+      if round > 0, isPast(end) { break }
       for place in names.indices {
         times[place] = min(times[place], judged(node, names[place], try seconds(place)))
       }
@@ -79,12 +82,14 @@ package final class KernelTuning: Sendable {
     return times[best] <= times[0] * Self.gain ? best : 0
   }
 
-  /// Counts what some work takes.
-  fileprivate func spending<Result>(_ work: () throws(DeviceError) -> Result) throws(DeviceError) -> Result {
+  /// Counts what some work takes, which is told when to end.
+  fileprivate func spending<Result>(_ work: (Double) throws(DeviceError) -> Result) throws(DeviceError) -> Result {
     let begin = clock()
     defer { left.withLock { [spent = clock() - begin] in $0 -= spent } }
-    return try work()
+    return try work(mode == .automatic ? begin + left.withLock { $0 } : .infinity)
   }
+
+  fileprivate func isPast(_ end: Double) -> Bool { end < .infinity && clock() > end }
 }
 
 /// A kernel of one node, ready to be run on operands that are the same for every kernel of the node.
@@ -129,8 +134,8 @@ extension KernelSelection {
       guard let key = keys[index] else { continue }
       if choices[key] == nil, tuning.hasTime(on: device) {
         do throws(DeviceError) {
-          choices[key] = try tuning.spending { () throws(DeviceError) in
-            try choice(for: index, segment, device.id, trial)
+          choices[key] = try tuning.spending { (end) throws(DeviceError) in
+            try choice(for: index, segment, device.id, until: end, trial)
           }
         } catch {
           if error.takesDeviceOut { choices[key] = offers[index].variant }
@@ -155,15 +160,17 @@ extension KernelSelection {
     let forms = weights.map { "\($0.isOfCodes ? "codes" : "")\($0.isHeldByFloat16 ? "half" : "")" }
     let names = [offer.variant] + offer.alternatives.map(\.name)
     return Digest(
-      "\(node.fingerprint(in: graph)) \(forms) \(offer.key) \(names) \(offer.precision) \(segment.threads)t \(identity)"
+      "\(node.fingerprint(in: graph)) \(forms) \(offer.key) \(names) \(offer.precision) \(identity)"
     ).description
   }
 
-  /// The name of the fastest kernel; nil where the first one cannot be tried.
+  /// The name of the fastest kernel; the first one's where that cannot be tried.
+  ///
+  /// - Parameter end: what has not been made ready by then is not tried.
   private func choice(
-    for index: Int, _ segment: Segment, _ device: String,
+    for index: Int, _ segment: Segment, _ device: String, until end: Double,
     _ trial: (KernelSelection, Segment) throws(DeviceError) -> any KernelTrial
-  ) throws(DeviceError) -> String? {
+  ) throws(DeviceError) -> String {
     var offer = offers[index]
     let alternatives = offer.alternatives
     offer.alternatives = []
@@ -185,16 +192,16 @@ extension KernelSelection {
         throw error
       }
     }
-    guard let first = try prepared(offer) else { return nil }
+    guard let first = try prepared(offer) else { return offer.variant }
     var (names, trials) = ([offer.variant], [first.trial])
-    for alternative in alternatives {
+    for alternative in alternatives where !segment.tuning.isPast(end) {
       var other = offer
       other.take(alternative)
       guard let made = try prepared(other), made.results == first.results else { continue }
       names.append(alternative.name)
       trials.append(made.trial)
     }
-    let best = try segment.tuning.fastest(for: name, names) { (place) throws(DeviceError) in
+    let best = try segment.tuning.fastest(for: name, names, until: end) { (place) throws(DeviceError) in
       try segment.goOn(device: device)
       return try trials[place].seconds()
     }

@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Memory that the kernels of one node are tried in, one after another: what they read is written once.
+/// Memory that the kernels of one node are tried in, one after another.
 package final class TrialMemory {
   private var buffer: (any Buffer)?
 

@@ -186,6 +186,7 @@ package struct LoadedModel: Sendable {
     var options = graphs[index]?.options ?? options
     options.shapes.merge(types.shapes) { _, new in new }
     options.plan = nil
+    options.tuning = options.tuning.afterLoading
     let built = try site.build(part, for: types, options)
     if graphs[index] == nil {
       // Names of a graph that is only now known were none of the shown one's, which has refused them.

@@ -25,32 +25,30 @@ extension VulkanTarget {
           if let unfolded = UnfoldedConvolution(geometry, context) {
             offers.append(
               unfolded.product.alternating(
-                context.blocked(
-                  Kernel { lowering throws(DeviceError) in try unfolded.lower(lowering) }, UnfoldedConvolution.way,
-                  reads: unfolded.reads), traits
+                context.blocked(unfolded.kernel, UnfoldedConvolution.way, reads: unfolded.reads), traits
               ) { registers in
-                Kernel { lowering throws(DeviceError) in try unfolded.cut(by: registers).lower(lowering) }
+                let other = unfolded.cut(by: registers)
+                return (other.product, other.kernel)
               })
           }
           let tiles = geometry.tiles(blocks)
           let winograd = context.allowsTransformedTiles ? WinogradConvolution.best(op, tiles, self) : nil
           if let way = winograd?.way {
             offers.append(
-              way.product(blocks).alternating(
-                context.blocked(Kernel { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way),
-                traits
-              ) { registers in
-                way.cut(by: registers).map { way in Kernel { lowering throws(DeviceError) in try way.lower(lowering) } }
+              way.product(blocks).alternating(context.blocked(way.kernel, WinogradPlan.way), traits) { registers in
+                way.cut(by: registers).map { ($0.product(blocks), $0.kernel) }
               })
           }
-          offers.append(
-            tiles.alternating(
-              context.blocked(
-                Kernel { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }, "tiles",
-                handicap: winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products))), traits
-            ) { registers in
-              Kernel { lowering throws(DeviceError) in try tiles.cut(by: registers).lower(lowering, op.epilogue) }
-            })
+          if tiles.fits(traits) {
+            let handicap = winograd?.saving ?? (offers.isEmpty ? 0 : Double(geometry.products))
+            offers.append(
+              tiles.alternating(
+                context.blocked(tiles.kernel(op.epilogue), "tiles", handicap: handicap), traits
+              ) { registers in
+                let other = tiles.cut(by: registers)
+                return (other, other.kernel(op.epilogue))
+              })
+          }
         }
       }
     }

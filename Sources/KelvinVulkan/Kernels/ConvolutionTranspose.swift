@@ -14,15 +14,14 @@ extension VulkanTarget {
       let product = TiledProduct(
         window: window, batch: geometry.batch, groups: 1, inputs: geometry.inputs, outputs: geometry.outputs,
         layout: blocks, registers: traits.convolutionTiles, phases: phases)
-      return [
-        product.alternating(
-          context.blocked(
-            NodeLowering<Self> { lowering throws(DeviceError) in try product.lower(lowering, Epilogue()) }, "tiles"),
-          traits
-        ) { registers in
-          NodeLowering { lowering throws(DeviceError) in try product.cut(by: registers).lower(lowering, Epilogue()) }
-        }
-      ]
+      if product.fits(traits) {
+        return [
+          product.alternating(context.blocked(product.kernel(Epilogue()), "tiles"), traits) { registers in
+            let other = product.cut(by: registers)
+            return (other, other.kernel(Epilogue()))
+          }
+        ]
+      }
     }
     return [
       KernelOffer(NodeLowering<Self> { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general")

@@ -7,7 +7,7 @@ extension VulkanTarget {
   {
     let makesParts = pass == .statistics
     let (rows, length) = (groups.lines.outer, groups.lines.length)
-    // Rows enough to fill a register, and no more iterations of loops than groups take.
+    // Rows enough to fill a register, with loops far shorter than those that some drivers end.
     if traits.usesShuffles, rows >= traits.lanes, length % 4 == 0, (4...1 << 14).contains(length) {
       let group = traits.tileGroup
       let (x, z) = folded((rows + group - 1) / group)

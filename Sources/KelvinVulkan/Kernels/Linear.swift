@@ -17,18 +17,20 @@ extension VulkanTarget {
 
   private func plain(_ op: Linear, _ product: RowProduct, handicap: Double) -> GPUOffer<Self> {
     // Few rows leave the lanes of a register idle that are rows.
-    guard product.rows >= traits.lanes, product.depth % 4 == 0, product.columns % 4 == 0, product.depth > 0 else {
+    let tiles = TiledProduct(
+      window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
+      outputs: product.columns, layout: .dense, registers: traits.rowTiles)
+    guard product.rows >= traits.lanes, product.depth % 4 == 0, product.columns % 4 == 0, product.depth > 0,
+      tiles.fits(traits)
+    else {
       return KernelOffer(
         NodeLowering { lowering throws(DeviceError) in try product.lower(lowering, op.epilogue, .dense) },
         handicap: handicap)
     }
-    let tiles = TiledProduct(
-      window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
-      outputs: product.columns, layout: .dense, registers: traits.rowTiles)
-    func kernel(_ tiles: TiledProduct) -> NodeLowering<Self> {
-      NodeLowering { lowering throws(DeviceError) in try tiles.lower(lowering, op.epilogue) }
+    return tiles.alternating(KernelOffer(tiles.kernel(op.epilogue), handicap: handicap), traits) { registers in
+      let other = tiles.cut(by: registers)
+      return (other, other.kernel(op.epilogue))
     }
-    return tiles.alternating(KernelOffer(kernel(tiles), handicap: handicap), traits) { kernel(tiles.cut(by: $0)) }
   }
 
   func fuses(_ function: UnaryFunction) -> Bool { true }
