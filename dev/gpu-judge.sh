@@ -102,7 +102,7 @@ install_swiftshader() {
 
 install_intel_cpu() {
   [ ! -e "$scratch/intel-cpu.done" ] || return 0
-  python3 -m venv "$scratch/intel-cpu"
+  python3 -m venv --clear "$scratch/intel-cpu"
   "$scratch/intel-cpu/bin/pip" install -q intel-opencl-rt intel-cmplr-lib-rt
   mkdir -p "$scratch/intel-cpu/vendors" "$scratch/intel-cpu/libraries"
   echo "$scratch/intel-cpu/lib/libintelocl.so" > "$scratch/intel-cpu/vendors/intel.icd"
