@@ -67,6 +67,8 @@ package struct Segment: Sendable {
   package var blobs: any BlobCache
   /// Seconds that nodes are expected to take, by name; none where nobody knows.
   package var expectedSeconds: [String: Double]
+  /// The ways (`KernelOffer.key`) that nodes are to be computed in, by name, where the device has them.
+  package var ways: [String: String]
   package var watchdog: Watchdog
   /// Told how much of the segment is compiled, 0…1; answers whether to go on.
   private let goesOn: @Sendable (Double) -> Bool
@@ -74,10 +76,11 @@ package struct Segment: Sendable {
   package init(
     graph: Graph, precision: Precision, threads: Int, isDeterministic: Bool, weights: any PackedWeights,
     blobs: any BlobCache, tuning: KernelTuning = KernelTuning(.off), expectedSeconds: [String: Double] = [:],
-    watchdog: Watchdog = .standard,
+    ways: [String: String] = [:], watchdog: Watchdog = .standard,
     goesOn: @escaping @Sendable (Double) -> Bool = { _ in true }
   ) {
     self.expectedSeconds = expectedSeconds
+    self.ways = ways
     self.watchdog = watchdog
     self.goesOn = goesOn
     self.graph = graph

@@ -45,7 +45,9 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     if let fault = context.loopFault { throw context.unsupported(fault) }
     if let fault = context.memoryFault { throw context.unsupported(fault) }
     if context.roundsFloats { for index in offers.indices { offers[index].precision = .low } }
-    offers = offers.filter { trust.fault(of: node.op, context.storedInputs, way: $0.key) == nil }
+    let faults = offers.map { trust.fault(of: node.op, context.storedInputs, way: $0.key) }
+    offers = zip(offers, faults).filter { $0.1 == nil }.map(\.0)
+    if offers.isEmpty, let fault = faults.first ?? nil { throw context.unsupported(fault) }
     guard let fault = context.sizeFault else { return offers }
     let unbounded = offers.filter { $0.kernel.takesAnySize && $0.layouts == .dense }
     guard !unbounded.isEmpty else { throw context.unsupported(fault) }

@@ -101,6 +101,11 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
 
   package var kernelFamily: any KernelFamily { kernels }
 
+  /// The kernels that a segment takes, each as its program and its function.
+  package func functions(of segment: Segment) throws(DeviceError) -> Set<String> {
+    Set(try kernels.lower(segment).0.dispatches.map { "\($0.call.program.program) \($0.call.program.function)" })
+  }
+
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     try health.check()
     health.allow(segment.limit)

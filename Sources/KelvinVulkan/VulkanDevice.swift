@@ -80,6 +80,11 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
 
   package var kernelFamily: any KernelFamily { kernels }
 
+  /// The rows of `Shaders/variants.txt` that a segment takes, whatever its kernels would be tuned to.
+  package func shaders(of segment: Segment) throws(DeviceError) -> Set<String> {
+    Set(try kernels.lower(segment).0.dispatches.map(\.call.program.pipeline.variant))
+  }
+
   package func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
     try health.check()
     health.allow(segment.limit)

@@ -17,6 +17,8 @@ package struct VulkanImitation: Hashable, Sendable {
   package var storageLimit: UInt32?
   /// `maxComputeWorkGroupCount` of every side of a grid, where it is more; nil for what it is.
   package var groupLimit: UInt32?
+  /// `maxPerStageDescriptorStorageBuffers`, where it is more; nil for what it is.
+  package var storageBuffers: UInt32?
   /// Whether its dot products of bytes, where it has any, seem to be an instruction of the hardware.
   package var acceleratesDotProducts: Bool
   /// The first number of Mesa's version, where the driver is Mesa's; nil for what it is.
@@ -26,7 +28,7 @@ package struct VulkanImitation: Hashable, Sendable {
 
   package init(
     isHardware: Bool = true, memory: Memory? = nil, texelLimit: UInt32? = nil, storageLimit: UInt32? = nil,
-    groupLimit: UInt32? = nil,
+    groupLimit: UInt32? = nil, storageBuffers: UInt32? = nil,
     acceleratesDotProducts: Bool = false, mesaMajor: Int? = nil, subgroupSize: Int? = nil
   ) {
     self.isHardware = isHardware
@@ -34,6 +36,7 @@ package struct VulkanImitation: Hashable, Sendable {
     self.texelLimit = texelLimit
     self.storageLimit = storageLimit
     self.groupLimit = groupLimit
+    self.storageBuffers = storageBuffers
     self.acceleratesDotProducts = acceleratesDotProducts
     self.mesaMajor = mesaMajor
     self.subgroupSize = subgroupSize

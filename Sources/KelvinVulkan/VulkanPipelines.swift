@@ -17,8 +17,10 @@ struct PipelineKey: Hashable, Sendable {
   /// Whether it is dispatched in parts, each beginning at a group of its own.
   var hasBase = false
 
+  /// The row of `Shaders/variants.txt`.
+  var variant: String { shader + (isHalf ? "_half" : "") }
   /// The name of the module.
-  var module: String { shader + (isHalf ? "_half" : "") + operands.suffix }
+  var module: String { variant + operands.suffix }
 }
 
 /// The pipelines of a device, each made once, and the driver's own cache of them.

@@ -134,6 +134,8 @@ struct VulkanProperties: Sendable {
     limits.maxStorageBufferRange = min(limits.maxStorageBufferRange, imitation.storageLimit ?? .max)
     let (counts, groups) = (limits.maxComputeWorkGroupCount, imitation.groupLimit ?? .max)
     limits.maxComputeWorkGroupCount = (min(counts.0, groups), min(counts.1, groups), min(counts.2, groups))
+    limits.maxPerStageDescriptorStorageBuffers = min(
+      limits.maxPerStageDescriptorStorageBuffers, imitation.storageBuffers ?? .max)
     if mesaMajor != nil { mesaMajor = imitation.mesaMajor ?? mesaMajor }
     subgroupSize = imitation.subgroupSize ?? subgroupSize
     if imitation.acceleratesDotProducts, dotProduct == .present { dotProduct = .accelerated }

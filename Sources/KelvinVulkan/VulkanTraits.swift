@@ -105,10 +105,11 @@ struct VulkanTraits: Hashable, Sendable {
     // Mesa's drivers for processors call a function for a vector of a uniform texel buffer. That of 22.3 is compiled sooner
     // than as many copies in line; that of 25 made networks take 1.6 to 2 times as long as storage texel buffers do.
     let callsSlowly = properties.mesaMajor.map { $0 >= 24 } ?? false
-    let readsViews = isSoftware && texels >= Self.manyTexels
-    operands = readsViews && callsSlowly ? .images : readsViews || hasFewBuffers ? .texels : .buffers
+    let readsViews = hasFewBuffers || (isSoftware && texels >= Self.manyTexels)
     usesShuffles =
-      isSoftware && operands.hasViews && properties.hasShuffle && properties.hasInt64 && [4, 8, 16].contains(lanes)
+      isSoftware && readsViews && properties.hasShuffle && properties.hasInt64 && [4, 8, 16].contains(lanes)
+    // Shaders that have a variant with permutations are no images without.
+    operands = usesShuffles && callsSlowly ? .images : readsViews ? .texels : .buffers
     // Hardware converts as it loads; llvmpipe took 1.4 to 2 times as long for MobileNetV2.
     storesHalves = properties.stores16Bits && !isSoftware
     cooperativeMatrix = storesHalves && operands == .buffers ? properties.cooperativeMatrix : nil

@@ -116,4 +116,24 @@ struct OpenCLConformanceTests {
     }
     #expect(trust.examined.isSuperset(of: made.map(\.1.name)))
   }
+
+  /// Functions of one element, which a CPU has a kernel each of, count as one, and so do the sizes of a convolution's tiles.
+  /// Self-tests ask for no precision below full, in which finite numbers stay finite as float16 too.
+  @Test(arguments: driven.keys.sorted())
+  func whateverKernelsANodeTakesASelfTestThatItNeedsRuns(_ name: String) throws {
+    let device = try #require(driven[name] as? OpenCLDevice)
+    let reach = try SelfTestReach(device) { segment in
+      Set(
+        try device.functions(of: segment).map { function in
+          function == "half float_to_finite_half"
+            ? "half float_to_half" : String(function.prefix { !$0.isNumber })
+        })
+    }
+    for testCase in ConformanceCase.all {
+      for precision in [Precision.full, .low] {
+        let untested = try reach.untested(testCase.graph, precision)
+        #expect(untested == [], "\(testCase), \(precision)")
+      }
+    }
+  }
 }

@@ -7,6 +7,12 @@ import Testing
 private let root = URL(filePath: #filePath)
   .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+/// The rows of `Shaders/variants.txt`: a name, a source, defines.
+func shaderRows() throws -> [[String]] {
+  let text = try String(contentsOf: root.appending(path: "Shaders/variants.txt"), encoding: .utf8)
+  return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ").map(String.init) }
+}
+
 struct ShaderSourceTests {
   @Test func committedModulesAreMadeFromTheCommittedSources() throws {
     let shaders = root.appending(path: "Shaders")
@@ -32,14 +38,13 @@ struct ShaderSourceTests {
   }
 
   @Test func everyVariantIsEmbedded() throws {
-    let text = try String(contentsOf: root.appending(path: "Shaders/variants.txt"), encoding: .utf8)
-    let rows = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
-      $0.split(separator: " ").map(String.init)
-    }
+    let rows = try shaderRows()
+    let all = Set(rows.map { $0[0] })
     let names = rows.flatMap { row in
       (row.contains { ["-DSHUFFLE", "-DBOUNDED"].contains($0) } ? [] : [row[0]])
         + (row.contains("-DCOOPERATIVE") ? [] : ["\(row[0])_texels"])
-        + (row.contains("-DHALF") ? [] : ["\(row[0])_images"])
+        + (row.contains("-DHALF") || row.contains("-DCODED") || all.contains("\(row[0])_shuffle")
+          ? [] : ["\(row[0])_images"])
     }
     var count = 0
     let modules = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)

@@ -9,24 +9,35 @@ import Testing
 let watches = VulkanDevice.discover(options: VulkanOptions(validates: true)).contains { $0.device != nil }
 let listings = VulkanDevice.discover(options: VulkanOptions(validates: watches))
 let present = listings.compactMap { $0.device as? VulkanDevice }
-/// The same devices taken for others: with the kernels that hardware gets; a card that the host does not see into, with the
-/// least that the specification asks for; a driver whose memory is slow to read and whose texels are few; a newer Mesa's.
+/// The same devices taken for others: a card that the host does not see into; hardware with the least that the specification
+/// asks for; a driver whose memory is slow to read and whose texels are few; a newer Mesa's.
 let imitations = [
-  VulkanImitation(),
-  VulkanImitation(
-    memory: .unmappable, texelLimit: 1 << 16, storageLimit: 1 << 27, acceleratesDotProducts: true, subgroupSize: 64),
+  VulkanImitation(memory: .unmappable, acceleratesDotProducts: true),
+  VulkanImitation(texelLimit: 1 << 16, storageLimit: 1 << 27, storageBuffers: 4, subgroupSize: 64),
   VulkanImitation(isHardware: false, memory: .uncached, texelLimit: 1 << 16, subgroupSize: 4),
   VulkanImitation(isHardware: false, mesaMajor: 25),
 ]
-let imitated = imitations.flatMap(devices(imitating:))
+private let byImitation = imitations.map { ($0, devices(imitating: $0)) }
+let imitated = byImitation.flatMap(\.1)
 /// Those taken for hardware.
-let cards = imitations.filter(\.isHardware).flatMap(devices(imitating:))
+let cards = byImitation.filter(\.0.isHardware).flatMap(\.1)
+/// Those whose kernels see texels too few for the weights that Winograd's tiles pay for.
+private let seeingFew = byImitation.filter { $0.0.storageBuffers != nil }.flatMap(\.1)
 /// Whether the driver lets them read and write 16 bits, as SwiftShader does not.
 let storesHalves = cards.allSatisfy(\.storesHalves)
 /// The subgroups of most cards, whose size decides of products alone.
 let grouped = [16, 32].flatMap { devices(imitating: VulkanImitation(subgroupSize: $0)) }
 /// Those whose dot products of bytes are said to be fast, as a software driver.
 let multiplying = devices(imitating: VulkanImitation(isHardware: false, acceleratesDotProducts: true))
+
+/// Whether every shader is reached on one of these devices: software drivers alone have permutations.
+private let reachesEveryShader =
+  storesHalves && present.contains { $0.info.driver.hasPrefix("llvmpipe") }
+
+/// Of a row of `Shaders/variants.txt`: what knows bounds alone as activations counts as the other.
+private func kind(_ shader: String) -> String {
+  shader.hasSuffix("_bounded") ? String(shader.dropLast("_bounded".count)) : shader
+}
 
 /// Those whose kernels see few elements of a tensor, so that many have to be computed in parts.
 let narrow = [true, false].flatMap {
@@ -116,10 +127,10 @@ struct VulkanConformanceTests {
         test.way.map(device.kernelFamily.ways(of: node, in: example.nodes.graph).contains) ?? true
       }.map(\.1)
       let isCard = (cards + grouped).contains { $0 === device }
-      #expect(
-        ["winograd", "groups", "codes"].allSatisfy { way in
-          way != "winograd" && !isCard || made.contains { $0.way == way }
-        })
+      let seesFew = seeingFew.contains { $0 === device }
+      for (way, isOffered) in [("winograd", !seesFew), ("groups", isCard), ("codes", isCard)] where isOffered {
+        #expect(made.contains { $0.way == way }, "\(way)")
+      }
       let trust = KernelTrust(driver: "", identity: "every self-test")
       // All of them are one submission, for which SwiftShader, driven as a card, takes longer than one is given.
       let patient = Watchdog(floor: 120)
@@ -130,13 +141,27 @@ struct VulkanConformanceTests {
     }
   }
 
-  /// A reshape has no kernel.
-  @Test(arguments: ConformanceCase.all)
-  func hasASelfTestForWhateverItRuns(_ testCase: ConformanceCase) throws {
-    let graph = present[0].kernelFamily.expanded(testCase.graph).graph
-    for node in graph.nodes where present[0].support(for: node, in: graph, precision: .full).isSupported {
-      #expect(node.op is Reshape || !SelfTest.all(for: node.op, graph.types(node.inputs)).isEmpty, "\(node.op.name)")
+  @Test(arguments: (present + imitated + grouped + multiplying).indices)
+  func whateverKernelsANodeTakesASelfTestThatItNeedsRuns(_ index: Int) throws {
+    let device = (present + imitated + grouped + multiplying)[index]
+    let reach = try SelfTestReach(device) { Set(try device.shaders(of: $0).map(kind)) }
+    for testCase in ConformanceCase.all {
+      for precision in [Precision.full, .low] {
+        let untested = try reach.untested(testCase.graph, precision)
+        #expect(untested == [], "\(testCase), \(precision)")
+      }
     }
+  }
+
+  @Test(.enabled(if: reachesEveryShader, "no driver here takes shaders with permutations"))
+  func everyShaderIsRunByASelfTest() throws {
+    var untested = Set(try shaderRows().map { kind($0[0]) })
+    // No driver at hand has matrices.
+    untested.remove("cooperative_half")
+    for device in present + imitated {
+      untested.subtract(try SelfTestReach(device) { Set(try device.shaders(of: $0).map(kind)) }.all)
+    }
+    #expect(untested == [])
   }
 
   @Test(.enabled(if: watches, "the package vulkan-validationlayers is not installed"))

@@ -76,7 +76,9 @@ extension KernelFamily {
       let request = KernelRequest(
         node, in: expanded.graph, precision: segment.precision, threads: segment.threads,
         isDeterministic: segment.isDeterministic)
-      offers.append(try self.offers(for: request))
+      let all = try self.offers(for: request)
+      let asked = all.filter { $0.key == segment.ways[node.name] }
+      offers.append(asked.isEmpty ? all : asked)
     }
     return KernelSelection(expanded, offers)
   }

@@ -105,16 +105,7 @@ package final class KernelTrust: Sendable {
   private var known: Set<String> { state.withLock { Set($0.faults.keys).union($0.unanswered) } }
 
   private func missing(for graph: Graph, _ precision: Precision, _ family: any KernelFamily) -> [SelfTest]? {
-    let (known, graph) = (known, family.expanded(graph, precision: precision).graph)
-    var names = Set<String>()
-    var tests: [SelfTest] = []
-    for node in graph.nodes {
-      let inputs = family.storedInputs(of: node, in: graph, precision: precision)
-      for test in SelfTest.all(for: node.op, inputs) where !known.contains(test.name) {
-        if let way = test.way, !family.ways(of: node, in: graph, precision: precision).contains(way) { continue }
-        if names.insert(test.name).inserted { tests.append(test) }
-      }
-    }
+    let tests = SelfTest.all(for: graph, precision, family, but: known)
     return tests.isEmpty ? nil : tests
   }
 

@@ -6,6 +6,8 @@ package struct NodeExample: Sendable {
 
   package let graph: Graph
   private let inputs: [Tensor]
+  /// Of nodes that are to be computed in one, by name.
+  private let ways: [String: String]
 
   package enum Operand: Sendable {
     case input(Shape, ScalarType = .float32)
@@ -74,7 +76,8 @@ package struct NodeExample: Sendable {
     }
   }
 
-  package init(_ nodes: [Entry]) throws(OperatorError) {
+  /// - Parameter ways: for each node, the way (`KernelOffer.key`) in which a device that has it is to compute it.
+  package init(_ nodes: [Entry], ways: [String?] = []) throws(OperatorError) {
     var graph = Graph()
     var inputs: [Tensor] = []
     for (index, node) in nodes.enumerated() {
@@ -95,6 +98,17 @@ package struct NodeExample: Sendable {
     }
     self.graph = graph
     self.inputs = inputs
+    self.ways = Dictionary(
+      uniqueKeysWithValues: zip(graph.nodes, ways).compactMap { node, way in way.map { (node.name, $0) } })
+  }
+
+  /// What a device is given to compile.
+  package func segment(
+    _ precision: Precision = .full, blobs: any BlobCache = NoBlobCache(), watchdog: Watchdog = .standard
+  ) -> Segment {
+    Segment(
+      graph: graph, precision: precision, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
+      blobs: blobs, ways: ways, watchdog: watchdog)
   }
 
   /// Memory that is not written holds not-a-number.
@@ -104,10 +118,7 @@ package struct NodeExample: Sendable {
     on device: any Device, _ precision: Precision = .full, blobs: any BlobCache = NoBlobCache(),
     watchdog: Watchdog = .standard
   ) throws(DeviceError) -> [[Double]] {
-    let executable = try device.compile(
-      Segment(
-        graph: graph, precision: precision, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
-        blobs: blobs, watchdog: watchdog))
+    let executable = try device.compile(segment(precision, blobs: blobs, watchdog: watchdog))
     let outputs = graph.types(graph.outputs)
     let sizes = (inputs.map(\.type) + outputs).map(\.byteCount) + [executable.scratchByteCount]
     var offsets: [Int] = []

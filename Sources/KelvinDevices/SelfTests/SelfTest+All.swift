@@ -47,17 +47,36 @@ extension SelfTest {
   }
 
   private static func isDepthwise(_ op: Convolution, _ operands: [TensorType]) -> Bool {
-    op.groups > 1 && operands[1].shape[1] == 1
+    op.window.rank <= 2 && op.groups > 1 && operands[1].shape[1] == 1
+  }
+
+  private static func isDepthwise(_ op: ConvolutionTranspose, _ operands: [TensorType]) -> Bool {
+    op.window.rank <= 2 && op.groups > 1 && op.groups == operands[0].shape[1] && operands[1].shape[1] == 1
+  }
+
+  /// A product of vectors.
+  private static func isOfOnePosition(_ op: Convolution, _ operands: [TensorType]) -> Bool {
+    op.groups == 1 && (operands[0].shape.dimensions + op.window.kernel).dropFirst(2).allSatisfy { $0 == 1 }
   }
 
   private static let products: [SelfTest] = [
+    // Of fewer products there is none in tiles.
     SelfTest(
-      Convolution.self, where: { !isDepthwise($0, $1) }, convolution([1, 20, 6, 7], filters: 24, kernel: 1),
-      convolution([1, 8, 7, 6], filters: 12, kernel: 3),
+      Convolution.self, where: { $0.window.rank <= 2 && !isDepthwise($0, $1) },
+      convolution([1, 20, 6, 7], filters: 24, kernel: 1), convolution([1, 8, 7, 6], filters: 12, kernel: 3),
+      convolution(.input([1, 20, 6, 7]), .multiples([24, 20, 1, 1]))),
+    SelfTest(
+      Convolution.self, named: "convolution of one position", where: isOfOnePosition,
+      convolution([1, 24, 1, 1], filters: 20, kernel: 1),
+      convolution(.input([1, 24, 1, 1]), .multiples([20, 24, 1, 1]))),
+    SelfTest(
+      Convolution.self, named: "convolution of unfolded windows", way: "unfolded",
       (
-        Convolution(window: Window(kernel: [2, 2]), groups: 1, epilogue: .bias),
-        [.input([1, 8, 4, 5]), .multiples([12, 8, 2, 2]), .weight([12])]
+        Convolution(window: Window(kernel: [4, 4], strides: [4, 4]), groups: 1, epilogue: .bias),
+        [.input([1, 3, 9, 12]), .weight([36, 3, 4, 4]), .weight([36])]
       )),
+    SelfTest(Convolution.self, named: "convolution output by output", way: "general", grouped),
+    SelfTest(Convolution.self, named: "convolution of planes", way: "planes", grouped),
     SelfTest(
       Convolution.self, named: "convolution by Winograd's tiles", way: "winograd",
       convolution([1, 176, 18, 15], filters: 176, kernel: 3),
@@ -65,18 +84,44 @@ extension SelfTest {
       convolution(.number(0x1p15, [1, 176, 18, 15]), .number(0x1p15, [176, 176, 3, 3]))),
     SelfTest(
       Convolution.self, named: "depthwise convolution", where: isDepthwise,
-      convolution([1, 18, 6, 5], filters: 18, kernel: 3, groups: 18)),
+      convolution([1, 18, 10, 9], filters: 18, kernel: 3, groups: 18)),
     SelfTest(
-      ConvolutionTranspose.self,
+      Convolution.self, named: "convolution over three axes", where: { op, _ in op.window.rank > 2 },
+      (
+        Convolution(window: Window(kernel: [2, 2, 2]), groups: 1, epilogue: .bias),
+        [.input([1, 3, 3, 4, 5]), .weight([5, 3, 2, 2, 2]), .weight([5])]
+      )),
+    SelfTest(
+      ConvolutionTranspose.self, named: "convolution_transpose over three axes",
+      where: { op, _ in op.window.rank > 2 },
+      (
+        ConvolutionTranspose(window: Window(kernel: [2, 2, 2], strides: [2, 2, 2])),
+        [.input([1, 3, 2, 3, 2]), .weight([3, 5, 2, 2, 2])]
+      )),
+    SelfTest(
+      ConvolutionTranspose.self, named: "depthwise convolution_transpose", where: isDepthwise,
+      (
+        ConvolutionTranspose(window: Window(kernel: [2, 2], strides: [2, 2]), groups: 6),
+        [.input([1, 6, 3, 4]), .weight([6, 1, 2, 2])]
+      )),
+    SelfTest(
+      ConvolutionTranspose.self, named: "convolution_transpose output by output", way: "general",
+      (
+        ConvolutionTranspose(window: Window(kernel: [3, 3], strides: [2, 2]), groups: 2),
+        [.input([1, 4, 3, 4]), .weight([4, 3, 3, 3])]
+      )),
+    SelfTest(
+      ConvolutionTranspose.self, where: { $0.window.rank <= 2 && !isDepthwise($0, $1) },
       (
         ConvolutionTranspose(window: Window(kernel: [2, 2], strides: [2, 2])),
         [.input([1, 5, 3, 4]), .weight([5, 6, 2, 2])]
       )),
     SelfTest(
       Linear.self, (Linear(epilogue: .bias), [.input([1, 24]), .weight([20, 24]), .weight([20])]),
-      (Linear(epilogue: .bias), [.input([19, 24]), .weight([36, 24]), .weight([36])]),
+      // Rows enough for the tiles of a card.
+      (Linear(epilogue: .bias), [.input([67, 24]), .weight([36, 24]), .weight([36])]),
       (Linear(epilogue: .bias), [.input([1, 24]), .multiples([20, 24]), .weight([20])]),
-      (Linear(epilogue: .bias), [.input([19, 24]), .entries([36, 24]), .weight([36])])),
+      (Linear(epilogue: .bias), [.input([67, 24]), .entries([36, 24]), .weight([36])])),
     SelfTest(
       Linear.self, named: "linear by cooperative matrices", way: "cooperative",
       (Linear(epilogue: .bias), [.input([37, 48]), .weight([40, 48]), .weight([40])])),
@@ -91,19 +136,23 @@ extension SelfTest {
       )),
   ]
 
+  /// In groups that fill no block.
+  private static let grouped = convolution([1, 6, 4, 5], filters: 4, kernel: 3, groups: 2)
+
   private static let row: Shape = [3, 37]
 
   /// Of which a card takes two parts.
   private static let longRow: Shape = [2, 2100]
 
   private static let lines: [SelfTest] = [
-    SelfTest(Softmax.self, (Softmax(axis: 1), [.input([2, 29])])),
+    SelfTest(Softmax.self, (Softmax(axis: 1), [.input([2, 29])]), (Softmax(axis: 1), [.input([2, 5, 3])])),
     SelfTest(
       Softmax.self, named: "softmax by groups", way: "groups", (Softmax(axis: 1), [.input(row)]),
       (Softmax(axis: 1), [.input(longRow)])),
     SelfTest(
       LayerNormalization.self,
       (LayerNormalization(axis: 1, epsilon: 1e-3), [.input([3, 36]), .weight([36]), .weight([36])]),
+      (LayerNormalization(axis: 1, epsilon: 1e-3), [.input([19, 36]), .weight([36]), .weight([36])]),
       (LayerNormalization(axis: 1, epsilon: 1e-3), [.input(longRow)])),
     SelfTest(
       BatchNormalization.self,
@@ -117,7 +166,8 @@ extension SelfTest {
     SelfTest(
       Reduce.self, where: { _, operands in operands[0].scalar.isFloatingPoint },
       (Reduce(.sum, axes: [1], keepsDimensions: false), [.input([2, 29])]),
-      (Reduce(.mean, axes: [2, 3], keepsDimensions: false), [.input([1, 9, 3, 5])])),
+      (Reduce(.sum, axes: [1], keepsDimensions: false), [.input([2, 5, 3])]),
+      (Reduce(.mean, axes: [2, 3], keepsDimensions: false), [.input([2, 9, 3, 5])])),
     SelfTest(
       Reduce.self, named: "reduce by groups", way: "groups",
       where: { _, operands in operands[0].scalar.isFloatingPoint },
@@ -139,24 +189,32 @@ extension SelfTest {
       (ArgReduce(.minimum, axis: 1, keepsDimensions: false, scalar: .int64), [.input(row)]),
       (ArgReduce(.maximum, axis: 1, keepsDimensions: false, scalar: .int32), [.input(longRow)])),
     SelfTest(
-      TopK.self, (TopK(axis: 1, count: 3, takesLargest: true, scalar: .int32), [.input([2, 11])])),
+      TopK.self, (TopK(axis: 1, count: 3, takesLargest: true, scalar: .int32), [.input([2, 11])]),
+      (TopK(axis: 1, count: 3, takesLargest: true, scalar: .int32), [.input([2, 150])])),
     SelfTest(
-      Pool.self, where: { _, operands in operands[0].scalar.isFloatingPoint },
+      Pool.self, where: { op, operands in operands[0].scalar.isFloatingPoint && op.window.rank <= 2 },
       (Pool(.maximum, window: poolWindow), [.input([1, 18, 6, 9])]),
       (Pool(.average, window: poolWindow), [.input([1, 18, 6, 9])])),
     SelfTest(
-      Resize.self,
-      (
-        Resize(axes: [2, 3].map { ResizeAxis(axis: $0, size: 7, scale: 0.6, offset: -0.2) }, interpolation: .linear),
-        [.input([1, 2, 4, 5])]
-      )),
+      Pool.self, named: "pool over three axes",
+      where: { op, operands in operands[0].scalar.isFloatingPoint && op.window.rank > 2 },
+      (Pool(.maximum, window: Window(kernel: [2, 2, 2], strides: [2, 2, 2])), [.input([1, 3, 4, 2, 6])]),
+      (Pool(.average, window: Window(kernel: [2, 2, 2], strides: [2, 2, 2])), [.input([1, 3, 4, 2, 6])])),
+    SelfTest(Resize.self, resized),
+    SelfTest(Resize.self, named: "resize in blocks", way: "blocks", resized),
   ]
+
+  private static let resized: Example<Resize> = (
+    Resize(axes: [2, 3].map { ResizeAxis(axis: $0, size: 7, scale: 0.6, offset: -0.2) }, interpolation: .linear),
+    [.input([1, 2, 4, 5])]
+  )
 
   private static let poolWindow = Window(kernel: [3, 3], strides: [2, 2], before: [1, 1], after: [1, 1])
 
   private static let elements: [SelfTest] = [
     SelfTest(
-      Unary.self, where: { _, operands in operands[0].scalar.isFloatingPoint }, (Unary(.relu), [.input(row)])),
+      name: Unary.name, operators: [Convolution.self, Linear.self, Unary.self], covers: takesUnary,
+      nodes: [Entry(op: Unary(.relu), operands: [.input(row)])]),
     SelfTest(
       Binary.self, where: { _, operands in operands[0].scalar.isFloatingPoint },
       (Binary(.add), [.input(row), .input(row)]), (Binary(.multiply), [.input(row), .input([37])])),
@@ -165,21 +223,53 @@ extension SelfTest {
     SelfTest(Cast.self, (Cast(.int32), [.input(row)])),
   ]
 
-  /// What changes the places of elements alone.
+  /// Whether a kernel of one element computes the node, or may finish what one of a product leaves of its activation.
+  private static func takesUnary(_ op: any Operator, _ operands: [TensorType]) -> Bool {
+    func isLeft(_ activation: UnaryFunction?) -> Bool {
+      switch activation?.kind {
+      case nil, .relu, .clip: false
+      default: true
+      }
+    }
+    return switch op {
+    case let op as Convolution: isLeft(op.epilogue.activation) || (op.window.rank > 2 && op.epilogue.activation != nil)
+    case let op as Linear: isLeft(op.epilogue.activation)
+    default: operands[0].scalar.isFloatingPoint
+    }
+  }
+
+  /// What changes the places of elements alone. Where results lie as they are asked for elsewhere, any node's are copied.
   private static let moving: [SelfTest] = [
     SelfTest(
-      name: "copies", operators: [Concat.self, Expand.self, Slice.self, Transpose.self], covers: { _, _ in true },
+      name: "copies", operators: [], covers: { _, _ in true },
       nodes: [Entry(op: Transpose([1, 0]), operands: [.input(row)])]),
     SelfTest(Pad.self, (Pad(before: [1, 0], after: [0, 2], mode: .constant(0.5)), [.input([3, 5])])),
   ]
 
+  /// What lies otherwise outside of a segment than inside.
   private static let narrow: [SelfTest] = [
     SelfTest(
       name: "narrow integers", operators: [],
-      covers: { _, operands in
-        operands.contains { !$0.scalar.isFloatingPoint && $0.scalar != .bool && $0.scalar.byteCount < 4 }
-      }, nodes: [Entry(op: Transpose([1, 0]), operands: [.input(row, .uint8)])])
+      covers: { op, operands in
+        (operands + results(op, operands)).contains { !$0.scalar.isFloatingPoint && $0.scalar.byteCount < 4 }
+      }, nodes: [Entry(op: Transpose([1, 0]), operands: [.input(row, .uint8)])]),
+    // Of floats that are made of none nobody sees whether they lie so.
+    SelfTest(
+      name: "float16", operators: [],
+      covers: { op, operands in
+        let results = results(op, operands)
+        return (operands + results).contains { $0.scalar == .float16 }
+          || (!operands.contains { $0.scalar.isFloatingPoint } && results.contains { $0.scalar.isFloatingPoint })
+      },
+      nodes: [
+        Entry(op: Cast(.float16), operands: [.input(row)]),
+        Entry(op: Cast(.float32), operands: [.input(row, .float16)]),
+      ]),
   ]
+
+  private static func results(_ op: any Operator, _ operands: [TensorType]) -> [TensorType] {
+    (try? op.infer(operands)) ?? []
+  }
 
   /// Of axes longer than the largest index.
   private static let indexing: [SelfTest] = [
@@ -227,6 +317,13 @@ extension SelfTest {
         [.input([9, 13], .uint8), .weight([13, 35], .int8), .number(3, [], .uint8), .number(2, [35], .int8)]
       )),
     SelfTest(ConvolutionInteger.self, quantized),
+    SelfTest(
+      ConvolutionInteger.self, named: "convolution_integer of few columns",
+      where: { op, operands in operands[1].shape[0] < 8 * op.groups },
+      (
+        ConvolutionInteger(window: Window(kernel: [3, 3], before: [1, 1], after: [1, 1]), groups: 7),
+        [.input([1, 7, 5, 4], .uint8), .weight([7, 1, 3, 3], .int8), .number(3, [], .uint8), .number(2, [7], .int8)]
+      )),
     SelfTest(
       Pool.self, named: "pool of integers", where: { _, operands in !operands[0].scalar.isFloatingPoint },
       (Pool(.maximum, window: Window(kernel: [3, 3], strides: [2, 2])), [.input([1, 18, 7, 9], .uint8)])),

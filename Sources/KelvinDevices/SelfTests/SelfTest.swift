@@ -4,7 +4,8 @@ package import KelvinGraph
 package struct SelfTest: Sendable {
   /// Completes "self-test of …"; tells it apart from the others on every run.
   package let name: String
-  /// The way (`KernelOffer.key`) whose kernels it tests, where a node has others besides: what fails is that way alone.
+  /// The way (`KernelOffer.key`) whose kernels it tests and its nodes take, where a node may have others besides: what fails
+  /// is that way alone.
   package var way: String?
   /// The operators whose nodes may need what it tests; none for all.
   let operators: [any Operator.Type]
@@ -22,6 +23,26 @@ package struct SelfTest: Sendable {
   package static func all(for op: any Operator, _ operands: [TensorType]) -> [SelfTest] {
     let own = byOperator[ObjectIdentifier(type(of: op))] ?? []
     return (own + general).filter { $0.covers(op, operands) }
+  }
+
+  /// Those that the nodes of a graph need on a device: of ways those that a node may take.
+  ///
+  /// - Parameter known: the names of others.
+  package static func all(
+    for graph: Graph, _ precision: Precision, _ family: any KernelFamily, but known: Set<String> = []
+  ) -> [SelfTest] {
+    let graph = family.expanded(graph, precision: precision).graph
+    var names = known
+    var tests: [SelfTest] = []
+    for node in graph.nodes {
+      let inputs = family.storedInputs(of: node, in: graph, precision: precision)
+      for test in all(for: node.op, inputs) where !names.contains(test.name) {
+        if let way = test.way, !family.ways(of: node, in: graph, precision: precision).contains(way) { continue }
+        names.insert(test.name)
+        tests.append(test)
+      }
+    }
+    return tests
   }
 
   private static let general = all.filter(\.operators.isEmpty)
@@ -44,6 +65,6 @@ package struct SelfTest: Sendable {
         owners.append(test)
       }
     }
-    return (try NodeExample(entries), owners)
+    return (try NodeExample(entries, ways: owners.map(\.way)), owners)
   }
 }

@@ -19,7 +19,7 @@ extension OpenCLTarget {
     }
     let call = transposed(
       window, images: context.inputs[0].shape[0], inputs: inputs, outputs: outputs, groups: op.groups)
-    return [KernelOffer(context.dense(call))]
+    return [KernelOffer(context.dense(call), "general")]
   }
 }
 
