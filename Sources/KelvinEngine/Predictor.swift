@@ -20,20 +20,30 @@ package final class Predictor: Sendable {
   private let specializationLimit: Int
   /// By what grows.
   private let padded = Mutex<[[String: Int]: Predictor]>([:])
-  /// By the constants for which there were other values.
-  private let overriding = Mutex<[Set<String>: Predictor]>([:])
-  /// Each is a model of its own.
-  private static let overridingLimit = 4
+  /// By the constants for which there were other values. Each is a model of its own.
+  private let overriding = SpecializationCache<Set<String>, Predictor>(limit: 4)
+  /// Those of them that are gone.
+  private let outlived = Outlived()
+  /// Where this one's costs go when it is gone.
+  private let outlivedBy: Outlived?
 
   /// - Parameters:
   ///   - compiled: the compiled forms of the model's graphs for its usual sizes, as `LoadedModel.compiledGraphs` gives
   ///     them.
   ///   - specializationLimit: compiled forms of a graph that are kept besides it.
   ///   - function: the model's function with other features or host steps around the same graphs; nil for its own.
-  package init(
+  package convenience init(
     _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int, function: Function? = nil
   ) {
+    self.init(loaded, compiled, specializationLimit: specializationLimit, function: function, outlivedBy: nil)
+  }
+
+  private init(
+    _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int, function: Function? = nil,
+    outlivedBy: Outlived?
+  ) {
     self.loaded = loaded
+    self.outlivedBy = outlivedBy
     self.specializationLimit = specializationLimit
     walk = FunctionWalk(function ?? loaded.function)
     graphs = compiled.enumerated().map { GraphForms(loaded, index: $0, $1, limit: specializationLimit) }
@@ -53,6 +63,7 @@ package final class Predictor: Sendable {
 
   private init(_ other: Predictor, _ function: Function) {
     loaded = other.loaded
+    outlivedBy = nil
     states = other.states
     stateDevices = other.stateDevices
     walk = FunctionWalk(function)
@@ -64,8 +75,8 @@ package final class Predictor: Sendable {
 
   /// What sizes besides the usual ones have cost.
   package var formCounts: FormCounts {
-    let others = padded.withLock { Array($0.values) } + overriding.withLock { Array($0.values) }
-    return others.reduce(graphs.reduce(FormCounts()) { $0 + $1.formCounts }) { $0 + $1.formCounts }
+    let others = padded.withLock { Array($0.values) } + overriding.values
+    return others.reduce(graphs.reduce(outlived.formCounts) { $0 + $1.formCounts }) { $0 + $1.formCounts }
   }
 
   /// The same model on inputs before whose rows others may lie that count for nothing; nil where it is not one graph of
@@ -82,20 +93,28 @@ package final class Predictor: Sendable {
   }
 
   /// The same model with constants as inputs; nil where there are no values for any.
-  private func overriding(_ values: DictionaryFeatureProvider) throws(ModelError) -> Predictor? {
+  private func overriding(
+    _ values: DictionaryFeatureProvider, _ cancellation: Cancellation?
+  ) throws(ModelError) -> Predictor? {
     let names = walk.binding.overridden(values)
-    guard !names.isEmpty else { return nil }
+    guard !names.isEmpty, let make = walk.binding.function.overriding else { return nil }
     return try ModelError.wrapping {
-      try overriding.withLock { known in
-        if let made = known[names] { return made }
-        guard let function = try walk.binding.function.overriding?(names) else { return nil }
-        let model = loaded.overriding(names, function)
-        let made = Predictor(model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit)
-        if known.count >= Self.overridingLimit { known = [:] }
-        known[names] = made
-        return made
+      try overriding.value(for: names, cancellation) {
+        let model = loaded.overriding(names, try loaded.program.source.opened.vouching { try make(names) })
+        return Predictor(
+          model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit, outlivedBy: outlived)
       }
     }
+  }
+
+  deinit { outlivedBy?.add(formCounts) }
+
+  /// What predictors that are gone have cost.
+  private final class Outlived: Sendable {
+    private let counts = Mutex(FormCounts())
+
+    var formCounts: FormCounts { counts.withLock(\.self) }
+    func add(_ more: FormCounts) { counts.withLock { $0 = $0 + more } }
   }
 
   /// The input of a padded model that says how many rows count for nothing.
@@ -121,7 +140,7 @@ package final class Predictor: Sendable {
   ) throws(ModelError) -> FunctionWalk.Result {
     try checkStateless()
     let values = try walk.binding.values(input)
-    if let other = try overriding(values) { return try other.run(values, backings, cancellation) }
+    if let other = try overriding(values, cancellation) { return try other.run(values, backings, cancellation) }
     return try answering(cancellation) { cancellation in
       try loaded.outages.outlasting(size: try walk.binding.size(values)) { absence in
         try walk.run(values, backings: backings, cancellation) { graph, types in

@@ -10,8 +10,11 @@ package struct FoldTranspositions: Pass {
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var edits = GraphEdits(Self.self, graph)
     for (index, node) in graph.nodes.enumerated() {
-      guard var product = node.op as? MatMul, node.inputs[0] != node.inputs[1] else { continue }
+      guard var product = node.op as? MatMul else { continue }
       for place in 0..<2 {
+        // Without its transposition one operand may be what the other is transposed from.
+        var changed = edits.node(index) ?? node
+        guard changed.inputs[0] != changed.inputs[1] else { break }
         guard let producer = edits.producer(of: node.inputs[place]), var transposition = edits.node(producer),
           let transpose = transposition.op as? Transpose, edits.onlyConsumer(of: node.inputs[place]) == index
         else { continue }
@@ -20,7 +23,6 @@ package struct FoldTranspositions: Pass {
         guard last >= 1, permutation[last - 1] == last else { continue }
         permutation.swapAt(last - 1, last)
         if place == 0 { product.transposesX.toggle() } else { product.transposesY.toggle() }
-        var changed = edits.node(index) ?? node
         changed.op = product
         if permutation == Array(0...last) {
           changed.inputs[place] = transposition.inputs[0]

@@ -39,7 +39,8 @@ package struct PassChange: Hashable, Sendable {
   package let isRemoval: Bool
 }
 
-/// Collects the changes of one pass over a graph and applies them together.
+/// Collects the changes of one pass over a graph and applies them together. Who reads and who computes a value is
+/// answered as the changes made so far have it.
 struct GraphEdits {
   let pass: String
   let graph: Graph
@@ -48,9 +49,11 @@ struct GraphEdits {
   private var rewritten: [Int: Node] = [:]
   private var aliases: [ValueID: ValueID] = [:]
   private var added: [Value] = []
-  private let consumers: [[Int]]
-  private let producers: [Int?]
-  private let outputs: Set<ValueID>
+  /// For each value, the nodes that may read it, each at least once: those that read it at first, and those that came to
+  /// read it.
+  private var consumers: [[Int]]
+  private var producers: [Int?]
+  private var outputs: Set<ValueID>
 
   init(_ pass: (some Pass).Type, _ graph: Graph) {
     self.pass = pass.name
@@ -61,18 +64,38 @@ struct GraphEdits {
   }
 
   /// The node as earlier changes of this pass left it, or nil where they removed it.
-  func node(_ index: Int) -> Node? { removed.contains(index) ? nil : rewritten[index] ?? graph.nodes[index] }
+  func node(_ index: Int) -> Node? {
+    guard !removed.contains(index) else { return nil }
+    var node = rewritten[index] ?? graph.nodes[index]
+    if !aliases.isEmpty { node.inputs = node.inputs.map(resolve) }
+    return node
+  }
 
   /// Whether a run is for this value: an output, or what a state is left with.
   func isOutput(_ id: ValueID) -> Bool { outputs.contains(id) }
   func producer(of id: ValueID) -> Int? { producers[id.index] }
 
-  /// The node that alone reads a value, where the value is not an output of the graph.
+  /// The node that alone reads a value, where the value is not an output of the graph. It may read it more than once.
   func onlyConsumer(of id: ValueID) -> Int? {
+    let id = resolve(id)
     guard !outputs.contains(id) else { return nil }
-    var readers = consumers[id.index].lazy.filter { !removed.contains($0) }.makeIterator()
-    let first = readers.next()
-    return readers.next() == nil ? first : nil
+    var only: Int?
+    for place in consumers[id.index] where place != only && reads(place, id) {
+      guard only == nil else { return nil }
+      only = place
+    }
+    return only
+  }
+
+  /// Whether nodes other than these read a value, or it is an output of the graph.
+  func isRead(_ id: ValueID, besides nodes: Set<Int>) -> Bool {
+    outputs.contains(id) || consumers[id.index].contains { !nodes.contains($0) && reads($0, id) }
+  }
+
+  /// Whether one of a value's `consumers` still reads it.
+  private func reads(_ place: Int, _ id: ValueID) -> Bool {
+    guard !removed.contains(place) else { return false }
+    return rewritten[place].map { changed in changed.inputs.contains { resolve($0) == id } } ?? true
   }
 
   func type(_ id: ValueID) -> TensorType { value(id).type }
@@ -84,22 +107,41 @@ struct GraphEdits {
 
   /// Adds a constant under a name made from existing ones.
   mutating func addWeight(_ name: String, _ weight: Weight) -> ValueID {
-    added.append(Value(name: name, type: weight.type, weight: weight))
-    return ValueID(graph.values.count + added.count - 1)
+    add(Value(name: name, type: weight.type, weight: weight))
   }
 
   /// Adds a value for a rewritten node to compute.
   mutating func addValue(_ name: String, _ type: TensorType) -> ValueID {
-    added.append(Value(name: name, type: type))
+    add(Value(name: name, type: type))
+  }
+
+  private mutating func add(_ value: Value) -> ValueID {
+    added.append(value)
+    consumers.append([])
+    producers.append(nil)
     return ValueID(graph.values.count + added.count - 1)
   }
 
-  mutating func rewrite(_ index: Int, _ node: Node) { rewritten[index] = node }
+  mutating func rewrite(_ index: Int, _ node: Node) {
+    let before = rewritten[index] ?? graph.nodes[index]
+    let known = Set(before.inputs)
+    for input in Set(node.inputs).subtracting(known) { consumers[resolve(input).index].append(index) }
+    for output in before.outputs where producers[output.index] == index { producers[output.index] = nil }
+    for output in node.outputs { producers[output.index] = index }
+    rewritten[index] = node
+  }
 
   /// Takes a node out; whoever read its output reads `replacement` from then on.
   mutating func remove(_ index: Int, replacement: ValueID? = nil) {
-    if let replacement, let node = node(index) { aliases[node.outputs[0]] = replacement }
+    guard let node = node(index) else { return }
+    for output in node.outputs where producers[output.index] == index { producers[output.index] = nil }
     removed.insert(index)
+    guard let replacement = replacement.map(resolve) else { return }
+    let output = node.outputs[0]
+    aliases[output] = replacement
+    consumers[replacement.index] += consumers[output.index]
+    consumers[output.index] = []
+    if outputs.remove(output) != nil { outputs.insert(replacement) }
   }
 
   mutating func note(_ origins: [Origin], _ reason: String, isRemoval: Bool = false) {
@@ -118,9 +160,7 @@ struct GraphEdits {
     guard !changes.isEmpty else { return PassResult(graph: graph, changes: []) }
     var nodes: [Node] = []
     for index in graph.nodes.indices {
-      guard var node = node(index) else { continue }
-      node.inputs = node.inputs.map(resolve)
-      nodes.append(node)
+      if let node = node(index) { nodes.append(node) }
     }
     var result = Graph(
       nodes: nodes, values: graph.values + added, inputs: graph.inputs, outputs: graph.outputs.map(resolve),

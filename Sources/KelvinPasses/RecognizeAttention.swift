@@ -9,12 +9,11 @@ package struct RecognizeAttention: Pass {
 
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var edits = GraphEdits(Self.self, graph)
-    let consumers = graph.consumers()
     for (index, node) in graph.nodes.enumerated() {
       guard let softmax = node.op as? Softmax, edits.node(index) != nil,
         let match = AttentionMatch(softmax, at: index, edits)
       else { continue }
-      try match.apply(to: &edits, consumers)
+      try match.apply(to: &edits)
     }
     return edits.finish()
   }
@@ -106,6 +105,7 @@ private struct AttentionMatch {
       } else if let (source, factor) = edits.scaling(step), edits.type(source) == edits.type(scores) {
         (scores, scale) = (source, scale * factor)
       } else if (step.op as? Binary)?.function == .add, mask == nil, scale == 1,
+        step.inputs[0] != step.inputs[1],
         let side = step.inputs.indices.first(where: { edits.leadsToProduct(step.inputs[$0], of: edits.type(scores)) })
       {
         (mask, scores) = (step.inputs[1 - side], step.inputs[side])
@@ -165,20 +165,21 @@ private struct AttentionMatch {
     guard let inferred = try? op.infer(inputs), inferred == [type] else { return nil }
   }
 
-  func apply(to edits: inout GraphEdits, _ consumers: [[Int]]) throws(GraphError) {
+  func apply(to edits: inout GraphEdits) throws(GraphError) {
     guard let place = nodes.max(), let last = edits.node(place) else { return }
-    // What is read by nothing else goes with it.
+    let inputs = operands.map(\.base) + (mask.map { [$0] } ?? [])
+    // What is read by nothing else goes with it: one operand's way may begin on another's, or the mask lie on it.
     var replaced = Set(nodes)
     for index in operands.flatMap(\.nodes).sorted(by: >) {
-      guard let node = edits.node(index), node.outputs.allSatisfy({ !edits.isOutput($0) }),
-        consumers[node.outputs[0].index].allSatisfy({ replaced.contains($0) || edits.node($0) == nil })
+      guard let node = edits.node(index),
+        !node.outputs.contains(where: { inputs.contains($0) || edits.isRead($0, besides: replaced) })
       else { continue }
       replaced.insert(index)
     }
     let origins = replaced.sorted().flatMap { edits.node($0)?.origins ?? [] }
     var node = last
     node.op = op
-    node.inputs = operands.map(\.base) + (mask.map { [$0] } ?? [])
+    node.inputs = inputs
     node.origins = origins
     node.body = try body(node.inputs.map(edits.type))
     for index in replaced where index != place { edits.remove(index) }

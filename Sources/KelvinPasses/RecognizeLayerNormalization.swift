@@ -9,13 +9,12 @@ package struct RecognizeLayerNormalization: Pass {
 
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var edits = GraphEdits(Self.self, graph)
-    let consumers = graph.consumers()
     for index in graph.nodes.indices {
       guard var chain = NormalizationChain(endingAt: index, in: edits) else { continue }
       let isClosed = chain.nodes.allSatisfy { place in
         place == index
           || graph.nodes[place].outputs.allSatisfy { id in
-            !edits.isOutput(id) && consumers[id.index].allSatisfy(chain.nodes.contains)
+            !edits.isRead(id, besides: chain.nodes)
           }
       }
       guard isClosed else { continue }

@@ -70,6 +70,41 @@ import Testing
     #expect(throws: FileError.self) { try held.vouching(repeats: false) { touched.touch() } }
   }
 
+  /// Compiled forms come and go, each with a pack of its own.
+  @Test func aPackThatNobodyReadsIsLetGo() throws {
+    let sources = SourceFiles()
+    var packs: [Bytes.Unowned] = []
+    for _ in 0..<3 {
+      let fixture = try Fixture()
+      sources.hold(pack: fixture.bytes)
+      packs.append(Bytes.Unowned(fixture.bytes))
+      fixture.touch()
+      try sources.vouching { #expect(packs.last?.bytes != nil) }
+    }
+    #expect(packs.allSatisfy { $0.bytes == nil })
+    try sources.vouching(repeats: false) {}
+  }
+
+  /// Whoever reads one may let it go before it is vouched for.
+  @Test func aPackThatWasReadIsVouchedForToTheEnd() throws {
+    for isHeldMeanwhile in [false, true] {
+      let sources = SourceFiles()
+      var fixture: Fixture? = try Fixture()
+      let pack = Bytes.Unowned(try #require(fixture).bytes)
+      if !isHeldMeanwhile { sources.hold(pack: try #require(fixture).bytes) }
+      #expect(throws: FileError.self) {
+        try sources.vouching(repeats: false) {
+          if isHeldMeanwhile, let fixture { sources.hold(pack: fixture.bytes) }
+          fixture?.put(8)
+          fixture = nil
+          #expect(pack.bytes != nil)
+        }
+      }
+      #expect(pack.bytes == nil)
+      try sources.vouching(repeats: false) {}
+    }
+  }
+
   @Test func aTouchIsNoChange() throws {
     let fixture = try Fixture()
     let ways: [(String, () -> Int32)] = [

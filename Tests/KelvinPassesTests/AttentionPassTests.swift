@@ -162,6 +162,31 @@ import Testing
     #expect((node.op as? Attention)?.query == [0, 0, 0, 4, 1])
   }
 
+  /// What attention reads stays, though nothing besides what it replaces read it before.
+  @Test func whatItReadsIsNotReplaced() throws {
+    for reading in ["a mask", "its own scores", "another operand's way"] {
+      var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+      func add(_ op: any Operator, _ operands: ValueID...) throws -> ValueID {
+        try builder.add(op, operands, name: op.name, origin: Origin(name: op.name, kind: "Test", index: 0))[0]
+      }
+      let x = try builder.input("x", TensorType(.float32, [4, 4]))
+      let turned = try add(Transpose([1, 0]), x)
+      let isWay = reading == "another operand's way"
+      // No view of `x`, but one of what it is turned to.
+      let rows = isWay ? try add(Reshape([4, 4]), try add(Reshape([16]), turned)) : x
+      let product = try add(MatMul(), rows, turned)
+      let scores = isWay ? product : try add(Binary(.add), product, reading == "a mask" ? turned : product)
+      builder.output(try add(MatMul(), try add(Softmax(axis: 1), scores), x))
+      let graph = try builder.finish()
+      let result = try Pipeline(passes: [RecognizeAttention()]).run(graph).graph
+      #expect(result.nodes.contains { $0.op is Attention } == (reading != "its own scores"), "\(reading): \(result)")
+      let input = Tensor((0..<16).map { Float($0 % 7) / 3 - 1 }, [4, 4])
+      let wanted = try ReferenceDevice().run(graph, [input]).outputs[0]
+      let got = try ReferenceDevice().run(result, [input]).outputs[0]
+      #expect(tolerance.difference(of: got, from: wanted) == nil, "\(reading): \(result)")
+    }
+  }
+
   @Test func aLongWayIsFollowedForAPart() throws {
     let graph = try graph(of: [6, 4]) { [origin] builder, x in
       var x = x

@@ -34,6 +34,23 @@ import Testing
     #expect(try ReferenceDevice().run(merged, [Self.points]).outputs[0].doubles == expected)
   }
 
+  /// What the first merged chain came to read is read by the second too.
+  @Test func aValueThatTwoChainsBeginWithStays() throws {
+    var builder = GraphBuilder(evaluator: ReferenceEvaluator())
+    func add(_ function: UnaryFunction, _ value: ValueID) throws -> ValueID {
+      try builder.add(Unary(function), value, name: "f", origin: Origin(name: "f", kind: "f", index: 0))
+    }
+    let begun = try add(.relu, try builder.input("x", TensorType(.float32, [9])))
+    builder.output(try add(.clip(0, 6), begun))
+    builder.output(try add(.clip(2, 3), try add(.clip(1, 4), begun)))
+    let graph = try builder.finish()
+    let merged = try MergeClips().run(graph).graph
+    try merged.verify()
+    #expect(merged.nodes.count == 3)
+    let wanted = try ReferenceDevice().run(graph, [Self.points]).outputs.map(\.doubles)
+    #expect(try ReferenceDevice().run(merged, [Self.points]).outputs.map(\.doubles) == wanted)
+  }
+
   @Test func aSpelledOutRelu6IsOneClip() throws {
     let negate = UnaryFunction(.affine, a: -1)
     let merged = try MergeClips().run(try chain([.relu, negate, .clip(-6, .infinity), negate])).graph

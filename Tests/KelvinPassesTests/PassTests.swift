@@ -121,6 +121,22 @@ import Testing
       #expect(difference == nil, "seed \(seed)\n\(graph)\nbecame\n\(result.graph)")
     }
   }
+
+  /// Whoever takes a node for the only reader of a value has to know which nodes the same pass made read it.
+  @Test(arguments: 0..<1500) func everyPassLeavesAValidGraphWithTheSameOutputs(seed: Int) throws {
+    var (graph, inputs) = try RandomChains.make(seed: UInt64(seed))
+    for pass in Pipeline.standard(evaluator).passes {
+      let before = graph
+      let step = try Pipeline(passes: [pass]).run(before)
+      guard !step.changes.isEmpty else { continue }
+      graph = step.graph
+      let got = try reference.run(graph, inputs).outputs
+      for (wanted, got) in zip(try reference.run(before, inputs).outputs, got) {
+        let difference = Tolerance(relative: 1e-3, absolute: 1e-3).difference(of: got, from: wanted)
+        #expect(difference == nil, "seed \(seed), \(type(of: pass).name)\n\(before)\nbecame\n\(graph)")
+      }
+    }
+  }
 }
 
 extension Double {

@@ -3,6 +3,7 @@ import KelvinFormats
 import KelvinGraph
 import KelvinPasses
 import KelvinReference
+import KelvinRuntime
 import TestSupport
 import Testing
 
@@ -32,6 +33,25 @@ import Testing
       try vector.check(
         passed, passed.run(vector, on: ModelFixture.fastDevices, pins: pins), "\(name), seed \(seed), \(pins)")
     }
+  }
+
+  /// Trips are made while their count is less than the number given: 2.5 makes three.
+  @Test(arguments: [(2.5, 3), (0.25, 1), (3, 3), (-0.5, 0), (.nan, 0), (-.infinity, 0)] as [(Float, Float)])
+  func aPartOfATripIsOne(given: Float, trips: Float) throws {
+    let program = try readModel(at: "\(Self.folder)/given_trips.mlmodel")
+    let vector = try Vector(path: "\(Self.folder)/given_trips_0.kv")
+    let shapes = Dictionary(uniqueKeysWithValues: vector.inputs.map { ($0.name, $0.tensor.shape) })
+    let function = try #require(program.functions[program.defaultFunction])
+    let raw = try function.graph(shapes: shapes, evaluator: ReferenceEvaluator())
+    let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
+    func outputs(_ count: Float) throws -> [[Double]] {
+      var inputs = try vector.inputs(of: graph)
+      let place = try #require(graph.inputs.firstIndex { graph[$0].name == "n" })
+      inputs[place] = Tensor([count], inputs[place].shape)
+      return try graph.compiled(on: ["cpu"], pins: [:]).makeSession().run(inputs).map(\.doubles)
+    }
+    #expect(try outputs(given) == outputs(trips))
+    if trips > 0 { #expect(try outputs(trips) != outputs(trips - 1)) }
   }
 
   /// What a network asks for that cannot be, and what the error says of it.

@@ -59,6 +59,16 @@ import Testing
     }
   }
 
+  /// Networks alone give numbers of trips that are not whole: there are trips while their count is less.
+  @Test(arguments: [(2.5, 3), (0.25, 1), (-0.5, 0), (.nan, 0), (-.infinity, 0)] as [(Float, Int)])
+  func aPartOfATripIsOne(given: Float, trips: Int) throws {
+    let x = FeatureValue(multiArray: try MultiArray([1, 2, 3] as [Float], shape: [3]))
+    let count = FeatureValue(multiArray: try MultiArray([given], shape: [1]))
+    let outputs = try predictor("longer_network.mlmodel", ["cpu"]).predict(
+      DictionaryFeatureProvider(dictionary: ["x": x, "trips": count]), [:], nil)
+    #expect(outputs["y"]?.multiArrayValue?.shape == [3 << trips])
+  }
+
   /// Twice the body of one: a loop in a loop is walked with it.
   @Test func aWalkedLoopHasPartsOfItsOwn() throws {
     let function = try readModel(at: "\(Self.folder)/nested.onnx").function(nil)

@@ -207,17 +207,33 @@ package struct LoadedModel: Sendable {
   /// - Parameter growing: by input, the axis along which it grows.
   /// - Returns: nil where the model is not one graph of known sizes. Whether padding can be left out of it is known when it is built.
   func padded(_ growing: [String: Int]) -> LoadedModel? {
+    guard let padded = Self.padded(function, growing) else { return nil }
+    var model = self
+    model.function = padded
+    model.graphs = [nil]
+    return model
+  }
+
+  private static func padded(_ function: Function, _ growing: [String: Int]) -> Function? {
     guard case .graph(var part)? = function.parts.first, function.parts.count == 1, part.valued.isEmpty,
       !function.inputs.contains(where: { if case .state = $0.type { true } else { false } })
     else { return nil }
     part.source = PaddedSource(source: part.source, growing: growing)
     part.name = "padded"
     part.inputs.append(PaddedSource.slot)
-    var model = self
-    model.function.inputs.append(Feature(name: PaddedSource.slot, type: .tensor(.int64, [])))
-    model.function.parts = [.graph(part)]
-    model.graphs = [nil]
-    return model
+    var padded = function
+    padded.inputs.append(Feature(name: PaddedSource.slot, type: .tensor(.int64, [])))
+    padded.parts = [.graph(part)]
+    if let make = function.overriding {
+      padded.overriding = { (names: Set<String>) throws -> Function in
+        guard let other = Self.padded(try make(names), growing) else {
+          let values = names.sorted().map { "'\($0)'" }.joined(separator: ", ")
+          throw GraphError("the graph", "is not one of known sizes with other values for \(values)")
+        }
+        return other
+      }
+    }
+    return padded
   }
 
   /// The model with some of its overridable constants as inputs. It shares nothing that is computed from constants with this

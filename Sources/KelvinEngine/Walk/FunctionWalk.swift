@@ -54,14 +54,19 @@ package struct FunctionWalk: Sendable {
   private static func steps(
     _ parts: [FunctionPart], _ outputs: [Feature], read left: Set<String>, _ graphs: inout Int
   ) -> [Step] {
-    parts.enumerated().map { position, part in
-      let later = parts[(position + 1)...]
+    let features = Dictionary(outputs.map { ($0.name, $0) }) { first, _ in first }
+    // Of the parts behind the one that is looked at.
+    var (read, written): (Set<String>, Set<String>) = (left, [])
+    let places = parts.reversed().map { part in
       let places = part.outputs.enumerated().map { index, slot in
         Place(
-          index: index, slot: slot,
-          feature: later.contains { $0.outputs.contains(slot) } ? nil : outputs.first { $0.name == slot },
-          isRead: left.contains(slot) || later.contains { $0.inputs.contains(slot) })
+          index: index, slot: slot, feature: written.contains(slot) ? nil : features[slot], isRead: read.contains(slot))
       }
+      read.formUnion(part.inputs)
+      written.formUnion(part.outputs)
+      return places
+    }
+    return zip(parts, places.reversed()).map { part, places in
       switch part {
       case .host(let step): return .host(step, places)
       case .graph(let graph):

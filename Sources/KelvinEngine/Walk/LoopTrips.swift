@@ -38,11 +38,17 @@ struct LoopTrips {
         other.place.whole,
         "has \(other.count) slices along axis \(other.axis), and '\(first.place.whole)' has \(first.count)")
     }
-    let limit = try loop.limit.map { max(0, try loop.number(value($0), of: $0).integers[0]) }
+    let limit = try loop.limit.map { max(0, Self.whole(try loop.number(value($0), of: $0))) }
     self.limit = scanned.first?.count ?? limit
     goesOn = try loop.condition.map { try loop.number(value($0), of: $0).doubles[0] != 0 } ?? true
     carried = try loop.carried.map { try value($0.start) }
     rows = loop.rows.map { _ in [] }
+  }
+
+  /// A limit is no integer in networks alone, which go on while the count of trips is less.
+  private static func whole(_ limit: Tensor) -> Int {
+    guard limit.type.scalar.isFloatingPoint else { return limit.integers[0] }
+    return Int(saturating: limit.doubles[0].rounded(.up))
   }
 
   /// Gives the body's slots what a trip begins with.

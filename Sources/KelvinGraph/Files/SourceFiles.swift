@@ -9,12 +9,21 @@ import Synchronization
 package final class SourceFiles: Sendable {
   private struct Held {
     var files: [Bytes] = []
-    /// With how often each had been touched when it was held: nothing of it had been read for this model before.
-    var packs: [(bytes: Bytes, touches: Int)] = []
+    /// As long as anybody else keeps them: compiled forms come and go, and each may leave a longer pack than the last.
+    var packs: [(bytes: Bytes.Unowned, touches: Int)] = []
+    /// By whoever is vouching now: the packs that it may have read, kept until it knows.
+    var relied: [Int: [Pack]] = [:]
+    var vouchings = 0
     /// Of files that were looked at by path, and not held.
     var seen: [String: FileState] = [:]
     /// A path that came to name another file.
     var exchanged: String?
+  }
+
+  /// A pack, and how often it had been touched when it was held: nothing of it had been read for this model before.
+  private struct Pack {
+    let bytes: Bytes
+    let touches: Int
   }
 
   private let held = Mutex(Held())
@@ -29,13 +38,16 @@ package final class SourceFiles: Sendable {
     }
   }
 
-  /// Adds a file that was made of these and is read in their stead, once. Another may take its place.
+  /// Adds a file that was made of these and is read in their stead, once, for as long as whoever reads it keeps it.
+  /// Another may take its place.
   package func hold(pack bytes: Bytes) {
     // One that cannot be vouched for any more is found out by whoever vouches.
     let touches = (try? bytes.touches(ofContents: true)) ?? 0
     held.withLock { held in
-      guard !held.packs.contains(where: { $0.bytes.baseAddress == bytes.baseAddress }) else { return }
-      held.packs.append((bytes, touches))
+      held.packs.removeAll { $0.bytes.bytes == nil }
+      guard !held.packs.contains(where: { $0.bytes.bytes?.baseAddress == bytes.baseAddress }) else { return }
+      held.packs.append((Bytes.Unowned(bytes), touches))
+      for vouching in held.relied.keys { held.relied[vouching]?.append(Pack(bytes: bytes, touches: touches)) }
     }
   }
 
@@ -72,12 +84,14 @@ package final class SourceFiles: Sendable {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     for _ in 0..<(repeats ? Self.mostAttempts : 1) {
+      let vouching = begin()
+      defer { end(vouching) }
       let before: Int
-      do throws(FileError) { before = try touches() } catch { throw refusing(error) }
+      do throws(FileError) { before = try touches(during: vouching) } catch { throw refusing(error) }
       let outcome: Swift.Result<Result, Failure>
       do throws(Failure) { outcome = .success(try body()) } catch { outcome = .failure(error) }
       let after: Int
-      do throws(FileError) { after = try touches() } catch {
+      do throws(FileError) { after = try touches(during: vouching) } catch {
         discarding()
         throw refusing(error)
       }
@@ -99,8 +113,25 @@ package final class SourceFiles: Sendable {
 
   private static let mostAttempts = 4
 
+  /// Keeps the packs that are in use, and those that are held from now on, until `end`.
+  private func begin() -> Int {
+    held.withLock { held in
+      held.vouchings += 1
+      held.relied[held.vouchings] = held.packs.compactMap { pack in
+        pack.bytes.bytes.map { Pack(bytes: $0, touches: pack.touches) }
+      }
+      return held.vouchings
+    }
+  }
+
+  private func end(_ vouching: Int) {
+    // The last to keep a pack unmaps it: after the lock is released.
+    let dropped = held.withLock { $0.relied.removeValue(forKey: vouching) }
+    withExtendedLifetime(dropped) {}
+  }
+
   /// How often any of the files was touched without becoming another.
-  private func touches() throws(FileError) -> Int {
+  private func touches(during vouching: Int) throws(FileError) -> Int {
     let held = held.withLock(\.self)
     if let path = held.exchanged {
       throw FileError(path: path, action: "use", reason: "another file took its place while it was read; try again")
@@ -108,7 +139,7 @@ package final class SourceFiles: Sendable {
     var count = 0
     for bytes in held.files { count += try bytes.touches() }
     // Whoever packs more puts another file in a pack's place, and leaves what it holds alone.
-    for pack in held.packs { count += try pack.bytes.touches(ofContents: true) - pack.touches }
+    for pack in held.relied[vouching] ?? [] { count += try pack.bytes.touches(ofContents: true) - pack.touches }
     return count
   }
 }

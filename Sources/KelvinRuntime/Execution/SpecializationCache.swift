@@ -40,6 +40,11 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
     state.withLock { $0.entries.values.count { if case .made = $0 { true } else { false } } }
   }
 
+  /// What is kept now.
+  package var values: [Value] {
+    state.withLock { $0.entries.values.compactMap { if case .made(let value, _) = $0 { value } else { nil } } }
+  }
+
   /// The value for a key, made by `make` at its first use.
   ///
   /// - Throws: what `make` throws, to everybody who waited for it; `cancelled` only to those who were cancelled.

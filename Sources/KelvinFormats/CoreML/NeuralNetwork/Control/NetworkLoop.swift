@@ -98,7 +98,10 @@ extension NetworkWriter {
       guard given.shape.count == 1 else {
         throw emitter.invalid("its number of trips is \(given.shape), expected one element")
       }
-      let trips = try emitter.reshape(try emitter.cast(given.id, to: .int64, step: "limit"), [], step: "limit")
+      // Half a trip is one: the format goes on while the count of trips is less.
+      let isWhole = !emitter.scalar(given.id).isFloatingPoint
+      let whole = isWhole ? given.id : try emitter.unary(UnaryFunction(.ceil), given.id, step: "limit")
+      let trips = try emitter.reshape(try emitter.cast(whole, to: .int64, step: "limit"), [], step: "limit")
       return try emitter.tripLimit(trips)
     }
     let limit = try layer.parameters.integer(LayerSchema.LoopLayerParams.maxLoopIterations) ?? 0
