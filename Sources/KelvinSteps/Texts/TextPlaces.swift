@@ -138,6 +138,10 @@ package struct TextsAtPlaces: HostStep {
     case .slot: list = try texts(0, inputs)
     }
     let places = try tensor(inputs.count - 1, inputs)
+    guard TextTensor.takes(places.shape) else {
+      throw refused(
+        inputs.count - 1, "\(places.type) is more than \(TextTensor.countLimit) texts", remedy: "give fewer")
+    }
     var found: [String] = []
     found.reserveCapacity(places.count)
     for place in places.integers {
