@@ -120,14 +120,14 @@ import Testing
 
   @Test func moreTextsThanMemoryTakesAreNotGathered() throws {
     let row = TextTensor([String](repeating: "a", count: 4096), [1, 4096])
-    let many = Tensor(TensorType(.int64, [4097]), Bytes(count: 8 * 4097))
+    let many = Tensor([Int64](repeating: 0, count: 4097), [4097])
     let gather = TextGather(.constant(row), at: .slot("i"), axis: 0, output: "y")
     #expect(try gather.types([.tensor(TensorType(.int64, [4096]))]) == [.texts([4096, 4096])])
     #expect { try gather.run([.tensor(many)]) } throws: {
       "\($0)".contains("[4097x4096] is more than 16777216 texts; give fewer indices")
     }
-    let large = Tensor(TensorType(.int64, [4097, 4096]), Bytes(count: 8 * 4097 * 4096))
-    let placed = TextsAtPlaces(.constant(TextPlaces.empty), at: "p", output: "y")
+    let large = Tensor([Int64](repeating: 0, count: 4097 * 4096), [4097, 4096])
+    let placed = TextsAtPlaces(and: [], at: "p", output: "y")
     #expect { try placed.run([.tensor(large)]) } throws: { "\($0)".contains("is more than 16777216 texts") }
     let labels = ValueMap(.integers([0]), to: .texts(["a"]), otherwise: nil, input: "x", output: "y")
     #expect { try labels.run([.tensor(large)]) } throws: { "\($0)".contains("is more than 16777216 texts") }
