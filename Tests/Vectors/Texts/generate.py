@@ -267,6 +267,14 @@ build(
     "nothing", [node("Slice", ["x", "from", "from"], ["y"]), node("Transpose", ["y"], ["z"]), node("Concat", ["x", "none"], ["w"], axis=0)],
     [X], [Y, ("z", STRING, None), ("w", STRING, None)], [{"x": SIX}], [integers("from", 0), constant("none", texts(shape=[0, 3]))])
 
+# Texts of two levels that are equal, where texts are compared.
+build(
+    "compared",
+    [node("Transpose", ["x"], ["t"]), node("StringConcat", ["t", "nothing"], ["c"]), node("Where", ["some", "c", "t"], ["y"]),
+     node("Equal", ["y", "t"], ["same"]), node("Slice", ["c", "one", "two"], ["z"]), node("StringConcat", ["z", "end"], ["w"])],
+    [X], [("y", STRING, None), ("same", BOOL, None), ("z", STRING, None), ("w", STRING, None)], BOTH,
+    [constant("nothing", texts("")), constant("some", np.array([[True]])), integers("one", 1), integers("two", 2), constant("end", texts("."))])
+
 # A name that Kelvin might make of another one.
 build(
     "named", [node("Transpose", ["x"], ["t"]), node("Add", ["x#places", "x#places"], ["s"]), node("Unique", ["x"], ["u"], name="u"),
