@@ -11,6 +11,8 @@ package struct OneHotVector: HostStep {
   package let input: String
   package let output: String
   private let places: [Column.Key: Int]
+  /// More numbers than that are not made.
+  private static let countLimit = 1 << 28
 
   package init(_ categories: Column, ignoresUnknown: Bool, isOne: Bool = false, input: String, output: String) {
     self.categories = categories
@@ -49,7 +51,9 @@ package struct OneHotVector: HostStep {
   private func shape(_ shape: Shape) throws(StepError) -> Shape {
     guard isOne else {
       let whole = Shape(shape.dimensions + [categories.count])
-      guard whole.isAddressable else { throw refused(0, "\(whole) is too large") }
+      guard whole.isAddressable, whole.count <= Self.countLimit else {
+        throw refused(0, "[\(whole)] is more than \(Self.countLimit) numbers", remedy: "give fewer")
+      }
       return whole
     }
     guard shape.count == 1 else { throw refused(0, "it has \(shape.count) elements, expected one", remedy: "give one") }

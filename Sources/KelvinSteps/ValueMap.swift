@@ -41,6 +41,9 @@ package struct ValueMap: HostStep {
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    if case .texts = values, case .tensor(let numbers) = inputs[0], !TextTensor.takes(numbers.shape) {
+      throw refused(0, "\(numbers.type) is more than \(TextTensor.countLimit) texts", remedy: "give fewer numbers")
+    }
     let (elements, shape) = try keys.elements(inputs[0], of: self, 0)
     var found: [Int?] = []
     found.reserveCapacity(elements.count)

@@ -77,10 +77,74 @@ import Testing
     #expect(parts.dropFirst(2).map(\.place) == [String](repeating: "step texts_at_places", count: 3))
   }
 
-  @Test func listsOfTextsBeginWithTheOnesBeforeThem() throws {
+  @Test func placesOfTextsGoOnFromLevelToLevel() throws {
     let steps = try Self.moving("levels").hostSteps.compactMap { $0 as? TextPlaces }
-    #expect(steps.count > 1)
-    for (step, before) in zip(steps.dropFirst(), steps) { #expect(step.beginning == .slot(before.list)) }
+    #expect(steps.count > 1 && steps[0].start == nil)
+    for (step, before) in zip(steps.dropFirst(), steps) { #expect(step.start == before.end) }
+  }
+
+  @Test func textsAreLookedForInTheListsAloneThatTheyMayComeFrom() throws {
+    var file = ONNXFile()
+    file.opset = 20
+    file.input("x", [2, 2], type: 8)
+    for level in 0..<40 {
+      let x = level == 0 ? "x" : "t\(level - 1)"
+      file.node("StringConcat", [x, x], ["c\(level)"])
+      file.node("Transpose", ["c\(level)"], ["t\(level)"])
+    }
+    file.output("t39", [2, 2], type: 8)
+    let steps = try readONNX(Bytes(file.bytes), path: "chain.onnx").main.hostSteps
+    let (placed, found) = (steps.compactMap { $0 as? TextPlaces }, steps.compactMap { $0 as? TextsAtPlaces })
+    #expect(placed.count == 40 && found.map { $0.pieces.map(\.list) } == placed.map { [$0.list] })
+  }
+
+  @Test func namesThatAreMadeOfOthersAreNoneOfTheFiles() throws {
+    var file = ONNXFile()
+    file.input("x", [2, 2], type: 8)
+    for name in ["x#places", "a###b", "#0.texts"] { file.input(name, [1]) }
+    file.node("Transpose", ["x"], ["y"])
+    file.output("y", [2, 2], type: 8)
+    let function = try readONNX(Bytes(file.bytes), path: "names.onnx").main
+    let written = function.parts.flatMap(\.outputs)
+    #expect(written.contains("x####places") && Set(written).isDisjoint(with: function.inputs.map(\.name)))
+  }
+
+  /// A reshape to pairs of numbers or texts of which there may be any number, of which one is the usual one.
+  @Test(arguments: [ONNXFile.float, 8]) func sizesThatTheUsualOnesAreNotAreKnownWhenAModelRuns(type: Int) throws {
+    func file(_ shape: [Int], reversed: Bool) -> ONNXFile {
+      var file = ONNXFile()
+      file.input("x", [-1], type: type)
+      file.initializer(ONNXFile.tensor("pairs", shape))
+      for (name, value) in [("last", -1), ("far", -99), ("zero", 0)] { file.initializer(ONNXFile.tensor(name, [value])) }
+      if reversed { file.node("Slice", ["x", "last", "far", "zero", "last"], ["r"]) }
+      file.node("Reshape", [reversed ? "r" : "x", "pairs"], ["y"])
+      file.output("y", [-1, 2], type: type)
+      return file
+    }
+    for reversed in [false, true] {
+      let function = try readONNX(Bytes(file([-1, 2], reversed: reversed).bytes), path: "open.onnx").main
+      let built = try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator())
+      #expect(built.allSatisfy { $0.graph == nil })
+      let four = try function.builtGraphs(shapes: ["x": [4]], evaluator: ReferenceEvaluator())
+      #expect(four.allSatisfy { $0.graph != nil })
+      #expect(throws: (any Error).self) { try function.builtGraphs(shapes: ["x": [3]], evaluator: ReferenceEvaluator()) }
+    }
+  }
+
+  @Test func aDamagedConstantOfTextsIsRefused() throws {
+    var file = ONNXFile()
+    let damaged = Wire.message {
+      $0.packed(1, [3])
+      $0.integer(2, 8)
+      $0.bytes(6, Array("one".utf8))
+    }
+    file.input("x", [1], type: 8)
+    file.node("Constant", [], ["c"], ["value": .tensor(damaged)])
+    file.node("Concat", ["x", "c"], ["y"], ["axis": .integer(0)])
+    file.output("y", [4], type: 8)
+    #expect { try readONNX(Bytes(file.bytes), path: "damaged.onnx") } throws: {
+      "\($0)".contains("its shape is 3, it has 1 texts")
+    }
   }
 
   /// A branch of which one side has an operator on texts that sub-graphs lack.

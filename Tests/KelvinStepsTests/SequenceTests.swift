@@ -13,10 +13,10 @@ import Testing
     let tensors = shapes.enumerated().map { place, shape in
       Tensor(TensorType(.float32, shape), rounding: (0..<shape.count).map { Double(10 * place + $0) })
     }
-    let parts = try SequenceParts(of: "x", .float32).run([.sequence(tensors.map { .tensor($0) })])
+    let parts = try SequenceParts(of: "x", .float32, mark: "#").run([.sequence(tensors.map { .tensor($0) })])
     #expect(tensor(parts[0])?.type == TensorType(.float32, [12]))
     #expect(tensor(parts[1])?.integers == [2, 4, 2, 2, 3, 0, 2, 0, 4, 1, 5])
-    guard case .sequence(let found) = try SequenceOfParts("x").run(parts)[0] else {
+    guard case .sequence(let found) = try SequenceOfParts("x", mark: "#").run(parts)[0] else {
       Issue.record("it is no sequence")
       return
     }
@@ -25,10 +25,10 @@ import Testing
   }
 
   @Test func anOptionalValueIsThereOrNot() throws {
-    let step = SequenceParts(of: "x", .int64)
-    let absent = try SequenceOfParts("x").run(try step.run([.absent]))[0]
+    let step = SequenceParts(of: "x", .int64, mark: "#")
+    let absent = try SequenceOfParts("x", mark: "#").run(try step.run([.absent]))[0]
     #expect(absent.type == .absent)
-    let given = try SequenceOfParts("x").run(try step.run([.tensor(Tensor([1.5, 2] as [Float], [2]))]))[0]
+    let given = try SequenceOfParts("x", mark: "#").run(try step.run([.tensor(Tensor([1.5, 2] as [Float], [2]))]))[0]
     #expect(tensor(given)?.words == [1, 2])
     #expect(throws: StepError.self) { try step.run([.texts(TextTensor(["a"], [1]))]) }
     #expect(throws: StepError.self) { try step.run([.sequence([.absent])]) }
@@ -41,7 +41,7 @@ import Testing
   func whatIsNoLayoutIsRefused(integers: [Int64]) {
     let elements = HostValue.tensor(Tensor([1, 2, 3, 4] as [Float], [4]))
     let layout = HostValue.tensor(Tensor(integers, [integers.count]))
-    #expect(throws: StepError.self) { try SequenceOfParts("x").run([elements, layout]) }
+    #expect(throws: StepError.self) { try SequenceOfParts("x", mark: "#").run([elements, layout]) }
   }
 
   @Test func aPictureIsItsPixels() throws {

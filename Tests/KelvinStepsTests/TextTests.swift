@@ -118,6 +118,30 @@ import Testing
     }
   }
 
+  @Test func moreTextsThanMemoryTakesAreNotGathered() throws {
+    let row = TextTensor([String](repeating: "a", count: 4096), [1, 4096])
+    let many = Tensor([Int64](repeating: 0, count: 4097), [4097])
+    let gather = TextGather(.constant(row), at: .slot("i"), axis: 0, output: "y")
+    #expect(try gather.types([.tensor(TensorType(.int64, [4096]))]) == [.texts([4096, 4096])])
+    #expect { try gather.run([.tensor(many)]) } throws: {
+      "\($0)".contains("[4097x4096] is more than 16777216 texts; give fewer indices")
+    }
+    let large = Tensor([Int64](repeating: 0, count: 4097 * 4096), [4097, 4096])
+    let placed = TextsAtPlaces(and: [], at: "p", output: "y")
+    #expect { try placed.run([.tensor(large)]) } throws: { "\($0)".contains("is more than 16777216 texts") }
+    let labels = ValueMap(.integers([0]), to: .texts(["a"]), otherwise: nil, input: "x", output: "y")
+    #expect { try labels.run([.tensor(large)]) } throws: { "\($0)".contains("is more than 16777216 texts") }
+    let vectors = OneHotVector(.integers([0, 1]), ignoresUnknown: false, input: "x", output: "y")
+    #expect { try vectors.types([.texts([1 << 28])]) } throws: { "\($0)".contains("is more than 268435456 numbers") }
+  }
+
+  @Test func textsThatGrowBeyondMemoryAreNotWritten() throws {
+    let step = TextConcatenation(TextPair(.slot("x"), .slot("x")), output: "y")
+    let long = String(repeating: "a", count: 1 << 16)
+    let many = texts([String](repeating: long, count: (1 << 13) + 1))
+    #expect { try step.run([many, many]) } throws: { "\($0)".contains("8193 texts are more than 1073741824 bytes") }
+  }
+
   @Test func textsThatDoNotFitEachOtherAreNotJoined() throws {
     let step = TextConcatenation(TextPair(.slot("x"), .constant(TextTensor(["a", "b"], [2]))), output: "y")
     #expect(try step.types([.texts([3, 1])]) == [.texts([3, 2])])

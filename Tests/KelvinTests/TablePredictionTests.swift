@@ -187,6 +187,16 @@ struct TablePredictionTests {
     #expect(error(model, "a,v\n1,\"{}\"\n").contains("expected a list"))
   }
 
+  @Test("texts are a list where a bracket opens them, behind blanks too, and else one")
+  func texts() throws {
+    let file = "\(SharedFiles.projectRoot)/Tests/Vectors/Texts/empty.onnx"
+    let model = try Model(
+      contentsOf: URL(filePath: file), configuration: ModelConfiguration(computeUnits: .cpuOnly))
+    let list = try rows(model, "x\n\"[\"\"a\"\", \"\"b\"\"]\"\n").rows
+    #expect(try list == rows(model, "x\n\" \t[\"\"a\"\",\"\"b\"\"]\"\n").rows)
+    #expect(try rows(model, "x\n [a\n").rows[1] == [" [a"] && list[1] != [" [a"])
+  }
+
   @Test("an empty cell is what the model has for a number that is missing, else a fault")
   func missing() throws {
     // Its imputer replaces not-a-numbers.

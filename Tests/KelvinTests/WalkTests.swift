@@ -5,6 +5,7 @@ import KelvinEngine
 import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
+import Synchronization
 import Testing
 
 /// Functions of several parts: host steps and graphs in any order, each graph specialised by what comes to it.
@@ -168,6 +169,51 @@ import Testing
             captured: ["start"])),
         graph("shift", "chosen", "unused", .relu),
       ])
+  }
+
+  /// Makes numbers of those before, which it remembers without keeping them.
+  private struct Link: HostStep {
+    /// What a link has been given.
+    final class Memory: Sendable {
+      private let given = Mutex<[Bytes.Unowned]>([])
+
+      /// How many of what was given is still there.
+      var count: Int { given.withLock { $0.count { $0.bytes != nil } } }
+
+      func remember(_ bytes: Bytes) { given.withLock { $0.append(Bytes.Unowned(bytes)) } }
+    }
+
+    static let name = "link"
+    let place: Int
+    let memory: Memory
+
+    var inputs: [String] { ["\(place)"] }
+    var outputs: [String] { ["\(place + 1)"] }
+
+    func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+      let given = try tensor(0, inputs)
+      memory.remember(given.bytes)
+      guard memory.count <= 2 else { throw refused(0, "\(memory.count) values are kept") }
+      return [.tensor(Tensor(given.floats.map { $0 + 1 }, given.shape))]
+    }
+
+    static func == (a: Self, b: Self) -> Bool { a.place == b.place }
+    func hash(into hasher: inout Hasher) { hasher.combine(place) }
+  }
+
+  @Test func whatNothingReadsAnyMoreIsNotKept() throws {
+    let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
+    let memory = Link.Memory()
+    let inner = (1..<9).map { FunctionPart.host(Link(place: $0, memory: memory)) }
+    let loop = LoopPart(
+      name: "links", limit: "limit", condition: nil, trip: nil, tripShape: [], goesOn: nil,
+      carried: [LoopPart.Carried(start: "start", given: "1", left: "9", result: "10")], rows: [], captured: [],
+      body: inner)
+    let links = Function(
+      inputs: [Feature(name: "start", type: any), Feature(name: "limit", type: any)],
+      outputs: [Feature(name: "20", type: any)],
+      parts: [.loop(loop)] + (10..<20).map { .host(Link(place: $0, memory: memory)) } + [graph("shift", "20", "u", .relu)])
+    #expect(try predict(links, start: [0], limit: [3])["20"]?.multiArrayValue?.doubles == [34])
   }
 
   @Test func onlyTheSideOfABranchThatIsTakenIsRun() throws {

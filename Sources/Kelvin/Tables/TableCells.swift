@@ -183,7 +183,7 @@ struct TableCells {
       return FeatureValue(sequence: FeatureSequence(int64s: numbers))
     }
     // A text that is no list is a list of one.
-    guard text.hasPrefix("["), let texts = try? JSONText.decode(TextDocument.self, from: Data(text.utf8)) else {
+    guard text.beginsList, let texts = try? JSONText.decode(TextDocument.self, from: Data(text.utf8)) else {
       return FeatureValue(sequence: FeatureSequence(strings: [text]))
     }
     return FeatureValue(sequence: texts.sequence)
@@ -206,6 +206,13 @@ struct TableCells {
 
   private func fault(_ input: TableInputs.Input, _ row: DelimitedRows.Row, _ reason: String) -> TableFault {
     TableFault(line: row.line, column: input.feature.name, reason: reason)
+  }
+}
+
+extension String {
+  /// Whether a bracket opens it, behind what JSON passes over.
+  fileprivate var beginsList: Bool {
+    utf8.first { !" \t\n\r".utf8.contains($0) } == UInt8(ascii: "[")
   }
 }
 

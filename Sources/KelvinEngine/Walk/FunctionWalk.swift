@@ -16,7 +16,13 @@ package struct FunctionWalk: Sendable {
     let isRead: Bool
   }
 
-  enum Step {
+  /// A part, and what is done with when it has run: slots that its list of parts has written and nothing reads later.
+  struct Step {
+    let work: Work
+    let done: [String]
+  }
+
+  enum Work {
     case host(any HostStep, [Place])
     /// `index` counts graphs.
     case graph(index: Int, GraphPart, [Place])
@@ -43,7 +49,7 @@ package struct FunctionWalk: Sendable {
     var graphs = 0
     steps = Self.steps(function.parts, function.outputs, read: [], &graphs)
     backed = steps.reduce(into: []) { backed, step in
-      if case .graph(_, _, let places) = step { backed.formUnion(places.compactMap(\.feature?.name)) }
+      if case .graph(_, _, let places) = step.work { backed.formUnion(places.compactMap(\.feature?.name)) }
     }
   }
 
@@ -55,29 +61,34 @@ package struct FunctionWalk: Sendable {
     _ parts: [FunctionPart], _ outputs: [Feature], read left: Set<String>, _ graphs: inout Int
   ) -> [Step] {
     let features = Dictionary(outputs.map { ($0.name, $0) }) { first, _ in first }
-    // Of the parts behind the one that is looked at.
-    var (read, written): (Set<String>, Set<String>) = (left, [])
-    let places = parts.reversed().map { part in
+    let written = Set(parts.flatMap(\.outputs))
+    var read = left
+    var rewritten: Set<String> = []
+    var ends: [(places: [Place], done: [String])] = []
+    for part in parts.reversed() {
       let places = part.outputs.enumerated().map { index, slot in
         Place(
-          index: index, slot: slot, feature: written.contains(slot) ? nil : features[slot], isRead: read.contains(slot))
+          index: index, slot: slot, feature: rewritten.contains(slot) ? nil : features[slot],
+          isRead: read.contains(slot))
       }
+      ends.append((places, Set(part.inputs).filter { written.contains($0) && !read.contains($0) }.sorted()))
       read.formUnion(part.inputs)
-      written.formUnion(part.outputs)
-      return places
+      rewritten.formUnion(part.outputs)
     }
-    return zip(parts, places.reversed()).map { part, places in
+    return zip(parts, ends.reversed()).map { part, end in
+      let work: Work
       switch part {
-      case .host(let step): return .host(step, places)
+      case .host(let step): work = .host(step, end.places)
       case .graph(let graph):
         graphs += 1
-        return .graph(index: graphs - 1, graph, places)
+        work = .graph(index: graphs - 1, graph, end.places)
       case .loop(let loop):
-        return .loop(loop, body: steps(loop.body, [], read: loop.left, &graphs), places)
+        work = .loop(loop, body: steps(loop.body, [], read: loop.left, &graphs), end.places)
       case .branch(let branch):
         let sides = branch.sides.map { steps($0.parts, [], read: Set($0.left), &graphs) }
-        return .branch(branch, then: sides[0], otherwise: sides[1], places)
+        work = .branch(branch, then: sides[0], otherwise: sides[1], end.places)
       }
+      return Step(work: work, done: end.done)
     }
   }
 
@@ -160,7 +171,7 @@ package struct FunctionWalk: Sendable {
     _ runGraph: (_ graph: Int, GraphPart, [Place], inout State) throws -> Bool
   ) throws -> Bool {
     for step in steps {
-      switch step {
+      switch step.work {
       case .host(let step, let places): try run(step, places, &state)
       case .graph(let index, let part, let places):
         guard try runGraph(index, part, places, &state) else { return false }
@@ -183,6 +194,7 @@ package struct FunctionWalk: Sendable {
         guard try run(isThen ? then : otherwise, &inside, cancellation, runGraph) else { return false }
         try keep((isThen ? branch.then : branch.otherwise).left.map { try value(of: $0, inside) }, places, &state)
       }
+      for slot in step.done { state.slots[slot] = nil }
     }
     return true
   }
@@ -194,7 +206,7 @@ package struct FunctionWalk: Sendable {
   /// Puts what a step has written where it goes.
   private func keep(_ written: [HostValue], _ places: [Place], _ state: inout State) throws {
     for (place, value) in zip(places, written) {
-      state.slots[place.slot] = value
+      if place.isRead { state.slots[place.slot] = value }
       if let feature = place.feature { state.features[place.slot] = try binding.value(value, feature) }
     }
   }
@@ -214,7 +226,7 @@ package struct FunctionWalk: Sendable {
   /// What a graph reads that is not the same at every prediction, as far as it is built for it.
   private func types(_ part: GraphPart, _ state: State) throws -> SlotTypes {
     var types = SlotTypes(shapes: state.shapes)
-    if steps.count == 1, case .graph = steps[0], part.valued.isEmpty { return types }
+    if steps.count == 1, case .graph = steps[0].work, part.valued.isEmpty { return types }
     types.shapes = state.shapes.filter {
       part.inputs.contains($0.key) && state.slots[$0.key] == nil && !part.valued.contains($0.key)
     }

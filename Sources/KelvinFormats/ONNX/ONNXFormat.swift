@@ -69,6 +69,7 @@ private func function(of model: ONNXModel, file: String, files: ModelFiles) thro
   try model.graph.declareLists()
   model.narrowTypes = try model.graph.narrowTypes()
   model.listNames = try model.graph.listNames()
+  model.mark = try model.graph.mark()
   let parts = try ONNXParts(model, features, file: file, files: files).parts()
   return try Function(
     inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }

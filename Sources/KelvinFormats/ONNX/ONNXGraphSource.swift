@@ -46,7 +46,7 @@ struct ONNXGraphSource: GraphSource {
     let features = inputs.filter { values[$0.name] == nil }
     let types = try resolveInputTypes(features, given: shapes, computed: computed, file: file)
       .merging(computed) { _, type in type }
-    let parts = Set(lists.map(SequenceLayout.slots).flatMap { [$0.elements, $0.layout] })
+    let parts = Set(lists.map(model.listSlots).flatMap { [$0.elements, $0.layout] })
     let emitter = Emitter(evaluator: evaluator)
     let scope = ONNXScope(emitter, model, file: file, files: files)
     do {

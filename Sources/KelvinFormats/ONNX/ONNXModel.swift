@@ -15,6 +15,9 @@ struct ONNXModel {
   var narrowTypes: [String: ONNXNarrowType] = [:]
   /// The graph's values that are sequences of tensors or may be left out: slots have the two parts of each.
   var listNames: Set<String> = []
+  /// What follows a name of the graph in names that are made of it: more signs of a number than any of its names has in a
+  /// row.
+  var mark = "#"
 
   /// The version of the standard operator set.
   var opset: Int { operatorSets[""] ?? 1 }
@@ -171,11 +174,15 @@ struct ONNXNode {
 
   /// A node of the standard operators that stands where another one stood.
   init(kind: String, inputs: [String], outputs: [String], at node: ONNXNode) {
+    self.init(kind: kind, inputs: inputs, outputs: outputs, index: node.index, offset: node.offset)
+  }
+
+  init(kind: String, inputs: [String], outputs: [String], index: Int, offset: Int = 0) {
     self.kind = kind
     self.inputs = inputs
     self.outputs = outputs
-    index = node.index
-    offset = node.offset
+    self.index = index
+    self.offset = offset
   }
 }
 

@@ -37,7 +37,7 @@ extension Feature {
   /// Whether predictions may give it other sizes than the usual ones.
   package var hasOpenSizes: Bool {
     switch type {
-    case .tensor(_, let dimensions):
+    case .tensor(_, let dimensions), .texts(let dimensions):
       takesSequences || dimensions.contains { if case .flexible = $0 { true } else { false } }
     case .image(let image): image.isFlexible
     default: false

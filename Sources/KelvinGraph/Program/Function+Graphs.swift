@@ -20,47 +20,83 @@ extension Function {
     shapes: [String: Shape], evaluator: any ConstantEvaluator
   ) throws -> [BuiltGraph] {
     WorkBudget.enter(.building)
-    var types: [String: HostType] = [:]
+    let features = Dictionary(inputs.map { ($0.name, $0) }) { first, _ in first }
+    var kinds: [String: SlotKind] = [:]
+    func kind(_ slot: String) -> SlotKind { kinds[slot] ?? SlotKind(features[slot], shapes[slot]) }
     var built: [BuiltGraph] = []
     for part in parts {
       switch part {
       case .host(let step):
-        let read = step.inputs.map { types[$0] ?? hostType(ofInput: $0, shapes) }
-        do {
-          for (slot, type) in zip(step.outputs, try step.types(read)) { types[slot] = type }
-        } catch { throw GraphError(part.place, error.description) }
+        for (slot, kind) in zip(step.outputs, try Self.results(of: step, part.place, step.inputs.map(kind))) {
+          kinds[slot] = kind
+        }
       case .graph(let part):
-        let known = part.valued.isEmpty ? try computedTypes(of: part, types) : nil
-        let own = shapes.filter { part.inputs.contains($0.key) && types[$0.key] == nil }
-        let graph = try known.flatMap { try build(part, own, $0, evaluator) }
+        let read = Dictionary(part.inputs.map { ($0, kind($0)) }) { first, _ in first }
+        let computed = read.filter { kinds[$0.key] != nil }
+        let known = part.valued.isEmpty ? try computedTypes(of: part, computed.mapValues(\.usual)) : nil
+        let own = shapes.filter { part.inputs.contains($0.key) && kinds[$0.key] == nil }
+        let graph = try known.flatMap { try build(part, own, $0, read, computed, evaluator) }
         if let graph, graph.outputs.count < part.outputs.count {
           throw GraphError(
             "graph '\(part.name)'", "has \(graph.outputs.count) outputs, expected \(part.outputs.count)")
         }
+        let isOpen = read.values.contains(where: \.isOpen)
         for (index, slot) in part.outputs.enumerated() {
-          types[slot] = graph.map { $0.hostType(ofOutput: index) } ?? .unknown
+          kinds[slot] = SlotKind(graph?.hostType(ofOutput: index) ?? .unknown, isOpen: isOpen)
         }
         built.append(BuiltGraph(part: part, computed: known ?? [:], graph: graph))
       case .loop, .branch:
-        for slot in part.outputs { types[slot] = .unknown }
+        for slot in part.outputs { kinds[slot] = SlotKind(.unknown, isOpen: true) }
         built += part.graphParts.map { BuiltGraph(part: $0, computed: [:], graph: nil) }
       }
     }
     return built
   }
 
+  /// What is known of the results of a host step: nothing where it does not take the usual sizes of what is open.
+  private static func results(
+    of step: any HostStep, _ place: String, _ read: [SlotKind]
+  ) throws(GraphError) -> [SlotKind] {
+    let isOpen = read.contains(where: \.isOpen)
+    let others = otherSizes.indices.map { size in
+      isOpen ? Result { () throws(StepError) in try step.types(read.map { $0.others[size] }) } : nil
+    }
+    let usual: [HostType]
+    do { usual = try step.types(read.map(\.usual)) } catch {
+      let isAlways = others.allSatisfy { other in
+        guard case .failure(let other)? = other else { return other == nil }
+        return other == error
+      }
+      guard !isAlways else { throw GraphError(place, error.description) }
+      usual = step.outputs.map { _ in .unknown }
+    }
+    return usual.enumerated().map { index, type in
+      guard isOpen else { return SlotKind(type, isOpen: false) }
+      return SlotKind(usual: type, others: others.map { (try? $0?.get())?[index] ?? .unknown }, isOpen: true)
+    }
+  }
+
+  /// - Parameters:
+  ///   - read: of all inputs what is known of them.
+  ///   - computed: the same of those that earlier parts write.
   private func build(
-    _ part: GraphPart, _ shapes: [String: Shape], _ computed: [String: TensorType], _ evaluator: any ConstantEvaluator
+    _ part: GraphPart, _ shapes: [String: Shape], _ types: [String: TensorType], _ read: [String: SlotKind],
+    _ computed: [String: SlotKind], _ evaluator: any ConstantEvaluator
   ) throws -> Graph? {
-    do { return try part.source.graph(shapes: shapes, computed: computed, evaluator: evaluator) } catch {
-      let open = inputs.filter { part.inputs.contains($0.name) && $0.hasOpenSizes && shapes[$0.name] == nil }
-      guard !open.isEmpty, !WorkBudget.isSpent else { throw error }
+    do { return try part.source.graph(shapes: shapes, computed: types, evaluator: evaluator) } catch {
+      guard read.values.contains(where: \.isOpen), !WorkBudget.isSpent else { throw error }
       if let error = error as? GraphError, error.isAboutSizes { return nil }
-      for size in Self.otherSizes {
+      let open = inputs.filter { read[$0.name]?.isOpen == true && computed[$0.name] == nil }
+      for (index, size) in Self.otherSizes.enumerated() {
         var larger = shapes
         for feature in open { larger[feature.name] = feature.shape(openSizes: size) }
         guard larger.count == shapes.count + open.count else { break }
-        do { _ = try part.source.graph(shapes: larger, computed: computed, evaluator: evaluator) } catch let other {
+        var others: [String: TensorType] = [:]
+        for (slot, kind) in computed {
+          guard case .tensor(let type) = kind.others[index] else { return nil }
+          others[slot] = type
+        }
+        do { _ = try part.source.graph(shapes: larger, computed: others, evaluator: evaluator) } catch let other {
           if "\(other)" == "\(error)" { continue }
         }
         return nil
@@ -69,9 +105,10 @@ extension Function {
     }
   }
 
-  /// Tried where a graph cannot be written for the usual sizes, such as one point for its five nearest. What fails for these
-  /// alike does so whatever the sizes; where one is written, or fails otherwise, the model wants others.
-  private static let otherSizes = [64, 4096]
+  /// Tried where a graph cannot be written for the usual sizes, such as one point for its five nearest, or a host step does
+  /// not take them. What fails for these alike does so whatever the sizes; where one is taken, or fails otherwise, the model
+  /// wants others.
+  fileprivate static let otherSizes = [64, 4096]
 
   /// The function's only graph, for given input shapes.
   ///
@@ -99,30 +136,73 @@ extension Function {
     }
     return computed
   }
+}
 
-  /// The kind of value that an input has for host steps.
-  private func hostType(ofInput name: String, _ shapes: [String: Shape]) -> HostType {
-    guard let feature = inputs.first(where: { $0.name == name }) else { return .unknown }
-    switch feature.type {
+/// What is known of a slot's value before anything runs.
+private struct SlotKind {
+  /// At the usual sizes.
+  let usual: HostType
+  /// At each of `Function.otherSizes`.
+  let others: [HostType]
+  /// Whether inputs come into it whose sizes are open and not given.
+  let isOpen: Bool
+
+  init(usual: HostType, others: [HostType], isOpen: Bool) {
+    (self.usual, self.others, self.isOpen) = (usual, others, isOpen)
+  }
+
+  /// What is the same at all sizes, or is not known at others.
+  init(_ type: HostType, isOpen: Bool) {
+    self.init(usual: type, others: Function.otherSizes.map { _ in isOpen ? .unknown : type }, isOpen: isOpen)
+  }
+
+  /// What an input is to host steps.
+  ///
+  /// - Parameters:
+  ///   - feature: nil for what is no input.
+  ///   - shape: where it is given.
+  init(_ feature: Feature?, _ shape: Shape?) {
+    guard let feature else {
+      self.init(.unknown, isOpen: false)
+      return
+    }
+    self.init(
+      usual: feature.hostType(shape),
+      others: Function.otherSizes.map { size in
+        guard shape == nil, let other = feature.shape(openSizes: size) else { return feature.hostType(shape) }
+        return other.isAddressable ? feature.hostType(other) : .unknown
+      },
+      isOpen: feature.hasOpenSizes && shape == nil)
+  }
+}
+
+extension Feature {
+  /// The kind of value that it has for host steps.
+  ///
+  /// - Parameter shape: nil for the usual one.
+  fileprivate func hostType(_ shape: Shape?) -> HostType {
+    switch type {
     case .int64: return .tensor(TensorType(.int64, [1]))
     case .double: return .tensor(TensorType(.float64, [1]))
     case .string: return .texts([1])
     case .dictionary(let keys): return .dictionary(isByText: keys == .string)
     case .tensor(let scalar, let dimensions):
-      return (shapes[name] ?? dimensions.standardShape).map { .tensor(TensorType(scalar, $0)) } ?? .unknown
-    case .texts(let dimensions):
-      return (shapes[name] ?? dimensions.standardShape).map { .texts($0) } ?? .unknown
+      return (shape ?? dimensions.standardShape).map { .tensor(TensorType(scalar, $0)) } ?? .unknown
+    case .texts(let dimensions): return (shape ?? dimensions.standardShape).map { .texts($0) } ?? .unknown
     case .dictionaries: return .sequence
     case .tensors, .sequence, .image, .state: return .unknown
     }
   }
-}
 
-extension Feature {
   /// The shape with one size for all that are open, as far as they take it; nil where one has no usual size, and for
-  /// what is no tensor.
+  /// what is neither a tensor nor texts.
   fileprivate func shape(openSizes size: Int) -> Shape? {
-    guard case .tensor(_, let dimensions) = type, dimensions.standardShape != nil else { return nil }
+    let dimensions: [Dimension]
+    switch type {
+    case .tensor(_, let own), .texts(let own): dimensions = own
+    default: return nil
+    }
+    guard dimensions.standardShape != nil else { return nil }
     let sizes = dimensions.compactMap { dimension in
       guard case .flexible(_, let range, _) = dimension else { return dimension.standard }
       return min(max(size, range.lowerBound), range.upperBound)

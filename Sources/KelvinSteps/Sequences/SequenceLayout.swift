@@ -50,7 +50,9 @@ package struct SequenceLayout: Hashable, Sendable {
   }
 
   /// The slots in which graphs have a value.
-  package static func slots(of name: String) -> (elements: String, layout: String) {
-    ("\(name)#elements", "\(name)#layout")
+  ///
+  /// - Parameter mark: what no name of a slot has in it that is not made of another.
+  package static func slots(of name: String, mark: String) -> (elements: String, layout: String) {
+    ("\(name)\(mark)elements", "\(name)\(mark)layout")
   }
 }

@@ -6,15 +6,18 @@ package struct SequenceParts: HostStep {
   package static let name = "sequence_parts"
   package let scalar: ScalarType
   package let input: String
+  /// See ``SequenceLayout/slots(of:mark:)``.
+  package let mark: String
 
-  package init(of input: String, _ scalar: ScalarType) {
+  package init(of input: String, _ scalar: ScalarType, mark: String) {
     self.input = input
     self.scalar = scalar
+    self.mark = mark
   }
 
   package var inputs: [String] { [input] }
   package var outputs: [String] {
-    let slots = SequenceLayout.slots(of: input)
+    let slots = SequenceLayout.slots(of: input, mark: mark)
     return [slots.elements, slots.layout]
   }
 
@@ -49,11 +52,16 @@ package struct SequenceParts: HostStep {
 package struct SequenceOfParts: HostStep {
   package static let name = "sequence_of_parts"
   package let output: String
+  /// See ``SequenceLayout/slots(of:mark:)``.
+  package let mark: String
 
-  package init(_ output: String) { self.output = output }
+  package init(_ output: String, mark: String) {
+    self.output = output
+    self.mark = mark
+  }
 
   package var inputs: [String] {
-    let slots = SequenceLayout.slots(of: output)
+    let slots = SequenceLayout.slots(of: output, mark: mark)
     return [slots.elements, slots.layout]
   }
   package var outputs: [String] { [output] }

@@ -117,7 +117,7 @@ package struct TermCounts: HostStep {
       throw refused(0, "expected [C] or [N, C], got [\(shape)]", remedy: "give a list of words, or several")
     }
     let result = Shape(shape.rank == 2 ? [shape[0], columns] : [columns])
-    guard result.isAddressable, result.count <= TextTensor.countLimit else {
+    guard TextTensor.takes(result) else {
       throw refused(0, "[\(result)] counts are more than \(TextTensor.countLimit)", remedy: "give fewer lists")
     }
     return result

@@ -20,6 +20,10 @@ package struct TextConcatenation: HostStep {
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
     let (pairs, shape) = try pair.pairs(inputs, of: self)
+    guard pairs.reduce(0, { $0 + $1.0.utf8.count + $1.1.utf8.count }) <= TextTensor.byteLimit else {
+      throw refused(
+        0, "\(pairs.count) texts are more than \(TextTensor.byteLimit) bytes", remedy: "give fewer or shorter ones")
+    }
     return [.texts(TextTensor(pairs.map { $0 + $1 }, shape))]
   }
 }

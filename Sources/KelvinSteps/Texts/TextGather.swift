@@ -87,7 +87,9 @@ package struct TextGather: HostStep {
     guard texts.dimensions.indices.contains(place) else { throw refused(0, "texts [\(texts)] have no axis \(axis)") }
     let picked = takesList ? [indices.count] : indices.dimensions
     let whole = Shape(Array(texts.dimensions[..<place]) + picked + Array(texts.dimensions[(place + 1)...]))
-    guard whole.isAddressable else { throw refused(0, "\(whole) is too large") }
+    guard TextTensor.takes(whole) else {
+      throw refused(0, "[\(whole)] is more than \(TextTensor.countLimit) texts", remedy: "give fewer indices")
+    }
     return (place, whole)
   }
 }

@@ -70,7 +70,7 @@ package struct TextJoin: HostStep {
     }
     var whole = shapes[0].dimensions
     whole[place] = shapes.reduce(0) { $0 + $1[place] }
-    guard Shape(whole).isAddressable, Shape(whole).count <= TextTensor.countLimit else {
+    guard TextTensor.takes(Shape(whole)) else {
       throw refused(0, "they are more than \(TextTensor.countLimit) texts", remedy: "give fewer")
     }
     return (Shape(whole), place)

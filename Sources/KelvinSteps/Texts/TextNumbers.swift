@@ -72,7 +72,7 @@ package struct NumberTexts: HostStep {
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
     let tensor = try tensor(0, inputs)
-    guard tensor.shape.count <= TextTensor.countLimit else {
+    guard TextTensor.takes(tensor.shape) else {
       throw refused(0, "\(tensor.type) is more than \(TextTensor.countLimit) texts", remedy: "give fewer numbers")
     }
     let texts =

@@ -46,7 +46,7 @@ package struct TextPair: Hashable, Sendable {
   }
 
   private func broadcast(_ a: Shape, _ b: Shape, of step: some HostStep) throws(StepError) -> Shape {
-    guard let shape = a.broadcast(with: b), shape.isAddressable, shape.count <= TextTensor.countLimit else {
+    guard let shape = a.broadcast(with: b), TextTensor.takes(shape) else {
       throw StepError(
         step: type(of: step).name, slot: slots.first ?? "", reason: "texts [\(a)] and [\(b)] do not fit each other",
         remedy: "give sizes that are equal or 1")
@@ -58,6 +58,11 @@ package struct TextPair: Hashable, Sendable {
 extension TextTensor {
   /// More texts than that are not made.
   static let countLimit = 1 << 24
+  /// Texts of more bytes together are not written.
+  static let byteLimit = 1 << 30
+
+  /// Whether texts of a shape are made.
+  static func takes(_ shape: Shape) -> Bool { shape.isAddressable && shape.count <= countLimit }
 
   /// For each element of a shape that this one broadcasts to, the place of its text.
   fileprivate func places(broadcastTo shape: Shape) -> [Int] {

@@ -1,55 +1,93 @@
 package import KelvinGraph
 
-/// Arrays of texts as arrays of their places in one list, so that graphs move them as they move numbers.
+/// Texts that a model knows, which have the first places: a text's own is its index. The first one is empty, so that what
+/// operators fill with zeros is filled with what ONNX has for texts that nobody gives.
+package struct KnownTexts: Hashable, Sendable {
+  package let texts: [String]
+  fileprivate let places: [ExactText: Int64]
+
+  package init(_ texts: [String]) {
+    self.texts = texts
+    places = Dictionary(zip(texts.map(ExactText.init), Int64(0)...)) { first, _ in first }
+  }
+
+  /// The empty text alone.
+  package static let empty = KnownTexts([""])
+  /// None, so that places begin with what is computed.
+  package static let none = KnownTexts([])
+}
+
+/// Computed texts that have places one after another.
+package struct TextPiece: Hashable, Sendable {
+  /// The slot with the first one's place; nil behind the texts that the model knows.
+  package let start: String?
+  /// The slot with the texts.
+  package let list: String
+
+  package init(start: String?, list: String) {
+    self.start = start
+    self.list = list
+  }
+
+  fileprivate var slots: [String] { [start, list].compactMap { $0 } }
+}
+
+/// Arrays of texts as arrays of their places, so that graphs move them as they move numbers.
 ///
-/// The list grows from step to step: places in a list that another one begins with are places in that one too. Its first
-/// text is the empty one, so that what operators fill with zeros is filled with what ONNX has for texts that nobody gives.
+/// Each step gives places behind those of the steps before it, and has its own texts alone in its list: what texts take is
+/// as much as there are of them, and a list is done with when nothing reads its places any more.
 package struct TextPlaces: HostStep {
   package static let name = "text_places"
 
   /// How texts get their places.
   package enum Order: Hashable, Sendable {
-    /// As they come. Empty ones have place 0 all the same.
+    /// As they come. Empty ones have the empty text's place all the same.
     case given
-    /// As they come, equal ones one place.
+    /// As they come, equal ones one place, also those of earlier pieces.
     case distinct
     /// By their bytes in UTF-8, and so by their scalars; equal ones one place.
     case sorted
   }
 
-  /// What the list begins with, in its order: nothing where it is sorted.
-  package let beginning: StepOperand<TextTensor>
+  package let known: KnownTexts
+  /// The slot with the first place that is free; nil behind the texts that the model knows.
+  package let start: String?
+  /// In which equal texts are looked for.
+  package let earlier: [TextPiece]
   package let sources: [StepOperand<TextTensor>]
   package let order: Order
-  /// The list's slot.
+  /// The slot for the texts.
   package let list: String
+  /// The slot for the first place that is free behind them.
+  package let end: String
   /// A slot for each source.
   package let places: [String]
 
-  /// - Precondition: there are as many slots as sources; a beginning that is known starts with an empty text.
+  /// - Precondition: there are as many slots as sources; nothing comes before what is sorted.
   package init(
-    after beginning: StepOperand<TextTensor> = .constant(Self.empty), of sources: [StepOperand<TextTensor>],
-    order: Order,
-    list: String, places: [String]
+    behind known: KnownTexts = .empty, from start: String? = nil, after earlier: [TextPiece] = [],
+    of sources: [StepOperand<TextTensor>], order: Order, list: String, end: String, places: [String]
   ) {
     precondition(sources.count == places.count)
-    self.beginning = beginning
+    precondition(order != .sorted || known.texts.isEmpty && start == nil && earlier.isEmpty)
+    self.known = known
+    self.start = start
+    self.earlier = earlier
     self.sources = sources
     self.order = order
     self.list = list
+    self.end = end
     self.places = places
   }
 
-  /// The list of no texts.
-  package static let empty = TextTensor([""], [1])
-
-  package var inputs: [String] { ([beginning] + sources).compactMap(\.slot) }
-  package var outputs: [String] { [list] + places }
+  package var inputs: [String] {
+    [start].compactMap { $0 } + earlier.flatMap(\.slots) + sources.compactMap(\.slot)
+  }
+  package var outputs: [String] { [list, end] + places }
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
-    var pending = inputs[...]
-    if beginning.slot != nil { pending.removeFirst() }
-    var types: [HostType] = [.unknown]
+    var pending = inputs.suffix(sources.count { $0.slot != nil })
+    var types: [HostType] = [.unknown, .tensor(TensorType(.int64, []))]
     for source in sources {
       switch source {
       case .constant(let texts): types.append(.tensor(TensorType(.int64, texts.shape)))
@@ -66,64 +104,73 @@ package struct TextPlaces: HostStep {
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
     var position = 0
-    func value(_ operand: StepOperand<TextTensor>) throws(StepError) -> TextTensor {
-      switch operand {
-      case .constant(let texts): return texts
+    let start = try place(start, behind: known, &position, inputs)
+    let earlier = try pieces(earlier, behind: known, &position, inputs)
+    var given: [TextTensor] = []
+    for source in sources {
+      switch source {
+      case .constant(let texts): given.append(texts)
       case .slot:
+        given.append(try texts(position, inputs))
         position += 1
-        return try texts(position - 1, inputs)
       }
     }
-    var list = try value(beginning).texts
-    var given: [TextTensor] = []
-    for source in sources { given.append(try value(source)) }
-    guard given.reduce(list.count, { $0 + $1.texts.count }) <= TextTensor.countLimit else {
+    guard given.reduce(0, { $0 + $1.texts.count }) <= TextTensor.countLimit else {
       throw refused(0, "they are more than \(TextTensor.countLimit) texts", remedy: "give fewer")
+    }
+    var list: [String] = []
+    func added(_ text: String) -> Int64 {
+      list.append(text)
+      return Int64(start + list.count - 1)
     }
     let places: [[Int64]]
     switch order {
     case .given:
       places = given.map { source in
-        source.texts.map { text in
-          if text.isEmpty { return 0 }
-          list.append(text)
-          return Int64(list.count - 1)
-        }
+        source.texts.map { $0.isEmpty ? known.places[ExactText($0)] ?? added($0) : added($0) }
       }
     case .distinct:
-      var known = Dictionary(zip(list.map(ExactText.init), Int64(0)...)) { first, _ in first }
+      var found: [ExactText: Int64] = [:]
+      for (start, texts) in earlier {
+        found.merge(zip(texts.map(ExactText.init), Int64(start)...)) { first, _ in first }
+      }
       places = given.map { source in
         source.texts.map { text in
-          if let place = known[ExactText(text)] { return place }
-          list.append(text)
-          known[ExactText(text)] = Int64(list.count - 1)
-          return Int64(list.count - 1)
+          let text = ExactText(text)
+          if let place = known.places[text] ?? found[text] { return place }
+          let place = added(text.text)
+          found[text] = place
+          return place
         }
       }
     case .sorted:
-      let all = Set((list + given.flatMap(\.texts)).map(ExactText.init)).sorted()
+      let all = Set(given.flatMap(\.texts).map(ExactText.init)).sorted()
       let ranks = Dictionary(uniqueKeysWithValues: zip(all, Int64(0)...))
       list = all.map(\.text)
       places = given.map { source in source.texts.map { ranks[ExactText($0)] ?? 0 } }
     }
-    return [.texts(TextTensor(list, [list.count]))] + zip(places, given).map { .tensor(Tensor($0, $1.shape)) }
+    return [.texts(TextTensor(list, [list.count])), .tensor(Tensor([Int64(start + list.count)], []))]
+      + zip(places, given).map { .tensor(Tensor($0, $1.shape)) }
   }
 }
 
-/// The texts at places of a list (see ``TextPlaces``), in the places' shape.
+/// The texts at places (see ``TextPlaces``), in the places' shape.
 package struct TextsAtPlaces: HostStep {
   package static let name = "texts_at_places"
-  package let list: StepOperand<TextTensor>
+  package let known: KnownTexts
+  /// Those that may have one of the places, in the order of their places.
+  package let pieces: [TextPiece]
   package let places: String
   package let output: String
 
-  package init(_ list: StepOperand<TextTensor>, at places: String, output: String) {
-    self.list = list
+  package init(of known: KnownTexts = .empty, and pieces: [TextPiece], at places: String, output: String) {
+    self.known = known
+    self.pieces = pieces
     self.places = places
     self.output = output
   }
 
-  package var inputs: [String] { [list.slot, places].compactMap { $0 } }
+  package var inputs: [String] { pieces.flatMap(\.slots) + [places] }
   package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
@@ -132,21 +179,65 @@ package struct TextsAtPlaces: HostStep {
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-    let list: TextTensor
-    switch self.list {
-    case .constant(let known): list = known
-    case .slot: list = try texts(0, inputs)
+    var position = 0
+    let pieces = [(0, known.texts)] + (try pieces(pieces, behind: known, &position, inputs))
+    let places = try tensor(position, inputs)
+    guard TextTensor.takes(places.shape) else {
+      throw refused(position, "\(places.type) is more than \(TextTensor.countLimit) texts", remedy: "give fewer")
     }
-    let places = try tensor(inputs.count - 1, inputs)
     var found: [String] = []
     found.reserveCapacity(places.count)
+    var piece = 0
     for place in places.integers {
-      guard list.texts.indices.contains(place) else {
-        throw refused(inputs.count - 1, "there is no text at \(place) of \(list.texts.count)")
+      if !(pieces[piece].start..<pieces[piece].start + pieces[piece].texts.count).contains(place) {
+        piece = max(0, pieces.partitioningIndex { $0.start > place } - 1)
       }
-      found.append(list.texts[place])
+      let (start, texts) = pieces[piece]
+      guard texts.indices.contains(place - start) else {
+        throw refused(position, "there is no text at \(place)")
+      }
+      found.append(texts[place - start])
     }
     return [.texts(TextTensor(found, places.shape))]
+  }
+}
+
+extension HostStep {
+  /// The place in a slot, or the first one behind the texts that the model knows.
+  fileprivate func place(
+    _ slot: String?, behind known: KnownTexts, _ position: inout Int, _ inputs: [HostValue]
+  ) throws(StepError) -> Int {
+    guard slot != nil else { return known.texts.count }
+    let places = try tensor(position, inputs).integers
+    guard places.count == 1, (0...Int.max >> 1).contains(places[0]) else {
+      throw refused(position, "expected one place, got \(places.prefix(8))")
+    }
+    position += 1
+    return places[0]
+  }
+
+  fileprivate func pieces(
+    _ pieces: [TextPiece], behind known: KnownTexts, _ position: inout Int, _ inputs: [HostValue]
+  ) throws(StepError) -> [(start: Int, texts: [String])] {
+    var read: [(start: Int, texts: [String])] = []
+    for piece in pieces {
+      let start = try place(piece.start, behind: known, &position, inputs)
+      read.append((start, try texts(position, inputs).texts))
+      position += 1
+    }
+    return read
+  }
+}
+
+extension Array {
+  /// The first index whose element, and each behind it, holds; the count where none does.
+  fileprivate func partitioningIndex(where holds: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if holds(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }
 

@@ -33,7 +33,7 @@ package struct TextSplit: HostStep {
     let split = texts.texts.map(parts(of:))
     let most = split.reduce(0) { max($0, $1.count) }
     let shape = Shape(texts.shape.dimensions + [most])
-    guard shape.isAddressable, shape.count <= TextTensor.countLimit else {
+    guard TextTensor.takes(shape) else {
       throw refused(
         0, "\(texts.texts.count) texts of up to \(most) parts are more than \(TextTensor.countLimit) texts",
         remedy: "give fewer or shorter ones")

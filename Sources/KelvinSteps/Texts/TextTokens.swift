@@ -42,7 +42,7 @@ package struct TextTokens: HostStep {
     }
     let most = rows.reduce(0) { max($0, $1.count) }
     let shape = Shape(texts.shape.dimensions + [most])
-    guard shape.isAddressable, shape.count <= TextTensor.countLimit else {
+    guard TextTensor.takes(shape) else {
       throw refused(
         0, "\(texts.texts.count) texts of up to \(most) tokens are more than \(TextTensor.countLimit) texts",
         remedy: "give fewer or shorter ones")

@@ -240,7 +240,7 @@ build(
     "one_hot", [node("OneHot", ["hot", "depth", "words"], ["y"])], [("hot", INT64, ["n"]), ("words", STRING, [2])],
     [("y", STRING, None)], [{"hot": np.array([0, 2], np.int64), "words": texts("off", "on")}], [constant("depth", np.int64(3))])
 
-# Texts that are computed between those that are moved: each list begins with the one before.
+# Texts that are computed between those that are moved: places go on from list to list.
 build(
     "levels",
     [node("Slice", ["x", "from", "to"], ["few"]), node("StringConcat", ["few", "x"], ["long"]),
@@ -266,6 +266,50 @@ build(
 build(
     "nothing", [node("Slice", ["x", "from", "from"], ["y"]), node("Transpose", ["y"], ["z"]), node("Concat", ["x", "none"], ["w"], axis=0)],
     [X], [Y, ("z", STRING, None), ("w", STRING, None)], [{"x": SIX}], [integers("from", 0), constant("none", texts(shape=[0, 3]))])
+
+# Texts of two levels that are equal, where texts are compared.
+build(
+    "compared",
+    [node("Transpose", ["x"], ["t"]), node("StringConcat", ["t", "nothing"], ["c"]), node("Where", ["some", "c", "t"], ["y"]),
+     node("Equal", ["y", "t"], ["same"]), node("Slice", ["c", "one", "two"], ["z"]), node("StringConcat", ["z", "end"], ["w"])],
+    [X], [("y", STRING, None), ("same", BOOL, None), ("z", STRING, None), ("w", STRING, None)], BOTH,
+    [constant("nothing", texts("")), constant("some", np.array([[True]])), integers("one", 1), integers("two", 2), constant("end", texts("."))])
+
+# A name that Kelvin might make of another one.
+build(
+    "named", [node("Transpose", ["x"], ["t"]), node("Add", ["x#places", "x#places"], ["s"]), node("Unique", ["x"], ["u"], name="u"),
+              node("Unique", ["w"], ["v"], name="u")],
+    [("x", STRING, [2, 2]), ("w", STRING, [3]), ("x#places", INT64, [2, 2])], [("t", STRING, None), ("s", INT64, None), ("u", STRING, None), ("v", STRING, None)],
+    [{"x": texts(*"daca", shape=[2, 2]), "w": texts(*"zyz"), "x#places": np.array([[10, 20], [30, 40]], np.int64)}])
+
+# Of one text, the usual size, the first two cannot be made, nor the parts of rows.
+build(
+    "open",
+    [node("Reshape", ["x", "pairs"], ["y"]), node("Slice", ["x", "last", "far", "zero", "last"], ["r"]), node("Reshape", ["r", "pairs"], ["z"]),
+     node("Split", ["x", "parts"], ["a", "b"], axis=0)],
+    [("x", STRING, ["n"])], [(key, STRING, None) for key in "yzab"], [{"x": SIX.reshape(6)}],
+    [integers("pairs", -1, 2), integers("last", -1), integers("far", -99), integers("zero", 0), integers("parts", 2, 4)])
+
+build(
+    "chosen_columns", [node("Gather", ["x", "columns"], ["some"], axis=1), node("Split", ["some", "parts"], ["y", "z"], axis=1)],
+    [("x", STRING, ["n", 3]), ("columns", INT64, ["k"])], [("y", STRING, None), ("z", STRING, None)],
+    [{"x": SIX, "columns": np.array([2, 0, 2], np.int64)}, {"x": WORDS[:, :3], "columns": np.array([1, 1, -1], np.int64)}],
+    [integers("parts", 1, 2)])
+
+build(
+    "optional",
+    [node("Optional", ["x"], ["maybe"]), node("Identity", ["maybe"], ["same"]), node("OptionalGetElement", ["same"], ["y"]),
+     node("OptionalHasElement", ["maybe"], ["is_there"]), node("StringConcat", ["y", "dots"], ["z"])],
+    [X], [("y", STRING, ["n", "m"]), ("is_there", BOOL, []), ("z", STRING, None)], BOTH, [constant("dots", texts(".."))])
+
+none = node("Constant", [], ["none"], value_strings=[""])
+none.attribute[0].strings.clear()
+build("empty", [none, node("Concat", ["x", "none"], ["y"], axis=0)], [("x", STRING, ["n"])], [("y", STRING, None)], [{"x": texts("a", "b")}])
+
+build(
+    "unread", [node("Relu", ["f"], ["y"])], [("x", STRING, ["n"]), ("f", FLOAT, [2])], [("y", FLOAT, [2])],
+    [{"x": texts("a"), "f": np.array([-1, 2], np.float32)}])
+build("constant", [], [("x", STRING, [1])], [("c", STRING, [2])], [{"x": texts("a")}], [constant("c", texts("b", "d"))])
 
 print("by the reference evaluator:", ", ".join(evaluated))
 lines = [f"{json.dumps(name)}: {json.dumps(cases, ensure_ascii=False)}" for name, cases in expected.items()]

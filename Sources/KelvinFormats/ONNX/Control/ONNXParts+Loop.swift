@@ -14,15 +14,15 @@ extension ONNXParts {
     var body = loop.body
     let missing = try ONNXGraphSource.missing(in: body.nodes)
     guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
-    if let truth = loop.truth { body.nodes = Self.telling(truth, loop.node) + body.nodes }
+    if let truth = loop.truth { body.nodes = telling(truth, loop.node) + body.nodes }
     let inside = inside(body, try body.narrowTypes(around: narrowType), try body.listNames())
     let given = loop.given + loop.carried.map(\.given)
     let trips = try inside.graphs(
       name, known + body.nodes, computed + given, body.outputs.map(\.name).withoutRepetition)
     let carried = loop.carried.flatMap { carried -> [LoopPart.Carried] in
       let names = [carried.start, carried.given, carried.left]
-      let slots = inside.model.listNames.contains(carried.given) ? names.map(Self.listSlots) : names.map { [$0] }
-      let ends = carried.result.map { slots[1].count > 1 ? Self.listSlots($0) : [$0] }
+      let slots = inside.model.listNames.contains(carried.given) ? names.map(slotsOfList) : names.map { [$0] }
+      let ends = carried.result.map { slots[1].count > 1 ? slotsOfList($0) : [$0] }
       return slots[0].indices.map {
         LoopPart.Carried(start: slots[0][$0], given: slots[1][$0], left: slots[2][$0], result: ends?[$0])
       }
@@ -43,16 +43,17 @@ extension ONNXParts {
   }
 
   /// The nodes that tell every trip that it is made.
-  private static func telling(_ truth: String, _ node: ONNXNode) -> [ONNXNode] {
-    var one = ONNXNode(kind: "Constant", inputs: [], outputs: ["\(truth)#one"], at: node)
+  private func telling(_ truth: String, _ node: ONNXNode) -> [ONNXNode] {
+    let name = "\(truth)\(model.mark)one"
+    var one = ONNXNode(kind: "Constant", inputs: [], outputs: [name], at: node)
     one.attributes["value_int"] = ONNXAttribute(integer: 1)
-    var isMade = ONNXNode(kind: "Cast", inputs: ["\(truth)#one"], outputs: [truth], at: node)
+    var isMade = ONNXNode(kind: "Cast", inputs: [name], outputs: [truth], at: node)
     isMade.attributes["to"] = ONNXAttribute(integer: ONNXSchema.TensorProto.DataType.bool)
     return [one, isMade]
   }
 
-  private static func listSlots(_ name: String) -> [String] {
-    let slots = SequenceLayout.slots(of: name)
+  private func slotsOfList(_ name: String) -> [String] {
+    let slots = model.listSlots(name)
     return [slots.elements, slots.layout]
   }
 }

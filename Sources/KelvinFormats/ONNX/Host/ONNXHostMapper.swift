@@ -53,6 +53,8 @@ struct ONNXHostNode {
   let initializers: [String: ONNXTensor]
   /// Of the graph's values whose elements have narrow types.
   let narrowTypes: [String: ONNXNarrowType]
+  /// See ``ONNXModel/mark``.
+  let mark: String
   let files: ModelFiles
 
   func isHostValue(_ input: Int) -> Bool {

@@ -45,7 +45,7 @@ extension ONNXHostNode {
 
   /// An output's name, or one that nothing else has where it is left out.
   private func slot(_ index: Int) -> String {
-    guard node.outputs.indices.contains(index), !node.outputs[index].isEmpty else { return "#\(name(of: index))" }
+    guard node.outputs.indices.contains(index), !node.outputs[index].isEmpty else { return "\(mark)\(name(of: index))" }
     return node.outputs[index]
   }
 

@@ -5,8 +5,8 @@ import KelvinSteps
 /// The nodes of a model that has texts, each as a graph or host steps run it.
 ///
 /// A node that only moves texts moves the places that they have in a list instead (`TextPlaces`), which are numbers, so
-/// that it is a node of a graph like any other, with whatever it reads and in whatever sub-graph it lies. Lists grow with
-/// the level: how many host steps lie before what a node reads. A place in one is a place in all that follow.
+/// that it is a node of a graph like any other, with whatever it reads and in whatever sub-graph it lies. There is a list
+/// for each level: how many host steps lie before what a node reads. Places go on from list to list.
 struct ONNXMovedTexts {
   /// What stands for a node, or beside one.
   struct Item {
@@ -40,7 +40,13 @@ struct ONNXMovedTexts {
   private var given: Set<String> = []
   /// The moved texts that are read as texts.
   private var readBack: Set<String> = []
-  /// The texts that lists begin with.
+  /// The levels of the lists in which moved texts may be.
+  private var origins: [String: Set<Int>] = [:]
+  /// The same of what the node reads that is being looked at.
+  private var read: Set<Int> = []
+  /// Levels whose texts come together, each with another one of them.
+  private var together: [Int: Int] = [:]
+  /// The texts that the model knows and that have places.
   private var known = [""]
   /// By their bytes: Swift's equality passes over how characters are written.
   private var knownPlaces: [[UInt8]: Int] = [[]: 0]
@@ -54,7 +60,7 @@ struct ONNXMovedTexts {
     let graph = parts.model.graph
     for (name, tensor) in graph.initializers { constants[name] = try tensor.texts() }
     for node in graph.nodes {
-      if let constant = node.constantTexts, let name = node.outputs.first { constants[name] = constant }
+      if let constant = try node.constantTexts(), let name = node.outputs.first { constants[name] = constant }
     }
     hostNames = Set(constants.keys)
     for feature in parts.features.inputs where feature.type.isHostKind {
@@ -64,12 +70,12 @@ struct ONNXMovedTexts {
     }
     for node in graph.nodes { try add(node) }
     for output in graph.outputs where moved[output.name] != nil { readBack.insert(output.name) }
-    for output in graph.outputs { give(output.name, beside: graph.nodes.last) }
+    for output in graph.outputs { give(output.name) }
     guard missing.list.isEmpty else { throw .missing(missing.list, file: parts.file) }
     if !moved.isEmpty || !sources.isEmpty { addSteps() }
   }
 
-  static func slot(_ name: String) -> String { "\(name)#places" }
+  private func slot(_ name: String) -> String { "\(name)\(parts.model.mark)places" }
 
   private mutating func add(_ node: ONNXNode) throws(FormatError) {
     var reads = node.inputs
@@ -82,10 +88,11 @@ struct ONNXMovedTexts {
     if !isMoved {
       let seen = ONNXHostNode(
         node: node, file: parts.file, hostNames: hostNames, texts: constants,
-        initializers: parts.model.graph.initializers, narrowTypes: parts.model.narrowTypes, files: parts.files)
+        initializers: parts.model.graph.initializers, narrowTypes: parts.model.narrowTypes,
+        mark: parts.model.mark, files: parts.files)
       if let outputs = try ONNXHostMapper.byName[node.qualifiedKind]?.map(seen) {
         readBack.formUnion(outputs.flatMap(\.step.inputs).filter { moved[$0] != nil })
-        for name in outputs.flatMap(\.step.inputs) { give(name, beside: node) }
+        for name in outputs.flatMap(\.step.inputs) { give(name) }
         items.append(Item(node: node, steps: outputs.map(\.step), level: level))
         for name in outputs.flatMap(\.step.outputs) { levels[name] = level + 1 }
         hostNames.formUnion(outputs.flatMap(\.hostValues))
@@ -94,19 +101,22 @@ struct ONNXMovedTexts {
       }
     }
     for name in node.outputs { levels[name] = level }
+    read = []
     guard let (other, texts) = try moving(node, []) else {
       if let name = node.inputs.first(where: { hostNames.contains($0) || moved[$0] != nil }) {
         missing.add("\(node.qualifiedKind) of what is no tensor ('\(name)')", at: node.name)
       }
       return items.append(Item(node: node, steps: nil, level: level))
     }
+    join(read)
     var placed = other
     for index in texts where !placed.outputs[index].isEmpty {
       let name = placed.outputs[index]
-      placed.outputs[index] = Self.slot(name)
+      placed.outputs[index] = slot(name)
       moved[name] = level
+      origins[name] = read
       if parts.model.listNames.contains(name) {
-        listNames.insert(Self.slot(name))
+        listNames.insert(slot(name))
       } else {
         hostNames.insert(name)
       }
@@ -118,59 +128,93 @@ struct ONNXMovedTexts {
   private mutating func addUnique(_ node: ONNXNode, _ level: Int) {
     let input = node.inputs[0]
     if moved[input] != nil { readBack.insert(input) }
-    let (list, places) = ("\(node.name)#list", "\(node.name)#ranks")
+    let name = "\(node.name)\(parts.model.mark)\(items.count)"
+    let (list, places) = ("\(name).list", "\(name).ranks")
     let source: StepOperand<TextTensor> = constants[input].map { .constant($0) } ?? .slot(input)
-    append([TextPlaces(of: [source], order: .sorted, list: list, places: [places])], beside: node, level)
+    let sorted = TextPlaces(
+      behind: .none, of: [source], order: .sorted, list: list, end: "\(name).end", places: [places])
+    append([sorted], level)
     var ranked = node
     ranked.inputs[0] = places
     for name in node.outputs { levels[name] = level }
     guard let output = node.outputs.first, !output.isEmpty else {
       return items.append(Item(node: ranked, steps: nil, level: level))
     }
-    ranked.outputs[0] = Self.slot(output)
+    ranked.outputs[0] = slot(output)
     items.append(Item(node: ranked, steps: nil, level: level))
-    append([TextsAtPlaces(.slot(list), at: Self.slot(output), output: output)], beside: node, level)
+    append(
+      [TextsAtPlaces(of: .none, and: [TextPiece(start: nil, list: list)], at: slot(output), output: output)], level)
     levels[output] = level + 1
     hostNames.insert(output)
   }
 
   /// Puts texts that the model knows into their slot, where something reads it.
-  private mutating func give(_ name: String, beside node: ONNXNode?) {
-    guard let node, let texts = constants[name], given.insert(name).inserted else { return }
-    append([TextReshape(.kept, input: .constant(texts), output: name)], beside: node, 0)
+  private mutating func give(_ name: String) {
+    guard let texts = constants[name], given.insert(name).inserted else { return }
+    append([TextReshape(.kept, input: .constant(texts), output: name)], 0)
   }
 
-  private mutating func append(_ steps: [any HostStep], beside node: ONNXNode, _ level: Int) {
-    let stand = ONNXNode(kind: node.kind, inputs: [], outputs: steps.flatMap(\.outputs), at: node)
-    items.append(Item(node: stand, steps: steps, level: level))
+  private mutating func append(_ steps: [any HostStep], _ level: Int) {
+    items.append(Item(standing: steps, level))
+  }
+
+  /// The level that stands for those whose texts come together with a level's.
+  private func first(_ level: Int) -> Int {
+    var level = level
+    while let other = together[level] { level = other }
+    return level
+  }
+
+  private mutating func join(_ levels: Set<Int>) {
+    let firsts = Set(levels.map(first))
+    guard let least = firsts.min() else { return }
+    for other in firsts where other != least { together[other] = least }
   }
 
   /// Puts the steps that make places, and those that read texts back, between the nodes.
   private mutating func addSteps() {
-    var beginning = StepOperand<TextTensor>.constant(TextTensor(known, [known.count]))
+    let known = KnownTexts(known)
+    var pieces: [Int: TextPiece] = [:]
+    var start: String?
     var ordered: [Item] = []
-    let readBack = Dictionary(uniqueKeysWithValues: readBack.map { (Self.slot($0), $0) })
+    let readBack = Dictionary(uniqueKeysWithValues: readBack.map { (slot($0), $0) })
     let levels = Dictionary(grouping: items, by: \.level)
+    var mixed: [Int: [Int]] = [:]
     for level in Set(levels.keys).union(sources.keys).sorted() {
       if let names = sources[level] {
+        let name = "\(parts.model.mark)\(level)"
+        let earlier = order == .distinct ? mixed[first(level)] ?? [] : []
         let step = TextPlaces(
-          after: beginning, of: names.map { .slot($0) }, order: order, list: "#texts\(level)",
-          places: names.map(Self.slot))
-        let stand = ONNXNode(kind: "", inputs: [], outputs: step.outputs, at: items[0].node)
-        ordered.append(Item(node: stand, steps: [step], level: level))
-        beginning = .slot(step.list)
+          behind: known, from: start, after: earlier.compactMap { pieces[$0] }, of: names.map { .slot($0) },
+          order: order, list: "\(name).texts", end: "\(name).end", places: names.map(slot))
+        ordered.append(Item(standing: [step], level))
+        pieces[level] = TextPiece(start: start, list: step.list)
+        mixed[first(level), default: []].append(level)
+        start = step.end
       }
       for item in levels[level] ?? [] {
         ordered.append(item)
         guard item.steps == nil else { continue }
         let names = item.node.outputs.compactMap { readBack[$0] }
         guard !names.isEmpty else { continue }
-        let steps = names.map { TextsAtPlaces(beginning, at: Self.slot($0), output: $0) }
-        ordered.append(
-          Item(node: ONNXNode(kind: "", inputs: [], outputs: names, at: item.node), steps: steps, level: level))
+        let steps = names.map { name in
+          let origins = origins[name] ?? []
+          // A text that equals one of an earlier list has its place.
+          let read = order == .distinct ? origins.max().map { mixed[first($0)] ?? [] } ?? [] : origins.sorted()
+          return TextsAtPlaces(of: known, and: read.compactMap { pieces[$0] }, at: slot(name), output: name)
+        }
+        ordered.append(Item(standing: steps, level))
       }
     }
     items = ordered
+  }
+}
+
+extension ONNXMovedTexts.Item {
+  /// Steps for which the file has no node.
+  fileprivate init(standing steps: [any HostStep], _ level: Int) {
+    self.init(
+      node: ONNXNode(kind: "", inputs: [], outputs: steps.flatMap(\.outputs), index: 0), steps: steps, level: level)
   }
 }
 
@@ -189,11 +233,15 @@ extension ONNXMovedTexts {
   private mutating func place(_ name: String, _ scopes: [Names]) throws(FormatError) -> String? {
     for scope in scopes.reversed() where scope.all.contains(name) { return scope.texts.contains(name) ? name : nil }
     guard isText(name) else { return nil }
-    let slot = Self.slot(name)
+    let slot = slot(name)
     if let constant = constants[name] {
       if initializers[slot] == nil { initializers[slot] = places(of: constant, named: slot) }
-    } else if moved[name] == nil, placed.insert(name).inserted {
-      sources[levels[name] ?? 0, default: []].append(name)
+    } else if moved[name] == nil {
+      let level = levels[name] ?? 0
+      if placed.insert(name).inserted { sources[level, default: []].append(name) }
+      read.insert(level)
+    } else {
+      read.formUnion(origins[name] ?? [])
     }
     return slot
   }
@@ -220,7 +268,7 @@ extension ONNXMovedTexts {
     case "If": return try movingBranch(node, scopes)
     case "Loop", "Scan", "SequenceMap": return try movingLoop(node, scopes)
     case "Constant" where !scopes.isEmpty:
-      guard let texts = node.constantTexts else { return nil }
+      guard let texts = try node.constantTexts() else { return nil }
       node.attributes = ["value": ONNXAttribute(tensor: places(of: texts, named: node.outputs.first ?? ""))]
       return (node, [0])
     case "SequenceEmpty" where node.attributes["dtype"]?.integer == ONNXSchema.TensorProto.DataType.string:

@@ -20,10 +20,10 @@ struct ONNXParts {
   func parts() throws(FormatError) -> [FunctionPart] {
     let given = features.inputs.compactMap { feature -> FunctionPart? in
       guard model.listNames.contains(feature.name), let scalar = feature.type.scalar else { return nil }
-      return .host(SequenceParts(of: feature.name, scalar))
+      return .host(SequenceParts(of: feature.name, scalar, mark: model.mark))
     }
     let results = features.outputs.filter { model.listNames.contains($0.name) }.map { feature in
-      FunctionPart.host(SequenceOfParts(feature.name))
+      FunctionPart.host(SequenceOfParts(feature.name, mark: model.mark))
     }
     return given + (try sortedParts()) + results
   }
@@ -40,7 +40,9 @@ struct ONNXParts {
   private func sorted(_ items: [ONNXMovedTexts.Item]) throws(FormatError) -> [FunctionPart] {
     let names = model.graph.outputs.map(\.name)
     guard items.contains(where: { $0.steps != nil }) else {
-      return try graphs(GraphPart.onlyName, items.map(\.node), features.inputs.map(\.name), names)
+      // A graph holds no texts: nodes that read some are refused by now.
+      let given = features.inputs.filter { !$0.type.isHostKind }
+      return try graphs(GraphPart.onlyName, items.map(\.node), given.map(\.name), names)
     }
     var ordered: [PartOrder.Item] = []
     for item in items {
@@ -54,6 +56,17 @@ struct ONNXParts {
     }
     let order = PartOrder(ordered)
     let graphs = order.groups.count { !$0.isHost }
+    // Where each value is read, by group: the outputs behind all.
+    var readers: [String: [(group: Int, place: Int)]] = [:]
+    var place = 0
+    func read(_ names: [String], in group: Int) {
+      for name in names {
+        readers[name, default: []].append((group, place))
+        place += 1
+      }
+    }
+    for (index, group) in order.groups.enumerated() { for item in group.items { read(ordered[item].reads, in: index) } }
+    read(names, in: order.groups.count)
     // Sub-graphs have names of their own.
     let slots = Set(features.inputs.map(\.name) + items.flatMap(\.node.outputs)).subtracting([""])
     var parts: [FunctionPart] = []
@@ -64,8 +77,9 @@ struct ONNXParts {
       }
       let nodes = group.items.map { items[$0].node }
       let written = Set(nodes.flatMap(\.outputs))
-      let later = order.groups[(index + 1)...].flatMap(\.items).flatMap { ordered[$0].reads }
-      let left = (names + later).filter(written.contains).withoutRepetition
+      let later = written.compactMap { name in readers[name]?.first { $0.group > index }.map { (name, $0.place) } }
+        .sorted { $0.1 < $1.1 }.map(\.0)
+      let left = (names.filter(written.contains) + later).withoutRepetition
       let read = group.items.flatMap { ordered[$0].reads }.filter { slots.contains($0) && !written.contains($0) }
         .withoutRepetition
       let count = parts.count { if case .graph = $0 { true } else { false } }
@@ -145,17 +159,22 @@ struct ONNXParts {
       outputs: outputs, file: file, files: files)
     return GraphPart(
       name: name, inputs: slots(of: inputs), outputs: slots(of: outputs),
-      valued: valued.subtracting(lists).union(lists.map { SequenceLayout.slots(of: $0).layout }), source: source)
+      valued: valued.subtracting(lists).union(lists.map { model.listSlots($0).layout }), source: source)
   }
 
   /// The slots that hold values: two for a sequence.
   func slots(of names: [String]) -> [String] {
     names.flatMap { name in
       guard model.listNames.contains(name) else { return [name] }
-      let slots = SequenceLayout.slots(of: name)
+      let slots = model.listSlots(name)
       return [slots.elements, slots.layout]
     }
   }
+}
+
+extension ONNXModel {
+  /// The slots in which graphs have a sequence, or a value that may be left out.
+  func listSlots(_ name: String) -> (elements: String, layout: String) { SequenceLayout.slots(of: name, mark: mark) }
 }
 
 extension FeatureKind {

@@ -5,7 +5,7 @@ import KelvinSteps
 extension ONNXHostMapper {
   /// Constant texts are read where they are used.
   static let constant = ONNXHostMapper("Constant") { (node) throws(FormatError) in
-    node.node.constantTexts == nil ? nil : []
+    try node.node.constantTexts() == nil ? nil : []
   }
 
   /// By places that are computed or a list that the model knows; by other places a graph moves the texts' own.
@@ -104,11 +104,11 @@ extension ONNXHostNode {
 
 extension ONNXNode {
   /// The texts of a `Constant`; nil where it holds something else.
-  var constantTexts: TextTensor? {
+  func constantTexts() throws(FormatError) -> TextTensor? {
     guard qualifiedKind == "Constant" else { return nil }
-    if let list = attributes["value_strings"]?.strings, !list.isEmpty { return TextTensor(list, [list.count]) }
+    if let list = attributes["value_strings"]?.strings { return TextTensor(list, [list.count]) }
     if let text = attributes["value_string"]?.text { return TextTensor([text], []) }
-    return (try? attributes["value"]?.tensor?.texts()) ?? nil
+    return try attributes["value"]?.tensor?.texts()
   }
 }
 #endif

@@ -61,7 +61,7 @@ extension ONNXHostMapper {
     let parts = try node.output()
     let step = TextSplit(
       at: delimiter.isEmpty ? nil : delimiter, atMost: splits.flatMap { $0 < 0 ? nil : $0 }, input: try node.input(0),
-      parts: parts, counts: node.node.outputs.count > 1 ? node.node.outputs[1] : "\(parts)#counts")
+      parts: parts, counts: node.node.outputs.count > 1 ? node.node.outputs[1] : "\(parts)\(node.mark)counts")
     return [Output(step: step, hostValues: [parts])]
   }
 

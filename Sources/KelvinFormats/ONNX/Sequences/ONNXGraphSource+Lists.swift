@@ -11,7 +11,7 @@ extension ONNXGraphSource {
   func defineList(
     _ name: String, _ computed: [String: TensorType], _ values: [String: Tensor], _ scope: ONNXScope
   ) throws {
-    let (slots, emitter) = (SequenceLayout.slots(of: name), scope.emitter)
+    let (slots, emitter) = (model.listSlots(name), scope.emitter)
     guard let layout = values[slots.layout].flatMap({ SequenceLayout($0) }), let type = computed[slots.elements],
       layout.count <= type.count
     else { throw GraphError("input '\(name)'", "its tensors and their layout are not known") }

@@ -6,13 +6,27 @@ extension ONNXNode {
 
   /// Which of the outputs are sequences of tensors, or values that may be left out.
   ///
-  /// - Parameter isList: of a value that it reads.
-  func listOutputs(_ isList: (String) -> Bool) throws(FormatError) -> [String] {
+  /// - Parameter lists: of the values that it reads.
+  fileprivate func listOutputs(_ lists: ListNames) throws(FormatError) -> [String] {
+    let input = inputs.first ?? ""
     switch qualifiedKind {
     case let kind where Self.making.contains(kind): return outputs
-    case "Identity", "OptionalGetElement": return inputs.first.map(isList) == true ? outputs : []
+    case "Identity": return lists.all.contains(input) ? outputs : []
+    case "OptionalGetElement": return lists.all.contains(input) && !lists.ofTensors.contains(input) ? outputs : []
     case ONNXControl.branch.name: return try declaredLists("then_branch", skipping: 0)
     case ONNXControl.loop.name: return try declaredLists("body", skipping: 1)
+    default: return []
+    }
+  }
+
+  /// Which of the outputs are tensors that may be left out.
+  fileprivate func optionalTensors(_ lists: ListNames) throws(FormatError) -> [String] {
+    let input = inputs.first ?? ""
+    switch qualifiedKind {
+    case "Optional": return input.isEmpty || lists.all.contains(input) ? [] : outputs
+    case "Identity": return lists.ofTensors.contains(input) ? outputs : []
+    case ONNXControl.branch.name: return try declaredLists("then_branch", skipping: 0, \.isOptionalTensor)
+    case ONNXControl.loop.name: return try declaredLists("body", skipping: 1, \.isOptionalTensor)
     default: return []
     }
   }
@@ -20,9 +34,11 @@ extension ONNXNode {
   /// Whether a sub-graph says that it has such an output.
   func givesLists(_ attribute: String) -> Bool { (try? declaredLists(attribute, skipping: 0))?.isEmpty == false }
 
-  private func declaredLists(_ attribute: String, skipping count: Int) throws(FormatError) -> [String] {
+  private func declaredLists(
+    _ attribute: String, skipping count: Int, _ isOne: (ONNXValueInfo) -> Bool = \.isList
+  ) throws(FormatError) -> [String] {
     let declared = try attributes[attribute]?.subgraphs().first?.outputs.dropFirst(count) ?? []
-    return zip(outputs, declared).filter { $1.isList }.map(\.0)
+    return zip(outputs, declared).filter { isOne($1) }.map(\.0)
   }
 }
 
@@ -31,38 +47,65 @@ extension ONNXValueInfo {
   var isList: Bool {
     switch kind {
     case .tensors: true
-    case .tensor: isOptional && elementType != ONNXSchema.TensorProto.DataType.string
+    case .tensor: isOptionalTensor
     case .map, .maps, .other: false
     }
+  }
+
+  /// Whether it is a tensor of numbers that may be left out.
+  fileprivate var isOptionalTensor: Bool {
+    guard case .tensor = kind else { return false }
+    return isOptional && elementType != ONNXSchema.TensorProto.DataType.string
+  }
+}
+
+/// Values that are sequences of tensors or may be left out.
+private struct ListNames {
+  var all: Set<String> = []
+  /// Those of them that are a tensor where they are not left out.
+  var ofTensors: Set<String> = []
+
+  /// Adds a node's outputs.
+  mutating func add(_ node: ONNXNode) throws(FormatError) {
+    let tensors = try node.optionalTensors(self)
+    all.formUnion(try node.listOutputs(self))
+    ofTensors.formUnion(tensors)
   }
 }
 
 extension ONNXGraph {
   /// The values of the graph itself that are sequences of tensors or may be left out.
   func listNames() throws(FormatError) -> Set<String> {
-    var names = Set((inputs + outputs).filter(\.isList).map(\.name))
-    for node in nodes { names.formUnion(try node.listOutputs(names.contains)) }
-    return names
+    try lists().all
+  }
+
+  private func lists(around outer: ListNames = ListNames()) throws(FormatError) -> ListNames {
+    var lists = outer
+    lists.all.formUnion((inputs + outputs).filter(\.isList).map(\.name))
+    lists.ofTensors.formUnion((inputs + outputs).filter(\.isOptionalTensor).map(\.name))
+    for node in nodes { try lists.add(node) }
+    return lists
   }
 }
 
 extension ONNXGraph {
   /// Says of what loops carry that it is a sequence, where it begins as one and the file leaves that out.
-  ///
+  mutating func declareLists() throws(FormatError) { try declareLists(around: ListNames()) }
+
   /// - Parameter outer: the sequences around the graph.
-  mutating func declareLists(around outer: Set<String> = []) throws(FormatError) {
-    var names = outer.union(try listNames())
+  private mutating func declareLists(around outer: ListNames) throws(FormatError) {
+    var lists = try lists(around: outer)
     for index in nodes.indices {
       if nodes[index].qualifiedKind == ONNXControl.loop.name, var body = try ONNXWalkedLoop(nodes[index])?.body {
         for (place, name) in nodes[index].inputs.enumerated().dropFirst(2)
-        where names.contains(name) && body.inputs[place].isUntyped {
+        where lists.all.contains(name) && body.inputs[place].isUntyped {
           body.inputs[place].kind = .tensors
           body.outputs[place - 1].kind = .tensors
         }
-        try body.declareLists(around: names)
+        try body.declareLists(around: lists)
         nodes[index].attributes["body"]?.rewritten = body
       }
-      names.formUnion(try nodes[index].listOutputs(names.contains))
+      try lists.add(nodes[index])
     }
   }
 }
