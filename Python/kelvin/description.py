@@ -13,7 +13,8 @@ class Feature:
     is_optional: bool = False
     summary: str = ""
     default: Optional[float] = None
-    #: Of arrays and states: their element type by NumPy's name; string of texts in an array.
+    #: Of arrays and states: their element type by NumPy's name; string of texts in an array. Of pictures uint8, or float16 of
+    #: grey ones whose numbers are the model's, as they are.
     dtype: Optional[str] = None
     #: Of arrays and states the usual sizes; of pictures height and width.
     shape: Optional[Tuple[int, ...]] = None
@@ -59,7 +60,7 @@ def _feature(row: Dict[str, Any]) -> Feature:
             allowed_shapes=tuple(map(tuple, array["enumeratedShapes"])), size_ranges=_ranges(array["ranges"]))
     if picture:
         more = dict(
-            shape=(picture["height"], picture["width"]), channel_order=picture["channelOrder"],
+            dtype=picture["dataType"], shape=(picture["height"], picture["width"]), channel_order=picture["channelOrder"],
             allowed_shapes=tuple((height, width) for width, height in picture["enumeratedSizes"]),
             size_ranges=_ranges([picture["heights"], picture["widths"]]))
     return Feature(

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from ._library import Array, Frame, Path, Picture, encoded, library
 from .description import Feature
 from .errors import FeatureError, FileError
+from .pictures import FORMATS, opened
 from .pictures import Picture as PictureValue
-from .pictures import opened
 
 NDArray = npt.NDArray[Any]
 
@@ -39,6 +39,7 @@ _Byte = ctypes.c_char
 #: As kelvin.h numbers them.
 FITS = {"exact": 0, "center-crop": 1, "scale-fit": 2, "scale-fill": 3}
 _PICTURES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
+_FORMATS: "Dict[int, Tuple[int, np.dtype[Any], int]]" = {row[0]: row for row in FORMATS.values()}
 _KIND_ARRAY, _KIND_PICTURE, _KIND_INT64, _KIND_DOUBLE = 1, 2, 3, 4
 _KIND_STRING, _KIND_DICTIONARY, _KIND_SEQUENCE = 5, 6, 7
 
@@ -141,7 +142,8 @@ class Features:
                 return self._set_pixels(name, key, value, fit)
             return self._set_array(name, key, value)
         if wants == "image":
-            return self._set_picture(name, key, value, fit)
+            takes_numbers = feature is not None and feature.dtype == "float16"
+            return self._set_picture(name, key, value, fit, takes_numbers)
         if feature is not None and wants == "multiArray":
             return self._set_array(name, key, _array(name, value, feature))
         if isinstance(value, (bool, np.bool_)):
@@ -188,7 +190,8 @@ class Features:
         library.features_set_arrays(self.handle, key, b"".join(view for view, _held in views), len(views))
         self.lent[name] = arrays
 
-    def _set_picture(self, name: str, key: bytes, value: Any, fit: str) -> None:
+    def _set_picture(self, name: str, key: bytes, value: Any, fit: str, takes_numbers: bool) -> None:
+        """`takes_numbers` tells an input whose numbers are the model's, as they are, from one of 0 to 255."""
         number = _fit(fit)
         if isinstance(value, (bytes, bytearray, memoryview)):
             return self._set_picture_bytes(name, key, value, fit)
@@ -198,7 +201,7 @@ class Features:
             except OSError as error:
                 value = opened(value, error)
         mode = getattr(value, "mode", None)
-        if mode == "F":
+        if mode == "F" and takes_numbers:
             picture = PictureValue("gray32_float", np.asarray(value, np.float32))
             picture.given(self.handle, key, number)
             self.lent[name] = picture
@@ -248,7 +251,7 @@ class Features:
 
     def _set_sequence(self, name: str, key: bytes, values: List[Any]) -> None:
         if values and isinstance(values[0], (list, tuple)):
-            return self._set_texts(name, key, np.array(values, object))
+            return self._set_texts(name, key, _rectangle(name, values))
         count = len(values)
         if values and all(isinstance(item, (int, np.integer)) for item in values):
             return library.features_set_int64s(self.handle, key, (ctypes.c_int64 * count)(*values), count)
@@ -293,12 +296,24 @@ class Features:
             return self._arrays(key)
         if not kind:
             return None
+        if kind == _KIND_SEQUENCE and feature is not None and feature.dtype == "string":
+            return self._texts(key)
         return json.loads(library.text(library.features_get_json, self.handle, key), object_hook=_dictionary)
 
     def _arrays(self, key: bytes) -> List[NDArray]:
         views, count = ctypes.POINTER(Array)(), ctypes.c_size_t()
         library.features_get_arrays(self.handle, key, byref(views), byref(count))
         return [_shared(views[index], self) for index in range(count.value)]
+
+    def _texts(self, key: bytes) -> Any:
+        """Texts in a list, or in lists of lists as their array has axes: an array of objects where lists would lose an axis."""
+        texts, sizes = ctypes.POINTER(ctypes.c_char_p)(), ctypes.POINTER(ctypes.c_int64)()
+        count, rank = ctypes.c_size_t(), ctypes.c_size_t()
+        library.features_get_strings(self.handle, key, byref(texts), byref(count), byref(sizes), byref(rank))
+        array = np.empty(count.value, object)
+        array[:] = [(texts[index] or b"").decode() for index in range(count.value)]
+        array = array.reshape(tuple(sizes[index] for index in range(rank.value)))
+        return array if array.size == 0 and array.ndim > 1 else array.tolist()
 
     def _array(self, name: str, key: bytes) -> NDArray:
         lent: Optional[NDArray] = self.lent.get(name)
@@ -309,34 +324,21 @@ class Features:
         return _shared(view, self)
 
     def _picture(self, key: bytes) -> Any:
-        view = Picture()
-        try:
-            library.features_get_picture(self.handle, key, byref(view))
-        except FeatureError:
-            frame = Frame()
-            library.features_get_frame(self.handle, key, byref(frame))
-            return self._half_picture(frame)
-        rows = ctypes.string_at(view.data, view.bytes_per_row * view.height)
-        channels = {1: 3, 2: 4, 3: 4, 4: 1}[view.format]
-        pixels: NDArray = np.frombuffer(rows, np.uint8).reshape(view.height, view.bytes_per_row)
-        pixels = pixels[:, : view.width * channels].reshape(view.height, view.width, channels)
-        if view.format == 3:
+        frame = Frame()
+        library.features_get_frame(self.handle, key, byref(frame))
+        plane, (_, dtype, channels) = frame.planes[0], _FORMATS[frame.format]
+        rows = ctypes.string_at(plane.data, plane.bytes_per_row * frame.height)
+        pixels: NDArray = np.frombuffer(rows, dtype).reshape(frame.height, -1)
+        pixels = pixels[:, : frame.width * channels].reshape(frame.height, frame.width, channels)
+        if frame.format == 3:
             pixels = pixels[:, :, [2, 1, 0, 3]]
+        if dtype != np.uint8:
+            pixels = pixels.astype(np.float32)[:, :, 0]
         try:
             from PIL import Image
         except ImportError:
             return pixels
-        return Image.fromarray(pixels[:, :, 0] if channels == 1 else np.ascontiguousarray(pixels))
-
-    def _half_picture(self, frame: Frame) -> Any:
-        plane = frame.planes[0]
-        rows: NDArray = np.frombuffer(ctypes.string_at(plane.data, plane.bytes_per_row * frame.height), np.float16)
-        pixels = rows.reshape(frame.height, -1)[:, : frame.width].astype(np.float32)
-        try:
-            from PIL import Image
-        except ImportError:
-            return pixels
-        return Image.fromarray(pixels)
+        return Image.fromarray(pixels[:, :, 0] if pixels.ndim == 3 and channels == 1 else np.ascontiguousarray(pixels))
 
     def _dictionary(self, key: bytes) -> Dict[Any, float]:
         keys, values = ctypes.POINTER(ctypes.c_char_p)(), ctypes.POINTER(ctypes.c_double)()
@@ -371,6 +373,27 @@ def _shared(view: Array, owner: object) -> NDArray:
 def _dictionary(values: Dict[str, Any]) -> Dict[str, Any]:
     """A dictionary's numbers as those that a feature by itself has: 1 is written for 1.0."""
     return {key: float(value) if isinstance(value, int) else value for key, value in values.items()}
+
+
+def _rectangle(name: str, values: Sequence[Any]) -> NDArray:
+    """An array of the texts in lists of lists.
+
+    Raises FeatureError where these are not of one length on each level.
+    """
+    shape: Tuple[int, ...] = ()
+    level: List[Any] = [values]
+    while level and all(isinstance(value, (list, tuple)) for value in level):
+        lengths = sorted({len(value) for value in level})
+        if len(lengths) > 1:
+            raise FeatureError(
+                f"feature '{name}': expected lists of one length, got lists of {', '.join(map(str, lengths))} elements")
+        shape += (lengths[0],)
+        level = [item for value in level for item in value]
+    if any(isinstance(value, (list, tuple)) for value in level):
+        raise FeatureError(f"feature '{name}': expected lists of one length, got lists beside texts")
+    array = np.empty(len(level), object)
+    array[:] = level
+    return array.reshape(shape)
 
 
 def _fit(fit: str) -> int:

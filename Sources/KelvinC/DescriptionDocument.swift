@@ -31,6 +31,8 @@ struct DescriptionDocument: Encodable {
     var width: Int
     var height: Int
     var channelOrder: String
+    /// uint8, or float16 of grey pictures whose numbers are the model's, as they are.
+    var dataType: String
     /// The only sizes there are, width and height, where they are not ranges.
     var enumeratedSizes: [[Int]]
     var widths: [Int]
@@ -99,6 +101,7 @@ extension DescriptionDocument.Picture {
     width = constraint.pixelsWide
     height = constraint.pixelsHigh
     channelOrder = "\(constraint.channelOrder)"
+    dataType = constraint.isHalfPrecision ? "float16" : "uint8"
     let sizes = constraint.sizeConstraint
     enumeratedSizes = sizes.enumeratedImageSizes.map { [$0.pixelsWide, $0.pixelsHigh] }
     widths = [sizes.pixelsWideRange.lowerBound, sizes.pixelsWideRange.upperBound]

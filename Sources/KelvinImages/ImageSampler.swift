@@ -76,6 +76,42 @@ package struct ImageSampler: Hashable, Sendable {
     try fill(view, orientation, tensor) { _, value in UInt8(truncatingIfNeeded: value) }
   }
 
+  /// Writes `scale * sample + bias` of samples in floating point, neither rounded nor kept within 0…1, and the bias where the
+  /// picture does not cover the target. The tensor has one channel.
+  ///
+  /// - Parameter numbers: the picture's, row by row (`PixelView.grayNumbers`).
+  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright picture.
+  package func sample(
+    numbers: [Float], of view: PixelView, orientation: ImageOrientation = .up, scale: Float, bias: Float,
+    into tensor: UnsafeMutableBufferPointer<Float>
+  ) throws(ImageError) {
+    precondition(order == .grayscale && tensor.count == elementCount && numbers.count == view.width * view.height)
+    let grid = try grid(view, steps: (1, view.width), orientation)
+    tensor.update(repeating: bias)
+    withUnsafeTemporaryAllocation(of: Tap.self, capacity: grid.columns.count) { columns in
+      grid.fillColumns(columns)
+      for y in grid.rows {
+        let row = grid.row(y)
+        for (x, column) in zip(grid.columns, columns) {
+          func along(_ start: Int) -> Float {
+            between(numbers[start + column.near], numbers[start + column.far], column.weight)
+          }
+          let sample = between(along(grid.origin + row.near), along(grid.origin + row.far), row.weight)
+          tensor[y * width + x] = sample * scale + bias
+        }
+      }
+    }
+  }
+
+  private func grid(
+    _ view: PixelView, steps: (pixel: Int, row: Int), _ orientation: ImageOrientation
+  ) throws(ImageError) -> SamplingGrid {
+    let turned = cropAndScale.rotates ? orientation.turnedCounterClockwise : orientation
+    return SamplingGrid(
+      view, steps: steps, orientation: turned, region: try checkedRegion(view, orientation), target: (width, height),
+      cropAndScale)
+  }
+
   @inline(__always)
   private func fill<Element>(
     _ view: PixelView, _ orientation: ImageOrientation, _ tensor: UnsafeMutableBufferPointer<Element>,
@@ -83,12 +119,8 @@ package struct ImageSampler: Hashable, Sendable {
   ) throws(ImageError) {
     precondition(tensor.count == elementCount, "\(elementCount) elements are needed, got \(tensor.count)")
     guard let base = tensor.baseAddress else { return }
-    let turned = cropAndScale.rotates ? orientation.turnedCounterClockwise : orientation
-    let region = try checkedRegion(view, orientation)
     let reader = view.format.isBytes ? nil : PixelReader(view)
-    let grid = SamplingGrid(
-      view, steps: reader?.steps ?? (view.format.bytesPerPixel, view.bytesPerRow), orientation: turned,
-      region: region, target: (width, height), cropAndScale)
+    let grid = try grid(view, steps: reader?.steps ?? (view.format.bytesPerPixel, view.bytesPerRow), orientation)
     if grid.columns.count < width || grid.rows.count < height {
       fillBars(base, convert)
     }
@@ -206,6 +238,13 @@ package struct ImageSampler: Hashable, Sendable {
       }
     }
   }
+}
+
+/// Between two numbers, of which one with no share does not count: it may be infinite.
+private func between(_ near: Float, _ far: Float, _ weight: Int) -> Float {
+  guard weight > 0 else { return near }
+  let share = Float(weight) / Float(1 << Tap.weightBits)
+  return share < 1 ? near * (1 - share) + far * share : far
 }
 
 /// Between two pixels above and two below, in exact integers, rounded half up.

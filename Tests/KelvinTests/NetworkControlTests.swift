@@ -13,7 +13,7 @@ import Testing
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/NetworkControl"
   static let cases = fileStems(in: folder, endingWith: ".kv")
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 108) }
+  @Test func theVectorsAreThere() { #expect(Self.cases.count == 123) }
 
   @Test(arguments: cases) func agreesWithTheProgram(name: String) throws {
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")

@@ -74,7 +74,7 @@ def network(kind, result, *preprocessing, factor=1.0, addend=0.0):
     return message((1, 7), (2, described), (500, message((1, layer), *steps, (5, 1), (6, 1))))
 
 
-GRAYSCALE, GRAYSCALE_FLOAT16 = 10, 40
+GRAYSCALE, RGB, GRAYSCALE_FLOAT16 = 10, 20, 40
 ARRAY = message((5, message((2, 65568))))
 
 
@@ -104,6 +104,28 @@ class Networks(unittest.TestCase):
         self.assertEqual(result.mode, "F")
         again = model.predict({"x": Image.fromarray(levels.astype(np.float32))})["y"]
         np.testing.assert_array_equal(np.asarray(again), -2 * levels.astype(np.float32))
+
+    def test_numbers_of_float16_are_scaled_as_numbers(self):
+        levels = np.array([[10, 200], [-100, 255.5]], np.float32)
+        model = kelvin.Model(network(image(GRAYSCALE_FLOAT16, width=2, height=2), ARRAY), units="cpu")
+        self.assertEqual(model.inputs["x"].dtype, "float16")
+        large = np.repeat(np.repeat(levels, 2, 0), 2, 1)
+        result = model.predict({"x": kelvin.Picture("gray32_float", large)})["y"]
+        np.testing.assert_array_equal(result, levels[None, None])
+
+    def test_a_picture_of_floating_point_has_levels_where_the_input_does(self):
+        try:
+            from PIL import Image
+        except ImportError:
+            self.skipTest("no Pillow")
+        levels = np.array([[10, 200, 0], [100, 255, 300]], np.float32)
+        seen = np.minimum(levels, 255)[None, None]
+        model = kelvin.Model(network(image(GRAYSCALE), ARRAY), units="cpu")
+        self.assertEqual(model.inputs["x"].dtype, "uint8")
+        np.testing.assert_array_equal(model.predict({"x": Image.fromarray(levels)})["y"], seen)
+        model = kelvin.Model(network(image(RGB), ARRAY), units="cpu")
+        np.testing.assert_array_equal(
+            model.predict({"x": Image.fromarray(levels)})["y"], np.repeat(seen, 3, 1))
 
     def test_preprocessing_is_done_in_the_order_of_the_file(self):
         scaler = message((1, "x"), (10, message((10, 2.0), (30, 1.0))))

@@ -67,6 +67,20 @@ class Sessions(unittest.TestCase):
         np.testing.assert_array_equal(found, given.T)
         np.testing.assert_array_equal(made.run(["y"], {"x": given.astype(str)})[0], given.T)
 
+    def test_an_array_of_no_texts_keeps_its_shape(self):
+        made = ort.InferenceSession(ROOT / "Tests/Vectors/Texts/transposed.onnx", providers=["CPUExecutionProvider"])
+        found, = made.run(["y"], {"x": np.empty((3, 0), object)})
+        self.assertEqual((found.dtype, found.shape), (object, (0, 3)))
+
+    def test_texts_that_are_none_or_make_no_array_are_refused(self):
+        made = ort.InferenceSession(ROOT / "Tests/Vectors/Texts/transposed.onnx", providers=["CPUExecutionProvider"])
+        for given, words in (
+                (np.array([["a", None]], object), "got None among them"), ([["a", "b"], ["c"]], "lists of 1, 2 elements"),
+                ([["a", "b"], ["c", ["d"]]], "lists beside texts")):
+            with self.assertRaisesRegex(kelvin.FeatureError, words):
+                made.run(None, {"x": given})
+        np.testing.assert_array_equal(made.run(["y"], {"x": [["a", "b"], ["c", "d"]]})[0], [["a", "c"], ["b", "d"]])
+
     def test_initializers_that_are_inputs_too_may_be_given(self):
         made = ort.InferenceSession(ROOT / "Tests/Vectors/Overrides/affine.onnx", providers=["CPUExecutionProvider"])
         self.assertEqual([item.name for item in made.get_inputs()], ["x"])

@@ -354,7 +354,7 @@ class InferenceSession:
             run_options: Optional[RunOptions]) -> Dict[str, Any]:
         cancellation = None if run_options is None else run_options._cancellation
         known = {**self._model.description.overridable, **self._model.inputs}
-        values = {name: _fed(value, known.get(name)) for name, value in inputs.items()}
+        values = {name: _fed(name, value, known.get(name)) for name, value in inputs.items()}
         result = self._model.predict(values, outputs=outputs, cancellation=cancellation)
         for name, feature in self._model.outputs.items():
             if feature.dtype == "string" and name in result:
@@ -413,15 +413,17 @@ class InferenceSession:
             description.metadata.get("versionString", ""), description.user_metadata)
 
 
-def _fed(value: Any, feature: Optional[Feature]) -> Any:
+def _fed(name: str, value: Any, feature: Optional[Feature]) -> Any:
     """ONNX Runtime takes texts as arrays of them, and numbers in lists."""
     if isinstance(value, OrtValue):
         return value.numpy()
     if isinstance(value, np.ndarray) and value.dtype.kind in "OUS":
+        if any(item is None for item in value.reshape(-1)):
+            raise FeatureError(f"feature '{name}': expected texts, got None among them; give '' or leave the input out")
         texts = [item.decode() if isinstance(item, bytes) else str(item) for item in value.reshape(-1)]
         return np.array(texts, object).reshape(value.shape) if feature is not None and feature.dtype == "string" else texts
     if isinstance(value, (list, tuple)) and feature is not None and feature.type in ("multiArray", "image"):
-        return np.asarray(value, DTYPES.get(feature.dtype or "float32"))
+        return np.asarray(value, np.float32 if feature.type == "image" else DTYPES.get(feature.dtype or "float32"))
     return value
 
 

@@ -41,7 +41,8 @@ package struct WrittenFeature: Encodable, Sendable {
 }
 
 /// Writes a prediction's outputs into a folder: tensors as NAME.npy, pictures as NAME.png, dictionaries and sequences as
-/// NAME.json, which of a sequence of arrays has the names of their files.
+/// NAME.json, which of a sequence of arrays has the names of their files. A grey picture in floating point, whose numbers no
+/// picture file holds, is NAME.npy, as an input for such a picture takes it.
 package struct FeatureWriter {
   private let folder: String
 
@@ -86,6 +87,12 @@ package struct FeatureWriter {
     case .string: return WrittenFeature(type: "string", value: .text(value.stringValue))
     case .image:
       guard let pixels = value.imageBufferValue else { break }
+      if let numbers = pixels.withPixels(\.grayNumbers) {
+        let path = place("npy")
+        let tensor = Tensor(numbers, [1, 1, pixels.height, pixels.width])
+        try LocalFile.write(NPY.write(tensor.converted(to: pixels.format == .gray16Half ? .float16 : .float32)), to: path)
+        return WrittenFeature(shape: [pixels.height, pixels.width, 1], type: "image", file: path)
+      }
       let path = place("png")
       try LocalFile.write(try ImageFile.encode(pixels, as: .png, name: path), to: path)
       return WrittenFeature(

@@ -8,8 +8,8 @@ struct PredictCommand: ParsableCommand, ModelCommand {
     commandName: "predict",
     abstract: "Runs a model once on inputs from files, or for every row of a table, and writes its outputs as files.",
     discussion: """
-      Tensors are written as NAME.npy, images as NAME.png, dictionaries and sequences as NAME.json; numbers and texts are \
-      printed. In a file's name, characters outside A-Z a-z 0-9 . _ - become _. An optional input may be left out; with \
+      Tensors are written as NAME.npy, images as NAME.png (as NAME.npy where their numbers are float16), dictionaries and \
+      sequences as NAME.json; numbers and texts are printed. In a file's name, characters outside A-Z a-z 0-9 . _ - become _. An optional input may be left out; with \
       --seed the others may be too, and are made up. A page of --report has the same, and the largest of a dictionary.
 
       With --csv every row of a table is predicted, whatever its size: 'kelvin predict prices.mlmodel --csv in.csv \

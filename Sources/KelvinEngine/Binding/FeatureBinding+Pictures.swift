@@ -23,20 +23,22 @@ extension FeatureBinding {
       let unit: Float = image.layout == .grayscaleFloat16 ? 1 / 255 : 1
       let scale = image.scale.map { $0 * unit }
       try picture.pixels.withPixels { (view) throws(ImageError) in
-        if image.layout == .grayscaleFloat16, picture.isTakenAsItIs(image), let numbers = view.grayNumbers {
-          let (scale, bias) = (image.scale[0], image.bias[0])
-          Tensor.store(numbers.map { Double($0 * scale + bias) }, as: image.scalar, in: memory)
-          return
+        let numbers = image.layout == .grayscaleFloat16 ? view.grayNumbers : nil
+        func sample(into tensor: UnsafeMutableBufferPointer<Float>) throws(ImageError) {
+          if let numbers {
+            try sampler.sample(
+              numbers: numbers, of: view, orientation: picture.orientation, scale: image.scale[0], bias: image.bias[0],
+              into: tensor)
+          } else {
+            try sampler.sample(view, orientation: picture.orientation, scale: scale, bias: image.bias, into: tensor)
+          }
         }
         if image.scalar == .float32 {
-          try sampler.sample(
-            view, orientation: picture.orientation, scale: scale, bias: image.bias,
-            into: memory.bindMemory(to: Float.self))
+          try sample(into: memory.bindMemory(to: Float.self))
         } else {
           let staging = UnsafeMutableBufferPointer<Float>.allocate(capacity: sampler.elementCount)
           defer { staging.deallocate() }
-          try sampler.sample(
-            view, orientation: picture.orientation, scale: scale, bias: image.bias, into: staging)
+          try sample(into: staging)
           Tensor.store(staging.map(Double.init), as: image.scalar, in: memory)
         }
       }
@@ -45,12 +47,6 @@ extension FeatureBinding {
 }
 
 extension FeatureValue.ImageInput {
-  /// Whether its pixels are those of the input, one by one.
-  fileprivate func isTakenAsItIs(_ image: ImageFeature) -> Bool {
-    orientation == .up && regionOfInterest == nil && cropAndScale?.rotates != true
-      && (pixels.width, pixels.height) == (image.width, image.height)
-  }
-
   /// The size at which a model's image input takes the picture: the nearest to that of the picture, or of the part of
   /// it that is wanted, as it is drawn.
   func size(for image: ImageFeature) -> ImageFeature.Size {

@@ -69,10 +69,14 @@ public struct ImageConstraint: Hashable, Sendable {
   public let pixelsHigh: Int
   /// The channels, in the order in which they enter the model.
   public let channelOrder: ChannelOrder
+  /// Whether pictures are grey ones whose numbers, of float16, are those of the model, as they are; else they are 8 bits a
+  /// channel.
+  public let isHalfPrecision: Bool
   /// The sizes that are allowed.
   public let sizeConstraint: ImageSizeConstraint
 
   init(_ image: ImageFeature) {
+    isHalfPrecision = image.layout == .grayscaleFloat16
     pixelsWide = image.width
     pixelsHigh = image.height
     channelOrder = image.layout.channelOrder

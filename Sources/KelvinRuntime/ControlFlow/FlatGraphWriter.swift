@@ -5,6 +5,8 @@ struct FlatGraphWriter {
   private(set) var flat: FlatGraph
   private let estimate: TripEstimate
   private var region: [String] = []
+  /// The same as places have it.
+  private var path = ""
   private var valueNames: Set<String>
   private var nodeNames: Set<String>
   private var hostReads: Set<ValueID> = []
@@ -80,7 +82,7 @@ struct FlatGraphWriter {
     let control = FlatGraph.Control(
       name: name, kind: kind,
       origins: node.origins.map { Origin(name: $0.name, kind: $0.kind, index: $0.index) },
-      reads: reads, region: region.joined(separator: "/"), position: flat.graph.nodes.count, times: trips,
+      reads: reads, region: path, position: flat.graph.nodes.count, times: trips,
       turns: min(trips * expected, Self.mostTurns))
     flat.controls.append(control)
     return control.signal
@@ -209,12 +211,13 @@ struct FlatGraphWriter {
   private mutating func inside<Result>(
     _ node: Node, _ role: Region.Role, times: Double, _ write: (inout FlatGraphWriter) -> Result
   ) -> Result {
-    let around = trips
+    let around = (trips, path)
     region.append("\(node.name)/\(role.rawValue)")
+    path = region.count == 1 ? region[0] : "\(path)/\(region[region.count - 1])"
     trips = min(trips * times, Self.mostTurns)
     defer {
       region.removeLast()
-      trips = around
+      (trips, path) = around
     }
     return write(&self)
   }
@@ -253,7 +256,10 @@ struct FlatGraphWriter {
 
   private static func unique(_ name: String, in names: inout Set<String>, _ region: [String]) -> String {
     var name = name
-    for part in region.reversed() where names.contains(name) { name = "\(part)/\(name)" }
+    for part in region.reversed() {
+      guard names.contains(name) else { break }
+      name = "\(part)/\(name)"
+    }
     while !names.insert(name).inserted { name += "'" }
     return name
   }
@@ -267,7 +273,7 @@ struct FlatGraphWriter {
   private mutating func append(_ node: Node, isLast: Bool = false) -> Int {
     flat.graph.nodes.append(node)
     flat.places.append(
-      FlatGraph.Place(region: region.joined(separator: "/"), trips: trips, isLast: isLast))
+      FlatGraph.Place(region: path, trips: trips, isLast: isLast))
     return flat.graph.nodes.count - 1
   }
 
@@ -281,47 +287,5 @@ extension FlatGraph {
     self.graph = graph
     self.copies = copies
     self.memory = memory
-  }
-}
-
-extension FlatGraph.Item {
-  /// Visits every value that a loop inside, or the item itself, carries from trip to trip.
-  func forEachCarried(_ visit: (ValueID) -> Void) {
-    switch self {
-    case .node: break
-    case .branch(let branch):
-      for item in branch.then.block.items + branch.otherwise.block.items { item.forEachCarried(visit) }
-    case .loop(let loop):
-      for carried in loop.carried { visit(carried.value) }
-      for item in loop.body.items { item.forEachCarried(visit) }
-    }
-  }
-
-  /// Visits every node inside, however deep, and every value that control flow reads on the host.
-  func forEachUse(_ node: (Int) -> Void, host: (ValueID) -> Void) {
-    switch self {
-    case .node(let index): node(index)
-    case .branch(let branch):
-      host(branch.condition)
-      for item in branch.then.block.items + branch.otherwise.block.items { item.forEachUse(node, host: host) }
-    case .loop(let loop):
-      for value in [loop.limit, loop.condition, loop.nextCondition].compactMap({ $0 }) + loop.rows.map(\.row) {
-        host(value)
-      }
-      for item in loop.body.items { item.forEachUse(node, host: host) }
-    }
-  }
-
-  /// Visits every value that the item defines, those inside its regions included.
-  func forEachDefinition(_ graph: Graph, _ visit: (ValueID) -> Void) {
-    switch self {
-    case .node(let index): graph.nodes[index].outputs.forEach(visit)
-    case .branch(let branch):
-      branch.results.forEach(visit)
-      for item in branch.then.block.items + branch.otherwise.block.items { item.forEachDefinition(graph, visit) }
-    case .loop(let loop):
-      for value in [loop.iteration, loop.trips] + loop.results + loop.rows.map(\.accumulated) { visit(value) }
-      for item in loop.body.items { item.forEachDefinition(graph, visit) }
-    }
   }
 }

@@ -78,7 +78,10 @@ extension Schedule.Step {
     visit(self)
     switch self {
     case .run, .transfer: break
-    case .branch(let branch): for step in branch.then.steps + branch.otherwise.steps { step.forEach(visit) }
+    case .branch(let branch):
+      for arm in [branch.then, branch.otherwise] {
+        for step in arm.steps { step.forEach(visit) }
+      }
     case .loop(let loop): for step in loop.body { step.forEach(visit) }
     }
   }

@@ -12,6 +12,12 @@ struct ScheduleWriter {
   /// For each node, the group of its block that it belongs to, in a numbering of all blocks.
   private var groupOfNode: [Int]
   private var groupCount = 0
+  /// For each value, whether it leaves the segment that computes it, and else the only group that reads it, if one does.
+  private var leaves: [Bool] = []
+  private var reader: [Int?] = []
+  /// The values that have the memory of one.
+  private let sharing: [ValueID: [ValueID]]
+  private let devices: Set<String>
 
   private struct Location: Hashable {
     let value: ValueID
@@ -25,6 +31,8 @@ struct ScheduleWriter {
     graph = flat.graph
     self.placement = placement
     self.host = host
+    sharing = Dictionary(grouping: graph.values.indices.map { ValueID($0) }) { flat.memory[$0.index] }
+    devices = Set(placement.values).union([host] + transfers.flatMap { [$0.from, $0.to] })
     let signals = Set(flat.controls.map(\.signal))
     let ids = Dictionary(graph.values.enumerated().map { ($1.name, ValueID($0)) }) { first, _ in first }
     // Signals are what the plan counts for starting devices; nothing is copied.
@@ -49,6 +57,7 @@ struct ScheduleWriter {
     var present = Set(graph.inputs.map { Location(value: $0, device: host) })
     for source in flat.sources { present.insert(Location(value: source.value, device: device(source.name))) }
     let parts = partition(flat.root)
+    findLeaving()
     let given = Set(graph.inputs + flat.sources.map(\.value))
     return try order(flat.root, parts, &present, isHost, given: given, results: graph.outputs.uniqued)
   }
@@ -59,6 +68,10 @@ struct ScheduleWriter {
   /// any segment is cut out, since what leaves a segment depends on who reads it anywhere.
   private struct BlockPartition {
     var partition = Partition()
+    /// What the block reads that it does not compute, and where, in the order of its readers.
+    var needs: [Location] = []
+    /// For each item, what it reads that is computed outside it; of nodes, what they read.
+    var itemNeeds: [[Location]] = []
     /// For each group, the control flow that it is, or nil for a segment.
     var control: [Int: Int] = [:]
     var inner: [BlockPartition] = []
@@ -68,6 +81,17 @@ struct ScheduleWriter {
 
   private mutating func partition(_ block: FlatGraph.Block) -> BlockPartition {
     var result = BlockPartition()
+    for item in block.items {
+      var inner: [BlockPartition] = []
+      switch item {
+      case .node: break
+      case .branch(let branch): inner = [partition(branch.then.block), partition(branch.otherwise.block)]
+      case .loop(let loop): inner = [partition(loop.body)]
+      }
+      result.itemNeeds.append(needs(of: item, inner))
+      result.inner += inner
+    }
+    result.needs = besides(result.itemNeeds.joined(), Set(block.items.flatMap(definitions)))
     var definer: [ValueID: Int] = [:]
     let late = block.items.enumerated().filter { isLast($0.element) }
     for (number, item) in block.items.enumerated() where !isLast(item) {
@@ -80,13 +104,6 @@ struct ScheduleWriter {
     for (group, members) in result.partition.members.enumerated() {
       for member in members {
         if case .node(let index) = block.items[member] { groupOfNode[index] = result.base + group }
-      }
-    }
-    for item in block.items {
-      switch item {
-      case .node: break
-      case .branch(let branch): result.inner += [partition(branch.then.block), partition(branch.otherwise.block)]
-      case .loop(let loop): result.inner.append(partition(loop.body))
       }
     }
     return result
@@ -102,7 +119,7 @@ struct ScheduleWriter {
   ) {
     var before = early
     func reads(_ value: ValueID) { if let group = definer[value] { before.insert(group) } }
-    item.forEachUse({ graph.nodes[$0].inputs.forEach(reads) }, host: reads)
+    for need in result.itemNeeds[number] { reads(need.value) }
     let device: String
     switch item {
     case .node(let index):
@@ -115,7 +132,24 @@ struct ScheduleWriter {
     }
     let group = result.partition.append(number, device, after: before)
     if case .node = item {} else { result.control[group] = number }
-    item.forEachDefinition(graph) { definer[$0] = group }
+    for value in definitions(item) { definer[value] = group }
+  }
+
+  /// Finds which values leave their segments, once all nodes have groups.
+  private mutating func findLeaving() {
+    leaves = Array(repeating: false, count: graph.values.count)
+    reader = Array(repeating: nil, count: graph.values.count)
+    for value in graph.results + flat.hostReads + copies.map(\.value) { leaves[value.index] = true }
+    for (node, group) in zip(graph.nodes, groupOfNode) {
+      for value in node.inputs {
+        if let known = reader[value.index], known != group { leaves[value.index] = true }
+        reader[value.index] = group
+      }
+    }
+    // What shares memory with a value that is read is written for its readers, wherever they are.
+    for (index, root) in flat.memory.enumerated() where root.index != index {
+      (leaves[index], leaves[root.index]) = (true, true)
+    }
   }
 
   /// The nodes of one segment as a graph of their own.
@@ -123,19 +157,13 @@ struct ScheduleWriter {
     var produced = Set<ValueID>()
     var inputs: [ValueID] = []
     for index in nodes {
-      for id in graph.nodes[index].inputs
-      where graph[id].weight == nil && !produced.contains(id) && !inputs.contains(id) {
-        inputs.append(id)
-      }
+      for id in graph.nodes[index].inputs where graph[id].weight == nil && !produced.contains(id) { inputs.append(id) }
       produced.formUnion(graph.nodes[index].outputs)
     }
-    var leaving = Set(graph.results + flat.hostReads).union(copies.map(\.value))
-    for (index, node) in graph.nodes.enumerated() where groupOfNode[index] != group { leaving.formUnion(node.inputs) }
-    // What shares memory with a value that is read is written for its readers, wherever they are.
-    for (index, root) in flat.memory.enumerated() where root.index != index {
-      leaving.formUnion([ValueID(index), root])
+    inputs = inputs.uniqued
+    let outputs = nodes.flatMap { graph.nodes[$0].outputs }.filter { value in
+      leaves[value.index] || reader[value.index].map { $0 != group } ?? false
     }
-    let outputs = nodes.flatMap { graph.nodes[$0].outputs }.filter(leaving.contains)
     var part = Graph()
     var addresses: [ValueID: ValueID] = [:]
     func address(_ id: ValueID) -> ValueID {
@@ -220,7 +248,7 @@ struct ScheduleWriter {
       else { preconditionFailure("segments depend on each other in a circle") }
       remaining.remove(group)
       if let number = parts.control[group] {
-        for (value, device) in needs(of: block.items[number]) { try bring(value, to: device) }
+        for need in parts.itemNeeds[number] { try bring(need.value, to: need.device) }
         let inner = parts.inner[(innerStart[number] ?? 0)...]
         steps.append(try control(block.items[number], inner, &present, isHost))
         continue
@@ -261,25 +289,40 @@ struct ScheduleWriter {
     return own.subtracting(others)
   }
 
-  /// Where control flow needs values from outside, its own reads on the host included.
-  private func needs(of item: FlatGraph.Item) -> [(ValueID, String)] {
-    var inside = Set<ValueID>()
-    item.forEachDefinition(graph) { inside.insert($0) }
-    item.forEachCarried { inside.insert($0) }
-    var needs: [(ValueID, String)] = []
-    var seen = Set<Location>()
-    func need(_ value: ValueID, _ device: String) {
-      guard graph[value].weight == nil, !inside.contains(value),
-        seen.insert(Location(value: value, device: device)).inserted
-      else { return }
-      needs.append((value, device))
+  /// What an item reads that it does not compute itself, and where, control flow's own reads on the host included.
+  ///
+  /// - Parameter inner: the blocks inside it.
+  private func needs(of item: FlatGraph.Item, _ inner: [BlockPartition]) -> [Location] {
+    let inside = inner.lazy.flatMap(\.needs)
+    switch item {
+    case .node(let index):
+      let device = device(graph.nodes[index].name)
+      return besides(graph.nodes[index].inputs.map { Location(value: $0, device: device) }, [])
+    case .branch(let branch):
+      return besides([[Location(value: branch.condition, device: host)], Array(inside)].joined(), Set(branch.results))
+    case .loop(let loop):
+      let reads = [loop.limit, loop.condition, loop.nextCondition].compactMap { $0 } + loop.rows.map(\.row)
+      return besides(
+        [reads.map { Location(value: $0, device: host) }, Array(inside)].joined(),
+        Set(definitions(item) + loop.carried.map(\.value) + loop.body.items.flatMap(definitions)))
     }
-    item.forEachUse(
-      { index in
-        let device = device(graph.nodes[index].name)
-        for input in graph.nodes[index].inputs { need(input, device) }
-      }, host: { need($0, host) })
-    return needs
+  }
+
+  /// Those of some reads, each once, that are of no constant and of none of some values.
+  private func besides(_ reads: some Sequence<Location>, _ inside: Set<ValueID>) -> [Location] {
+    var seen: Set<Location> = []
+    return reads.filter {
+      graph[$0.value].weight == nil && !inside.contains($0.value) && seen.insert($0).inserted
+    }
+  }
+
+  /// The values that an item computes for the block around it.
+  private func definitions(_ item: FlatGraph.Item) -> [ValueID] {
+    switch item {
+    case .node(let index): graph.nodes[index].outputs
+    case .branch(let branch): branch.results
+    case .loop(let loop): [loop.iteration, loop.trips] + loop.results + loop.rows.map(\.accumulated)
+    }
   }
 
   private mutating func control(
@@ -294,8 +337,9 @@ struct ScheduleWriter {
         var there = present
         let steps = try order(arm.block, parts, &there, isHost, given: [], results: [])
         for result in branch.results {
-          for location in there where flat.memory[location.value.index] == flat.memory[result.index] {
-            present.insert(Location(value: result, device: location.device))
+          let sharing = sharing[flat.memory[result.index]] ?? []
+          for device in devices where sharing.contains(where: { there.contains(Location(value: $0, device: device)) }) {
+            present.insert(Location(value: result, device: device))
           }
         }
         arms.append(Schedule.Arm(steps: steps, refusal: arm.refusal))

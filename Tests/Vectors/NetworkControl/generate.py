@@ -406,6 +406,43 @@ def left_early(net):
     return lambda x, n: [0 * x + 0.5 if n[0] else x + 1.5]
 
 
+@case(["y"], [0, 2])
+def many_one_sided(net):
+    """Many tensors that one side alone computes, all read where that side was taken."""
+    names = [f"v{number}" for number in range(70)]
+    for name in names:
+        then, _ = net.branch("n")
+        then.add(name, "x", 1)
+    net.builder.add_elementwise(net.name("sum"), names, "y", "ADD")
+    return lambda x, n: [70 * (x + 1) if n[0] else 0 * x]
+
+
+@case(["y"], [0, 3, 9])
+def many_breaks(net):
+    """What follows many branches that may leave the loop lies on a side of each."""
+    net.scale("y", "x", 1)
+    _, body = net.loop(trips=2)
+    for number in range(8):
+        body.add("w", "y", 1)
+        body.copy("y", "w")
+        body.builder.add_equal(body.name("equal"), ["y", "n"], f"c{number}")
+        body.total(f"t{number}", f"c{number}")
+        then, _ = body.branch(f"t{number}")
+        then.leave() if number % 2 else then.next()
+
+    def expected(x, n):
+        y = x
+        for _ in range(2):
+            for number in range(8):
+                y = y + 1
+                if (y == n[0]).any():
+                    if number % 2:
+                        return [y]
+                    break
+        return [y]
+    return expected
+
+
 REFUSED = []
 
 

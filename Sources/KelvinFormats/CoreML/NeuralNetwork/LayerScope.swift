@@ -28,9 +28,15 @@ final class LayerScope {
   let emitter: Emitter
   private let file: String
   private var blobs: [String: Held] = [:]
+  /// What `inside` puts back: what stood under a name before it was given another.
+  private var replaced: [(name: String, held: Held?)] = []
+  private var depth = 0
   private var views: [View: ValueID] = [:]
   private var converted: [Conversion: ValueID] = [:]
-  private var trialsLeft = 64
+  /// How many layers have been written in trials, in how many trials something is being written, and whether one was refused.
+  private var (layersTried, trials) = (0, 0)
+  private(set) var hasTriedAll = false
+  static let trialLimit = 65_536
 
   private struct View: Hashable {
     var id: ValueID
@@ -49,13 +55,16 @@ final class LayerScope {
   func has(_ name: String) -> Bool { blobs[name] != nil }
 
   func define(_ name: String, _ blob: Blob) throws {
-    guard blobs.updateValue(Held(blob: blob, depth: emitter.depth), forKey: name) == nil else {
-      throw emitter.invalid("computes '\(name)', which is there already")
-    }
+    let isThere = has(name)
+    redefine(name, blob)
+    guard !isThere else { throw emitter.invalid("computes '\(name)', which is there already") }
   }
 
   /// Replaces a tensor; only the copy layer and control flow may.
-  func redefine(_ name: String, _ blob: Blob) { blobs[name] = Held(blob: blob, depth: emitter.depth) }
+  func redefine(_ name: String, _ blob: Blob) {
+    let before = blobs.updateValue(Held(blob: blob, depth: emitter.depth), forKey: name)
+    if depth > 0 { replaced.append((name, before)) }
+  }
 
   /// - Throws: `GraphError` where nothing computes it; where its size is not known before the graph has run, the file's
   ///   `unsupported`.
@@ -75,18 +84,34 @@ final class LayerScope {
     return Blob(emitter.value(held.blob.id, of: held.depth), held.blob.shape)
   }
 
-  /// Whether layers may be written once more to find out the types of what they compute: those inside them may want the
-  /// same.
-  func countTrial() -> Bool {
-    trialsLeft -= 1
-    return trialsLeft >= 0
+  /// Writes layers once more to find out the types of what they compute, for which those inside them may want the same.
+  ///
+  /// - Returns: nil where too many have been written so.
+  func trying<Result>(_ write: () throws -> Result) rethrows -> Result? {
+    guard layersTried < Self.trialLimit else {
+      hasTriedAll = true
+      return nil
+    }
+    trials += 1
+    defer { trials -= 1 }
+    return try write()
   }
+
+  /// Notes that a layer is written.
+  func count() { if trials > 0 { layersTried += 1 } }
 
   /// Does something with the tensors that are there, behind which they are what they were.
   func inside<Result>(_ body: () throws -> Result) throws -> Result {
-    let before = (blobs, views, converted)
+    let before = (views, converted)
+    let count = replaced.count
     (views, converted) = ([:], [:])
-    defer { (blobs, views, converted) = before }
+    depth += 1
+    defer {
+      depth -= 1
+      (views, converted) = before
+      for (name, held) in replaced[count...].reversed() { blobs[name] = held }
+      replaced.removeSubrange(count...)
+    }
     return try body()
   }
 

@@ -48,13 +48,16 @@ struct NetworkTensors {
   ///   - readLater: the tensors that something behind the layers reads.
   ///   - depth: in how many networks they lie, as `NetworkWalk` counts them.
   mutating func add(_ layers: [NetworkLayer], readLater: Set<String>, depth: Int = 0) {
-    let mayWalk = layers.count { $0.isControl } <= NetworkWriter.controlLimit
+    let mayWalk = 1...NetworkWriter.controlLimit ~= layers.count { $0.isControl }
+    let places = mayWalk ? NetworkPlaces(layers) : nil
     for (index, layer) in layers.enumerated() {
       if layer.setting?.unlessThere == true, layer.outputs.allSatisfy(has) { continue }
       var operation = layer.staged
       var walk: NetworkWalk?
-      if mayWalk, !layer.networks.isEmpty {
-        let needed = layers[(index + 1)...].reads(before: readLater, leaving: [])
+      if let places, !layer.networks.isEmpty {
+        let needed = CollectionOfOne(layer).computed.filter {
+          places.isRead($0, from: index + 1, later: readLater, leaving: [])
+        }
         walk = NetworkWalk(layer, in: self, readLater: needed, depth: depth)
         operation.walk = walk?.staged
         operation.outputs.removeAll { !needed.contains($0) }

@@ -4,10 +4,10 @@ import KelvinGraph
 extension NetworkWriter {
   /// One of two ways to go on.
   private struct Path {
-    var computed: Set<String>
+    var mayCompute: (String) -> Bool
     var mayLeave: Bool
-    /// What it has computed for sure at its end; nil where it does not come there.
-    var surely: Set<String>?
+    /// What it has computed for sure at its end, if it comes there.
+    var surelyComputes: (String) -> Bool
     var missing = MissingOperations()
     var write: () throws -> End
   }
@@ -26,28 +26,34 @@ extension NetworkWriter {
     let paths = sides.map { layers in
       var missing = MissingOperations()
       NetworkStage.findMissing(in: layers, &missing)
-      let broken = layers.mayBreak ? loop?.broken : nil
-      return Path(
-        computed: layers.computed.union([broken].compactMap { $0 }), mayLeave: layers.mayLeave,
-        surely: layers.effect.onwards, missing: missing
-      ) { [writer] in try writer.write(layers[...], readLater: readLater) }
+      return path(NetworkPlaces(layers), from: 0, missing) { [writer] in
+        try writer.write($0, from: 0, readLater: readLater)
+      }
     }
     return try either(condition, paths[0], paths[1], layer, readLater: readLater)
   }
 
   /// Writes what follows a branch in whose sides the trip may have ended.
   func write(
-    _ rest: ArraySlice<NetworkLayer>, unless hasLeft: ValueID, _ layer: NetworkLayer, readLater: Set<String>
+    _ layers: NetworkPlaces, from start: Int, unless hasLeft: ValueID, _ layer: NetworkLayer, readLater: Set<String>
   ) throws -> End {
     let goesOn = try emitter.unary(UnaryFunction(.logicalNot), hasLeft, step: "goes_on")
     var writer = self
     writer.isNested = true
-    let broken = rest.mayBreak ? loop?.broken : nil
-    let onwards = Path(
-      computed: rest.computed.union([broken].compactMap { $0 }), mayLeave: rest.mayLeave, surely: rest.effect.onwards
-    ) { [writer] in try writer.write(rest, readLater: readLater) }
-    return try either(
-      goesOn, onwards, Path(computed: [], mayLeave: true) { .left }, layer, readLater: readLater)
+    let onwards = path(layers, from: start) { [writer] in try writer.write($0, from: start, readLater: readLater) }
+    let left = Path(mayCompute: { _ in false }, mayLeave: true, surelyComputes: { _ in true }) { .left }
+    return try either(goesOn, onwards, left, layer, readLater: readLater)
+  }
+
+  private func path(
+    _ layers: NetworkPlaces, from start: Int, _ missing: MissingOperations = MissingOperations(),
+    _ write: @escaping (NetworkPlaces) throws -> End
+  ) -> Path {
+    let broken = layers.mayBreak(from: start) ? loop?.broken : nil
+    return Path(
+      mayCompute: { $0 == broken || layers.mayCompute($0, from: start) }, mayLeave: layers.mayLeave(from: start),
+      surelyComputes: { layers.surelyCompute($0, from: start) }, missing: missing
+    ) { try write(layers) }
   }
 
   /// Writes a network where a condition holds; where not, a tensor is 0 instead.
@@ -58,13 +64,16 @@ extension NetworkWriter {
   ) throws {
     var writer = self
     (writer.isNested, writer.loop) = (true, nil)
-    let surely = (network.effect.onwards ?? []).union([name])
-    let first = Path(computed: network.computed.union([name]), mayLeave: false, surely: surely) { [writer] in
-      let end = try writer.write(network[...], readLater: readLater.union([source]))
+    let layers = NetworkPlaces(network)
+    let first = Path(
+      mayCompute: { $0 == name || layers.mayCompute($0, from: 0) }, mayLeave: false,
+      surelyComputes: { $0 == name || layers.surelyCompute($0, from: 0) }
+    ) { [writer] in
+      let end = try writer.write(layers, from: 0, readLater: readLater.union([source]))
       scope.redefine(name, try scope.read(source))
       return end
     }
-    let second = Path(computed: [name], mayLeave: false, surely: [name]) {
+    let second = Path(mayCompute: { $0 == name }, mayLeave: false, surelyComputes: { $0 == name }) {
       scope.redefine(name, number(0))
       return .onwards
     }
@@ -74,7 +83,7 @@ extension NetworkWriter {
   private func either(
     _ condition: ValueID, _ first: Path, _ second: Path, _ layer: NetworkLayer, readLater: Set<String>
   ) throws -> End {
-    let names = first.computed.union(second.computed).intersection(readLater).sorted()
+    let names = readLater.filter { first.mayCompute($0) || second.mayCompute($0) }.sorted()
     let mayLeave = first.mayLeave || second.mayLeave
     guard mayLeave || !names.isEmpty else { return .onwards }
     try defineFirstValues(of: names, [first, second])
@@ -105,7 +114,7 @@ extension NetworkWriter {
 
   /// Gives zeros to what is not there and not computed on both paths, for where it is read after the other was taken.
   private func defineFirstValues(of names: [String], _ paths: [Path]) throws {
-    var open = names.filter { name in !scope.has(name) && !paths.allSatisfy { $0.surely?.contains(name) ?? true } }
+    var open = names.filter { name in !scope.has(name) && !paths.allSatisfy { $0.surelyComputes(name) } }
     for path in paths where !open.isEmpty {
       let types = try trial(open) { _ = try path.write() }
       defineZeros(types)
@@ -119,7 +128,8 @@ extension NetworkWriter {
     if scope.has(name) { return try settled(name) }
     guard case .left = end else {
       throw emitter.invalid(
-        "'\(name)' is read later, and only one of its networks computes it; copy a first value to '\(name)' before it")
+        "'\(name)' is read later, and only one of its networks computes it\(triedAll); copy a first value to '\(name)' "
+          + "before it")
     }
     guard let type, let loop, loop.isTrial || !loop.readLater.contains(name) else { throw leftWithout(name) }
     return emitter.zeros(type, step: "none")
@@ -127,8 +137,14 @@ extension NetworkWriter {
 
   func leftWithout(_ name: String) -> GraphError {
     emitter.invalid(
-      "'\(name)' is read behind the loop, and a trip may end before it is computed; copy a first value to '\(name)' "
-        + "before the loop")
+      "'\(name)' is read behind the loop, and a trip may end before it is computed\(triedAll); copy a first value to "
+        + "'\(name)' before the loop")
+  }
+
+  private var triedAll: String {
+    scope.hasTriedAll
+      ? " (its size would be found by writing layers to see what they give, which has been done for as many as it may be, "
+        + "\(LayerScope.trialLimit))" : ""
   }
 
   private func hasLeft(_ end: End) -> ValueID {

@@ -8,6 +8,22 @@ struct NetworkEffect {
   /// What they have computed for sure wherever they leave the trip of the loop around; nil where they never do.
   var leaving: Set<String>?
 
+  /// Puts layers before these.
+  ///
+  /// It takes as many steps as the effect of those before names tensors, so that a network's effect, which is found from its
+  /// end, takes as many as its layers name.
+  fileprivate mutating func follow(_ before: NetworkEffect) {
+    guard let computed = before.onwards else {
+      self = before
+      return
+    }
+    reads.subtract(computed)
+    reads.formUnion(before.reads)
+    onwards?.formUnion(computed)
+    leaving?.formUnion(computed)
+    leaving = Self.either(before.leaving, leaving)
+  }
+
   /// What is computed for sure on two ways, of which either may not exist.
   fileprivate static func either(_ first: Set<String>?, _ second: Set<String>?) -> Set<String>? {
     guard let first, let second else { return first ?? second }
@@ -25,7 +41,7 @@ extension NetworkLayer {
 
   fileprivate var leaves: Bool { number == Layers.loopBreak || number == Layers.loopContinue }
 
-  fileprivate var effect: NetworkEffect {
+  var effect: NetworkEffect {
     switch number {
     case _ where leaves: return NetworkEffect(onwards: nil, leaving: [])
     case Layers.branch:
@@ -82,22 +98,7 @@ extension BidirectionalCollection<NetworkLayer> {
     contains { $0.leaves || $0.number == Layers.branch && $0.networks.allSatisfy { $0.alwaysLeave } }
   }
 
-  var effect: NetworkEffect {
-    var effect = NetworkEffect()
-    var computed: Set<String> = []
-    for layer in self {
-      let next = layer.effect
-      effect.reads.formUnion(next.reads.subtracting(computed))
-      effect.leaving = NetworkEffect.either(effect.leaving, next.leaving.map { $0.union(computed) })
-      guard let onwards = next.onwards else {
-        effect.onwards = nil
-        return effect
-      }
-      computed.formUnion(onwards)
-    }
-    effect.onwards = computed
-    return effect
-  }
+  var effect: NetworkEffect { reversed().reduce(into: NetworkEffect()) { $0.follow($1.effect) } }
 
   /// The tensors whose values before these layers matter to them or to what follows.
   ///

@@ -38,14 +38,18 @@ struct NetworkWriter {
 
   /// - Parameter readLater: the tensors that something behind the layers reads.
   func write(_ layers: ArraySlice<NetworkLayer>, readLater: Set<String>) throws -> End {
-    let count = layers.count { $0.isControl }
+    try write(NetworkPlaces(Array(layers)), from: 0, readLater: readLater)
+  }
+
+  func write(_ layers: NetworkPlaces, from start: Int, readLater: Set<String>) throws -> End {
+    let count = start == 0 ? layers.layers.count { $0.isControl } : 0
     guard count <= Self.controlLimit else {
       throw FormatError(
         .malformed, file: file, "a network has \(count) layers of control flow, expected at most \(Self.controlLimit)")
     }
-    for index in layers.indices {
-      let layer = layers[index]
-      let rest = layers[(index + 1)...]
+    for index in layers.layers.indices[start...] {
+      let layer = layers.layers[index]
+      scope.count()
       switch layer.number {
       case Layers.loopBreak, Layers.loopContinue:
         begin(layer)
@@ -53,23 +57,33 @@ struct NetworkWriter {
         if layer.number == Layers.loopBreak { scope.redefine(loop.broken, number(1)) }
         return .left
       case Layers.branch:
-        let leaving = loop?.readLater ?? []
-        // What follows may compute a tensor again, and is not come to where a side leaves the trip.
-        let needed = rest.reads(before: readLater, leaving: leaving)
-          .union(layer.networks.contains(where: \.mayLeave) ? leaving : [])
-        switch try branch(layer, readLater: needed) {
+        switch try branch(layer, readLater: needed(layer, layers, from: index + 1, readLater: readLater)) {
         case .onwards: continue
         case .left: return .left
         case .mayHaveLeft(let hasLeft):
-          guard !rest.isEmpty else { return .mayHaveLeft(hasLeft) }
-          return try write(rest, unless: hasLeft, layer, readLater: readLater)
+          guard index + 1 < layers.layers.count else { return .mayHaveLeft(hasLeft) }
+          return try write(layers, from: index + 1, unless: hasLeft, layer, readLater: readLater)
         }
       case Layers.loop:
-        try self.loop(layer, readLater: rest.reads(before: readLater, leaving: loop?.readLater ?? []))
+        try self.loop(layer, readLater: needed(layer, layers, from: index + 1, readLater: readLater))
       default: try add(layer)
       }
     }
     return .onwards
+  }
+
+  /// Of the tensors that control flow may compute, those that something reads behind it.
+  private func needed(
+    _ layer: NetworkLayer, _ layers: NetworkPlaces, from rest: Int, readLater: Set<String>
+  ) -> Set<String> {
+    let leaving = loop?.readLater ?? []
+    let own = CollectionOfOne(layer)
+    let broken = own.mayBreak ? loop?.broken : nil
+    let mayLeave = own.mayLeave
+    // What follows may compute a tensor again, and is not come to where a side leaves the trip.
+    return own.computed.union([broken].compactMap { $0 }).filter {
+      mayLeave && leaving.contains($0) || layers.isRead($0, from: rest, later: readLater, leaving: leaving)
+    }
   }
 
   func begin(_ layer: NetworkLayer) {
@@ -105,13 +119,14 @@ struct NetworkWriter {
   ///
   /// Empty where something cannot be written, which whoever writes it in earnest says, and where too much was tried.
   func trial(_ names: some Sequence<String>, _ write: () throws -> Void) throws -> [String: TensorType] {
-    guard scope.countTrial() else { return [:] }
     var types: [String: TensorType] = [:]
-    _ = try? emitter.region(.body) {
-      try scope.inside {
-        try write()
-        for name in names where scope.has(name) { types[name] = emitter.type(try settled(name)) }
-        return []
+    _ = scope.trying {
+      try? emitter.region(.body) {
+        try scope.inside {
+          try write()
+          for name in names where scope.has(name) { types[name] = emitter.type(try settled(name)) }
+          return []
+        }
       }
     }
     return types
