@@ -1,5 +1,5 @@
-import KelvinGraph
 import KelvinFormats
+import KelvinGraph
 import KelvinReference
 import TestSupport
 import Testing
@@ -29,7 +29,12 @@ extension HeavyTests {
       func feature(_ name: String) -> [UInt8] {
         Wire.message { feature in
           feature.text(1, name)
-          feature.message(3) { $0.message(5) { $0.packed(1, [1]); $0.integer(2, 65568) } }
+          feature.message(3) {
+            $0.message(5) {
+              $0.packed(1, [1])
+              $0.integer(2, 65568)
+            }
+          }
         }
       }
       let body = Wire.message { body in
