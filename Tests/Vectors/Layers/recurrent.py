@@ -71,7 +71,8 @@ def simple(name, activation="TANH", bias=True, scale=1, says_factors=True, **opt
             function.alpha, function.beta = 1.7159, 2 / 3
 
     def make():
-        return rnn_cell(w, r, np.zeros(HIDDEN) if b is None else b, FUNCTIONS[activation], LIMIT)
+        function = FUNCTIONS[activation] if says_factors else np.tanh
+        return rnn_cell(w, r, np.zeros(HIDDEN) if b is None else b, function, LIMIT)
 
     recurrent(f"simpleRecurrent{name}", [make], add, 1, **options)
 

@@ -140,7 +140,7 @@ extension LayerParameters {
     return switch function.kind {
     case .affine: UnaryFunction(.affine, a: 1)
     case .hardSigmoid: UnaryFunction(.hardSigmoid, a: 0.2, b: 0.5)
-    case .scaledTanh: UnaryFunction(.scaledTanh, a: 1.7159, b: 2 / 3)
+    case .scaledTanh: UnaryFunction(.tanh)
     default: function
     }
   }
