@@ -6,7 +6,7 @@ typedef struct {
   int inputA, outputA, middle, inputB, outputB, inner, run;
 } resize_shape;
 
-static inline size_t placed(float position, int size) { return clamp(convert_int_sat(position), 0, size - 1); }
+static inline size_t sampled(float position, int size) { return clamp(convert_int_sat(position), 0, size - 1); }
 
 // A place that lies on an element is that element, whatever its neighbour is.
 static inline float between(float a, float b, float share) {
@@ -22,18 +22,18 @@ KERNEL void resize(BUFFER(x), BUFFER(positions), BUFFER(y), resize_shape s) {
   const int start = get_global_id(0) * s.run, end = min(start + s.run, s.outputB);
   const size_t step = (size_t)s.inputB * s.inner;
   x += ((size_t)outer * s.inputA * s.middle + m) * step;
-  const global ELEMENT *top = x + placed(positions[a * 3], s.inputA) * s.middle * step;
+  const global ELEMENT *top = x + sampled(positions[a * 3], s.inputA) * s.middle * step;
 #if LINEAR
-  const global ELEMENT *bottom = x + placed(positions[a * 3 + 1], s.inputA) * s.middle * step;
+  const global ELEMENT *bottom = x + sampled(positions[a * 3 + 1], s.inputA) * s.middle * step;
   const float down = positions[a * 3 + 2];
 #endif
   y += (size_t)row * s.outputB * s.inner;
   positions += s.outputA * 3;
   for (int b = start; b < end; b++) {
-    const size_t left = placed(positions[b * 3], s.inputB) * s.inner;
+    const size_t left = sampled(positions[b * 3], s.inputB) * s.inner;
     global ELEMENT *target = y + (size_t)b * s.inner;
 #if LINEAR
-    const size_t right = placed(positions[b * 3 + 1], s.inputB) * s.inner;
+    const size_t right = sampled(positions[b * 3 + 1], s.inputB) * s.inner;
     const float across = positions[b * 3 + 2];
     for (int i = 0; i < s.inner; i++) {
       const float upper = between(AT(top, left + i), AT(top, right + i), across);

@@ -22,7 +22,7 @@ let imitated = byImitation.flatMap(\.1)
 /// Those taken for hardware.
 let cards = byImitation.filter(\.0.isHardware).flatMap(\.1)
 /// Those whose kernels see texels too few for the weights that Winograd's tiles pay for.
-private let seeingFew = byImitation.filter { $0.0.storageBuffers != nil }.flatMap(\.1)
+let seeingFew = byImitation.filter { $0.0.storageBuffers != nil }.flatMap(\.1)
 /// Whether the driver lets them read and write 16 bits, as SwiftShader does not.
 let storesHalves = cards.allSatisfy(\.storesHalves)
 /// The subgroups of most cards, whose size decides of products alone.
