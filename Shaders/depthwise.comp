@@ -2,7 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // A depthwise convolution on blocked tensors. Each invocation computes ROWS by COLUMNS neighbouring positions of four
-// channels; where the loops unroll, the compiler fetches each input once, as strides and dilations are constants. Weights: [block][tap][4 channels].
+// channels; where the loops unroll, the compiler fetches each input once, as strides and dilations are constants. Weights:
+// [block][tap][4 channels].
 #include "common.glsl"
 #include "lanes.glsl"
 #include "functions.glsl"

@@ -123,7 +123,7 @@ package protocol PackedWeights: AnyObject, Sendable {
   /// - Parameters:
   ///   - key: names the weight and the layout, its element type included; the same on every run:
   ///     `conv1_weight/gemm-f32-16`. Forms for several precisions lie side by side, and kernels that read the same form
-  ///     share it.
+  ///     share it. So it has all that the bytes depend on besides the weight: nodes may read one weight as several shapes.
   ///   - byteCount: the packed size.
   ///   - fill: writes every byte. It reads the model's weights; nothing else in `compile` does.
   func packed(
@@ -136,6 +136,19 @@ package protocol PackedWeights: AnyObject, Sendable {
 
 extension PackedWeights {
   package var footprint: PackedFootprint { PackedFootprint() }
+}
+
+extension DeviceError {
+  /// What a device says where memory found under a weight's key is not as large as the form that was asked for.
+  ///
+  /// - Parameters:
+  ///   - expected: bytes that the form takes.
+  ///   - got: bytes that are there.
+  package static func otherForm(of key: String, expected: Int, got: Int, device: String) -> DeviceError {
+    DeviceError(
+      .compilation, device: device, place: "weight '\(key)'",
+      reason: "expected \(expected) packed bytes, got \(got); clear the cache")
+  }
 }
 
 /// How much memory packed weights take.

@@ -86,10 +86,9 @@ final class WeightLibrary: Sendable {
   }
 
   private func check(_ weight: WeightPacking, has count: Int, on device: OpenCLDevice) throws(DeviceError) {
-    guard count != weight.byteCount else { return }
-    throw DeviceError(
-      .compilation, device: device.info.id, place: "weights '\(weight.key)'",
-      reason: "expected \(weight.byteCount) packed bytes, got \(count); clear the cache")
+    if count != weight.byteCount {
+      throw .otherForm(of: weight.key, expected: weight.byteCount, got: count, device: device.info.id)
+    }
   }
 
   func buffer(_ packed: Packed, on device: OpenCLDevice) throws(DeviceError) -> WeightBuffer {

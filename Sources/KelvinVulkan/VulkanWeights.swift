@@ -99,9 +99,7 @@ final class VulkanWeightStore: Sendable {
   }
 
   private func check(_ key: String, _ byteCount: Int, has count: Int) throws(DeviceError) {
-    guard count != byteCount else { return }
-    throw context.error(
-      .compilation, "weight '\(key)'", "expected \(byteCount) packed bytes, got \(count); clear the cache")
+    if count != byteCount { throw .otherForm(of: key, expected: byteCount, got: count, device: context.id) }
   }
 
   /// Brings what has been gathered to the device.

@@ -28,6 +28,7 @@ struct WinogradConvolution: Sendable {
     guard op.groups == 1 else { return nil }
     func way(_ plan: WinogradPlan) -> WinogradConvolution? {
       WinogradConvolution(op, plan, direct, target.traits, target.traits.winograd.registers)
+        .flatMap { $0.product(target.blocks).fits(target.traits) ? $0 : nil }
     }
     let best = WinogradPlan.best(
       direct.window, images: direct.batch, inputs: direct.inputs, sides: target.traits.winograd.sides,
@@ -50,9 +51,7 @@ struct WinogradConvolution: Sendable {
     let blocks = registers.blocks
     storedBlocks = ((outputs + 3) / 4 + blocks - 1) / blocks * blocks
     let (limit, byteCount) = (traits.vectorLimit, 16 * plan.points * (inputBlocks + storedBlocks))
-    guard plan.tiles > 0, max(byteCount, 64 * plan.points * inputBlocks * storedBlocks) <= limit,
-      plan.points * storedBlocks / blocks <= traits.groupLimit
-    else { return nil }
+    guard plan.tiles > 0, max(byteCount, 64 * plan.points * inputBlocks * storedBlocks) <= limit else { return nil }
     slab = plan.slab(byteCount: byteCount, limit: min(limit, traits.winograd.scratchLimit))
   }
 
