@@ -1,11 +1,22 @@
 // z = x op y with broadcasting. The innermost axis is a row; a work item handles `rows` of them, or part of one.
-// Strides are in elements, 0 along broadcast axes; those of the rows are 0 or 1.
+// Strides are in elements, 0 along broadcast axes; those of the rows are 0 or 1. With FUNCTION the kernel is of that function
+// alone.
+
+#ifdef FUNCTION
+#define NAMED(x) JOIN(JOIN(x, _), FUNCTION)
+#define CODE FUNCTION
+#else
+#define NAMED(x) x
+#define CODE s.code
+#endif
 
 typedef struct {
   int rowCount, length, rows, run, code, xStep, yStep;
   int sizes[5], xStrides[5], yStrides[5];
-} binary_shape;
+} NAMED(binary_shape);
 
+#ifndef HAS_QUOTIENTS
+#define HAS_QUOTIENTS
 // floor(x / y), not misled by a quotient that rounds up to a whole number.
 static inline vec floor_quotient(vec x, vec y) {
   const vec q = floor(x / y), rest = fma(-q, y, x);
@@ -19,12 +30,14 @@ static inline vec modulo(vec x, vec y) {
   return rest != 0.0f && (rest < 0.0f) != (y < 0.0f) ? rest + y : rest;
 }
 
-static inline vec combine(int code, vec x, vec y) {
+#endif
+
+static inline vec NAMED(combine)(int code, vec x, vec y) {
   switch (code) { BINARY_CASES }
   return x;
 }
 
-KERNEL void binary(BUFFER(x), BUFFER(y), BUFFER(z), binary_shape s) {
+KERNEL void NAMED(binary)(BUFFER(x), BUFFER(y), BUFFER(z), NAMED(binary_shape) s) {
   OPEN(const STORED, x);
   OPEN(const STORED, y);
   OPEN(STORED, z);
@@ -44,7 +57,10 @@ KERNEL void binary(BUFFER(x), BUFFER(y), BUFFER(z), binary_shape s) {
     for (int i = start; i < end; i += LANES) {
       const vec left = s.xStep ? load_part(x + px + i, end - i, 1.0f) : (vec)AT(x, px);
       const vec right = s.yStep ? load_part(y + py + i, end - i, 1.0f) : (vec)AT(y, py);
-      store_part(combine(s.code, left, right), target + i, end - i);
+      store_part(NAMED(combine)(CODE, left, right), target + i, end - i);
     }
   }
 }
+
+#undef NAMED
+#undef CODE

@@ -11,7 +11,8 @@
 // A transposed convolution is an ordinary one for each phase of its stride, which stand in the place of groups and read
 // the same channels: pixel q of phase r is output q * phases + r - crop, and takes every so manyth tap from r on.
 //
-// The host includes this file once for each variant, with NAMED, PIXELS, BLOCKS and PLANAR defined.
+// VARIANT, PIXELS, BLOCKS and PLANAR come from the host; variants may be one program.
+#define NAMED(x) JOIN(x##_, VARIANT)
 
 typedef struct {
   int pixels, width, inputHeight, inputWidth;
@@ -161,3 +162,4 @@ KERNEL void NAMED(convolution)(
     }
   }
 }
+#undef NAMED

@@ -70,6 +70,8 @@ package struct Segment: Sendable {
   /// The ways (`KernelOffer.key`) that nodes are to be computed in, by name, where the device has them.
   package var ways: [String: String]
   package var watchdog: Watchdog
+  /// Called where all of its weights are packed and its device goes on with something else.
+  package var didPack: @Sendable () -> Void
   /// Told how much of the segment is compiled, 0…1; answers whether to go on.
   private let goesOn: @Sendable (Double) -> Bool
 
@@ -77,8 +79,10 @@ package struct Segment: Sendable {
     graph: Graph, precision: Precision, threads: Int, isDeterministic: Bool, weights: any PackedWeights,
     blobs: any BlobCache, tuning: KernelTuning = KernelTuning(.off), expectedSeconds: [String: Double] = [:],
     ways: [String: String] = [:], watchdog: Watchdog = .standard,
+    didPack: @escaping @Sendable () -> Void = {},
     goesOn: @escaping @Sendable (Double) -> Bool = { _ in true }
   ) {
+    self.didPack = didPack
     self.expectedSeconds = expectedSeconds
     self.ways = ways
     self.watchdog = watchdog
@@ -130,11 +134,15 @@ package protocol PackedWeights: AnyObject, Sendable {
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes
 
+  /// Told that what has been asked for is all that the segments of a model's compiled form need: who keeps it may begin.
+  func didPackAll()
+
   /// The memory of what has been asked for so far.
   var footprint: PackedFootprint { get }
 }
 
 extension PackedWeights {
+  package func didPackAll() {}
   package var footprint: PackedFootprint { PackedFootprint() }
 }
 

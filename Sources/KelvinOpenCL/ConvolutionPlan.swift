@@ -22,7 +22,9 @@ struct ConvolutionPlan: Sendable {
       image = groups * group
     }
 
-    init(rowsOf width: Int, lanes: Int) { (image, group, block, lane, pixel) = (0, 0, lanes, 1, width) }
+    init(rowsOf width: Int, pixels: Int, lanes: Int) {
+      (image, group, block, lane, pixel) = (pixels * width, 0, lanes, 1, width)
+    }
   }
 
   var images = 1
@@ -64,6 +66,15 @@ struct ConvolutionPlan: Sendable {
     spread = [1, 1, 0, 0] + window.output
   }
 
+  /// A convolution whose windows lie side by side as rows of all their channels' elements.
+  init(windowsOf window: SpatialWindow, images: Int, channels: Int, outputs: Int, to: ValueLayout) {
+    self.init(
+      SpatialWindow(positions: window.outputCount, axes: 2), images: images, groups: 1, channels: channels * window.taps,
+      outputs: outputs, from: to, to: to)
+    from = nil
+    isPlanar = false
+  }
+
   /// A transposed convolution on blocked tensors.
   init(
     _ window: SpatialWindow, phases: TransposedPhases, images: Int, channels: Int, outputs: Int, blocks: ValueLayout
@@ -91,12 +102,12 @@ struct ConvolutionPlan: Sendable {
   }
 
   func inputStrides(lanes: Int) -> Strides {
-    guard let from else { return Strides(rowsOf: channels, lanes: lanes) }
+    guard let from else { return Strides(rowsOf: channels, pixels: inputPixels, lanes: lanes) }
     return strides(from, channels: channels, pixels: inputPixels, lanes: lanes)
   }
 
   func outputStrides(lanes: Int) -> Strides {
-    guard let to else { return Strides(rowsOf: outputs, lanes: lanes) }
+    guard let to else { return Strides(rowsOf: outputs, pixels: outputPixels, lanes: lanes) }
     return strides(to, channels: outputs, pixels: outputPixels, lanes: lanes)
   }
 

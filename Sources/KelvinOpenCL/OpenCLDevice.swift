@@ -130,12 +130,17 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
       let buffers = try packing.packed { (weight) throws(DeviceError) in
         try weights.buffer(pack(weight), on: self)
       }
+      segment.didPack()
       try prepare()
       return buffers
     }
     let (_, packed) = try health.beside(
       info.id, "programs", .compiling, prepare,
-      while: { () throws(DeviceError) in try packing.packed(pack) })
+      while: { () throws(DeviceError) in
+        let packed = try packing.packed(pack)
+        segment.didPack()
+        return packed
+      })
     return try packed.map { (weight) throws(DeviceError) in try weights.buffer(weight, on: self) }
   }
 

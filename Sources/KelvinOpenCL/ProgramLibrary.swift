@@ -37,7 +37,7 @@ final class ProgramLibrary: Sendable {
   private func buildTogether(_ keys: [KernelName], on device: OpenCLDevice) throws(DeviceError) {
     try programs.withLock(device.health) { (programs) throws(DeviceError) in
       for group in KernelName.joined(keys.filter { programs[$0] == nil }) where group.count > 1 {
-        guard let text = joinedSource(group, device.tuning) else { continue }
+        guard let text = joinedSource(group) else { continue }
         let options = ([device.tuning.options] + (number.definition.map { [$0] } ?? [])).joined(separator: " ")
         do throws(DeviceError) {
           let name = group.map(\.program).joined(separator: ", ")
@@ -115,7 +115,7 @@ final class ProgramLibrary: Sendable {
   }
 
   private func recipe(_ key: KernelName, _ device: OpenCLDevice) throws(DeviceError) -> Recipe {
-    guard let text = programSource(key.program, device.tuning) else {
+    guard let text = programSource(key.program) else {
       throw DeviceError(
         .compilation, device: device.info.id, place: "program '\(key.program)'", reason: "there is no such source")
     }

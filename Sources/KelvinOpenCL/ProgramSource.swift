@@ -10,13 +10,18 @@ struct KernelName: Hashable, Sendable {
   var halves: HalfForm?
   var function: String
 
+  /// The kernel of a function of elements: of that alone where all of them are long to compile.
+  static func elementwise(_ program: String, _ code: UInt32, _ tuning: Tuning) -> KernelName {
+    guard tuning.compilesFunctionsAlone else { return KernelName(program: program, function: program) }
+    return KernelName(program: program, defines: ["FUNCTION=\(code)"], function: "\(program)_\(code)")
+  }
+
   /// The macro by which a kernel's result is float32 whatever lies as float16.
   static let parts = "PARTS"
   var makesParts: Bool { defines.contains(Self.parts) }
 }
 
-/// A variant of the convolution kernel, compiled into one program with the others: a compiler takes longer to read its
-/// own headers than to compile a kernel.
+/// A variant of the convolution kernel.
 struct ConvolutionVariant: Hashable, Sendable {
   /// Whether the input's channels lie in planes.
   var isPlanar: Bool
@@ -29,13 +34,13 @@ struct ConvolutionVariant: Hashable, Sendable {
   static func wide(_ tuning: Tuning) -> Self { Self(isPlanar: false, pixels: tuning.pixels, blocks: 2) }
   static let vector = Self(isPlanar: false, pixels: 1, blocks: 4)
 
-  static func all(_ tuning: Tuning) -> [Self] { [planar(tuning), narrow(tuning), wide(tuning), vector] }
-
-  var suffix: String { "\(isPlanar ? "planar" : "blocked")_\(pixels)x\(blocks)" }
   /// - Parameter codes: what the weights are where they are no floats.
   func kernel(_ codes: CodedOperand?) -> KernelName {
-    KernelName(
-      program: "convolution", defines: codes.map { ["CODE_BITS=\($0.bits)", "MEANING=\($0.meaning)"] } ?? [],
+    let suffix = "\(isPlanar ? "planar" : "blocked")_\(pixels)x\(blocks)"
+    let sizes = ["VARIANT=\(suffix)", "PIXELS=\(pixels)", "BLOCKS=\(blocks)", "PLANAR=\(isPlanar ? 1 : 0)"]
+    return KernelName(
+      program: "convolution",
+      defines: sizes + (codes.map { ["CODE_BITS=\($0.bits)", "MEANING=\($0.meaning)"] } ?? []),
       function: "convolution_\(suffix)")
   }
 }
@@ -44,7 +49,7 @@ struct ConvolutionVariant: Hashable, Sendable {
 private let commonFiles = [
   "binary_integer": ["walk"], "compare": ["walk"], "gather_elements": ["walk"], "integer": ["walk"],
   "scatter": ["walk"], "select": ["walk"], "dequantize": ["scaling"], "quantize": ["scaling"],
-  "gather_codes": ["dialect", "meanings"], "linear": ["dialect", "meanings"],
+  "convolution": ["meanings", "codes"], "gather_codes": ["dialect", "meanings"], "linear": ["dialect", "meanings"],
   "arg_reduce_lines": ["dialect", "lines"], "normalize_lines": ["dialect", "lines"],
   "reduce_lines": ["dialect", "lines"], "running_sum_lines": ["dialect", "lines"], "softmax_lines": ["dialect", "lines"],
 ]
@@ -87,8 +92,8 @@ let sourceDigest = Digest(files.map(\.text).joined())
 /// The text of a program: the prelude, then its files.
 ///
 /// - Returns: nil where there is no such program.
-func programSource(_ program: String, _ tuning: Tuning) -> String? {
-  guard let prelude = file("prelude"), let own = ownSource(program, tuning) else { return nil }
+func programSource(_ program: String) -> String? {
+  guard let prelude = file("prelude"), let own = ownSource(program) else { return nil }
   return prelude + own
 }
 
@@ -96,10 +101,10 @@ func programSource(_ program: String, _ tuning: Tuning) -> String? {
 /// them.
 ///
 /// - Parameter keys: programs that can be joined, no two of them variants that would declare the same names.
-func joinedSource(_ keys: [KernelName], _ tuning: Tuning) -> String? {
+func joinedSource(_ keys: [KernelName]) -> String? {
   guard var text = file("prelude") else { return nil }
   for key in keys {
-    guard let own = ownSource(key.program, tuning) else { return nil }
+    guard let own = ownSource(key.program) else { return nil }
     let macros = key.defines.map { $0.split(separator: "=", maxSplits: 1) }
     text += macros.map { "#define \($0[0]) \($0.count > 1 ? $0[1] : "1")\n" }.joined()
     text += own + "\n" + macros.map { "#undef \($0[0])\n" }.joined()
@@ -108,17 +113,24 @@ func joinedSource(_ keys: [KernelName], _ tuning: Tuning) -> String? {
 }
 
 extension KernelName {
-  /// Whether the program can be one with others: it shares no files with them and takes the prelude as it is.
-  var canBeJoined: Bool { commonFiles[program] == nil && halves == nil }
+  /// Files that declare nothing but macros, where no weights are codes.
+  private static let repeatable: Set = ["meanings", "codes"]
+
+  /// Whether the program can be one with others: it declares nothing that they declare and takes the prelude as it is.
+  var canBeJoined: Bool {
+    halves == nil && !defines.contains { $0.hasPrefix("CODE_BITS=") }
+      && (commonFiles[program] ?? []).allSatisfy(Self.repeatable.contains)
+  }
+
+  /// Whether all that the program declares is named after what it is a variant of.
+  private var isNamed: Bool { defines.contains { $0.hasPrefix("FUNCTION=") || $0.hasPrefix("VARIANT=") } }
 
   /// Those of the programs that can be joined, in groups within which no name is declared twice; the same for any order.
   static func joined(_ keys: [KernelName]) -> [[KernelName]] {
     var groups: [[KernelName]] = []
     let joinable = keys.filter(\.canBeJoined)
     for key in joinable.sorted(by: { ($0.program, $0.defines.joined()) < ($1.program, $1.defines.joined()) }) {
-      // Such a variant declares names that end in its function.
-      let isNamed = key.defines.contains { $0.hasPrefix("FUNCTION=") }
-      if let place = groups.firstIndex(where: { isNamed || !$0.contains { $0.program == key.program } }) {
+      if let place = groups.firstIndex(where: { key.isNamed || !$0.contains { $0.program == key.program } }) {
         groups[place].append(key)
       } else {
         groups.append([key])
@@ -131,25 +143,6 @@ extension KernelName {
 private func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
 
 /// A program's text without the prelude.
-private func ownSource(_ program: String, _ tuning: Tuning) -> String? {
-  guard let own = file(program) else { return nil }
-  if let common = commonFiles[program] { return common.compactMap(file).joined() + own }
-  guard program == "convolution", let meanings = file("meanings"), let codes = file("codes"),
-    let depthwise = file("depthwise")
-  else { return own }
-  let variants = ConvolutionVariant.all(tuning).map { variant in
-    """
-    #define NAMED(x) x##_\(variant.suffix)
-    #define PIXELS \(variant.pixels)
-    #define BLOCKS \(variant.blocks)
-    #define PLANAR \(variant.isPlanar ? 1 : 0)
-    \(own)
-    #undef NAMED
-    #undef PIXELS
-    #undef BLOCKS
-    #undef PLANAR
-
-    """
-  }
-  return meanings + codes + variants.joined() + depthwise
+private func ownSource(_ program: String) -> String? {
+  file(program).map { own in (commonFiles[program] ?? []).compactMap(file).joined() + own }
 }

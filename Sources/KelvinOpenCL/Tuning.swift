@@ -29,7 +29,7 @@ struct Tuning: Hashable, Sendable {
   var ordersGroups: Bool
   /// Whether products unpack weights that are codes as they read them, four lanes at a time.
   var unpacksWeights: Bool
-  /// Whether each function of one element is a kernel of its own. A network needs one or two of them.
+  /// Whether each function of one element or two is a kernel of its own. A network needs one or two of them.
   var compilesFunctionsAlone: Bool
   /// How convolutions by Winograd's tiles are weighed against others.
   var winograd: WinogradTuning

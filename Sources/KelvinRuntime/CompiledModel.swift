@@ -107,12 +107,14 @@ package final class CompiledModel: Sendable {
     var executables: [any Executable] = []
     var stores: [any PackedWeights] = []
     let count = schedule.segments.count
+    let last = Dictionary(schedule.segments.enumerated().map { ($1.device, $0) }, uniquingKeysWith: max)
     for (index, segment) in schedule.segments.enumerated() {
       if isCancelled() { throw .cancelled }
       observer.progress(Double(index) / Double(count))
       guard let device = devices[segment.device] else { preconditionFailure("\(segment.device) was looked up above") }
       let (weights, blobs) = storage(device)
       stores.append(weights)
+      let isLast = last[segment.device] == index
       var expected: [String: Double] = [:]
       if !device.info.isHost {
         for node in segment.graph.nodes { expected[node.name] = expecting(node, segment.graph, device) }
@@ -124,11 +126,13 @@ package final class CompiledModel: Sendable {
               graph: segment.graph.namingWeights(for: facts), precision: precision, threads: threads,
               isDeterministic: isDeterministic, weights: weights, blobs: blobs, tuning: tuning,
               expectedSeconds: expected, watchdog: watchdog,
+              didPack: { if isLast { weights.didPackAll() } },
               goesOn: { fraction in
                 observer.progress((Double(index) + fraction) / Double(count))
                 return !isCancelled()
               })))
       } catch { throw error.code == .cancelled ? .cancelled : .device(error) }
+      if isLast, index + 1 < count { weights.didPackAll() }
     }
     let needed = Self.needed(schedule, layout, executables, host)
     try Self.check(needed, devices)

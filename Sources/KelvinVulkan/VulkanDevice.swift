@@ -135,6 +135,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
         let weights = try packing.packed { (weight) throws(DeviceError) in
           try store.weight(weight.key, byteCount: weight.byteCount, fill: weight.fill)
         }
+        segment.didPack()
         try store.finish()
         return weights
       })

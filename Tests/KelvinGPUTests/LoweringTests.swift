@@ -245,6 +245,21 @@ struct PartLoweringTests {
     #expect(dispatches[0].reads == [Storage(.input(0), offset: 256, byteCount: 512, isHalf: false)])
   }
 
+  @Test(arguments: [2, -2, 0]) func aSliceThatIsGatheredByAKnownIndexIsReadWhereItLies(index: Int64) throws {
+    var net = Net([4, 64])
+    try net.output(try net.add(relu, try net.add(Gather(axis: 0), net.x, net.weight(Tensor([index], [])))))
+    let dispatches = try net.lowered().dispatches
+    #expect(dispatches.map(\.call.program) == ["unary of 64"])
+    #expect(dispatches[0].reads == [Storage(.input(0), offset: index == 0 ? 0 : 512, byteCount: 256, isHalf: false)])
+  }
+
+  @Test(arguments: [([4], 0), ([-5], 0), ([1, 2], 0), ([1], 1)] as [([Int64], Int)])
+  func whatIsNoSliceInOnePieceIsGathered(indices: [Int64], axis: Int) throws {
+    var net = Net([4, 64])
+    try net.output(try net.add(Gather(axis: axis), net.x, net.weight(Tensor(indices, [indices.count]))))
+    #expect(try net.programs() == ["gather"])
+  }
+
   @Test func aRunThatBeginsWhereKernelsCannotIsMoved() throws {
     var net = Net([4, 48])
     try net.output(try net.add(relu, try net.add(rows(1, 2, of: 48), net.x)))

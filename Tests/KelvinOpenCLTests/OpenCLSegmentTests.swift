@@ -133,6 +133,26 @@ struct OpenCLSegmentTests {
   }
 }
 
+extension OpenCLSegmentTests {
+  /// The functions that a convolution of a picture with windows of 4 × 4 by strides takes.
+  private func functions(stride: Int, before: Int = 0) throws -> Set<String> {
+    let device = try #require(present[0] as? OpenCLDevice)
+    var net = TestNetwork(.float32)
+    let filters = net.weight([64, 3, 4, 4])
+    let window = Window(kernel: [4, 4], strides: [stride, stride], before: [before, before])
+    let result = try net.add(Convolution(window: window, groups: 1), net.input([1, 3, 32, 32]), filters)
+    return try device.functions(of: segment(net.finish(result)))
+  }
+
+  @Test func windowsThatShareNothingAreRowsOfAProduct() throws {
+    for stride in [4, 6] { #expect(try functions(stride: stride).contains { $0.hasPrefix("copy") }) }
+    for (stride, before) in [(3, 0), (4, 1)] {
+      let functions = try functions(stride: stride, before: before)
+      #expect(functions.contains { $0.contains("planar") } && !functions.contains { $0.hasPrefix("copy") })
+    }
+  }
+}
+
 /// Random tensors for a graph's inputs.
 func inputs(of graph: Graph) -> [Tensor] {
   var random = SeededGenerator(seed: 11)

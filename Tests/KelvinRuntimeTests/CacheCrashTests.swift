@@ -41,6 +41,7 @@ import Testing
       #expect(try CacheFixture.pack(weights, name, byte) == [UInt8](repeating: byte, count: 5000), note)
     }
     found += 2 - weights.packedCount
+    weights.didPackAll()
     weights.save()
     #expect(try CacheFixture.pack(weights, "a", 9) == [UInt8](repeating: 1, count: 5000), note)
     let blobs = compiled.blobs(Self.device)
@@ -118,6 +119,7 @@ import Testing
       let cache = CompiledCache(CacheDirectory(place.cache, calls: disk.calls), kelvinVersion: "1")
       let weights = cache.weights(key, function: "main", device: Self.device)
       try CacheFixture.pack(weights, "c", 3)
+      weights.didPackAll()
       weights.save()
       isOver = disk.count < number
       let (next, found) = try live(place, FailingDisk(.stops, at: 0), note)

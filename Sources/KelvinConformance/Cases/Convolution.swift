@@ -31,6 +31,7 @@ extension ConformanceCase {
           "few channels dilated residual", [2, 2, 13, 17], filters: 21, kernel: [3, 2], dilations: [2, 3], pad: [2, 1],
           after: [0, 2], epilogue: Epilogue(hasBias: true, addsResidual: true, activation: .silu), scalar: scalar),
         filter("patches", [1, 3, 26, 19], filters: 37, kernel: [8, 6], strides: [8, 6], scalar: scalar),
+        filter("patches apart", [2, 2, 17, 14], filters: 19, kernel: [4, 3], strides: [5, 3], scalar: scalar),
         filter(
           "dilated", [1, 4, 13, 17], filters: 6, kernel: [3, 3], dilations: [2, 3], pad: [2, 3], scalar: scalar),
         filter(

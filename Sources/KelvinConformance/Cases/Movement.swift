@@ -44,6 +44,9 @@ extension ConformanceCase {
   package static let gather: [ConformanceCase] = [
     node("rows", Gather(axis: 0), .weight([11, 5]), .exactly(Tensor([Int64]([3, 0, -1, 10, 3, -11]), [2, 3]))),
     node("columns", Gather(axis: 1), .input([3, 7]), .exactly(Tensor([Int64]([6, -7, 2]), [3]))),
+    node("a row", Gather(axis: 0), .input([5, 64]), .exactly(Tensor([Int64]([-2]), Shape([])))),
+    node("a row amid others", Gather(axis: 1), .input([1, 5, 7]), .exactly(Tensor([Int64]([3]), [1]))),
+    node("a column", Gather(axis: 1), .input([3, 7]), .exactly(Tensor([Int64]([2]), Shape([])))),
   ]
 
   package static let expand: [ConformanceCase] = [ScalarType.float32, .float16].flatMap { scalar in

@@ -178,6 +178,7 @@ extension KernelSelection {
     alone.graph = graph.alone(index)
     alone.weights = MemoryPackedWeights()
     alone.blobs = NoBlobCache()
+    alone.didPack = {}
     alone.tuning = KernelTuning(.off)
     let name = graph.nodes[index].name
     alone.expectedSeconds = segment.expectedSeconds[expanded.parents[index]].map { [name: $0] } ?? [:]

@@ -30,6 +30,13 @@ extension KernelTable {
   mutating func addGather<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(Gather.self) { op, context throws(DeviceError) in
       let plan = GatherPlan(op, context.inputs[0], context.inputs[1])
+      if let place = context.onlySlice(of: plan) {
+        let node = context.node
+        let view = NodeLowering<Target>(takesAnySize: true) { lowering throws(DeviceError) in
+          try lowering.view(node.inputs[0], from: place * plan.inner, as: node.outputs[0])
+        }
+        return [KernelOffer(view)]
+      }
       let plain = context.dense(context.target.gather(plan))
       // Of float16 what is unpacked is rounded as it is stored.
       guard op.axis == 0, context.inputs[0].shape.rank > 1, context.keepsCodes(of: 0),
@@ -46,5 +53,16 @@ extension KernelTable {
         KernelOffer(unpacking, "codes"), KernelOffer(plain, handicap: Double(context.inputs[0].count)),
       ]
     }
+  }
+}
+
+extension KernelContext {
+  /// Which slice alone is gathered, where that is known and it lies in one piece; nil elsewhere, and where there is none such.
+  fileprivate func onlySlice(of plan: GatherPlan) -> Int? {
+    guard plan.outer == 1, plan.count == 1, plan.inner > 0, !isConstant(0),
+      let index = request.graph[node.inputs[1]].weight?.dense().integers.first
+    else { return nil }
+    let place = index < 0 ? index + plan.extent : index
+    return (0..<plan.extent).contains(place) ? place : nil
   }
 }

@@ -24,7 +24,7 @@ extension OpenCLTarget {
   }
 
   private func binary(_ op: Binary, _ walk: Walk) -> Call<KernelName> {
-    walking(walk, KernelName(program: "binary", function: "binary"), [Int(op.code)], step: lanes)
+    walking(walk, .elementwise("binary", op.code, tuning), [Int(op.code)], step: lanes)
   }
 }
 

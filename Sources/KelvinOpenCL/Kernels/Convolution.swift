@@ -52,6 +52,19 @@ extension OpenCLTarget {
         offer("blocks to dense", from: blocks, to: .dense, handicap: inputFillers + scattering + saving),
       ]
     guard op.groups == 1, channels <= lanes / 2 else { return offers }
+    if let windows = StridedCopy(windowsOf: window, images: x[0], channels: x[1]), !context.keepsCodes,
+      windows.axes.count <= copyRank
+    {
+      func unfolded(_ key: String, to: ValueLayout, handicap: Double) -> GPUOffer<Self> {
+        KernelOffer(
+          NodeLowering<Self> { lowering throws(DeviceError) in try lowering.unfolded(op, window, windows, to: to) }, key,
+          KernelLayouts(reads: context.inputs.indices.map { $0 > 1 ? to : .dense }, writes: [to]), handicap: handicap)
+      }
+      return offers + [
+        unfolded("windows to blocks", to: blocks, handicap: outputFillers),
+        unfolded("windows", to: .dense, handicap: scattering),
+      ]
+    }
     return offers + [
       offer("planes to blocks", from: .dense, to: blocks, handicap: outputFillers),
       offer("planes", from: .dense, to: .dense, handicap: scattering),
@@ -59,7 +72,35 @@ extension OpenCLTarget {
   }
 }
 
+extension StridedCopy {
+  /// The windows of dense images as rows, of their elements by channels: where they have no element in common and none is
+  /// padding, so that this is a copy.
+  fileprivate init?(windowsOf window: SpatialWindow, images: Int, channels: Int) {
+    guard window.taps > 1, zip(window.kernel, window.strides).allSatisfy({ $0 <= $1 }), window.dilations == [1, 1],
+      (window.before + window.after).allSatisfy({ $0 == 0 })
+    else { return nil }
+    let (area, width) = (window.inputCount, window.input[1])
+    let sizes = Shape([images] + window.output + [channels] + window.kernel)
+    self.init(
+      sizes: sizes.dimensions,
+      source: [channels * area, window.strides[0] * width, window.strides[1], area, width, 1], target: sizes.strides)
+  }
+}
+
 extension OpenCLLowering {
+  fileprivate func unfolded(
+    _ op: Convolution, _ window: SpatialWindow, _ windows: StridedCopy, to: ValueLayout
+  ) throws(DeviceError) {
+    let (x, y) = (node.inputs[0], node.outputs[0])
+    let rows = temporary(windows.count, of: type(x).scalar)
+    copy(windows, of: type(x).scalar, from: try read(x, .dense), to: rows)
+    let residual = try residual(op.epilogue, to)
+    let plan = ConvolutionPlan(
+      windowsOf: window, images: type(x).shape[0], channels: type(x).shape[1], outputs: type(y).shape[1], to: to)
+    let count = to == .dense ? type(y).count : blocked(y).count
+    try convolve(plan, op.epilogue, rows, residual: residual, write(y, to), count: count)
+  }
+
   fileprivate func convolution(_ op: Convolution, _ window: SpatialWindow, from: ValueLayout, to: ValueLayout)
     throws(DeviceError)
   {
@@ -89,7 +130,7 @@ extension OpenCLLowering {
         columns, parts, op.epilogue.hasBias ? 1 : 0, residual == nil ? 0 : 1, activation.code,
       ]
     let call = target.call(
-      KernelName(program: "convolution", function: "depthwise"), Parameters(numbers).floats(activation.a, activation.b),
+      KernelName(program: "depthwise", function: "depthwise"), Parameters(numbers).floats(activation.a, activation.b),
       items: window.output[0] * parts, blocks, type(x).shape[0])
     run(call, [source, weights, bias, residual ?? source], output)
     finish(activation, output, count: blocked(y).count)

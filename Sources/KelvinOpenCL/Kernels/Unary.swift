@@ -4,12 +4,8 @@ internal import KelvinGraph
 extension OpenCLTarget {
   func unary(_ function: UnaryFunction, count: Int) -> Call<KernelName> {
     let run = max(tuning.run / lanes, 1)
-    let name =
-      tuning.compilesFunctionsAlone
-      ? KernelName(program: "unary", defines: ["FUNCTION=\(function.code)"], function: "unary_\(function.code)")
-      : KernelName(program: "unary", function: "unary")
     return call(
-      name,
+      .elementwise("unary", function.code, tuning),
       Parameters(count, run, Int(function.code)).floats(function.a, function.b), items: pieces(count, of: run * lanes))
   }
 

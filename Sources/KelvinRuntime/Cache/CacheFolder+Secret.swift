@@ -52,6 +52,7 @@ extension CacheFolder {
           _ = calls.remove(folder, temporary)
         }
       }
+      _ = calls.sync(folder)
     }
     return try storedSecret()
   }

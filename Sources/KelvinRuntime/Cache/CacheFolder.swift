@@ -63,12 +63,41 @@ final class CacheFolder: Sendable {
     return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
   }
 
+  /// A file that is whole and synced beside the place that it is for.
+  struct Draft {
+    fileprivate let name, temporary: String
+  }
+
   /// Puts a file in place in one step: written beside it, synced and renamed.
   func replace(_ name: String, _ parts: [UnsafeRawBufferPointer]) throws(FileError) {
-    try inFolder(of: name, creates: true) { (folder, last) throws(FileError) in
-      try writeBeside(name, parts, in: folder) { (temporary, _) throws(FileError) in
-        guard calls.rename(folder, temporary, last) == 0 else { throw failure("write", name) }
+    try put(draft(name, parts))
+  }
+
+  /// Writes a file beside its place, for `put` or `discard`.
+  func draft(_ name: String, _ parts: [UnsafeRawBufferPointer]) throws(FileError) -> Draft {
+    try inFolder(of: name, creates: true) { (folder, _) throws(FileError) in
+      var written = ""
+      try writeBeside(name, parts, in: folder) { (temporary, _) throws(FileError) in written = temporary }
+      return Draft(name: name, temporary: written)
+    }
+  }
+
+  /// Puts a draft in place; where it throws the draft is gone.
+  func put(_ draft: Draft) throws(FileError) {
+    try inFolder(of: draft.name, creates: false) { (folder, last) throws(FileError) in
+      guard calls.rename(folder, draft.temporary, last) == 0 else {
+        let failure = failure("write", draft.name)
+        _ = calls.remove(folder, draft.temporary)
+        throw failure
       }
+      // The file is in place whether or not the folder can be synced.
+      _ = calls.sync(folder)
+    }
+  }
+
+  func discard(_ draft: Draft) {
+    try? inFolder(of: draft.name, creates: false) { (folder, _) throws(FileError) in
+      _ = calls.remove(folder, draft.temporary)
     }
   }
 
@@ -95,8 +124,6 @@ final class CacheFolder: Sendable {
       _ = calls.remove(folder, temporary)
       throw failure
     }
-    // The file is in place whether or not the folder can be synced.
-    _ = calls.sync(folder)
   }
 
   private func write(_ parts: [UnsafeRawBufferPointer], to file: Int32, _ name: String) throws(FileError) {

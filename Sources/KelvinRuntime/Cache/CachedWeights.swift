@@ -13,6 +13,8 @@ package final class CachedWeights: PackedWeights {
     var isIntact: [String: Bool] = [:]
     /// Packed here, and not yet in the file.
     var made: [String: Bytes] = [:]
+    /// The file with them, which is being written.
+    var draft: PackDraft?
     /// Packed here from compressed weights.
     var expanded: [String: Bytes.Unowned] = [:]
     var packedCount = 0
@@ -84,9 +86,17 @@ package final class CachedWeights: PackedWeights {
   /// How many weights were packed in this process rather than found in the cache.
   package var packedCount: Int { state.withLock { $0.packedCount } }
 
+  /// Begins to write the file beside its place, while what else a model's loading takes goes on.
+  package func didPackAll() {
+    state.withLock { state in
+      if state.draft == nil, !state.made.isEmpty { state.draft = PackDraft(name, of: state.made, directory) }
+    }
+  }
+
   /// Lets go of what was packed here and is in no file: it cannot be trusted.
   func forget() {
     state.withLock { state in
+      state.draft = nil
       state.made = [:]
       state.expanded = [:]
     }
@@ -95,17 +105,17 @@ package final class CachedWeights: PackedWeights {
   /// Writes the file anew where this process packed something that it lacks, keeping what others put there meanwhile.
   /// From then on the weights are read from the file, whose pages the system may drop.
   package func save() {
-    let new = state.withLock { $0.made }
+    let (new, draft) = state.withLock { state in
+      defer { state.draft = nil }
+      return (state.made, state.draft)
+    }
     guard !new.isEmpty else { return }
+    let written = draft?.written()
     let file: PackFile?? = directory.locking(name) {
-      // One folder and its secret for all of it: another may be there at any time.
-      guard let folder = directory.current(creates: true),
-        let secret = directory.secret(of: folder, creates: true)
-      else { return nil }
-      let stored = PackFile.read(name, from: directory, folder)?.regions ?? [:]
-      let regions = stored.merging(new.mapValues { PackRegion($0, seed: secret.seed) }) { _, new in new }
-      let isWritten = PackFile.withParts(of: regions, name, secret) { directory.write(name, $0, in: folder) }
-      return isWritten ? PackFile.read(name, from: directory, folder) : nil
+      guard let pack = PackContents(new, name, directory, known: written?.contents) else { return nil }
+      let isInPlace = written?.put(as: pack) ?? false
+      guard isInPlace || pack.withParts({ directory.write(name, $0, in: pack.folder) }) else { return nil }
+      return PackFile.read(name, from: directory, pack.folder)
     }
     guard case .some(.some(let file)) = file else { return }
     state.withLock { state in
