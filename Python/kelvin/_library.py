@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Union
 
 from . import errors
 
-ABI_VERSION = 5
+ABI_VERSION = 6
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -17,6 +17,23 @@ Path = Union[str, "os.PathLike[str]"]
 class Array(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("type", c_int32), ("rank", c_int32), ("shape", POINTER(c_int64)),
                 ("strides", POINTER(c_int64))]
+
+
+class Text(ctypes.Structure):
+    _fields_ = [("bytes", c_void_p), ("count", c_size_t)]
+
+
+def decoded(rows: Any, count: int) -> List[str]:
+    """Texts that the library gave with their lengths: `count` behind a pointer to `Text`."""
+    # A slice of a pointer with a step has an element that is not there where it should have none.
+    if count == 0:
+        return []
+    # Each has a zero behind it, up to which ctypes reads them all in a fraction of the steps of string_at.
+    parts = ctypes.cast(rows, POINTER(c_char_p))[: 2 * count : 2]
+    lengths = ctypes.cast(rows, POINTER(c_size_t))[1 : 2 * count : 2]
+    return [
+        (part if len(part) == length else ctypes.string_at(rows[index].bytes, length)).decode()
+        for index, (part, length) in enumerate(zip(parts, lengths))]
 
 
 class Picture(ctypes.Structure):
@@ -64,6 +81,9 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "features_set_numbered": [_HANDLE, _NAME, POINTER(c_int64), POINTER(c_double), c_size_t],
     "features_set_strings": [_HANDLE, _NAME, POINTER(c_char_p), c_size_t],
     "features_set_text_array": [_HANDLE, _NAME, POINTER(c_char_p), POINTER(c_int64), c_size_t],
+    "features_set_text": [_HANDLE, _NAME, POINTER(Text)],
+    "features_set_texts": [_HANDLE, _NAME, POINTER(Text), POINTER(c_int64), c_size_t],
+    "features_set_text_dictionary": [_HANDLE, _NAME, POINTER(Text), POINTER(c_double), c_size_t],
     "features_set_int64s": [_HANDLE, _NAME, POINTER(c_int64), c_size_t],
     "features_set_arrays": [_HANDLE, _NAME, _GIVEN, c_size_t],
     "features_names": [_HANDLE, POINTER(POINTER(c_char_p)), POINTER(c_size_t)],
@@ -79,6 +99,11 @@ _PROTOTYPES: Dict[str, List[Any]] = {
         _HANDLE, _NAME, POINTER(POINTER(c_char_p)), POINTER(c_size_t), POINTER(POINTER(c_int64)), POINTER(c_size_t)],
     "features_get_dictionary": [
         _HANDLE, _NAME, POINTER(POINTER(c_char_p)), POINTER(POINTER(c_double)), POINTER(c_size_t), POINTER(c_bool)],
+    "features_get_text": [_HANDLE, _NAME, POINTER(Text)],
+    "features_get_texts": [
+        _HANDLE, _NAME, POINTER(POINTER(Text)), POINTER(c_size_t), POINTER(POINTER(c_int64)), POINTER(c_size_t)],
+    "features_get_text_dictionary": [
+        _HANDLE, _NAME, POINTER(POINTER(Text)), POINTER(POINTER(c_double)), POINTER(c_size_t), POINTER(c_bool)],
     "features_get_json": [_HANDLE, _NAME, _TEXT],
     "state_new": [_HANDLE, POINTER(_HANDLE)],
     "state_read": [_HANDLE, _NAME, _GIVEN],
@@ -192,16 +217,23 @@ class _Library:
 library = _Library(_path())
 
 
-def encoded(text: Union[Path, bytes], what: str = "a name") -> bytes:
-    """A text as the library takes it."""
+def utf8(text: Union[Path, bytes], what: str) -> bytes:
+    """A text as the library takes it with its length."""
     if isinstance(text, str):
-        result = text.encode("utf-8", "surrogateescape")
-    elif isinstance(text, os.PathLike):
-        result = os.fsencode(text)
-    elif isinstance(text, bytes):
-        result = text
-    else:
-        raise TypeError(f"expected {what} as str, got {type(text).__name__}")
+        return text.encode("utf-8", "surrogateescape")
+    if isinstance(text, os.PathLike):
+        return os.fsencode(text)
+    if isinstance(text, bytes):
+        return text
+    raise TypeError(f"expected {what} as str, got {type(text).__name__}")
+
+
+def encoded(text: Union[Path, bytes], what: str = "a name") -> bytes:
+    """A name or a path, which the library takes up to its first zero byte.
+
+    Raises ParameterError where that would leave something out.
+    """
+    result = utf8(text, what)
     if b"\0" in result:
         raise errors.ParameterError(f"expected {what} without a zero byte, got {text!r}")
     return result

@@ -154,7 +154,7 @@ class _MLModelProxy:
         from coremltools.models.utils import load_spec
         if not os.path.exists(path):
             raise RuntimeError(f"'{path}' is not there")
-        _raising(lambda: library.document(library.structure, encoded(path)))
+        _raising(lambda: library.document(library.structure, encoded(path, "a path")))
         name, _ = os.path.splitext(os.path.basename(path))
         folder = os.path.join(tempfile.mkdtemp(prefix="kelvin-"), f"{name}.mlmodelc")
         if os.path.isdir(path):
@@ -190,7 +190,7 @@ class _MLModelProxy:
 
     @staticmethod
     def get_model_structure(path: str) -> Any:
-        return _structure(_raising(lambda: library.document(library.structure, encoded(_within(path)))))
+        return _structure(_raising(lambda: library.document(library.structure, encoded(_within(path), "a path"))))
 
     @staticmethod
     def get_compute_plan(path: str, compute_units: str) -> Any:
@@ -311,7 +311,7 @@ class _MLComputePlanProxy:
 
 class _KelvinComputePlan(_MLComputePlanProxy):
     def __init__(self, path: str, units: str) -> None:
-        self.model_structure = _structure(_raising(lambda: library.document(library.structure, encoded(path))))
+        self.model_structure = _structure(_raising(lambda: library.document(library.structure, encoded(path, "a path"))))
         plan = _raising(lambda: measuring.plan(path, units=units))
         total = sum(layer.seconds or 0 for layer in plan) or 1
         self._kinds = {row.id: row.kind for row in measuring.devices()}

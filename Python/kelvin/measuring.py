@@ -20,7 +20,7 @@ def devices() -> Devices:
 def plan(path: Path, **options: Any) -> Plan:
     """Plans a model without compiling it. Options are those of `Model`."""
     owner = _Owner()
-    return Plan(library.document(library.plan, encoded(path), options_handle(owner, **spelled(options))))
+    return Plan(library.document(library.plan, encoded(path, "a path"), options_handle(owner, **spelled(options))))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +70,7 @@ def profile(
     owner = _Owner()
     handle = options_handle(owner, **spelled(dict(options, units=units)))
     return Profile(library.document(
-        library.profile, encoded(path), handle, float(seconds), None if cancellation is None else cancellation.handle))
+        library.profile, encoded(path, "a path"), handle, float(seconds), None if cancellation is None else cancellation.handle))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,5 +123,5 @@ def bench(
     handles = [options_handle(owner, **spelled(options)) for options in configurations or []]
     array = (c_void_p * max(len(handles), 1))(*handles)
     return Comparison(library.document(
-        library.bench, encoded(path), encoded(workload), array, len(handles),
+        library.bench, encoded(path, "a path"), encoded(workload, "a workload"), array, len(handles),
         None if cancellation is None else cancellation.handle))

@@ -43,17 +43,18 @@ def options_handle(owner: object, **options: Any) -> int:
 
 
 def _texts(name: str, value: Any) -> List[bytes]:
+    what = f"option '{name}'"
     if name in ("pin", "pins"):
-        return [encoded(f"{node}={device}") for node, device in dict(value).items()]
+        return [encoded(f"{node}={device}", what) for node, device in dict(value).items()]
     if name in ("shape", "shapes"):
-        return [encoded(f"{key}={'x'.join(map(str, sizes))}") for key, sizes in dict(value).items()]
+        return [encoded(f"{key}={'x'.join(map(str, sizes))}", what) for key, sizes in dict(value).items()]
     if name == "units" and not isinstance(value, str):
-        return [encoded(",".join(value))]
+        return [encoded(",".join(value), what)]
     if isinstance(value, (list, tuple)):
-        return [encoded(item) for item in value]
+        return [encoded(item, what) for item in value]
     if isinstance(value, bool):
         return [b"true" if value else b"false"]
-    return [encoded(value if isinstance(value, (str, bytes, os.PathLike)) else str(value))]
+    return [encoded(value if isinstance(value, (str, bytes, os.PathLike)) else str(value), what)]
 
 
 def spelled(options: Dict[str, Any]) -> Dict[str, Any]:
@@ -146,7 +147,7 @@ class Model:
         else:
             if not isinstance(path, (str, os.PathLike)):
                 raise TypeError(f"expected a path or bytes, got {type(path).__name__}")
-            library.model_load(encoded(path), chosen, None, byref(handle))
+            library.model_load(encoded(path, "a path"), chosen, None, byref(handle))
             self.path = os.fspath(path)
         self._handle = handle.value or 0
         self._call: "Optional[Predict]" = None
@@ -312,7 +313,7 @@ def _load_bytes(model: bytes, files: Mapping[str, bytes], options: int, handle: 
         contents = bytes(contents)
         held.append(contents)
         row.path, row.bytes, row.count = (
-            encoded(path), ctypes.cast(ctypes.c_char_p(contents), c_void_p).value, len(contents))
+            encoded(path, "a path"), ctypes.cast(ctypes.c_char_p(contents), c_void_p).value, len(contents))
     library.model_load_bytes(
         ctypes.cast(ctypes.c_char_p(model), c_void_p), len(model), rows, len(files), options, None, byref(handle))
 

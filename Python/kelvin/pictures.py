@@ -94,7 +94,7 @@ class Picture:
         handle, is_file = c_void_p(), not isinstance(source, (bytes, bytearray, memoryview))
         try:
             if is_file:
-                library.image_read(encoded(source), byref(handle))  # type: ignore[arg-type]
+                library.image_read(encoded(source, "a path"), byref(handle))  # type: ignore[arg-type]
             else:
                 contents = bytes(source)  # type: ignore[arg-type]
                 library.image_read_bytes(ctypes.cast(ctypes.c_char_p(contents), c_void_p), len(contents), byref(handle))

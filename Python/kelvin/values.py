@@ -5,12 +5,12 @@ import json
 import os
 import struct
 from ctypes import byref
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ._library import Array, Frame, Path, Picture, encoded, library
+from ._library import Array, Frame, Path, Picture, Text, decoded, encoded, library, utf8
 from .description import Feature
 from .errors import FeatureError, FileError
 from .pictures import FORMATS, opened
@@ -137,7 +137,7 @@ class Features:
             value = _from_dlpack(name, value)
         if isinstance(value, np.ndarray):
             if value.dtype.kind in "OUS" and wants == "sequence":
-                return self._set_texts(name, key, value)
+                return self._set_texts(name, key, value.reshape(-1), value.shape)
             if wants == "image" and _are_pixels(value):
                 return self._set_pixels(name, key, value, fit)
             return self._set_array(name, key, value)
@@ -155,7 +155,8 @@ class Features:
         if isinstance(value, (float, np.floating)):
             return library.features_set_double(self.handle, key, float(value))
         if isinstance(value, (str, bytes)) and wants != "sequence":
-            return library.features_set_string(self.handle, key, encoded(value))
+            texts, _held = _sized([value], f"feature '{name}'")
+            return library.features_set_text(self.handle, key, texts)
         if isinstance(value, dict):
             return self._set_dictionary(name, key, value)
         if feature is not None and feature.elements == "multiArray" and isinstance(value, (list, tuple)):
@@ -197,7 +198,7 @@ class Features:
             return self._set_picture_bytes(name, key, value, fit)
         if isinstance(value, (str, os.PathLike)):
             try:
-                return library.features_set_picture_file(self.handle, key, encoded(value), number)
+                return library.features_set_picture_file(self.handle, key, encoded(value, "a path"), number)
             except OSError as error:
                 value = opened(value, error)
         mode = getattr(value, "mode", None)
@@ -241,22 +242,21 @@ class Features:
         numbers = (ctypes.c_double * count)(*value.values())
         if value and all(isinstance(item, (int, np.integer)) for item in value):
             return library.features_set_numbered(self.handle, key, (ctypes.c_int64 * count)(*value), numbers, count)
-        keys = (ctypes.c_char_p * count)(*(encoded(item, f"keys of feature '{name}'") for item in value))
-        library.features_set_dictionary(self.handle, key, keys, numbers, count)
+        keys, _held = _sized(value, f"keys of feature '{name}'")
+        library.features_set_text_dictionary(self.handle, key, keys, numbers, count)
 
-    def _set_texts(self, name: str, key: bytes, array: NDArray) -> None:
-        texts = [encoded(item, f"elements of feature '{name}'") for item in array.reshape(-1)]
-        sizes = (ctypes.c_int64 * array.ndim)(*array.shape)
-        library.features_set_text_array(self.handle, key, (ctypes.c_char_p * len(texts))(*texts), sizes, array.ndim)
+    def _set_texts(self, name: str, key: bytes, values: Iterable[Any], shape: Tuple[int, ...]) -> None:
+        texts, _held = _sized(values, f"elements of feature '{name}'")
+        library.features_set_texts(self.handle, key, texts, (ctypes.c_int64 * len(shape))(*shape), len(shape))
 
     def _set_sequence(self, name: str, key: bytes, values: List[Any]) -> None:
         if values and isinstance(values[0], (list, tuple)):
-            return self._set_texts(name, key, _rectangle(name, values))
+            array = _rectangle(name, values)
+            return self._set_texts(name, key, array.reshape(-1), array.shape)
         count = len(values)
         if values and all(isinstance(item, (int, np.integer)) for item in values):
             return library.features_set_int64s(self.handle, key, (ctypes.c_int64 * count)(*values), count)
-        texts = (ctypes.c_char_p * count)(*(encoded(item, f"elements of feature '{name}'") for item in values))
-        library.features_set_strings(self.handle, key, texts, count)
+        self._set_texts(name, key, values, (count,))
 
     def names(self) -> List[str]:
         names, count = ctypes.POINTER(ctypes.c_char_p)(), ctypes.c_size_t()
@@ -287,9 +287,9 @@ class Features:
             library.features_get_double(self.handle, key, byref(number))
             return number.value
         if kind == _KIND_STRING:
-            text = ctypes.c_char_p()
-            library.features_get_string(self.handle, key, byref(text))
-            return (text.value or b"").decode()
+            text = Text()
+            library.features_get_text(self.handle, key, byref(text))
+            return decoded(ctypes.pointer(text), 1)[0]
         if kind == _KIND_DICTIONARY:
             return self._dictionary(key)
         if kind == _KIND_SEQUENCE and feature is not None and feature.elements == "multiArray":
@@ -307,11 +307,11 @@ class Features:
 
     def _texts(self, key: bytes) -> Any:
         """Texts in a list, or in lists of lists as their array has axes: an array of objects where lists would lose an axis."""
-        texts, sizes = ctypes.POINTER(ctypes.c_char_p)(), ctypes.POINTER(ctypes.c_int64)()
+        texts, sizes = ctypes.POINTER(Text)(), ctypes.POINTER(ctypes.c_int64)()
         count, rank = ctypes.c_size_t(), ctypes.c_size_t()
-        library.features_get_strings(self.handle, key, byref(texts), byref(count), byref(sizes), byref(rank))
+        library.features_get_texts(self.handle, key, byref(texts), byref(count), byref(sizes), byref(rank))
         array = np.empty(count.value, object)
-        array[:] = [(texts[index] or b"").decode() for index in range(count.value)]
+        array[:] = decoded(texts, count.value)
         array = array.reshape(tuple(sizes[index] for index in range(rank.value)))
         return array if array.size == 0 and array.ndim > 1 else array.tolist()
 
@@ -341,12 +341,12 @@ class Features:
         return Image.fromarray(pixels[:, :, 0] if pixels.ndim == 3 and channels == 1 else np.ascontiguousarray(pixels))
 
     def _dictionary(self, key: bytes) -> Dict[Any, float]:
-        keys, values = ctypes.POINTER(ctypes.c_char_p)(), ctypes.POINTER(ctypes.c_double)()
+        keys, values = ctypes.POINTER(Text)(), ctypes.POINTER(ctypes.c_double)()
         count, is_numbered = ctypes.c_size_t(), ctypes.c_bool()
-        library.features_get_dictionary(
+        library.features_get_text_dictionary(
             self.handle, key, byref(keys), byref(values), byref(count), byref(is_numbered))
-        label: Callable[[bytes], Any] = int if is_numbered.value else bytes.decode
-        return {label(keys[index]): values[index] for index in range(count.value)}
+        label: Callable[[str], Any] = int if is_numbered.value else str
+        return {label(text): value for text, value in zip(decoded(keys, count.value), values[: count.value])}
 
 
 class _Memory:
@@ -373,6 +373,16 @@ def _shared(view: Array, owner: object) -> NDArray:
 def _dictionary(values: Dict[str, Any]) -> Dict[str, Any]:
     """A dictionary's numbers as those that a feature by itself has: 1 is written for 1.0."""
     return {key: float(value) if isinstance(value, int) else value for key, value in values.items()}
+
+
+def _sized(values: Iterable[Any], what: str) -> Tuple[Any, Any]:
+    """Texts with their lengths as kelvin.h has them, and what has to be held while these are used."""
+    texts = [utf8(value, what) for value in values]
+    held = b"".join(texts)
+    rows = np.empty((len(texts), 2), np.uintp)
+    rows[:, 1] = [len(text) for text in texts]
+    rows[:, 0] = np.cumsum(rows[:, 1]) - rows[:, 1] + (ctypes.cast(ctypes.c_char_p(held), ctypes.c_void_p).value or 0)
+    return rows.ctypes.data_as(ctypes.POINTER(Text)), (rows, held)
 
 
 def _rectangle(name: str, values: Sequence[Any]) -> NDArray:

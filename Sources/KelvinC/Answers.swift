@@ -44,6 +44,30 @@ func text(_ pointer: UnsafePointer<CChar>?, _ name: @autoclosure () -> String) t
   return text
 }
 
+/// A text with its length from C.
+///
+/// - Throws: `HandleError` for NULL where there are bytes; `ModelError` with code `parameters` for what is not UTF-8.
+func text(_ text: kelvin_text, _ name: @autoclosure () -> String) throws -> String {
+  let bytes = UnsafeRawBufferPointer(try elements(text.bytes, text.count, "\(name()).bytes"))
+  guard let result = String(validating: bytes, as: UTF8.self) else {
+    throw ModelError(.parameters, "'\(name())' is not UTF-8: '\(String(decoding: bytes, as: UTF8.self))'")
+  }
+  return result
+}
+
+/// A text as C has it without its length.
+///
+/// - Throws: `ModelError` with code `featureType` for one with a zero byte, where C would take it to end.
+func terminated(_ text: String, in memory: CMemory, remedy: @autoclosure () -> String) throws -> UnsafePointer<CChar> {
+  if let zero = text.utf8.firstIndex(of: 0) {
+    let before = text.utf8.distance(from: text.utf8.startIndex, to: zero)
+    throw ModelError(
+      .featureType,
+      "expected a text without a zero byte, got one after \(before) of \(text.utf8.count) bytes; \(remedy())")
+  }
+  return memory.text(text)
+}
+
 /// The path at a pointer, whatever its bytes.
 ///
 /// - Throws: `HandleError` for NULL.

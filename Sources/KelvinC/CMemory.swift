@@ -1,3 +1,5 @@
+import CKelvin
+
 /// What getters hand out, freed together. Its owner sees to it that one thread at a time adds to it.
 final class CMemory: Sendable {
   private nonisolated(unsafe) var blocks: [UnsafeMutableRawPointer] = []
@@ -15,6 +17,11 @@ final class CMemory: Sendable {
 
   /// A text with a zero at its end.
   func text(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(elements(text.utf8CString)) }
+
+  /// Texts with their lengths, each with a zero at its end besides.
+  func texts(_ texts: some Collection<String>) -> UnsafePointer<kelvin_text> {
+    UnsafePointer(elements(texts.map { kelvin_text(bytes: text($0), count: $0.utf8.count) }))
+  }
 
   /// Keeps something that pointers lead into.
   func hold(_ object: some Sendable) { held.append(object) }

@@ -14,8 +14,13 @@ public func kelvin_features_names(
     let features = try Handles.find(features, as: FeaturesHandle.self)
     let (result, length) = (try place(names, "names"), try place(count, "count"))
     let known = features.names
-    result.pointee = features.withViews { views in
-      UnsafePointer(views.elements(known.map { Optional(views.text($0)) }))
+    result.pointee = try features.withViews { views in
+      let texts = try known.map { name in
+        try naming(name) {
+          Optional(try terminated(name, in: views, remedy: "C cannot ask for such a name: rename it in the model"))
+        }
+      }
+      return UnsafePointer(views.elements(texts))
     }
     length.pointee = known.count
   }
@@ -134,7 +139,21 @@ public func kelvin_features_get_string(
 ) -> kelvin_code {
   get(features, name, value, "value", error) { features, feature, name in
     guard feature.type == .string else { throw mismatch(name, "a text", feature) }
-    return features.withViews { $0.text(feature.stringValue) }
+    let remedy = "kelvin_features_get_text has it whole"
+    return try features.withViews { views in
+      try naming(name) { try terminated(feature.stringValue, in: views, remedy: remedy) }
+    }
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_text(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafeMutablePointer<kelvin_text>?,
+  _ error: ErrorText?
+) -> kelvin_code {
+  get(features, name, value, "value", error) { features, feature, name in
+    guard feature.type == .string else { throw mismatch(name, "a text", feature) }
+    return features.withViews { $0.texts([feature.stringValue]).pointee }
   }
 }
 
@@ -144,6 +163,30 @@ public func kelvin_features_get_strings(
   _ values: UnsafeMutablePointer<UnsafePointer<UnsafePointer<CChar>?>?>?, _ count: UnsafeMutablePointer<Int>?,
   _ shape: UnsafeMutablePointer<UnsafePointer<Int64>?>?, _ rank: UnsafeMutablePointer<Int>?, _ error: ErrorText?
 ) -> kelvin_code {
+  getTexts(features, name, values, count, shape, rank, error) { texts, views in
+    let pointers = try texts.map {
+      Optional(try terminated($0, in: views, remedy: "kelvin_features_get_texts has it whole"))
+    }
+    return UnsafePointer(views.elements(pointers))
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_texts(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?,
+  _ values: UnsafeMutablePointer<UnsafePointer<kelvin_text>?>?, _ count: UnsafeMutablePointer<Int>?,
+  _ shape: UnsafeMutablePointer<UnsafePointer<Int64>?>?, _ rank: UnsafeMutablePointer<Int>?, _ error: ErrorText?
+) -> kelvin_code {
+  getTexts(features, name, values, count, shape, rank, error) { texts, views in views.texts(texts) }
+}
+
+/// - Parameter placed: puts the texts where C reads them.
+private func getTexts<Text>(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ values: UnsafeMutablePointer<UnsafePointer<Text>?>?,
+  _ count: UnsafeMutablePointer<Int>?, _ shape: UnsafeMutablePointer<UnsafePointer<Int64>?>?,
+  _ rank: UnsafeMutablePointer<Int>?, _ error: ErrorText?,
+  _ placed: (_ texts: [String], _ views: CMemory) throws -> UnsafePointer<Text>
+) -> kelvin_code {
   answer(error) {
     let features = try Handles.find(features, as: FeaturesHandle.self)
     let (texts, length) = (try place(values, "values"), try place(count, "count"))
@@ -151,8 +194,8 @@ public func kelvin_features_get_strings(
     let name = try text(name, "name")
     let feature = try features.feature(name)
     guard let sequence = feature.sequenceValue, sequence.type == .string else { throw mismatch(name, "texts", feature) }
-    features.withViews { views in
-      texts.pointee = UnsafePointer(views.elements(sequence.stringValues.map { Optional(views.text($0)) }))
+    try features.withViews { views in
+      texts.pointee = try naming(name) { try placed(sequence.stringValues, views) }
       sizes.pointee = UnsafePointer(views.elements(sequence.shape.map(Int64.init)))
     }
     length.pointee = sequence.count
@@ -167,16 +210,44 @@ public func kelvin_features_get_dictionary(
   _ values: UnsafeMutablePointer<UnsafePointer<Double>?>?, _ count: UnsafeMutablePointer<Int>?,
   _ is_numbered: UnsafeMutablePointer<Bool>?, _ error: ErrorText?
 ) -> kelvin_code {
+  getDictionary(features, name, keys, values, count, is_numbered, error) { texts, views in
+    let pointers = try texts.map {
+      Optional(try terminated($0, in: views, remedy: "kelvin_features_get_text_dictionary has it whole"))
+    }
+    return UnsafePointer(views.elements(pointers))
+  }
+}
+
+@c @implementation
+public func kelvin_features_get_text_dictionary(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?,
+  _ keys: UnsafeMutablePointer<UnsafePointer<kelvin_text>?>?,
+  _ values: UnsafeMutablePointer<UnsafePointer<Double>?>?, _ count: UnsafeMutablePointer<Int>?,
+  _ is_numbered: UnsafeMutablePointer<Bool>?, _ error: ErrorText?
+) -> kelvin_code {
+  getDictionary(features, name, keys, values, count, is_numbered, error) { texts, views in views.texts(texts) }
+}
+
+/// - Parameter placed: puts the keys where C reads them.
+private func getDictionary<Text>(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ keys: UnsafeMutablePointer<UnsafePointer<Text>?>?,
+  _ values: UnsafeMutablePointer<UnsafePointer<Double>?>?, _ count: UnsafeMutablePointer<Int>?,
+  _ isNumbered: UnsafeMutablePointer<Bool>?, _ error: ErrorText?,
+  _ placed: (_ texts: [String], _ views: CMemory) throws -> UnsafePointer<Text>
+) -> kelvin_code {
   answer(error) {
     let features = try Handles.find(features, as: FeaturesHandle.self)
     let (labels, numbers) = (try place(keys, "keys"), try place(values, "values"))
-    let (length, numbered) = (try place(count, "count"), try place(is_numbered, "is_numbered"))
+    let (length, numbered) = (try place(count, "count"), try place(isNumbered, "is_numbered"))
     let name = try text(name, "name")
     let feature = try features.feature(name)
     guard feature.type == .dictionary else { throw mismatch(name, "a dictionary", feature) }
-    let entries = feature.dictionaryValue.sorted { ($0.value, $1.key.description) > ($1.value, $0.key.description) }
-    features.withViews { views in
-      labels.pointee = UnsafePointer(views.elements(entries.map { Optional(views.text($0.key.description)) }))
+    let entries = feature.dictionaryValue.sorted { first, second in
+      first.value == second.value
+        ? first.key.description < second.key.description : first.value > second.value
+    }
+    try features.withViews { views in
+      labels.pointee = try naming(name) { try placed(entries.map(\.key.description), views) }
       numbers.pointee = UnsafePointer(views.elements(entries.map(\.value)))
     }
     length.pointee = entries.count

@@ -145,12 +145,53 @@ public func kelvin_features_set_text_array(
   _ shape: UnsafePointer<Int64>?, _ rank: Int, _ error: ErrorText?
 ) -> kelvin_code {
   set(features, name, error) { name in
-    let sizes = try elements(shape, rank, "shape").map { Int($0) }
-    guard let count = FeatureSequence.count(of: sizes) else {
-      throw ModelError(.featureType, "feature '\(name)': expected sizes of at least 0 that fit memory, got \(sizes)")
-    }
+    let (sizes, count) = try sizes(name, shape, rank)
     let texts = try elements(values, count, "values").map { try text($0, "values") }
     return FeatureValue(sequence: FeatureSequence(strings: texts, shape: sizes))
+  }
+}
+
+/// The sizes of an array of texts, and how many it has.
+///
+/// - Throws: `ModelError` with code `featureType` for sizes that no array has.
+private func sizes(_ name: String, _ shape: UnsafePointer<Int64>?, _ rank: Int) throws -> (sizes: [Int], count: Int) {
+  let sizes = try elements(shape, rank, "shape").map { Int($0) }
+  guard let count = FeatureSequence.count(of: sizes) else {
+    throw ModelError(.featureType, "feature '\(name)': expected sizes of at least 0 that fit memory, got \(sizes)")
+  }
+  return (sizes, count)
+}
+
+@c @implementation
+public func kelvin_features_set_text(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<kelvin_text>?, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { _ in
+    guard let value else { throw HandleError("'value' is NULL: expected a text") }
+    return FeatureValue(string: try text(value.pointee, "value"))
+  }
+}
+
+@c @implementation
+public func kelvin_features_set_texts(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ values: UnsafePointer<kelvin_text>?,
+  _ shape: UnsafePointer<Int64>?, _ rank: Int, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { name in
+    let (sizes, count) = try sizes(name, shape, rank)
+    let texts = try elements(values, count, "values").map { try text($0, "values") }
+    return FeatureValue(sequence: FeatureSequence(strings: texts, shape: sizes))
+  }
+}
+
+@c @implementation
+public func kelvin_features_set_text_dictionary(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ keys: UnsafePointer<kelvin_text>?,
+  _ values: UnsafePointer<Double>?, _ count: Int, _ error: ErrorText?
+) -> kelvin_code {
+  set(features, name, error) { name in
+    let keys = try elements(keys, count, "keys").map { ClassLabel.string(try text($0, "keys")) }
+    return try dictionary(name, keys, try elements(values, count, "values"))
   }
 }
 

@@ -1,5 +1,6 @@
 // Every wrong way to call libkelvin that C allows: each has to come back with a code and words. hostile DIGITS.mlpackage
 // DIGITS.onnx; what is wrong is printed, and 1 is the status.
+#define _GNU_SOURCE
 #include <kelvin.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -178,6 +179,104 @@ static void texts(void) {
   kelvin_features_release(features);
 }
 
+// Whether a text is these bytes, with a zero behind them.
+static bool is(kelvin_text text, const char *bytes, size_t count) {
+  return text.count == count && !memcmp(text.bytes, bytes, count) && !text.bytes[count];
+}
+
+static void texts_with_zero_bytes(void) {
+  kelvin_features *features = kelvin_features_new();
+  const kelvin_text whole = {"a\0b", 3}, strange = {"a\xff", 2}, nowhere = {NULL, 1}, *found;
+  const kelvin_text four[] = {{"\0", 1}, {NULL, 0}, {"\xc3\xa9\0", 3}, {"a", 1}};
+  const int64_t square[] = {2, 2}, row[] = {4}, huge[] = {INT64_MAX, 4}, *shape;
+  const double numbers[] = {1, 2, 3, 4}, *values;
+  const char *cut = NULL, *const *several = NULL;
+  size_t count, rank;
+  kelvin_text text;
+  bool is_numbered;
+  char *json = NULL;
+  expect("a text", kelvin_features_set_text(features, "x", &whole, &error), KELVIN_OK, NULL);
+  expect("it again", kelvin_features_get_text(features, "x", &text, &error), KELVIN_OK, NULL);
+  if (!is(text, "a\0b", 3)) failures++, printf("a text of 3 bytes came back as %zu\n", text.count);
+  expect("it without its length", kelvin_features_get_string(features, "x", &cut, &error), KELVIN_ERROR_FEATURE,
+         "got one after 1 of 3 bytes; kelvin_features_get_text has it whole");
+  if (cut) failures++, printf("a call that failed wrote a text\n");
+  expect("it as JSON", kelvin_features_get_json(features, "x", &json, &error), KELVIN_OK, NULL);
+  if (!json || strcmp(json, "\"a\\u0000b\"")) failures++, printf("a text came back in JSON as %s\n", json);
+  kelvin_free(json);
+  expect("a text that is not UTF-8", kelvin_features_set_text(features, "x", &strange, &error), KELVIN_ERROR_PARAMETERS,
+         "not UTF-8");
+  expect("bytes nowhere", kelvin_features_set_text(features, "x", &nowhere, &error), KELVIN_ERROR_HANDLE,
+         "'value.bytes' is NULL");
+  expect("no text", kelvin_features_set_text(features, "x", NULL, &error), KELVIN_ERROR_HANDLE, "'value' is NULL");
+  expect("nowhere for it", kelvin_features_get_text(features, "x", NULL, &error), KELVIN_ERROR_HANDLE, "'value' is NULL");
+  expect("texts of a text", kelvin_features_get_texts(features, "x", &found, &count, &shape, &rank, &error),
+         KELVIN_ERROR_FEATURE, "expected texts");
+
+  expect("texts", kelvin_features_set_texts(features, "x", four, square, 2, &error), KELVIN_OK, NULL);
+  expect("them again", kelvin_features_get_texts(features, "x", &found, &count, &shape, &rank, &error), KELVIN_OK, NULL);
+  if (count != 4 || rank != 2 || shape[0] != 2 || shape[1] != 2 || !is(found[0], "\0", 1) || !is(found[1], "", 0) ||
+      !is(found[2], "\xc3\xa9\0", 3) || !is(found[3], "a", 1)) {
+    failures++;
+    printf("texts [2x2] came back as %zu of rank %zu\n", count, rank);
+  }
+  expect("them without lengths", kelvin_features_get_strings(features, "x", &several, &count, &shape, &rank, &error),
+         KELVIN_ERROR_FEATURE, "kelvin_features_get_texts has it whole");
+  expect("a text of texts", kelvin_features_get_text(features, "x", &text, &error), KELVIN_ERROR_FEATURE, "expected a text");
+  expect("texts in a row", kelvin_features_set_texts(features, "x", four, row, 1, &error), KELVIN_OK, NULL);
+  expect("too many", kelvin_features_set_texts(features, "x", four, huge, 2, &error), KELVIN_ERROR_FEATURE, "fit memory");
+  expect("no texts", kelvin_features_set_texts(features, "x", NULL, row, 1, &error), KELVIN_ERROR_HANDLE,
+         "'values' is NULL");
+  expect("a text nowhere", kelvin_features_set_texts(features, "x", &nowhere, NULL, 0, &error), KELVIN_ERROR_HANDLE,
+         "'values.bytes' is NULL");
+
+  expect("keys", kelvin_features_set_text_dictionary(features, "x", four, numbers, 4, &error), KELVIN_OK, NULL);
+  expect("keys again", kelvin_features_get_text_dictionary(features, "x", &found, &values, &count, &is_numbered, &error),
+         KELVIN_OK, NULL);
+  if (count != 4 || is_numbered || !is(found[0], "a", 1) || values[0] != 4 || !is(found[1], "\xc3\xa9\0", 3) ||
+      !is(found[2], "", 0) || !is(found[3], "\0", 1) || values[3] != 1) {
+    failures++;
+    printf("a dictionary of 4 came back with %zu\n", count);
+  }
+  expect("keys without lengths",
+         kelvin_features_get_dictionary(features, "x", &several, &values, &count, &is_numbered, &error),
+         KELVIN_ERROR_FEATURE, "kelvin_features_get_text_dictionary has it whole");
+  expect("no keys", kelvin_features_set_text_dictionary(features, "x", NULL, numbers, 4, &error), KELVIN_ERROR_HANDLE,
+         "'keys' is NULL");
+  const kelvin_text twice[] = {{"a\0", 2}, {"a\0", 2}};
+  expect("a key twice", kelvin_features_set_text_dictionary(features, "x", twice, numbers, 2, &error),
+         KELVIN_ERROR_FEATURE, "once");
+  if (several) failures++, printf("a call that failed wrote texts\n");
+
+  expect("a text that ends", kelvin_features_set_string(features, "x", "abc", &error), KELVIN_OK, NULL);
+  expect("and its length", kelvin_features_get_text(features, "x", &text, &error), KELVIN_OK, NULL);
+  if (!is(text, "abc", 3)) failures++, printf("a text of 3 bytes came back as %zu\n", text.count);
+  kelvin_features_release(features);
+}
+
+// A model whose output has a zero byte in its name: its bytes are those of a file, but for that.
+static void names_with_zero_bytes(const char *path) {
+  static char bytes[1 << 20];
+  FILE *file = fopen(path, "rb");
+  size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+  if (file) fclose(file);
+  static const char name[] = "probabilities";
+  for (char *place = bytes; (place = memmem(place, bytes + count - place, name, strlen(name))); place[4] = 0) {}
+  static float pixels[3 * 64 * 64];
+  kelvin_array given = array(pixels, KELVIN_FLOAT32, 4, shape4);
+  kelvin_features *inputs = kelvin_features_new(), *outputs = kelvin_features_new();
+  kelvin_model *model = NULL;
+  const char *const *names = NULL;
+  expect("loading", kelvin_model_load_bytes(bytes, count, NULL, 0, NULL, NULL, &model, &error), KELVIN_OK, NULL);
+  expect("lent", kelvin_features_set_array(inputs, "image", &given, &error), KELVIN_OK, NULL);
+  expect("predicting", kelvin_predict(model, inputs, outputs, NULL, NULL, &error), KELVIN_OK, NULL);
+  expect("names", kelvin_features_names(outputs, &names, &count, &error), KELVIN_ERROR_FEATURE, "rename it in the model");
+  if (names) failures++, printf("a call that failed wrote names\n");
+  kelvin_features_release(inputs);
+  kelvin_features_release(outputs);
+  kelvin_model_release(model);
+}
+
 static void arrays(kelvin_model *model) {
   static float pixels[3 * 64 * 64], scores[10], more[10];
   const int64_t row[] = {1, 10}, short_row[] = {1, 9};
@@ -249,6 +348,8 @@ int main(int count, char **arguments) {
   models();
   shapes(network, "image");
   texts();
+  texts_with_zero_bytes();
+  names_with_zero_bytes(arguments[2]);
   arrays(network);
   shared = network;
   pthread_t threads[8];

@@ -1,3 +1,4 @@
+import Glibc
 import KelvinBasics
 import Testing
 
@@ -8,5 +9,11 @@ import Testing
   ])
   func whatAFileNamesLiesBesideIt(file: String, name: String, expected: String) {
     #expect(file.siblingPath(name) == expected)
+  }
+
+  @Test func aPathWithAZeroByteIsRefusedInsteadOfEndingThere() {
+    let error = #expect(throws: FileError.self) { try OpenFile("/etc/passwd\0.onnx") }
+    #expect("\(error, default: "")" == #"cannot open '/etc/passwd\u{0}.onnx': no path has a zero byte"#)
+    #expect(access("/etc/passwd\0.onnx".pathBytes, F_OK) != 0)
   }
 }

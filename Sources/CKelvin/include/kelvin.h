@@ -12,6 +12,11 @@
 /// serves one prediction at a time, and a second is answered with `KELVIN_ERROR_PARAMETERS`. Kelvin starts threads of
 /// its own, so a process that forks uses it in the child only if it did not in the parent before: the child's calls are
 /// answered with `KELVIN_ERROR_HANDLE`.
+///
+/// Texts are UTF-8. A `const char *` ends at its first zero byte; a `kelvin_text` has its length, and zero bytes may be in
+/// it. Texts that are values, and keys of dictionaries, are set and got as either; names and paths are `const char *` alone.
+/// A text with a zero byte is never given as a `const char *`, which would lack its end: that call is answered with
+/// `KELVIN_ERROR_FEATURE`.
 #ifndef KELVIN_H
 #define KELVIN_H
 
@@ -24,7 +29,7 @@ extern "C" {
 #endif
 
 /// Which interface this header declares. It grows with every addition; nothing is ever taken out under one soname.
-#define KELVIN_ABI_VERSION 5
+#define KELVIN_ABI_VERSION 6
 
 /// Which interface the library has: what was built with a header of a later one must not call it.
 int32_t kelvin_abi_version(void);
@@ -169,6 +174,13 @@ typedef struct kelvin_array {
   const int64_t *strides;
 } kelvin_array;
 
+/// A text with its length. It, and the functions that take or give one, are of interface 6 and later.
+typedef struct kelvin_text {
+  /// UTF-8; NULL is allowed where there are none. What the library gives has a zero byte behind it that is not counted.
+  const char *bytes;
+  size_t count;
+} kelvin_text;
+
 /// How pixels are stored: sRGB, alpha not premultiplied. Floating-point channels are 0 to 1. Those after `KELVIN_GRAY8` are of
 /// interface 4 and later.
 typedef int32_t kelvin_pixels;
@@ -292,6 +304,17 @@ kelvin_code kelvin_features_set_strings(
 kelvin_code kelvin_features_set_text_array(
   kelvin_features *features, const char *name, const char *const *values, const int64_t *shape, size_t rank,
   char **error);
+/// A text, copied, that may hold zero bytes.
+kelvin_code kelvin_features_set_text(
+  kelvin_features *features, const char *name, const kelvin_text *value, char **error);
+/// Texts in an array, row-major, as many as its sizes say, or in a row: an array of one size.
+kelvin_code kelvin_features_set_texts(
+  kelvin_features *features, const char *name, const kelvin_text *values, const int64_t *shape, size_t rank,
+  char **error);
+/// Numbers by texts, of which each comes once.
+kelvin_code kelvin_features_set_text_dictionary(
+  kelvin_features *features, const char *name, const kelvin_text *keys, const double *values, size_t count,
+  char **error);
 /// Whole numbers in a row.
 kelvin_code kelvin_features_set_int64s(
   kelvin_features *features, const char *name, const int64_t *values, size_t count, char **error);
@@ -303,6 +326,8 @@ kelvin_code kelvin_features_remove(kelvin_features *features, const char *name, 
 
 /// The names of the features that have a value, sorted: `count` texts that belong to the features, and stay until these
 /// are changed, predicted into or released.
+///
+/// - Returns: `KELVIN_ERROR_FEATURE` where a model gave a feature a name with a zero byte, by which C cannot ask for it.
 kelvin_code kelvin_features_names(
   kelvin_features *features, const char *const **names, size_t *count, char **error);
 /// What kind of value a feature has; `KELVIN_KIND_NONE` for one without.
@@ -325,17 +350,34 @@ kelvin_code kelvin_features_get_frame(
 kelvin_code kelvin_features_get_int64(kelvin_features *features, const char *name, int64_t *value, char **error);
 kelvin_code kelvin_features_get_double(kelvin_features *features, const char *name, double *value, char **error);
 /// A text that stays until the features are changed, predicted into or released.
+///
+/// - Returns: `KELVIN_ERROR_FEATURE` for one with a zero byte: `kelvin_features_get_text` has that.
 kelvin_code kelvin_features_get_string(
   kelvin_features *features, const char *name, const char **value, char **error);
 /// Texts in an array or in a row, row-major, and the sizes of the array, of a row one: `count` texts that stay until the
 /// features are changed, predicted into or released. Of interface 5 and later.
+///
+/// - Returns: `KELVIN_ERROR_FEATURE` where one has a zero byte: `kelvin_features_get_texts` has these.
 kelvin_code kelvin_features_get_strings(
   kelvin_features *features, const char *name, const char *const **values, size_t *count, const int64_t **shape,
   size_t *rank, char **error);
 /// A dictionary by the falling order of its values: texts, or whole numbers in digits, in `*keys`, and their numbers. All
 /// stays until the features are changed, predicted into or released.
+///
+/// - Returns: `KELVIN_ERROR_FEATURE` where a key has a zero byte: `kelvin_features_get_text_dictionary` has these.
 kelvin_code kelvin_features_get_dictionary(
   kelvin_features *features, const char *name, const char *const **keys, const double **values, size_t *count,
+  bool *is_numbered, char **error);
+/// A text with its length, as `kelvin_features_get_string` gives it without.
+kelvin_code kelvin_features_get_text(
+  kelvin_features *features, const char *name, kelvin_text *value, char **error);
+/// Texts with their lengths, as `kelvin_features_get_strings` gives them without.
+kelvin_code kelvin_features_get_texts(
+  kelvin_features *features, const char *name, const kelvin_text **values, size_t *count, const int64_t **shape,
+  size_t *rank, char **error);
+/// A dictionary whose keys have their lengths, otherwise as `kelvin_features_get_dictionary` gives it.
+kelvin_code kelvin_features_get_text_dictionary(
+  kelvin_features *features, const char *name, const kelvin_text **keys, const double **values, size_t *count,
   bool *is_numbered, char **error);
 /// Any value but arrays, rows of them and pictures as JSON: numbers, texts, dictionaries, other sequences. An array of texts
 /// is lists in lists, one of no axes a text.

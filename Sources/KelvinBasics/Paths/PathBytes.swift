@@ -66,8 +66,10 @@ extension String {
   /// Whether the path begins at the root.
   package var isRootedPath: Bool { utf8.first == UInt8(ascii: "/") }
 
-  /// The path's bytes with a zero at their end, as the system takes it.
+  /// The path's bytes with a zero at their end, as the system takes it. It would end a path at a zero within it, and so
+  /// take another file for the one that is meant: a text with one becomes a path that no file has.
   package var pathBytes: [CChar] {
+    guard !utf8.contains(0) else { return Self.nowhere }
     var bytes: [CChar] = []
     bytes.reserveCapacity(utf8.count + 1)
     for scalar in unicodeScalars {
@@ -79,6 +81,9 @@ extension String {
     }
     return bytes + [0]
   }
+
+  /// Below a file that is no folder, so that nothing can be opened, made or moved there.
+  private static let nowhere: [CChar] = "/dev/null/no path has a zero byte".utf8CString.map(\.self)
 }
 
 extension Unicode.Scalar {
