@@ -13,13 +13,14 @@ extension Pass {
   /// The pass over the regions of control flow, the innermost first, then over the graph itself.
   func runInside(_ graph: Graph) throws(GraphError) -> PassResult {
     var changes: [PassChange] = []
-    let inner = try graph.mappingRegions { (region, _) throws(GraphError) in
-      guard region.role.isControl, region.refusal == nil else { return region.graph }
+    let inner = try graph.mappingRegions { (region, _) throws(GraphError) -> Graph? in
+      guard region.role.isControl, region.refusal == nil else { return nil }
       let result = try run(region.graph)
+      guard !result.changes.isEmpty else { return nil }
       changes += result.changes
       return result.graph
     }
-    var result = try run(inner)
+    var result = try run(inner ?? graph)
     result.changes = changes + result.changes
     return result
   }
