@@ -66,6 +66,22 @@ import Testing
     }
   }
 
+  /// Whether a device is the host's is asked for each group of nodes that may go next.
+  @Test(arguments: Family.allCases) func groupsAreLookedAtAFewTimes(family: Family) throws {
+    func questions(_ count: Int) throws -> Int {
+      let flat = FlatGraph(try family.graph(count))
+      let placement = Dictionary(uniqueKeysWithValues: flat.placedNames.map { ($0, "host") })
+      var questions = 0
+      _ = try Schedule(flat, placement: placement, transfers: [], host: "host") { _ in
+        questions += 1
+        return true
+      }
+      return questions
+    }
+    let (few, many) = (try questions(50), try questions(200))
+    #expect(many <= 5 * few, "\(family): \(few) questions for 50, \(many) for 200")
+  }
+
   @Test(arguments: Family.allCases) func workGrowsAsTheGraphDoes(family: Family) async {
     await #expect(processExitsWith: .success) { [family] in
       let process = OwnProcess()
