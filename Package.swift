@@ -189,7 +189,9 @@ let package = Package(
     test(
       "KelvinCPUTests", "CAllocationCounter", "CKelvinKernels", "CKernelChecks", "KelvinBasics", "KelvinGraph",
       "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinCPU", "TestSupport"),
-    test("KelvinDevicesTests", "KelvinBasics", "KelvinDevices", "KelvinGraph", "KelvinConformance", "KelvinReference"),
+    test(
+      "KelvinDevicesTests", "KelvinBasics", "KelvinDevices", "KelvinGraph", "KelvinConformance", "KelvinReference",
+      "TestSupport"),
     test("KelvinGPUTests", "KelvinBasics", "KelvinGPU", "KelvinGraph", "KelvinDevices"),
     test(
       "KelvinVulkanTests", "CKelvinShaders", "KelvinBasics", "KelvinVulkan", "KelvinReference", "KelvinGraph",

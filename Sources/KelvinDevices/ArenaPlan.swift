@@ -24,21 +24,106 @@ package struct ArenaPlan: Hashable, Sendable {
       (lifetimes[right].byteCount, left) < (lifetimes[left].byteCount, right)
     }
     var offsets = [Int](repeating: 0, count: lifetimes.count)
-    var placed: [Int] = []  // ascending by offset
+    var occupied = OccupiedBytes(lifetimes.map(\.steps))
     var total = 0
     for index in order {
       let size = aligned(lifetimes[index].byteCount)
-      var offset = 0
-      for other in placed where lifetimes[other].steps.overlaps(lifetimes[index].steps) {
-        if offset + size <= offsets[other] { break }
-        offset = max(offset, offsets[other] + aligned(lifetimes[other].byteCount))
-      }
-      offsets[index] = offset
-      total = max(total, offset + size)
-      let position = placed.firstIndex { offsets[$0] > offset } ?? placed.endIndex
-      placed.insert(index, at: position)
+      offsets[index] = occupied.place(index, size)
+      total = max(total, offsets[index] + size)
     }
     self.offsets = offsets
     byteCount = total
+  }
+}
+
+/// Which bytes are taken when, in a segment tree over the moments at which some value's life begins.
+private struct OccupiedBytes {
+  /// Ranges of bytes in their order, none of which touches another.
+  private typealias Runs = [Range<Int>]
+
+  /// For each value, the first and the last of the moments in its life.
+  private let lives: [ClosedRange<Int>]
+  /// A power of two.
+  private var momentCount = 1
+  /// What is taken by values that are alive at all moments of a node, and at any of them; of the latter not all where they are
+  /// with a node above.
+  private var throughout: [Runs]
+  private var sometime: [Runs]
+
+  init(_ steps: [ClosedRange<Int>]) {
+    let starts = Set(steps.map(\.lowerBound)).sorted()
+    /// How many moments are not after a step.
+    func count(upTo step: Int) -> Int {
+      var (low, high) = (0, starts.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if starts[middle] <= step { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+    lives = steps.map { count(upTo: $0.lowerBound) - 1...count(upTo: $0.upperBound) - 1 }
+    while momentCount < starts.count { momentCount *= 2 }
+    throughout = Array(repeating: [], count: 2 * momentCount)
+    sometime = throughout
+  }
+
+  /// Takes the first bytes that are free all through a value's life.
+  mutating func place(_ value: Int, _ size: Int) -> Int {
+    let nodes = nodes(of: lives[value])
+    var taken: Runs = []
+    for node in nodes.above { taken += throughout[node] }
+    for node in nodes.covering { taken += sometime[node] }
+    var offset = 0
+    for run in taken.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if offset + size <= run.lowerBound { break }
+      offset = max(offset, run.upperBound)
+    }
+    let bytes = offset..<offset + size
+    for node in nodes.covering {
+      Self.add(bytes, to: &throughout[node])
+      Self.add(bytes, to: &sometime[node])
+    }
+    for node in nodes.above { Self.add(bytes, to: &sometime[node]) }
+    return offset
+  }
+
+  /// The nodes that make up a life, and all above its two ends.
+  private func nodes(of life: ClosedRange<Int>) -> (covering: [Int], above: [Int]) {
+    var covering: [Int] = []
+    var (low, high) = (life.lowerBound + momentCount, life.upperBound + 1 + momentCount)
+    while low < high {
+      if low % 2 == 1 {
+        covering.append(low)
+        low += 1
+      }
+      if high % 2 == 1 {
+        high -= 1
+        covering.append(high)
+      }
+      (low, high) = (low / 2, high / 2)
+    }
+    var above: [Int] = []
+    var (left, right) = (life.lowerBound + momentCount, life.upperBound + momentCount)
+    while left > 0 {
+      above.append(left)
+      if right != left { above.append(right) }
+      (left, right) = (left / 2, right / 2)
+    }
+    return (covering, above)
+  }
+
+  private static func add(_ bytes: Range<Int>, to runs: inout Runs) {
+    var (low, high) = (0, runs.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if runs[middle].upperBound < bytes.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    var joined = bytes
+    var end = low
+    while end < runs.count, runs[end].lowerBound <= bytes.upperBound {
+      joined = min(joined.lowerBound, runs[end].lowerBound)..<max(joined.upperBound, runs[end].upperBound)
+      end += 1
+    }
+    if end == low + 1 { runs[low] = joined } else { runs.replaceSubrange(low..<end, with: CollectionOfOne(joined)) }
   }
 }

@@ -2,11 +2,14 @@ package import KelvinGraph
 
 /// Gives every result of the graph a node that computes it: an input or weight that the source returns as it is gets a
 /// reshape to its own shape, so that results never share memory with inputs. What a loop carries over is thereby never
-/// the memory of another value that it carries. A state that is left as it was is no result.
+/// the memory of another value that it carries. What a branch's sides give is copied to the branch's results anyway. A state
+/// that is left as it was is no result.
 package struct ComputeOutputs: Pass {
   package static let name = "compute outputs"
 
   package init() {}
+
+  package func takes(_ role: Region.Role) -> Bool { role == .body }
 
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var result = graph

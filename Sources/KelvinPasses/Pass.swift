@@ -7,19 +7,25 @@ package protocol Pass: Sendable {
 
   /// - Throws: `GraphError` where the graph breaks a rule; never for what the pass merely cannot improve.
   func run(_ graph: Graph) throws(GraphError) -> PassResult
+
+  /// Whether it runs on regions of a role of control flow.
+  func takes(_ role: Region.Role) -> Bool
 }
 
 extension Pass {
+  package func takes(_ role: Region.Role) -> Bool { true }
+
   /// The pass over the regions of control flow, the innermost first, then over the graph itself.
   func runInside(_ graph: Graph) throws(GraphError) -> PassResult {
     var changes: [PassChange] = []
-    let inner = try graph.mappingRegions { (region, _) throws(GraphError) in
-      guard region.role.isControl, region.refusal == nil else { return region.graph }
+    let inner = try graph.mappingRegions { (region, _) throws(GraphError) -> Graph? in
+      guard region.role.isControl, takes(region.role), region.refusal == nil else { return nil }
       let result = try run(region.graph)
+      guard !result.changes.isEmpty else { return nil }
       changes += result.changes
       return result.graph
     }
-    var result = try run(inner)
+    var result = try run(inner ?? graph)
     result.changes = changes + result.changes
     return result
   }

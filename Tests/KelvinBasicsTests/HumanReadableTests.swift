@@ -23,4 +23,12 @@ struct HumanReadableTests {
     #expect(HumanReadable.fixed(-0.04, decimals: 1) == "0.0")
     #expect(HumanReadable.fixed(1e300, decimals: 2) == "1e+300")
   }
+
+  @Test func aRegionInHundredsOfOthersIsNamedByItsBeginningAndItsEnd() {
+    #expect(HumanReadable.region("halve/body", times: 10) == "halve/body: 10 × in each inference")
+    let deep = (0..<500).map { "branch\($0)/then" }.joined(separator: "/")
+    let text = HumanReadable.region(deep, times: 0.5)
+    #expect(text.hasPrefix("branch0/then/branch1/then/") && text.count < 300 && text.contains(" … "))
+    #expect(text.hasSuffix("/branch498/then/branch499/then: 0.5 × in each inference"))
+  }
 }

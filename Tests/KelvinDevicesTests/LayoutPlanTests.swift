@@ -1,6 +1,7 @@
 import KelvinBasics
 import KelvinDevices
 import KelvinGraph
+import TestSupport
 import Testing
 
 /// The plan knows graphs only by their values and who reads them; operators play no part.
@@ -92,6 +93,27 @@ struct LayoutPlanTests {
     let join = LayoutPlan.Way(KernelLayouts(reads: values.map { _ in blocks }, writes: [blocks]))
     let plan = LayoutPlan(net.graph, values.map { _ in either } + [[join]])
     expectReadable(net.graph, zip(values.map { _ in either } + [[join]], plan.choices).map { $0[$1] }, plan, "wide")
+  }
+
+  @Test func valuesThatANodeHasNothingToDoWithTakeNoTime() async {
+    await #expect(processExitsWith: .success) {
+      let process = OwnProcess()
+      func seconds(_ count: Int) -> Double {
+        var net = Net([1, 6, 3, 3])
+        var values = (0..<count).map { _ in net.node(net.x) }
+        // The first is read last.
+        while values.count > 1 { values = zip(values, values.dropFirst(values.count / 2)).map { net.node($0, $1) } }
+        net.graph.outputs = values
+        let ways = net.graph.nodes.map { _ in [LayoutPlan.Way()] }
+        let before = process.processorSeconds
+        #expect(LayoutPlan(net.graph, ways).cost == 0)
+        return process.processorSeconds - before
+      }
+      _ = seconds(500)
+      // Four times as many: looking at each other value would be 16 times the work.
+      let (few, many) = (seconds(2000), seconds(8000))
+      #expect(many < 8 * few + 0.02, "\(few) s for 2000 values, \(many) s for 8000")
+    }
   }
 
   private func way(

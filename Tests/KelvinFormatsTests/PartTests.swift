@@ -95,7 +95,7 @@ import Testing
     file.output("t39", [2, 2], type: 8)
     let steps = try readONNX(Bytes(file.bytes), path: "chain.onnx").main.hostSteps
     let (placed, found) = (steps.compactMap { $0 as? TextPlaces }, steps.compactMap { $0 as? TextsAtPlaces })
-    #expect(placed.count == 40 && found.map { $0.pieces.map(\.list) } == placed.map { [$0.list] })
+    #expect(placed.count == 40 && found.map(\.pieces) == placed.map { [$0.piece] })
   }
 
   @Test func namesThatAreMadeOfOthersAreNoneOfTheFiles() throws {

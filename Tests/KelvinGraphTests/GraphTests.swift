@@ -27,6 +27,44 @@ import Testing
         """)
   }
 
+  /// Branches around a node of an operator.
+  private func nested(_ depth: Int, _ op: any Operator, refusal: String? = nil) -> Node {
+    guard depth > 0 else { return Node(name: "n", op: op, inputs: [], outputs: [], origins: []) }
+    let inner = Graph(nodes: [nested(depth - 1, op, refusal: refusal)])
+    return Node(
+      name: "b", op: Branch(results: []), inputs: [], outputs: [], origins: [],
+      regions: [Region(role: .then, graph: inner, refusal: depth == 1 ? refusal : nil)])
+  }
+
+  @Test func aNodeIsPureWhereAllInItIs() {
+    #expect(nested(3, Unary(.relu)).isPure)
+    #expect(!nested(3, RandomKey(seed: 1)).isPure)
+    #expect(!nested(3, Unary(.relu), refusal: "lacks an operator").isPure)
+    var graph = Graph(nodes: [nested(3, RandomKey(seed: 1)), nested(2, Unary(.relu))])
+    // Whatever changes a region changes the answer.
+    let pure = graph.mappingRegions { region, node in
+      node.name == "b" && region.graph.nodes.contains { $0.op is RandomKey } ? Graph() : nil
+    }
+    #expect(pure?.nodes.map(\.isPure) == [true, true])
+    graph.nodes[1].regions[0].graph.nodes[0].regions[0].graph.nodes[0].op = RandomKey(seed: 2)
+    #expect(graph.nodes.map(\.isPure) == [false, false])
+    graph.nodes[0].regions[0].graph.nodes = []
+    graph.nodes[1].regions[0].refusal = "lacks an operator"
+    #expect(graph.nodes.map(\.isPure) == [true, false])
+  }
+
+  @Test func regionsAreVisitedOnceFromInsideAndAGraphWithNoneChangedIsNotMade() {
+    var visited: [Int] = []
+    let graph = Graph(nodes: [nested(3, Unary(.relu))])
+    let same = graph.mappingRegions { region, _ in
+      visited.append(region.graph.nodes[0].regions.count)
+      return nil
+    }
+    #expect(same == nil && visited == [0, 1, 1])
+    let changed = graph.mappingRegions { region, _ in region.graph.nodes[0].regions.isEmpty ? Graph() : nil }
+    #expect(changed?.nodes[0].regions[0].graph.nodes[0].regions[0].graph.nodes[0].regions[0].graph.nodes.isEmpty == true)
+  }
+
   @Test func smallConstantsAreComputedWhileBuilding() throws {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     let origin = Origin(name: "shape", kind: "Test", index: 0)

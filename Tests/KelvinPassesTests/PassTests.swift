@@ -4,6 +4,7 @@ import KelvinDevices
 import KelvinGraph
 import KelvinPasses
 import KelvinReference
+import Synchronization
 import TestSupport
 import Testing
 
@@ -142,3 +143,54 @@ import Testing
 extension Double {
   fileprivate func isApproximately(_ other: Double) -> Bool { Swift.abs(self - other) < 1e-9 }
 }
+
+/// An operator that counts how often it is asked whether it is pure.
+private struct Asked: Operator {
+  static let name = "asked"
+  static let count = Atomic<Int>(0)
+  static let schema = AttributeSchema(Asked())
+
+  var isPure: Bool {
+    Self.count.wrappingAdd(1, ordering: .relaxed)
+    return true
+  }
+
+  func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType] { inputs }
+}
+
+@Suite struct NestedPassTests {
+  private func nested(_ depth: Int) -> Graph {
+    let type = TensorType(.float32, [1])
+    let condition = TensorType(.bool, [])
+    var graph = Graph()
+    graph.inputs = [
+      graph.addValue(Value(name: "c", type: condition)), graph.addValue(Value(name: "x", type: type)),
+    ]
+    graph.outputs = [graph.addValue(Value(name: "y", type: type))]
+    let (inputs, outputs) = (graph.inputs, graph.outputs)
+    if depth == 0 {
+      graph.nodes = [Node(name: "n", op: Asked(), inputs: [inputs[1]], outputs: outputs, origins: [])]
+    } else {
+      let sides = [nested(depth - 1), nested(0)]
+      graph.nodes = [
+        Node(
+          name: "b", op: Branch(results: [type]), inputs: inputs + [inputs[0]], outputs: outputs, origins: [],
+          regions: zip([Region.Role.then, .otherwise], sides).map { Region(role: $0, graph: $1, captures: [2, 1]) })
+      ]
+    }
+    return graph
+  }
+
+  @Test func eachNodeIsAskedWhetherItIsPureAFewTimesHoweverDeepItLies() throws {
+    func questions(_ depth: Int) throws -> Int {
+      let graph = nested(depth)
+      try graph.verify()
+      let before = Asked.count.load(ordering: .relaxed)
+      _ = try Pipeline(passes: [RemoveUnusedNodes()]).run(graph)
+      return Asked.count.load(ordering: .relaxed) - before
+    }
+    let (few, many) = (try questions(50), try questions(200))
+    #expect(few > 0 && many <= 5 * few, "\(few) questions for 50 branches in each other, \(many) for 200")
+  }
+}
+

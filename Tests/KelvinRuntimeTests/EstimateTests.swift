@@ -3,6 +3,7 @@ import KelvinGraph
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
+import TestSupport
 import Testing
 
 /// What costs are taken for where nobody measured them.
@@ -42,6 +43,21 @@ import Testing
     let error = try #require(own.basis(of: card, threads: 2).leaveOneOutError)
     #expect(error < 0.01)
     #expect(estimate(own, "n3 full 2t").source == .measured)
+  }
+
+  @Test func howFarEstimatesAreOffIsFoundOnceForAllGraphsOfAModel() async {
+    await #expect(processExitsWith: .success) {
+      let tests = EstimateTests()
+      let process = OwnProcess()
+      let sheet = CostSheet(tests.profile(tests.card.identity, count: 400), shipped: .none)
+      func seconds(_ calls: Int) -> Double {
+        let before = process.processorSeconds
+        for _ in 0..<calls { #expect(sheet.basis(of: tests.card, threads: 2).samples == 400) }
+        return process.processorSeconds - before
+      }
+      let (first, others) = (seconds(1), seconds(100))
+      #expect(others < 20 * first + 0.005, "\(first) s, then \(others) s for 100")
+    }
   }
 
   @Test func aShippedProfileOfTheClassStandsInForAGuess() throws {

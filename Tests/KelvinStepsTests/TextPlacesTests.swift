@@ -1,5 +1,6 @@
 import KelvinGraph
 import KelvinSteps
+import TestSupport
 import Testing
 
 /// Texts as places in lists, and texts of places.
@@ -15,7 +16,7 @@ import Testing
   }
 
   private func step(
-    _ order: TextPlaces.Order, behind known: KnownTexts = .empty, from start: String? = nil, after earlier: [TextPiece] = []
+    _ order: TextPlaces.Order, behind known: KnownTexts = .empty, from start: String? = nil, after earlier: String? = nil
   ) -> TextPlaces {
     TextPlaces(
       behind: known, from: start, after: earlier, of: [.slot("x"), .constant(TextTensor(["a", "c"], [2]))], order: order,
@@ -36,20 +37,50 @@ import Testing
   }
 
   @Test func equalTextsHaveOnePlaceAndThoseOfOtherScalarsHaveOthers() throws {
-    let (list, end, places) = try run(step(.distinct, behind: KnownTexts(["", "c"])), [.texts(words)])
-    #expect(list.count == 4 && end == [6])
-    #expect(places.map(\.integers) == [[2, 0, 3, 4, 2, 5], [5, 1]])
-    let earlier = step(
-      .distinct, from: "start", after: [TextPiece(start: nil, list: "one"), TextPiece(start: "middle", list: "two")])
-    #expect(earlier.inputs == ["start", "one", "middle", "two", "x"])
-    let (more, _, others) = try run(
-      earlier,
-      [
-        .tensor(Tensor([9] as [Int64], [])), .texts(TextTensor(["a", "z"], [2])), .tensor(Tensor([5] as [Int64], [])),
-        .texts(TextTensor(["y", "b"], [2])), .texts(words),
-      ])
-    #expect(more.map { Array($0.unicodeScalars).count } == [1, 2, 1])
-    #expect(others.map(\.integers) == [[6, 0, 9, 10, 6, 1], [1, 11]])
+    let results = try step(.distinct, behind: KnownTexts(["", "c"])).run([.texts(words)])
+    let (first, places) = try directory(results)
+    #expect(first.count == 4 && places.map(\.integers) == [[6], [2, 0, 3, 4, 2, 5], [5, 1]])
+    let next = step(.distinct, behind: KnownTexts(["", "c"]), from: "start", after: "first")
+    #expect(next.inputs == ["start", "first", "x"] && next.piece == .directory("list"))
+    let start = HostValue.tensor(Tensor([9] as [Int64], []))
+    for _ in 0..<2 {
+      let more = try next.run([start, results[0], .texts(TextTensor(["z", "é", "z", "y", "c"], [5]))])
+      let (second, others) = try directory(more)
+      #expect(second.count == 6 && others.map(\.integers) == [[11], [9, 3, 9, 10, 1], [5, 1]])
+      // What was made of it has left the first one as it was.
+      #expect(first.texts(at: [3, 9, 5]) == ["é", nil, "a"])
+      #expect(second.texts(at: [2, 9, 10, 6, 11, -1]) == ["b", "z", "y", nil, nil, nil])
+    }
+    let nearly = try directory(next.run([start, results[0], .texts(TextTensor(["y"], [1]))]))
+    #expect(nearly.directory.texts(at: [9, 10]) == ["y", nil])
+    #expect { try next.run([start, .texts(words), .texts(words)]) } throws: {
+      "\($0)".contains("expected a directory of texts, got texts [2x3]")
+    }
+  }
+
+  private func directory(_ results: [HostValue]) throws -> (directory: TextDirectory, tensors: [Tensor]) {
+    guard case .directory(let directory) = results[0] else { throw StepError(step: "", slot: "", reason: "", remedy: nil) }
+    return (directory, results.dropFirst().compactMap { if case .tensor(let tensor) = $0 { tensor } else { nil } })
+  }
+
+  @Test func aRowOfDirectoriesHoldsEachTextOnce() async {
+    await #expect(processExitsWith: .success) {
+      let process = OwnProcess()
+      func seconds(_ count: Int) -> Double {
+        let texts = (0..<count).map { level in (0..<200).map { "\(level) \($0)" } }
+        let before = process.processorSeconds
+        var directory = TextDirectory()
+        for (level, texts) in texts.enumerated() {
+          directory = directory.adding([texts], from: 1 + 200 * level) { _ in nil }.directory
+        }
+        #expect(directory.count == 200 * count)
+        return process.processorSeconds - before
+      }
+      _ = seconds(100)
+      // Eight times as many: looking through all that came before would be 64 times the work.
+      let (few, many) = (seconds(100), seconds(800))
+      #expect(many < 24 * few + 0.02, "\(few) s for 100, \(many) s for 800")
+    }
   }
 
   @Test func sortedPlacesAreInTheOrderOfScalars() throws {
@@ -71,7 +102,7 @@ import Testing
     let (one, two) = (TextTensor(["a", "b"], [2]), TextTensor(["c"], [1]))
     let start = HostValue.tensor(Tensor([5] as [Int64], []))
     let step = TextsAtPlaces(
-      and: [TextPiece(start: nil, list: "one"), TextPiece(start: "start", list: "two")], at: "p", output: "y")
+      and: [.list("one", start: nil), .list("two", start: "start")], at: "p", output: "y")
     #expect(step.inputs == ["one", "start", "two", "p"])
     let places = Tensor([2, 0, 5, 1] as [Int64], [2, 2])
     let found = try step.run([.texts(one), start, .texts(two), .tensor(places)])[0]

@@ -72,13 +72,13 @@ import Testing
   /// Twice the body of one: a loop in a loop is walked with it.
   @Test func aWalkedLoopHasPartsOfItsOwn() throws {
     let function = try readModel(at: "\(Self.folder)/nested.onnx").function(nil)
-    let outer = try #require(function.loop(around: function.graphParts[1].name))
+    let outer = try #require(function.loopsAroundGraphs[function.graphParts[1].name])
     #expect(outer.name == "outside" && outer.rows.map(\.result) == ["y"])
     let inner = try #require(outer.body.lazy.compactMap { if case .loop(let loop) = $0 { loop } else { nil } }.first)
     #expect(inner.name == "inside" && inner.limit == "own" && inner.carried.map(\.start) == ["zero"])
     #expect(Set(inner.captured).isSuperset(of: ["first", "line", "scale"]))
-    #expect(function.loop(around: try #require(inner.body.first?.graphParts.first?.name))?.name == "inside")
-    #expect(function.loop(around: "main") == nil)
+    #expect(function.loopsAroundGraphs[try #require(inner.body.first?.graphParts.first?.name)]?.name == "inside")
+    #expect(function.loopsAroundGraphs["main"] == nil)
   }
 
   /// A loop in a branch is walked with it; what is on the other side is a graph of that side.
@@ -89,15 +89,15 @@ import Testing
     #expect(branch.then.left == ["long", "trips"] && branch.otherwise.left == ["short", "none"])
     #expect(branch.then.parts.map(\.place) == ["graph 'main.2.then.1'", "loop 'grow'"])
     #expect(branch.otherwise.parts.map(\.place) == ["graph 'main.2.else'"])
-    #expect(function.loop(around: "main.2.then.2")?.name == "grow")
-    #expect(function.loop(around: "main.2.else") == nil)
+    #expect(function.loopsAroundGraphs["main.2.then.2"]?.name == "grow")
+    #expect(function.loopsAroundGraphs["main.2.else"] == nil)
   }
 
   /// What is walked in a network has what it begins with before it, and inside it what else is walked.
   @Test func aWalkedLoopOfANetworkHasItsBranchesInside() throws {
     let function = try readModel(at: "\(Self.folder)/list_network.mlmodel").function(nil)
     #expect(function.parts.map(\.place) == ["graph 'main.1.start'", "loop 'write'", "graph 'main.2'"])
-    let loop = try #require(function.loop(around: "main.1.1"))
+    let loop = try #require(function.loopsAroundGraphs["main.1.1"])
     let walked = loop.body.map(\.place).filter { !$0.hasPrefix("graph") }
     #expect(walked.sorted() == ["branch 'grow'", "loop 'double'"])
   }

@@ -72,9 +72,11 @@ package enum HumanReadable {
     return "\(text) ×"
   }
 
-  /// What stands above the nodes of a region: `halve/body: 10 × in each inference`.
+  /// What stands above the nodes of a region: `halve/body: 10 × in each inference`. Of one that lies in hundreds of others its
+  /// beginning and its end.
   package static func region(_ name: String, times count: Double) -> String {
-    "\(name): \(times(count)) in each inference"
+    let name = name.utf8.count > 320 ? "\(name.prefix(120)) … \(name.suffix(120))" : name
+    return "\(name): \(times(count)) in each inference"
   }
 
   /// Rounded half away from zero, with exactly `decimals` (0...9) digits after the point.

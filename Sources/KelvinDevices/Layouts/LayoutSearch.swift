@@ -3,12 +3,15 @@ internal import KelvinGraph
 /// Dynamic programming over the values that are still to be read: a state is the set of layouts in which each of them
 /// lies.
 ///
+/// A value that lies in the same layouts in all open states is kept apart from them, so that going past a node takes no
+/// longer for values that it has nothing to do with.
+///
 /// Exact while no more than `stateLimit` states are open at a time; beyond that the cheapest are kept.
 struct LayoutSearch {
   static let stateLimit = 1024
 
   private struct State {
-    /// For each live value, the set of its layouts as bits.
+    /// For each varying value, the set of its layouts as bits.
     var held: [UInt8]
     var cost: Double
     /// The state before the latest node, among those open then, and the kernel taken.
@@ -21,7 +24,10 @@ struct LayoutSearch {
   private let lastReaders: [Int?]
   private let outputs: Set<ValueID>
   private var layouts: [ValueLayout] = [.dense]
-  private var live: [ValueID]
+  /// For each value that is still to be read and lies alike in all states, the set of its layouts as bits; 0 for others.
+  private var common: [UInt8]
+  /// The values still to be read in which states differ.
+  private var varying: [ValueID] = []
   private var states: [State]
   private var history: [[(parent: Int, choice: Int)]] = []
 
@@ -30,16 +36,20 @@ struct LayoutSearch {
     let readers = graph.consumers()
     lastReaders = readers.map(\.last)
     outputs = Set(graph.outputs)
-    let live = graph.inputs.filter { !readers[$0.index].isEmpty }
-    self.live = live
-    states = [State(held: live.map { _ in 1 }, cost: 0, parent: 0, choice: 0)]
+    common = Array(repeating: 0, count: graph.values.count)
+    for input in graph.inputs where !readers[input.index].isEmpty { common[input.index] = 1 }
+    states = [State(held: [], cost: 0, parent: 0, choice: 0)]
   }
 
   /// Goes past one node.
   mutating func advance(_ index: Int, _ ways: [LayoutPlan.Way]) {
     let node = graph.nodes[index]
-    let places = Dictionary(zip(live, live.indices)) { first, _ in first }
-    let staying = live.indices.filter { (lastReaders[live[$0].index] ?? -1) > index }
+    // What this node reads may come to vary.
+    let touched = node.inputs.filter { common[$0.index] != 0 }
+    let before = varying + Set(touched).sorted()
+    let alike = before[varying.count...].map { common[$0.index] }
+    let places = Dictionary(uniqueKeysWithValues: zip(before, before.indices))
+    let staying = before.indices.filter { (lastReaders[before[$0].index] ?? -1) > index }
     let made = node.outputs.indices.filter { lastReaders[node.outputs[$0].index] != nil }
     let reads = ways.map { way in
       node.inputs.enumerated().compactMap { position, id in
@@ -51,12 +61,13 @@ struct LayoutSearch {
     var known: [[UInt8]: Int] = [:]
     for (parent, state) in states.enumerated() {
       for (choice, way) in ways.enumerated() {
-        var (held, cost) = (state.held, state.cost + way.handicap)
+        var (held, cost) = (state.held + alike, state.cost + way.handicap)
         for read in reads[choice] where held[read.place] & (1 << read.bit) == 0 {
           cost += moving(read.shape, held[read.place], to: read.bit)
           held[read.place] |= 1 << read.bit
         }
         var result = staying.map { held[$0] }
+        var isMade = made[...]
         for position in node.outputs.indices {
           let (id, bit) = (node.outputs[position], writes[choice][position])
           var bits: UInt8 = 1 << bit
@@ -64,7 +75,10 @@ struct LayoutSearch {
             cost += moving(graph[id].type.shape, bits, to: 0)
             bits |= 1
           }
-          if made.contains(position) { result.append(bits) }
+          if isMade.first == position {
+            isMade.removeFirst()
+            result.append(bits)
+          }
         }
         let new = State(held: result, cost: cost, parent: parent, choice: choice)
         if let place = known[result] {
@@ -80,8 +94,19 @@ struct LayoutSearch {
       next = order.prefix(Self.stateLimit).map { next[$0] }
     }
     history.append(next.map { ($0.parent, $0.choice) })
-    live = staying.map { live[$0] } + made.map { node.outputs[$0] }
+    for id in touched { common[id.index] = 0 }
+    settle(staying.map { before[$0] } + made.map { node.outputs[$0] }, next)
+  }
+
+  /// Goes on with states of these values, those in which all states are alike kept apart.
+  private mutating func settle(_ values: [ValueID], _ next: [State]) {
     states = next
+    let differing = values.indices.filter { place in next.contains { $0.held[place] != next[0].held[place] } }
+    varying = differing.map { values[$0] }
+    guard differing.count < values.count else { return }
+    for (place, id) in values.enumerated() { common[id.index] = next[0].held[place] }
+    for id in varying { common[id.index] = 0 }
+    for index in states.indices { states[index].held = differing.map { next[index].held[$0] } }
   }
 
   /// The cheapest way past all nodes so far.

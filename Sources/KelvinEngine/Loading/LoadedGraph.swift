@@ -102,7 +102,7 @@ package struct LoadedGraph: Sendable {
   package func plan(_ explanation: PlanExplanation, of function: Function) throws -> Plan {
     var plan = try context.plan(explanation, request)
     plan.holdsUpTo = sizesHeld(function)
-    guard function.graphParts.count > 1 || sample != nil else { return plan }
+    guard sample != nil || function.graphParts.count > 1 else { return plan }
     return plan.asPart(part.name, sampledSizes: sampledSizes, sampledValues: sampledValues)
   }
 

@@ -34,11 +34,12 @@ struct SampleRun {
     let basis =
       inputs.isEmpty
       ? "the inputs given" : "\(inputs.map { "'\($0)'" }.joined(separator: ", ")) made up (seed \(sample.seed))"
+    let parts = function.graphParts
     do {
       try walk.visit(values) { index, types, read in
         var graph =
           try known[index].flatMap { types.fit($0.passed.graph) ? $0 : nil }
-          ?? site.build(function.graphParts[index], for: types, options)
+          ?? site.build(parts[index], for: types, options)
         if known[index] == nil, found.graphs[index] == nil {
           graph.sample = try read(graph.passed.graph)
           found.graphs[index] = graph
@@ -48,8 +49,9 @@ struct SampleRun {
     } catch  where !inputs.isEmpty {
       found.remarks.append("a sample run with \(basis) failed: \(error)")
     }
-    for (index, part) in function.graphParts.enumerated() where known[index] == nil {
-      let trips = function.loop(around: part.name)
+    let loops = function.loopsAroundGraphs
+    for (index, part) in parts.enumerated() where known[index] == nil {
+      let trips = loops[part.name]
         .map { ", on the first trip of the loop '\($0.name)'; times are of one trip" }
       found.remarks.append(
         found.graphs[index] == nil

@@ -18,7 +18,8 @@ extension ONNXNode {
     if own <= StagedWalk.depthLimit, let loop = try ONNXWalkedLoop(self) {
       var body = try loop.body.staged(depth: own)
       body.constants.formUnion([loop.truth].compactMap { $0 })
-      let isOpen = accumulatesWithoutLimit || loop.carried.contains { loop.body.grows($0.given, into: $0.left) }
+      let joins = ONNXJoins(loop.body)
+      let isOpen = accumulatesWithoutLimit || loop.carried.contains { joins.join($0.given, into: $0.left) }
       return .loop(
         StagedLoop(
           body: body, given: loop.given,
@@ -60,24 +61,6 @@ extension ONNXGraph {
     return StagedBlock(operations: operations, constants: Set(initializers.keys), outputs: outputs.map(\.name))
   }
 
-  /// Whether what a trip leaves is what it was given, joined with something else.
-  fileprivate func grows(_ given: String, into left: String) -> Bool {
-    let makers = Dictionary(nodes.flatMap { node in node.outputs.map { ($0, node) } }) { first, _ in first }
-    /// The node behind those that change no size.
-    func maker(_ name: String) -> (name: String, node: ONNXNode?) {
-      var name = name
-      // Nodes follow what they read, so that this ends; a file may break that rule.
-      for _ in 0...nodes.count {
-        guard let node = makers[name], ["Identity", "Cast"].contains(node.qualifiedKind), let source = node.inputs.first
-        else { break }
-        name = source
-      }
-      return (name, makers[name])
-    }
-    guard let joined = maker(left).node, joined.qualifiedKind == "Concat" else { return false }
-    return joined.inputs.contains { maker($0).name == given }
-  }
-
   /// What it reads of the values around it, and how.
   fileprivate func uses(depth: Int) throws(FormatError) -> [StagedUse] {
     var uses: [StagedUse] = []
@@ -87,6 +70,39 @@ extension ONNXGraph {
       own.formUnion(inner.outputs)
     }
     return uses + outputs.filter { !own.contains($0.name) }.map { StagedUse(name: $0.name, needsValue: false) }
+  }
+}
+
+/// Where a graph joins values.
+private struct ONNXJoins {
+  private let nodes: [ONNXNode]
+  /// By value, the first node that makes it.
+  private let makers: [String: Int]
+
+  init(_ graph: ONNXGraph) {
+    nodes = graph.nodes
+    makers = Dictionary(
+      graph.nodes.enumerated().flatMap { place, node in node.outputs.map { ($0, place) } }
+    ) { first, _ in first }
+  }
+
+  /// Whether a value is another one, joined with something else.
+  func join(_ given: String, into left: String) -> Bool {
+    guard let joined = maker(left).node, joined.qualifiedKind == "Concat" else { return false }
+    return joined.inputs.contains { maker($0).name == given }
+  }
+
+  /// The node behind those that change no size.
+  private func maker(_ name: String) -> (name: String, node: ONNXNode?) {
+    var name = name
+    // Nodes follow what they read, so that this ends; a file may break that rule.
+    for _ in 0...nodes.count {
+      guard let place = makers[name], ["Identity", "Cast"].contains(nodes[place].qualifiedKind),
+        let source = nodes[place].inputs.first
+      else { break }
+      name = source
+    }
+    return (name, makers[name].map { nodes[$0] })
   }
 }
 #endif

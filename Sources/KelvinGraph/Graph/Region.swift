@@ -19,17 +19,25 @@ package struct Region: Sendable {
   }
 
   package var role: Role
-  package var graph: Graph
+  package var graph: Graph { didSet { isPure = Self.isPure(graph, refusal) } }
   /// The operands of the node that are the graph's last inputs, by position.
   package var captures: [Int]
   /// Why the region cannot run: what Kelvin lacks for it. Its graph is then empty, and taking it is an error.
-  package var refusal: String?
+  package var refusal: String? { didSet { isPure = Self.isPure(graph, refusal) } }
+  /// Whether it can run and all its nodes are pure. Known from when the graph was given, so that whoever asks a node does not
+  /// go through all that lies in it.
+  package private(set) var isPure: Bool
 
   package init(role: Role, graph: Graph, captures: [Int] = [], refusal: String? = nil) {
     self.role = role
     self.graph = graph
     self.captures = captures
     self.refusal = refusal
+    isPure = Self.isPure(graph, refusal)
+  }
+
+  private static func isPure(_ graph: Graph, _ refusal: String?) -> Bool {
+    refusal == nil && graph.nodes.allSatisfy(\.isPure)
   }
 }
 
@@ -50,24 +58,28 @@ extension Node {
 
   /// Whether the node does nothing but compute its results from its operands: it may then be folded, merged, dropped
   /// or moved.
-  package var isPure: Bool {
-    op.isPure && regions.allSatisfy { $0.refusal == nil && $0.graph.nodes.allSatisfy(\.isPure) }
-  }
+  package var isPure: Bool { op.isPure && regions.allSatisfy(\.isPure) }
 }
 
 extension Graph {
-  /// The graph with every region of its nodes, however deep, replaced: the one way to rewrite them.
+  /// The graph with regions of its nodes, however deep, replaced, those inside them first: the one way to rewrite them.
+  ///
+  /// - Parameter transform: another graph for a region; nil leaves it as it is.
+  /// - Returns: nil where every region stays, so that nothing was copied.
   package func mappingRegions<Failure: Error>(
-    _ transform: (Region, Node) throws(Failure) -> Graph
-  ) throws(Failure) -> Graph {
-    var graph = self
-    for index in graph.nodes.indices {
-      for number in graph.nodes[index].regions.indices {
-        var region = graph.nodes[index].regions[number]
-        region.graph = try region.graph.mappingRegions(transform)
-        graph.nodes[index].regions[number].graph = try transform(region, graph.nodes[index])
+    _ transform: (Region, Node) throws(Failure) -> Graph?
+  ) throws(Failure) -> Graph? {
+    var changed: Graph?
+    for index in nodes.indices where !nodes[index].regions.isEmpty {
+      for number in nodes[index].regions.indices {
+        var region = nodes[index].regions[number]
+        let inner = try region.graph.mappingRegions(transform)
+        if let inner { region.graph = inner }
+        guard let new = try transform(region, nodes[index]) ?? inner else { continue }
+        if changed == nil { changed = self }
+        changed?.nodes[index].regions[number].graph = new
       }
     }
-    return graph
+    return changed
   }
 }

@@ -26,19 +26,21 @@ package struct Function: Sendable {
     parts.compactMap { if case .host(let step) = $0 { step } else { nil } }
   }
 
-  /// The innermost loop whose trips run a graph; nil for one that runs once.
-  package func loop(around graph: String) -> LoopPart? {
-    var pending = parts[...]
-    var loop: LoopPart?
-    while let part = pending.popFirst() {
-      guard part.graphParts.contains(where: { $0.name == graph }) else { continue }
-      switch part {
-      case .graph, .host: return loop
-      case .loop(let inner): (loop, pending) = (inner, inner.body[...])
-      case .branch(let branch): pending = branch.sides.flatMap(\.parts)[...]
+  /// By graph, the innermost loop whose trips run it; those that run once are left out.
+  package var loopsAroundGraphs: [String: LoopPart] {
+    var found: [String: LoopPart] = [:]
+    func look(_ parts: [FunctionPart], in loop: LoopPart?) {
+      for part in parts {
+        switch part {
+        case .graph(let graph): found[graph.name] = loop
+        case .host: break
+        case .loop(let inner): look(inner.body, in: inner)
+        case .branch(let branch): for side in branch.sides { look(side.parts, in: loop) }
+        }
       }
     }
-    return loop
+    look(parts, in: nil)
+    return found
   }
 
   /// - Throws: `GraphError` where a part reads what nothing before it writes, an output is never written, or two graphs

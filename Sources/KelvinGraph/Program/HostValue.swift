@@ -6,6 +6,7 @@ package enum HostValue: Sendable {
   case tensor(Tensor)
   case texts(TextTensor)
   case dictionary(HostDictionary)
+  case directory(TextDirectory)
   /// Values that differ in kind or shape, or dictionaries, in a row.
   case sequence([HostValue])
   /// An optional input that was left out.
@@ -16,6 +17,7 @@ package enum HostValue: Sendable {
     case .tensor(let tensor): .tensor(tensor.type)
     case .texts(let texts): .texts(texts.shape)
     case .dictionary(let dictionary): .dictionary(isByText: dictionary.keys.isText)
+    case .directory: .directory
     case .sequence: .sequence
     case .absent: .absent
     }
@@ -54,6 +56,7 @@ package enum HostType: Sendable, Hashable, CustomStringConvertible {
   case tensor(TensorType)
   case texts(Shape)
   case dictionary(isByText: Bool)
+  case directory
   case sequence
   case absent
   /// Known when the function runs.
@@ -64,6 +67,7 @@ package enum HostType: Sendable, Hashable, CustomStringConvertible {
     case .tensor(let type): "a tensor \(type)"
     case .texts(let shape): shape.count == 1 ? "a text" : "texts [\(shape)]"
     case .dictionary(let isByText): "a dictionary by \(isByText ? "text" : "whole numbers")"
+    case .directory: "a directory of texts"
     case .sequence: "a sequence"
     case .absent: "nothing"
     case .unknown: "a value of a kind that is known when the model runs"

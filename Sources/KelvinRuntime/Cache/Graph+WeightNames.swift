@@ -10,7 +10,7 @@ extension Graph {
   /// not kept on disk.
   /// - Parameter facts: the types of the whole model's inputs, and elements on which sizes depend.
   func namingWeights(for facts: [String]) -> Graph {
-    mappingRegions { region, _ in region.graph.namingOwnWeights(computedFrom: facts) }
+    (mappingRegions { region, _ in region.graph.namingOwnWeights(computedFrom: facts) } ?? self)
       .namingOwnWeights(computedFrom: facts)
   }
 

@@ -128,17 +128,17 @@ struct StepBinder {
         bound.append(
           .transfer(producers: producers[model.flat.memory[transfer.value.index]] ?? [], copy, number: own))
       case .branch(let branch):
-        let then = try bind(branch.then.steps, &number)
-        let otherwise = try bind(branch.otherwise.steps, &number)
+        let then = try bind(branch.then.block.steps, &number)
+        let otherwise = try bind(branch.otherwise.block.steps, &number)
         bound.append(
           .branch(
             BoundBranch(
               branch.name, scalar(branch.condition), then, otherwise,
               refusals: (branch.then.refusal, branch.otherwise.refusal))))
       case .loop(let loop):
-        let body = try bind(loop.body, &number)
+        let body = try bind(loop.body.steps, &number)
         var segments: [Int] = []
-        for step in loop.body {
+        for step in loop.body.steps {
           step.forEach {
             if case .run(let segment) = $0, model.devices[model.schedule.segments[segment].device]?.info.isHost == false
             {

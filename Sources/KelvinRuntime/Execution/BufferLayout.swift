@@ -111,9 +111,13 @@ struct BufferLayout: Sendable {
     location: (ValueID, String) -> Location
   ) -> [Location: ClosedRange<Int>] {
     var ranges: [Location: ClosedRange<Int>] = [:]
+    /// The places in the order in which steps inside loops use them.
+    var used: [Location] = []
+    var loopDepth = 0
     func touch(_ value: ValueID, _ device: String, _ steps: ClosedRange<Int>) {
       guard graph[value].weight == nil else { return }
       let location = location(value, device)
+      if loopDepth > 0 { used.append(location) }
       if let known = ranges[location] {
         ranges[location] = min(known.lowerBound, steps.lowerBound)...max(known.upperBound, steps.upperBound)
       } else {
@@ -126,6 +130,7 @@ struct BufferLayout: Sendable {
     ///   - first: the number of the first step.
     ///   - end: by when the host knows that what the steps started has finished.
     func walk(_ steps: [Schedule.Step], from first: Int, end: Int) {
+      let finishes = Self.finishes(steps, from: first, end: end, schedule, isHost)
       var number = first
       for (index, step) in steps.enumerated() {
         let now = number
@@ -136,41 +141,30 @@ struct BufferLayout: Sendable {
           touch(transfer.value, transfer.to, now...now)
         case .run(let segmentNumber):
           let segment = schedule.segments[segmentNumber]
-          var done = now
-          if !isHost(segment.device) {
-            done = end
-            var later = number
-            for next in steps[(index + 1)...] {
-              if case .transfer(let transfer) = next, transfer.from == segment.device,
-                segment.outputs.contains(transfer.value)
-              {
-                done = later
-                break
-              }
-              later += next.count
-            }
-          }
+          let done = finishes[index] ?? now
           for value in segment.inputs + segment.outputs { touch(value, segment.device, now...max(now, done)) }
         case .branch(let branch):
           touch(branch.condition, host, now...now)
-          walk(branch.then.steps, from: now + 1, end: end)
-          let thenCount = branch.then.steps.reduce(0) { $0 + $1.count }
-          walk(branch.otherwise.steps, from: now + 1 + thenCount, end: end)
+          walk(branch.then.block.steps, from: now + 1, end: end)
+          walk(branch.otherwise.block.steps, from: now + 1 + branch.then.block.count, end: end)
         case .loop(let loop):
           let finish = number - 1
-          let around = Set(ranges.keys)
+          let mark = used.count
+          loopDepth += 1
           touch(loop.limit, host, now...now)
           loop.condition.map { touch($0, host, now...now) }
           for value in [loop.iteration, loop.trips] + loop.rows.map(\.accumulated) { touch(value, host, now...finish) }
-          walk(loop.body, from: now + 1, end: finish)
+          walk(loop.body.steps, from: now + 1, end: finish)
           for value in loop.rows.map(\.row) + [loop.nextCondition].compactMap({ $0 }) {
             touch(value, host, finish...finish)
           }
+          loopDepth -= 1
           // What lies around a loop and is used inside is used in every trip.
-          for place in around {
-            guard let range = ranges[place], range.upperBound >= now else { continue }
+          for place in used[mark...] {
+            guard let range = ranges[place], range.lowerBound < now else { continue }
             ranges[place] = range.lowerBound...max(range.upperBound, finish)
           }
+          if loopDepth == 0 { used = [] }
         }
       }
     }
@@ -179,13 +173,28 @@ struct BufferLayout: Sendable {
     for output in graph.outputs { touch(output, host, last...last) }
     return ranges
   }
-}
 
-extension Schedule.Step {
-  /// Itself and the steps inside it.
-  var count: Int {
-    var count = 0
-    forEach { _ in count += 1 }
-    return count
+  /// By when the host knows that each of some steps has finished, where it starts a segment on a device that works on its
+  /// own: when the first of what it leaves is copied from there.
+  private static func finishes(
+    _ steps: [Schedule.Step], from first: Int, end: Int, _ schedule: Schedule, _ isHost: (String) -> Bool
+  ) -> [Int: Int] {
+    var finishes: [Int: Int] = [:]
+    var copied: [Location: Int] = [:]
+    var number = steps.reduce(first) { $0 + $1.count }
+    for (index, step) in steps.enumerated().reversed() {
+      number -= step.count
+      switch step {
+      case .branch, .loop: break
+      case .transfer(let transfer): copied[Location(value: transfer.value, domain: transfer.from)] = number
+      case .run(let segmentNumber):
+        let segment = schedule.segments[segmentNumber]
+        guard !isHost(segment.device) else { continue }
+        finishes[index] = segment.outputs.reduce(end) {
+          min($0, copied[Location(value: $1, domain: segment.device)] ?? end)
+        }
+      }
+    }
+    return finishes
   }
 }

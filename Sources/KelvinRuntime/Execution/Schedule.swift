@@ -37,8 +37,20 @@ package struct Schedule: Sendable {
     package let otherwise: Arm
   }
 
-  package struct Arm: Hashable, Sendable {
+  /// A list of steps inside control flow.
+  package struct Block: Hashable, Sendable {
     package let steps: [Step]
+    /// How many they are with those inside them.
+    let count: Int
+
+    init(_ steps: [Step]) {
+      self.steps = steps
+      count = steps.reduce(0) { $0 + $1.count }
+    }
+  }
+
+  package struct Arm: Hashable, Sendable {
+    package let block: Block
     /// Why it cannot be taken.
     package let refusal: String?
   }
@@ -52,7 +64,7 @@ package struct Schedule: Sendable {
     package let iteration: ValueID
     package let trips: ValueID
     package let rows: [FlatGraph.Row]
-    package let body: [Step]
+    package let body: Block
   }
 
   package let segments: [Run]
@@ -73,6 +85,15 @@ package struct Schedule: Sendable {
 }
 
 extension Schedule.Step {
+  /// Itself and the steps inside it.
+  var count: Int {
+    switch self {
+    case .run, .transfer: 1
+    case .branch(let branch): 1 + branch.then.block.count + branch.otherwise.block.count
+    case .loop(let loop): 1 + loop.body.count
+    }
+  }
+
   /// The step and the steps inside it, in the order in which they are numbered.
   func forEach(_ visit: (Schedule.Step) -> Void) {
     visit(self)
@@ -80,9 +101,9 @@ extension Schedule.Step {
     case .run, .transfer: break
     case .branch(let branch):
       for arm in [branch.then, branch.otherwise] {
-        for step in arm.steps { step.forEach(visit) }
+        for step in arm.block.steps { step.forEach(visit) }
       }
-    case .loop(let loop): for step in loop.body { step.forEach(visit) }
+    case .loop(let loop): for step in loop.body.steps { step.forEach(visit) }
     }
   }
 }

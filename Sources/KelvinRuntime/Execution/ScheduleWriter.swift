@@ -8,6 +8,9 @@ struct ScheduleWriter {
   private let graph: Graph
   private let placement: [String: String]
   private let copies: [Schedule.Transfer]
+  /// The first copy of a value to a device, and by value where in `copies` its are.
+  private let copyTo: [Location: Schedule.Transfer]
+  private let copiesOf: [ValueID: [Int]]
   private let host: String
   /// For each node, the group of its block that it belongs to, in a numbering of all blocks.
   private var groupOfNode: [Int]
@@ -18,10 +21,30 @@ struct ScheduleWriter {
   /// The values that have the memory of one.
   private let sharing: [ValueID: [ValueID]]
   private let devices: Set<String>
+  private var present = Presence()
 
   private struct Location: Hashable {
     let value: ValueID
     let device: String
+  }
+
+  /// Where values are after the steps written so far.
+  private struct Presence {
+    private var locations: Set<Location> = []
+    /// In the order in which they came.
+    private(set) var added: [Location] = []
+
+    func contains(_ location: Location) -> Bool { locations.contains(location) }
+
+    mutating func insert(_ location: Location) {
+      if locations.insert(location).inserted { added.append(location) }
+    }
+
+    /// Forgets all but the first so many.
+    mutating func keep(_ count: Int) {
+      for location in added[count...] { locations.remove(location) }
+      added.removeSubrange(count...)
+    }
   }
 
   init(
@@ -42,6 +65,8 @@ struct ScheduleWriter {
       }
       return Schedule.Transfer(value: value, from: transfer.from, to: transfer.to)
     }
+    copyTo = Dictionary(copies.map { (Location(value: $0.value, device: $0.to), $0) }) { first, _ in first }
+    copiesOf = Dictionary(grouping: copies.indices) { [copies] in copies[$0].value }
     groupOfNode = Array(repeating: -1, count: graph.nodes.count)
     for name in flat.placedNames where placement[name] == nil {
       throw .invalidPlan("the plan has no device for '\(name)'; it was made for another model")
@@ -54,12 +79,12 @@ struct ScheduleWriter {
   }
 
   mutating func write(_ isHost: (String) -> Bool) throws(RuntimeError) -> [Schedule.Step] {
-    var present = Set(graph.inputs.map { Location(value: $0, device: host) })
+    for input in graph.inputs { present.insert(Location(value: input, device: host)) }
     for source in flat.sources { present.insert(Location(value: source.value, device: device(source.name))) }
     let parts = partition(flat.root)
     findLeaving()
     let given = Set(graph.inputs + flat.sources.map(\.value))
-    return try order(flat.root, parts, &present, isHost, given: given, results: graph.outputs.uniqued)
+    return try order(flat.root, parts, isHost, given: given, results: graph.outputs.uniqued)
   }
 
   private func device(_ name: String) -> String { placement[name] ?? host }
@@ -97,8 +122,8 @@ struct ScheduleWriter {
     for (number, item) in block.items.enumerated() where !isLast(item) {
       append(item, number, block, &result, &definer)
     }
-    let early = Set(result.partition.members.indices)
-    for (number, item) in late { append(item, number, block, &result, &definer, after: early) }
+    let early = result.partition.members.count
+    for (number, item) in late { append(item, number, block, &result, &definer, afterFirst: early) }
     result.base = groupCount
     groupCount += result.partition.members.count
     for (group, members) in result.partition.members.enumerated() {
@@ -115,9 +140,9 @@ struct ScheduleWriter {
 
   private func append(
     _ item: FlatGraph.Item, _ number: Int, _ block: FlatGraph.Block, _ result: inout BlockPartition,
-    _ definer: inout [ValueID: Int], after early: Set<Int> = []
+    _ definer: inout [ValueID: Int], afterFirst early: Int = 0
   ) {
-    var before = early
+    var before: Set<Int> = []
     func reads(_ value: ValueID) { if let group = definer[value] { before.insert(group) } }
     for need in result.itemNeeds[number] { reads(need.value) }
     let device: String
@@ -130,7 +155,7 @@ struct ScheduleWriter {
       device = "loop \(loop.name)"
       for carried in loop.carried { reads(carried.value) }
     }
-    let group = result.partition.append(number, device, after: before)
+    let group = result.partition.append(number, device, after: before, andFirst: early)
     if case .node = item {} else { result.control[group] = number }
     for value in definitions(item) { definer[value] = group }
   }
@@ -193,34 +218,36 @@ struct ScheduleWriter {
   ///   - given: the values that the block has without defining them.
   ///   - results: what must be on the host in the end.
   private mutating func order(
-    _ block: FlatGraph.Block, _ parts: BlockPartition, _ present: inout Set<Location>,
-    _ isHost: (String) -> Bool, given: Set<ValueID>, results: [ValueID]
+    _ block: FlatGraph.Block, _ parts: BlockPartition, _ isHost: (String) -> Bool, given: Set<ValueID>,
+    results: [ValueID]
   ) throws(RuntimeError) -> [Schedule.Step] {
     let partition = parts.partition
-    var numbers: [Int: Int] = [:]
+    /// By group, its segment; nil for control flow.
+    var numbers = [Int?](repeating: nil, count: partition.members.count)
+    /// The group that computes a value in a segment.
+    var makers: [ValueID: Int] = [:]
     for (group, members) in partition.members.enumerated() where parts.control[group] == nil {
       let nodes = members.compactMap { if case .node(let index) = block.items[$0] { index } else { nil } }
       numbers[group] = segments.count
       segments.append(extract(nodes, parts.base + group))
+      for output in segments[segments.count - 1].outputs { makers[output] = group }
     }
-    func runsOnHost(_ group: Int) -> Bool { numbers[group].map { isHost(segments[$0].device) } ?? true }
+    var turns = GroupTurns(partition) { group in numbers[group].map { isHost(segments[$0].device) } ?? true }
     var steps: [Schedule.Step] = []
-    /// Segments that were started and that nobody has waited for.
-    var pending = Set<Int>()
 
     func bring(_ value: ValueID, to device: String, _ visiting: Set<String> = []) throws(RuntimeError) {
-      guard graph[value].weight == nil, !present.contains(Location(value: value, device: device)) else { return }
-      guard !visiting.contains(device), let copy = copies.first(where: { $0.value == value && $0.to == device }) else {
+      let location = Location(value: value, device: device)
+      guard graph[value].weight == nil, !present.contains(location) else { return }
+      guard !visiting.contains(device), let copy = copyTo[location] else {
         throw .invalidPlan(
           "the plan never brings '\(graph[value].name)' to \(device); it was changed by hand or is stale")
       }
       try bring(value, to: copy.from, visiting.union([device]))
       steps.append(.transfer(copy))
-      pending = pending.filter {
-        guard let segment = numbers[$0] else { return false }
-        return segments[segment].device != copy.from || !segments[segment].outputs.contains(value)
+      if let maker = makers[value], let segment = numbers[maker], segments[segment].device == copy.from {
+        turns.waitedFor(maker)
       }
-      present.insert(Location(value: value, device: device))
+      present.insert(location)
     }
 
     // The blocks inside were partitioned in the order of the items.
@@ -234,40 +261,27 @@ struct ScheduleWriter {
       case .loop: next += 1
       }
     }
-    var remaining = Set(partition.members.indices)
-    while !remaining.isEmpty {
-      let ready = remaining.sorted().filter { partition.dependencies[$0].isDisjoint(with: remaining) }
-      func waits(_ group: Int) -> Bool {
-        partition.dependencies[group].contains {
-          pending.contains($0) && partition.devices[$0] != partition.devices[group]
-        }
-      }
-      guard
-        let group = ready.first(where: { !runsOnHost($0) && !waits($0) })
-          ?? ready.first(where: { !waits($0) }) ?? ready.first(where: { !runsOnHost($0) }) ?? ready.first
-      else { preconditionFailure("segments depend on each other in a circle") }
-      remaining.remove(group)
+    for _ in partition.members.indices {
+      guard let group = turns.next() else { preconditionFailure("segments depend on each other in a circle") }
       if let number = parts.control[group] {
         for need in parts.itemNeeds[number] { try bring(need.value, to: need.device) }
         let inner = parts.inner[(innerStart[number] ?? 0)...]
-        steps.append(try control(block.items[number], inner, &present, isHost))
+        steps.append(try control(block.items[number], inner, isHost))
+        turns.finished(group, isPending: false)
         continue
       }
       guard let number = numbers[group] else { preconditionFailure("a group is neither segment nor control flow") }
       let segment = segments[number]
       for input in segment.inputs { try bring(input, to: segment.device) }
       steps.append(.run(segment: number))
-      for output in segment.outputs {
-        present.insert(Location(value: output, device: segment.device))
-      }
-      if !isHost(segment.device) { pending.insert(group) }
+      for output in segment.outputs { present.insert(Location(value: output, device: segment.device)) }
+      turns.finished(group, isPending: !isHost(segment.device))
     }
     for result in results { try bring(result, to: host) }
     // Copies that no reader asked for: the plan counted them, so they are made.
     let own = given.union(definitions(block))
-    for copy in copies where own.contains(copy.value) && !present.contains(Location(value: copy.value, device: copy.to))
-    {
-      try bring(copy.value, to: copy.to)
+    for index in own.flatMap({ copiesOf[$0] ?? [] }).sorted() {
+      try bring(copies[index].value, to: copies[index].to)
     }
     return steps
   }
@@ -326,32 +340,35 @@ struct ScheduleWriter {
   }
 
   private mutating func control(
-    _ item: FlatGraph.Item, _ inner: ArraySlice<BlockPartition>, _ present: inout Set<Location>,
-    _ isHost: (String) -> Bool
+    _ item: FlatGraph.Item, _ inner: ArraySlice<BlockPartition>, _ isHost: (String) -> Bool
   ) throws(RuntimeError) -> Schedule.Step {
+    let before = present.added.count
     switch item {
     case .node: preconditionFailure("a node is no control flow")
     case .branch(let branch):
       var arms: [Schedule.Arm] = []
+      var left: [Location] = []
       for (arm, parts) in zip([branch.then, branch.otherwise], inner) {
-        var there = present
-        let steps = try order(arm.block, parts, &there, isHost, given: [], results: [])
+        let steps = try order(arm.block, parts, isHost, given: [], results: [])
         for result in branch.results {
           let sharing = sharing[flat.memory[result.index]] ?? []
-          for device in devices where sharing.contains(where: { there.contains(Location(value: $0, device: device)) }) {
-            present.insert(Location(value: result, device: device))
+          for device in devices
+          where sharing.contains(where: { present.contains(Location(value: $0, device: device)) }) {
+            left.append(Location(value: result, device: device))
           }
         }
-        arms.append(Schedule.Arm(steps: steps, refusal: arm.refusal))
+        present.keep(before)
+        arms.append(Schedule.Arm(block: Schedule.Block(steps), refusal: arm.refusal))
       }
+      for location in left { present.insert(location) }
       return .branch(
         Schedule.Branch(name: branch.name, condition: branch.condition, then: arms[0], otherwise: arms[1]))
     case .loop(let loop):
-      var there = present
-      there.insert(Location(value: loop.iteration, device: host))
+      present.insert(Location(value: loop.iteration, device: host))
       let reads = ([loop.nextCondition].compactMap { $0 } + loop.rows.map(\.row)).filter { graph[$0].weight == nil }
       let given = Set([loop.iteration] + loop.carried.map(\.value))
-      let steps = try order(loop.body, inner[inner.startIndex], &there, isHost, given: given, results: reads)
+      let steps = try order(loop.body, inner[inner.startIndex], isHost, given: given, results: reads)
+      present.keep(before)
       for (result, carried) in zip(loop.results, loop.carried) {
         present.insert(Location(value: result, device: device(graph.nodes[carried.enter].name)))
       }
@@ -361,44 +378,7 @@ struct ScheduleWriter {
       return .loop(
         Schedule.Loop(
           name: loop.name, limit: loop.limit, condition: loop.condition, nextCondition: loop.nextCondition,
-          iteration: loop.iteration, trips: loop.trips, rows: loop.rows, body: steps))
+          iteration: loop.iteration, trips: loop.trips, rows: loop.rows, body: Schedule.Block(steps)))
     }
-  }
-}
-
-/// Groups nodes into segments without making two segments depend on each other.
-private struct Partition {
-  private(set) var members: [[Int]] = []
-  private(set) var devices: [String] = []
-  /// For each segment, the segments it reads from.
-  private(set) var dependencies: [Set<Int>] = []
-  private var open: [String: Int] = [:]
-
-  /// Adds the next item in topological order to its device's current segment where that waits for everything the item
-  /// waits for already, or to a new one: a segment never starts later for the sake of a node that joins it, so
-  /// independent work on other devices overlaps it, and no two segments wait for each other.
-  ///
-  /// - Returns: the segment.
-  mutating func append(_ item: Int, _ device: String, after before: Set<Int>) -> Int {
-    if let current = open[device], before.allSatisfy({ $0 == current || reaches(from: current, $0) }) {
-      members[current].append(item)
-      return current
-    }
-    open[device] = members.count
-    members.append([item])
-    devices.append(device)
-    dependencies.append(before)
-    return members.count - 1
-  }
-
-  /// Whether `start` depends, directly or not, on `goal`.
-  private func reaches(from start: Int, _ goal: Int) -> Bool {
-    var visited: Set<Int> = [start]
-    var stack = [start]
-    while let next = stack.popLast() {
-      if next == goal { return true }
-      for dependency in dependencies[next] where visited.insert(dependency).inserted { stack.append(dependency) }
-    }
-    return false
   }
 }

@@ -12,9 +12,11 @@ package struct CostSheet: Sendable {
   private let shipped: ShippedProfiles
   private let estimates = Estimates()
 
-  /// Estimates made so far, by device and thread count: fitting one takes milliseconds.
+  /// Estimates made so far and where they come from, by device and thread count: each takes milliseconds, and every graph of
+  /// a model asks for both.
   private final class Estimates: Sendable {
     let made = Mutex<[String: DeviceEstimate]>([:])
+    let bases = Mutex<[String: EstimateBasis]>([:])
   }
 
   /// What one node costs on one device.
@@ -101,7 +103,11 @@ package struct CostSheet: Sendable {
 
   /// Where the estimates of a device come from.
   package func basis(of device: DeviceInfo, threads: Int) -> EstimateBasis {
-    estimate(device, threads: threads).basis
+    let name = Self.name(device, threads)
+    if let known = estimates.bases.withLock({ $0[name] }) { return known }
+    let basis = estimate(device, threads: threads).basis
+    estimates.bases.withLock { $0[name] = basis }
+    return basis
   }
 
   /// What a device draws: as measured, as a shipped profile of its class says, or a guess for its kind.
@@ -111,8 +117,10 @@ package struct CostSheet: Sendable {
 
   func families(on device: DeviceInfo, threads: Int) -> Set<String>? { estimate(device, threads: threads).families }
 
+  private static func name(_ device: DeviceInfo, _ threads: Int) -> String { "\(device.id) \(threads)" }
+
   private func estimate(_ device: DeviceInfo, threads: Int) -> DeviceEstimate {
-    let name = "\(device.id) \(threads)"
+    let name = Self.name(device, threads)
     if let made = estimates.made.withLock({ $0[name] }) { return made }
     let made = DeviceEstimate(device, profile: profile, threads: threads, shipped: shipped)
     estimates.made.withLock { $0[name] = made }

@@ -17,19 +17,20 @@ package struct KnownTexts: Hashable, Sendable {
   package static let none = KnownTexts([])
 }
 
-/// Computed texts that have places one after another.
-package struct TextPiece: Hashable, Sendable {
-  /// The slot with the first one's place; nil behind the texts that the model knows.
-  package let start: String?
-  /// The slot with the texts.
-  package let list: String
+/// Computed texts that have places.
+package enum TextPiece: Hashable, Sendable {
+  /// A list of them, one after another. `start` is the slot with the first one's place; nil behind the texts that the model
+  /// knows.
+  case list(String, start: String?)
+  /// The slot with a directory of them.
+  case directory(String)
 
-  package init(start: String?, list: String) {
-    self.start = start
-    self.list = list
+  fileprivate var slots: [String] {
+    switch self {
+    case .list(let list, let start): [start, list].compactMap { $0 }
+    case .directory(let slot): [slot]
+    }
   }
-
-  fileprivate var slots: [String] { [start, list].compactMap { $0 } }
 }
 
 /// Arrays of texts as arrays of their places, so that graphs move them as they move numbers.
@@ -43,7 +44,7 @@ package struct TextPlaces: HostStep {
   package enum Order: Hashable, Sendable {
     /// As they come. Empty ones have the empty text's place all the same.
     case given
-    /// As they come, equal ones one place, also those of earlier pieces.
+    /// As they come, equal ones one place, also those that are in an earlier directory.
     case distinct
     /// By their bytes in UTF-8, and so by their scalars; equal ones one place.
     case sorted
@@ -52,11 +53,11 @@ package struct TextPlaces: HostStep {
   package let known: KnownTexts
   /// The slot with the first place that is free; nil behind the texts that the model knows.
   package let start: String?
-  /// In which equal texts are looked for.
-  package let earlier: [TextPiece]
+  /// The slot with the directory in which equal texts are looked for.
+  package let earlier: String?
   package let sources: [StepOperand<TextTensor>]
   package let order: Order
-  /// The slot for the texts.
+  /// The slot for the texts: a list of those that are new, or where they are distinct the directory with them.
   package let list: String
   /// The slot for the first place that is free behind them.
   package let end: String
@@ -65,11 +66,12 @@ package struct TextPlaces: HostStep {
 
   /// - Precondition: there are as many slots as sources; nothing comes before what is sorted.
   package init(
-    behind known: KnownTexts = .empty, from start: String? = nil, after earlier: [TextPiece] = [],
+    behind known: KnownTexts = .empty, from start: String? = nil, after earlier: String? = nil,
     of sources: [StepOperand<TextTensor>], order: Order, list: String, end: String, places: [String]
   ) {
     precondition(sources.count == places.count)
-    precondition(order != .sorted || known.texts.isEmpty && start == nil && earlier.isEmpty)
+    precondition(order != .sorted || known.texts.isEmpty && start == nil)
+    precondition(order == .distinct || earlier == nil)
     self.known = known
     self.start = start
     self.earlier = earlier
@@ -81,9 +83,11 @@ package struct TextPlaces: HostStep {
   }
 
   package var inputs: [String] {
-    [start].compactMap { $0 } + earlier.flatMap(\.slots) + sources.compactMap(\.slot)
+    [start, earlier].compactMap { $0 } + sources.compactMap(\.slot)
   }
   package var outputs: [String] { [list, end] + places }
+  /// What reads the texts reads.
+  package var piece: TextPiece { order == .distinct ? .directory(list) : .list(list, start: start) }
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     var pending = inputs.suffix(sources.count { $0.slot != nil })
@@ -105,7 +109,11 @@ package struct TextPlaces: HostStep {
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
     var position = 0
     let start = try place(start, behind: known, &position, inputs)
-    let earlier = try pieces(earlier, behind: known, &position, inputs)
+    var directory = TextDirectory()
+    if earlier != nil {
+      directory = try self.directory(position, inputs)
+      position += 1
+    }
     var given: [TextTensor] = []
     for source in sources {
       switch source {
@@ -130,27 +138,19 @@ package struct TextPlaces: HostStep {
         source.texts.map { $0.isEmpty ? known.places[ExactText($0)] ?? added($0) : added($0) }
       }
     case .distinct:
-      var found: [ExactText: Int64] = [:]
-      for (start, texts) in earlier {
-        found.merge(zip(texts.map(ExactText.init), Int64(start)...)) { first, _ in first }
-      }
-      places = given.map { source in
-        source.texts.map { text in
-          let text = ExactText(text)
-          if let place = known.places[text] ?? found[text] { return place }
-          let place = added(text.text)
-          found[text] = place
-          return place
-        }
-      }
+      let added = directory.adding(given.map(\.texts), from: start) { known.places[ExactText($0)] }
+      return result(.directory(added.directory), start + added.directory.count - directory.count, added.places, given)
     case .sorted:
       let all = Set(given.flatMap(\.texts).map(ExactText.init)).sorted()
       let ranks = Dictionary(uniqueKeysWithValues: zip(all, Int64(0)...))
       list = all.map(\.text)
       places = given.map { source in source.texts.map { ranks[ExactText($0)] ?? 0 } }
     }
-    return [.texts(TextTensor(list, [list.count])), .tensor(Tensor([Int64(start + list.count)], []))]
-      + zip(places, given).map { .tensor(Tensor($0, $1.shape)) }
+    return result(.texts(TextTensor(list, [list.count])), start + list.count, places, given)
+  }
+
+  private func result(_ list: HostValue, _ end: Int, _ places: [[Int64]], _ given: [TextTensor]) -> [HostValue] {
+    [list, .tensor(Tensor([Int64(end)], []))] + zip(places, given).map { .tensor(Tensor($0, $1.shape)) }
   }
 }
 
@@ -180,25 +180,41 @@ package struct TextsAtPlaces: HostStep {
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
     var position = 0
-    let pieces = [(0, known.texts)] + (try pieces(pieces, behind: known, &position, inputs))
+    var lists = [(start: 0, texts: known.texts)]
+    var directories: [TextDirectory] = []
+    for piece in pieces {
+      switch piece {
+      case .directory: directories.append(try directory(position, inputs))
+      case .list(_, let start):
+        let start = try place(start, behind: known, &position, inputs)
+        lists.append((start, try texts(position, inputs).texts))
+      }
+      position += 1
+    }
     let places = try tensor(position, inputs)
     guard TextTensor.takes(places.shape) else {
       throw refused(position, "\(places.type) is more than \(TextTensor.countLimit) texts", remedy: "give fewer")
     }
-    var found: [String] = []
-    found.reserveCapacity(places.count)
-    var piece = 0
-    for place in places.integers {
-      if !(pieces[piece].start..<pieces[piece].start + pieces[piece].texts.count).contains(place) {
-        piece = max(0, pieces.partitioningIndex { $0.start > place } - 1)
+    var list = 0
+    /// The text of a list.
+    func listed(_ place: Int) -> String? {
+      if !(lists[list].start..<lists[list].start + lists[list].texts.count).contains(place) {
+        list = max(0, lists.partitioningIndex { $0.start > place } - 1)
       }
-      let (start, texts) = pieces[piece]
-      guard texts.indices.contains(place - start) else {
-        throw refused(position, "there is no text at \(place)")
-      }
-      found.append(texts[place - start])
+      let (start, texts) = lists[list]
+      return texts.indices.contains(place - start) ? texts[place - start] : nil
     }
-    return [.texts(TextTensor(found, places.shape))]
+    let numbers = places.integers
+    var found = numbers.map(listed)
+    for directory in directories {
+      let missing = found.indices.filter { found[$0] == nil }
+      for (index, text) in zip(missing, directory.texts(at: missing.map { numbers[$0] })) { found[index] = text }
+    }
+    let texts = try zip(numbers, found).map { place, text throws(StepError) in
+      guard let text else { throw refused(position, "there is no text at \(place)") }
+      return text
+    }
+    return [.texts(TextTensor(texts, places.shape))]
   }
 }
 
@@ -216,16 +232,11 @@ extension HostStep {
     return places[0]
   }
 
-  fileprivate func pieces(
-    _ pieces: [TextPiece], behind known: KnownTexts, _ position: inout Int, _ inputs: [HostValue]
-  ) throws(StepError) -> [(start: Int, texts: [String])] {
-    var read: [(start: Int, texts: [String])] = []
-    for piece in pieces {
-      let start = try place(piece.start, behind: known, &position, inputs)
-      read.append((start, try texts(position, inputs).texts))
-      position += 1
+  fileprivate func directory(_ position: Int, _ inputs: [HostValue]) throws(StepError) -> TextDirectory {
+    guard case .directory(let directory) = inputs[position] else {
+      throw refused(position, "expected \(HostType.directory), got \(inputs[position].type)")
     }
-    return read
+    return directory
   }
 }
 
@@ -238,20 +249,5 @@ extension Array {
       if holds(self[middle]) { high = middle } else { low = middle + 1 }
     }
     return low
-  }
-}
-
-/// A text that equals no other of the same characters in other scalars, as Swift's own do.
-private struct ExactText: Hashable, Comparable {
-  let text: String
-
-  init(_ text: String) { self.text = text }
-
-  static func == (a: Self, b: Self) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
-  static func < (a: Self, b: Self) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
-
-  func hash(into hasher: inout Hasher) {
-    var text = text
-    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }

@@ -4,6 +4,8 @@
 struct NetworkTensors {
   /// The layers in their order, and behind them what is left.
   private(set) var items: [NetworkItem] = []
+  /// Where among them each slot is computed.
+  private var makers: [String: Int] = [:]
   private var current: [String: String] = [:]
   private let prefix: String
   private var count = 0
@@ -71,7 +73,7 @@ struct NetworkTensors {
         names[slot] = name
         return slot
       }
-      items.append(NetworkItem(operation: operation, content: .layer(layer, walk: walk), names: names))
+      append(NetworkItem(operation: operation, content: .layer(layer, walk: walk), names: names))
     }
   }
 
@@ -87,11 +89,16 @@ struct NetworkTensors {
 
   private mutating func leave(_ content: NetworkItem.Content, reading name: String?, in slot: String) {
     let read = [name].compactMap { $0 }
-    items.append(
+    append(
       NetworkItem(
         operation: StagedOperation(
           uses: read.map { StagedUse(name: self.slot($0), needsValue: false) }, outputs: [slot]),
         content: content, names: names(of: read)))
+  }
+
+  private mutating func append(_ item: NetworkItem) {
+    for slot in item.operation.outputs { makers[slot] = items.count }
+    items.append(item)
   }
 
   /// The slots that tensors are in, with their names.
@@ -102,7 +109,7 @@ struct NetworkTensors {
   /// Whether what a slot holds is joined to something else, and that is left in another.
   func joins(_ given: String, into left: String) -> Bool {
     var slot = left
-    while let item = items.last(where: { $0.operation.outputs.contains(slot) }) {
+    while let item = makers[slot].map({ items[$0] }) {
       switch item.content {
       case .layer(let layer, _) where layer.isJoin: return item.operation.uses.contains { $0.name == given }
       case .layer(let layer, _) where !layer.isCopy: return false

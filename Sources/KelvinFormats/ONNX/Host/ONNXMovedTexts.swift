@@ -40,9 +40,9 @@ struct ONNXMovedTexts {
   private var given: Set<String> = []
   /// The moved texts that are read as texts.
   private var readBack: Set<String> = []
-  /// The levels of the lists in which moved texts may be.
-  private var origins: [String: Set<Int>] = [:]
-  /// The same of what the node reads that is being looked at.
+  /// The last level whose texts moved ones may be; of all such levels the texts come together.
+  private var origins: [String: Int] = [:]
+  /// The same of all that the node reads that is being looked at.
   private var read: Set<Int> = []
   /// Levels whose texts come together, each with another one of them.
   private var together: [Int: Int] = [:]
@@ -85,20 +85,14 @@ struct ONNXMovedTexts {
       return addUnique(node, level)
     }
     let isMoved = node.inputs.contains { moved[$0] != nil } && ONNXNode.movesTexts[node.qualifiedKind] != nil
-    if !isMoved {
-      let seen = ONNXHostNode(
-        node: node, file: parts.file, hostNames: hostNames, texts: constants,
-        initializers: parts.model.graph.initializers, narrowTypes: parts.model.narrowTypes,
-        mark: parts.model.mark, files: parts.files)
-      if let outputs = try ONNXHostMapper.byName[node.qualifiedKind]?.map(seen) {
-        readBack.formUnion(outputs.flatMap(\.step.inputs).filter { moved[$0] != nil })
-        for name in outputs.flatMap(\.step.inputs) { give(name) }
-        items.append(Item(node: node, steps: outputs.map(\.step), level: level))
-        for name in outputs.flatMap(\.step.outputs) { levels[name] = level + 1 }
-        hostNames.formUnion(outputs.flatMap(\.hostValues))
-        if node.qualifiedKind == "ai.onnx.ml.ZipMap" { maps.formUnion(node.outputs) }
-        return
-      }
+    if !isMoved, let outputs = try hostOutputs(node) {
+      readBack.formUnion(outputs.flatMap(\.step.inputs).filter { moved[$0] != nil })
+      for name in outputs.flatMap(\.step.inputs) { give(name) }
+      items.append(Item(node: node, steps: outputs.map(\.step), level: level))
+      for name in outputs.flatMap(\.step.outputs) { levels[name] = level + 1 }
+      hostNames.formUnion(outputs.flatMap(\.hostValues))
+      if node.qualifiedKind == "ai.onnx.ml.ZipMap" { maps.formUnion(node.outputs) }
+      return
     }
     for name in node.outputs { levels[name] = level }
     read = []
@@ -114,7 +108,7 @@ struct ONNXMovedTexts {
       let name = placed.outputs[index]
       placed.outputs[index] = slot(name)
       moved[name] = level
-      origins[name] = read
+      origins[name] = read.max()
       if parts.model.listNames.contains(name) {
         listNames.insert(slot(name))
       } else {
@@ -122,6 +116,17 @@ struct ONNXMovedTexts {
       }
     }
     items.append(Item(node: placed, steps: nil, level: level))
+  }
+
+  /// The steps of a node that a graph does not compute. What the mapper saw is given up with this call: whatever still held the
+  /// names would have them copied when some are added.
+  private func hostOutputs(_ node: ONNXNode) throws(FormatError) -> [ONNXHostMapper.Output]? {
+    guard let mapper = ONNXHostMapper.byName[node.qualifiedKind] else { return nil }
+    return try mapper.map(
+      ONNXHostNode(
+        node: node, file: parts.file, hostNames: hostNames, texts: constants,
+        initializers: parts.model.graph.initializers, narrowTypes: parts.model.narrowTypes, mark: parts.model.mark,
+        files: parts.files))
   }
 
   /// Different texts by their places in a list of their own, which is sorted.
@@ -143,7 +148,7 @@ struct ONNXMovedTexts {
     ranked.outputs[0] = slot(output)
     items.append(Item(node: ranked, steps: nil, level: level))
     append(
-      [TextsAtPlaces(of: .none, and: [TextPiece(start: nil, list: list)], at: slot(output), output: output)], level)
+      [TextsAtPlaces(of: .none, and: [.list(list, start: nil)], at: slot(output), output: output)], level)
     levels[output] = level + 1
     hostNames.insert(output)
   }
@@ -179,17 +184,20 @@ struct ONNXMovedTexts {
     var ordered: [Item] = []
     let readBack = Dictionary(uniqueKeysWithValues: readBack.map { (slot($0), $0) })
     let levels = Dictionary(grouping: items, by: \.level)
-    var mixed: [Int: [Int]] = [:]
+    /// Of texts of several levels that come together, or are compared, the directory with all so far.
+    var directories: [Int: String] = [:]
+    let levelCounts = sources.keys.reduce(into: [:]) { $0[first($1), default: 0] += 1 }
     for level in Set(levels.keys).union(sources.keys).sorted() {
       if let names = sources[level] {
         let name = "\(parts.model.mark)\(level)"
-        let earlier = order == .distinct ? mixed[first(level)] ?? [] : []
+        let group = first(level)
         let step = TextPlaces(
-          behind: known, from: start, after: earlier.compactMap { pieces[$0] }, of: names.map { .slot($0) },
-          order: order, list: "\(name).texts", end: "\(name).end", places: names.map(slot))
+          behind: known, from: start, after: directories[group], of: names.map { .slot($0) },
+          order: levelCounts[group, default: 1] > 1 ? .distinct : order, list: "\(name).texts", end: "\(name).end",
+          places: names.map(slot))
         ordered.append(Item(standing: [step], level))
-        pieces[level] = TextPiece(start: start, list: step.list)
-        mixed[first(level), default: []].append(level)
+        pieces[level] = step.piece
+        if step.order == .distinct { directories[group] = step.list }
         start = step.end
       }
       for item in levels[level] ?? [] {
@@ -198,10 +206,9 @@ struct ONNXMovedTexts {
         let names = item.node.outputs.compactMap { readBack[$0] }
         guard !names.isEmpty else { continue }
         let steps = names.map { name in
-          let origins = origins[name] ?? []
-          // A text that equals one of an earlier list has its place.
-          let read = order == .distinct ? origins.max().map { mixed[first($0)] ?? [] } ?? [] : origins.sorted()
-          return TextsAtPlaces(of: known, and: read.compactMap { pieces[$0] }, at: slot(name), output: name)
+          let origin = origins[name]
+          let piece = origin.flatMap { directories[first($0)].map { .directory($0) } ?? pieces[$0] }
+          return TextsAtPlaces(of: known, and: piece.map { [$0] } ?? [], at: slot(name), output: name)
         }
         ordered.append(Item(standing: steps, level))
       }
@@ -241,7 +248,7 @@ extension ONNXMovedTexts {
       if placed.insert(name).inserted { sources[level, default: []].append(name) }
       read.insert(level)
     } else {
-      read.formUnion(origins[name] ?? [])
+      if let origin = origins[name] { read.insert(origin) }
     }
     return slot
   }

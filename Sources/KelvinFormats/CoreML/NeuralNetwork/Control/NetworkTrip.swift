@@ -27,10 +27,10 @@ struct NetworkTrip {
     guard depth <= StagedWalk.depthLimit else { return nil }
     for index in layers.indices {
       let layer = layers[index]
-      let before = Array(layers[..<index])
+      let before = layers[..<index]
       switch layer.number {
       case Layers.loopBreak: return before + [NetworkLayer(setting: unbroken, to: 0, beside: layer)]
-      case Layers.loopContinue: return before
+      case Layers.loopContinue: return Array(before)
       case Layers.branch where layer.networks.contains(where: \.mayLeave):
         let rest = layers[(index + 1)...]
         if !layer.networks.contains(where: \.alwaysLeave) { copies += rest.total }

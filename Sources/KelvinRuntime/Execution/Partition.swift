@@ -1,0 +1,47 @@
+/// Groups nodes into segments without making two segments depend on each other.
+struct Partition {
+  private(set) var members: [[Int]] = []
+  private(set) var devices: [String] = []
+  /// For each segment, the segments it reads from.
+  private(set) var dependencies: [Set<Int>] = []
+  /// For each segment, how many of the first ones it depends on for sure, directly or not.
+  private var firsts: [Int] = []
+  private var open: [String: Int] = [:]
+
+  /// Adds the next item in topological order to its device's current segment where that waits for everything the item
+  /// waits for already, or to a new one: a segment never starts later for the sake of a node that joins it, so
+  /// independent work on other devices overlaps it, and no two segments wait for each other.
+  ///
+  /// - Parameter count: it waits for so many of the first segments as well.
+  /// - Returns: the segment.
+  mutating func append(_ item: Int, _ device: String, after before: Set<Int>, andFirst count: Int) -> Int {
+    if let current = open[device], count <= firsts[current],
+      before.allSatisfy({ $0 == current || reaches(from: current, $0) })
+    {
+      members[current].append(item)
+      return current
+    }
+    open[device] = members.count
+    members.append([item])
+    devices.append(device)
+    dependencies.append(before.union(0..<count))
+    var known = before.reduce(count) { max($0, firsts[$1]) }
+    while before.contains(known) { known += 1 }
+    firsts.append(known)
+    return members.count - 1
+  }
+
+  /// Whether `start` depends, directly or not, on `goal`. Segments depend on earlier ones alone.
+  private func reaches(from start: Int, _ goal: Int) -> Bool {
+    guard goal < start else { return false }
+    var visited: Set<Int> = [start]
+    var stack = [start]
+    while let next = stack.popLast() {
+      if next == goal || goal < firsts[next] { return true }
+      for dependency in dependencies[next] where dependency >= goal && visited.insert(dependency).inserted {
+        stack.append(dependency)
+      }
+    }
+    return false
+  }
+}
