@@ -45,7 +45,7 @@ struct SampleRun {
         }
         return index == last ? nil : try site.hosted(graph, options)
       }
-    } catch  where !inputs.isEmpty {
+    } catch  where !inputs.isEmpty && !(error is UnevenControlFlow) {
       found.remarks.append("a sample run with \(basis) failed: \(error)")
     }
     for (index, part) in function.graphParts.enumerated() where known[index] == nil {
