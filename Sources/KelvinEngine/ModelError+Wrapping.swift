@@ -13,7 +13,7 @@ extension ModelError {
   /// Gives an error of any of Kelvin's modules its public form.
   package init(_ error: any Error) {
     let (code, fault): (Code, Fault) =
-      switch error {
+      switch (error as? UnevenControlFlow)?.error ?? error {
       case let error as ModelError: (error.code, error.fault)
       case is WorkBudget.Excess: (.limit, .limit)
       case let error as FileError: (.io, error.fault)

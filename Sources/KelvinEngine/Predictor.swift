@@ -22,6 +22,9 @@ package final class Predictor: Sendable {
   private let padded = Mutex<[[String: Int]: Predictor]>([:])
   /// By the constants for which there were other values. Each is a model of its own.
   private let overriding = SpecializationCache<Set<String>, Predictor>(limit: 4)
+  /// The same model with control flow walked that a graph could not hold for the sizes of some prediction, which makes all
+  /// from then on.
+  private let walking = Mutex<Predictor?>(nil)
   /// Those of them that are gone.
   private let outlived = Outlived()
   /// Where this one's costs go when it is gone.
@@ -75,7 +78,8 @@ package final class Predictor: Sendable {
 
   /// What sizes besides the usual ones have cost.
   package var formCounts: FormCounts {
-    let others = padded.withLock { Array($0.values) } + overriding.values
+    let others =
+      padded.withLock { Array($0.values) } + overriding.values + [walking.withLock(\.self)].compactMap(\.self)
     return others.reduce(graphs.reduce(outlived.formCounts) { $0 + $1.formCounts }) { $0 + $1.formCounts }
   }
 
@@ -103,6 +107,23 @@ package final class Predictor: Sendable {
         let model = loaded.overriding(names, try loaded.program.source.opened.vouching { try make(names) })
         return Predictor(
           model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit, outlivedBy: outlived)
+      }
+    }
+  }
+
+  /// The same model with control flow walked.
+  ///
+  /// - Throws: what is wrong with the flow where it cannot be.
+  private func walking(_ flow: UnevenControlFlow) throws(ModelError) -> Predictor {
+    try ModelError.wrapping {
+      try walking.withLock { known in
+        if let known { return known }
+        let made = try loaded.program.source.opened.vouching { try walk.binding.function.walking(flow) }
+        let model = loaded.walking(made)
+        let predictor = Predictor(
+          model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit, outlivedBy: outlived)
+        known = predictor
+        return predictor
       }
     }
   }
@@ -141,13 +162,23 @@ package final class Predictor: Sendable {
     try checkStateless()
     let values = try walk.binding.values(input)
     if let other = try overriding(values, cancellation) { return try other.run(values, backings, cancellation) }
-    return try answering(cancellation) { cancellation in
-      try loaded.outages.outlasting(size: try walk.binding.size(values)) { absence in
-        try walk.run(values, backings: backings, cancellation) { graph, types in
-          try graphs[graph].pool(types, absence, cancellation)
+    if let other = walking.withLock(\.self) { return try other.run(values, backings, cancellation) }
+    var uneven: UnevenControlFlow?
+    let result = try answering(cancellation) { cancellation -> FunctionWalk.Result? in
+      do {
+        return try loaded.outages.outlasting(size: try walk.binding.size(values)) { absence in
+          try walk.run(values, backings: backings, cancellation) { graph, types in
+            try graphs[graph].pool(types, absence, cancellation)
+          }
         }
+      } catch let flow as UnevenControlFlow {
+        uneven = flow
+        return nil
       }
     }
+    if let uneven { return try walking(uneven).run(values, backings, cancellation) }
+    guard let result else { preconditionFailure("no result and no reason") }
+    return result
   }
 
   /// Memory for the model's states, zeros.

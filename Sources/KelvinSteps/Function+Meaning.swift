@@ -52,6 +52,7 @@ extension Function {
     guard let known = classification else { return self }
     var result = self
     if let overriding { result.overriding = { try overriding($0).relabeled(labels) } }
+    if let walking { result.walking = { try walking($0).relabeled(labels) } }
     for (index, part) in parts.enumerated() {
       guard case .host(let step) = part, step.inputs == [known.scores] else { continue }
       switch step {

@@ -55,9 +55,7 @@ import Testing
   }
 
   /// What a network asks for that cannot be, and what the error says of it.
-  static let refusals = [
-    ("break_outside", "is not in the body of a loop"), ("growing", "sizes that change are not supported"),
-  ]
+  static let refusals = [("break_outside", "is not in the body of a loop")]
 
   @Test(arguments: refusals) func whatCannotBeIsToldWithItsRemedy(name: String, reason: String) throws {
     let program = try readModel(at: "\(Self.folder)/Refused/\(name).mlmodel")

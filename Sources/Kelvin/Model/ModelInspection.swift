@@ -134,7 +134,10 @@ package struct ModelInspection: Encodable {
         operations: program.structure.kinds(of: name), missing: [])
       do {
         let own = shapes.filter { shape in function.inputs.contains { $0.name == shape.key } }
-        let built = try function.builtGraphs(shapes: own, evaluator: ReferenceEvaluator())
+        let (even, built) = try function.settled { function in
+          (function, try function.evenGraphs(shapes: own, evaluator: ReferenceEvaluator()))
+        }
+        if !even.walked.isEmpty { row.parts = even.parts.map(PartRow.init) }
         let graphs = built.compactMap(\.graph)
         row.nodes = graphs.reduce(0) { $0 + $1.nodes.count }
         let weights = WeightReport(graphs)

@@ -51,14 +51,22 @@ package struct LoadedModel: Sendable {
   }
 
   private init(reading program: ModelProgram, _ options: LoadOptions, _ inventory: DeviceInventory) throws {
+    self = try program.function(options.function).settled { function in
+      try LoadedModel(program, function, options, inventory)
+    }
+  }
+
+  /// - Throws: as `init(path:options:inventory:)`; `UnevenControlFlow`.
+  private init(
+    _ program: ModelProgram, _ function: Function, _ options: LoadOptions, _ inventory: DeviceInventory
+  ) throws {
     let name = options.function ?? program.defaultFunction
-    let function = try program.function(name)
     let inputNames = Set(function.inputs.map(\.name))
     if let unknown = options.shapes.keys.sorted().first(where: { !inputNames.contains($0) }) {
       throw RuntimeError.invalidInput(
         name: unknown, reason: "the model has no such input; it has \(inputNames.sorted().joined(separator: ", "))")
     }
-    let built = try function.builtGraphs(shapes: options.shapes, evaluator: ReferenceEvaluator())
+    let built = try function.evenGraphs(shapes: options.shapes, evaluator: ReferenceEvaluator())
 
     var options = options
     let priced = try PricedInventory(options, inventory)
@@ -71,6 +79,7 @@ package struct LoadedModel: Sendable {
       contentsOf: program.source.opened.contents(first: program.source.files), memo: cache?.directory)
     // What is kept for the model is kept for its usual graph.
     if let last = options.lastPass { key = ContentKey([key.description, last]) }
+    if !function.walked.isEmpty { key = key.walking(function.walked) }
     if let cache, options.profile == nil {
       let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
       let planner = Planner(inventory: inventory, costs: CostSheet())
@@ -224,6 +233,7 @@ package struct LoadedModel: Sendable {
     var padded = function
     padded.inputs.append(Feature(name: PaddedSource.slot, type: .tensor(.int64, [])))
     padded.parts = [.graph(part)]
+    padded.walking = nil
     if let make = function.overriding {
       padded.overriding = { (names: Set<String>) throws -> Function in
         guard let other = Self.padded(try make(names), growing) else {
@@ -245,6 +255,18 @@ package struct LoadedModel: Sendable {
     model.function = made
     model.graphs = made.graphParts.map { _ in nil }
     model.site.key = ContentKey([site.key.description, "overriding"] + names.sorted())
+    return model
+  }
+
+  /// The model with control flow walked that one of its graphs could not hold. It is cut elsewhere, and so shares nothing
+  /// with this one.
+  ///
+  /// - Parameter made: the function that walks it.
+  func walking(_ made: Function) -> LoadedModel {
+    var model = self
+    model.function = made
+    model.graphs = made.graphParts.map { _ in nil }
+    model.site.key = site.key.walking(made.walked)
     return model
   }
 
@@ -300,6 +322,12 @@ private struct EmptyGraph: GraphSource {
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
   ) throws -> Graph { Graph() }
+}
+
+extension ContentKey {
+  fileprivate func walking(_ names: Set<String>) -> ContentKey {
+    ContentKey([description, "walking"] + names.sorted())
+  }
 }
 
 extension ModelProgram {

@@ -1,3 +1,4 @@
+import KelvinBasics
 import KelvinGraph
 
 extension Emitter {
@@ -63,13 +64,18 @@ extension Emitter {
   }
 
   /// A branch. Where its condition is known while the graph is built, as exporters leave it where they ask for a size,
-  /// the side that it takes is written in place; else both become regions, of which one may lack what Kelvin lacks.
-  func branch(_ condition: ValueID, then: Side, otherwise: Side, file: String) throws -> [ValueID] {
+  /// the side that it takes is written in place; else both become regions, of which one may lack what Kelvin lacks, or be
+  /// meant for other sizes.
+  ///
+  /// - Parameter flow: its name where it has to be walked.
+  /// - Throws: `UnevenControlFlow` where the sides give different types.
+  func branch(_ condition: ValueID, then: Side, otherwise: Side, file: String, flow: String) throws -> [ValueID] {
     if let known = try number(condition) {
       let taken = known != 0 ? then : otherwise
       guard taken.missing.list.isEmpty else { throw FormatError.missing(taken.missing.list, file: file) }
       return try taken.write()
     }
+    var fault: GraphError?
     let regions = try [(Region.Role.then, then), (.otherwise, otherwise)].map { role, side in
       guard side.missing.list.isEmpty else {
         return WrittenRegion(role, refusal: FormatError.missing(side.missing.list, file: file).reason)
@@ -78,12 +84,16 @@ extension Emitter {
         where error.code == .unsupported || error.code == .missing
       {
         return WrittenRegion(role, refusal: error.description)
+      } catch let error as GraphError where fault == nil && !WorkBudget.isSpent {
+        fault = error
+        return WrittenRegion(role, refusal: error.description)
       }
     }
-    return try branch(condition, regions, file: file)
+    if let fault, regions.allSatisfy({ $0.refusal != nil }) { throw fault }
+    return try branch(condition, regions, file: file, flow: flow)
   }
 
-  private func branch(_ condition: ValueID, _ regions: [WrittenRegion], file: String) throws -> [ValueID] {
+  private func branch(_ condition: ValueID, _ regions: [WrittenRegion], file: String, flow: String) throws -> [ValueID] {
     guard let runnable = regions.first(where: { $0.refusal == nil }) else {
       let reasons = regions.compactMap(\.refusal).joined(separator: "; ")
       throw FormatError(
@@ -93,10 +103,12 @@ extension Emitter {
     for region in regions where region.refusal == nil {
       let types = region.graph.types(region.graph.outputs)
       guard types == results else {
-        throw FormatError(
-          .unsupported, file: file, place: "\(origin.kind) '\(name)'",
-          "its sides give \(results) and \(types), and which one is taken is known only when it runs",
-          remedy: "let both give the same, or in an ONNX model declare the sizes that its sides give")
+        throw UnevenControlFlow(
+          flow,
+          FormatError(
+            .unsupported, file: file, place: "\(origin.kind) '\(name)'",
+            "its sides give \(results) and \(types), and which one is taken is known only when it runs",
+            remedy: "let both give the same"))
       }
     }
     guard type(condition).count == 1 else { throw invalid("its condition is \(type(condition)), expected one element") }

@@ -131,7 +131,7 @@ struct SizeStages {
     if case .known? = origins[name] { true } else { false }
   }
 
-  func parts() -> [SizeStage] {
+  mutating func parts() -> [SizeStage] {
     let count = 1 + max(places.compactMap { $0?.stage }.max() ?? 0, outputs.map { place(of: $0).stage }.max() ?? 0)
     let graphs = (0..<count).map { Place(stage: $0, walked: -1) }
     let places = Set(graphs + self.places.compactMap { $0 }).sorted()
@@ -171,10 +171,23 @@ struct SizeStages {
         outputs: results[place, default: []])
     }.filter { !$0.outputs.isEmpty }
     guard parts.count > 1 || parts.contains(where: { !$0.valued.isEmpty || $0.walked != nil }) else {
-      // What no output depends on is refused or mapped as everything else.
-      return [SizeStage(operations: Array(operations.indices), inputs: inputs, valued: [], outputs: outputs)]
+      return [SizeStage(operations: whole, inputs: inputs, valued: [], outputs: outputs)]
     }
     return parts
+  }
+
+  /// The operations of a graph that is not cut. What no output depends on is refused or mapped as everything else, unless
+  /// there would have to be a cut for its sake.
+  private var whole: [Int] {
+    mutating get {
+      let live = live
+      let isInTheWay = operations.indices.contains { index in
+        let operation = operations[index]
+        let cuts = operation.findsItsSize || operation.walk != nil || operation.uses.contains(where: \.needsValue)
+        return cuts && !live.contains(index)
+      }
+      return isInTheWay ? live.sorted() : Array(operations.indices)
+    }
   }
 
   /// Where a value is among the results.

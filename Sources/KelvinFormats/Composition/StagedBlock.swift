@@ -1,3 +1,5 @@
+import KelvinGraph
+
 /// A body of a loop or a side of a branch, as far as it decides whether it can be one region of a graph.
 struct StagedBlock {
   /// In an order in which each reads what comes before it.
@@ -68,4 +70,9 @@ struct StagedBranch {
       return side.isCut(computed: captured.subtracting(known).sorted(), known: side.constants.union(known))
     }
   }
+}
+
+extension Set<String> {
+  /// Whether these names of control flow that is walked (`Function.walking`) have one, or stand for all.
+  func walks(_ name: String) -> Bool { contains(name) || contains(UnevenControlFlow.every) }
 }

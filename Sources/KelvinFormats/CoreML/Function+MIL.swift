@@ -64,6 +64,9 @@ extension Function {
     let graphs = try MILParts(function: function, inputs: inputs, file: file, files: files).parts(
       values, slots: Dictionary(zip(values, slots)) { first, _ in first })
     self = try Function(inputs: inputs, outputs: outputs, parts: graphs + steps.map { .host($0) }).checked(file: file)
+    walking = { names in
+      try Function(function.walking(names), name: name, description, file: file, files: files)
+    }
   }
 }
 

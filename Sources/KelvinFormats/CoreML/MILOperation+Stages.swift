@@ -22,7 +22,7 @@ extension MILOperation {
           given: [],
           carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
           goesOn: loop.goesOn,
-          grows: loop.carried.contains { carried in
+          grows: mustBeWalked || loop.carried.contains { carried in
             loop.body.contains { operation in
               operation.kind == "concat" && operation.outputs.contains { $0.name == carried.left }
                 && operation.inputs["values"]?.contains { $0.name == carried.given } == true
@@ -33,7 +33,7 @@ extension MILOperation {
       let sides = [branch.then, branch.otherwise].map { block in
         StagedBlock(operations: block.operations.map { $0.staged(depth: depth + 1) }, outputs: block.outputs)
       }
-      return .branch(StagedBranch(condition: branch.condition, sides: sides))
+      return .branch(StagedBranch(condition: branch.condition, sides: sides, differs: mustBeWalked))
     }
     return nil
   }
@@ -57,7 +57,27 @@ extension MILOperation {
   }
 }
 
+extension MILBlock {
+  /// The block with control flow walked that has such a name.
+  fileprivate func walking(_ names: Set<String>) -> MILBlock {
+    var block = self
+    for index in operations.indices where !operations[index].blocks.isEmpty {
+      let operation = operations[index]
+      block.operations[index].mustBeWalked = names.walks(operation.name)
+      block.operations[index].blocks = operation.blocks.map { $0.walking(names) }
+    }
+    return block
+  }
+}
+
 extension MILFunction {
+  /// The function with control flow walked, wherever that can be, that has such a name or such results.
+  func walking(_ names: Set<String>) -> MILFunction {
+    var function = self
+    function.block = block.walking(names)
+    return function
+  }
+
   /// The function with some of its operations and inputs.
   func with(_ operations: [MILOperation], _ names: [String]) -> MILFunction {
     var function = self

@@ -145,6 +145,8 @@ struct MILOperation {
   let offset: Int
   /// The `name` attribute, or the first output's name.
   let name: String
+  /// Whether it is control flow that no graph can hold (`UnevenControlFlow`).
+  var mustBeWalked = false
 
   init(
     kind: String, inputs: [String: [Binding]], outputs: [MILNamedType], blocks: [MILBlock],

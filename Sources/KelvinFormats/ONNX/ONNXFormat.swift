@@ -61,18 +61,27 @@ func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatErro
 }
 
 /// The function that a model's graph is.
-private func function(of model: ONNXModel, file: String, files: ModelFiles) throws(FormatError) -> Function {
-  var model = model
+///
+/// - Parameter walked: the `flowName`s of branches and loops that are walked wherever that can be.
+private func function(
+  of given: ONNXModel, file: String, files: ModelFiles, walked: Set<String> = []
+) throws(FormatError) -> Function {
+  var model = given
   let features = try ONNXFeatures(model, file: file)
   model.graph.nodes = try ONNXSpelling.spelledOut(model.graph)
+  try model.graph.dropUnused()
+  if !walked.isEmpty { try model.graph.walk(walked) }
   try ONNXRanks.declare(in: &model.graph)
   try model.graph.declareLists()
+  try model.graph.spellSequenceMaps()
   model.narrowTypes = try model.graph.narrowTypes()
   model.listNames = try model.graph.listNames()
   model.mark = try model.graph.mark()
   let parts = try ONNXParts(model, features, file: file, files: files).parts()
-  return try Function(
+  var function = try Function(
     inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }
   ).checked(file: file)
+  function.walking = { names in try KelvinFormats.function(of: given, file: file, files: files, walked: names) }
+  return function
 }
 #endif

@@ -1,5 +1,9 @@
 #if ONNX
 extension ONNXNode {
+  /// By what it is known where it has to be walked. Names change on the way, and nodes of a function are there for each
+  /// call.
+  var flowName: String { "\(kind) at byte \(offset)" }
+
   /// What it reads and how, sub-graphs included.
   ///
   /// - Parameter depth: in how many sub-graphs it lies.
@@ -24,13 +28,13 @@ extension ONNXNode {
         StagedLoop(
           body: body, given: loop.given,
           carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
-          goesOn: loop.goesOn, grows: !carriesLists && isOpen, isUnrolled: carriesLists))
+          goesOn: loop.goesOn, grows: !carriesLists && (isOpen || mustBeWalked), isUnrolled: carriesLists))
     }
     if depth < StagedWalk.depthLimit, let branch = try ONNXWalkedBranch(self) {
       let sides = [
         try branch.then.staged(depth: depth + 1), try branch.otherwise.staged(depth: depth + 1),
       ]
-      return .branch(StagedBranch(condition: inputs[0], sides: sides, differs: branch.differs))
+      return .branch(StagedBranch(condition: inputs[0], sides: sides, differs: branch.differs || mustBeWalked))
     }
     return nil
   }
@@ -54,6 +58,43 @@ extension ONNXNode {
 }
 
 extension ONNXGraph {
+  /// Says of branches and loops with such `flowName`s that they are walked, in sub-graphs too.
+  mutating func walk(_ names: Set<String>, depth: Int = 0) throws(FormatError) {
+    for index in nodes.indices where nodes[index].attributes.values.contains(where: \.hasGraphs) {
+      nodes[index].mustBeWalked = names.walks(nodes[index].flowName)
+      guard depth < StagedWalk.depthLimit else { continue }
+      for (key, attribute) in nodes[index].attributes where attribute.hasGraphs {
+        guard var inner = try attribute.subgraphs().first else { continue }
+        try inner.walk(names, depth: depth + 1)
+        nodes[index].attributes[key]?.rewritten = inner
+      }
+    }
+  }
+
+  /// Leaves out of sub-graphs what none of their outputs depends on. What Kelvin lacks stays, and is refused.
+  mutating func dropUnused(depth: Int = 0) throws(FormatError) {
+    guard depth < StagedWalk.depthLimit else { return }
+    for index in nodes.indices {
+      for (key, attribute) in nodes[index].attributes where attribute.hasGraphs {
+        guard var inner = try attribute.subgraphs().first else { continue }
+        try inner.dropUnused(depth: depth + 1)
+        try inner.dropUnusedNodes()
+        nodes[index].attributes[key]?.rewritten = inner
+      }
+    }
+  }
+
+  private mutating func dropUnusedNodes() throws(FormatError) {
+    var read = Set(outputs.map(\.name))
+    var kept: [ONNXNode] = []
+    // Nodes follow what they read.
+    for node in nodes.reversed() where !node.isKnown || node.outputs.contains(where: read.contains) {
+      read.formUnion(try node.uses(depth: 0).map(\.name))
+      kept.append(node)
+    }
+    if kept.count < nodes.count { nodes = kept.reversed() }
+  }
+
   /// - Parameter depth: in how many sub-graphs its nodes lie.
   fileprivate func staged(depth: Int) throws(FormatError) -> StagedBlock {
     var operations: [StagedOperation] = []

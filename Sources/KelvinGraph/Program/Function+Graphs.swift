@@ -12,11 +12,20 @@ extension Function {
   }
 
   /// The function's graphs for given input shapes, as far as types are known before anything runs: from the shapes of
-  /// features through graphs and host steps.
+  /// features through graphs and host steps. What turns out to be uneven control flow is walked.
   ///
   /// - Parameter shapes: by input name; those left out take their default.
   /// - Throws: what sources throw; `GraphError` where a host step does not take what comes to it.
   package func builtGraphs(
+    shapes: [String: Shape], evaluator: any ConstantEvaluator
+  ) throws -> [BuiltGraph] {
+    try settled { try $0.evenGraphs(shapes: shapes, evaluator: evaluator) }
+  }
+
+  /// As `builtGraphs`, of the function as it is.
+  ///
+  /// - Throws: as `builtGraphs`; `UnevenControlFlow`.
+  package func evenGraphs(
     shapes: [String: Shape], evaluator: any ConstantEvaluator
   ) throws -> [BuiltGraph] {
     WorkBudget.enter(.building)
@@ -98,6 +107,8 @@ extension Function {
         }
         do { _ = try part.source.graph(shapes: larger, computed: others, evaluator: evaluator) } catch let other {
           if "\(other)" == "\(error)" { continue }
+          // What it says has the sizes in it.
+          if let flow = error as? UnevenControlFlow, (other as? UnevenControlFlow)?.name == flow.name { continue }
         }
         return nil
       }

@@ -11,6 +11,10 @@ package struct Function: Sendable {
   package var overridable: [Feature] = []
   /// The same function with some of them as inputs.
   package var overriding: (@Sendable (_ names: Set<String>) throws -> Function)?
+  /// The same function with branches and loops walked, by their names in `UnevenControlFlow`; nil where the format cannot.
+  package var walking: (@Sendable (_ names: Set<String>) throws -> Function)?
+  /// Those that it walks because no graph could hold them (`UnevenControlFlow`).
+  package internal(set) var walked: Set<String> = []
 
   package init(inputs: [Feature], outputs: [Feature], parts: [FunctionPart]) {
     self.inputs = inputs

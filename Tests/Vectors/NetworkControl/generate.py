@@ -458,17 +458,6 @@ def break_outside(net):
     net.leave()
 
 
-@refused
-def growing(net):
-    """What is carried grows, and no layer of the body shows by its kind that it does."""
-    net.scale("v", "x", 1)
-    _, body = net.loop(trips=2)
-    body.builder.add_constant_pad(body.name("padded"), ["v"], "w", value=0.0, pad_to_given_output_size_mode=False,
-                                  pad_amounts=[1, 0])
-    body.copy("v", "w")
-    net.add("y", "v", 0)
-
-
 def main():
     for old in [*HERE.glob("*.mlmodel"), *HERE.glob("*.kv"), *HERE.glob("Refused/*")]:
         old.unlink()

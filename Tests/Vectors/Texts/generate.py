@@ -311,6 +311,24 @@ build(
     [{"x": texts("a"), "f": np.array([-1, 2], np.float32)}])
 build("constant", [], [("x", STRING, [1])], [("c", STRING, [2])], [{"x": texts("a")}], [constant("c", texts("b", "d"))])
 
+# Sides of other sizes and ranks, which the file does not declare.
+build(
+    "uneven",
+    [node("If", ["is_part"], ["y"], then_branch=graph([node("Slice", ["x", "zero", "one"], ["p"])], [("p", STRING, None)]),
+          else_branch=graph([node("If", ["is_whole"], ["q"], then_branch=graph([node("Reshape", ["x", "whole"], ["r"])], [("r", STRING, None)]),
+                                  else_branch=graph([node("Concat", ["x", "more"], ["s"], axis=0)], [("s", STRING, None)]))], [("q", STRING, None)])),
+     node("StringConcat", ["y", "end"], ["z"]), node("Shape", ["z"], ["sizes"]), node("Expand", ["end", "sizes"], ["w"])],
+    [X, ("is_part", BOOL, []), ("is_whole", BOOL, [])], [("z", STRING, None), ("w", STRING, None)],
+    [{"x": SIX, "is_part": np.array(p), "is_whole": np.array(w)} for p, w in ((True, False), (False, True), (False, False))],
+    [integers("zero", 0), integers("one", 1), integers("whole", -1), constant("more", texts("p", "q", "r", shape=[1, 3])), constant("end", texts("."))])
+
+# What no output depends on reads a size across a step that makes texts.
+build(
+    "unused",
+    [node("Transpose", ["x"], ["t"]), node("Shape", ["t"], ["sizes"]), node("StringConcat", ["t", "end"], ["y"]), node("Transpose", ["y"], ["z"]),
+     node("Reshape", ["y", "sizes"], ["unused"]), node("Transpose", ["unused"], ["unused2"])],
+    [X], [("z", STRING, None)], BOTH, [constant("end", texts("."))])
+
 print("by the reference evaluator:", ", ".join(evaluated))
 lines = [f"{json.dumps(name)}: {json.dumps(cases, ensure_ascii=False)}" for name, cases in expected.items()]
 (FOLDER / "expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -260,6 +260,90 @@ def ranks():
          constant("first", np.float32(1)), constant("whole", np.int64([-1]))])
 
 
+def undeclared(name, steps, *results):
+    """A sub-graph of which the file does not say what it gives."""
+    return graph(name, steps, [], [helper.make_tensor_value_info(result, F, None) for result in results])
+
+
+def uneven():
+    """In each trip a branch whose sides give other sizes or ranks, one of them by a branch of its own, and the file declares
+    none; what it gives is added up, is carried, joined to what was there, and decides a shape behind the loop."""
+    then = undeclared("then", [node("Slice", ["x", "front", "two"], ["part"])], "part")
+    inner = undeclared("inner", [node("Concat", ["x", "x"], ["twice"], axis=0)], "twice")
+    inner_other = undeclared("inner_other", [node("Reshape", ["x", "deep"], ["column"])], "column")
+    other = undeclared("other", [
+        node("If", ["is_even"], ["side"], name="inside", then_branch=inner, else_branch=inner_other),
+        node("Neg", ["side"], ["less"])], "less")
+    body = helper.make_graph([
+        node("Mod", ["i", "three"], ["rest"]), node("Equal", ["rest", "zero"], ["is_third"]),
+        node("Mod", ["i", "pair"], ["odd"]), node("Equal", ["odd", "zero"], ["is_even"]),
+        node("If", ["is_third"], ["piece"], name="side", then_branch=then, else_branch=other),
+        node("ReduceSum", ["piece"], ["sum"], keepdims=0), node("Reshape", ["piece", "row"], ["line"]),
+        node("Concat", ["before", "line"], ["after"], axis=0), node("Identity", ["goes_on"], ["still"])], "body",
+        [value("i", I, []), value("goes_on", B, []), value("before", F, None)],
+        [value("still", B, []), value("after", F, None), value("sum", F, [])],
+        [constant("three", np.int64(3)), constant("pair", np.int64(2)), constant("zero", np.int64(0))])
+    return graph("uneven", [
+        node("Loop", ["trips", "", "x"], ["y", "sums"], name="pieces", body=body), node("Shape", ["y"], ["size"]),
+        node("Concat", ["two", "size"], ["sizes"], axis=0), node("Expand", ["y", "sizes"], ["z"])],
+        [value("x", F, ["n"]), value("trips", I, [])],
+        [value("y", F, ["k"]), value("sums", F, ["t"]), value("z", F, [2, "k"])],
+        [constant("front", np.int64([0])), constant("two", np.int64([2])), constant("row", np.int64([-1])),
+         constant("deep", np.int64([-1, 1, 1]))])
+
+
+def sides_of_one():
+    """Sides that give the same where there is one element, the usual size, and other sizes where there are more. One that is
+    meant for four elements cannot be written for others."""
+    then = undeclared("then", [node("Slice", ["x", "front", "one"], ["a"])], "a")
+    other = undeclared("other", [node("Neg", ["x"], ["b"])], "b")
+    squared = undeclared("squared", [node("Reshape", ["x", "square"], ["c"]), node("ReduceMax", ["c"], ["d"], axes=[0], keepdims=0)], "d")
+    plain = undeclared("plain", [node("Concat", ["x", "x"], ["e"], axis=0)], "e")
+    return graph("sides_of_one", [
+        node("If", ["is_first"], ["chosen"], name="side", then_branch=then, else_branch=other),
+        node("If", ["is_square"], ["form"], name="form", then_branch=squared, else_branch=plain),
+        node("Exp", ["chosen"], ["y"]), node("ReduceSum", ["form"], ["z"], keepdims=1), node("Size", ["form"], ["size"])],
+        [value("x", F, ["n"]), value("is_first", B, []), value("is_square", B, [])],
+        [value("y", F, ["k"]), value("z", F, [1]), value("size", I, [])],
+        [constant("front", np.int64([0])), constant("one", np.int64([1])), constant("square", np.int64([2, 2]))])
+
+
+def doubled_rows():
+    """What is carried doubles by other means than joining, up to a limit that stands for none, and there is a row a trip."""
+    body = helper.make_graph([
+        node("Tile", ["before", "two"], ["after"]), node("Size", ["after"], ["size"]),
+        node("Less", ["size", "most"], ["more"]), node("ReduceSum", ["after"], ["sum"], keepdims=0)], "body",
+        [value("i", I, []), value("goes_on", B, []), value("before", F, ["before.0"])],
+        [value("more", B, []), value("after", F, ["after.0"]), value("sum", F, [])])
+    return graph("doubled_rows", [
+        node("Loop", ["ever", "start", "x"], ["y", "sums"], name="double", body=body)],
+        [value("x", F, [3]), value("start", B, []), value("most", I, [])], [value("y", F, ["k"]), value("sums", F, ["t"])],
+        [constant("two", np.int64([2])), constant("ever", np.int64((1 << 63) - 1))])
+
+
+def mapped():
+    """Of each element of a sequence what is not 0, beside weights that are the same for all; and each element as it is or twice,
+    by its sum."""
+    places = helper.make_graph([
+        node("NonZero", ["piece"], ["at"]), node("Squeeze", ["at", "front"], ["places"]),
+        node("Gather", ["weights", "places"], ["found"], axis=0)], "places",
+        [value("piece", F, [None]), value("weights", F, [None])], [value("found", F, [None])], [constant("front", np.int64([0]))])
+    choice = helper.make_graph([
+        node("ReduceSum", ["part"], ["sum"], keepdims=0), node("Greater", ["sum", "zero"], ["is_positive"]),
+        node("If", ["is_positive"], ["chosen"], name="side",
+             then_branch=undeclared("then", [node("Concat", ["part", "part"], ["twice"], axis=0)], "twice"),
+             else_branch=undeclared("other", [node("Identity", ["part"], ["same"])], "same"))], "choice",
+        [value("part", F, [None])], [value("chosen", F, [None])], [constant("zero", np.float32(0))])
+    return graph("mapped", [
+        node("SplitToSequence", ["x", "sizes"], ["pieces"], axis=0),
+        node("SequenceMap", ["pieces", "w"], ["all_found"], name="places", body=places),
+        node("SequenceMap", ["all_found"], ["all_chosen"], name="choice", body=choice),
+        node("ConcatFromSequence", ["all_found"], ["y"], axis=0), node("ConcatFromSequence", ["all_chosen"], ["z"], axis=0),
+        node("SequenceLength", ["all_chosen"], ["length"])],
+        [value("x", F, ["n"]), value("sizes", I, ["m"]), value("w", F, ["k"])],
+        [value("y", F, ["a"]), value("z", F, ["b"]), value("length", I, [])])
+
+
 def inputs_of(name, random):
     def floats(*shape, shift=0.0):
         return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
@@ -291,6 +375,15 @@ def inputs_of(name, random):
         return [{"x": floats(n), "count": np.int64(c)} for n, c in ((3, 0), (2, 9), (4, 1), (1, 2), (3, 100))]
     if name == "ranks":
         return [{"x": np.float32(x)} for x in ([0.5, 1, -1], [0.5, 3, 2], [-4, -2, -3])]
+    if name == "uneven":
+        return [{"x": floats(n), "trips": np.int64(t)} for n, t in ((3, 5), (1, 0), (1, 1), (4, 3), (2, 2))]
+    if name == "sides_of_one":
+        return [{"x": floats(n), "is_first": np.array(a), "is_square": np.array(b)}
+                for n, a, b in ((1, True, False), (3, True, False), (3, False, False), (4, True, True), (4, False, False), (1, False, False))]
+    if name == "mapped":
+        return [{"x": np.round(floats(sum(s)), 0), "sizes": np.int64(s), "w": floats(max(s))} for s in ([2, 3], [1, 4, 2], [6])]
+    if name == "doubled_rows":
+        return [{"x": floats(3), "start": np.array(s), "most": np.int64(m)} for s, m in ((True, 12), (True, 4), (False, 5), (True, 90))]
     if name == "differing":
         return [{"x": floats(3, shift=s)} for s in (1, -1, -0.3, 0.9)]
     if name == "listed":
@@ -302,4 +395,4 @@ def inputs_of(name, random):
 if __name__ == "__main__":
     write(
         HERE, (bags, found, growing, nested, sequence, open_rows, sides, scanned, sized, guarded, differing, listed,
-              ranks), inputs_of)
+              ranks, uneven, sides_of_one, doubled_rows, mapped), inputs_of)

@@ -294,8 +294,29 @@ def deep_network(random):
           [{"x": random.uniform(-1, 1, 3), "trips": [n]} for n in (2, 0, 3)])
 
 
+def tiled_network(random):
+    """Each trip carries twice as much, by other means than joining, and a branch behind the loop gives as much or a part."""
+    def build(nn):
+        nn.add_copy("c", "x", "long")
+        _, body = networks(nn.add_loop("grow", input_name="trips"))
+        body.add_tile("tile", "long", "tiled", reps=[2])
+        body.add_copy("keep", "tiled", "long")
+        then, other = networks(nn.add_branch("side", "n"))
+        then.add_elementwise("twice", ["long"], "part", "MULTIPLY", alpha=2.0)
+        other.add_slice_static("s", "long", "part", begin_ids=[1], end_ids=[3], strides=[1], begin_masks=[False], end_masks=[False])
+        nn.add_activation("relu", "RELU", "part", "y")
+        nn.add_get_shape("shape", "part", "count")
+
+    def compute(x, trips, n):
+        long = np.tile(x, 2 ** int(trips[0]))
+        part = long * np.float32(2) if n[0] else long[1:3]
+        return {"y": np.maximum(part, 0), "count": np.array(part.shape)}
+    write("tiled_network", {"x": (3,), "trips": (1,), "n": (1,)}, ("y", "count"), build, compute,
+          [{"x": random.uniform(-1, 1, 3), "trips": [t], "n": [n]} for t, n in ((2, 1), (0, 0), (1, 0), (0, 1))])
+
+
 if __name__ == "__main__":
     random = np.random.default_rng(15)
     for make in (longer_network, fixed_network, found_network, sides_network, list_network, broken_network,
-                 searched_network, deep_network):
+                 searched_network, deep_network, tiled_network):
         make(random)

@@ -108,7 +108,28 @@ def either(random):
     write("either", (5,), build, compute, [random.uniform(-1, 1, 5), -random.uniform(0.1, 1, 5), random.uniform(0, 2, 5)])
 
 
+def tiled(random):
+    """Each trip carries twice as much, by other means than joining, and a branch behind the loop gives as much or a part."""
+    def build(x):
+        def goes_on(i, long):
+            return mb.less(x=mb.cast(x=i, dtype="fp32"), y=mb.reduce_max(x=x, axes=[0], keep_dims=False))
+
+        def trip(i, long):
+            return mb.add(x=i, y=np.int32(1)), mb.tile(x=long, reps=[2])
+        _, long = mb.while_loop(_cond=goes_on, _body=trip, loop_vars=(np.int32(0), x))
+        least = mb.reduce_min(x=x, axes=[0], keep_dims=False)
+        part = mb.cond(pred=mb.greater(x=least, y=np.float32(0)), _true_fn=lambda: mb.mul(x=long, y=np.float32(2)),
+                       _false_fn=lambda: mb.slice_by_size(x=long, begin=[1], size=[2]))
+        return mb.relu(x=part, name="y"), mb.reduce_sum(x=part, axes=[0], keep_dims=True, name="sum")
+
+    def compute(x):
+        long = np.tile(x, 2 ** max(0, int(np.ceil(x.max()))))
+        part = np.float32(2) * long if x.min() > 0 else long[1:3]
+        return {"y": np.maximum(part, 0), "sum": part.sum(keepdims=True, dtype=np.float32)}
+    write("tiled", (3,), build, compute, [[1.5, 0.25, 0.5], [-0.5, -0.25, -1], [2.5, 0.5, -0.25], [0.5, 0.25, 0.125]])
+
+
 if __name__ == "__main__":
     random = np.random.default_rng(14)
-    for make in (halved, doubled, either):
+    for make in (halved, doubled, either, tiled):
         make(random)

@@ -16,7 +16,8 @@ extension MILControl {
       }
     }
     let results = try scope.emitter.branch(
-      try operation.value("pred", scope), then: side(0), otherwise: side(1), file: source.file)
+      try operation.value("pred", scope), then: side(0), otherwise: side(1), file: source.file,
+      flow: operation.name)
     for (name, id) in zip(updated, results.suffix(updated.count)) { try scope.update(name, id) }
     return Array(results.dropLast(updated.count))
   }

@@ -31,10 +31,11 @@ extension MILControl {
           throw emitter.invalid("its body has \(results.count) outputs, expected \(variables.count)")
         }
         for (result, type) in zip(results, types) where emitter.type(result) != type {
-          throw FormatError(
+          let error = FormatError(
             .unsupported, file: source.file, place: "while_loop '\(operation.name)'", offset: operation.offset,
             "it carries \(type) and its body gives \(emitter.type(result)): sizes that change from trip to trip are "
-              + "not supported; carry a tensor of the largest size and write into it (slice_update, scatter)")
+              + "not supported here; carry a tensor of the largest size and write into it (slice_update, scatter)")
+          throw UnevenControlFlow(operation.name, error)
         }
         let condition = try goesOn(results)
         return try [condition] + results + updated.map { try scope.state($0) }

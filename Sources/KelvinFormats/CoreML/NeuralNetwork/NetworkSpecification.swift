@@ -92,6 +92,8 @@ struct NetworkLayer: Sendable {
   var condition = ""
   /// Of a layer that no file holds: the number that it gives its output, unless that is there already.
   private(set) var setting: (number: Float, unlessThere: Bool)?
+  /// Whether it is control flow that no graph can hold (`UnevenControlFlow`), or lies around some.
+  private(set) var mustBeWalked = false
   let index: Int
   private static let depthLimit = 16
 
@@ -111,6 +113,15 @@ struct NetworkLayer: Sendable {
     (self.inputs, self.outputs, self.number) = (inputs, outputs, number)
     parameters = layer.parameters
     index = layer.index
+  }
+
+  /// The layer with control flow walked, itself and in its networks, that has such a name.
+  func walking(_ names: Set<String>) -> NetworkLayer {
+    guard !networks.isEmpty else { return self }
+    var layer = self
+    layer.networks = networks.map { $0.map { $0.walking(names) } }
+    layer.mustBeWalked = names.walks(name) || layer.networks.joined().contains(where: \.mustBeWalked)
+    return layer
   }
 
   /// - Parameter depth: how many networks are around the layer's own.

@@ -140,6 +140,7 @@ struct StageReader {
 
   /// The function around the stages, with the features of the outermost model's description.
   mutating func function(_ description: CoreMLFunctionDescription) throws(FormatError) -> Function {
+    let reader = self
     var inputs = try features(description.inputs)
     let outputs = try features(description.outputs)
     guard !outputs.isEmpty else { throw FormatError(.malformed, file: file, "its description has no outputs") }
@@ -150,7 +151,22 @@ struct StageReader {
       if let value = suppression?.standardValue(of: inputs[index].name) { inputs[index].defaultValue = value }
     }
     let parts = StageParts(stages, inputs, outputs, predictedFeature: description.predictedFeature, file: file).parts
-    return try Function(inputs: inputs, outputs: outputs, parts: parts).checked(file: file)
+    var function = try Function(inputs: inputs, outputs: outputs, parts: parts).checked(file: file)
+    function.walking = { names in
+      var walking = reader
+      walking.walk(names)
+      return try walking.function(description)
+    }
+    return function
+  }
+
+  /// Has networks walk control flow, wherever that can be.
+  private mutating func walk(_ names: Set<String>) {
+    for index in stages.indices {
+      guard var network = stages[index].graph as? NetworkStage else { continue }
+      network.layers = network.layers.map { $0.walking(names) }
+      stages[index] = .graph(network)
+    }
   }
 
   /// Whether only networks that give every array five axes read a feature.

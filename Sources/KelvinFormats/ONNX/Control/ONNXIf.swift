@@ -22,7 +22,8 @@ extension ONNXControl {
       }
     }
     return try operation.emitter.branch(
-      try operation.input(0), then: side("then_branch"), otherwise: side("else_branch"), file: source.file
+      try operation.input(0), then: side("then_branch"), otherwise: side("else_branch"), file: source.file,
+      flow: operation.node.flowName
     ).map { .tensor($0) }
   }
 }

@@ -40,12 +40,7 @@ extension ONNXControl {
         var results = try source.outputs(of: body, operation, scope)
         next = try emitter.number(results[0]).map { $0 != 0 }
         results[0] = try emitter.flag(results[0], step: "goes_on")
-        for (result, type) in zip(results.dropFirst(), types) where emitter.type(result) != type {
-          throw operation.unsupported(
-            "it carries \(type) and its body gives \(emitter.type(result)): sizes that change from trip to trip are not "
-              + "supported; carry a tensor of the largest size and write into it (ScatterND), or let the rows be "
-              + "scan outputs")
-        }
+        try operation.checkCarried(types, Array(results.dropFirst()))
         rows = results.dropFirst(1 + carriedCount).map { emitter.type($0) }
         return start != nil && next != nil ? Array(results.dropFirst()) : results
       }
@@ -88,20 +83,35 @@ extension ONNXOperation {
   /// Room for the rows of as many trips as the limit allows.
   private func accumulated(_ rows: [TensorType], limit: ValueID?) throws -> [TensorType] {
     guard let limit, let trips = try emitter.number(limit) else {
-      throw unsupported(
-        "its scan outputs have a row for each trip, and it has no limit that is known when it begins",
-        remedy: "give it a number of trips, or accumulate into a carried tensor")
+      throw uneven(
+        unsupported(
+          "its scan outputs have a row for each trip, and it has no limit that is known when it begins",
+          remedy: "give it a number of trips, or accumulate into a carried tensor"))
     }
     let count = Int(saturating: max(trips, 0))
     let types = rows.map { TensorType($0.scalar, Shape([count] + $0.shape.dimensions)) }
     let isSmall = types.allSatisfy { $0.shape.isAddressable && $0.byteCount <= Self.accumulatedByteLimit }
     guard isSmall else {
-      throw unsupported(
-        "its scan outputs would take the room of \(count) trips, \(types[0])",
-        remedy: "give it the number of trips that it makes at most")
+      throw uneven(
+        unsupported(
+          "its scan outputs would take the room of \(count) trips, \(types[0])",
+          remedy: "give it the number of trips that it makes at most"))
     }
     return types
   }
+
+  /// - Throws: `UnevenControlFlow` where a trip leaves other types than it was given.
+  func checkCarried(_ given: [TensorType], _ left: [ValueID]) throws {
+    for (type, left) in zip(given, left) where emitter.type(left) != type {
+      throw uneven(
+        unsupported(
+          "it carries \(type) and its body gives \(emitter.type(left)): sizes that change from trip to trip are not "
+            + "supported here; carry a tensor of the largest size and write into it (ScatterND), or let the rows be "
+            + "scan outputs"))
+    }
+  }
+
+  private func uneven(_ error: any Error) -> UnevenControlFlow { UnevenControlFlow(node.flowName, error) }
 
   private static let accumulatedByteLimit = 1 << 31
 }

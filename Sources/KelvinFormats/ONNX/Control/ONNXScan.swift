@@ -87,6 +87,7 @@ private struct ScanWriter {
           try scope.define(info.name, slice, by: "body")
         }
         let results = try source.outputs(of: form.body, operation, scope)
+        try operation.checkCarried(types, results)
         rows = results.dropFirst(states.count).map { emitter.type($0) }
         return results
       }

@@ -103,7 +103,8 @@ extension NetworkWriter {
         }
       }
     }
-    let results = try emitter.branch(condition, then: side(first), otherwise: side(second), file: file)
+    let results = try emitter.branch(
+      condition, then: side(first), otherwise: side(second), file: file, flow: layer.name)
     begin(layer)
     for (name, id) in zip(names, results) { scope.redefine(name, Blob(id, emitter.shape(id))) }
     guard mayLeave, let hasLeft = results.last else { return .onwards }

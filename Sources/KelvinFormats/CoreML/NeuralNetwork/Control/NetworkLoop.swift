@@ -47,10 +47,11 @@ extension NetworkWriter {
         let goesOn = try goesOn(layer, broken, readLater: behindTest)
         let results = try carried.map { try settled($0) }
         for (name, (result, type)) in zip(carried, zip(results, types)) where emitter.type(result) != type {
-          throw FormatError(
+          let error = FormatError(
             .unsupported, file: file, place: "loop '\(layer.name)'",
             "it carries '\(name)' as \(type) and its body gives \(emitter.type(result)): sizes that change are not "
-              + "supported", remedy: "give the tensor the size from the start that it has at the end")
+              + "supported here", remedy: "give the tensor the size from the start that it has at the end")
+          throw UnevenControlFlow(layer.name, error)
         }
         let last = try made.map { try madeInside($0) }
         madeTypes = last.map { emitter.type($0) }

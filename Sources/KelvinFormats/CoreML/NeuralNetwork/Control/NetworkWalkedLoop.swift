@@ -16,6 +16,7 @@ struct NetworkWalkedLoop {
   /// The slots with how many trips there are at most and whether there is a first one, which `start` leaves, and with
   /// whether there is another, which `body` does; nil where nothing says.
   let (limit, condition, goesOn): (String?, String?, String?)
+  private let mustBeWalked: Bool
 
   /// Nil of other layers, and where a trip may be left in too many ways. A tensor that only the body computes, and that is
   /// read behind the loop, is one 0 where no trip computed it.
@@ -60,7 +61,7 @@ struct NetworkWalkedLoop {
     carried = zip(names, given).map { name, given in
       Carried(name: name, start: start.leave(.tensor(name)), given: given, left: inside.leave(.tensor(name)))
     }
-    name = layer.name
+    (name, mustBeWalked) = (layer.name, layer.mustBeWalked)
     (self.start, self.body) = (start, inside)
   }
 
@@ -84,7 +85,7 @@ struct NetworkWalkedLoop {
     StagedLoop(
       body: StagedBlock(operations: body.operations, outputs: body.left), given: [],
       carried: carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) }, goesOn: goesOn,
-      grows: carried.contains { body.joins($0.given, into: $0.left) })
+      grows: mustBeWalked || carried.contains { body.joins($0.given, into: $0.left) })
   }
 }
 #endif
