@@ -69,7 +69,7 @@ extension ONNXOperation {
     guard limit != nil || condition != nil else {
       throw emitter.invalid("has neither a limit nor a condition and would never end")
     }
-    let accumulated = rows.isEmpty ? [] : try accumulated(rows, limit: limit)
+    let accumulated = rows.isEmpty ? [] : try accumulated(rows, limit: limit, mayEndEarly: condition != nil)
     let op = Loop(carriedCount: first.count, accumulated: accumulated, isConditional: condition != nil)
     let forever = limit ?? emitter.constant(integers: [-1], .int64, shape: [])
     let results = try emitter.addControl(
@@ -81,7 +81,9 @@ extension ONNXOperation {
   }
 
   /// Room for the rows of as many trips as the limit allows.
-  private func accumulated(_ rows: [TensorType], limit: ValueID?) throws -> [TensorType] {
+  ///
+  /// - Throws: `UnevenControlFlow` where walking the loop may need less of it.
+  private func accumulated(_ rows: [TensorType], limit: ValueID?, mayEndEarly: Bool) throws -> [TensorType] {
     guard let limit, let trips = try emitter.number(limit) else {
       throw uneven(
         unsupported(
@@ -92,10 +94,10 @@ extension ONNXOperation {
     let types = rows.map { TensorType($0.scalar, Shape([count] + $0.shape.dimensions)) }
     let isSmall = types.allSatisfy { $0.shape.isAddressable && $0.byteCount <= Self.accumulatedByteLimit }
     guard isSmall else {
-      throw uneven(
-        unsupported(
-          "its scan outputs would take the room of \(count) trips, \(types[0])",
-          remedy: "give it the number of trips that it makes at most"))
+      let error = unsupported(
+        "its scan outputs would take the room of \(count) trips, \(types[0])",
+        remedy: "give it the number of trips that it makes at most")
+      throw mayEndEarly ? uneven(error) : error
     }
     return types
   }
