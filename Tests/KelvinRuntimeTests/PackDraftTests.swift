@@ -84,16 +84,17 @@ import Testing
 
   @Test func nobodyFindsItBeforeItIsSaved() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let counter = Counter()
-    var first: CachedWeights? = weights(counter.calls())
-    try CacheFixture.pack(#require(first), "a", 1)
-    first?.didPackAll()
+    let first = weights()
+    try CacheFixture.pack(first, "a", 1)
+    first.didPackAll()
     #expect(try CacheFixture.pack(weights(), "a", 9)[0] == 9)
-    first?.save()
+    first.save()
     try expectFound(["a": 1])
-    try CacheFixture.pack(#require(first), "b", 2)
-    first?.didPackAll()
-    first = nil
+    let counter = Counter()
+    var second: CachedWeights? = weights(counter.calls())
+    try CacheFixture.pack(#require(second), "b", 2)
+    second?.didPackAll()
+    second = nil
     counter.removed.wait()
     let other = weights()
     #expect(try CacheFixture.pack(other, "b", 3)[0] == 3)
