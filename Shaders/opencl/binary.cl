@@ -1,14 +1,5 @@
 // z = x op y with broadcasting. The innermost axis is a row; a work item handles `rows` of them, or part of one.
-// Strides are in elements, 0 along broadcast axes; those of the rows are 0 or 1. With FUNCTION the kernel is of that function
-// alone.
-
-#ifdef FUNCTION
-#define NAMED(x) JOIN(JOIN(x, _), FUNCTION)
-#define CODE FUNCTION
-#else
-#define NAMED(x) x
-#define CODE s.code
-#endif
+// Strides are in elements, 0 along broadcast axes; those of the rows are 0 or 1.
 
 typedef struct {
   int rowCount, length, rows, run, code, xStep, yStep;
@@ -61,6 +52,3 @@ KERNEL void NAMED(binary)(BUFFER(x), BUFFER(y), BUFFER(z), NAMED(binary_shape) s
     }
   }
 }
-
-#undef NAMED
-#undef CODE

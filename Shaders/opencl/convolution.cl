@@ -11,8 +11,7 @@
 // A transposed convolution is an ordinary one for each phase of its stride, which stand in the place of groups and read
 // the same channels: pixel q of phase r is output q * phases + r - crop, and takes every so manyth tap from r on.
 //
-// VARIANT, PIXELS, BLOCKS and PLANAR come from the host; variants may be one program.
-#define NAMED(x) JOIN(x##_, VARIANT)
+// VARIANT, PIXELS, BLOCKS and PLANAR come from the host.
 
 typedef struct {
   int pixels, width, inputHeight, inputWidth;
@@ -162,4 +161,3 @@ KERNEL void NAMED(convolution)(
     }
   }
 }
-#undef NAMED

@@ -1,13 +1,5 @@
-// y = f(x), element by element. A work item handles `run` vectors. With FUNCTION the kernel is of that function alone: all of
-// them took PoCL five times as long to compile.
-
-#ifdef FUNCTION
-#define NAMED(x) JOIN(JOIN(x, _), FUNCTION)
-#define CODE FUNCTION
-#else
-#define NAMED(x) x
-#define CODE s.code
-#endif
+// y = f(x), element by element. A work item handles `run` vectors. A kernel of all functions took PoCL five times as long to
+// compile as one of a single one.
 
 typedef struct {
   int count, run, code;
@@ -25,6 +17,3 @@ KERNEL void NAMED(unary)(BUFFER(x), BUFFER(y), NAMED(unary_shape) s) {
   for (int i = start; i < end; i += LANES)
     store_part(NAMED(apply)(CODE, s.a, s.b, load_part(x + i, end - i, 1.0f)), y + i, end - i);
 }
-
-#undef NAMED
-#undef CODE

@@ -13,7 +13,7 @@ struct KernelName: Hashable, Sendable {
   /// The kernel of a function of elements: of that alone where all of them are long to compile.
   static func elementwise(_ program: String, _ code: UInt32, _ tuning: Tuning) -> KernelName {
     guard tuning.compilesFunctionsAlone else { return KernelName(program: program, function: program) }
-    return KernelName(program: program, defines: ["FUNCTION=\(code)"], function: "\(program)_\(code)")
+    return KernelName(program: program, defines: ["VARIANT=\(code)"], function: "\(program)_\(code)")
   }
 
   /// The macro by which a kernel's result is float32 whatever lies as float16.
@@ -47,11 +47,13 @@ struct ConvolutionVariant: Hashable, Sendable {
 
 /// What programs have in common beyond the prelude, by program.
 private let commonFiles = [
+  "binary": ["variant"], "convolution": ["variant", "meanings", "codes"], "unary": ["variant"],
   "binary_integer": ["walk"], "compare": ["walk"], "gather_elements": ["walk"], "integer": ["walk"],
   "scatter": ["walk"], "select": ["walk"], "dequantize": ["scaling"], "quantize": ["scaling"],
-  "convolution": ["meanings", "codes"], "gather_codes": ["dialect", "meanings"], "linear": ["dialect", "meanings"],
+  "gather_codes": ["dialect", "meanings"], "linear": ["dialect", "meanings"],
   "arg_reduce_lines": ["dialect", "lines"], "normalize_lines": ["dialect", "lines"],
-  "reduce_lines": ["dialect", "lines"], "running_sum_lines": ["dialect", "lines"], "softmax_lines": ["dialect", "lines"],
+  "reduce_lines": ["dialect", "lines"], "running_sum_lines": ["dialect", "lines"],
+  "softmax_lines": ["dialect", "lines"],
 ]
 
 extension HalfForm {
@@ -114,7 +116,7 @@ func joinedSource(_ keys: [KernelName]) -> String? {
 
 extension KernelName {
   /// Files that declare nothing but macros, where no weights are codes.
-  private static let repeatable: Set = ["meanings", "codes"]
+  private static let repeatable: Set = ["variant", "meanings", "codes"]
 
   /// Whether the program can be one with others: it declares nothing that they declare and takes the prelude as it is.
   var canBeJoined: Bool {
@@ -123,7 +125,7 @@ extension KernelName {
   }
 
   /// Whether all that the program declares is named after what it is a variant of.
-  private var isNamed: Bool { defines.contains { $0.hasPrefix("FUNCTION=") || $0.hasPrefix("VARIANT=") } }
+  private var isNamed: Bool { defines.contains { $0.hasPrefix("VARIANT=") } }
 
   /// Those of the programs that can be joined, in groups within which no name is declared twice; the same for any order.
   static func joined(_ keys: [KernelName]) -> [[KernelName]] {

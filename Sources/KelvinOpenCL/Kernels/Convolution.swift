@@ -22,11 +22,14 @@ extension OpenCLTarget {
         return [context.blocked(vector, "vector")]
       }
     }
-    func offer(_ key: String, from: ValueLayout, to: ValueLayout, handicap: Double) -> GPUOffer<Self> {
+    func offer(
+      _ key: String, from: ValueLayout, to: ValueLayout, handicap: Double, windows: StridedCopy? = nil
+    ) -> GPUOffer<Self> {
       let residual = context.inputs.indices.map { $0 > 1 ? to : from }
       return KernelOffer(
-        NodeLowering<Self> { lowering throws(DeviceError) in try lowering.convolution(op, window, from: from, to: to) },
-        key, KernelLayouts(reads: residual, writes: [to]), handicap: handicap)
+        NodeLowering<Self> { lowering throws(DeviceError) in
+          try lowering.convolution(op, window, windows, from: from, to: to)
+        }, key, KernelLayouts(reads: residual, writes: [to]), handicap: handicap)
     }
     let (channels, outputs) = (x[1] / op.groups, y[1] / op.groups)
     guard op.groups == 1 || (channels % lanes == 0 && outputs % lanes == 0) else {
@@ -52,22 +55,11 @@ extension OpenCLTarget {
         offer("blocks to dense", from: blocks, to: .dense, handicap: inputFillers + scattering + saving),
       ]
     guard op.groups == 1, channels <= lanes / 2 else { return offers }
-    if let windows = StridedCopy(windowsOf: window, images: x[0], channels: x[1]), !context.keepsCodes,
-      windows.axes.count <= copyRank
-    {
-      func unfolded(_ key: String, to: ValueLayout, handicap: Double) -> GPUOffer<Self> {
-        KernelOffer(
-          NodeLowering<Self> { lowering throws(DeviceError) in try lowering.unfolded(op, window, windows, to: to) }, key,
-          KernelLayouts(reads: context.inputs.indices.map { $0 > 1 ? to : .dense }, writes: [to]), handicap: handicap)
-      }
-      return offers + [
-        unfolded("windows to blocks", to: blocks, handicap: outputFillers),
-        unfolded("windows", to: .dense, handicap: scattering),
-      ]
-    }
+    let windows = context.keepsCodes ? nil : StridedCopy(windowsOf: window, images: x[0], channels: x[1])
+    let way = windows == nil ? "planes" : "windows"
     return offers + [
-      offer("planes to blocks", from: .dense, to: blocks, handicap: outputFillers),
-      offer("planes", from: .dense, to: .dense, handicap: scattering),
+      offer("\(way) to blocks", from: .dense, to: blocks, handicap: outputFillers, windows: windows),
+      offer(way, from: .dense, to: .dense, handicap: scattering, windows: windows),
     ]
   }
 }
@@ -88,28 +80,22 @@ extension StridedCopy {
 }
 
 extension OpenCLLowering {
-  fileprivate func unfolded(
-    _ op: Convolution, _ window: SpatialWindow, _ windows: StridedCopy, to: ValueLayout
+  /// - Parameter windows: brings the windows of the input, dense, to rows where the product is of these.
+  fileprivate func convolution(
+    _ op: Convolution, _ window: SpatialWindow, _ windows: StridedCopy?, from: ValueLayout, to: ValueLayout
   ) throws(DeviceError) {
     let (x, y) = (node.inputs[0], node.outputs[0])
-    let rows = temporary(windows.count, of: type(x).scalar)
-    copy(windows, of: type(x).scalar, from: try read(x, .dense), to: rows)
+    let (images, channels, outputs) = (type(x).shape[0], type(x).shape[1] / op.groups, type(y).shape[1] / op.groups)
+    var source = try read(x, from)
+    var plan = ConvolutionPlan(
+      window, images: images, groups: op.groups, channels: channels, outputs: outputs, from: from, to: to)
+    if let windows {
+      let rows = temporary(windows.count, of: type(x).scalar)
+      copy(windows, of: type(x).scalar, from: source, to: rows)
+      source = rows
+      plan = ConvolutionPlan(windowsOf: window, images: images, channels: channels, outputs: outputs, to: to)
+    }
     let residual = try residual(op.epilogue, to)
-    let plan = ConvolutionPlan(
-      windowsOf: window, images: type(x).shape[0], channels: type(x).shape[1], outputs: type(y).shape[1], to: to)
-    let count = to == .dense ? type(y).count : blocked(y).count
-    try convolve(plan, op.epilogue, rows, residual: residual, write(y, to), count: count)
-  }
-
-  fileprivate func convolution(_ op: Convolution, _ window: SpatialWindow, from: ValueLayout, to: ValueLayout)
-    throws(DeviceError)
-  {
-    let (x, y) = (node.inputs[0], node.outputs[0])
-    let (channels, outputs) = (type(x).shape[1] / op.groups, type(y).shape[1] / op.groups)
-    let source = try read(x, from)
-    let residual = try residual(op.epilogue, to)
-    let plan = ConvolutionPlan(
-      window, images: type(x).shape[0], groups: op.groups, channels: channels, outputs: outputs, from: from, to: to)
     let count = to == .dense ? type(y).count : blocked(y).count
     try convolve(plan, op.epilogue, source, residual: residual, write(y, to), count: count)
   }
