@@ -158,6 +158,9 @@ void main() {
     }
   }
 
+#ifdef LOOPED
+  PENDING(PIXELS * BLOCKS)
+#endif
   [[unroll]] for (int b = 0; b < BLOCKS; b++) {
     int block = firstOutput + b;
     if (block < outputBlocks) {
@@ -174,9 +177,21 @@ void main() {
         }
         vec4 result = sum[i * BLOCKS + b];
         if (RESIDUAL) result += residual(target);
+#ifdef LOOPED
+        pending[i * BLOCKS + b] = result;
+        if (exists) pendingAt[i * BLOCKS + b] = target;
+#else
         result = ACTIVATED(result);
         if (exists) STORE_RESULT(y, target, mix(vec4(0), result, lessThan(channel, ivec4(channels))));
+#endif
       }
     }
   }
+#ifdef LOOPED
+  [[dont_unroll]] for (int k = 0; k < PIXELS * BLOCKS; k++) {
+    ivec4 channel = (firstOutput + k % BLOCKS) * 4 + ivec4(0, 1, 2, 3);
+    vec4 result = ACTIVATED(pending[k]);
+    if (pendingAt[k] >= 0) STORE_RESULT(y, pendingAt[k], mix(vec4(0), result, lessThan(channel, ivec4(channels))));
+  }
+#endif
 }

@@ -74,6 +74,9 @@ void main() {
     }
   }
 
+#ifdef LOOPED
+  PENDING(ROWS * COLUMNS)
+#endif
   bvec4 exists = lessThan(block * 4 + ivec4(0, 1, 2, 3), ivec4(channels));
   [[unroll]] for (int r = 0; r < ROWS; r++) {
     [[unroll]] for (int c = 0; c < COLUMNS; c++) {
@@ -81,8 +84,19 @@ void main() {
         int target = (plane * outputHeight + oy + r) * outputWidth + ox + c;
         vec4 result = sum[r * COLUMNS + c];
         if (RESIDUAL) result += residual(target);
+#ifdef LOOPED
+        pending[r * COLUMNS + c] = result;
+        pendingAt[r * COLUMNS + c] = target;
+#else
         STORE_RESULT(y, target, mix(vec4(0), ACTIVATED(result), exists));
+#endif
       }
     }
   }
+#ifdef LOOPED
+  [[dont_unroll]] for (int k = 0; k < ROWS * COLUMNS; k++) {
+    vec4 result = ACTIVATED(pending[k]);
+    if (pendingAt[k] >= 0) STORE_RESULT(y, pendingAt[k], mix(vec4(0), result, exists));
+  }
+#endif
 }

@@ -21,6 +21,16 @@ vec4 bounded(vec4 x, float low, float high) {
 #define ACTIVATED(x) apply(ACTIVATION, x, first, second)
 #endif
 
+// Those others are long, too. Unrolled for each result they are most of what a driver compiles, so where LOOPED results are
+// kept, PENDING(count), with the places they go to, and one loop finishes them. Hardware cannot index its registers.
+#if defined(SHUFFLE) && !defined(BOUNDED)
+#define LOOPED
+#define PENDING(count) \
+  vec4 pending[count]; \
+  int pendingAt[count]; \
+  [[unroll]] for (int k = 0; k < count; k++) pendingAt[k] = -1;
+#endif
+
 #ifdef SHUFFLE
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require

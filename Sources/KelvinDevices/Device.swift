@@ -119,10 +119,15 @@ extension Segment {
   }
 }
 
+/// Bytes behind a packed weight that may be read, where it was packed in this process or by it: room for what devices
+/// round sizes up to.
+package let packedRoom = 3 * bufferAlignment
+
 /// Where packed weights are kept: shared by all shapes and sessions of a model, and by later processes through the
 /// compiled cache.
 package protocol PackedWeights: AnyObject, Sendable {
-  /// The packed form stored under `key`, aligned to a page, made by `fill` if this is its first use.
+  /// The packed form stored under `key`, aligned to a page, made by `fill` if this is its first use. `Bytes.widened` has what
+  /// may be read behind it.
   ///
   /// - Parameters:
   ///   - key: names the weight and the layout, its element type included; the same on every run:

@@ -13,14 +13,16 @@ package enum FreshMemory {
     try buffer.fill(with: filler)
   }
 
-  /// Memory of `count` bytes that `fill` is to write in full.
+  /// Memory of `count` bytes that `fill` is to write in full, and `packedRoom` behind it.
   package static func bytes(
     count: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes {
-    try Bytes(count: count) { (raw) throws(DeviceError) in
+    let whole = try Bytes(count: count + packedRoom) { (raw) throws(DeviceError) in
       if let filler { raw.initializeMemory(as: UInt8.self, repeating: filler) }
-      try fill(raw)
+      try fill(UnsafeMutableRawBufferPointer(rebasing: raw[..<count]))
     }
+    guard let bytes = whole.slice(offset: 0, count: count) else { preconditionFailure("a part of it") }
+    return bytes
   }
 }
 

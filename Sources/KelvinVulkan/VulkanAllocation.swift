@@ -13,50 +13,61 @@ struct VulkanAllocation: @unchecked Sendable {
 
   /// - Parameter isStaging: whether the memory only carries copies between host and device.
   init(_ context: VulkanContext, byteCount: Int, isStaging: Bool) throws(DeviceError) {
-    let vk = context.vk
-    let device = context.device
-    var information = VkBufferCreateInfo()
-    information.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO
-    information.size = VkDeviceSize(byteCount)
-    information.usage = [
-      VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-    ].reduce(context.operands.usage) { $0 | $1.rawValue }
-    var buffer: VkBuffer?
-    try context.check(
-      vk.vkCreateBuffer!(device, &information, nil, &buffer), "a buffer of \(byteCount) bytes", byteCount: byteCount)
-    guard let buffer else { throw context.error(.execution, "vkCreateBuffer", "it gave no buffer") }
-    var memory: VkDeviceMemory?
+    let imitated = isStaging ? nil : context.properties.imitatedMemory
+    let place = "memory of \(byteCount) bytes"
+    let buffer = try UnboundBuffer(context, byteCount: byteCount)
+    let memory: VkDeviceMemory
+    var pointer: UnsafeMutableRawPointer?
+    let type: MemoryType
     do throws(DeviceError) {
-      var requirements = VkMemoryRequirements()
-      vk.vkGetBufferMemoryRequirements!(device, buffer, &requirements)
-      guard let type = Self.memoryType(context.properties, requirements.memoryTypeBits, isStaging: isStaging) else {
+      let needs = buffer.requirements
+      guard let found = Self.memoryType(context.properties, needs.memoryTypeBits, isStaging: isStaging) else {
         throw context.error(
           .outOfMemory, "a buffer of \(byteCount) bytes", "no memory type fits it", byteCount: byteCount)
       }
-      var allocation = VkMemoryAllocateInfo()
-      allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO
-      allocation.allocationSize = requirements.size
-      allocation.memoryTypeIndex = type.index
-      let place = "memory of \(byteCount) bytes"
-      try context.check(vk.vkAllocateMemory!(device, &allocation, nil, &memory), place, byteCount: byteCount)
-      guard let memory else { throw context.error(.outOfMemory, place, "the driver gave none", byteCount: byteCount) }
-      try context.check(vk.vkBindBufferMemory!(device, buffer, memory, 0), place, byteCount: byteCount)
-      var pointer: UnsafeMutableRawPointer?
-      let imitated = isStaging ? nil : context.properties.imitatedMemory
-      if type.isHostVisible, imitated != .unmappable {
-        try context.check(
-          vk.vkMapMemory!(device, memory, 0, VkDeviceSize(VK_WHOLE_SIZE), 0, &pointer), place, byteCount: byteCount)
-      }
-      self.pointer = pointer
-      isReadable = pointer != nil && (isStaging || (type.isCached && imitated != .uncached))
-      self.memory = memory
+      type = found
+      memory = try buffer.bound(to: Int(needs.size), ofType: type.index, place)
     } catch {
-      vk.vkDestroyBuffer!(device, buffer, nil)
-      if let memory { vk.vkFreeMemory!(device, memory, nil) }
+      buffer.destroy()
       throw error
     }
-    self.buffer = buffer
+    if type.isHostVisible, imitated != .unmappable {
+      let mapped = context.vk.vkMapMemory!(context.device, memory, 0, VkDeviceSize(VK_WHOLE_SIZE), 0, &pointer)
+      do throws(DeviceError) { try context.check(mapped, place, byteCount: byteCount) } catch {
+        buffer.destroy()
+        context.vk.vkFreeMemory!(context.device, memory, nil)
+        throw error
+      }
+    }
+    self.buffer = buffer.handle
+    self.memory = memory
     self.byteCount = byteCount
+    self.pointer = pointer
+    isReadable = pointer != nil && (isStaging || (type.isCached && imitated != .uncached))
+  }
+
+  /// A buffer over memory of the host, which nobody writes and whose owner outlives it.
+  ///
+  /// - Throws: what the driver answers; it need not take every page.
+  init(_ context: VulkanContext, of part: HostMemory.Part) throws(DeviceError) {
+    let place = "\(part.byteCount) bytes of the host"
+    let buffer = try UnboundBuffer(context, byteCount: part.byteCount, isOfHost: true)
+    do throws(DeviceError) {
+      let types = try part.memoryTypes(context, place) & buffer.requirements.memoryTypeBits
+      guard types != 0, buffer.requirements.size <= part.allocated else {
+        throw context.error(.outOfMemory, place, "no memory type fits them", byteCount: part.byteCount)
+      }
+      memory = try part.withImport { chain throws(DeviceError) in
+        try buffer.bound(to: part.allocated, ofType: UInt32(types.trailingZeroBitCount), place, chain)
+      }
+    } catch {
+      buffer.destroy()
+      throw error
+    }
+    self.buffer = buffer.handle
+    byteCount = part.byteCount
+    pointer = nil
+    isReadable = false
   }
 
   func destroy(_ vk: KelvinVulkan, _ device: VkDevice) {
@@ -68,7 +79,7 @@ struct VulkanAllocation: @unchecked Sendable {
   /// the host reaches all of it (resizable BAR).
   private static func memoryType(
     _ properties: VulkanProperties, _ allowed: UInt32, isStaging: Bool
-  ) -> (index: UInt32, isHostVisible: Bool, isCached: Bool)? {
+  ) -> MemoryType? {
     let local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT.rawValue
     let shared = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT.rawValue | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT.rawValue
     let cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT.rawValue
@@ -88,8 +99,74 @@ struct VulkanAllocation: @unchecked Sendable {
     for flags in wanted {
       guard let index = properties.memoryType(allowed: allowed, flags: flags) else { continue }
       // Memory wanted for being local only stays unmapped, so that a card's small window is left to others.
-      return (index, flags & shared == shared, properties.memoryFlags(ofType: index) & cached != 0)
+      return MemoryType(
+        index: index, isHostVisible: flags & shared == shared,
+        isCached: properties.memoryFlags(ofType: index) & cached != 0)
     }
     return nil
   }
+}
+
+/// What is chosen for a buffer's memory.
+private struct MemoryType {
+  let index: UInt32
+  let isHostVisible: Bool
+  let isCached: Bool
+}
+
+/// A buffer that has no memory yet.
+private struct UnboundBuffer {
+  let handle: VkBuffer
+  let requirements: VkMemoryRequirements
+  private let context: VulkanContext
+
+  /// - Parameter isOfHost: whether its memory is to be the host's.
+  init(_ context: VulkanContext, byteCount: Int, isOfHost: Bool = false) throws(DeviceError) {
+    var information = VkBufferCreateInfo()
+    information.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO
+    information.size = VkDeviceSize(byteCount)
+    information.usage = [
+      VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    ].reduce(context.operands.usage) { $0 | $1.rawValue }
+    var external = VkExternalMemoryBufferCreateInfo()
+    external.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO
+    external.handleTypes = VkExternalMemoryHandleTypeFlags(HostMemory.handle.rawValue)
+    var buffer: VkBuffer?
+    let result = withUnsafePointer(to: external) { external in
+      information.pNext = isOfHost ? UnsafeRawPointer(external) : nil
+      return context.vk.vkCreateBuffer!(context.device, &information, nil, &buffer)
+    }
+    try context.check(result, "a buffer of \(byteCount) bytes", byteCount: byteCount)
+    guard let buffer else { throw context.error(.execution, "vkCreateBuffer", "it gave no buffer") }
+    var requirements = VkMemoryRequirements()
+    context.vk.vkGetBufferMemoryRequirements!(context.device, buffer, &requirements)
+    (handle, self.requirements, self.context) = (buffer, requirements, context)
+  }
+
+  /// Gives it memory of its own, which is freed again where that fails.
+  ///
+  /// - Parameter chain: what else the driver is told of the memory.
+  func bound(
+    to byteCount: Int, ofType type: UInt32, _ place: String, _ chain: UnsafeRawPointer? = nil
+  ) throws(DeviceError) -> VkDeviceMemory {
+    var allocation = VkMemoryAllocateInfo()
+    allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO
+    allocation.pNext = chain
+    allocation.allocationSize = VkDeviceSize(byteCount)
+    allocation.memoryTypeIndex = type
+    var memory: VkDeviceMemory?
+    let result = context.vk.vkAllocateMemory!(context.device, &allocation, nil, &memory)
+    try context.check(result, place, byteCount: byteCount)
+    guard let memory else { throw context.error(.outOfMemory, place, "the driver gave none", byteCount: byteCount) }
+    do throws(DeviceError) {
+      try context.check(
+        context.vk.vkBindBufferMemory!(context.device, handle, memory, 0), place, byteCount: byteCount)
+    } catch {
+      context.vk.vkFreeMemory!(context.device, memory, nil)
+      throw error
+    }
+    return memory
+  }
+
+  func destroy() { context.vk.vkDestroyBuffer!(context.device, handle, nil) }
 }

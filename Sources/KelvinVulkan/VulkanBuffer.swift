@@ -1,5 +1,6 @@
 import CKelvinDrivers
 package import KelvinDevices
+import KelvinGraph
 
 /// Memory of a Vulkan device, mapped for the host where the two share it. Its size is rounded up, so that kernels may
 /// read and write whole groups of four elements at the end of any slice.
@@ -7,6 +8,8 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   package let byteCount: Int
   let context: VulkanContext
   let allocation: VulkanAllocation
+  /// What of the host it is made of, where it is.
+  private let host: Bytes?
 
   /// - Parameter isZeroed: whether memory that the host can address starts as zeros.
   /// - Throws: `.outOfMemory`; what took the device out.
@@ -29,6 +32,7 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
     self.context = context
     let rounded = (max(byteCount, 1) + bufferAlignment - 1) / bufferAlignment * bufferAlignment
     allocation = try VulkanAllocation(context, byteCount: TexelSize.buffer(rounded), isStaging: false)
+    host = nil
     context.health.took(byteCount: allocation.byteCount)
     if isZeroed, let pointer = allocation.pointer {
       try DriverThread.pausing { () throws(DeviceError) in
@@ -37,9 +41,34 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
     }
   }
 
+  /// A packed weight where it is, which the device only reads; nil where it has to be copied.
+  ///
+  /// - Throws: what took the device out.
+  static func reading(_ weight: Bytes, _ context: VulkanContext) throws(DeviceError) -> VulkanBuffer? {
+    guard let part = context.properties.hostMemory?.part(weight) else { return nil }
+    do throws(DeviceError) {
+      let allocation = try context.guarded("\(weight.count) bytes of the host") { () throws(DeviceError) in
+        try VulkanAllocation(context, of: part)
+      }
+      return VulkanBuffer(context, byteCount: weight.count, allocation, host: part.bytes)
+    } catch {
+      if error.takesDeviceOut { throw error }
+      return nil
+    }
+  }
+
+  private init(_ context: VulkanContext, byteCount: Int, _ allocation: VulkanAllocation, host: Bytes) {
+    self.byteCount = byteCount
+    self.context = context
+    self.allocation = allocation
+    self.host = host
+    context.health.took(byteCount: allocation.byteCount)
+  }
+
   deinit {
     context.health.freed(byteCount: allocation.byteCount)
     context.free { [context, allocation] in allocation.destroy(context.vk, context.device) }
+    if !context.health.mayFree, let host { Graveyard.keep(host) }
   }
 
   package var hostPointer: UnsafeMutableRawPointer? { allocation.isReadable ? allocation.pointer : nil }

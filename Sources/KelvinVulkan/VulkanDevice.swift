@@ -17,6 +17,8 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   private let kernels: GPUKernels<VulkanTarget>
   /// Whether float16 elements lie as such inside a segment.
   package let storesHalves: Bool
+  /// Whether large weights are read where they are packed.
+  package var readsHostMemory: Bool { properties.hostMemory != nil }
 
   private init(_ instance: VulkanInstance, _ physical: VkPhysicalDevice, index: Int, options: VulkanOptions)
     throws(DeviceError)

@@ -33,6 +33,8 @@ struct VulkanProperties: Sendable {
   var cooperativeMatrix: CooperativeMatrix?
   /// What it has for products of four bytes by four.
   var dotProduct: DotProduct
+  /// How it reads memory of the host where that is; nil where weights are copied.
+  var hostMemory: HostMemory?
   /// Where its memory is said to be, whatever its types say.
   var imitatedMemory: VulkanImitation.Memory?
 
@@ -107,6 +109,7 @@ struct VulkanProperties: Sendable {
     cooperativeMatrix = stores16Bits ? CooperativeMatrix(of: physical, vk) : nil
     dotProduct = DotProduct(of: physical, vk)
     if let imitation { imitate(imitation) }
+    hostMemory = kind == .software && imitatedMemory == nil ? HostMemory(of: physical, vk) : nil
   }
 
   private static func stores16Bits(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan) -> Bool {
@@ -146,6 +149,7 @@ struct VulkanProperties: Sendable {
     (preservesSpecialValues ? [SpecialValueMode.extensionName] : [])
       + (cooperativeMatrix == nil ? [] : CooperativeMatrix.extensionNames)
       + (dotProduct == .accelerated ? [DotProduct.extensionName] : [])
+      + (hostMemory == nil ? [] : [HostMemory.extensionName])
   }
 
   /// The names of the extensions that a device offers; none where the driver cannot say.

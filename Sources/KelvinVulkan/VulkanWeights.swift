@@ -3,8 +3,8 @@ import KelvinDevices
 import KelvinGraph
 import Synchronization
 
-/// Packed weights in the device's memory: uploaded once for each store of packed weights, freed with the last
-/// executable that uses them.
+/// Packed weights as the device reads them: large ones where they are, if it reads the host's memory (`HostMemory`), others
+/// copied once for each store of packed weights, freed with the last executable that uses them.
 final class VulkanWeights: Sendable {
   private struct Entry {
     weak var packed: (any PackedWeights)?
@@ -74,6 +74,11 @@ final class VulkanWeightStore: Sendable {
         try packed.packed(key, byteCount: byteCount, fill: fill)
       }
       try check(key, byteCount, has: bytes.count)
+      if let buffer = try VulkanBuffer.reading(bytes, context) {
+        let weight = VulkanWeight(buffer: buffer, offset: 0, byteCount: byteCount)
+        state.weights[key] = weight
+        return weight
+      }
       let size = (byteCount + bufferAlignment - 1) / bufferAlignment * bufferAlignment
       var chunk = state.chunk
       if chunk == nil || state.used + size > (chunk?.byteCount ?? 0) {

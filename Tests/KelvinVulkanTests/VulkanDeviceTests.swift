@@ -100,6 +100,25 @@ struct VulkanDeviceTests {
     _ = first
   }
 
+  /// A copy of them would take as much memory again; a device that makes one lets go of them.
+  @Test func aSoftwareDriverReadsLargeWeightsWhereTheyArePacked() throws {
+    let (graph, input, expected) = try chain(channels: 2048)
+    let large = 2048 * 6 * 3 * 3 * 4
+    for device in present + imitated {
+      let weights = MemoryPackedWeights()
+      let executable = try device.compile(segment(graph, weights: weights))
+      #expect(device.readsHostMemory ? weights.footprint.byteCount >= large : weights.footprint.byteCount == 0)
+      let result = try device.run(graph, [input], weights: weights).outputs[0]
+      #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
+      withExtendedLifetime(executable) {}
+    }
+  }
+
+  @Test func llvmpipeReadsTheHostsMemoryUnlessItIsTakenForHardware() {
+    #expect(present.allSatisfy { !$0.info.driver.hasPrefix("llvmpipe") || $0.readsHostMemory })
+    #expect(imitated.allSatisfy { $0.info.kind == .software || !$0.readsHostMemory })
+  }
+
   /// A card's driver that reads and writes 16 bits; software drivers keep float32, which they read faster.
   @Test(.enabled(if: storesHalves, wordsAlone)) func float16WeightsTakeHalfTheMemoryOnACard() throws {
     let card = try #require(imitated.first)
@@ -271,7 +290,7 @@ struct VulkanDeviceTests {
   }
 
   /// Two convolutions and a sum, with the reference's answer.
-  private func chain(of scalar: ScalarType = .float32) throws -> (Graph, Tensor, Tensor) {
+  private func chain(of scalar: ScalarType = .float32, channels: Int = 13) throws -> (Graph, Tensor, Tensor) {
     var random = SeededGenerator(seed: 5)
     var graph = Graph()
     func weight(_ name: String, _ shape: Shape) -> ValueID {
@@ -289,9 +308,10 @@ struct VulkanDeviceTests {
     }
     let window = Window(kernel: [3, 3], before: [1, 1])
     let a = try add(
-      "first", Convolution(window: window, epilogue: .bias), [x, weight("w1", [13, 6, 3, 3]), weight("b1", [13])])
+      "first", Convolution(window: window, epilogue: .bias),
+      [x, weight("w1", [channels, 6, 3, 3]), weight("b1", [channels])])
     let b = try add(
-      "second", Convolution(window: window, groups: 13), [a, weight("w2", [13, 1, 3, 3])])
+      "second", Convolution(window: window, groups: channels), [a, weight("w2", [channels, 1, 3, 3])])
     let c = try add("sum", Binary(.add), [a, b])
     graph.outputs = [try add("flat", Reduce(.mean, axes: [2, 3], keepsDimensions: false), [c])]
     try graph.verify()

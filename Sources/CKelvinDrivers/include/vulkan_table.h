@@ -49,7 +49,7 @@ typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKH
 /// Functions of extensions: NULL where the extension is not enabled.
 #define KELVIN_VULKAN_OPTIONAL_FUNCTIONS(F) \
   F(vkCreateDebugUtilsMessengerEXT) F(vkDestroyDebugUtilsMessengerEXT) \
-  F(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)
+  F(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR) F(vkGetMemoryHostPointerPropertiesEXT)
 
 typedef struct KelvinVulkan {
 #define KELVIN_FIELD(name) PFN_##name _Nullable name;

@@ -104,6 +104,12 @@ package struct Bytes: Sendable {
     return Bytes(owner: owner, offset: self.offset + offset, count: count)
   }
 
+  /// This region and what lies behind it up to `count` bytes, whatever that is; nil where its file or memory ends before.
+  package func widened(to count: Int) -> Bytes? {
+    guard count >= self.count, count <= owner.byteCount - offset else { return nil }
+    return Bytes(owner: owner, offset: offset, count: count)
+  }
+
   package func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -151,6 +157,13 @@ package struct Bytes: Sendable {
       switch origin {
       case .mapping(let file): file.base
       case .memory(let memory, _): memory.baseAddress
+      }
+    }
+
+    var byteCount: Int {
+      switch origin {
+      case .mapping(let file): file.file.byteCount
+      case .memory(let memory, _): memory.count
       }
     }
 
