@@ -121,9 +121,12 @@ static void start_workers(ck_pool *pool, size_t wanted) {
   while (pool->workers < wanted) {
     size_t slot = pool->workers;
     workers[slot] = (worker){pool, slot + 1};
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t others, before;
+    sigfillset(&others);
+    /* A fault that is blocked ends the process, whoever would have answered it (guarded_mapping.h). */
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&others, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
     pthread_t thread;
     int failed = pthread_create(&thread, NULL, worker_main, &workers[slot]);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

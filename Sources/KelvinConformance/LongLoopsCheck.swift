@@ -12,6 +12,9 @@ extension ConformanceCase {
     node("of many elements", CumulativeReduce(.sum, axis: 1), .input([2, 70_000])),
     node("of a large window", Pool(.maximum, window: Window(kernel: [260, 260])), .input([1, 2, 260, 261])),
     node("of great depth", MatMul(), .input([1, 300_000]), .weight([300_000, 1])),
+    node(
+      "of great depth", Linear(epilogue: Epilogue(activation: UnaryFunction(.leakyRelu, a: 0.5))),
+      .input([8, 262_124]), .weight([16, 262_124])),
     node("of many elements", LayerNormalization(axis: 1, epsilon: 1e-5), .input([1, 80_000])),
   ]
 }

@@ -65,8 +65,12 @@ extension Pool: LoopingOperator {
   func iterations(_ inputs: [TensorType]) -> Int { window.iterations }
 }
 
+/// Results that an invocation of a product keeps and finishes one by one, at most, behind its loops over taps and channels
+/// (`Shaders/lanes.glsl`, `LOOPED`).
+private let finished = 64
+
 extension Convolution: LoopingOperator {
-  func iterations(_ inputs: [TensorType]) -> Int { window.iterations(of: inputs[1].shape[1]) }
+  func iterations(_ inputs: [TensorType]) -> Int { window.iterations(of: inputs[1].shape[1]) + finished }
 }
 
 extension ConvolutionInteger: LoopingOperator {
@@ -74,11 +78,12 @@ extension ConvolutionInteger: LoopingOperator {
 }
 
 extension ConvolutionTranspose: LoopingOperator {
-  func iterations(_ inputs: [TensorType]) -> Int { window.iterations(of: inputs[0].shape[1] / groups) }
+  func iterations(_ inputs: [TensorType]) -> Int { window.iterations(of: inputs[0].shape[1] / groups) + finished }
 }
 
 extension Linear: LoopingOperator {
-  func iterations(_ inputs: [TensorType]) -> Int { inputs[1].shape[1] / 4 + 1 }
+  /// A convolution's, of one tap.
+  func iterations(_ inputs: [TensorType]) -> Int { inputs[1].shape[1] / 4 + 3 + finished }
 }
 
 extension MatMul: LoopingOperator {

@@ -49,7 +49,7 @@ struct VulkanAllocation: @unchecked Sendable {
   /// A buffer over memory of the host, which nobody writes and whose owner outlives it.
   ///
   /// - Throws: what the driver answers; it need not take every page.
-  init(_ context: VulkanContext, of part: HostMemory.Part) throws(DeviceError) {
+  init(_ context: VulkanContext, of part: MemoryImport.Part) throws(DeviceError) {
     let place = "\(part.byteCount) bytes of the host"
     let buffer = try UnboundBuffer(context, byteCount: part.byteCount, isOfHost: true)
     do throws(DeviceError) {
@@ -130,7 +130,7 @@ private struct UnboundBuffer {
     ].reduce(context.operands.usage) { $0 | $1.rawValue }
     var external = VkExternalMemoryBufferCreateInfo()
     external.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO
-    external.handleTypes = VkExternalMemoryHandleTypeFlags(HostMemory.handle.rawValue)
+    external.handleTypes = VkExternalMemoryHandleTypeFlags(MemoryImport.handle.rawValue)
     var buffer: VkBuffer?
     let result = withUnsafePointer(to: external) { external in
       information.pNext = isOfHost ? UnsafeRawPointer(external) : nil
@@ -155,7 +155,11 @@ private struct UnboundBuffer {
     allocation.allocationSize = VkDeviceSize(byteCount)
     allocation.memoryTypeIndex = type
     var memory: VkDeviceMemory?
-    let result = context.vk.vkAllocateMemory!(context.device, &allocation, nil, &memory)
+    var result = context.vk.vkAllocateMemory!(context.device, &allocation, nil, &memory)
+    // That a driver does not take what it is told of is no fault of the device, whatever it says.
+    if chain != nil, result == VK_ERROR_UNKNOWN || result == VK_ERROR_INITIALIZATION_FAILED {
+      result = VK_ERROR_INVALID_EXTERNAL_HANDLE
+    }
     try context.check(result, place, byteCount: byteCount)
     guard let memory else { throw context.error(.outOfMemory, place, "the driver gave none", byteCount: byteCount) }
     do throws(DeviceError) {

@@ -8,8 +8,8 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   package let byteCount: Int
   let context: VulkanContext
   let allocation: VulkanAllocation
-  /// What of the host it is made of, where it is.
-  private let host: Bytes?
+  /// What of the host it is made of, where it is; nobody writes it.
+  private let host: MemoryImport.Part?
 
   /// - Parameter isZeroed: whether memory that the host can address starts as zeros.
   /// - Throws: `.outOfMemory`; what took the device out.
@@ -45,19 +45,19 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   ///
   /// - Throws: what took the device out.
   static func reading(_ weight: Bytes, _ context: VulkanContext) throws(DeviceError) -> VulkanBuffer? {
-    guard let part = context.properties.hostMemory?.part(weight) else { return nil }
+    guard let part = context.properties.memoryImport?.part(weight) else { return nil }
     do throws(DeviceError) {
       let allocation = try context.guarded("\(weight.count) bytes of the host") { () throws(DeviceError) in
         try VulkanAllocation(context, of: part)
       }
-      return VulkanBuffer(context, byteCount: weight.count, allocation, host: part.bytes)
+      return VulkanBuffer(context, byteCount: weight.count, allocation, host: part)
     } catch {
       if error.takesDeviceOut { throw error }
       return nil
     }
   }
 
-  private init(_ context: VulkanContext, byteCount: Int, _ allocation: VulkanAllocation, host: Bytes) {
+  private init(_ context: VulkanContext, byteCount: Int, _ allocation: VulkanAllocation, host: MemoryImport.Part) {
     self.byteCount = byteCount
     self.context = context
     self.allocation = allocation
@@ -74,7 +74,7 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   package var hostPointer: UnsafeMutableRawPointer? { allocation.isReadable ? allocation.pointer : nil }
 
   package func write(_ source: UnsafeRawBufferPointer, at offset: Int) throws(DeviceError) {
-    precondition(offset >= 0 && offset + source.count <= byteCount)
+    precondition(host == nil && offset >= 0 && offset + source.count <= byteCount)
     guard let base = source.baseAddress, source.count > 0 else { return }
     if let pointer = allocation.pointer {
       (pointer + offset).copyMemory(from: base, byteCount: source.count)

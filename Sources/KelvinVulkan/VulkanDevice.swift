@@ -18,7 +18,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   /// Whether float16 elements lie as such inside a segment.
   package let storesHalves: Bool
   /// Whether large weights are read where they are packed.
-  package var readsHostMemory: Bool { properties.hostMemory != nil }
+  package var readsHostMemory: Bool { properties.memoryImport != nil }
 
   private init(_ instance: VulkanInstance, _ physical: VkPhysicalDevice, index: Int, options: VulkanOptions)
     throws(DeviceError)

@@ -34,7 +34,7 @@ struct VulkanProperties: Sendable {
   /// What it has for products of four bytes by four.
   var dotProduct: DotProduct
   /// How it reads memory of the host where that is; nil where weights are copied.
-  var hostMemory: HostMemory?
+  var memoryImport: MemoryImport?
   /// Where its memory is said to be, whatever its types say.
   var imitatedMemory: VulkanImitation.Memory?
 
@@ -109,7 +109,7 @@ struct VulkanProperties: Sendable {
     cooperativeMatrix = stores16Bits ? CooperativeMatrix(of: physical, vk) : nil
     dotProduct = DotProduct(of: physical, vk)
     if let imitation { imitate(imitation) }
-    hostMemory = kind == .software && imitatedMemory == nil ? HostMemory(of: physical, vk) : nil
+    memoryImport = kind == .software && imitatedMemory == nil ? MemoryImport(of: physical, vk, limits) : nil
   }
 
   private static func stores16Bits(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan) -> Bool {
@@ -149,7 +149,7 @@ struct VulkanProperties: Sendable {
     (preservesSpecialValues ? [SpecialValueMode.extensionName] : [])
       + (cooperativeMatrix == nil ? [] : CooperativeMatrix.extensionNames)
       + (dotProduct == .accelerated ? [DotProduct.extensionName] : [])
-      + (hostMemory == nil ? [] : [HostMemory.extensionName])
+      + (memoryImport == nil ? [] : [MemoryImport.extensionName])
   }
 
   /// The names of the extensions that a device offers; none where the driver cannot say.

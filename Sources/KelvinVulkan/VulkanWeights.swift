@@ -3,7 +3,7 @@ import KelvinDevices
 import KelvinGraph
 import Synchronization
 
-/// Packed weights as the device reads them: large ones where they are, if it reads the host's memory (`HostMemory`), others
+/// Packed weights as the device reads them: large ones where they are, if it reads the host's memory (`MemoryImport`), others
 /// copied once for each store of packed weights, freed with the last executable that uses them.
 final class VulkanWeights: Sendable {
   private struct Entry {
@@ -35,7 +35,7 @@ struct VulkanWeight: Sendable {
   let byteCount: Int
 }
 
-/// The uploaded weights of one model, side by side in few buffers.
+/// The weights of one model in buffers: small ones side by side in few.
 final class VulkanWeightStore: Sendable {
   private static let chunkByteCount = 4 << 20
 
@@ -48,7 +48,7 @@ final class VulkanWeightStore: Sendable {
   }
 
   private let context: VulkanContext
-  /// Weak: the packed form is not needed once it is uploaded.
+  /// Weak: the store is not needed once all its weights are in buffers.
   private let packed: WeakPackedWeights
   private let state = DeviceLock(State())
 
@@ -57,7 +57,7 @@ final class VulkanWeightStore: Sendable {
     self.packed = WeakPackedWeights(packed)
   }
 
-  /// The weight packed under `key`, packing and uploading it at its first use. It is there once `finish` has returned: to
+  /// The weight packed under `key`, packed and put in a buffer at its first use. It is there once `finish` has returned: to
   /// memory that the host cannot address small weights go together.
   func weight(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void

@@ -18,7 +18,8 @@ typedef uintptr_t Word;
 typedef Word (*Call)(WORDS);
 
 #define FUNCTIONS(F) \
-  KELVIN_VULKAN_GLOBAL_FUNCTIONS(F) KELVIN_VULKAN_INSTANCE_FUNCTIONS(F) KELVIN_OPENCL_FUNCTIONS(F)
+  KELVIN_VULKAN_GLOBAL_FUNCTIONS(F) KELVIN_VULKAN_INSTANCE_FUNCTIONS(F) F(vkGetMemoryHostPointerPropertiesEXT) \
+  KELVIN_OPENCL_FUNCTIONS(F)
 
 enum {
 #define INDEX(name) Index_##name,
@@ -262,7 +263,8 @@ static Word allocate_vulkan(Word *words) {
   faulty_real_memory_type(&information.memoryTypeIndex, order.card);
   words[1] = (Word)&information;
   Word result = forward(Index_vkAllocateMemory, words);
-  if (result != VK_SUCCESS || order.fill == 0) return result;
+  // What comes with a chain is the host's own memory.
+  if (result != VK_SUCCESS || order.fill == 0 || information.pNext != NULL) return result;
   VkDeviceMemory memory = *(VkDeviceMemory *)words[3];
   PFN_vkMapMemory map = (PFN_vkMapMemory)real[Index_vkMapMemory];
   PFN_vkUnmapMemory unmap = realUnmap;

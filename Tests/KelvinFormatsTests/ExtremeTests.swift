@@ -272,15 +272,15 @@ extension HeavyTests {
     }
 
     @Test func blocksInsideBlocksAreRefused() {
-      var block: [UInt8]?
+      var blocks: [[UInt8]] = []
       for _ in 0..<2000 {
         var file = MILFile()
-        file.operation("cond", [:], "y", [1], block: block)
-        block = file.block
+        file.operation("cond", [:], "y", [1], blocks: blocks)
+        blocks = [file.block]
       }
       var file = MILFile()
       file.input("x", [1])
-      file.operation("cond", [:], "y", [1], block: block)
+      file.operation("cond", [:], "y", [1], blocks: blocks)
       file.output("y", [1])
       let bytes = file.bytes
       #expect(settle("blocks") { try readCoreML(Bytes(bytes), path: "m", folder: ".", files: []) } == .refused)

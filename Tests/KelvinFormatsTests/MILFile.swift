@@ -99,7 +99,7 @@ struct MILFile {
   /// - Parameter also: inputs bound to values of their own names.
   mutating func operation(
     _ kind: String, _ inputs: KeyValuePairs<String, [String]>, also: [String] = [], _ output: String, _ shape: [Int],
-    type: Int = float32, block: [UInt8]? = nil
+    type: Int = float32, blocks: [[UInt8]] = []
   ) {
     operations.message(3) {
       $0.text(1, kind)
@@ -110,7 +110,7 @@ struct MILFile {
         }
       }
       $0.bytes(3, Self.named(output, type, shape))
-      if let block { $0.bytes(4, block) }
+      for block in blocks { $0.bytes(4, block) }
     }
   }
 

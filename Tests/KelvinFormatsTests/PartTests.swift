@@ -183,6 +183,36 @@ import Testing
     }
   }
 
+  /// By outputs of the branch, whose sides have two each: the second of a node that has one, or none at all.
+  @Test(arguments: [["y", "z"], ["y"], []])
+  func sidesThatGiveMoreTextsThanTheirBranchHasAreRefused(_ outputs: [String]) throws {
+    func side(_ kind: String) -> [UInt8] {
+      var file = ONNXFile()
+      for name in ["first", "second"] {
+        file.node(kind, ["x"], [name])
+        file.output(name, [2], type: 8)
+      }
+      return file.graph.bytes
+    }
+    var file = ONNXFile()
+    file.opset = 20
+    file.input("x", [2], type: 8)
+    file.input("condition", [], type: 9)
+    file.node("Identity", ["x"], ["same"])
+    file.node(
+      "If", ["condition"], outputs, ["then_branch": .graph(side("Identity")), "else_branch": .graph(side("Identity"))])
+    for name in ["same"] + outputs { file.output(name, [2], type: 8) }
+    func read() throws {
+      _ = try readONNX(Bytes(file.bytes), path: "branch.onnx").main.builtGraphs(
+        shapes: [:], evaluator: ReferenceEvaluator())
+    }
+    if outputs.count == 2 {
+      try read()
+    } else {
+      #expect { try read() } throws: { "\($0)".contains("its branch has 2 outputs, expected \(outputs.count)") }
+    }
+  }
+
   @Test func numbersBesideTextsAreRefused() throws {
     var file = ONNXFile()
     file.input("x", [1], type: 8)

@@ -128,4 +128,45 @@ import Testing
     file.node("Unheard", ["x"], ["unused"])
     #expect { try readONNX(Bytes(file.bytes), path: "m.onnx").graph() } throws: { "\($0)".contains("Unheard") }
   }
+
+  /// A program's branch on its input: one side takes as many elements of three as is said, the other adds them.
+  private func program(taking count: Int, _ kind: String = "slice_by_size") -> MILFile {
+    func side(_ write: (inout MILFile) -> Void) -> [UInt8] {
+      var file = MILFile()
+      write(&file)
+      file.outputs = ["result"]
+      return file.block
+    }
+    let sides = [
+      side {
+        $0.integers("begin", [0])
+        $0.integers("size", [count])
+        $0.operation(kind, ["x": ["x"], "begin": ["begin"], "size": ["size"]], "result", [3])
+      },
+      side { $0.operation("add", ["x": ["x"], "y": ["x"]], "result", [3]) },
+    ]
+    var file = MILFile()
+    file.input("x", [3])
+    file.input("threshold", [])
+    file.number("zero", 0)
+    file.operation("greater", ["x": ["threshold"], "y": ["zero"]], "condition", [], type: MILFile.bool)
+    file.operation("cond", ["pred": ["condition"]], "y", [3], blocks: sides)
+    file.output("y", [3])
+    return file
+  }
+
+  @Test(arguments: [
+    (3, "slice_by_size", nil), (4, "slice_by_size", "4 elements from 0 by 1 lie outside it"),
+    (3, "imagined", "ios16.imagined"),
+  ])
+  func aSideOfAProgramThatCannotRunRefusesNothingUntilItIsTaken(
+    _ count: Int, _ kind: String, _ refusal: String?
+  ) throws {
+    let file = program(taking: count, kind)
+    let model = try readCoreML(Bytes(file.bytes), path: "m", folder: ".", files: [])
+    let graphs = try model.main.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator())
+    let branch = try #require(graphs.first?.graph?.nodes.first { !$0.regions.isEmpty })
+    #expect(branch.regions.map { $0.refusal != nil } == [refusal != nil, false])
+    if let refusal { #expect(branch.regions[0].refusal?.contains(refusal) == true, "\(branch.regions)") }
+  }
 }

@@ -75,7 +75,7 @@ extension Emitter {
       guard taken.missing.list.isEmpty else { throw FormatError.missing(taken.missing.list, file: file) }
       return try taken.write()
     }
-    var fault: GraphError?
+    var fault: (any Error)?
     let regions = try [(Region.Role.then, then), (.otherwise, otherwise)].map { role, side in
       guard side.missing.list.isEmpty else {
         return WrittenRegion(role, refusal: FormatError.missing(side.missing.list, file: file).reason)
@@ -84,13 +84,18 @@ extension Emitter {
         where error.code == .unsupported || error.code == .missing
       {
         return WrittenRegion(role, refusal: error.description)
-      } catch let error as GraphError where fault == nil && !WorkBudget.isSpent {
+      } catch let error where Self.isFault(error) && fault == nil && !WorkBudget.isSpent {
         fault = error
-        return WrittenRegion(role, refusal: error.description)
+        return WrittenRegion(role, refusal: "\(error)")
       }
     }
     if let fault, regions.allSatisfy({ $0.refusal != nil }) { throw fault }
     return try branch(condition, regions, file: file, flow: flow)
+  }
+
+  /// Whether an error is about what a side says, for these sizes or for all.
+  private static func isFault(_ error: any Error) -> Bool {
+    error is GraphError || (error as? FormatError)?.code == .malformed
   }
 
   private func branch(_ condition: ValueID, _ regions: [WrittenRegion], file: String, flow: String) throws -> [ValueID] {

@@ -277,10 +277,10 @@ extension ONNXMovedTexts {
     case "Constant" where !scopes.isEmpty:
       guard let texts = try node.constantTexts() else { return nil }
       node.attributes = ["value": ONNXAttribute(tensor: places(of: texts, named: node.outputs.first ?? ""))]
-      return (node, [0])
+      return (node, Array(node.outputs.indices.prefix(1)))
     case "SequenceEmpty" where node.attributes["dtype"]?.integer == ONNXSchema.TensorProto.DataType.string:
       node.attributes["dtype"]?.integer = ONNXSchema.TensorProto.DataType.int64
-      return (node, [0])
+      return (node, Array(node.outputs.indices.prefix(1)))
     default: break
     }
     let texts = node.inputs.indices.filter { peek(node.inputs[$0], scopes) }
@@ -322,7 +322,7 @@ extension ONNXMovedTexts {
       texts.formUnion(side.texts)
       isChanged = true
     }
-    return isChanged ? (node, texts.sorted()) : nil
+    return isChanged ? (node, texts.intersection(node.outputs.indices).sorted()) : nil
   }
 
   private mutating func movingLoop(
