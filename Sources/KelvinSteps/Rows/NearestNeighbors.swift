@@ -14,11 +14,12 @@ package struct NearestNeighbors: RowFunction {
   /// itself then count alone.
   package let countsByDistance: Bool
 
-  /// - Precondition: there are samples, and as many classes as those.
+  /// - Precondition: there are as many classes as samples; where there are none, none is asked.
   package init(
     samples: [Double], width: Int, classes: [Int], classCount: Int, count: Int, countsByDistance: Bool
   ) {
-    precondition(!classes.isEmpty && samples.count == classes.count * width && (1...classes.count).contains(count))
+    precondition(samples.count == classes.count * width && classCount > 0)
+    precondition(count <= classes.count && (count > 0 || classes.isEmpty))
     self.samples = samples
     self.width = width
     self.classes = classes
@@ -33,6 +34,8 @@ package struct NearestNeighbors: RowFunction {
   package func results(_ rows: NumberRows) -> [Double] { (0..<rows.count).flatMap { shares(rows[$0]) } }
 
   private func shares(_ row: ArraySlice<Double>) -> [Double] {
+    // Shares of nothing are none.
+    if classes.isEmpty { return [Double](repeating: 0, count: classCount) }
     let distances = classes.indices.map { sample in
       zip(row, samples[sample * width..<(sample + 1) * width]).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
     }

@@ -105,8 +105,53 @@ def label_case(color, size):
             {"label": {"text": label}, "code": {"number": code}, "z": {"number": (code + 1) * 0.5}})
 
 
-write("labels_in_the_middle", spec, [
-    label_case(*pair) for pair in (("red", 0.5), ("green", 3.0), ("green", -4.0), ("blue", 0.0), ("green", 0.0), ("green", -0.4))])
+LABEL_CASES = [
+    label_case(*pair) for pair in (("red", 0.5), ("green", 3.0), ("green", -4.0), ("blue", 0.0), ("green", 0.0), ("green", -0.4))]
+write("labels_in_the_middle", spec, LABEL_CASES)
+
+# The same as converters' own functions join models, which do not say which feature is the label: read by a model behind the
+# classifier, and the last of all.
+spec.description.ClearField("predictedFeatureName")
+write("unnamed_label_in_the_middle", spec, LABEL_CASES)
+del spec.pipeline.models[3:], spec.description.output[1:]
+write("unnamed_label", spec, [(inputs, {"label": outputs["label"]}) for inputs, outputs in LABEL_CASES])
+
+# A recurrent layer's first state, which may be left out and has no value in the file.
+spec = describe(Model_pb2.Model(), [("x", "array", 1), ("h", "array", 2)], [("y", "array", 2), ("state", "array", 2)])
+spec.description.input[1].type.isOptional = True
+layer = spec.neuralNetwork.layers.add()
+layer.name = "recurrent"
+layer.input.extend(["x", "h"])
+layer.output.extend(["y", "state"])
+layer.simpleRecurrent.inputVectorSize, layer.simpleRecurrent.outputVectorSize = 1, 2
+layer.simpleRecurrent.activation.linear.alpha = 1
+INPUT, RECURSION = [0.5, -1.5], [[0.25, -1.0], [2.0, 0.5]]
+layer.simpleRecurrent.weightMatrix.floatValue.extend(INPUT)
+layer.simpleRecurrent.recursionMatrix.floatValue.extend(np.ravel(RECURSION))
+
+
+def state_case(x, h=None):
+    y = (np.multiply(INPUT, x) + np.array(RECURSION) @ (h or [0, 0])).tolist()
+    given = {} if h is None else {"h": {"numbers": h, "shape": [2]}}
+    return ({"x": {"numbers": [x], "shape": [1]}} | given, {name: {"numbers": y, "shape": [2]} for name in ("y", "state")})
+
+
+write("state_left_out", spec, [state_case(2.0), state_case(-1.0, [1.0, -2.0])])
+
+# A classifier that is to be trained yet: it has a label for that.
+spec = describe(Model_pb2.Model(), [("x", "array", 2)], [("label", "string"), ("p", "dictionary")])
+spec.description.predictedFeatureName, spec.description.predictedProbabilitiesName = "label", "p"
+neighbors = spec.kNearestNeighborsClassifier
+neighbors.nearestNeighborsIndex.numberOfDimensions = 2
+neighbors.nearestNeighborsIndex.linearIndex.MergeFromString(b"")
+neighbors.nearestNeighborsIndex.squaredEuclideanDistance.MergeFromString(b"")
+neighbors.numberOfNeighbors.defaultValue = 3
+neighbors.numberOfNeighbors.range.minValue, neighbors.numberOfNeighbors.range.maxValue = 1, 3
+neighbors.stringClassLabels.MergeFromString(b"")
+neighbors.defaultStringLabel = "unknown"
+neighbors.uniformWeighting.MergeFromString(b"")
+write("untrained_neighbors", spec, [
+    ({"x": {"numbers": [1.0, 2.0], "shape": [2]}}, {"label": {"text": "unknown"}, "p": {"map": {"unknown": 0.0}}})])
 
 # A text, a vector, a number.
 spec = describe(Model_pb2.Model(), [("color", "string")], [("y", "double")])

@@ -4,7 +4,7 @@ import KelvinSteps
 
 extension HostStage {
   /// Every sample is looked at, whatever index the file asks for: both find the same ones. Of classes with equal shares
-  /// the first in the order of their labels wins.
+  /// the first in the order of their labels wins. A classifier that is to be trained yet has no sample, and a label for that.
   static func nearestNeighbors(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {
@@ -12,6 +12,13 @@ extension HostStage {
     typealias Index = ClassicalSchema.NearestNeighborsIndex
     let parameters = LayerParameters(message)
     func refusal(_ reason: String) -> FormatError { malformed("nearest neighbours", message, reason) }
+    func standard() throws(FormatError) -> Labels {
+      switch try parameters.choice(among: [Fields.defaultStringLabel, Fields.defaultInt64Label]) {
+      case Fields.defaultStringLabel: return .strings([try parameters.string(Fields.defaultStringLabel)])
+      case Fields.defaultInt64Label: return .integers([Int64(try parameters.integer(Fields.defaultInt64Label) ?? 0)])
+      default: throw refusal("it has no samples, and no label to give without them; train it first")
+      }
+    }
     guard let index = try parameters.message(Fields.nearestNeighborsIndex) else { throw refusal("it has no samples") }
     let width = try index.integer(Index.numberOfDimensions) ?? 0
     var samples: [Double] = []
@@ -25,10 +32,9 @@ extension HostStage {
       count += 1
     }
     let labels = try Labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
-    guard let labels, labels.count == count, count > 0 else {
-      throw refusal("\(count) samples have \(labels?.count ?? 0) labels")
-    }
-    let (distinct, places) = labels.sortedDistinct
+    guard labels?.count ?? 0 == count else { throw refusal("\(count) samples have \(labels?.count ?? 0) labels") }
+    var (distinct, places) = labels?.sortedDistinct ?? (.strings([]), [])
+    if count == 0 { distinct = try standard() }
     let asked = try parameters.message(Fields.numberOfNeighbors)?.integer(ClassicalSchema.Int64Parameter.defaultValue)
     guard let asked, asked > 0 else { throw refusal("it asks for \(asked ?? 0) neighbours") }
     let weighting = try parameters.choice(among: [Fields.uniformWeighting, Fields.inverseDistanceWeighting])

@@ -81,10 +81,8 @@ struct StageParts {
   private static func items(_ stages: [PipelineStage], _ outputs: [Feature], predictedFeature: String) -> [Item] {
     let last = stages.lastIndex { $0.labels != nil }
     return stages.enumerated().flatMap { index, stage -> [Item] in
-      let labelSteps =
-        index == last
-        ? labelSteps(stage, outputs, predictedFeature: predictedFeature)
-        : labelSteps(stage, stage.outputs, predictedFeature: nil)
+      let labelSteps = labelSteps(
+        stage, index == last ? outputs : [], predictedFeature: index == last ? predictedFeature : "")
       switch stage {
       case .host: return (stage.steps + labelSteps).map(Item.step)
       case .graph(let graph):
@@ -94,15 +92,21 @@ struct StageParts {
     }
   }
 
-  /// What turns a classifier's scores into its label and dictionary.
+  /// What turns a classifier's scores into its label, under its own name and under the model's, and its dictionary.
+  ///
+  /// - Parameters:
+  ///   - outputs: of the outermost model, if it is the last classifier.
+  ///   - predictedFeature: the same model's name for the label; empty for none. Models of models need not have one.
   private static func labelSteps(
-    _ stage: PipelineStage, _ outputs: [Feature], predictedFeature: String?
+    _ stage: PipelineStage, _ outputs: [Feature], predictedFeature: String
   ) -> [any HostStep] {
     guard let labels = stage.labels else { return [] }
-    var steps: [any HostStep] = []
-    let label = predictedFeature ?? outputs.first { $0.type == .string || $0.type == .int64 }?.name ?? ""
-    if !label.isEmpty { steps.append(TopLabel(labels, scores: StageSlot.scores, output: label)) }
-    let probabilities = outputs.first { if case .dictionary = $0.type { true } else { false } }
+    let own = stage.outputs.first { $0.type == .string || $0.type == .int64 }?.name
+    var steps: [any HostStep] = [own, predictedFeature].compactMap(\.self).filter { !$0.isEmpty }.withoutRepetition.map
+    {
+      TopLabel(labels, scores: StageSlot.scores, output: $0)
+    }
+    let probabilities = (stage.outputs + outputs).first { if case .dictionary = $0.type { true } else { false } }
     if let probabilities {
       steps.append(LabelDictionary(labels, scores: StageSlot.scores, output: probabilities.name))
     }

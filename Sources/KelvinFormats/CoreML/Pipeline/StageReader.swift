@@ -148,6 +148,7 @@ struct StageReader {
     for index in inputs.indices {
       prescale(&inputs[index])
       inputs[index].takesSequences = takesSequences(inputs[index])
+      if isStart(inputs[index]) { inputs[index].defaultValue = 0 }
       if let value = suppression?.standardValue(of: inputs[index].name) { inputs[index].defaultValue = value }
     }
     let parts = StageParts(stages, inputs, outputs, predictedFeature: description.predictedFeature, file: file).parts
@@ -167,6 +168,14 @@ struct StageReader {
       network.layers = network.layers.map { $0.walking(names) }
       stages[index] = .graph(network)
     }
+  }
+
+  /// Whether a feature is an array that may be left out, has no value for that in the file, and is read by networks alone: the
+  /// state that a recurrent layer begins with, as converters write it. It is zeros then.
+  private func isStart(_ feature: Feature) -> Bool {
+    guard feature.isOptional, feature.defaultValue == nil, case .tensor = feature.type else { return false }
+    let readers = stages.filter { stage in stage.inputs.contains { $0.name == feature.name } }
+    return !readers.isEmpty && readers.allSatisfy { $0.graph is NetworkStage }
   }
 
   /// Whether only networks that give every array five axes read a feature.
