@@ -119,8 +119,7 @@ extension Segment {
   }
 }
 
-/// Bytes behind a packed weight that may be read, where it was packed in this process or by it: room for what devices
-/// round sizes up to.
+/// Bytes behind a weight that was packed in this process which may be read: room for what devices round sizes up to.
 package let packedRoom = 3 * bufferAlignment
 
 /// Where packed weights are kept: shared by all shapes and sessions of a model, and by later processes through the

@@ -32,13 +32,14 @@ import Testing
     await #expect(processExitsWith: .success) {
       let machine = FaultyMachine(.vulkan, patience: 60)
       let device = try #require(machine.device)
-      for testCase in ConformanceCase.all where testCase.name.hasPrefix("linear") {
+      for (index, testCase) in ConformanceCase.all.enumerated() where index % 12 == 0 {
         var order = FaultyFault.answering("vkWaitForFences", code: 2)
         order.fault.count = 5
         faulty_order(order)
         let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
         #expect(outcome.fault(of: testCase, on: device.info) == nil)
-        #expect(faulty_failures() == 5)
+        if case .unsupported = outcome { continue }
+        #expect(faulty_failures() == 5, "\(testCase.name)")
       }
       #expect(device.health.mayFree)
       leave()

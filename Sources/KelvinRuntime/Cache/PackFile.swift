@@ -66,8 +66,7 @@ struct PackHash: Hashable {
 ///
 /// Layout, little-endian: magic (8 bytes), format version and entry count (4 each), the index's length (8) and the
 /// cache's code of all this and the index (32); the index, for each entry its key's length (4), the key, offset and
-/// size (8 each) and the region's hash (16); then the regions, each starting at a multiple of 4096 and with `packedRoom` behind
-/// it. A file whose code
+/// size (8 each) and the region's hash (16); then the regions, each starting at a multiple of 4096. A file whose code
 /// or places are wrong is as good as absent. A region is checked against its hash by whoever first reads it.
 package struct PackFile {
   static let alignment = 4096
@@ -179,7 +178,7 @@ package struct PackFile {
       append(region.hash.low, &index)
       append(region.hash.high, &index)
       let end = place + region.bytes.count
-      place = aligned(end + packedRoom)
+      place = aligned(end)
       gaps.append(place - end)
     }
     var header = magic
@@ -188,7 +187,7 @@ package struct PackFile {
     append(UInt64(index.count), &header)
     header += header.withUnsafeBytes { head in index.withUnsafeBytes { secret.code(name, [head, $0]) } }
     let head = Bytes(header + index)
-    let zeros = Bytes(count: alignment + packedRoom) { _ in }
+    let zeros = Bytes(count: alignment) { _ in }
     func part(_ bytes: Bytes, _ count: Int? = nil) -> UnsafeRawBufferPointer {
       UnsafeRawBufferPointer(start: bytes.baseAddress, count: count ?? bytes.count)
     }
