@@ -4,8 +4,8 @@ internal import KelvinGPU
 internal import KelvinGraph
 internal import Synchronization
 
-/// Packed weights as the device reads them: the packed bytes themselves where the device shares the host's memory, a
-/// copy otherwise.
+/// Packed weights as the device reads them: the packed bytes themselves where the device shares the host's memory and its driver
+/// takes them, a copy otherwise. Not every driver takes the pages of a file, or any that may not be written.
 final class WeightBuffer: @unchecked Sendable {
   let memory: cl_mem
   private let bytes: Bytes?
@@ -15,18 +15,21 @@ final class WeightBuffer: @unchecked Sendable {
   private let device: String
 
   init(_ device: OpenCLDevice, _ bytes: Bytes, key: String) throws(DeviceError) {
-    let sharing = device.memoryModel == .separate ? CL_MEM_COPY_HOST_PTR : CL_MEM_USE_HOST_PTR
-    let flags = cl_mem_flags(CL_MEM_READ_ONLY) | cl_mem_flags(sharing)
     var status: cl_int = CL_SUCCESS
-    let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
     // A copied buffer holds no reference: the bytes have to outlive the call that copies them.
-    let memory = withExtendedLifetime(bytes) {
-      device.library.functions.clCreateBuffer(device.context, flags, bytes.count, base, &status)
+    func make(_ sharing: Int32) -> cl_mem? {
+      withExtendedLifetime(bytes) {
+        let flags = cl_mem_flags(CL_MEM_READ_ONLY) | cl_mem_flags(sharing)
+        let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+        return device.library.functions.clCreateBuffer(device.context, flags, bytes.count, base, &status)
+      }
     }
+    let shared = device.memoryModel == .separate ? nil : make(CL_MEM_USE_HOST_PTR)
+    let memory = shared ?? make(CL_MEM_COPY_HOST_PTR)
     try device.check(status, "clCreateBuffer", "weights '\(key)'", byteCount: bytes.count)
     guard let memory else { throw device.nothing(from: "clCreateBuffer", "weights '\(key)'") }
     self.memory = memory
-    self.bytes = device.memoryModel == .separate ? nil : bytes
+    self.bytes = shared == nil ? nil : bytes
     byteCount = bytes.count
     library = device.library
     health = device.health

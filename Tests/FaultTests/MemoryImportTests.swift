@@ -26,6 +26,24 @@ import Testing
     }
   }
 
+  /// PoCL's first buffer is the one that programs are rehearsed on, the second the weight.
+  @Test func whatADriverOfOpenCLDoesNotTakeIsCopied() async {
+    await #expect(processExitsWith: .success) {
+      let (graph, input, expected) = try product()
+      guard let device = FaultyMachine(.opencl).device else { leave() }
+      // CL_INVALID_HOST_PTR
+      faulty_order(FaultyFault.answering("clCreateBuffer", call: 2, code: -37))
+      let weights = MemoryPackedWeights()
+      let executable = try device.compile(segment(graph, weights))
+      #expect((weights.footprint.byteCount == 0) == (faulty_failures() > 0))
+      let result = try device.run(graph, [input], weights: weights).outputs[0]
+      #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
+      #expect(device.health.mayFree)
+      withExtendedLifetime(executable) {}
+      leave()
+    }
+  }
+
   @Test func aDeviceThatIsLostMeanwhileIsOut() async {
     await #expect(processExitsWith: .success) {
       let (graph, _, _) = try product()
