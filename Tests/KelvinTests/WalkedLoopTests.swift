@@ -17,7 +17,7 @@ import Testing
     fileStems(in: folder, endingWith: ".onnx").map { "\($0).onnx" }
     + fileStems(in: folder, endingWith: ".mlmodel").map { "\($0).mlmodel" }
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 120 && Self.models.count == 30) }
+  @Test func theVectorsAreThere() { #expect(Self.cases.count == 124 && Self.models.count == 31) }
 
   private func loaded(_ model: String, _ units: [String], sample: LoadOptions.Sample? = nil) throws -> LoadedModel {
     var options = LoadOptions()

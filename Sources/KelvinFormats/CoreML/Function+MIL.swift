@@ -8,6 +8,7 @@ extension Function {
   init(
     _ function: MILFunction, name: String, _ description: CoreMLFunctionDescription?, file: String, files: ModelFiles
   ) throws(FormatError) {
+    let function = try function.markingGrowingLists(files)
     var types: [String: MILType] = [:]
     for input in function.inputs { types[input.name] = input.type }
     for operation in function.block.operations {

@@ -22,18 +22,19 @@ extension MILOperation {
           given: [],
           carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
           goesOn: loop.goesOn,
-          grows: mustBeWalked || loop.carried.contains { carried in
-            loop.body.contains { operation in
-              operation.kind == "concat" && operation.outputs.contains { $0.name == carried.left }
-                && operation.inputs["values"]?.contains { $0.name == carried.given } == true
-            }
-          }))
+          grows: mustBeWalked || loop.body.contains(where: \.growsLists)
+            || loop.carried.contains { carried in
+              loop.body.contains { operation in
+                operation.kind == "concat" && operation.outputs.contains { $0.name == carried.left }
+                  && operation.inputs["values"]?.contains { $0.name == carried.given } == true
+              }
+            }))
     }
     if depth < StagedWalk.depthLimit, let branch = MILWalkedBranch(self) {
       let sides = [branch.then, branch.otherwise].map { block in
         StagedBlock(operations: block.operations.map { $0.staged(depth: depth + 1) }, outputs: block.outputs)
       }
-      return .branch(StagedBranch(condition: branch.condition, sides: sides, differs: mustBeWalked))
+      return .branch(StagedBranch(condition: branch.condition, sides: sides, differs: mustBeWalked || growsLists))
     }
     return nil
   }
@@ -42,6 +43,7 @@ extension MILOperation {
     let mapper = MILMapper.byName[kind]
     let isDeclared = outputs.allSatisfy { $0.type.tensorType != nil }
     let valued = (mapper?.valuedInputs ?? []).union(isDeclared ? [] : mapper?.valuedUnlessDeclared ?? [])
+      .union(growsList ? ["index", "indices"] : [])
     var uses = inputs.sorted { $0.key < $1.key }.flatMap { input, bindings in
       bindings.compactMap(\.name).map { StagedUse(name: $0, needsValue: valued.contains(input)) }
     }

@@ -147,6 +147,8 @@ struct MILOperation {
   let name: String
   /// Whether it is control flow that no graph can hold (`UnevenControlFlow`).
   var mustBeWalked = false
+  /// Whether it writes to a list that is to grow where the element is behind its end.
+  var growsList = false
 
   init(
     kind: String, inputs: [String: [Binding]], outputs: [MILNamedType], blocks: [MILBlock],

@@ -129,7 +129,31 @@ def tiled(random):
     write("tiled", (3,), build, compute, [[1.5, 0.25, 0.5], [-0.5, -0.25, -1], [2.5, 0.5, -0.25], [0.5, 0.25, 0.125]])
 
 
+def lengthened(random):
+    """Each trip writes behind the end of a list that begins with one element."""
+    def build(x):
+        trips = mb.cast(x=mb.reduce_max(x=x, axes=[0], keep_dims=False), dtype="int32")
+        list = mb.make_list(init_length=1, dynamic_length=True, elem_shape=(3,))
+
+        def goes_on(i, list):
+            return mb.less(x=i, y=trips)
+
+        def trip(i, list):
+            value = mb.mul(x=x, y=mb.cast(x=i, dtype="fp32"))
+            return mb.add(x=i, y=np.int32(1)), mb.list_write(ls=list, index=i, value=value)
+        _, list = mb.while_loop(_cond=goes_on, _body=trip, loop_vars=(np.int32(0), list))
+        rows = mb.list_gather(ls=list, indices=mb.range_1d(start=np.int32(0), end=trips, step=np.int32(1)))
+        length = mb.cast(x=mb.list_length(ls=list), dtype="fp32")
+        return mb.mul(x=rows, y=np.float32(2), name="y"), mb.add(x=length, y=np.float32(0.5), name="length")
+
+    def compute(x):
+        trips = int(x.max())
+        rows = [np.float32(2) * x * np.float32(i) for i in range(trips)]
+        return {"y": np.reshape(np.float32(rows), (trips, 3)), "length": np.float32(max(trips, 1) + 0.5)}
+    write("lengthened", (3,), build, compute, [[n, *random.uniform(-1, 1, 2)] for n in (4, 1, 7, 2)])
+
+
 if __name__ == "__main__":
     random = np.random.default_rng(14)
-    for make in (halved, doubled, either, tiled):
+    for make in (halved, doubled, either, tiled, lengthened):
         make(random)

@@ -1,8 +1,8 @@
 #if CoreML
 import KelvinGraph
 
-/// Lists of tensors of one shape: one tensor with a leading axis. A list grows where it is known, while the graph is
-/// written, that an element is written behind its end; elsewhere an index outside is an error of the run.
+/// Lists of tensors of one shape: one tensor with a leading axis. A list that is to grow (`MILOperation.growsList`) does where
+/// it is known, while a graph is written, that an element is written behind its end.
 extension MILMapper {
   static let lists: [MILMapper] = [make, length, read, write, gather, scatter]
 
