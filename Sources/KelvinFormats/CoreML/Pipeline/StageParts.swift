@@ -80,9 +80,10 @@ struct StageParts {
   /// Stages and what follows them on the host, in the order of the pipeline.
   private static func items(_ stages: [PipelineStage], _ outputs: [Feature], predictedFeature: String) -> [Item] {
     let last = stages.lastIndex { $0.labels != nil }
+    let read = Set((outputs + stages.flatMap(\.inputs)).map(\.name)).union(stages.flatMap(\.steps).flatMap(\.inputs))
     return stages.enumerated().flatMap { index, stage -> [Item] in
       let labelSteps = labelSteps(
-        stage, index == last ? outputs : [], predictedFeature: index == last ? predictedFeature : "")
+        stage, index == last ? outputs : [], predictedFeature: index == last ? predictedFeature : "", read: read)
       switch stage {
       case .host: return (stage.steps + labelSteps).map(Item.step)
       case .graph(let graph):
@@ -97,17 +98,18 @@ struct StageParts {
   /// - Parameters:
   ///   - outputs: of the outermost model, if it is the last classifier.
   ///   - predictedFeature: the same model's name for the label; empty for none. Models of models need not have one.
+  ///   - read: what anything reads, and the model's outputs.
   private static func labelSteps(
-    _ stage: PipelineStage, _ outputs: [Feature], predictedFeature: String
+    _ stage: PipelineStage, _ outputs: [Feature], predictedFeature: String, read: Set<String>
   ) -> [any HostStep] {
     guard let labels = stage.labels else { return [] }
     let own = stage.outputs.first { $0.type == .string || $0.type == .int64 }?.name
-    var steps: [any HostStep] = [own, predictedFeature].compactMap(\.self).filter { !$0.isEmpty }.withoutRepetition.map
-    {
-      TopLabel(labels, scores: StageSlot.scores, output: $0)
+    let names = [predictedFeature, own ?? ""].filter { $0 == predictedFeature || read.contains($0) }
+    var steps: [any HostStep] = names.filter { !$0.isEmpty }.withoutRepetition.map { name in
+      TopLabel(labels, scores: StageSlot.scores, output: name)
     }
-    let probabilities = (stage.outputs + outputs).first { if case .dictionary = $0.type { true } else { false } }
-    if let probabilities {
+    let dictionaries = (stage.outputs + outputs).filter { if case .dictionary = $0.type { true } else { false } }
+    if let probabilities = dictionaries.first(where: { read.contains($0.name) }) {
       steps.append(LabelDictionary(labels, scores: StageSlot.scores, output: probabilities.name))
     }
     return steps
