@@ -1,5 +1,6 @@
 import CKelvinKernels
 import Glibc
+import TestSupport
 import Testing
 
 /// Marks, one byte an item, that a task leaves behind.
@@ -155,33 +156,17 @@ private func run(_ tasks: [ck_task], threads: Int) {
   }
 
   /// A fault that is blocked ends the process, whoever would answer it: packs that are cut short are read here.
-  @Test func workersLeaveSignalsToOthersButTheirOwnFaults() throws {
-    let marks = Marks(64)
-    run([marks.task(grain: 1)], threads: 2)
-    #expect(marks.areAll(1))
-    var masks: [UInt64] = []
-    let tasks = try #require(opendir("/proc/self/task"))
-    defer { closedir(tasks) }
-    while let entry = readdir(tasks) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      guard let lines = contents("/proc/self/task/\(name)/status"), lines.contains("Name:\tkelvin-cpu"),
-        let blocked = lines.first(where: { $0.hasPrefix("SigBlk:\t") })
-      else { continue }
-      masks.append(try #require(UInt64(blocked.dropFirst("SigBlk:\t".count), radix: 16)))
+  @Test func workersLeaveSignalsToOthersButTheirOwnFaults() async {
+    await #expect(processExitsWith: .success) {
+      let marks = Marks(64)
+      run([marks.task(grain: 1)], threads: 2)
+      #expect(marks.areAll(1))
+      let masks = OwnProcess().signalsBlocked(byThreadsNamed: "kelvin-cpu")
+      #expect(!masks.isEmpty)
+      func isBlocked(_ signal: Int32) -> Bool { masks.allSatisfy { $0 & 1 << UInt64(signal - 1) != 0 } }
+      #expect([SIGTERM, SIGINT, SIGALRM].allSatisfy(isBlocked))
+      #expect(![SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP].contains(where: isBlocked))
     }
-    #expect(!masks.isEmpty)
-    func isBlocked(_ signal: Int32) -> Bool { masks.allSatisfy { $0 & 1 << UInt64(signal - 1) != 0 } }
-    #expect([SIGTERM, SIGINT, SIGALRM].allSatisfy(isBlocked))
-    #expect(![SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP].contains(where: isBlocked))
-  }
-
-  /// The lines of a small file; nil where it is not there any more.
-  private func contents(_ path: String) -> [Substring]? {
-    guard let file = fopen(path, "r") else { return nil }
-    defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 1 << 14)
-    let count = fread(&bytes, 1, bytes.count, file)
-    return String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
   }
 
   @Test func everyTaskIsTimed() {
