@@ -44,7 +44,7 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   /// A packed weight where it is, which the device only reads; nil where it has to be copied.
   ///
   /// - Throws: what took the device out.
-  static func reading(_ weight: Bytes, _ context: VulkanContext) throws(DeviceError) -> VulkanBuffer? {
+  static func importing(_ weight: Bytes, _ context: VulkanContext) throws(DeviceError) -> VulkanBuffer? {
     guard let part = context.properties.memoryImport?.part(weight) else { return nil }
     do throws(DeviceError) {
       let allocation = try context.guarded("\(weight.count) bytes of the host") { () throws(DeviceError) in

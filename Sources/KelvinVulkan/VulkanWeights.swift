@@ -74,7 +74,7 @@ final class VulkanWeightStore: Sendable {
         try packed.packed(key, byteCount: byteCount, fill: fill)
       }
       try check(key, byteCount, has: bytes.count)
-      if let buffer = try VulkanBuffer.reading(bytes, context) {
+      if let buffer = try VulkanBuffer.importing(bytes, context) {
         let weight = VulkanWeight(buffer: buffer, offset: 0, byteCount: byteCount)
         state.weights[key] = weight
         return weight

@@ -33,7 +33,8 @@ typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKH
 #define KELVIN_VULKAN_INSTANCE_FUNCTIONS(F) \
   F(vkDestroyInstance) F(vkEnumeratePhysicalDevices) F(vkGetPhysicalDeviceProperties2) \
   F(vkGetPhysicalDeviceFeatures2) F(vkGetPhysicalDeviceMemoryProperties) F(vkGetPhysicalDeviceQueueFamilyProperties) \
-  F(vkEnumerateDeviceExtensionProperties) F(vkGetPhysicalDeviceExternalBufferProperties) F(vkCreateDevice) F(vkDestroyDevice) F(vkGetDeviceQueue) \
+  F(vkEnumerateDeviceExtensionProperties) F(vkGetPhysicalDeviceExternalBufferProperties) \
+  F(vkCreateDevice) F(vkDestroyDevice) F(vkGetDeviceQueue) \
   F(vkCreateBuffer) F(vkDestroyBuffer) F(vkGetBufferMemoryRequirements) F(vkCreateBufferView) F(vkDestroyBufferView) \
   F(vkAllocateMemory) F(vkFreeMemory) F(vkBindBufferMemory) F(vkMapMemory) \
   F(vkCreateShaderModule) F(vkDestroyShaderModule) F(vkCreateDescriptorSetLayout) F(vkDestroyDescriptorSetLayout) \
