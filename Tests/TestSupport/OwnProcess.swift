@@ -48,37 +48,17 @@ package struct OwnProcess {
   /// Threads now, drivers' own included.
   package var threadCount: Int { status("Threads") / 1024 }
 
-  /// What threads of a name block, a mask each: signal n is bit n - 1.
-  package func signalsBlocked(byThreadsNamed name: String) -> [UInt64] {
-    guard let folder = opendir("/proc/self/task") else { return [] }
-    defer { closedir(folder) }
-    var masks: [UInt64] = []
-    while let entry = readdir(folder) {
-      let thread = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      let path = "/proc/self/task/\(thread)/status"
-      guard Self.line("Name", in: path) == name, let mask = Self.line("SigBlk", in: path) else { continue }
-      UInt64(mask, radix: 16).map { masks.append($0) }
-    }
-    return masks
-  }
-
   /// A line of `/proc/self/status`, in bytes. (`ru_maxrss` would begin with what the parent holds.)
   private func status(_ key: String) -> Int {
-    guard Sanitizer.current != .thread else { return 0 }
-    return (Self.line(key, in: "/proc/self/status").flatMap { Int($0) } ?? 0) * 1024
-  }
-
-  /// The first word behind a key; nil where there is none.
-  private static func line(_ key: String, in path: String) -> String? {
-    guard let file = fopen(path, "re") else { return nil }
+    guard Sanitizer.current != .thread, let file = fopen("/proc/self/status", "re") else { return 0 }
     defer { fclose(file) }
     var buffer = [CChar](repeating: 0, count: 256)
     while fgets(&buffer, 256, file) != nil {
       let line = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
       guard line.hasPrefix("\(key):") else { continue }
-      return line.split(whereSeparator: \.isWhitespace).dropFirst().first.map(String.init)
+      return (line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
     }
-    return nil
+    return 0
   }
 }
 
