@@ -7,6 +7,7 @@
 bool isUnordered(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
 bvec4 isUnordered(vec4 x) { return greaterThan(floatBitsToUint(x) & 0x7FFFFFFFu, uvec4(0x7F800000u)); }
 bool isFinite(float x) { return (floatBitsToUint(x) & 0x7F800000u) != 0x7F800000u; }
+bvec4 isFinite(vec4 x) { return notEqual(floatBitsToUint(x) & 0x7F800000u, uvec4(0x7F800000u)); }
 
 float notANumber() { return uintBitsToFloat(0x7FC00000u); }
 float infinity() { return uintBitsToFloat(0x7F800000u); }

@@ -9,8 +9,8 @@
 #include "lanes.glsl"
 #include "winograd.glsl"
 
-layout(constant_id = 2) const bool RESIDUAL = false;
-layout(constant_id = 3) const uint ACTIVATION = UNARY_NONE;
+layout(constant_id = 1) const bool RESIDUAL = false;
+layout(constant_id = 2) const uint ACTIVATION = UNARY_NONE;
 
 layout(push_constant) uniform Parameters {
   int count;

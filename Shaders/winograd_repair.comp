@@ -9,9 +9,9 @@
 #include "lanes.glsl"
 #include "winograd.glsl"
 
-layout(constant_id = 2) const bool RESIDUAL = false;
-layout(constant_id = 3) const uint ACTIVATION = UNARY_NONE;
-layout(constant_id = 4) const int BLOCKS = 2;
+layout(constant_id = 1) const bool RESIDUAL = false;
+layout(constant_id = 2) const uint ACTIVATION = UNARY_NONE;
+layout(constant_id = 3) const int BLOCKS = 2;
 
 layout(push_constant) uniform Parameters {
   int count;
@@ -32,8 +32,7 @@ VECTORS(4, residual)
 // The points that tell a tap, and with which share.
 ivec2 points(int tap) { return tap == 0 ? ivec2(0) : tap == 1 ? ivec2(1, 2) : ivec2(SIDE - 1); }
 vec2 shares(int tap) {
-  float middle = TILE == 2 ? 1.0 : -0.75 * FAR;
-  return tap == 0 ? vec2(TILE == 2 ? -1.0 : 1.0, 0.0) : tap == 1 ? vec2(middle, -middle) : vec2(1.0, 0.0);
+  return tap == 0 ? vec2(-1.0, 0.0) : tap == 1 ? vec2(1.0, -1.0) : vec2(1.0, 0.0);
 }
 
 // The weights of four output channels.

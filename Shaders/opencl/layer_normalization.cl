@@ -43,3 +43,24 @@ KERNEL void layer_normalization(
     store_part(v, y + i, s.length - i);
   }
 }
+
+// The same for LANES rows that lie side by side, which have no scale and no shift.
+KERNEL void layer_normalization_lanes(
+    BUFFER(x), BUFFER(scale), BUFFER(shift), BUFFER(statistics), BUFFER(y), layer_normalization_shape s) {
+  OPEN(const STORED, x);
+  OPEN(STORED, y);
+  const size_t start = (size_t)get_global_id(0) * s.length * LANES;
+  x += start;
+  y += start;
+  vec sum = 0.0f;
+  for (int i = 0; i < s.length; i++) sum += LOAD(x + i * LANES);
+  const vec mean = sum / s.length;
+  sum = 0.0f;
+  for (int i = 0; i < s.length; i++) {
+    const vec v = LOAD(x + i * LANES) - mean;
+    sum = MULTIPLY_ADD(v, v, sum);
+  }
+  const vec variance = sum / s.length;
+  const vec factor = isinf(variance) ? (vec)NAN : 1.0f / sqrt(variance + s.epsilon);
+  for (int i = 0; i < s.length; i++) STORE((LOAD(x + i * LANES) - mean) * factor, y + i * LANES);
+}

@@ -42,8 +42,7 @@ final class CPUInvocation: Invocation {
     times?.deallocate()
   }
 
-  func submit(after events: [any Event]) throws(DeviceError) {
-    for event in events { try event.wait() }
+  func submit() throws(DeviceError) {
     let isCancelled = ck_pool_run(ck_pool_shared(), &job) != 0
     if list.fault.pointee.is_set != 0 { throw takeFault() }
     if isCancelled { throw .cancelled(device: "cpu") }

@@ -46,7 +46,9 @@ private struct BoundRun {
     types = graph.types(graph.outputs)
     inputs = try graph.inputs.map { id throws(DeviceError) in try slice(graph[id].type.byteCount) }
     outputs = try types.map { type throws(DeviceError) in try slice(type.byteCount) }
-    scratch = executable.scratchByteCount > 0 ? try slice(executable.scratchByteCount) : nil
+    let size = executable.scratchByteCount
+    scratch =
+      size > 0 ? BufferSlice(try device.makeScratch(byteCount: size), offset: 0, byteCount: size) : nil
     invocation = try executable.bind(
       Bindings(inputs: inputs, outputs: outputs, scratch: scratch, measuresNodes: measuresNodes))
   }
@@ -58,7 +60,7 @@ private struct BoundRun {
     for (tensor, slice) in zip(tensors, inputs) {
       try tensor.bytes.withUnsafeBytes { (raw) throws(DeviceError) in try slice.write(raw) }
     }
-    try invocation.submit(after: [])
+    try invocation.submit()
     try invocation.completion.wait()
     return try zip(types, outputs).map { (pair) throws(DeviceError) in
       Tensor(

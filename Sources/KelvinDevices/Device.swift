@@ -31,6 +31,9 @@ package protocol Device: AnyObject, Sendable {
 
   /// Memory for boundary values and scratch, its start aligned to `bufferAlignment`.
   func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer
+
+  /// The same for scratch alone, which the host need not reach.
+  func makeScratch(byteCount: Int) throws(DeviceError) -> any Buffer
 }
 
 extension Device {
@@ -38,6 +41,9 @@ extension Device {
   package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision { .full }
 
   package var trust: KernelTrust? { nil }
+
+  /// For a device whose memory is the host's at all times, or never.
+  package func makeScratch(byteCount: Int) throws(DeviceError) -> any Buffer { try makeBuffer(byteCount: byteCount) }
 }
 
 /// Offsets of slices inside a buffer are multiples of this many bytes.
@@ -229,9 +235,10 @@ package protocol Invocation: AnyObject {
   /// Signalled when the latest submission has completed and its outputs may be read by host or device.
   var completion: any Event { get }
 
-  /// Starts the work once `events` have completed; may return before it is done (a GPU) or after (the CPU, whose work
-  /// runs on the calling thread and its pool). Not called again before `completion` was signalled.
-  func submit(after events: [any Event]) throws(DeviceError)
+  /// Starts the work, behind all that the device was given before; may return before it is done (a GPU) or after (the CPU,
+  /// whose work runs on the calling thread and its pool). What another device makes of it has to be in place. Not called
+  /// again before `completion` was signalled.
+  func submit() throws(DeviceError)
 
   /// Seconds each node of the segment's graph took in the latest completed submission, by node name; empty unless
   /// asked for. Names of fused nodes' bodies never appear: their time counts for the fused node.

@@ -79,6 +79,20 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
       })
   }
 
+  /// A way whose operands and result all lie in one of the two layouts.
+  ///
+  /// - Parameter way: its key; nil for the layout's own.
+  func offer(
+    _ kernel: NodeLowering<Target>, _ layout: ValueLayout, way: String? = nil, handicap: Double = 0
+  ) -> GPUOffer<Target> {
+    layout == .dense
+      ? KernelOffer(kernel, way ?? "dense", handicap: handicap)
+      : blocked(kernel, way ?? "blocks", handicap: handicap)
+  }
+
+  /// Whether the first input, of at least two axes, has as many channels as there are lanes in its blocks.
+  var fillsBlocks: Bool { inputs[0].shape[1] % target.lanes == 0 }
+
   /// The ways of a node whose output is its first input by another name.
   package func renaming() -> [GPUOffer<Target>] {
     let (node, blocks) = (node, target.blocks)

@@ -1,4 +1,4 @@
-/// Lines of a dense tensor that groups of invocations share, and how: on a card an invocation for each line leaves most of
+/// Lines of a tensor that groups of invocations share, and how: on a card an invocation for each line leaves most of
 /// it idle where lines are few, and reads what lies far apart where their elements are neighbours.
 package struct LineGroups: Hashable, Sendable {
   /// The key of offers that are carried out so.
@@ -50,7 +50,7 @@ package struct LineGroups: Hashable, Sendable {
   /// How many groups there are.
   package var count: Int { lines.length == 0 ? 0 : lines.outer * parts * tiles }
   /// As kernels declare them (`Shaders/shared/lines.kernel`).
-  package var parameters: [Int] { [lines.outer, lines.length, lines.inner, columns, tiles, parts, partLength] }
+  package var parameters: [Int] { [lines.outer, lines.length, lines.inner, columns, tiles, parts, partLength, lines.laneBits] }
 }
 
 /// How statistics of lines, two numbers for each part, come into a kernel that needs them.

@@ -52,14 +52,13 @@ extension Lowering {
   ///   - parts: tiles of one point.
   ///   - spare: numbers after the last tile.
   package func winogradWeights(
-    _ plan: WinogradPlan, outputs: Int, channels: Int, tile: Int, rows: Int, parts: Int, spare: Int
+    outputs: Int, channels: Int, tile: Int, rows: Int, parts: Int, spare: Int
   ) throws(DeviceError) -> Storage {
     let weight = try constantWeight(1)
     let partCount = rows * tile
     return self.weight(
-      "\(weight.name)/gpu-winograd-\(plan.side)-\(tile)-\(rows)", count: plan.points * parts * partCount + spare
+      "\(weight.name)/gpu-winograd-\(tile)-\(rows)", count: WinogradPlan.points * parts * partCount + spare
     ) { target in
-      let filters = plan.filters
       weight.weight.withFloats { source in
         guard let filter = source.baseAddress, let place = target.baseAddress else { return }
         nonisolated(unsafe) let (source, target) = (filter, place)
@@ -68,7 +67,7 @@ extension Lowering {
           for channel in 0..<channels {
             let start = target + part * partCount + channel * tile
             for output in part * tile..<min((part + 1) * tile, outputs) {
-              filters.apply(
+              WinogradPlan.transform(
                 source + (output * channels + channel) * 9, to: start + output % tile, step: parts * partCount)
             }
           }

@@ -63,12 +63,9 @@ package final class NullDevice: Device {
     return try HostBuffer(byteCount: byteCount, for: info.id)
   }
 
-  /// Adds a submission to the log and returns its number.
-  func record(_ nodes: [String], after waits: [String]) -> Int {
-    log.withLock { log in
-      log.append(NullSubmission(number: log.count, nodes: nodes, waits: waits))
-      return log.count - 1
-    }
+  /// Adds a submission to the log.
+  func record(_ nodes: [String]) {
+    log.withLock { $0.append(NullSubmission(number: $0.count, nodes: nodes)) }
   }
 }
 
@@ -78,12 +75,9 @@ package struct NullSubmission: Hashable, Sendable {
   package let number: Int
   /// The nodes of the segment.
   package let nodes: [String]
-  /// What it waited for: `null:0#3` for the submission of that number on a null device, else the event's type.
-  package let waits: [String]
 
-  package init(number: Int, nodes: [String], waits: [String]) {
+  package init(number: Int, nodes: [String]) {
     self.number = number
     self.nodes = nodes
-    self.waits = waits
   }
 }

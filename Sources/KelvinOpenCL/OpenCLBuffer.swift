@@ -3,8 +3,9 @@ internal import Glibc
 package import KelvinDevices
 internal import KelvinGraph
 
-/// Memory on an OpenCL device; where device and host share memory, host memory that both use. `MemoryModel.mapped`
-/// buffers are mapped from their creation on, except while a submission uses them.
+/// Memory on an OpenCL device; where device and host share memory, host memory that both use, unless it is scratch that they
+/// would use in turns. `MemoryModel.mapped` buffers that are the host's too are mapped from their creation on, except while
+/// a submission uses them.
 package final class OpenCLBuffer: Buffer, @unchecked Sendable {
   package let byteCount: Int
   let memory: cl_mem
@@ -13,14 +14,16 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
   let device: OpenCLDevice
 
   /// - Throws: `.outOfMemory`; what took the device out.
-  static func make(_ device: OpenCLDevice, byteCount: Int) throws(DeviceError) -> OpenCLBuffer {
+  ///
+  /// - Parameter isShared: whether it is memory of the host too.
+  static func make(_ device: OpenCLDevice, byteCount: Int, isShared: Bool) throws(DeviceError) -> OpenCLBuffer {
     try device.health.check()
     return try device.health.guarded(device.info.id, "buffer of \(byteCount) bytes") { () throws(DeviceError) in
-      try OpenCLBuffer(device, byteCount: byteCount)
+      try OpenCLBuffer(device, byteCount: byteCount, isShared: isShared)
     }
   }
 
-  private init(_ device: OpenCLDevice, byteCount: Int) throws(DeviceError) {
+  private init(_ device: OpenCLDevice, byteCount: Int, isShared: Bool) throws(DeviceError) {
     let place = "buffer of \(byteCount) bytes"
     guard byteCount >= 0, byteCount <= device.largestBuffer else {
       throw DeviceError(
@@ -30,7 +33,7 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
     let size = (max(byteCount, 1) + 4095) / 4096 * 4096
     var host: ZeroedMemory?
     var flags = cl_mem_flags(CL_MEM_READ_WRITE)
-    if device.memoryModel != .separate {
+    if isShared {
       host = ZeroedMemory(count: size)
       guard let host else {
         throw DeviceError(
@@ -49,8 +52,11 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
     self.memory = memory
     self.host = host
     device.health.took(byteCount: byteCount)
-    if device.memoryModel == .mapped { try mapAndWait() }
+    if changesHands { try mapAndWait() }
   }
+
+  /// Whether host and device use it in turns.
+  var changesHands: Bool { host != nil && device.memoryModel == .mapped }
 
   /// Gives the memory to the host once the work enqueued so far is done.
   func map(_ event: UnsafeMutablePointer<cl_event?>?) throws(DeviceError) {

@@ -145,6 +145,11 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   }
 
   package func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
-    try OpenCLBuffer.make(self, byteCount: byteCount)
+    try OpenCLBuffer.make(self, byteCount: byteCount, isShared: memoryModel != .separate)
+  }
+
+  /// Memory that is used in turns would have to be handed over at each submission.
+  package func makeScratch(byteCount: Int) throws(DeviceError) -> any Buffer {
+    try OpenCLBuffer.make(self, byteCount: byteCount, isShared: memoryModel == .host)
   }
 }

@@ -26,7 +26,7 @@ package final class OpenCLInvocation: Invocation {
     profile = measuresNodes ? Array(repeating: [], count: executable.lowered.dispatches.count) : []
     let slices = bindings.inputs + bindings.outputs + (bindings.scratch.map { [$0] } ?? [])
     var shared: [ObjectIdentifier: OpenCLBuffer] = [:]
-    for case let buffer as OpenCLBuffer in slices.map(\.buffer) where executable.device.memoryModel == .mapped {
+    for case let buffer as OpenCLBuffer in slices.map(\.buffer) where buffer.changesHands {
       shared[ObjectIdentifier(buffer)] = buffer
     }
     self.shared = Array(shared.values)
@@ -64,13 +64,9 @@ package final class OpenCLInvocation: Invocation {
     }
   }
 
-  package func submit(after events: [any Event]) throws(DeviceError) {
+  package func submit() throws(DeviceError) {
     let device = executable.device
     try device.health.check()
-    for other in events {
-      if let own = other as? OpenCLEvent, own.device === device { continue }
-      try other.wait()
-    }
     try device.health.guarded(device.info.id, "submission") { [self] () throws(DeviceError) in try submit(device) }
   }
 

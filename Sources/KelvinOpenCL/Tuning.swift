@@ -1,14 +1,9 @@
 /// What Winograd's tiles take on a class of devices.
 struct WinogradTuning: Hashable, Sendable {
-  /// The sides of tiles that there are.
-  var sides: [Int]
-  /// In multiply-adds: bringing a number to a point or back, and streaming a weight.
+  /// What bringing a number to a point or back takes, in multiply-adds.
   var transformCost: Double
-  var weightCost: Double
   /// Bytes of transformed tiles at a time.
   var scratchLimit: Int
-  /// Tiles that a work item brings to their points or back.
-  var run: Int
 }
 
 /// Sizes of tiles and work groups, one row for each class of device. They are compiled into the kernels.
@@ -31,22 +26,18 @@ struct Tuning: Hashable, Sendable {
   var unpacksWeights: Bool
   /// Whether each function of one element or two is a kernel of its own. A network needs one or two of them.
   var compilesFunctionsAlone: Bool
-  /// How convolutions by Winograd's tiles are weighed against others.
-  var winograd: WinogradTuning
+  /// How convolutions by Winograd's tiles are weighed against others; nil where there are none.
+  var winograd: WinogradTuning?
   /// How a multiply-add is written.
   var multiplyAdd: String
 
   static let cpu = Tuning(
     lanes: 16, group: 1, pixels: 8, tile: 4, run: 4096, columns: 1 << 20, ordersGroups: true, unpacksWeights: false,
-    compilesFunctionsAlone: true,
-    winograd: WinogradTuning(
-      sides: [], transformCost: 12, weightCost: 10, scratchLimit: 4 << 20, run: 64),
-    multiplyAdd: "fma")
+    compilesFunctionsAlone: true, winograd: nil, multiplyAdd: "fma")
   static let gpu = Tuning(
     lanes: 4, group: 64, pixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false, unpacksWeights: true,
     compilesFunctionsAlone: false,
-    winograd: WinogradTuning(sides: [2], transformCost: 80, weightCost: 0, scratchLimit: 32 << 20, run: 1),
-    multiplyAdd: "mad")
+    winograd: WinogradTuning(transformCost: 80, scratchLimit: 32 << 20), multiplyAdd: "mad")
 
   /// Whether floats may lie as float16. Where an item does a whole loop's work a processor runs it, which converts element
   /// by element.

@@ -18,32 +18,30 @@ struct WinogradConvolution: Sendable {
   static func best(
     _ op: Convolution, _ window: SpatialWindow, images: Int, inputs: Int, outputs: Int, _ target: OpenCLTarget
   ) -> (way: WinogradConvolution, saving: Double)? {
-    guard op.groups == 1 else { return nil }
     let tuning = target.tuning
+    guard op.groups == 1, let costs = tuning.winograd, let plan = WinogradPlan(window, images: images), plan.tiles > 0
+    else { return nil }
     let product = Double(inputs * tuning.blocks(outputs) * tuning.lanes)
-    let pixels = Double(window.outputCount * images)
-    let best = WinogradPlan.best(
-      window, images: images, inputs: inputs, sides: tuning.winograd.sides,
-      than: product * Double(window.taps) * (pixels + tuning.winograd.weightCost)
-    ) { plan in
-      // Kernels count in 32 bits.
-      guard plan.tiles > 0, product * Double(plan.points) <= Double(1 << 30) else { return nil }
-      let numbers = Double(plan.tiles * plan.points * (inputs + outputs))
-      let positions = Double((plan.tiles + tuning.pixels - 1) / tuning.pixels * tuning.pixels)
-      return product * Double(plan.points) * (positions + tuning.winograd.weightCost)
-        + numbers * tuning.winograd.transformCost
-    }
-    return best.map { (WinogradConvolution(op, $0.plan, inputs: inputs, outputs: outputs, target), $0.saving) }
+    // Kernels count in 32 bits.
+    guard product * Double(WinogradPlan.points) <= Double(1 << 30) else { return nil }
+    let numbers = Double(plan.tiles * WinogradPlan.points * (inputs + outputs))
+    let positions = Double((plan.tiles + tuning.pixels - 1) / tuning.pixels * tuning.pixels)
+    let direct = product * Double(window.taps * window.outputCount * images)
+    let saving = direct - product * Double(WinogradPlan.points) * positions - numbers * costs.transformCost
+    let way = WinogradConvolution(op, plan, costs, inputs: inputs, outputs: outputs, target)
+    return saving > 0 ? (way, saving) : nil
   }
 
-  private init(_ op: Convolution, _ plan: WinogradPlan, inputs: Int, outputs: Int, _ target: OpenCLTarget) {
+  private init(
+    _ op: Convolution, _ plan: WinogradPlan, _ costs: WinogradTuning, inputs: Int, outputs: Int, _ target: OpenCLTarget
+  ) {
     self.op = op
     self.plan = plan
     self.inputs = inputs
     self.outputs = outputs
     self.target = target
     let blocks = target.tuning.blocks(inputs) + target.tuning.blocks(outputs)
-    slab = plan.slab(byteCount: 4 * plan.points * blocks * target.lanes, limit: target.tuning.winograd.scratchLimit)
+    slab = plan.slab(byteCount: 4 * WinogradPlan.points * blocks * target.lanes, limit: costs.scratchLimit)
   }
 
   func lower(_ lowering: OpenCLLowering) throws(DeviceError) {
@@ -55,12 +53,12 @@ struct WinogradConvolution: Sendable {
     let variant = whole.variant(tuning)
     let (tile, parts) = (variant.blocks * tuning.lanes, target.pieces(tuning.blocks(outputs), of: variant.blocks))
     let weights = try lowering.winogradWeights(
-      plan, outputs: outputs, channels: inputs, tile: tile, rows: inputs, parts: parts, spare: tuning.lanes)
+      outputs: outputs, channels: inputs, tile: tile, rows: inputs, parts: parts, spare: tuning.lanes)
     let bias =
       try op.epilogue.hasBias
       ? lowering.biases(groups: 1, outputs: outputs, count: tuning.blocks(outputs) * tuning.lanes) : weights
-    let points = lowering.temporary(plan.points * slab * tuning.blocks(inputs) * tuning.lanes, of: .float32)
-    let sums = lowering.temporary(plan.points * slab * tuning.blocks(outputs) * tuning.lanes, of: .float32)
+    let points = lowering.temporary(WinogradPlan.points * slab * tuning.blocks(inputs) * tuning.lanes, of: .float32)
+    let sums = lowering.temporary(WinogradPlan.points * slab * tuning.blocks(outputs) * tuning.lanes, of: .float32)
     for first in stride(from: 0, to: plan.tiles, by: slab) {
       let tiles = min(slab, plan.tiles - first)
       lowering.run(call("input", first, tiles, blocks: tuning.blocks(inputs)), [x], points)
@@ -75,7 +73,7 @@ struct WinogradConvolution: Sendable {
   /// The products of tiles at their points, which are groups of a pointwise convolution.
   private func product(_ tiles: Int) -> ConvolutionPlan {
     ConvolutionPlan(
-      SpatialWindow(positions: tiles, axes: 2), images: 1, groups: plan.points, channels: inputs, outputs: outputs,
+      SpatialWindow(positions: tiles, axes: 2), images: 1, groups: WinogradPlan.points, channels: inputs, outputs: outputs,
       from: target.blocks, to: target.blocks)
   }
 
@@ -83,13 +81,12 @@ struct WinogradConvolution: Sendable {
     _ step: String, _ first: Int, _ tiles: Int, blocks: Int, parts: Int = 1
   ) -> Call<KernelName> {
     let (window, activation) = (plan.window, KernelActivation(op.epilogue))
-    let run = min(target.tuning.winograd.run, tiles)
     return target.call(
-      KernelName(program: "winograd", defines: ["SIDE=\(plan.side)"], function: "winograd_\(step)"),
+      KernelName(program: "winograd", function: "winograd_\(step)"),
       Parameters(
-        [tiles, first, run, blocks, plan.rows, plan.columns] + window.input + window.output + window.before + [
+        [tiles, first, blocks, plan.rows, plan.columns] + window.input + window.output + window.before + [
           inputs, outputs, parts, op.epilogue.hasBias ? 1 : 0, op.epilogue.addsResidual ? 1 : 0, activation.code,
         ]
-      ).floats(activation.a, activation.b), items: target.pieces(tiles, of: run), blocks)
+      ).floats(activation.a, activation.b), items: tiles, blocks)
   }
 }

@@ -46,8 +46,7 @@ final class ReferenceInvocation: Invocation {
     self.bindings = bindings
   }
 
-  func submit(after events: [any Event]) throws(DeviceError) {
-    for event in events { try event.wait() }
+  func submit() throws(DeviceError) {
     let graph = executable.graph
     var values: [ValueID: ReferenceOperand] = [:]
     for (id, slice) in zip(graph.inputs, bindings.inputs) {

@@ -196,7 +196,7 @@ package final class Session {
         if overwrites { try finish(invocations.indices) }
         let start = record.map { _ in SessionRecord.now }
         isInFlight[segment] = true
-        try invocations[segment].submit(after: [])
+        try invocations[segment].submit()
         if let start {
           record?.add(step: number, from: start)
           if model.devices[model.schedule.segments[segment].device]?.info.isHost == true {

@@ -14,8 +14,8 @@ struct CooperativeMatrix: Hashable, Sendable {
   ]
 
   /// The largest that a device multiplies; nil where it multiplies none, or lacks what such shaders need besides.
-  init?(of physical: VkPhysicalDevice, _ vk: KelvinVulkan) {
-    guard VulkanProperties.extensions(of: physical, vk).isSuperset(of: Self.extensionNames),
+  init?(of physical: VkPhysicalDevice, _ vk: KelvinVulkan, extensions: Set<String>) {
+    guard extensions.isSuperset(of: Self.extensionNames),
       let list = vk.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR
     else { return nil }
     var offered = CooperativeMatrixFeatures()

@@ -10,8 +10,8 @@ enum DotProduct: Sendable {
 
   static let extensionName = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME
 
-  init(of physical: VkPhysicalDevice, _ vk: KelvinVulkan) {
-    guard VulkanProperties.extensions(of: physical, vk).contains(Self.extensionName) else {
+  init(of physical: VkPhysicalDevice, _ vk: KelvinVulkan, extensions: Set<String>) {
+    guard extensions.contains(Self.extensionName) else {
       self = .absent
       return
     }

@@ -23,9 +23,11 @@ final class MemoryImport: Sendable {
   private let count = Atomic(0)
 
   /// Nil where the device does not read pages of the host.
-  init?(of physical: VkPhysicalDevice, _ vk: KelvinVulkan, _ limits: VkPhysicalDeviceLimits) {
+  init?(
+    of physical: VkPhysicalDevice, _ vk: KelvinVulkan, extensions: Set<String>, _ limits: VkPhysicalDeviceLimits
+  ) {
     guard vk.vkGetMemoryHostPointerPropertiesEXT != nil,
-      VulkanProperties.extensions(of: physical, vk).contains(Self.extensionName), Self.takesBuffers(physical, vk)
+      extensions.contains(Self.extensionName), Self.takesBuffers(physical, vk)
     else { return nil }
     var host = VkPhysicalDeviceExternalMemoryHostPropertiesEXT()
     host.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT

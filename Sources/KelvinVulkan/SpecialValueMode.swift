@@ -41,8 +41,8 @@ package enum SpecialValueMode {
   }
 
   /// Whether shaders of a device may declare it for float32.
-  static func isOffered(by physical: VkPhysicalDevice, _ vk: KelvinVulkan) -> Bool {
-    guard VulkanProperties.extensions(of: physical, vk).contains(extensionName) else { return false }
+  static func isOffered(by physical: VkPhysicalDevice, _ vk: KelvinVulkan, extensions: Set<String>) -> Bool {
+    guard extensions.contains(extensionName) else { return false }
     var controls = VkPhysicalDeviceFloatControlsProperties()
     controls.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES
     withUnsafeMutablePointer(to: &controls) { controls in

@@ -49,12 +49,7 @@ package final class VulkanInvocation: Invocation {
 
   package var completion: any Event { event }
 
-  package func submit(after events: [any Event]) throws(DeviceError) {
-    for other in events {
-      // Work on this device's one queue is ordered by the recorded barriers.
-      if let other = other as? VulkanEvent, other.context === event.context { continue }
-      try other.wait()
-    }
+  package func submit() throws(DeviceError) {
     try event.context.guarded("submission") { [event] () throws(DeviceError) in try event.submit() }
   }
 

@@ -100,16 +100,19 @@ struct VulkanProperties: Sendable {
     }
     queueFamily = UInt32(family)
     timestampBits = families[family].timestampValidBits
-    preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk)
+    let extensions = Self.extensions(of: physical, vk)
+    preservesSpecialValues = SpecialValueMode.isOffered(by: physical, vk, extensions: extensions)
     var available = VkPhysicalDeviceFeatures2()
     available.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2
     vk.vkGetPhysicalDeviceFeatures2!(physical, &available)
     hasInt64 = available.features.shaderInt64 == VK_TRUE
     stores16Bits = Self.stores16Bits(physical, vk)
-    cooperativeMatrix = stores16Bits ? CooperativeMatrix(of: physical, vk) : nil
-    dotProduct = DotProduct(of: physical, vk)
+    cooperativeMatrix = stores16Bits ? CooperativeMatrix(of: physical, vk, extensions: extensions) : nil
+    dotProduct = DotProduct(of: physical, vk, extensions: extensions)
     if let imitation { imitate(imitation) }
-    memoryImport = kind == .software && imitatedMemory == nil ? MemoryImport(of: physical, vk, limits) : nil
+    memoryImport =
+      kind == .software && imitatedMemory == nil
+      ? MemoryImport(of: physical, vk, extensions: extensions, limits) : nil
   }
 
   private static func stores16Bits(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan) -> Bool {
@@ -153,7 +156,7 @@ struct VulkanProperties: Sendable {
   }
 
   /// The names of the extensions that a device offers; none where the driver cannot say.
-  static func extensions(of physical: VkPhysicalDevice, _ vk: KelvinVulkan) -> Set<String> {
+  private static func extensions(of physical: VkPhysicalDevice, _ vk: KelvinVulkan) -> Set<String> {
     var count: UInt32 = 0
     guard vk.vkEnumerateDeviceExtensionProperties!(physical, nil, &count, nil) == VK_SUCCESS else { return [] }
     var extensions = [VkExtensionProperties](repeating: VkExtensionProperties(), count: Int(count))

@@ -13,8 +13,6 @@ struct RegisterTiles: Hashable, Sendable {
 
 /// What Winograd's tiles take on a class of devices.
 struct WinogradTraits: Hashable, Sendable {
-  /// The sides of tiles that there are.
-  var sides: [Int]
   /// Of the products.
   var registers: RegisterTiles
   /// What bringing four numbers to a point or back takes, in products of a position and a block.
@@ -140,7 +138,6 @@ struct VulkanTraits: Hashable, Sendable {
     // llvmpipe stores a tensor element by element. Of hardware none is at hand: a card that computes twenty operations in
     // the time of a byte.
     winograd = WinogradTraits(
-      sides: [2],
       registers: usesShuffles ? RegisterTiles(pixels: 2...4, blocks: 4) : convolutionTiles,
       transformCost: isSoftware ? 80 : 200, scratchLimit: isSoftware ? 4 << 20 : 32 << 20)
     integerBlocks = isSoftware ? 4 : 2

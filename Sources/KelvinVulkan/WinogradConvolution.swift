@@ -25,16 +25,12 @@ struct WinogradConvolution: Sendable {
   static func best(
     _ op: Convolution, _ direct: TiledProduct, _ target: VulkanTarget
   ) -> (way: WinogradConvolution, saving: Double)? {
-    guard op.groups == 1 else { return nil }
-    func way(_ plan: WinogradPlan) -> WinogradConvolution? {
-      WinogradConvolution(op, plan, direct, target.traits, target.traits.winograd.registers)
-        .flatMap { $0.product(target.blocks).fits(target.traits) ? $0 : nil }
-    }
-    let best = WinogradPlan.best(
-      direct.window, images: direct.batch, inputs: direct.inputs, sides: target.traits.winograd.sides,
-      than: 16 * direct.time(target.traits)
-    ) { way($0).map { 16 * $0.time(target.blocks) } }
-    return best.flatMap { plan, saving in way(plan).map { ($0, saving) } }
+    guard op.groups == 1, let plan = WinogradPlan(direct.window, images: direct.batch),
+      let way = WinogradConvolution(op, plan, direct, target.traits, target.traits.winograd.registers),
+      way.product(target.blocks).fits(target.traits)
+    else { return nil }
+    let saving = 16 * (direct.time(target.traits) - way.time(target.blocks))
+    return saving > 0 ? (way, saving) : nil
   }
 
   private init?(
@@ -50,8 +46,8 @@ struct WinogradConvolution: Sendable {
     inputBlocks = (inputs + 3) / 4
     let blocks = registers.blocks
     storedBlocks = ((outputs + 3) / 4 + blocks - 1) / blocks * blocks
-    let (limit, byteCount) = (traits.vectorLimit, 16 * plan.points * (inputBlocks + storedBlocks))
-    guard plan.tiles > 0, max(byteCount, 64 * plan.points * inputBlocks * storedBlocks) <= limit else { return nil }
+    let (limit, byteCount) = (traits.vectorLimit, 16 * WinogradPlan.points * (inputBlocks + storedBlocks))
+    guard plan.tiles > 0, max(byteCount, 64 * WinogradPlan.points * inputBlocks * storedBlocks) <= limit else { return nil }
     slab = plan.slab(byteCount: byteCount, limit: min(limit, traits.winograd.scratchLimit))
   }
 
@@ -65,7 +61,7 @@ struct WinogradConvolution: Sendable {
 
   /// In products of a position and a block.
   private func time(_ blocks: ValueLayout) -> Double {
-    let numbers = plan.points * plan.tiles * (inputBlocks + (outputs + 3) / 4)
+    let numbers = WinogradPlan.points * plan.tiles * (inputBlocks + (outputs + 3) / 4)
     let slabs = Double(plan.tiles) / Double(slab)
     return product(slab, blocks).time(traits) * slabs + Double(numbers) * traits.winograd.transformCost
   }
@@ -73,8 +69,8 @@ struct WinogradConvolution: Sendable {
   /// The products of tiles at their points, which are groups of a pointwise convolution.
   private func product(_ tiles: Int, _ blocks: ValueLayout) -> TiledProduct {
     TiledProduct(
-      window: SpatialWindow(positions: tiles, axes: 2), batch: 1, groups: plan.points,
-      inputs: plan.points * inputBlocks * 4, outputs: plan.points * storedBlocks * 4, layout: blocks,
+      window: SpatialWindow(positions: tiles, axes: 2), batch: 1, groups: WinogradPlan.points,
+      inputs: WinogradPlan.points * inputBlocks * 4, outputs: WinogradPlan.points * storedBlocks * 4, layout: blocks,
       registers: registers)
   }
 
@@ -86,7 +82,7 @@ struct WinogradConvolution: Sendable {
     let (node, blocks) = (lowering.node, lowering.target.blocks)
     let whole = product(slab, blocks)
     let weights = try lowering.winogradWeights(
-      plan, outputs: outputs, channels: inputs, tile: whole.tile, rows: inputBlocks * 4, parts: whole.parts,
+      outputs: outputs, channels: inputs, tile: whole.tile, rows: inputBlocks * 4, parts: whole.parts,
       spare: 0)
     let zeros = lowering.weight("zeros/vulkan-\(whole.outputs)", count: whole.outputs) { _ in }
     let x = try lowering.read(node.inputs[0], blocks)
@@ -107,14 +103,14 @@ struct WinogradConvolution: Sendable {
   private var outputBlocks: Int { (outputs + 3) / 4 }
   /// Specialisation constants of the kernels that write results.
   private func constants(_ epilogue: Epilogue) -> [Int] {
-    [plan.side, epilogue.addsResidual ? 1 : 0, epilogue.activationCode]
+    [epilogue.addsResidual ? 1 : 0, epilogue.activationCode]
   }
   private var residuals: [OperandFormat] { op.epilogue.addsResidual ? [.float4] : [] }
 
   private func input(_ target: VulkanTarget, _ first: Int, _ tiles: Int) -> Call<VulkanProgram> {
     let window = plan.window
     return target.flat(
-      "winograd_input", [.float4], constants: [plan.side],
+      "winograd_input", [.float4],
       Parameters(
         [tiles * inputBlocks, tiles, first, inputBlocks, plan.rows, plan.columns] + window.input + window.before
       ).inverses(tiles, plan.rows * plan.columns, plan.columns), count: tiles * inputBlocks)

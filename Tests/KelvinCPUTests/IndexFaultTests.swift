@@ -57,9 +57,9 @@ import Testing
     let invocation = try executable.bind(
       Bindings(inputs: given, outputs: [picked], scratch: scratch, measuresNodes: false))
     for (tensor, slice) in zip(inputs, given) { try tensor.bytes.withUnsafeBytes { try slice.write($0) } }
-    #expect(throws: DeviceError.self) { try invocation.submit(after: []) }
+    #expect(throws: DeviceError.self) { try invocation.submit() }
     try Tensor([Int64]([0, 4]), [2]).bytes.withUnsafeBytes { try given[1].write($0) }
-    try invocation.submit(after: [])
+    try invocation.submit()
     var result = [Float](repeating: 0, count: 6)
     try result.withUnsafeMutableBytes { try picked.read(into: $0) }
     #expect(result == [0, 1, 2, 12, 13, 14])

@@ -68,8 +68,7 @@ import Testing
         Bindings(
           inputs: inputs, outputs: try graph.outputs.map { try slice(graph[$0].type.byteCount) },
           scratch: try slice(executable.scratchByteCount), measuresNodes: true))
-      let events: [any Event] = [CompletedEvent()]
-      try invocation.submit(after: events)
+      try invocation.submit()
 
       allocation_counter_start()
       let probe = UnsafeMutablePointer<Int>.allocate(capacity: 1)
@@ -77,7 +76,7 @@ import Testing
       #expect(allocation_counter_stop() > 0, "the counter does not see allocations")
 
       allocation_counter_start()
-      for _ in 0..<100 { try invocation.submit(after: events) }
+      for _ in 0..<100 { try invocation.submit() }
       let allocations = allocation_counter_stop()
       #expect(allocations == 0)
       #expect(invocation.nodeTimings.map(\.node) == ["n0", "n1", "n2", "n3", "n4", "n5"])

@@ -24,6 +24,41 @@ struct LoweringTests {
     #expect(try net.programs() == ["block", "pool", "unary of 72", "pool", "unblock"])
   }
 
+  @Test func linesAlongAnyAxisStayInBlocks() throws {
+    let card = NamingTarget(lineGroup: 64)
+    for (op, shape, target, kernel) in [
+      (Softmax(axis: 1) as any Operator, [1, 6, 3, 3], NamingTarget(), "softmax"),
+      (Softmax(axis: 0), [2, 6, 3, 3], NamingTarget(), "softmax"),
+      (Softmax(axis: 3), [1, 6, 3, 3], NamingTarget(), "softmax"),
+      (Softmax(axis: 1), [1, 64, 3, 3], card, "softmax result of 1"),
+      (Softmax(axis: 2), [1, 6, 64, 3], card, "softmax result of 1"),
+      (LayerNormalization(axis: 2, epsilon: 1), [1, 6, 3, 3], NamingTarget(), "layerNormalization result"),
+    ] {
+      var net = Net(Shape(shape))
+      try net.output(try net.add(pool, try net.add(op, try net.add(pool, net.x))))
+      let programs = try net.lowered(target).dispatches.map(\.call.program)
+      #expect(programs == ["block", "pool", kernel, "pool", "unblock"])
+    }
+    // No channel is left of what is reduced along them.
+    var net = Net(Shape([1, 64, 3, 3]))
+    try net.output(
+      try net.add(Reduce(.maximum, axes: [1], keepsDimensions: false), try net.add(pool, net.x)))
+    #expect(try net.lowered(card).dispatches.map(\.call.program) == ["block", "pool", "reduce 1 first last"])
+  }
+
+  @Test func lanesThatHaveToStayZeroAreNoLinesOfTheirOwn() throws {
+    let clearing = NamingTarget(clearsLanes: true)
+    for (op, channels, stays) in [
+      (Softmax(axis: 3) as any Operator, 6, false), (Softmax(axis: 3), 8, true), (Softmax(axis: 1), 6, true),
+      (LayerNormalization(axis: 2, epsilon: 1), 6, true), (LayerNormalization(axis: 2, epsilon: 0), 6, false),
+    ] {
+      var net = Net(Shape([1, channels, 3, 3]))
+      try net.output(try net.add(pool, try net.add(op, try net.add(pool, net.x))))
+      let moves = try net.lowered(clearing).dispatches.filter { $0.call.program == "unblock" }
+      #expect(moves.count == (stays ? 1 : 2), "\(op), \(channels)")
+    }
+  }
+
   @Test func anOutputThatNobodyElseReadsIsWrittenDense() throws {
     var net = Net(Shape([1, 6, 3, 3]))
     try net.output(try net.add(relu, try net.add(pool, net.x)))

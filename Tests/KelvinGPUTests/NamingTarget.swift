@@ -7,7 +7,7 @@ import KelvinGraph
 struct NamingTarget: GPUTarget {
   let device = "naming:0"
   let lanes = 4
-  let clearsLanes = false
+  var clearsLanes = false
   let copyRank = 8
   var iterationLimit = Int.max
   let numbersPerTap = 3

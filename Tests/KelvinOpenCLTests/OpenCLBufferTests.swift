@@ -30,6 +30,21 @@ struct OpenCLBufferTests {
     }
   }
 
+  @Test func scratchThatWouldChangeHandsAtEachSubmissionIsTheDevicesAlone() throws {
+    let device = try #require(driven.values.first { $0.info.kind == .integratedGPU })
+    #expect(try device.makeBuffer(byteCount: 16).hostPointer != nil)
+    let scratch = try device.makeScratch(byteCount: 5000)
+    #expect(scratch.hostPointer == nil)
+    let values = (0..<100).map { UInt8($0) }
+    try values.withUnsafeBytes { try scratch.write($0, at: 4900) }
+    var result = [UInt8](repeating: 0, count: 100)
+    try result.withUnsafeMutableBytes { try scratch.read(into: $0, at: 4900) }
+    #expect(result == values)
+    for host in present where host.info.resource == "cpu" {
+      #expect(try host.makeScratch(byteCount: 16).hostPointer != nil)
+    }
+  }
+
   @Test func refusesMoreMemoryThanTheDeviceHas() throws {
     let error = #expect(throws: DeviceError.self) { _ = try present[0].makeBuffer(byteCount: 1 << 60) }
     #expect(error?.code == .outOfMemory)

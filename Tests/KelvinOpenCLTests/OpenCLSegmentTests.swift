@@ -79,7 +79,7 @@ struct OpenCLSegmentTests {
     for round in 1...3 {
       let values = (0..<7).map { Float($0 * round) }
       try values.withUnsafeBytes { try slices[0].write($0) }
-      try invocation.submit(after: [CompletedEvent()])
+      try invocation.submit()
       try invocation.completion.wait()
       var result = [Float](repeating: 0, count: 7)
       try result.withUnsafeMutableBytes { try slices[1].read(into: $0) }

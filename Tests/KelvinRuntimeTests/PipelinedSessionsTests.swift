@@ -53,9 +53,9 @@ private final class MeetingDevice: Device {
       self.meet = meet
     }
 
-    func submit(after events: [any Event]) throws(DeviceError) {
+    func submit() throws(DeviceError) {
       try meet()
-      try inner.submit(after: events)
+      try inner.submit()
     }
   }
 }

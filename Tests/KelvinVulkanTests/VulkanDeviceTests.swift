@@ -56,7 +56,7 @@ struct VulkanDeviceTests {
     try invocation.completion.wait()
     for _ in 0..<3 {
       try input.bytes.withUnsafeBytes { try inputSlice.write($0) }
-      try invocation.submit(after: [])
+      try invocation.submit()
       try invocation.completion.wait()
       let result = Tensor(y, try Bytes(count: y.byteCount) { try outputSlice.read(into: $0) })
       #expect(graph.tolerance(.full).difference(of: result, from: expected) == nil)
@@ -252,8 +252,8 @@ struct VulkanDeviceTests {
     let first = try executable.bind(Bindings(inputs: [slices[0]], outputs: [slices[1]], scratch: nil))
     let second = try executable.bind(Bindings(inputs: [slices[1]], outputs: [slices[2]], scratch: nil))
     try [Float](repeating: 1.5, count: 200).withUnsafeBytes { try slices[0].write($0) }
-    try first.submit(after: [CompletedEvent()])
-    try second.submit(after: [first.completion])
+    try first.submit()
+    try second.submit()
     try second.completion.wait()
     var result = [Float](repeating: 0, count: 200)
     try result.withUnsafeMutableBytes { try slices[2].read(into: $0) }

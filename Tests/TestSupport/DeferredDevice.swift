@@ -40,7 +40,7 @@ package final class DeferredDevice: Device {
   fileprivate func drain(to event: DeferredEvent) throws(DeviceError) {
     while !event.isSignalled {
       guard let work = queue.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
-      try work.invocation.submit(after: [])
+      try work.invocation.submit()
       work.event.signal()
     }
   }
@@ -85,8 +85,7 @@ private final class DeferredInvocation: Invocation {
     event = DeferredEvent(device)
   }
 
-  func submit(after events: [any Event]) throws(DeviceError) {
-    for event in events { try event.wait() }
+  func submit() throws(DeviceError) {
     event.reset()
     let work = DeferredDevice.Work(invocation: inner, event: event)
     device.queue.withLock { $0.append(work) }

@@ -90,8 +90,8 @@ private final class HookedInvocation: Invocation {
     self.inner = inner
   }
 
-  func submit(after events: [any Event]) throws(DeviceError) {
+  func submit() throws(DeviceError) {
     try device.onSubmit()
-    try inner.submit(after: events)
+    try inner.submit()
   }
 }

@@ -94,11 +94,11 @@ private final class TimedInvocation: Invocation {
     self.measures = measures
   }
 
-  func submit(after events: [any Event]) throws(DeviceError) {
+  func submit() throws(DeviceError) {
     guard !executable.device.fails() else {
       throw DeviceError(.lost, device: executable.device.info.id, place: "submission", reason: "the card is gone")
     }
-    try inner.submit(after: events)
+    try inner.submit()
     costs = executable.nodes.map { ($0.name, executable.device.seconds($0)) }
     executable.device.clock.advance(by: costs.reduce(executable.device.overhead) { $0 + $1.seconds })
   }

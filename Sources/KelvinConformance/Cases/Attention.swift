@@ -26,6 +26,13 @@ extension ConformanceCase {
           query: [4, 352, 8, 16, 1], key: [0, 592, 296, 8, 1], value: [0, 888, 444, 12, 1], shape: [2, 21, 24],
           result: [504, 12, 24]), .input([2, 22, 16]), .input([2, 2, 37, 8]), .input([2, 2, 37, 12]),
         .input([2, 1, 21, 37])),
+      // Rows that are cut, the last part shorter.
+      node(
+        "long rows",
+        Attention(
+          batch: 1, heads: 2, queries: 11, keys: 27, width: 160, valueWidth: 204, scale: 0.08,
+          query: [0, 0, 1760, 160, 1], key: [0, 0, 4320, 160, 1], value: [0, 0, 5508, 204, 1], shape: [2, 11, 204],
+          result: [0, 2244, 204]), .input([2, 11, 160]), .input([2, 27, 160]), .input([2, 27, 204])),
       node(
         "one query",
         Attention(

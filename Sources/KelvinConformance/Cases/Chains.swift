@@ -3,7 +3,7 @@ import KelvinGraph
 
 /// Graphs of several nodes, whose inner values no boundary puts into dense memory of the graph's type.
 extension ConformanceCase {
-  package static let chains: [ConformanceCase] = [masks, positions, planes, filters, sharers]
+  package static let chains: [ConformanceCase] = [masks, positions, planes, lines, filters, sharers]
 
   /// Truth values made, combined, read three times and given away.
   private static let masks = chain("of truth values") { chain throws(OperatorError) in
@@ -58,6 +58,29 @@ extension ConformanceCase {
     let largest = try chain.add(Pool(.maximum, window: Window(kernel: [2, 2])), joined)
     let labels = try chain.add(ArgReduce(.maximum, axis: 1, keepsDimensions: true), pooled)
     return [pooled, labels, largest]
+  }
+
+  /// Channels in blocks on both sides of what goes along each axis, of few elements and of as many as groups share, with
+  /// lanes that hold no channel and without.
+  private static let lines = chain("of lines in blocks") { chain throws(OperatorError) in
+    let calm = LocalResponseNormalization(size: 3, alpha: 0.1, beta: 0.75, k: 1)
+    let softmaxes: [(Int, Shape)] = [
+      (1, [2, 5, 3, 2]), (1, [1, 37, 5, 3]), (1, [1, 2100, 2, 1]), (0, [3, 8, 2, 1]), (2, [1, 8, 6, 3]), (2, [1, 16, 40, 1]),
+      (3, [1, 7, 2, 5]),
+    ]
+    let normalizations: [(Int, Shape)] = [(2, [2, 5, 4, 3]), (2, [1, 64, 7, 6]), (3, [3, 16, 2, 5]), (2, [1, 16, 2100])]
+    let sums: [Shape] = [[2, 37, 3, 2], [1, 2100, 2, 1]]
+    var outputs: [ValueID] = []
+    func put(_ op: any Operator, _ shape: Shape) throws(OperatorError) -> ValueID {
+      let x = chain.input(.random(.float32, shape, -4...4, &chain.random))
+      return try chain.add(op, chain.add(calm, x))
+    }
+    for (axis, shape) in softmaxes { outputs.append(try chain.add(calm, put(Softmax(axis: axis), shape))) }
+    for (axis, shape) in normalizations {
+      outputs.append(try chain.add(calm, put(LayerNormalization(axis: axis, epsilon: 1e-3), shape)))
+    }
+    for shape in sums { outputs.append(try put(Reduce(.maximum, axes: [1], keepsDimensions: true), shape)) }
+    return outputs
   }
 
   /// Filters that the graph computes.

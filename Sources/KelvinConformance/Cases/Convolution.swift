@@ -13,7 +13,7 @@ extension ConformanceCase {
           "3x3 stride 2", [1, 3, 17, 31], filters: 8, kernel: [3, 3], strides: [2, 2], pad: [1, 1], scalar: scalar),
         filter("3x3 batch 2", [2, 4, 8, 8], filters: 5, kernel: [3, 3], pad: [1, 1], scalar: scalar),
         filter("3x3 deep", [1, 67, 7, 7], filters: 70, kernel: [3, 3], pad: [1, 1], scalar: scalar),
-        // By Winograd's tiles, of either side and on every device that has them.
+        // By Winograd's tiles on every device that has them, and of either side on the CPU.
         filter("3x3 tiles", [2, 40, 9, 11], filters: 37, kernel: [3, 3], pad: [1, 1], scalar: scalar),
         filter(
           "3x3 tiles residual", [1, 33, 21, 18], filters: 48, kernel: [3, 3], pad: [1, 0], after: [0, 2],

@@ -70,7 +70,7 @@ package final class NodeTrial: KernelTrial {
 
   package func seconds() throws(DeviceError) -> Double {
     let begin = KernelTuning.now()
-    try invocation.submit(after: [])
+    try invocation.submit()
     try invocation.completion.wait()
     let whole = KernelTuning.now() - begin
     // What brings operands to where the kernel reads them counts for no node.

@@ -137,7 +137,7 @@ package struct NodeExample: Sendable {
     let scratch = executable.scratchByteCount > 0 ? slices.last : nil
     let invocation = try executable.bind(
       Bindings(inputs: Array(slices[..<inputs.count]), outputs: targets, scratch: scratch))
-    try invocation.submit(after: [])
+    try invocation.submit()
     try invocation.completion.wait()
     var results = zip(outputs, targets).makeIterator()
     return try graph.nodes.map { (node) throws(DeviceError) -> [Double] in

@@ -133,6 +133,13 @@ extension SelfTest {
           batch: 1, heads: 2, queries: 9, keys: 21, width: 8, valueWidth: 8, scale: 0.5, query: [0, 0, 72, 8, 1],
           key: [0, 0, 168, 8, 1], value: [0, 0, 168, 8, 1], shape: [2, 9, 8], result: [0, 72, 8]),
         [.input([2, 9, 8]), .input([2, 21, 8]), .input([2, 21, 8])]
+      ),
+      // Elements apart, and rows that fill no vectors.
+      (
+        Attention(
+          batch: 1, heads: 2, queries: 5, keys: 13, width: 6, valueWidth: 5, scale: 0.5, query: [0, 0, 30, 6, 1],
+          key: [0, 0, 78, 1, 13], value: [0, 0, 65, 5, 1], shape: [2, 5, 5], result: [0, 25, 5]),
+        [.input([2, 5, 6]), .input([2, 6, 13]), .input([2, 13, 5])]
       )),
   ]
 
@@ -146,6 +153,7 @@ extension SelfTest {
 
   private static let lines: [SelfTest] = [
     SelfTest(Softmax.self, (Softmax(axis: 1), [.input([2, 29])]), (Softmax(axis: 1), [.input([2, 5, 3])])),
+    SelfTest(Softmax.self, named: "softmax in blocks", way: "blocks", (Softmax(axis: 1), [.input([2, 21, 3])])),
     SelfTest(
       Softmax.self, named: "softmax by groups", way: "groups", (Softmax(axis: 1), [.input(row)]),
       (Softmax(axis: 1), [.input(longRow)])),
@@ -154,6 +162,9 @@ extension SelfTest {
       (LayerNormalization(axis: 1, epsilon: 1e-3), [.input([3, 36]), .weight([36]), .weight([36])]),
       (LayerNormalization(axis: 1, epsilon: 1e-3), [.input([19, 36]), .weight([36]), .weight([36])]),
       (LayerNormalization(axis: 1, epsilon: 1e-3), [.input(longRow)])),
+    SelfTest(
+      LayerNormalization.self, named: "layer_normalization in blocks", way: "blocks",
+      (LayerNormalization(axis: 2, epsilon: 1e-3), [.input([1, 40, 5])])),
     SelfTest(
       BatchNormalization.self,
       (

@@ -33,14 +33,18 @@ package struct AttentionPlan: Sendable {
       throw context.unsupported("rows of more than \(limits.width) elements")
     }
     guard op.queries <= limits.queries else { throw context.unsupported("more than \(limits.queries) queries") }
-    guard lanes > 1 else { return }
-    let rows = [(op.query, op.width), (op.key, op.width), (op.value, op.valueWidth)]
-    let isAligned = rows.allSatisfy { view, width in
-      width % lanes == 0 && view[4] == 1 && view[..<4].allSatisfy { $0 % lanes == 0 }
-    }
-    guard isAligned, op.result.allSatisfy({ $0 % lanes == 0 }) else {
+    guard lanes == 1 || liesInVectors(of: lanes) else {
       throw context.unsupported("operands that do not lie in vectors of \(lanes)")
     }
+  }
+
+  /// Whether vectors of so many elements hold the rows of every operand and of the result.
+  package func liesInVectors(of lanes: Int) -> Bool {
+    let rows = [(op.query, op.width), (op.key, op.width), (op.value, op.valueWidth)]
+    let areAligned = rows.allSatisfy { view, width in
+      width % lanes == 0 && view[4] == 1 && view[..<4].allSatisfy { $0 % lanes == 0 }
+    }
+    return areAligned && op.result.allSatisfy { $0 % lanes == 0 }
   }
 }
 

@@ -3,20 +3,33 @@ internal import KelvinGraph
 
 extension KernelTable {
   mutating func addLayerNormalization<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
-    add(LayerNormalization.self) { op, context throws(DeviceError) in
+    addOffers(LayerNormalization.self) { op, context throws(DeviceError) in
       try context.requireFloats()
-      let length = op.length(context.inputs)
-      let rows = length == 0 ? 0 : context.inputs[0].count / length
-      let groups = LineGroups(Lines(outer: rows, length: length, inner: 1), group: context.target.lineGroup)
-      let (node, inputs) = (context.node, context.inputs.count)
-      return NodeLowering { lowering throws(DeviceError) in
-        var reads: [Storage] = []
-        for input in node.inputs { reads.append(try lowering.read(input, .dense)) }
-        while reads.count < 3 { reads.append(reads[0]) }
-        let call = { (pass: LinePass) in lowering.target.layerNormalization(op, groups, pass, inputs: inputs) }
-        reads.append(lowering.statistics(of: groups, reads[0], call))
-        lowering.run(call(.result), reads, lowering.write(node.outputs[0], .dense))
-      }
+      let (shape, target) = (context.inputs[0].shape, context.target)
+      let axes = op.axis..<shape.rank
+      let dense = context.normalizing(op, Lines(shape, axes: axes), .dense)
+      // A scale for each position, as an operand has it, is dense; normalisations of a channel's positions have none. Lanes
+      // that hold no channel have no variance.
+      guard op.axis > 1, context.inputs.count == 1,
+        op.epsilon > 0 || context.fillsBlocks || !target.clearsLanes
+      else { return [dense] }
+      return [dense, context.normalizing(op, Lines(shape, axes: axes, inBlocksOf: target.lanes), target.blocks)]
     }
+  }
+}
+
+extension KernelContext {
+  fileprivate func normalizing(_ op: LayerNormalization, _ lines: Lines, _ layout: ValueLayout) -> GPUOffer<Target> {
+    let groups = LineGroups(lines, group: target.lineGroup)
+    let (node, inputs) = (node, inputs.count)
+    let kernel = NodeLowering<Target> { lowering throws(DeviceError) in
+      var reads: [Storage] = []
+      for input in node.inputs { reads.append(try lowering.read(input, layout)) }
+      while reads.count < 3 { reads.append(reads[0]) }
+      let call = { (pass: LinePass) in lowering.target.layerNormalization(op, groups, pass, inputs: inputs) }
+      reads.append(lowering.statistics(of: groups, reads[0], call))
+      lowering.run(call(.result), reads, lowering.write(node.outputs[0], layout))
+    }
+    return offer(kernel, layout)
   }
 }

@@ -21,10 +21,13 @@ extension KernelTable {
       }
       let alone = try context.target.offers(op, context)
       guard scalar.isFloatingPoint else { return alone }
-      let (dense, blocked) = (context.groups(of: op), context.groupsOfBlocks(of: op))
+      let (dense, blocked, blocks) = (context.groups(of: op), context.groupsOfBlocks(of: op), context.target.blocks)
       let shared = [
-        dense.map { KernelOffer(context.reducing(op, $0, .dense), LineGroups.way) },
-        blocked.map { context.blocked(context.reducing(op, $0, context.target.blocks), LineGroups.way) },
+        dense.map { KernelOffer(context.reducing(op, $0), LineGroups.way) },
+        blocked.map { context.blocked(context.reducing(op, $0, from: blocks, to: blocks), LineGroups.way) },
+        context.groupsOfChannels(of: op).map {
+          KernelOffer(context.reducing(op, $0, from: blocks), LineGroups.way, KernelLayouts(reads: [blocks]))
+        },
       ].compactMap { $0 }
       return shared
         + alone.map { offer in
@@ -44,10 +47,7 @@ extension KernelContext {
     guard let first = reduced.first, let last = reduced.last,
       (first...last).allSatisfy({ shape[$0] == 1 || op.axes.contains($0) })
     else { return nil }
-    return groups(
-      sharing: Lines(
-        outer: shape.dimensions[..<first].reduce(1, *), length: op.length(inputs),
-        inner: shape.dimensions[(last + 1)...].reduce(1, *)))
+    return groups(sharing: Lines(shape, axes: first..<last + 1))
   }
 
   /// The same for planes of a tensor in blocks, of which lanes that hold no channel stay zero where they have to.
@@ -56,15 +56,23 @@ extension KernelContext {
     guard shape.rank > 2, op.axes == Array(2..<shape.rank), !target.clearsLanes || op.function.keepsZeros else {
       return nil
     }
-    let blocked = BlockedShape(shape, lanes: target.lanes)
-    return groups(sharing: Lines(outer: blocked.batch * blocked.blocks, length: blocked.area, inner: blocked.lanes))
+    return groups(sharing: Lines(shape, axes: 2..<shape.rank, inBlocksOf: target.lanes))
   }
 
-  fileprivate func reducing(_ op: Reduce, _ groups: LineGroups, _ layout: ValueLayout) -> NodeLowering<Target> {
+  /// The same for the channels of a tensor in blocks; what is left has none.
+  fileprivate func groupsOfChannels(of op: Reduce) -> LineGroups? {
+    let shape = inputs[0].shape
+    guard shape.rank > 2, op.axes == [1] else { return nil }
+    return groups(sharing: Lines(shape, axes: 1..<2, inBlocksOf: target.lanes))
+  }
+
+  fileprivate func reducing(
+    _ op: Reduce, _ groups: LineGroups, from source: ValueLayout = .dense, to layout: ValueLayout = .dense
+  ) -> NodeLowering<Target> {
     let (node, length) = (node, groups.lines.length)
     return NodeLowering { lowering throws(DeviceError) in
       let target = lowering.target
-      var x = try lowering.read(node.inputs[0], layout)
+      var x = try lowering.read(node.inputs[0], source)
       var last = groups
       if groups.parts > 1 {
         let first = ReducePass(groups: groups, isFirst: true, isLast: false, length: length)

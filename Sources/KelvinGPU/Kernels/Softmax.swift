@@ -5,17 +5,29 @@ extension KernelTable {
   mutating func addSoftmax<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(Softmax.self) { op, context throws(DeviceError) in
       try context.requireFloats()
-      let lines = Lines(context.inputs[0].shape, axis: op.axis)
-      let alone = context.dense(context.target.softmax(lines))
-      guard let groups = context.groups(sharing: lines) else { return [KernelOffer(alone)] }
-      let node = context.node
-      let shared = NodeLowering<Target> { lowering throws(DeviceError) in
-        let x = try lowering.read(node.inputs[0], .dense)
-        let call = { (pass: LinePass) in lowering.target.softmax(groups, pass) }
-        let statistics = lowering.statistics(of: groups, x, call)
-        lowering.run(call(.result), [x, statistics], lowering.write(node.outputs[0], .dense))
-      }
-      return [KernelOffer(shared, LineGroups.way), KernelOffer(alone, handicap: context.handicap(of: groups))]
+      let (shape, target, axes) = (context.inputs[0].shape, context.target, op.axis..<op.axis + 1)
+      let dense = context.softmax(Lines(shape, axes: axes), .dense)
+      // Shares of nothing but zeros are none: lanes that hold no channel would not stay zero.
+      guard shape.rank > 2, op.axis == 1 || context.fillsBlocks || !target.clearsLanes else { return dense }
+      return dense + context.softmax(Lines(shape, axes: axes, inBlocksOf: target.lanes), target.blocks)
     }
+  }
+}
+
+extension KernelContext {
+  fileprivate func softmax(_ lines: Lines, _ layout: ValueLayout) -> [GPUOffer<Target>] {
+    let node = node
+    let alone = NodeLowering<Target> { lowering throws(DeviceError) in
+      let x = try lowering.read(node.inputs[0], layout)
+      lowering.run(lowering.target.softmax(lines), [x], lowering.write(node.outputs[0], layout))
+    }
+    guard let groups = groups(sharing: lines) else { return [offer(alone, layout)] }
+    let shared = NodeLowering<Target> { lowering throws(DeviceError) in
+      let x = try lowering.read(node.inputs[0], layout)
+      let call = { (pass: LinePass) in lowering.target.softmax(groups, pass) }
+      let statistics = lowering.statistics(of: groups, x, call)
+      lowering.run(call(.result), [x, statistics], lowering.write(node.outputs[0], layout))
+    }
+    return [offer(shared, layout, way: LineGroups.way), offer(alone, layout, handicap: handicap(of: groups))]
   }
 }

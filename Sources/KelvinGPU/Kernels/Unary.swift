@@ -15,12 +15,11 @@ extension KernelTable {
       let target = context.target
       let shape = context.inputs[0].shape
       let dense = KernelOffer(context.dense(target.unary(op.function, count: shape.count)))
-      let blocked = BlockedShape(shape, lanes: target.lanes)
       // Lanes beyond the channels would become f of whatever they hold.
-      guard target.blocks.fits(shape), blocked.channels % blocked.lanes == 0 || !target.clearsLanes else {
+      guard target.blocks.fits(shape), context.fillsBlocks || !target.clearsLanes else {
         return [dense]
       }
-      return [dense, context.blocked(target.unary(op.function, count: blocked.count))]
+      return [dense, context.blocked(target.unary(op.function, count: target.blocks.count(of: shape)))]
     }
   }
 }

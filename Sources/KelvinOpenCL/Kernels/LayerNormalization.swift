@@ -11,8 +11,10 @@ extension OpenCLTarget {
         $0.followed(by: operands).floats(op.epsilon)
       }
     }
+    let areRows = groups.lines.inner == 1
     return call(
-      KernelName(program: "layer_normalization", function: "layer_normalization"),
-      Parameters([groups.lines.length] + operands).floats(op.epsilon), items: groups.count)
+      KernelName(
+        program: "layer_normalization", function: areRows ? "layer_normalization" : "layer_normalization_lanes"),
+      Parameters([groups.lines.length] + operands).floats(op.epsilon), items: groups.lines.length == 0 ? 0 : groups.lines.outer)
   }
 }

@@ -2,11 +2,12 @@ internal import KelvinGPU
 
 extension OpenCLTarget {
   func softmax(_ lines: Lines) -> Call<KernelName> {
-    let areRows = lines.inner == 1
+    let areRows = lines.inner == 1 || lines.lanes > 1
+    let extent = lines.lanes > 1 ? pieces(lines.length, of: lanes) * lines.inner * lanes : lines.length
     return call(
       KernelName(program: "softmax", function: areRows ? "softmax_rows" : "softmax_columns"),
-      Parameters(lines.outer, lines.length, lines.inner),
-      items: areRows ? lines.outer : lines.outer * pieces(lines.inner, of: lanes))
+      Parameters(lines.outer, lines.length, lines.inner, extent),
+      items: areRows ? lines.count : lines.outer * pieces(lines.inner, of: lanes))
   }
 
   func softmax(_ groups: LineGroups, _ pass: LinePass) -> Call<KernelName> {

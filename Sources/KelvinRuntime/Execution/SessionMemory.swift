@@ -44,9 +44,9 @@ package final class SessionMemory: @unchecked Sendable {
       guard known.byteCount < byteCount else { return known }
       buffers[key] = nil
       generation += 1
-      made = try Self.grown(from: known.byteCount, to: byteCount, on: device)
+      made = try Self.grown(use, from: known.byteCount, to: byteCount, on: device)
     } else {
-      made = try device.makeBuffer(byteCount: byteCount)
+      made = try Self.make(use, byteCount, on: device)
     }
     if device.info.isHost, let memory = made.hostPointer { Self.touch(memory, byteCount) }
     try FreshMemory.prepare(made)
@@ -65,12 +65,18 @@ package final class SessionMemory: @unchecked Sendable {
 
   /// More than is needed, so that sizes that rise step by step do not ask each time: on the host, where memory that
   /// nobody touches costs nothing, up to a power of two; elsewhere an eighth more than before.
-  private static func grown(from old: Int, to byteCount: Int, on device: any Device) throws(DeviceError) -> any Buffer {
+  private static func grown(
+    _ use: Use, from old: Int, to byteCount: Int, on device: any Device
+  ) throws(DeviceError) -> any Buffer {
     let ample = device.info.isHost ? byteCount.bucket : max(byteCount, old + old / 8)
-    guard ample > byteCount else { return try device.makeBuffer(byteCount: byteCount) }
-    do { return try device.makeBuffer(byteCount: ample) } catch {
+    guard ample > byteCount else { return try make(use, byteCount, on: device) }
+    do { return try make(use, ample, on: device) } catch {
       guard error.code == .outOfMemory else { throw error }
-      return try device.makeBuffer(byteCount: byteCount)
+      return try make(use, byteCount, on: device)
     }
+  }
+
+  private static func make(_ use: Use, _ byteCount: Int, on device: any Device) throws(DeviceError) -> any Buffer {
+    try use == .scratch ? device.makeScratch(byteCount: byteCount) : device.makeBuffer(byteCount: byteCount)
   }
 }

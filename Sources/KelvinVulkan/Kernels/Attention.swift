@@ -2,24 +2,36 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  /// What an invocation keeps of a row, it keeps in registers.
+  /// Vectors of four values that an invocation keeps in registers; longer rows are cut.
+  private static let partLimit = 32
+
+  /// Where shaders shuffle, single elements are read as slowly as vectors: products of the parts are sooner done then.
   var attentionLimits: AttentionLimits {
-    AttentionLimits(lanes: 4, width: 128, queries: traits.groupLimit * traits.tileGroup * traits.attentionQueries)
+    AttentionLimits(
+      lanes: traits.usesShuffles ? 4 : 1, width: 256,
+      queries: traits.groupLimit * traits.tileGroup * traits.attentionQueries)
   }
 
   func attention(_ plan: AttentionPlan) -> Call<VulkanProgram> {
     let op = plan.op
-    func vectors(_ view: [Int]) -> [Int] { view.map { $0 / 4 } }
+    let areVectors = plan.liesInVectors(of: 4)
+    func places(_ view: [Int]) -> [Int] { view.map { areVectors ? $0 / 4 : $0 } }
     let queries = traits.attentionQueries
     let span = traits.tileGroup * queries
-    let places = vectors(op.query.dropLast() + op.key.dropLast() + op.value.dropLast() + op.result)
+    let views = places(op.query.dropLast() + op.key.dropLast() + op.value.dropLast() + op.result)
+    let steps = areVectors ? [] : [op.query[4], op.key[4], op.value[4]]
+    let values = (op.valueWidth + 3) / 4
+    let parts = (values + Self.partLimit - 1) / Self.partLimit
     let planes = op.batch * op.heads
-    let (y, z) = folded(planes)
+    let (y, z) = folded(planes * parts)
+    let format: OperandFormat = areVectors ? .float4 : .float
     return call(
-      traits.variant("attention"), [.float4, .float4, .float4, .float], group: traits.tileGroup,
+      areVectors ? traits.variant("attention") : "attention_scalars", [format, format, format, .float],
+      group: traits.tileGroup,
       constants: [
-        traits.lanes, traits.attentionKeys, queries, op.width / 4, op.valueWidth / 4, op.hasMask ? 1 : 0,
-      ], Parameters([planes, op.heads, op.queries, op.keys] + places + plan.mask).floats(op.scale),
+        traits.lanes, traits.attentionKeys, queries, (op.width + 3) / 4, (values + parts - 1) / parts,
+        op.hasMask ? 1 : 0, parts, op.width, op.valueWidth,
+      ], Parameters([planes, op.heads, op.queries, op.keys] + views + plan.mask + steps).floats(op.scale),
       groups: [(op.queries + span - 1) / span, y, z])
   }
 }

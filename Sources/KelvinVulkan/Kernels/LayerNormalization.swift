@@ -6,14 +6,19 @@ extension VulkanTarget {
     -> Call<VulkanProgram>
   {
     let makesParts = pass == .statistics
-    let (rows, length) = (groups.lines.outer, groups.lines.length)
-    // Rows enough to fill a register, with loops far shorter than those that some drivers end.
-    if traits.usesShuffles, rows >= traits.lanes, length % 4 == 0, (4...1 << 14).contains(length) {
+    let lines = groups.lines
+    // Of a row, or one for each of four rows that lie side by side in a block.
+    let vectors = lines.inner == 1 ? lines.length / 4 : lines.length
+    let areWhole = lines.inner == 1 ? lines.length % 4 == 0 : lines.inner == 4
+    let rows = lines.outer
+    // Rows enough to fill a register, with loops shorter than those that some drivers end.
+    if traits.usesShuffles, rows >= traits.lanes, areWhole, (1...1 << 14).contains(vectors) {
       let group = traits.tileGroup
       let (x, z) = folded((rows + group - 1) / group)
       return call(
         traits.variant("normalize_rows"), [.float4, .float4, .float4, .wide4], group: group, constants: [traits.lanes],
-        Parameters(rows, length / 4, inputs > 1 ? 1 : 0, inputs > 2 ? 1 : 0).floats(op.epsilon), groups: [x, 1, z])
+        Parameters(rows, vectors, lines.inner == 1 ? 1 : 0, inputs > 1 ? 1 : 0, inputs > 2 ? 1 : 0).floats(op.epsilon),
+        groups: [x, 1, z])
     }
     return sharing(
       groups, "normalize", makesParts: makesParts, makesParts ? [.float] : [.float, .float, .float, .wide]

@@ -1,7 +1,12 @@
 import KelvinGPU
 
 extension VulkanTarget {
-  func softmax(_ lines: Lines) -> Call<VulkanProgram> { along(lines, "softmax", .float) }
+  func softmax(_ lines: Lines) -> Call<VulkanProgram> {
+    flat(
+      "softmax", [.float],
+      Parameters(lines.count, lines.length, lines.inner, lines.laneBits).inverses(lines.inner),
+      count: lines.length == 0 ? 0 : lines.count)
+  }
 
   func softmax(_ groups: LineGroups, _ pass: LinePass) -> Call<VulkanProgram> {
     let makesParts = pass == .statistics
