@@ -13,6 +13,9 @@ FLOATS(1, x)
 #define PLACE(i) (((first + ((i) >> laneBits) * inner) << laneBits) + ((i) & ((1 << laneBits) - 1)))
 
 void main() {
+  EARLY(int, length)
+  EARLY(int, inner)
+  EARLY(int, laneBits)
   int line = flatPosition();
   if (line >= lines) return;
   int outer = quotient(line, inner, inverseInner);

@@ -16,12 +16,15 @@ package struct ConformanceExemption: Hashable, Sendable {
   package let cases: Cases
   /// What the ids of such devices begin with, before the colon: `vulkan`.
   package let device: String
+  /// Of which kind they are; nil for all.
+  package let kind: DeviceInfo.Kind?
   /// The device's own answer, word for word.
   package let reason: String
 
-  package init(_ cases: Cases, on device: String, _ reason: String) {
+  package init(_ cases: Cases, on device: String, _ kind: DeviceInfo.Kind? = nil, _ reason: String) {
     self.cases = cases
     self.device = device
+    self.kind = kind
     self.reason = reason
   }
 
@@ -32,8 +35,8 @@ package struct ConformanceExemption: Hashable, Sendable {
     }
   }
 
-  package func covers(_ testCase: ConformanceCase, on id: String) -> Bool {
-    id.prefix { $0 != ":" } == device && covers(testCase)
+  package func covers(_ testCase: ConformanceCase, on info: DeviceInfo) -> Bool {
+    info.id.prefix { $0 != ":" } == device && kind ?? info.kind == info.kind && covers(testCase)
   }
 }
 
@@ -42,7 +45,7 @@ extension ConformanceOutcome {
   package func fault(
     of testCase: ConformanceCase, on device: DeviceInfo, exempt: [ConformanceExemption] = ConformanceExemption.all
   ) -> String? {
-    let entry = exempt.first { $0.covers(testCase, on: device.id) }
+    let entry = exempt.first { $0.covers(testCase, on: device) }
     switch (self, entry) {
     case (.agrees, nil): return nil
     case (.agrees, let entry?):

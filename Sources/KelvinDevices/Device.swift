@@ -236,8 +236,8 @@ package protocol Invocation: AnyObject {
   var completion: any Event { get }
 
   /// Starts the work, behind all that the device was given before; may return before it is done (a GPU) or after (the CPU,
-  /// whose work runs on the calling thread and its pool). What another device makes of it has to be in place. Not called
-  /// again before `completion` was signalled.
+  /// whose work runs on the calling thread and its pool). What it reads of other devices' results has to be
+  /// there. Not called again before `completion` was signalled.
   func submit() throws(DeviceError)
 
   /// Seconds each node of the segment's graph took in the latest completed submission, by node name; empty unless

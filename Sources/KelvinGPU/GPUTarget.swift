@@ -42,6 +42,8 @@ package protocol GPUTarget: KernelCalls {
   /// The limit above which a tensor is that no kernel can see whole, in words; nil where one can. A node with such a tensor
   /// is computed in parts.
   func sizeFault(_ type: TensorType, isConstant: Bool) -> String?
+  /// Whether kernels that read elements one by one see so many: blocks take more of them than the dense tensor does.
+  func seesElements(_ count: Int) -> Bool
   /// The limit above which a tensor is that the device cannot hold; nil where it can.
   func memoryFault(_ type: TensorType) -> String?
 
@@ -91,6 +93,8 @@ extension GPUTarget {
   package func isSameOutside(_ scalar: ScalarType) -> Bool {
     isHalf(scalar) ? scalar == .float16 : byteCount(scalar) == scalar.byteCount
   }
+
+  package func seesElements(_ count: Int) -> Bool { true }
 
   /// Whether elements lie as float16 inside a segment.
   package func isHalf(_ scalar: ScalarType) -> Bool { halves.contains(scalar) }

@@ -81,13 +81,19 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
 
   /// A way whose operands and result all lie in one of the two layouts.
   ///
-  /// - Parameter way: its key; nil for the layout's own.
+  /// - Parameter isShared: whether groups share lines.
   func offer(
-    _ kernel: NodeLowering<Target>, _ layout: ValueLayout, way: String? = nil, handicap: Double = 0
+    _ kernel: NodeLowering<Target>, _ layout: ValueLayout, isShared: Bool = false, handicap: Double = 0
   ) -> GPUOffer<Target> {
     layout == .dense
-      ? KernelOffer(kernel, way ?? "dense", handicap: handicap)
-      : blocked(kernel, way ?? "blocks", handicap: handicap)
+      ? KernelOffer(kernel, isShared ? LineGroups.way : "dense", handicap: handicap)
+      : blocked(kernel, isShared ? LineGroups.blockedWay : "blocks", handicap: handicap)
+  }
+
+  /// Whether kernels that read elements one by one can have the first input in blocks.
+  var readsElementsOfBlocks: Bool {
+    let (shape, blocks) = (inputs[0].shape, target.blocks)
+    return shape.rank > 2 && target.seesElements(blocks.count(of: shape))
   }
 
   /// Whether the first input, of at least two axes, has as many channels as there are lanes in its blocks.

@@ -47,8 +47,8 @@ extension ScatterND: LoopingOperator {
 }
 
 extension Softmax: LoopingOperator {
-  /// The largest, the sum, the shares.
-  func iterations(_ inputs: [TensorType]) -> Int { 3 * inputs[0].shape[axis] }
+  /// The largest, the sum, the shares, and lanes of a block that hold none.
+  func iterations(_ inputs: [TensorType]) -> Int { 3 * inputs[0].shape[axis] + 16 }
 }
 
 extension LayerNormalization: LoopingOperator {
@@ -57,8 +57,8 @@ extension LayerNormalization: LoopingOperator {
 }
 
 extension Attention: LoopingOperator {
-  /// Eight keys or more at a time, of which each takes the width in steps of four.
-  func iterations(_ inputs: [TensorType]) -> Int { (keys / 8 + 1) * (width / 4 + 1) }
+  /// Four keys or more at a time, of which each takes the width in steps of four.
+  func iterations(_ inputs: [TensorType]) -> Int { (keys / 4 + 1) * (width / 4 + 2) }
 }
 
 extension Pool: LoopingOperator {

@@ -1,8 +1,9 @@
 /// Lines of a tensor that groups of invocations share, and how: on a card an invocation for each line leaves most of
 /// it idle where lines are few, and reads what lies far apart where their elements are neighbours.
 package struct LineGroups: Hashable, Sendable {
-  /// The key of offers that are carried out so.
+  /// The key of offers that are carried out so, and of those among them that read blocks of channels.
   package static let way = "groups"
+  package static let blockedWay = "\(way) in blocks"
   /// Below which lines an invocation for each is as good: as many elements, or as many lines of which neighbours are read
   /// together.
   private static let (fewElements, manyLines, manyNeighbours) = (32, 1 << 14, 16)
@@ -50,7 +51,9 @@ package struct LineGroups: Hashable, Sendable {
   /// How many groups there are.
   package var count: Int { lines.length == 0 ? 0 : lines.outer * parts * tiles }
   /// As kernels declare them (`Shaders/shared/lines.kernel`).
-  package var parameters: [Int] { [lines.outer, lines.length, lines.inner, columns, tiles, parts, partLength, lines.laneBits] }
+  package var parameters: [Int] {
+    [lines.outer, lines.length, lines.inner, columns, tiles, parts, partLength, lines.laneBits]
+  }
 }
 
 /// How statistics of lines, two numbers for each part, come into a kernel that needs them.

@@ -145,7 +145,7 @@ final class ProgramLibrary: Sendable {
     let kernel = try program.makeKernel(dispatch.call.program.function, on: device)
     defer { if device.health.mayFree { _ = functions.clReleaseKernel(kernel) } }
     try checkGroup(of: kernel, dispatch.call.program.function, on: device)
-    let zeros = try OpenCLBuffer.make(device, byteCount: 1 << 16)
+    let zeros = try OpenCLBuffer.make(device, byteCount: 1 << 16, isShared: device.memoryModel == .host)
     // A device's own memory starts with whatever was there.
     try Bytes([UInt8](repeating: 0, count: zeros.byteCount)).withUnsafeBytes { bytes throws(DeviceError) in
       try zeros.write(bytes, at: 0)
@@ -156,7 +156,6 @@ final class ProgramLibrary: Sendable {
     let piece = DispatchPiece(whole: 0, grid: [device.tuning.group, 1, 1])
     let (call, place) = ("clEnqueueNDRangeKernel", "kernel \(dispatch.call.program.function)")
     try device.completing(call, mayCompile: true) { (event) throws(DeviceError) in
-      if device.memoryModel == .mapped { try zeros.unmap() }
       try device.check(enqueue(kernel, piece, device, event), call, place)
     }
   }

@@ -63,6 +63,8 @@ struct VulkanTarget: GPUTarget {
     return "a storage buffer of \(traits.byteLimit) bytes (maxStorageBufferRange)"
   }
 
+  func seesElements(_ count: Int) -> Bool { count <= traits.texelLimit }
+
   func memoryFault(_ type: TensorType) -> String? {
     guard type.count * max(byteCount(type.scalar), type.scalar.byteCount) > traits.allocationLimit else { return nil }
     return "an allocation of \(traits.allocationLimit) bytes (maxMemoryAllocationSize)"

@@ -65,6 +65,8 @@ struct VulkanTraits: Hashable, Sendable {
   /// Queries that one invocation of attention answers, and keys that it looks at together.
   var attentionQueries: Int
   var attentionKeys: Int
+  /// Elements of the vectors that rows of an attention have to lie in.
+  var attentionLanes: Int
 
   /// Iterations of its loops after which an invocation ends.
   var iterationLimit: Int
@@ -147,6 +149,8 @@ struct VulkanTraits: Hashable, Sendable {
     linearRows = 4
     attentionQueries = isSoftware ? 2 : 1
     attentionKeys = usesShuffles ? lanes : 8
+    // Software drivers read an element as slowly as a vector: products that share what they read are sooner done.
+    attentionLanes = isSoftware ? 4 : 1
     // LP_MAX_TGSI_LOOP_ITERATIONS: what was summed by then is the result.
     iterationLimit = properties.driver.hasPrefix("llvmpipe") ? 65_535 : Int.max
     let counts = properties.limits.maxComputeWorkGroupCount

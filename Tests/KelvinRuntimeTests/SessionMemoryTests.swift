@@ -12,19 +12,31 @@ private final class CountingDevice: Device {
   let health = DeviceHealth()
   private let reference = ReferenceDevice()
   private let log = Mutex<[Int]>([])
-  private let largest: Int
+  private let scratches = Mutex<[Int]>([])
+  private let largest, scratch: Int
 
-  init(_ kind: DeviceInfo.Kind, largest: Int = .max) {
+  /// - Parameter scratch: bytes that what it compiles asks for.
+  init(_ kind: DeviceInfo.Kind, largest: Int = .max, scratch: Int = 0) {
     self.largest = largest
+    self.scratch = scratch
     info = DeviceInfo(
       id: "counting", name: "counting", kind: kind, driver: "test", version: "1", memory: 1 << 20, resource: "counting")
   }
 
   /// The sizes of all buffers made, in their order.
   var made: [Int] { log.withLock { $0 } }
+  /// The same of scratch.
+  var madeScratch: [Int] { scratches.withLock { $0 } }
 
   func support(for node: Node, in graph: Graph, precision: Precision) -> Support { .supported }
-  func compile(_ segment: Segment) throws(DeviceError) -> any Executable { try reference.compile(segment) }
+  func compile(_ segment: Segment) throws(DeviceError) -> any Executable {
+    ScratchExecutable(inner: try reference.compile(segment), scratchByteCount: scratch)
+  }
+
+  func makeScratch(byteCount: Int) throws(DeviceError) -> any Buffer {
+    scratches.withLock { $0.append(byteCount) }
+    return try HostBuffer(byteCount: byteCount)
+  }
 
   func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer {
     guard byteCount <= largest else {
@@ -33,6 +45,15 @@ private final class CountingDevice: Device {
     if byteCount > bufferAlignment { log.withLock { $0.append(byteCount) } }
     return try HostBuffer(byteCount: byteCount)
   }
+}
+
+private final class ScratchExecutable: Executable {
+  private let inner: any Executable
+  let scratchByteCount: Int
+
+  init(inner: any Executable, scratchByteCount: Int) { (self.inner, self.scratchByteCount) = (inner, scratchByteCount) }
+
+  func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation { try inner.bind(bindings) }
 }
 
 @Suite struct SessionMemoryTests {
@@ -55,6 +76,13 @@ private final class CountingDevice: Device {
 
   private func session(_ size: Int, on device: CountingDevice, _ memory: SessionMemory) throws -> Session {
     try model(size, on: device).makeSession(memory: memory)
+  }
+
+  @Test func scratchIsAskedForAsSuch() throws {
+    let device = CountingDevice(.integratedGPU, scratch: 3000)
+    _ = try session(1000, on: device, SessionMemory())
+    #expect(device.madeScratch == [3000])
+    #expect(!device.made.contains(3000))
   }
 
   /// Sizes that rise step by step, and others between them.

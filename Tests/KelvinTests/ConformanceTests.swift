@@ -60,8 +60,12 @@ import Testing
       #expect(fault(.agrees, of: other) == nil)
       #expect(fault(.unsupported("too narrow"), of: other)?.contains("does not run on vulkan:0") == true)
     }
-    let elsewhere = [ConformanceExemption(.named(testCase.name), on: "opencl", "too narrow")]
     let outcome = ConformanceOutcome.unsupported("too narrow")
-    #expect(outcome.fault(of: testCase, on: device, exempt: elsewhere) != nil)
+    let software = ConformanceExemption(.named(testCase.name), on: "vulkan", .software, "too narrow")
+    for other in [ConformanceExemption(.named(testCase.name), on: "opencl", "too narrow"), software] {
+      #expect(outcome.fault(of: testCase, on: device, exempt: [other]) != nil)
+    }
+    let card = ConformanceExemption(.named(testCase.name), on: "vulkan", .discreteGPU, "too narrow")
+    #expect(outcome.fault(of: testCase, on: device, exempt: [card]) == nil)
   }
 }

@@ -26,7 +26,13 @@ extension ConformanceCase {
           query: [4, 352, 8, 16, 1], key: [0, 592, 296, 8, 1], value: [0, 888, 444, 12, 1], shape: [2, 21, 24],
           result: [504, 12, 24]), .input([2, 22, 16]), .input([2, 2, 37, 8]), .input([2, 2, 37, 12]),
         .input([2, 1, 21, 37])),
-      // Rows that are cut, the last part shorter.
+      // The last part of whose values is shorter.
+      node(
+        "long rows, elements apart",
+        Attention(
+          batch: 1, heads: 2, queries: 5, keys: 21, width: 130, valueWidth: 203, scale: 0.09, hasMask: true,
+          query: [0, 0, 650, 130, 1], key: [0, 0, 2730, 1, 21], value: [0, 0, 4263, 203, 1], shape: [2, 5, 203],
+          result: [0, 1015, 203]), .input([2, 5, 130]), .input([2, 130, 21]), .input([2, 21, 203]), .input([5, 21])),
       node(
         "long rows",
         Attention(

@@ -158,6 +158,9 @@ extension SelfTest {
       Softmax.self, named: "softmax by groups", way: "groups", (Softmax(axis: 1), [.input(row)]),
       (Softmax(axis: 1), [.input(longRow)])),
     SelfTest(
+      Softmax.self, named: "softmax by groups in blocks", way: "groups in blocks",
+      (Softmax(axis: 1), [.input([1, 37, 3])]), (Softmax(axis: 1), [.input([1, 2099, 2])])),
+    SelfTest(
       LayerNormalization.self,
       (LayerNormalization(axis: 1, epsilon: 1e-3), [.input([3, 36]), .weight([36]), .weight([36])]),
       (LayerNormalization(axis: 1, epsilon: 1e-3), [.input([19, 36]), .weight([36]), .weight([36])]),
@@ -183,8 +186,12 @@ extension SelfTest {
       Reduce.self, named: "reduce by groups", way: "groups",
       where: { _, operands in operands[0].scalar.isFloatingPoint },
       (Reduce(.sum, axes: [1], keepsDimensions: false), [.input(row)]),
-      (Reduce(.maximum, axes: [1], keepsDimensions: false), [.input(longRow)]),
-      (Reduce(.mean, axes: [2, 3], keepsDimensions: false), [.input([1, 9, 5, 8])])),
+      (Reduce(.maximum, axes: [1], keepsDimensions: false), [.input(longRow)])),
+    SelfTest(
+      Reduce.self, named: "reduce by groups in blocks", way: "groups in blocks",
+      where: { _, operands in operands[0].scalar.isFloatingPoint },
+      (Reduce(.mean, axes: [2, 3], keepsDimensions: false), [.input([1, 9, 5, 8])]),
+      (Reduce(.maximum, axes: [1], keepsDimensions: false), [.input([1, 2099, 2])])),
     SelfTest(
       CumulativeReduce.self, (CumulativeReduce(.sum, axis: 1), [.input([3, 9])])),
     SelfTest(

@@ -9,9 +9,9 @@ extension KernelTable {
       let axes = op.axis..<shape.rank
       let dense = context.normalizing(op, Lines(shape, axes: axes), .dense)
       // A scale for each position, as an operand has it, is dense; normalisations of a channel's positions have none. Lanes
-      // that hold no channel have no variance.
-      guard op.axis > 1, context.inputs.count == 1,
-        op.epsilon > 0 || context.fillsBlocks || !target.clearsLanes
+      // that hold no channel have no variance, and stay zero beside what no device takes for zero.
+      guard op.axis > 1, context.inputs.count == 1, context.readsElementsOfBlocks,
+        op.epsilon >= .leastNormalMagnitude || context.fillsBlocks || !target.clearsLanes
       else { return [dense] }
       return [dense, context.normalizing(op, Lines(shape, axes: axes, inBlocksOf: target.lanes), target.blocks)]
     }

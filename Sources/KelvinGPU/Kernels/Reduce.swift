@@ -23,10 +23,10 @@ extension KernelTable {
       guard scalar.isFloatingPoint else { return alone }
       let (dense, blocked, blocks) = (context.groups(of: op), context.groupsOfBlocks(of: op), context.target.blocks)
       let shared = [
-        dense.map { KernelOffer(context.reducing(op, $0), LineGroups.way) },
-        blocked.map { context.blocked(context.reducing(op, $0, from: blocks, to: blocks), LineGroups.way) },
+        dense.map { context.offer(context.reducing(op, $0), .dense, isShared: true) },
+        blocked.map { context.offer(context.reducing(op, $0, from: blocks, to: blocks), blocks, isShared: true) },
         context.groupsOfChannels(of: op).map {
-          KernelOffer(context.reducing(op, $0, from: blocks), LineGroups.way, KernelLayouts(reads: [blocks]))
+          KernelOffer(context.reducing(op, $0, from: blocks), LineGroups.blockedWay, KernelLayouts(reads: [blocks]))
         },
       ].compactMap { $0 }
       return shared
@@ -53,7 +53,7 @@ extension KernelContext {
   /// The same for planes of a tensor in blocks, of which lanes that hold no channel stay zero where they have to.
   fileprivate func groupsOfBlocks(of op: Reduce) -> LineGroups? {
     let shape = inputs[0].shape
-    guard shape.rank > 2, op.axes == Array(2..<shape.rank), !target.clearsLanes || op.function.keepsZeros else {
+    guard readsElementsOfBlocks, op.axes == Array(2..<shape.rank), !target.clearsLanes || op.function.keepsZeros else {
       return nil
     }
     return groups(sharing: Lines(shape, axes: 2..<shape.rank, inBlocksOf: target.lanes))
@@ -62,7 +62,7 @@ extension KernelContext {
   /// The same for the channels of a tensor in blocks; what is left has none.
   fileprivate func groupsOfChannels(of op: Reduce) -> LineGroups? {
     let shape = inputs[0].shape
-    guard shape.rank > 2, op.axes == [1] else { return nil }
+    guard readsElementsOfBlocks, op.axes == [1] else { return nil }
     return groups(sharing: Lines(shape, axes: 1..<2, inBlocksOf: target.lanes))
   }
 

@@ -8,7 +8,7 @@ extension KernelTable {
       let (shape, target, axes) = (context.inputs[0].shape, context.target, op.axis..<op.axis + 1)
       let dense = context.softmax(Lines(shape, axes: axes), .dense)
       // Shares of nothing but zeros are none: lanes that hold no channel would not stay zero.
-      guard shape.rank > 2, op.axis == 1 || context.fillsBlocks || !target.clearsLanes else { return dense }
+      guard context.readsElementsOfBlocks, op.axis == 1 || context.fillsBlocks || !target.clearsLanes else { return dense }
       return dense + context.softmax(Lines(shape, axes: axes, inBlocksOf: target.lanes), target.blocks)
     }
   }
@@ -28,6 +28,6 @@ extension KernelContext {
       let statistics = lowering.statistics(of: groups, x, call)
       lowering.run(call(.result), [x, statistics], lowering.write(node.outputs[0], layout))
     }
-    return [offer(shared, layout, way: LineGroups.way), offer(alone, layout, handicap: handicap(of: groups))]
+    return [offer(shared, layout, isShared: true), offer(alone, layout, handicap: handicap(of: groups))]
   }
 }

@@ -5,10 +5,9 @@ extension VulkanTarget {
   /// Vectors of four values that an invocation keeps in registers; longer rows are cut.
   private static let partLimit = 32
 
-  /// Where shaders shuffle, single elements are read as slowly as vectors: products of the parts are sooner done then.
   var attentionLimits: AttentionLimits {
     AttentionLimits(
-      lanes: traits.usesShuffles ? 4 : 1, width: 256,
+      lanes: traits.attentionLanes, width: 256,
       queries: traits.groupLimit * traits.tileGroup * traits.attentionQueries)
   }
 
