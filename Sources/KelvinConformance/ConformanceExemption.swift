@@ -21,7 +21,7 @@ package struct ConformanceExemption: Hashable, Sendable {
   /// The device's own answer, word for word.
   package let reason: String
 
-  package init(_ cases: Cases, on device: String, _ kind: DeviceInfo.Kind? = nil, _ reason: String) {
+  package init(_ cases: Cases, on device: String, of kind: DeviceInfo.Kind? = nil, _ reason: String) {
     self.cases = cases
     self.device = device
     self.kind = kind

@@ -1,20 +1,24 @@
+internal import KelvinDevices
+
 extension ConformanceExemption {
   /// Everything that the devices of this package leave to others.
   package static let all: [ConformanceExemption] =
     ["cpu", "opencl"].map {
       ConformanceExemption(.named("chain of computed filters"), on: $0, "weights that are not constant")
     }
-    + [
-      "heads apart", "heads apart float16", "one query", "one element", "elements apart and heads shared",
-      "long rows, elements apart",
-    ].map {
+    + rowsWithoutVectors.map {
       ConformanceExemption(
-        .named("attention \($0)"), on: "vulkan", .software, "operands that do not lie in vectors of 4")
+        .named("attention \($0)"), on: "vulkan", of: .software, "operands that do not lie in vectors of 4")
     }
     + overThreeAxes.map { ConformanceExemption(.named($0), on: "cpu", "windows of 3 axes") }
     + ["vulkan", "opencl"].flatMap { device in
       leftToHost.map { ConformanceExemption(.ofOperator($0), on: device, $1) }
     }
+
+  private static let rowsWithoutVectors: [String] = [
+    "heads apart", "heads apart float16", "one query", "one element", "elements apart and heads shared",
+    "long rows, elements apart",
+  ]
 
   private static let overThreeAxes: [String] =
     ["", " float16"].flatMap { type in

@@ -1,7 +1,8 @@
+internal import KelvinDevices
 package import KelvinGraph
 
-/// The lines of a tensor along an axis, or along several that are neighbours: the middle one of `[outer, length, inner]`, or, where that is cut into blocks of
-/// `lanes` neighbours, of `[outer, ceil(length / lanes), inner, lanes]`.
+/// The lines of a tensor along an axis, or along several that are neighbours: the middle one of `[outer, length, inner]`,
+/// or, where that is cut into blocks of `lanes` neighbours, of `[outer, ceil(length / lanes), inner, lanes]`.
 package struct Lines: Hashable, Sendable {
   package let outer: Int
   package let length: Int

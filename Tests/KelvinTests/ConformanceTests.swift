@@ -61,11 +61,11 @@ import Testing
       #expect(fault(.unsupported("too narrow"), of: other)?.contains("does not run on vulkan:0") == true)
     }
     let outcome = ConformanceOutcome.unsupported("too narrow")
-    let software = ConformanceExemption(.named(testCase.name), on: "vulkan", .software, "too narrow")
+    let software = ConformanceExemption(.named(testCase.name), on: "vulkan", of: .software, "too narrow")
     for other in [ConformanceExemption(.named(testCase.name), on: "opencl", "too narrow"), software] {
       #expect(outcome.fault(of: testCase, on: device, exempt: [other]) != nil)
     }
-    let card = ConformanceExemption(.named(testCase.name), on: "vulkan", .discreteGPU, "too narrow")
+    let card = ConformanceExemption(.named(testCase.name), on: "vulkan", of: .discreteGPU, "too narrow")
     #expect(outcome.fault(of: testCase, on: device, exempt: [card]) == nil)
   }
 }
