@@ -19,8 +19,8 @@ static inline size_t batch_place(int batch, const int *sizes, const int *strides
 #if GROUP == 1
 
 // A work item computes up to ITEM_ROWS rows of SPAN columns, a tile of ROWS at a time, from a panel of its columns of y
-// that it packs first, PANEL of the depth at a time.
-#define ROWS 8
+// that it packs first, PANEL of the depth at a time. Sums fill registers as those of a convolution do (Tuning.swift).
+#define ROWS (LANES < 16 ? 6 : 8)
 #define SPAN (2 * LANES)
 #define ITEM_ROWS 64
 #define PANEL 128

@@ -59,7 +59,9 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     let kind = imitation.kind ?? info.kind
     let sizes = library.value(of: id, CL_DEVICE_MAX_WORK_ITEM_SIZES, (Int.max, Int.max, Int.max))?.0 ?? .max
     let items = library.value(of: id, CL_DEVICE_MAX_WORK_GROUP_SIZE, Int.max) ?? .max
-    tuning = (kind == .software ? Tuning.cpu : .gpu).fitting(min(sizes, items))
+    let native = library.value(of: id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, cl_uint(0)) ?? 0
+    let width = imitation.vectorWidth ?? Int(native)
+    tuning = (kind == .software ? Tuning.cpu(vectorWidth: width) : .gpu).fitting(min(sizes, items))
     let isFast = imitation.acceleratesDotProducts ?? library.acceleratesDotProducts(id)
     let multipliesWords = isFast && tuning.lanes == DotProduct.lanes
     memoryModel =

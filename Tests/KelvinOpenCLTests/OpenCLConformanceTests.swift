@@ -28,7 +28,17 @@ let multiplying = OpenCLDevice.discover(
   imitating: OpenCLImitation(kind: .discreteGPU, acceleratesDotProducts: true)
 ).compactMap(\.device)
 
+/// Processors by the floats of their vectors, on which tiles of products depend.
+let processors = Dictionary(
+  uniqueKeysWithValues: [8, 16].compactMap { width in
+    OpenCLDevice.discover(imitating: OpenCLImitation(vectorWidth: width)).compactMap(\.device).first.map { (width, $0) }
+  })
+
 extension ConformanceCase {
+  /// Whether tiles of a convolution's kernel compute it.
+  var isProductInTiles: Bool {
+    graph.nodes.contains { $0.op is Convolution || $0.op is ConvolutionTranspose || $0.op is Linear }
+  }
   var isIntegerProduct: Bool {
     graph.nodes.contains { $0.op is ConvolutionInteger || $0.op is MatMulInteger }
   }
@@ -55,6 +65,16 @@ struct OpenCLConformanceTests {
         let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
         #expect(outcome.fault(of: testCase, on: device.info) == nil)
       }
+    }
+  }
+
+  @Test(arguments: [8, 16]) func agreesInProductsWhateverAProcessorsVectorsAre(_ width: Int) throws {
+    let device = try #require(processors[width])
+    let cases = ConformanceCase.all.filter { $0.isProductInTiles && !$0.name.hasSuffix(" float16") }
+    #expect(cases.count > 50)
+    for testCase in cases {
+      let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
+      #expect(outcome.fault(of: testCase, on: device.info) == nil)
     }
   }
 
