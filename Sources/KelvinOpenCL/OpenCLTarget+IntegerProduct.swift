@@ -11,7 +11,7 @@ extension OpenCLTarget {
     let parts = pieces(window.output[2], of: row)
     let defines = [
       "X=\(plan.x.kernelName)", "WEIGHT=\(plan.weights.kernelName)", "RESULT=\(plan.result.kernelName)",
-      "PIXELS=\(tuning.pixels)", "ROW=\(min(64, tuning.columns))",
+      "PIXELS=\(tuning.integerPixels)", "ROW=\(min(64, tuning.columns))",
     ] + (multipliesWords && !usesLines && plan.channels > 2 ? [DotProduct.define] : [])
     let kernel = KernelName(
       program: "integer_product", defines: defines,
@@ -24,7 +24,7 @@ extension OpenCLTarget {
       ] + window.output + window.input + window.geometry + [parts])
     guard usesLines else {
       return call(
-        kernel, parameters, items: pieces(plan.positions, of: tuning.pixels), pieces(plan.columns, of: 2 * lanes),
+        kernel, parameters, items: pieces(plan.positions, of: tuning.integerPixels), pieces(plan.columns, of: 2 * lanes),
         plan.images * plan.groups)
     }
     return call(

@@ -14,6 +14,8 @@ struct Tuning: Hashable, Sendable {
   var group: Int
   /// Output pixels that one item of a convolution computes.
   var pixels: Int
+  /// The same of integer products, which take so many neighbours as one vector: a power of two.
+  var integerPixels: Int
   /// Neighbouring pixels that one step of a depthwise convolution computes.
   var tile: Int
   /// Elements that one item of an element-wise kernel handles.
@@ -38,13 +40,13 @@ struct Tuning: Hashable, Sendable {
   static func cpu(vectorWidth: Int) -> Tuning {
     let isWide = vectorWidth >= 16
     return Tuning(
-      lanes: isWide ? 16 : 8, group: 1, pixels: isWide ? 8 : 6, tile: 4, run: 4096, columns: 1 << 20,
-      ordersGroups: true, unpacksWeights: false, compilesFunctionsAlone: true, winograd: nil, multiplyAdd: "fma")
+      lanes: isWide ? 16 : 8, group: 1, pixels: isWide ? 8 : 6, integerPixels: isWide ? 8 : 4, tile: 4, run: 4096,
+      columns: 1 << 20, ordersGroups: true, unpacksWeights: false, compilesFunctionsAlone: true, winograd: nil, multiplyAdd: "fma")
   }
 
   static let gpu = Tuning(
-    lanes: 4, group: 64, pixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false, unpacksWeights: true,
-    compilesFunctionsAlone: false,
+    lanes: 4, group: 64, pixels: 2, integerPixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false,
+    unpacksWeights: true, compilesFunctionsAlone: false,
     winograd: WinogradTuning(transformCost: 80, scratchLimit: 32 << 20), multiplyAdd: "mad")
 
   /// Whether floats may lie as float16. Where an item does a whole loop's work a processor runs it, which converts element

@@ -73,8 +73,8 @@ struct WinogradConvolution: Sendable {
   /// The products of tiles at their points, which are groups of a pointwise convolution.
   private func product(_ tiles: Int) -> ConvolutionPlan {
     ConvolutionPlan(
-      SpatialWindow(positions: tiles, axes: 2), images: 1, groups: WinogradPlan.points, channels: inputs, outputs: outputs,
-      from: target.blocks, to: target.blocks)
+      SpatialWindow(positions: tiles, axes: 2), images: 1, groups: WinogradPlan.points, channels: inputs,
+      outputs: outputs, from: target.blocks, to: target.blocks)
   }
 
   private func call(

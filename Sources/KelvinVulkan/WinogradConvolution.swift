@@ -47,7 +47,8 @@ struct WinogradConvolution: Sendable {
     let blocks = registers.blocks
     storedBlocks = ((outputs + 3) / 4 + blocks - 1) / blocks * blocks
     let (limit, byteCount) = (traits.vectorLimit, 16 * WinogradPlan.points * (inputBlocks + storedBlocks))
-    guard plan.tiles > 0, max(byteCount, 64 * WinogradPlan.points * inputBlocks * storedBlocks) <= limit else { return nil }
+    let weightByteCount = 64 * WinogradPlan.points * inputBlocks * storedBlocks
+    guard plan.tiles > 0, max(byteCount, weightByteCount) <= limit else { return nil }
     slab = plan.slab(byteCount: byteCount, limit: min(limit, traits.winograd.scratchLimit))
   }
 

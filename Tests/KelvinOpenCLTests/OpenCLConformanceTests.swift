@@ -35,9 +35,12 @@ let processors = Dictionary(
   })
 
 extension ConformanceCase {
-  /// Whether tiles of a convolution's kernel compute it.
+  /// Whether tiles that depend on a processor's vectors compute it.
   var isProductInTiles: Bool {
-    graph.nodes.contains { $0.op is Convolution || $0.op is ConvolutionTranspose || $0.op is Linear }
+    isIntegerProduct
+      || graph.nodes.contains {
+        $0.op is Convolution || $0.op is ConvolutionTranspose || $0.op is Linear || $0.op is MatMul
+      }
   }
   var isIntegerProduct: Bool {
     graph.nodes.contains { $0.op is ConvolutionInteger || $0.op is MatMulInteger }
