@@ -236,8 +236,10 @@ package protocol Invocation: AnyObject {
   var completion: any Event { get }
 
   /// Starts the work, behind all that the device was given before; may return before it is done (a GPU) or after (the CPU,
-  /// whose work runs on the calling thread and its pool). What it reads of other devices' results has to be
-  /// there. Not called again before `completion` was signalled.
+  /// whose work runs on the calling thread and its pool). What it reads of other devices' results has to be there. Not
+  /// called again before `completion` was signalled.
+  ///
+  /// - Throws: what took the device out; `.execution` and `.cancelled` too from one that computes on the calling thread.
   func submit() throws(DeviceError)
 
   /// Seconds each node of the segment's graph took in the latest completed submission, by node name; empty unless

@@ -24,8 +24,8 @@ extension OpenCLTarget {
       ] + window.output + window.input + window.geometry + [parts])
     guard usesLines else {
       return call(
-        kernel, parameters, items: pieces(plan.positions, of: tuning.integerPixels), pieces(plan.columns, of: 2 * lanes),
-        plan.images * plan.groups)
+        kernel, parameters, items: pieces(plan.positions, of: tuning.integerPixels),
+        pieces(plan.columns, of: 2 * lanes), plan.images * plan.groups)
     }
     return call(
       kernel, parameters, items: window.output[0] * window.output[1] * parts, plan.groups * plan.columns, plan.images)

@@ -8,7 +8,9 @@ extension KernelTable {
       let (shape, target, axes) = (context.inputs[0].shape, context.target, op.axis..<op.axis + 1)
       let dense = context.softmax(Lines(shape, axes: axes), .dense)
       // Shares of nothing but zeros are none: lanes that hold no channel would not stay zero.
-      guard context.readsElementsOfBlocks, op.axis == 1 || context.fillsBlocks || !target.clearsLanes else { return dense }
+      guard context.readsElementsOfBlocks, op.axis == 1 || context.fillsBlocks || !target.clearsLanes else {
+        return dense
+      }
       return dense + context.softmax(Lines(shape, axes: axes, inBlocksOf: target.lanes), target.blocks)
     }
   }

@@ -15,6 +15,7 @@ extension OpenCLTarget {
     return call(
       KernelName(
         program: "layer_normalization", function: areRows ? "layer_normalization" : "layer_normalization_lanes"),
-      Parameters([groups.lines.length] + operands).floats(op.epsilon), items: groups.lines.length == 0 ? 0 : groups.lines.outer)
+      Parameters([groups.lines.length] + operands).floats(op.epsilon),
+      items: groups.lines.length == 0 ? 0 : groups.lines.outer)
   }
 }
