@@ -1,5 +1,5 @@
-// y = (x - mean) / sqrt(variance + epsilon) * scale + shift for each row, one row a work item, or LANES of
-// them that lie side by side, on processors: on cards groups share rows (Shaders/shared/normalize_lines.kernel). There are no statistics.
+// y = (x - mean) / sqrt(variance + epsilon) * scale + shift for each row, one row a work item, or LANES of them that lie side
+// by side, on processors: on cards groups share rows (Shaders/shared/normalize_lines.kernel). There are no statistics.
 
 typedef struct {
   int length, hasScale, hasShift;

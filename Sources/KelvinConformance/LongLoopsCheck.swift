@@ -16,6 +16,12 @@ extension ConformanceCase {
       "of great depth", Linear(epilogue: Epilogue(activation: UnaryFunction(.leakyRelu, a: 0.5))),
       .input([8, 262_124]), .weight([16, 262_124])),
     node("of many elements", LayerNormalization(axis: 1, epsilon: 1e-5), .input([1, 80_000])),
+    node(
+      "of many keys",
+      Attention(
+        batch: 1, heads: 1, queries: 2, keys: 40_000, width: 64, valueWidth: 64, scale: 0.1, query: [0, 0, 0, 64, 1],
+        key: [0, 0, 0, 64, 1], value: [0, 0, 0, 64, 1], shape: [2, 64], result: [0, 0, 64]), .input([2, 64]),
+      .input([40_000, 64]), .input([40_000, 64])),
   ]
 }
 

@@ -1,7 +1,8 @@
 internal import KelvinGraph
 
 /// An operator of which one invocation of a kernel loops over elements: a driver that ends loops early would give an answer,
-/// and a wrong one (`GPUTarget.iterationLimit`). Whoever adds such an operator adds it here.
+/// and a wrong one (`GPUTarget.iterationLimit`). Whoever adds such an operator adds it here, or counts in its plan
+/// (`AttentionPlan`) what depends on the device.
 private protocol LoopingOperator: Operator {
   /// The iterations of all its loops in one invocation, at most, whichever kernel is taken.
   func iterations(_ inputs: [TensorType]) -> Int
@@ -10,9 +11,12 @@ private protocol LoopingOperator: Operator {
 extension KernelContext {
   /// The limit that a kernel's loops are above.
   var loopFault: String? {
-    guard let op = node.op as? any LoopingOperator, case let count = op.iterations(inputs),
-      count > target.iterationLimit
-    else { return nil }
+    (node.op as? any LoopingOperator).flatMap { fault(ofIterations: $0.iterations(inputs)) }
+  }
+
+  /// The same where the plan of a kernel counts its loops, by what the device makes of them.
+  func fault(ofIterations count: Int) -> String? {
+    guard count > target.iterationLimit else { return nil }
     return
       "\(count) iterations of a kernel's loops are more than the \(target.iterationLimit) after which the driver ends them"
   }
@@ -54,11 +58,6 @@ extension Softmax: LoopingOperator {
 extension LayerNormalization: LoopingOperator {
   /// The mean, the variance, the results, by a group of 16 invocations or more.
   func iterations(_ inputs: [TensorType]) -> Int { 3 * (length(inputs) / 16 + 1) + 16 }
-}
-
-extension Attention: LoopingOperator {
-  /// Four keys or more at a time, of which each takes the width in steps of four.
-  func iterations(_ inputs: [TensorType]) -> Int { (keys / 4 + 1) * (width / 4 + 2) }
 }
 
 extension Pool: LoopingOperator {

@@ -11,7 +11,7 @@ struct NamingTarget: GPUTarget {
   let copyRank = 8
   var iterationLimit = Int.max
   let numbersPerTap = 3
-  let attentionLimits = AttentionLimits(lanes: 4, width: 128)
+  let attentionLimits = AttentionLimits(lanes: 4, width: 128, keys: 8)
 
   /// Every kernel but softmax has a form for floats that lie as float16.
   var halves = HalfStorage.none

@@ -7,12 +7,15 @@ package struct AttentionLimits: Sendable {
   package let lanes: Int
   /// Elements that a row of queries, keys or values may have.
   package let width: Int
+  /// Keys that an invocation looks at together.
+  package let keys: Int
   /// Queries of a head.
   package let queries: Int
 
-  package init(lanes: Int, width: Int, queries: Int = .max) {
+  package init(lanes: Int, width: Int, keys: Int, queries: Int = .max) {
     self.lanes = lanes
     self.width = width
+    self.keys = keys
     self.queries = queries
   }
 }
@@ -33,6 +36,10 @@ package struct AttentionPlan: Sendable {
       throw context.unsupported("rows of more than \(limits.width) elements")
     }
     guard op.queries <= limits.queries else { throw context.unsupported("more than \(limits.queries) queries") }
+    // For so many keys together, the width in steps of four.
+    if let fault = context.fault(ofIterations: (op.keys / limits.keys + 1) * (op.width / 4 + 2)) {
+      throw context.unsupported(fault)
+    }
     guard lanes == 1 || liesInVectors(of: lanes) else {
       throw context.unsupported("operands that do not lie in vectors of \(lanes)")
     }

@@ -3,7 +3,7 @@ internal import KelvinGraph
 
 extension OpenCLTarget {
   /// What a work item keeps of its rows is as much private memory as it has rows.
-  var attentionLimits: AttentionLimits { AttentionLimits(lanes: 1, width: 256) }
+  var attentionLimits: AttentionLimits { AttentionLimits(lanes: 1, width: 256, keys: 8) }
 
   func attention(_ plan: AttentionPlan) -> Call<KernelName> {
     let op = plan.op

@@ -7,7 +7,7 @@ extension VulkanTarget {
 
   var attentionLimits: AttentionLimits {
     AttentionLimits(
-      lanes: traits.attentionLanes, width: 256,
+      lanes: traits.attentionLanes, width: 256, keys: traits.attentionKeys,
       queries: traits.groupLimit * traits.tileGroup * traits.attentionQueries)
   }
 
