@@ -2,7 +2,7 @@ package import KelvinDevices
 package import KelvinGraph
 
 /// The kernels that the self-tests of a device run, against those that nodes take: one that no self-test runs may be left
-/// undone by a driver that is believed.
+/// undone by a driver that is believed, and so may one that a node takes in a way which the self-test's failure leaves it.
 package struct SelfTestReach {
   private let device: any KernelDevice
   private let kernels: (Segment) throws -> Set<String>
@@ -21,16 +21,26 @@ package struct SelfTestReach {
   /// Those of all self-tests that the device has kernels for.
   package var all: Set<String> { byTest.values.reduce([]) { $0.union($1) } }
 
-  /// What a graph takes that none of the self-tests runs that it needs; nothing where the device does not run all of it.
+  /// What a graph takes that none of the self-tests runs whose failure keeps it from the device; nothing where the device
+  /// does not run all of it. A graph of one node takes each of its ways in turn.
   package func untested(_ graph: Graph, _ precision: Precision) throws -> Set<String> {
     let family = device.kernelFamily
     guard graph.nodes.allSatisfy({ family.support(for: $0, in: graph, precision: precision).isSupported }) else {
       return []
     }
-    let segment = Segment(
-      graph: graph, precision: precision, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
-      blobs: NoBlobCache())
-    let needed = SelfTest.all(for: graph, precision, family).compactMap { byTest[$0.name] }
-    return needed.reduce(try kernels(segment)) { $0.subtracting($1) }
+    let tests = SelfTest.all(for: graph, precision, family)
+    func untested(_ ways: [String: String], by tests: [SelfTest]) throws -> Set<String> {
+      let segment = Segment(
+        graph: graph, precision: precision, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
+        blobs: NoBlobCache(), ways: ways)
+      return tests.compactMap { byTest[$0.name] }.reduce(try kernels(segment)) { $0.subtracting($1) }
+    }
+    guard graph.nodes.count == 1 else { return try untested([:], by: tests) }
+    let ways = family.ways(of: graph.nodes[0], in: graph, precision: precision)
+    guard !ways.isEmpty else { return try untested([:], by: tests) }
+    return try ways.reduce(into: []) { found, way in
+      let missing = try untested([graph.nodes[0].name: way], by: tests.filter { ($0.way ?? way) == way })
+      found.formUnion(missing.map { "\($0) in the way '\(way)'" })
+    }
   }
 }

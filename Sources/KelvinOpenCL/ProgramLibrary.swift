@@ -23,12 +23,16 @@ final class ProgramLibrary: Sendable {
   func prepare(
     _ segment: LoweredSegment<OpenCLTarget>, on device: OpenCLDevice, blobs: any BlobCache
   ) throws(DeviceError) {
-    let programs = Dictionary(grouping: zip(segment.dispatches, segment.nodes)) { Self.key($0.0.call.program) }
+    // In the order of their first uses, so that a driver sees the same on every run.
+    let programs = Dictionary(grouping: segment.dispatches.indices) { Self.key(segment.dispatches[$0].call.program) }
+      .sorted { $0.value[0] < $1.value[0] }
     let blobs = keepsBinaries ? blobs : NoBlobCache()
-    if !keepsBinaries { try buildTogether(Array(programs.keys), on: device) }
-    for (key, users) in programs {
-      do throws(DeviceError) { try prepare(key, users.map(\.0), on: device, blobs: blobs) } catch {
-        throw error.compiling(users.map(\.1))
+    if !keepsBinaries { try buildTogether(programs.map(\.key), on: device) }
+    for (key, uses) in programs {
+      do throws(DeviceError) {
+        try prepare(key, uses.map { segment.dispatches[$0] }, on: device, blobs: blobs)
+      } catch {
+        throw error.compiling(uses.map { segment.nodes[$0] })
       }
     }
   }

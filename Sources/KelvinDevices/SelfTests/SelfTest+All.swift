@@ -14,7 +14,7 @@ extension SelfTest {
       name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", way: way, operators: operators,
       covers: { [covers] op, operands in
         operands.contains { $0.scalar == .float16 } == (scalar == .float16) && covers(op, operands)
-      }, nodes: nodes.map { Entry(op: $0.op, operands: $0.operands.map { $0.of(scalar) }) })
+      }, nodes: nodes.map { Entry(op: $0.op, operands: $0.operands.map { $0.of(scalar) }, way: $0.way) })
   }
 
   private init<Op: Operator>(
@@ -77,6 +77,9 @@ extension SelfTest {
       )),
     SelfTest(Convolution.self, named: "convolution output by output", way: "general", grouped),
     SelfTest(Convolution.self, named: "convolution of planes", way: "planes", grouped),
+    SelfTest(
+      Convolution.self, named: "convolution of planes to blocks", way: "planes to blocks",
+      convolution([1, 2, 6, 7], filters: 20, kernel: 3)),
     SelfTest(
       Convolution.self, named: "convolution by Winograd's tiles", way: "winograd",
       convolution([1, 176, 18, 15], filters: 176, kernel: 3),
@@ -261,6 +264,11 @@ extension SelfTest {
     SelfTest(
       name: "copies", operators: [], covers: { _, _ in true },
       nodes: [Entry(op: Transpose([1, 0]), operands: [.input(row)])]),
+    // A node that moves nothing, but for what brings its operand to blocks and its result from there.
+    SelfTest(
+      name: "blocks", operators: [],
+      covers: { _, operands in operands.contains { $0.scalar.isFloatingPoint && $0.shape.rank > 1 } },
+      nodes: [Entry(op: Reshape([2, 21, 3, 1]), operands: [.input([2, 21, 3])], way: "blocks")]),
     SelfTest(Pad.self, (Pad(before: [1, 0], after: [0, 2], mode: .constant(0.5)), [.input([3, 5])])),
   ]
 

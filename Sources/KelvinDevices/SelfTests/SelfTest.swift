@@ -5,7 +5,7 @@ package struct SelfTest: Sendable {
   /// Completes "self-test of …"; tells it apart from the others on every run.
   package let name: String
   /// The way (`KernelOffer.key`) whose kernels it tests and its nodes take, where a node may have others besides: what fails
-  /// is that way alone.
+  /// is that way alone. Nil for what every way of a node relies on.
   package var way: String?
   /// The operators whose nodes may need what it tests; none for all.
   let operators: [any Operator.Type]
@@ -17,6 +17,8 @@ package struct SelfTest: Sendable {
   struct Entry: Sendable {
     let op: any Operator
     let operands: [NodeExample.Operand]
+    /// The way that the node takes where its self-test has none.
+    var way: String?
   }
 
   /// Those that a node needs, whichever way it takes.
@@ -56,15 +58,17 @@ package struct SelfTest: Sendable {
     of tests: [SelfTest], on device: any Device
   ) throws(OperatorError) -> (nodes: NodeExample, tests: [SelfTest]) {
     var entries: [NodeExample.Entry] = []
+    var ways: [String?] = []
     var owners: [SelfTest] = []
     for test in tests {
       for node in test.nodes {
         let graph = try NodeExample([(node.op, node.operands)]).graph
         guard device.support(for: graph.nodes[0], in: graph, precision: .full).isSupported else { continue }
         entries.append((node.op, node.operands))
+        ways.append(test.way ?? node.way)
         owners.append(test)
       }
     }
-    return (try NodeExample(entries, ways: owners.map(\.way)), owners)
+    return (try NodeExample(entries, ways: ways), owners)
   }
 }
