@@ -195,7 +195,7 @@ struct VulkanDeviceTests {
       #expect(trust.faults == [])
       let kinds = [
         "convolution", "convolution output by output", "depthwise convolution", "binary", "reduce", "reduce by groups",
-        "reduce by groups in blocks", "copies",
+        "reduce by groups in blocks", "copies", "blocks",
       ]
       #expect(trust.examined == Set(kinds.map { $0 + other } + (precision == .low ? ["float16"] : [])))
     }
