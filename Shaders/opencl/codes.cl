@@ -3,7 +3,7 @@
 // channels, and what these speak of (CodedOperand.swift). MEANING says what a code stands for (meanings.kernel).
 //
 // `BEGIN_MEANINGS` declares what `NEXT_MEANING` fills where channel c begins a row; `WEIGHT(j)` is block j of the vectors
-// at w.
+// at w, a PLACE.
 #ifdef CODE_BITS
 
 typedef struct {
@@ -42,11 +42,13 @@ static inline vec unpacked(const global uint *words, int index, code_meaning mea
     rowEnd += s.rowChannels; \
   }
 #define WEIGHT(j) unpacked(weights, w + j * LANES, meaning[j])
+#define PLACE int
 
 #else
 
 #define BEGIN_MEANINGS
 #define NEXT_MEANING(c)
 #define WEIGHT(j) PACKED_AT(w + j * LANES)
+#define PLACE const global PACKED *
 
 #endif

@@ -69,7 +69,8 @@ struct ConvolutionPlan: Sendable {
   /// A convolution whose windows lie side by side as rows of all their channels' elements.
   init(windowsOf window: SpatialWindow, images: Int, channels: Int, outputs: Int, to: ValueLayout) {
     self.init(
-      SpatialWindow(positions: window.outputCount, axes: 2), images: images, groups: 1, channels: channels * window.taps,
+      SpatialWindow(positions: window.outputCount, axes: 2), images: images, groups: 1,
+      channels: channels * window.taps,
       outputs: outputs, from: to, to: to)
     from = nil
     isPlanar = false
@@ -126,6 +127,18 @@ struct ConvolutionPlan: Sendable {
     if pixels == 1 { return .vector }
     return tuning.blocks(outputs) == 1 ? .narrow(tuning) : .wide(tuning)
   }
+
+  /// Tiles of pixels that one work item computes: as many as make up the work that an item is worth, if that leaves items
+  /// enough for every core.
+  func run(_ variant: ConvolutionVariant, _ tuning: Tuning) -> Int {
+    let tiles = (pixels + variant.pixels - 1) / variant.pixels
+    let others = images * groups * ((tuning.blocks(outputs) + variant.blocks - 1) / variant.blocks)
+    let products = channels * taps * variant.pixels * variant.blocks * tuning.lanes
+    return max(min(tuning.work / max(products, 1), tiles * others / Self.itemsEnough), 1)
+  }
+
+  /// For cores to end at about the same time.
+  private static let itemsEnough = 64
 }
 
 extension OpenCLLowering {
@@ -174,14 +187,16 @@ extension OpenCLLowering {
     let variant = plan.variant(tuning)
     let parts = target.pieces(tuning.blocks(plan.outputs), of: variant.blocks)
     let activation = KernelActivation(epilogue)
-    let tiles = target.pieces(plan.pixels, of: variant.pixels)
+    let tiles = plan.run(variant, tuning)
+    let runs = target.pieces(plan.pixels, of: variant.pixels * tiles)
     let weightCount = plan.groups * plan.channels * plan.taps * plan.outputs
     let swaps = tuning.ordersGroups && weightCount < plan.inputCount
     let numbers =
       [plan.pixels] + plan.geometry + [plan.channels, plan.groups, plan.outputs] + plan.spread
       + plan.inputStrides(lanes: lanes).list
       + plan.outputStrides(lanes: lanes).list + [
-        plan.storesWholeBlocks ? 1 : 0, bias == nil ? 0 : 1, residual == nil ? 0 : 1, swaps ? 1 : 0, activation.code,
+        plan.storesWholeBlocks ? 1 : 0, bias == nil ? 0 : 1, residual == nil ? 0 : 1, swaps ? 1 : 0, tiles,
+        activation.code,
       ]
     var parameters = Parameters(numbers).floats(activation.a, activation.b)
     if let codes {
@@ -189,8 +204,8 @@ extension OpenCLLowering {
       parameters = parameters.floats(codes.zero)
     }
     let call = target.call(
-      variant.kernel(codes), parameters, items: swaps ? parts : tiles,
-      swaps ? tiles : parts, plan.images * plan.groups)
+      variant.kernel(codes), parameters, items: swaps ? parts : runs,
+      swaps ? runs : parts, plan.images * plan.groups)
     run(call, [source, weights, bias ?? weights, residual ?? source], output)
   }
 }

@@ -9,10 +9,11 @@ extension OpenCLTarget {
     let usesLines = !plan.areRows && plan.storedColumns < lanes
     let row = max(min(64, tuning.columns, window.output[2]), 1)
     let parts = pieces(window.output[2], of: row)
-    let defines = [
-      "X=\(plan.x.kernelName)", "WEIGHT=\(plan.weights.kernelName)", "RESULT=\(plan.result.kernelName)",
-      "PIXELS=\(tuning.integerPixels)", "ROW=\(min(64, tuning.columns))",
-    ] + (multipliesWords && !usesLines && plan.channels > 2 ? [DotProduct.define] : [])
+    let defines =
+      [
+        "X=\(plan.x.kernelName)", "WEIGHT=\(plan.weights.kernelName)", "RESULT=\(plan.result.kernelName)",
+        "PIXELS=\(tuning.integerPixels)", "ROW=\(min(64, tuning.columns))",
+      ] + (multipliesWords && !usesLines && plan.channels > 2 ? [DotProduct.define] : [])
     let kernel = KernelName(
       program: "integer_product", defines: defines,
       function: usesLines ? "integer_product_lines" : "integer_product")

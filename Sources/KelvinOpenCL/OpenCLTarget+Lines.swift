@@ -12,7 +12,8 @@ extension OpenCLTarget {
     _ own: (Parameters) -> Parameters = { $0 }
   ) -> Call<KernelName> {
     let name = KernelName(
-      program: "\(kernel)_lines", defines: defines + (makesParts ? [KernelName.parts] : []), function: "\(kernel)_lines")
+      program: "\(kernel)_lines", defines: defines + (makesParts ? [KernelName.parts] : []), function: "\(kernel)_lines"
+    )
     return call(name, own(Parameters(groups.parameters)), items: groups.count * tuning.group)
   }
 

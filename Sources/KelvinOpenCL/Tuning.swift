@@ -14,7 +14,10 @@ struct Tuning: Hashable, Sendable {
   var group: Int
   /// Output pixels that one item of a convolution computes.
   var pixels: Int
-  /// The same of integer products, which take so many neighbours as one vector: a power of two.
+  /// Multiplications that one item of a convolution makes at least, in one tile of pixels after another where one makes
+  /// fewer: an item takes as long to begin as some hundred of them. 0 for one tile each.
+  var work: Int
+  /// As `pixels`, of integer products, which take so many neighbours as one vector: a power of two.
   var integerPixels: Int
   /// Neighbouring pixels that one step of a depthwise convolution computes.
   var tile: Int
@@ -40,12 +43,13 @@ struct Tuning: Hashable, Sendable {
   static func cpu(vectorWidth: Int) -> Tuning {
     let isWide = vectorWidth >= 16
     return Tuning(
-      lanes: isWide ? 16 : 8, group: 1, pixels: isWide ? 8 : 6, integerPixels: isWide ? 8 : 4, tile: 4, run: 4096,
-      columns: 1 << 20, ordersGroups: true, unpacksWeights: false, compilesFunctionsAlone: true, winograd: nil, multiplyAdd: "fma")
+      lanes: isWide ? 16 : 8, group: 1, pixels: isWide ? 8 : 6, work: 1 << 17, integerPixels: isWide ? 8 : 4, tile: 4,
+      run: 4096, columns: 1 << 20, ordersGroups: true, unpacksWeights: false, compilesFunctionsAlone: true,
+      winograd: nil, multiplyAdd: "fma")
   }
 
   static let gpu = Tuning(
-    lanes: 4, group: 64, pixels: 2, integerPixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false,
+    lanes: 4, group: 64, pixels: 2, work: 0, integerPixels: 2, tile: 2, run: 4, columns: 4, ordersGroups: false,
     unpacksWeights: true, compilesFunctionsAlone: false,
     winograd: WinogradTuning(transformCost: 80, scratchLimit: 32 << 20), multiplyAdd: "mad")
 

@@ -30,6 +30,16 @@ extension ConformanceCase {
         filter(
           "few channels dilated residual", [2, 2, 13, 17], filters: 21, kernel: [3, 2], dilations: [2, 3], pad: [2, 1],
           after: [0, 2], epilogue: Epilogue(hasBias: true, addsResidual: true, activation: .silu), scalar: scalar),
+        // Positions enough for one item to compute several tiles of them.
+        filter(
+          "many positions", [1, 9, 29, 31], filters: 37, kernel: [3, 3], pad: [1, 1],
+          epilogue: Epilogue(hasBias: true, addsResidual: true, activation: .relu), scalar: scalar),
+        filter(
+          "1x1 of many positions", [1, 11, 29, 31], filters: 37, kernel: [1, 1],
+          epilogue: Epilogue(addsResidual: true, activation: .silu), scalar: scalar),
+        filter(
+          "clip", [1, 6, 11, 7], filters: 9, kernel: [3, 3],
+          epilogue: Epilogue(hasBias: true, activation: .clip(-1, 4)), scalar: scalar),
         filter("patches", [1, 3, 26, 19], filters: 37, kernel: [8, 6], strides: [8, 6], scalar: scalar),
         filter("patches apart", [2, 2, 17, 14], filters: 19, kernel: [4, 3], strides: [5, 3], scalar: scalar),
         filter(

@@ -88,6 +88,9 @@ extension ConformanceCase {
         spread(
           "dilated strides", [1, 5, 4, 5], filters: 6, Window(kernel: [3, 3], strides: [2, 2], dilations: [2, 3]),
           scalar: scalar),
+        spread(
+          "many positions", [1, 9, 29, 31], filters: 20, Window(kernel: [3, 3], strides: [2, 2], before: [1, 1]),
+          scalar: scalar),
         spread("1x1", [1, 17, 3, 5], filters: 5, Window(kernel: [1, 1]), scalar: scalar),
         spread("on one pixel", [1, 31, 1, 1], filters: 7, Window(kernel: [4, 4]), scalar: scalar),
         spread(
