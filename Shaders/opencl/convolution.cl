@@ -90,14 +90,14 @@ KERNEL void NAMED(convolution)(
           const int iy = row[i] + ky * s.dilationY, ix = column[i] + kx * s.dilationX;
           const int inside = iy >= 0 && iy < s.inputHeight && ix >= 0 && ix < s.inputWidth;
           p[i] = inside ? x + (size_t)(iy * s.inputWidth + ix) * s.xPixel : zeros;
-  #if PLANAR
+#if PLANAR
           step[i] = inside ? s.xLane : 0;
-  #else
+#else
           step[i] = inside ? s.xBlock : 0;
-  #endif
+#endif
         }
         BEGIN_MEANINGS;
-  #if PLANAR
+#if PLANAR
         for (int c = 0; c < s.channels; c++, w += BLOCKS * LANES) {
           NEXT_MEANING(c);
           vec k[BLOCKS];
@@ -108,7 +108,7 @@ KERNEL void NAMED(convolution)(
             EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, k[j], sum[i][j]);
           }
         }
-  #else
+#else
         const int whole = s.channels / LANES, rest = s.channels % LANES;
         for (int block = 0; block < whole; block++) {
           NEXT_MEANING(block * LANES);
@@ -131,7 +131,7 @@ KERNEL void NAMED(convolution)(
             EACH_BLOCK(j) sum[i][j] = MULTIPLY_ADD(value, k[j], sum[i][j]);
           }
         }
-  #endif
+#endif
       }
 
 #if GROUP == 1
