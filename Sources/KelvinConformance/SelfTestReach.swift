@@ -35,8 +35,7 @@ package struct SelfTestReach {
         blobs: NoBlobCache(), ways: ways)
       return tests.compactMap { byTest[$0.name] }.reduce(try kernels(segment)) { $0.subtracting($1) }
     }
-    guard graph.nodes.count == 1 else { return try untested([:], by: tests) }
-    let ways = family.ways(of: graph.nodes[0], in: graph, precision: precision)
+    let ways = graph.nodes.count == 1 ? family.ways(of: graph.nodes[0], in: graph, precision: precision) : []
     guard !ways.isEmpty else { return try untested([:], by: tests) }
     return try ways.reduce(into: []) { found, way in
       let missing = try untested([graph.nodes[0].name: way], by: tests.filter { ($0.way ?? way) == way })

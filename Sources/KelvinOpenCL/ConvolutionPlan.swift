@@ -70,8 +70,7 @@ struct ConvolutionPlan: Sendable {
   init(windowsOf window: SpatialWindow, images: Int, channels: Int, outputs: Int, to: ValueLayout) {
     self.init(
       SpatialWindow(positions: window.outputCount, axes: 2), images: images, groups: 1,
-      channels: channels * window.taps,
-      outputs: outputs, from: to, to: to)
+      channels: channels * window.taps, outputs: outputs, from: to, to: to)
     from = nil
     isPlanar = false
   }
@@ -128,16 +127,16 @@ struct ConvolutionPlan: Sendable {
     return tuning.blocks(outputs) == 1 ? .narrow(tuning) : .wide(tuning)
   }
 
-  /// Tiles of pixels that one work item computes: as many as make up the work that an item is worth, if that leaves items
-  /// enough for every core.
-  func run(_ variant: ConvolutionVariant, _ tuning: Tuning) -> Int {
+  /// Tiles of pixels that one work item computes one after another: as many as make up `Tuning.work`, where that leaves
+  /// items enough.
+  func tilesPerItem(_ variant: ConvolutionVariant, _ tuning: Tuning) -> Int {
     let tiles = (pixels + variant.pixels - 1) / variant.pixels
     let others = images * groups * ((tuning.blocks(outputs) + variant.blocks - 1) / variant.blocks)
     let products = channels * taps * variant.pixels * variant.blocks * tuning.lanes
     return max(min(tuning.work / max(products, 1), tiles * others / Self.itemsEnough), 1)
   }
 
-  /// For cores to end at about the same time.
+  /// Items of a convolution that are enough for cores to end at about the same time: each of two has 32.
   private static let itemsEnough = 64
 }
 
@@ -187,15 +186,15 @@ extension OpenCLLowering {
     let variant = plan.variant(tuning)
     let parts = target.pieces(tuning.blocks(plan.outputs), of: variant.blocks)
     let activation = KernelActivation(epilogue)
-    let tiles = plan.run(variant, tuning)
-    let runs = target.pieces(plan.pixels, of: variant.pixels * tiles)
+    let tilesPerItem = plan.tilesPerItem(variant, tuning)
+    let runs = target.pieces(plan.pixels, of: variant.pixels * tilesPerItem)
     let weightCount = plan.groups * plan.channels * plan.taps * plan.outputs
     let swaps = tuning.ordersGroups && weightCount < plan.inputCount
     let numbers =
       [plan.pixels] + plan.geometry + [plan.channels, plan.groups, plan.outputs] + plan.spread
       + plan.inputStrides(lanes: lanes).list
       + plan.outputStrides(lanes: lanes).list + [
-        plan.storesWholeBlocks ? 1 : 0, bias == nil ? 0 : 1, residual == nil ? 0 : 1, swaps ? 1 : 0, tiles,
+        plan.storesWholeBlocks ? 1 : 0, bias == nil ? 0 : 1, residual == nil ? 0 : 1, swaps ? 1 : 0, tilesPerItem,
         activation.code,
       ]
     var parameters = Parameters(numbers).floats(activation.a, activation.b)

@@ -14,8 +14,8 @@ struct Tuning: Hashable, Sendable {
   var group: Int
   /// Output pixels that one item of a convolution computes.
   var pixels: Int
-  /// Multiplications that one item of a convolution makes at least, in one tile of pixels after another where one makes
-  /// fewer: an item takes as long to begin as some hundred of them. 0 for one tile each.
+  /// Multiplications that make an item of a convolution worth its beginning, by several tiles of pixels where one makes
+  /// fewer (`ConvolutionPlan.tilesPerItem`). 0 for one tile each.
   var work: Int
   /// As `pixels`, of integer products, which take so many neighbours as one vector: a power of two.
   var integerPixels: Int
