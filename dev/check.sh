@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks what the compiler does not: needs git, swift and python3.
 #
-#   dev/check.sh sources         before a build: file sizes, imports and layers, what is tracked, generated files
+#   dev/check.sh sources         before a build: file sizes, imports and layers, English, tracked files, generated files
 #   dev/check.sh documentation   after a release build: warnings as errors, every public symbol documented
 #   dev/check.sh                 both
 #   dev/check.sh --self-test     plants a fault for every rule and fails where a check does not see it
@@ -22,8 +22,12 @@ check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
   "$1" dev/generate-schemas.py --check "$3" || complain "Wire/Generated is not what $2 gives: run dev/generate-schemas.py $3"
 }
 
+# The rules of dev/prose.py that hold everywhere.
+prose_rules=(commit_subjects)
+
 check_sources() {
   python3 dev/source_rules.py || failed=1
+  python3 dev/prose.py "${prose_rules[@]/#/--rule=}" >&2 || complain "the English breaks a rule of dev/prose.py"
   if command -v glslc > /dev/null; then
     dev/build-shaders.sh --check || complain "Shaders/spv is stale: run dev/build-shaders.sh"
   else

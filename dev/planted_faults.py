@@ -7,10 +7,13 @@ import subprocess
 import sys
 import tempfile
 
+import prose
 import source_rules as rules
 
+RULES = rules.RULES + prose.RULES
 ROOT = pathlib.Path(__file__).parent.parent
 GRAPH = "Sources/KelvinGraph/Planted.swift"
+PAGE = "docs/design/planted.md"
 TESTS = "Tests/KelvinPlanningTests/Planted.swift"
 # Every way to spell an import that a module must not have.
 SPELLINGS = [
@@ -84,12 +87,81 @@ def faults(tree):
     yield rules.operators_lie_in_files_of_their_names, {"files": {path: ""}}, f"{path}: Copying is not an operator"
     for path in ["Package.resolved", ".build-thread/x.o", "bench/__pycache__/peers.pyc"]:
         yield rules.build_products, {"files": {path: ""}}, f"{path}: made by a build"
+    yield from faults_of_prose()
     for text in ['fopen("/proc/self/statm", "r")', "getrusage(who, &usage)", '"/proc/self/fd"', "mallinfo2()"]:
         yield rules.measured_processes, {"files": {TESTS: text}}, f"{TESTS}:1: measures a process"
 
 
+def faults_of_prose():
+    """The same for the rules of English."""
+    words, short = "word " * 24, "This sentence has a few words.\n" * 18
+    for text, expected in [
+        (f"The {words}ends. The {words}ends.", "1: sentences have 26.0 words"),
+        (f"{short}The {words * 2}ends.", "19: a sentence of 50 words"),
+    ]:
+        yield prose.sentence_length, {"files": {PAGE: text}}, f"{PAGE}:{expected}"
+    yield prose.paragraph_length, {"files": {PAGE: f"# Title\n\n{short}{short}"}}, f"{PAGE}:3: a paragraph of 216 words"
+    for path, limit in prose.LINE_LIMITS.items():
+        text = "line\n" * (limit + 1)
+        yield prose.document_size, {"files": {path: text}}, f"{path}:{limit + 1}: {limit + 1} lines"
+    yield prose.document_size, {"files": {PAGE: "word " * 1501}}, f"{PAGE}:1: 1501 words"
+    for word in ["What", "Whatever", "Who", "Whoever", "Where", "Those", "Such", "That which"]:
+        yield from faults_of_openings(word)
+    for text in ['"\\(x) is no shape"', '"a " + "is no"\n  + " shape"', '"\\(x ? "is no shape" : "")"', '"""\nis\nno shape\n"""']:
+        yield prose.negated_nouns, {"files": {GRAPH: f"let a = 1\nlet message = {text}"}}, f"{GRAPH}:"
+    for figure in ["25 ms", "1.5 µs", "3 s", "12 MB", "1,024 MiB", "40 GFLOP/s", "5 %", "99%", "1.5 ×", "2.5 times as"]:
+        for page in ["Architecture.md", PAGE]:
+            text = f"\nIt takes {figure} long."
+            yield prose.figures_in_design, {"files": {page: text}}, f"{page}:2: the figure '{figure}'"
+    for text, term in [("A picture.", "picture"), ("Loops are walked.", "walked"), ("Memory is lent.", "lent")]:
+        yield prose.document_terms, {"files": {PAGE: f"| {text} |"}}, f"{PAGE}:1: '{term}'"
+        yield prose.comment_terms, {"files": {GRAPH: f"/// {text}"}}, f"{GRAPH}:1: '{term}'"
+        yield prose.message_terms, {"files": {GRAPH: f'let a = "{text}"'}}, f"{GRAPH}:1: '{term}'"
+    yield prose.comment_terms, {"files": {GRAPH: "/// It is spelled\n/// out."}}, f"{GRAPH}:1: 'spelled out'"
+    for subject in ["cpu: add " + "x" * 70, "Adds a kernel", "cpu: adds a kernel", "cpu: what a kernel does", "cpu, gpu"]:
+        yield prose.commit_subjects, {"commits": [("1234567", subject)]}, "commit 1234567: "
+
+
+def faults_of_openings(word):
+    """A sentence that opens with a word, in every kind of text."""
+    text, opens = f"{word} is planted here.", f"opens with '{word}'"
+    yield prose.document_openings, {"files": {PAGE: f"A sentence.\n{text}"}}, f"{PAGE}:2: a sentence {opens}"
+    yield prose.message_openings, {"files": {GRAPH: f'let help = "{text}"'}}, f"{GRAPH}:1: a message {opens}"
+    for path, comment, line in [
+        (GRAPH, "/// {}", 1), (GRAPH, "/// Runs.\n/// {}", 2), (GRAPH, "/// Runs.\n///\n/// - Returns: {}", 3),
+        (TESTS, "let a = 1  // {}", 1), ("dev/planted.sh", "# {}", 1), ("bench/planted.c", "/* {} */", 1),
+        ("dev/planted.py", '"""{}"""', 1), ("dev/planted.py", "# {}", 1), ("dev/planted.py", "a = 1  # {}", 1),
+    ]:
+        yield prose.comment_openings, {"files": {path: comment.format(text)}}, f"{path}:{line}: a comment {opens}"
+
+
+def allowed_prose():
+    """English that only looks like a fault."""
+    for text in [
+        "```\nWhat is planted here takes 25 ms of pictures.\n```", "    What is planted here takes 25 ms.",
+        "The call `What is planted, 25 ms` of `a picture` ends.", "<!-- What a picture is, 25 ms. -->",
+        "What does a device do?", "Whether it runs is known.", "A wait ends within 30 s. <!-- figure: limit -->",
+        "A kernel of 3 × 3 on version 1.2 of 4 sizes.", "See [the page](docs/picture.md).",
+        "A rule, e.g. this one, is short. " * 8,
+    ]:
+        for rule in [prose.document_openings, prose.figures_in_design, prose.document_terms, prose.sentence_length]:
+            yield rule, {"files": {PAGE: text}}, text
+    for text in [
+        'let a = "https://what.example"', "/// Whether it runs.", "/// The type `What` and\n/// where it is.",
+        'let a = "a picture"', "// swift-format-ignore",
+    ]:
+        for rule in [prose.comment_openings, prose.comment_terms]:
+            yield rule, {"files": {GRAPH: text}}, text
+    for text in ["there is no memory", "it is no longer valid", "it is not a shape", "is nothing"]:
+        yield prose.negated_nouns, {"files": {GRAPH: f'let a = "{text}"'}}, text
+    yield prose.message_terms, {"files": {GRAPH: 'let key = "picture"'}}, "a key"
+    for subject in ["cpu: add a kernel", "docs/guide, dev: process what remains", "ci: embed a table", 'Revert "Anything"']:
+        yield prose.commit_subjects, {"commits": [("1234567", subject)]}, subject
+
+
 def allowed(tree):
-    """What looks like a fault and is none."""
+    """Files that only look like a fault."""
+    yield from allowed_prose()
     for text in ["// import KelvinCPU", '"""\nimport KelvinCPU\n"""', "/* \nimport KelvinCPU\n*/", "let x = important"]:
         yield rules.declared_imports, {"files": {GRAPH: text}}, text
     yield rules.file_sizes, {"files": {GRAPH: "\n" * 500}}, "500 lines"
@@ -114,7 +186,7 @@ def undocumented_symbols():
 def main():
     tree = rules.Tree(ROOT)
     failures = list(undocumented_symbols())
-    usual = {rule: set(rule(tree)) for rule in rules.RULES}
+    usual = {rule: set(rule(tree)) for rule in RULES}
     proved = set()
     for rule, change, expected in faults(tree):
         found = set(rule(tree.planted(**change))) - usual[rule]
@@ -125,7 +197,7 @@ def main():
     for rule, change, text in allowed(tree):
         if set(rule(tree.planted(**change))) - usual[rule]:
             failures.append(f"{rule.__name__} complains about: {text}")
-    failures += [f"no fault is planted for {rule.__name__}" for rule in rules.RULES if rule not in proved]
+    failures += [f"no fault is planted for {rule.__name__}" for rule in RULES if rule not in proved]
     for failure in failures:
         print(f"check: {failure}", file=sys.stderr)
     if not failures:

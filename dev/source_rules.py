@@ -32,16 +32,33 @@ class Tree:
         tracked = subprocess.run(
             ["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True).stdout
         self.files = [path for path in tracked.split("\0") if path]
-        self.manifest = json.loads(subprocess.run(
-            ["swift", "package", "dump-package"], cwd=root, check=True, capture_output=True, text=True).stdout)
         self.texts = {}
 
-    def planted(self, files=None, manifest=None):
-        """The same with some files and possibly the manifest replaced, in memory."""
+    @functools.cached_property
+    def manifest(self):
+        return json.loads(subprocess.run(
+            ["swift", "package", "dump-package"], cwd=self.root, check=True, capture_output=True, text=True).stdout)
+
+    @functools.cached_property
+    def commits(self):
+        """Hash and subject of each commit that the main branch does not have yet; none where that branch is not known."""
+        for base in ["origin/main", "main"]:
+            log = subprocess.run(
+                ["git", "log", "--no-merges", "--format=%h %s", f"{base}..HEAD"], cwd=self.root, check=False,
+                capture_output=True, text=True)
+            if log.returncode == 0:
+                return [tuple(line.split(" ", 1)) for line in log.stdout.splitlines()]
+        return []
+
+    def planted(self, files=None, manifest=None, commits=None):
+        """The same with some files and possibly the manifest or the commits replaced, in memory."""
         tree = copy.copy(self)
         tree.files = self.files + sorted(set(files or {}) - set(self.files))
         tree.texts = self.texts | (files or {})
-        tree.manifest = manifest or self.manifest
+        if manifest is not None:
+            tree.manifest = manifest
+        if commits is not None:
+            tree.commits = commits
         return tree
 
     def text(self, path):
