@@ -41,12 +41,12 @@ fi
 # Swift: each module's interface in turn, then the new file of each device against them.
 modules="$copy/modules"
 mkdir "$modules"
-for c in CKelvinFiles CKelvinKernels CKelvinDrivers CKelvinShaders; do
+for c in CKelvinSupport CKelvinKernels CKelvinSupport CKelvinShaders; do
   mkdir "$modules/$c"
   printf 'module %s { umbrella header "%s" export * }\n' "$c" "$copy/Sources/$c/include/$c.h" >"$modules/$c/module.modulemap"
 done
-flags=(-swift-version 6 -package-name kelvin -I "$modules" -I "$modules/CKelvinFiles" -I "$modules/CKelvinKernels"
-  -I "$modules/CKelvinDrivers" -I "$modules/CKelvinShaders" -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
+flags=(-swift-version 6 -package-name kelvin -I "$modules" -I "$modules/CKelvinSupport" -I "$modules/CKelvinKernels"
+  -I "$modules/CKelvinSupport" -I "$modules/CKelvinShaders" -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
   -enable-upcoming-feature MemberImportVisibility -warnings-as-errors)
 sources() { find "Sources/$1" -name '*.swift'; }
 for module in KelvinBasics KelvinGraph KelvinDevices KelvinGPU; do

@@ -16,10 +16,10 @@ skip() { echo "check: not checked: $*" >&2; }
 
 check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
   if ! "$1" -c "import $2" > /dev/null 2>&1; then
-    skip "Wire/Generated against $2, which $1 does not have"
+    skip "the field numbers of $3 against $2, which $1 does not have"
     return
   fi
-  "$1" dev/generate-schemas.py --check "$3" || complain "Wire/Generated is not what $2 gives: run dev/generate-schemas.py $3"
+  "$1" dev/generate-schemas.py --check "$3" || complain "the field numbers are not what $2 gives: run dev/generate-schemas.py $3"
 }
 
 # The rules of dev/prose.py that hold everywhere.

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the protobuf field numbers that KelvinFormats reads, from the descriptors that the `onnx` and `coremltools`
+"""Writes the protobuf field numbers that KelvinONNX and KelvinCoreML read, from the descriptors that the `onnx` and `coremltools`
 packages publish.
 
     python3 dev/generate-schemas.py [--check] onnx      # in an environment with onnx
     python3 dev/generate-schemas.py [--check] coreml    # in an environment with coremltools
 
 The two packages need different protobuf versions, so each runs in an environment of its own. The result is checked in
-under Sources/KelvinFormats/Wire/Generated.
+under Sources/KelvinONNX/Generated and Sources/KelvinCoreML/Generated.
 
 With --check nothing is written: the exit status is 1 where a checked-in file is not what the package gives. A package of
 another version than the one a file was made from is not compared, which is said. dev/check.sh does this for whichever
@@ -22,7 +22,7 @@ import re
 import sys
 
 CHECKS = False
-OUTPUT = pathlib.Path(__file__).resolve().parent.parent / "Sources/KelvinFormats/Wire/Generated"
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources"
 KEYWORDS = {"default", "operator", "init", "self", "in", "is", "as", "func", "import", "return", "switch", "case"}
 
 
@@ -66,7 +66,8 @@ def write(name, summary, package, lines, declaration=None):
     ]
     text = "\n".join(header + lines + ["}"]) + "\n"
     text = re.sub(r"enum Type \{", "enum Kind {", text)
-    path = OUTPUT / f"{name}.swift"
+    module = "KelvinONNX" if package.startswith("onnx") else "KelvinCoreML"
+    path = SOURCES / module / "Generated" / f"{name}.swift"
     if not CHECKS:
         path.write_text(text)
         return True

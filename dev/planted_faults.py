@@ -50,12 +50,12 @@ def faults(tree):
                 rules.declared_imports, {"files": {path: text}},
                 f"{path}:{text.count(chr(10)) + 1}: imports {module}, which")
     yield (
-        rules.imported_declarations, {"manifest": with_needs(manifest, "KelvinPasses", also("CKelvinDrivers"))},
-        "Package.swift: KelvinPasses declares CKelvinDrivers")
+        rules.imported_declarations, {"manifest": with_needs(manifest, "KelvinPasses", also("CKelvinSupport"))},
+        "Package.swift: KelvinPasses declares CKelvinSupport")
     yield (
         rules.rows_of_the_manifest, {"manifest": with_needs(manifest, "KelvinGraph", also("KelvinCPU"))},
         "Package.swift: KelvinGraph needs KelvinCPU")
-    for name, need in [("KelvinVulkan", "KelvinCPU"), ("KelvinPasses", "KelvinFormats")]:
+    for name, need in [("KelvinVulkan", "KelvinCPU"), ("KelvinPasses", "KelvinImport")]:
         yield (
             rules.rows_of_the_design, {"manifest": with_needs(manifest, name, also(need))},
             f"{rules.DESIGN}: {name} needs {need}")

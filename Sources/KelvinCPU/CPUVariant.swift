@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 import CKelvinKernels
 
 /// The kernels of one instruction set, and the library that takes over its matrix products, if any.

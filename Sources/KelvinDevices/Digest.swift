@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 package import KelvinGraph
 
 /// SHA-256 of contents or of a text: what has the same digest is the same.

@@ -11,7 +11,7 @@ import KelvinVulkan
 /// The devices of this machine, shared by every model of the process. A driver is opened when one of its devices is first
 /// asked for.
 ///
-/// A new device is one line here. Formats have their list in `KelvinFormats`, policies in `KelvinPlanning`, passes in
+/// A new device is one line here. Formats have their list in `FormatCatalog.swift`, policies in `KelvinPlanning`, passes in
 /// `KelvinPasses`.
 package let deviceInventory = DeviceInventory(
   [DeviceFamily("cpu", of: [.cpu]) { CPUDevice.discover() }] + gpus

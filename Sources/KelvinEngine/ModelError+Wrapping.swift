@@ -2,9 +2,9 @@ import Glibc
 package import KelvinBasics
 import KelvinDevices
 package import KelvinFeatures
-import KelvinFormats
 import KelvinGraph
 import KelvinImages
+import KelvinImport
 import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime

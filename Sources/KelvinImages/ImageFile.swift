@@ -1,4 +1,4 @@
-internal import CKelvinDrivers
+internal import CKelvinSupport
 
 /// A decoded file: pixels as stored, and how they are turned to be seen upright.
 public struct DecodedImage: Hashable, Sendable {

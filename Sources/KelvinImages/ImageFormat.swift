@@ -1,4 +1,4 @@
-internal import CKelvinDrivers
+internal import CKelvinSupport
 
 /// The encodings that are decoded, told by a file's first bytes alone.
 package enum ImageFormat: String, Hashable, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 package import KelvinBasics
 
 /// By what a picture is known wherever it lies.

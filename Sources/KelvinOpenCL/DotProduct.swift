@@ -1,4 +1,4 @@
-internal import CKelvinDrivers
+internal import CKelvinSupport
 
 /// Integer dot products of four signed bytes in a word (`cl_khr_integer_dot_product`).
 ///

@@ -1,4 +1,4 @@
-internal import CKelvinDrivers
+internal import CKelvinSupport
 internal import Glibc
 package import KelvinDevices
 internal import KelvinGraph

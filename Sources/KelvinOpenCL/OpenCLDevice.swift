@@ -1,4 +1,4 @@
-internal import CKelvinDrivers
+internal import CKelvinSupport
 package import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph

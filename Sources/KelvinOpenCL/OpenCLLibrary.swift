@@ -1,4 +1,4 @@
-internal import CKelvinDrivers
+internal import CKelvinSupport
 internal import KelvinDevices
 
 /// The OpenCL loader, opened at run time and kept for the life of the process.

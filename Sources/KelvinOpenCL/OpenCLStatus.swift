@@ -1,4 +1,4 @@
-internal import CKelvinDrivers
+internal import CKelvinSupport
 internal import KelvinDevices
 
 /// The name the OpenCL specification gives a status code.

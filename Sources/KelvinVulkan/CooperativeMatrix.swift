@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 
 /// Matrices that the invocations of a subgroup multiply together (`VK_KHR_cooperative_matrix`): float16 operands
 /// `[rows, depth]` and `[depth, columns]`, sums in float32.

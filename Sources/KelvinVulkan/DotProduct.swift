@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 
 /// Integer dot products of four signed bytes in a word (`VK_KHR_shader_integer_dot_product`, part of Vulkan 1.3).
 enum DotProduct: Sendable {

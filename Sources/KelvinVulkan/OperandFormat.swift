@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 
 /// How the elements of an operand lie, as `Shaders/operands.glsl` reads them.
 enum OperandFormat: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 
 /// How kernels' operands are bound; `Shaders/operands.glsl` has the shaders' side.
 enum OperandPath: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 import KelvinDevices
 
 /// Makes the descriptor sets of kernels, and the texel views that these name.

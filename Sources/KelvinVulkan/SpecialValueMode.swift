@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 
 /// SPIR-V modules that forbid a driver to take every float for a finite number, on devices where that can be asked for
 /// (`VK_KHR_shader_float_controls`, part of Vulkan 1.2): execution mode `SignedZeroInfNanPreserve`. The modules in

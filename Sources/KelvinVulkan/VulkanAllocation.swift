@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 import KelvinDevices
 
 /// A Vulkan buffer with memory of its own. Its owner destroys it, before the device.

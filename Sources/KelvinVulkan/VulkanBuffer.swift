@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 package import KelvinDevices
 import KelvinGraph
 

@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 import KelvinDevices
 
 /// A command buffer with the pool it lives in and a fence, signalled when its latest submission has completed.

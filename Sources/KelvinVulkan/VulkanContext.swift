@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 import KelvinDevices
 
 /// The logical device, its queue, and what every object made from it shares.

@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 import CKelvinShaders
 import KelvinDevices
 import KelvinGraph

@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 import KelvinDevices
 
 /// Carries copies between host memory and memory that the host cannot address, a piece at a time.

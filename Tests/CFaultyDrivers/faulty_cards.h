@@ -1,7 +1,7 @@
 #pragma once
 
 #include "CFaultyDrivers.h"
-#include "CKelvinDrivers.h"
+#include "CKelvinSupport.h"
 
 /// What the devices of the stand-ins say of themselves: each changes a true answer to that of a card.
 

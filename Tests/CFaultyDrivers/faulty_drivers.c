@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "CKelvinDrivers.h"
+#include "CKelvinSupport.h"
 #include "faulty_cards.h"
 
 /// Both interfaces pass integers and pointers alone, at most ten: one form of call serves all of them.

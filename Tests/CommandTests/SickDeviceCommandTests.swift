@@ -82,7 +82,7 @@ private enum FaultyLoaders {
     let sources = "\(Kelvin.root)/Tests/CFaultyDrivers"
     let script = """
       cc -std=gnu2x -O1 -w -D_Nullable= -D_Nonnull= -DFAULTY_SHARED -fvisibility=hidden -shared -fPIC \
-        -I\(Kelvin.root)/Sources/CKelvinDrivers/include -I\(sources)/include \(sources)/*.c \
+        -I\(Kelvin.root)/Sources/CKelvinSupport/include -I\(sources)/include \(sources)/*.c \
         -o \(folder.path)/libvulkan.so.1 && ln -s libvulkan.so.1 \(folder.path)/libOpenCL.so.1
       """
     return Kelvin.run([], script: script).status == 0 && real.count == 2 ? folder : nil

@@ -1,8 +1,8 @@
 import KelvinDevices
-import KelvinNull
 import KelvinReference
 import KelvinRuntime
 import Synchronization
+import TestSupport
 import Testing
 
 /// Only the drivers of devices that are asked for are opened, and each once.

@@ -1,9 +1,9 @@
 import KelvinDevices
 import KelvinGraph
-import KelvinNull
 import KelvinPlanning
 import KelvinReference
 import KelvinRuntime
+import TestSupport
 import Testing
 
 /// Which devices help out with what the units cannot run, and what is said of it.

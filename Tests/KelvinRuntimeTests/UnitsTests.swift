@@ -1,7 +1,6 @@
 import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
-import KelvinNull
 import KelvinPlanning
 import KelvinReference
 import KelvinRuntime

@@ -1,5 +1,5 @@
 import Kelvin
-import KelvinFormats
+import KelvinEngine
 import KelvinGraph
 import KelvinPasses
 import KelvinReference

@@ -2,7 +2,6 @@ import Kelvin
 import KelvinBasics
 import KelvinDevices
 import KelvinEngine
-import KelvinFormats
 import KelvinGraph
 import KelvinPasses
 import KelvinPlanning

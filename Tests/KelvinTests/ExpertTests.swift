@@ -1,5 +1,4 @@
 import KelvinEngine
-import KelvinFormats
 import KelvinGraph
 import KelvinReference
 import TestSupport

@@ -1,6 +1,6 @@
 import Kelvin
-import KelvinFormats
 import KelvinGraph
+import KelvinImport
 import TestSupport
 import Testing
 

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Kelvin
 import KelvinDevices
 import KelvinEngine
-import KelvinFormats
 import KelvinGraph
+import KelvinImport
 import KelvinPlanning
 import KelvinReference
 import KelvinRuntime

@@ -1,6 +1,7 @@
 import Kelvin
-import KelvinFormats
+import KelvinEngine
 import KelvinGraph
+import KelvinImport
 import KelvinPasses
 import KelvinReference
 import KelvinRuntime

@@ -3,7 +3,6 @@ import Kelvin
 import KelvinConformance
 import KelvinDevices
 import KelvinEngine
-import KelvinFormats
 import KelvinGraph
 import KelvinPasses
 import KelvinPlanning

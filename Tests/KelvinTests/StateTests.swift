@@ -2,7 +2,6 @@ import FoundationEssentials
 import Kelvin
 import KelvinDevices
 import KelvinEngine
-import KelvinFormats
 import KelvinGraph
 import KelvinPasses
 import KelvinReference

@@ -1,7 +1,6 @@
 import Kelvin
 import KelvinBasics
 import KelvinEngine
-import KelvinFormats
 import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime

@@ -1,7 +1,7 @@
 import KelvinDevices
-import KelvinFormats
 import KelvinGraph
 import KelvinImages
+import KelvinImport
 import KelvinRuntime
 
 extension Seam {

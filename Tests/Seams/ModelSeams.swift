@@ -1,5 +1,8 @@
-import KelvinFormats
+import KelvinCoreML
+import KelvinEngine
 import KelvinGraph
+import KelvinImport
+import KelvinONNX
 import KelvinPasses
 import KelvinReference
 

@@ -1,9 +1,9 @@
 import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
-import KelvinFormats
 package import KelvinGraph
 package import KelvinImages
+import KelvinImport
 
 /// Reads inputs from files and texts, and checks them against the model's features, before anything is compiled.
 package struct FeatureReader {

@@ -1,9 +1,9 @@
 import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
-import KelvinFormats
 import KelvinGraph
 import KelvinImages
+import KelvinImport
 
 /// What became of one output: a file, or a value that is its own text.
 package struct WrittenFeature: Encodable, Sendable {

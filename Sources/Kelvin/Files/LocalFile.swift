@@ -3,8 +3,8 @@ import Glibc
 import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
-import KelvinFormats
 import KelvinGraph
+import KelvinImport
 
 /// Files that a user names: documents that are read, and results that are written.
 package enum LocalFile {

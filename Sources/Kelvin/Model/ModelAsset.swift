@@ -1,7 +1,7 @@
 public import FoundationEssentials
 import KelvinEngine
 public import KelvinFeatures
-import KelvinFormats
+import KelvinImport
 
 /// A model in a file or in memory, for questions that need neither a plan nor a device.
 public struct ModelAsset: Hashable, Sendable {

@@ -1,8 +1,8 @@
 import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
-import KelvinFormats
 import KelvinGraph
+import KelvinImport
 import KelvinPasses
 import KelvinReference
 import KelvinRuntime

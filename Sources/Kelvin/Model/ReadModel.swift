@@ -2,8 +2,8 @@ package import FoundationEssentials
 import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
-import KelvinFormats
 import KelvinGraph
+import KelvinImport
 
 /// A model file that has been read once, for whoever asks more than one thing of it.
 package struct ReadModel: Sendable {

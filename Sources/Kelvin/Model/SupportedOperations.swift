@@ -1,5 +1,6 @@
 import KelvinBasics
-import KelvinFormats
+import KelvinEngine
+import KelvinImport
 
 /// What models of each format may consist of, by the format's own names, in their order.
 ///
@@ -17,10 +18,10 @@ public struct SupportedOperations: Codable, Hashable, Sendable {
 
   /// Those of this version of Kelvin.
   public init() {
-    onnx = FormatOperations.onnx
-    mlProgram = FormatOperations.mlProgram
-    neuralNetwork = FormatOperations.neuralNetwork
-    models = FormatOperations.models
+    onnx = supportedOperations(.onnx)
+    mlProgram = supportedOperations(.mlProgram)
+    neuralNetwork = supportedOperations(.neuralNetwork)
+    models = supportedOperations(.modelKinds)
   }
 
   /// One paragraph for each format.

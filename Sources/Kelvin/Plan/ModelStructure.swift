@@ -1,8 +1,8 @@
 public import FoundationEssentials
 import KelvinEngine
 public import KelvinFeatures
-import KelvinFormats
 import KelvinGraph
+import KelvinImport
 
 /// What a model file consists of, by its own names.
 public enum ModelStructure: Sendable {

@@ -1,7 +1,7 @@
 import KelvinDevices
 import KelvinFeatures
-import KelvinFormats
 package import KelvinGraph
+import KelvinImport
 package import KelvinMeasurements
 package import KelvinPasses
 package import KelvinPlanning

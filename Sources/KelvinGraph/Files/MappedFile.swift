@@ -1,4 +1,4 @@
-import CKelvinFiles
+import CKelvinSupport
 import Glibc
 import KelvinBasics
 import Synchronization

@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 import KelvinBasics
 
 /// One connection to a SQLite file, for one thread at a time.

@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 
 /// SQLite, opened when it is first needed.
 enum SQLiteLibrary {

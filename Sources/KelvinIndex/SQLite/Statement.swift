@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 
 /// What a parameter of a statement is given.
 enum SQLiteValue {

@@ -1,4 +1,4 @@
-import CKelvinProfiles
+import CKelvinSupport
 package import KelvinDevices
 package import KelvinMeasurements
 import KelvinPlanning

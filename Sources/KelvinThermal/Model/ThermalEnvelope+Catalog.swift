@@ -1,4 +1,4 @@
-import CKelvinProfiles
+import CKelvinSupport
 import Glibc
 package import KelvinMeasurements
 

@@ -1,4 +1,4 @@
-import CKelvinDrivers
+import CKelvinSupport
 import Glibc
 package import KelvinMeasurements
 

@@ -1,2 +1,0 @@
-#pragma once
-#include "shipped_profiles.h"

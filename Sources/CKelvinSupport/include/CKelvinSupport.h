@@ -1,0 +1,11 @@
+#pragma once
+#include "blas.h"
+#include "content_hash.h"
+#include "guarded_mapping.h"
+#include "image_codecs.h"
+#include "library_reason.h"
+#include "nvml_table.h"
+#include "opencl_table.h"
+#include "shipped_profiles.h"
+#include "sqlite_table.h"
+#include "vulkan_table.h"

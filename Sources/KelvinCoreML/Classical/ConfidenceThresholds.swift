@@ -1,0 +1,34 @@
+import KelvinGraph
+import KelvinImport
+import KelvinSteps
+
+extension HostStage {
+  /// What precision and recall the classes of the classifier before it have. The classifier's features are the model's.
+  static func classConfidenceThresholding(
+    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
+  ) throws(FormatError) -> HostStage {
+    typealias Fields = ClassicalSchema.PrecisionRecallCurve
+    var curves: [PrecisionRecallCurve] = []
+    for curve in try LayerParameters(message).messages(ClassicalSchema.ClassConfidenceThresholding.precisionRecallCurves) {
+      let place = "precisionRecallCurves[\(curves.count)]"
+      let precision = try points(curve, Fields.precisionValues, Fields.precisionConfidenceThresholds, place)
+      let recall = try points(curve, Fields.recallValues, Fields.recallConfidenceThresholds, place)
+      curves.append(PrecisionRecallCurve(precision: precision, recall: recall))
+    }
+    return HostStage(
+      kind: "classConfidenceThresholding", inputs: inputs, outputs: outputs, steps: [ClassCurves(curves)])
+  }
+
+  private static func points(
+    _ curve: LayerParameters, _ values: Int, _ thresholds: Int, _ place: String
+  ) throws(FormatError) -> [PrecisionRecallCurve.Point] {
+    let limit = 1 << 20
+    let vector = ClassicalSchema.FloatVector.vector
+    let values = try curve.message(values)?.numbers(vector, limit: limit) ?? []
+    let thresholds = try curve.message(thresholds)?.numbers(vector, limit: limit) ?? []
+    guard values.count == thresholds.count else {
+      throw malformed(place, curve.message, "it has \(values.count) values for \(thresholds.count) thresholds")
+    }
+    return zip(thresholds, values).map { PrecisionRecallCurve.Point(threshold: $0, value: $1) }
+  }
+}

@@ -1,0 +1,75 @@
+import KelvinGraph
+import KelvinImport
+import KelvinSteps
+
+extension HostStage {
+  static func glmRegressor(
+    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
+  ) throws(FormatError) -> HostStage {
+    typealias Fields = ClassicalSchema.GLMRegressor
+    let parameters = LayerParameters(message)
+    let transform: LinearModel.Transform
+    switch try parameters.integer(Fields.postEvaluationTransform) ?? 0 {
+    case Fields.PostEvaluationTransform.notransform: transform = .none
+    case Fields.PostEvaluationTransform.logit: transform = .logit
+    case Fields.PostEvaluationTransform.probit: transform = .probit
+    case let other: throw unknown("transform \(other)", message)
+    }
+    let (weights, offsets) = try linearRows(parameters)
+    let model = LinearModel(
+      weights: weights, offsets: offsets, width: weights.count / offsets.count, transform: transform)
+    return try HostStage("glmRegressor", model, inputs, outputs, file: message.file)
+  }
+
+  /// With a reference class the first class has the score 0 and the rows belong to the others; of two classes the
+  /// second then has the probability `transform(score)`, of more they share by softmax. One against the rest each class
+  /// has a row, and the transformed scores are divided by their sum; two classes may share one row, the second's.
+  static func glmClassifier(
+    _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
+  ) throws(FormatError) -> HostStage {
+    typealias Fields = ClassicalSchema.GLMClassifier
+    let parameters = LayerParameters(message)
+    var transform: LinearModel.Transform
+    switch try parameters.integer(Fields.postEvaluationTransform) ?? 0 {
+    case Fields.PostEvaluationTransform.logit: transform = .logit
+    case Fields.PostEvaluationTransform.probit: transform = .probit
+    case let other: throw unknown("transform \(other)", message)
+    }
+    let (weights, offsets) = try linearRows(parameters)
+    let labels = try labels(parameters, strings: Fields.stringClassLabels, integers: Fields.int64ClassLabels)
+    let isOneAgainstRest =
+      try parameters.integer(Fields.classEncoding) ?? 0 == Fields.ClassEncoding.onevsrest
+    let outcome: LinearModel.Outcome
+    if labels.count == 2, offsets.count == 1 {
+      outcome = .second
+    } else if isOneAgainstRest, offsets.count == labels.count {
+      outcome = .shares
+    } else if !isOneAgainstRest, offsets.count == labels.count - 1, transform == .logit {
+      outcome = .softmaxWithReference
+      transform = .none
+    } else {
+      throw unknown("\(offsets.count) rows of weights for \(labels.count) classes with this transform", message)
+    }
+    let model = LinearModel(
+      weights: weights, offsets: offsets, width: weights.count / offsets.count, transform: transform, outcome: outcome)
+    return try HostStage("glmClassifier", model, inputs, outputs, labels: labels, file: message.file)
+  }
+
+  /// Rows of weights, joined, and as many offsets: both messages have them in the same fields.
+  private static func linearRows(
+    _ parameters: LayerParameters
+  ) throws(FormatError) -> (weights: [Double], offsets: [Double]) {
+    typealias Fields = ClassicalSchema.GLMRegressor
+    var rows: [[Double]] = []
+    for row in try parameters.messages(Fields.weights) { rows.append(try row.doubles(Fields.DoubleArray.value)) }
+    let offsets = try parameters.doubles(Fields.offset)
+    guard let first = rows.first, !first.isEmpty, rows.allSatisfy({ $0.count == first.count }),
+      offsets.count == rows.count
+    else {
+      throw malformed(
+        "linear model", parameters.message,
+        "\(rows.count) rows of weights of \(rows.map(\.count).max() ?? 0) numbers, \(offsets.count) offsets")
+    }
+    return (rows.flatMap { $0 }, offsets)
+  }
+}

@@ -1,0 +1,68 @@
+import KelvinBasics
+import KelvinGraph
+import KelvinImport
+
+extension Format {
+  /// Folders that Apple's tools compile models into (`.mlmodelc`). Those of ML Programs hold the program as text beside its
+  /// weights; what other kinds are compiled into has no published form.
+  static let compiledCoreML = Format(
+    name: "compiled Core ML model",
+    sniff: { path in
+      FileKind(path) == .folder
+        && (path.hasExtension("mlmodelc") || FileKind("\(path)/\(CompiledModel.program)") == .file)
+    },
+    read: { (path, allowsLinks) throws(FormatError) in
+      try CompiledModel(path, allowsLinks: allowsLinks).read()
+    })
+}
+
+/// A `.mlmodelc` folder.
+struct CompiledModel {
+  static let program = "model.mil"
+  private static let metadata = "metadata.json"
+  /// A file that says what else a folder was compiled from.
+  private static let others = [
+    ("model.espresso.net", "a neural network"), ("model0", "a pipeline"),
+    ("coremldata.bin", "a model of an older kind"),
+  ]
+
+  private let path: String
+  private let folder: ModelFolder
+  private let files: ModelFiles
+  private var file: String { path.lastPathPart }
+
+  init(_ path: String, allowsLinks: Bool) {
+    self.path = path
+    folder = ModelFolder(path: path, allowsLinks: allowsLinks)
+    files = ModelFiles(folder)
+  }
+
+  func read() throws(FormatError) -> ModelProgram {
+    guard folder.contains(Self.program) else { throw refusal }
+    var names = [Self.program]
+    var description: CompiledDescription?
+    if folder.contains(Self.metadata) {
+      names.append(Self.metadata)
+      let bytes = try files.bytes(Self.metadata, model: file)
+      description = try CompiledDescription(bytes, file: "\(file)/\(Self.metadata)")
+    }
+    let text = try files.bytes(Self.program, model: file)
+    var reader = MILTextReader(text, file: "\(file)/\(Self.program)")
+    return try ModelProgram(
+      reader.program(), description?.contents, version: description?.specificationVersion ?? 0,
+      place: ModelPlace(path: path, files: files, names: names.map(files.path)))
+  }
+
+  /// Why a folder without a program's text is not run.
+  private var refusal: FormatError {
+    guard let kind = Self.others.first(where: { folder.contains($0.0) }) else {
+      return FormatError(
+        .malformed, file: file, "it holds no \(Self.program)",
+        remedy: "expected a compiled model's folder; it may be copied in part")
+    }
+    return FormatError(
+      .unsupported, file: file,
+      "it was compiled from \(kind.1), into a form that only Apple's frameworks read (\(kind.0))",
+      remedy: "use the .mlmodel or .mlpackage that it was compiled from")
+  }
+}

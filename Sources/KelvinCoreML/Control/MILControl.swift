@@ -1,0 +1,32 @@
+import KelvinGraph
+import KelvinImport
+
+/// How a MIL operation with blocks, or one on a state, is written.
+struct MILControl: OperationMapper {
+  let name: String
+  let map: @Sendable (MILOperation, MILGraphSource, MILScope) throws -> [ValueID]
+
+  static let byName: [String: MILControl] = table([branch, whileLoop, readState, writeState, updateState])
+}
+
+extension MILGraphSource {
+  /// Writes a block whose inputs are given values, and returns its outputs.
+  func outputs(of block: MILBlock, _ given: [ValueID], _ operation: MILOperation, _ scope: MILScope) throws -> [ValueID]
+  {
+    guard block.inputs.count == given.count else {
+      throw scope.emitter.invalid("a block has \(block.inputs.count) inputs, expected \(given.count)")
+    }
+    return try scope.inside {
+      for (input, id) in zip(block.inputs, given) { try scope.define(input.name, id, by: operation.name) }
+      try emit(block, scope)
+      return try block.outputs.map { try scope.value($0, reader: "\(operation.kind) '\(operation.name)'") }
+    }
+  }
+}
+
+extension MILOperation {
+  func block(_ index: Int, _ scope: MILScope) throws -> MILBlock {
+    guard blocks.count == 2 else { throw scope.emitter.invalid("has \(blocks.count) blocks, expected 2") }
+    return blocks[index]
+  }
+}

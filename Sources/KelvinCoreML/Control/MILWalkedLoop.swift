@@ -1,0 +1,97 @@
+import KelvinImport
+
+/// A `while_loop` as trips that are made one after another. The condition's block stands before the loop, on the first
+/// values, and at the end of the body, on what a trip leaves.
+struct MILWalkedLoop {
+  struct Carried {
+    let start: String
+    let given: String
+    let left: String
+    /// Nil where the operation has no such output.
+    let result: String?
+  }
+
+  let name: String
+  let carried: [Carried]
+  /// The body's operations and behind them the condition's.
+  let body: [MILOperation]
+  /// Whether there is another trip.
+  let goesOn: String
+  private let operation: MILOperation
+  private let test: MILBlock
+
+  /// What a trip leaves.
+  var results: [String] { [goesOn] + carried.map(\.left) }
+
+  /// Nil of what is no loop as the operation's text has it, which is refused when it is written.
+  init?(_ operation: MILOperation) {
+    guard operation.kind == MILControl.whileLoop.name, operation.blocks.count == 2,
+      let variables = operation.inputs["loop_vars"]
+    else { return nil }
+    let (test, body) = (operation.blocks[0], operation.blocks[1])
+    let count = variables.count
+    guard test.inputs.count == count, test.outputs.count == 1, body.inputs.count == count, body.outputs.count == count
+    else { return nil }
+    self.operation = operation
+    self.test = test
+    name = operation.name
+    carried = variables.indices.map { index in
+      Carried(
+        start: variables[index].name ?? "\(operation.name)/variable\(index)", given: body.inputs[index].name,
+        left: body.outputs[index], result: index < operation.outputs.count ? operation.outputs[index].name : nil)
+    }
+    let next = test.renamed(carried.map(\.left), others: "\(operation.name)/next/")
+    self.body = body.operations + next.operations
+    goesOn = next.outputs[0]
+  }
+
+  /// Whether there is a first trip, and the operations that say so; constants are first.
+  func first(file: String) throws(FormatError) -> (goesOn: String, operations: [MILOperation]) {
+    let first = test.renamed(carried.map(\.start), others: "\(name)/first/")
+    var constants: [MILOperation] = []
+    for (carried, variable) in zip(carried, operation.inputs["loop_vars"] ?? []) {
+      guard case .value(let value) = variable else { continue }
+      constants.append(
+        try MILOperation(
+          kind: "const", inputs: [:], outputs: [MILNamedType(type: value.type, name: carried.start)], blocks: [],
+          attributes: ["val": value], index: operation.index, file: file, offset: operation.offset))
+    }
+    return (first.outputs[0], constants + first.operations)
+  }
+}
+
+extension MILBlock {
+  /// The block with other names for its inputs, and a prefix before those of its values: blocks beside each other may have
+  /// the same.
+  fileprivate func renamed(_ given: [String], others prefix: String) -> MILBlock {
+    var names = Dictionary(zip(inputs.map(\.name), given)) { first, _ in first }
+    for output in operations.flatMap(\.outputs) { names[output.name] = prefix + output.name }
+    return renamed(names)
+  }
+
+  private func renamed(_ names: [String: String]) -> MILBlock {
+    var block = self
+    block.outputs = outputs.map { names[$0] ?? $0 }
+    block.operations = operations.map { operation in
+      let inner = operation.blocks.map { block in
+        let own = Set(block.inputs.map(\.name) + block.operations.flatMap { $0.outputs.map(\.name) })
+        return block.renamed(names.filter { !own.contains($0.key) })
+      }
+      return operation.renamed(names, blocks: inner)
+    }
+    return block
+  }
+}
+
+extension MILOperation {
+  /// The operation with other names for what it reads and computes.
+  fileprivate func renamed(_ names: [String: String], blocks: [MILBlock]) -> MILOperation {
+    var operation = self
+    operation.inputs = inputs.mapValues { bindings in
+      bindings.map { binding in binding.name.map { .name(names[$0] ?? $0) } ?? binding }
+    }
+    operation.outputs = outputs.map { MILNamedType(type: $0.type, name: names[$0.name] ?? $0.name) }
+    operation.blocks = blocks
+    return operation
+  }
+}

@@ -1,0 +1,116 @@
+import KelvinGraph
+import KelvinImport
+
+/// How a MIL operation is written in Kelvin's operators.
+struct MILMapper: OperationMapper {
+  let name: String
+  /// The inputs whose elements are asked for, because sizes depend on them.
+  let valuedInputs: Set<String>
+  /// Those that are asked for where the program does not declare the shape of the result.
+  let valuedUnlessDeclared: Set<String>
+  /// Whether the results follow from the shapes of the inputs.
+  let readsOnlyShapes: Bool
+  /// Whether it has outputs whose size is known when it has run.
+  let findsItsSize: Bool
+  let map: @Sendable (MILOperation, MILScope) throws -> [ValueID]
+
+  /// - Parameter map: writes the nodes and returns the operation's only output.
+  init(
+    _ name: String, valued: Set<String> = [], valuedUnlessDeclared: Set<String> = [], readsOnlyShapes: Bool = false,
+    findsItsSize: Bool = false, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> ValueID
+  ) {
+    self.init(
+      several: name, valued: valued, valuedUnlessDeclared: valuedUnlessDeclared, readsOnlyShapes: readsOnlyShapes,
+      findsItsSize: findsItsSize
+    ) { [try map($0, $1)] }
+  }
+
+  /// - Parameter map: writes the nodes and returns the operation's outputs.
+  init(
+    several name: String, valued: Set<String> = [], valuedUnlessDeclared: Set<String> = [],
+    readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    _ map: @escaping @Sendable (MILOperation, MILScope) throws -> [ValueID]
+  ) {
+    self.name = name
+    valuedInputs = valued
+    self.valuedUnlessDeclared = valuedUnlessDeclared
+    self.readsOnlyShapes = readsOnlyShapes
+    self.findsItsSize = findsItsSize
+    self.map = map
+  }
+
+  static let byName: [String: MILMapper] = table(milMappers)
+}
+
+/// What mappers ask of an operation's inputs.
+extension MILOperation {
+  func value(_ input: String, _ scope: MILScope) throws -> ValueID {
+    guard let id = try optional(input, scope) else { throw scope.emitter.invalid("input '\(input)' is missing") }
+    return id
+  }
+
+  func optional(_ input: String, _ scope: MILScope) throws -> ValueID? {
+    guard let binding = inputs[input]?.first else { return nil }
+    return try scope.value(binding, self, input)
+  }
+
+  /// The values of a tuple; at least one.
+  func values(_ input: String, _ scope: MILScope) throws -> [ValueID] {
+    guard let bindings = inputs[input], !bindings.isEmpty else {
+      throw scope.emitter.invalid("input '\(input)' is missing")
+    }
+    var values: [ValueID] = []
+    for binding in bindings { values.append(try scope.value(binding, self, input)) }
+    return values
+  }
+
+  func text(_ input: String, _ scope: MILScope) throws -> String? {
+    guard let binding = inputs[input]?.first else { return nil }
+    guard let text = try scope.text(binding) else { throw scope.emitter.invalid("'\(input)' is not a constant text") }
+    return text
+  }
+
+  func integers(_ input: String, _ scope: MILScope) throws -> [Int]? {
+    try constant(input, scope, atMost: 1024)?.integers
+  }
+
+  /// nil where the input is left out, or depends on the model's inputs.
+  func knownIntegers(_ input: String, _ scope: MILScope) throws -> [Int]? {
+    guard let binding = inputs[input]?.first else { return nil }
+    return try scope.tensor(binding, input, atMost: 1024)?.integers
+  }
+
+  func integer(_ input: String, _ scope: MILScope) throws -> Int? {
+    try constant(input, scope, atMost: 1)?.integers.first
+  }
+
+  func number(_ input: String, _ scope: MILScope) throws -> Float? {
+    try constant(input, scope, atMost: 1)?.floats.first
+  }
+
+  func flag(_ input: String, _ scope: MILScope) throws -> Bool { try integer(input, scope) ?? 0 != 0 }
+
+  func flags(_ input: String, _ scope: MILScope) throws -> [Bool]? { try integers(input, scope)?.map { $0 != 0 } }
+
+  /// What an operation cannot do without.
+  func required<T>(_ value: T?, _ input: String, _ scope: MILScope) throws -> T {
+    guard let value else { throw scope.emitter.invalid("input '\(input)' is missing") }
+    return value
+  }
+
+  /// A constant input of one element, in its own type; nil where it is left out.
+  func scalar(_ input: String, _ scope: MILScope) throws -> Tensor? {
+    let tensor = try constant(input, scope, atMost: 1)
+    guard tensor?.count != 0 else { throw scope.emitter.invalid("'\(input)' is empty, expected one element") }
+    return tensor
+  }
+
+  /// A constant input; nil where it is left out.
+  private func constant(_ input: String, _ scope: MILScope, atMost limit: Int) throws -> Tensor? {
+    guard let binding = inputs[input]?.first else { return nil }
+    guard let tensor = try scope.tensor(binding, input, atMost: limit) else {
+      throw scope.emitter.invalid("'\(input)' depends on the model's inputs, expected a constant")
+    }
+    return tensor
+  }
+}

@@ -1,0 +1,91 @@
+import KelvinImport
+
+extension MILOperation {
+  /// What it reads and how, blocks included.
+  ///
+  /// - Parameter depth: in how many blocks it lies.
+  func staged(depth: Int = 0) -> StagedOperation {
+    let mapper = MILMapper.byName[kind]
+    return StagedOperation(
+      uses: uses, outputs: outputs.map(\.name), readsOnlyShapes: mapper?.readsOnlyShapes ?? false,
+      findsItsSize: mapper?.findsItsSize ?? false, walk: walk(depth: depth))
+  }
+
+  private func walk(depth: Int) -> StagedWalk? {
+    // The condition's block is there twice.
+    let repeats = blocks.first?.operations.contains { !$0.blocks.isEmpty } ?? false
+    let own = depth + (repeats ? StagedWalk.repeatedDepth : 1)
+    if own <= StagedWalk.depthLimit, let loop = MILWalkedLoop(self) {
+      return .loop(
+        StagedLoop(
+          body: StagedBlock(
+            operations: loop.body.map { $0.staged(depth: own) }, outputs: loop.results),
+          given: [],
+          carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
+          goesOn: loop.goesOn,
+          grows: mustBeWalked || loop.body.contains(where: \.growsLists)
+            || loop.carried.contains { carried in
+              loop.body.contains { operation in
+                operation.kind == "concat" && operation.outputs.contains { $0.name == carried.left }
+                  && operation.inputs["values"]?.contains { $0.name == carried.given } == true
+              }
+            }))
+    }
+    if depth < StagedWalk.depthLimit, let branch = MILWalkedBranch(self) {
+      let sides = [branch.then, branch.otherwise].map { block in
+        StagedBlock(operations: block.operations.map { $0.staged(depth: depth + 1) }, outputs: block.outputs)
+      }
+      return .branch(StagedBranch(condition: branch.condition, sides: sides, differs: mustBeWalked || growsLists))
+    }
+    return nil
+  }
+
+  private var uses: [StagedUse] {
+    let mapper = MILMapper.byName[kind]
+    let isDeclared = outputs.allSatisfy { $0.type.tensorType != nil }
+    let valued = (mapper?.valuedInputs ?? []).union(isDeclared ? [] : mapper?.valuedUnlessDeclared ?? [])
+      .union(growsList ? ["index", "indices"] : [])
+    var uses = inputs.sorted { $0.key < $1.key }.flatMap { input, bindings in
+      bindings.compactMap(\.name).map { StagedUse(name: $0, needsValue: valued.contains(input)) }
+    }
+    for block in blocks {
+      var own = Set(block.inputs.map(\.name))
+      for inner in block.operations {
+        uses += inner.uses.filter { !own.contains($0.name) }
+        own.formUnion(inner.outputs.map(\.name))
+      }
+      uses += block.outputs.filter { !own.contains($0) }.map { StagedUse(name: $0, needsValue: false) }
+    }
+    return uses
+  }
+}
+
+extension MILBlock {
+  /// The block with control flow walked that has such a name.
+  fileprivate func walking(_ names: Set<String>) -> MILBlock {
+    var block = self
+    for index in operations.indices where !operations[index].blocks.isEmpty {
+      let operation = operations[index]
+      block.operations[index].mustBeWalked = names.walks(operation.name)
+      block.operations[index].blocks = operation.blocks.map { $0.walking(names) }
+    }
+    return block
+  }
+}
+
+extension MILFunction {
+  /// The function with control flow walked, wherever that can be, that has such a name or such results.
+  func walking(_ names: Set<String>) -> MILFunction {
+    var function = self
+    function.block = block.walking(names)
+    return function
+  }
+
+  /// The function with some of its operations and inputs.
+  func with(_ operations: [MILOperation], _ names: [String]) -> MILFunction {
+    var function = self
+    function.inputs = inputs.filter { names.contains($0.name) }
+    function.block.operations = operations
+    return function
+  }
+}

@@ -1,0 +1,149 @@
+import KelvinGraph
+import KelvinImport
+
+/// A `ValueType`, as far as it is a tensor.
+struct MILType {
+  /// The number of the element type, nil where the value is not a tensor.
+  var dataType: Int?
+  /// Sizes, nil where one is not known.
+  var sizes: [Int?] = []
+  /// Whether the value is a state that holds such a tensor.
+  var isState = false
+
+  init() {}
+
+  init(_ message: WireMessage) throws(FormatError) {
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case MILSchema.ValueType.tensorType: try readTensor(field.message())
+      case MILSchema.ValueType.stateType:
+        if let wrapped = try field.message().message(MILSchema.StateType.wrappedType) {
+          self = try MILType(wrapped)
+          isState = true
+        }
+      default: break
+      }
+    }
+  }
+
+  var scalar: ScalarType? { dataType.flatMap { ScalarType(mil: $0) } }
+
+  /// The sizes of a tensor, where all of them are known.
+  var shape: Shape? {
+    let known = Shape(sizes.compactMap { $0 })
+    return dataType != nil && known.rank == sizes.count && known.isAddressable ? known : nil
+  }
+
+  /// The type, where it is a tensor of known sizes and of an element type that Kelvin has.
+  var tensorType: TensorType? {
+    guard let scalar, let shape else { return nil }
+    return TensorType(scalar, shape)
+  }
+
+  /// For elements of fewer than 8 bits, how they are packed.
+  var packing: MILPacking? { dataType.flatMap { MILPacking($0) } }
+
+  private mutating func readTensor(_ message: WireMessage) throws(FormatError) {
+    typealias Fields = MILSchema.TensorType
+    dataType = 0
+    sizes = []
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.dataType: dataType = try field.integer()
+      case Fields.dimensions:
+        try field.check(sizes.count, Emitter.rankLimit)
+        let constant = try field.message().message(MILSchema.Dimension.constant)
+        sizes.append(try constant.map(Self.size))
+      default: break
+      }
+    }
+  }
+
+  private static func size(_ message: WireMessage) throws(FormatError) -> Int {
+    var size = 0
+    var reader = message.fields()
+    while let field = try reader.next() {
+      if field.number == MILSchema.Dimension.ConstantDimension.size { size = try field.integer() }
+    }
+    return size
+  }
+}
+
+/// An element type of fewer than 8 bits.
+struct MILPacking {
+  let bits: Int
+  let isSigned: Bool
+  /// The type's number in weight files.
+  let blobType: UInt32
+
+  /// - Parameter dataType: a number of MIL's `DataType`.
+  init?(_ dataType: Int) {
+    typealias Number = MILSchema.DataType
+    switch dataType {
+    case Number.int4: (bits, isSigned, blobType) = (4, true, 8)
+    case Number.uint1: (bits, isSigned, blobType) = (1, false, 9)
+    case Number.uint2: (bits, isSigned, blobType) = (2, false, 10)
+    case Number.uint4: (bits, isSigned, blobType) = (4, false, 11)
+    case Number.uint3: (bits, isSigned, blobType) = (3, false, 12)
+    case Number.uint6: (bits, isSigned, blobType) = (6, false, 13)
+    default: return nil
+    }
+  }
+}
+
+/// A `NamedValueType`.
+struct MILNamedType {
+  var name = ""
+  var type = MILType()
+
+  init(type: MILType, name: String) {
+    self.type = type
+    self.name = name
+  }
+
+  init(_ message: WireMessage) throws(FormatError) {
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case MILSchema.NamedValueType.name: name = try field.name()
+      case MILSchema.NamedValueType.type: type = try MILType(field.message())
+      default: break
+      }
+    }
+  }
+}
+
+extension ScalarType {
+  /// The element type with a number of MIL's `DataType`.
+  init?(mil number: Int) {
+    typealias Number = MILSchema.DataType
+    switch number {
+    case Number.bool: self = .bool
+    case Number.float16: self = .float16
+    case Number.float32: self = .float32
+    case Number.float64: self = .float64
+    case Number.int8: self = .int8
+    case Number.int16: self = .int16
+    case Number.int32: self = .int32
+    case Number.int64: self = .int64
+    case Number.uint8: self = .uint8
+    case Number.uint16: self = .uint16
+    case Number.uint32: self = .uint32
+    case Number.uint64: self = .uint64
+    default: return nil
+    }
+  }
+
+  /// The element type with a name as `cast` gives it.
+  init?(milName name: String) {
+    switch name {
+    case "fp16": self = .float16
+    case "fp32": self = .float32
+    case "fp64": self = .float64
+    case "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64": self.init(rawValue: name)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import KelvinImport
+
+/// A branch of which one side is run, by itself.
+struct NetworkWalkedBranch {
+  let name: String
+  /// What stands before the branch, and leaves its condition.
+  let start: NetworkTensors
+  let condition: String
+  /// The side that is taken where the condition holds, and the other.
+  let then: NetworkTensors
+  let otherwise: NetworkTensors
+  /// The names of what both leave, in order.
+  let results: [String]
+  /// The slot around the branch of what decides.
+  private let decides: String
+  private let differs: Bool
+
+  /// Nil of other layers, and where a trip of a loop may be left in a side. A tensor that only one side computes, and that
+  /// is read behind the branch, is one 0 where the other is taken.
+  init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
+    guard layer.number == NetworkSchema.NeuralNetworkLayer.branch, !layer.networks.contains(where: \.mayLeave),
+      let condition = layer.inputs.first
+    else { return nil }
+    let results = layer.networks.reduce(Set()) { $0.union($1.computed) }.intersection(readLater).sorted()
+    func side(_ index: Int, _ suffix: String) -> NetworkTensors {
+      var side = outer.inside(layer, suffix)
+      side.add(layer.networks[index], readLater: Set(results), depth: depth)
+      side.add(
+        results.map { NetworkLayer(setting: $0, to: 0, unlessThere: true, beside: layer) }, readLater: Set(results))
+      return side
+    }
+    var (then, otherwise) = (side(0, ".then"), side(1, ".else"))
+    let left = results.map { (before: outer.slot($0), then.leave(.tensor($0)), otherwise.leave(.tensor($0))) }
+    differs = layer.mustBeWalked || left.contains { then.joins($0.before, into: $0.1) != otherwise.joins($0.before, into: $0.2) }
+    var start = outer.inside(layer, ".start")
+    self.condition = start.leave(.truth(condition))
+    name = layer.name
+    decides = outer.slot(condition)
+    (self.start, self.then, self.otherwise, self.results) = (start, then, otherwise, results)
+  }
+
+  var staged: StagedBranch {
+    StagedBranch(
+      condition: decides,
+      sides: [then, otherwise].map { StagedBlock(operations: $0.operations, outputs: $0.left) }, differs: differs)
+  }
+}

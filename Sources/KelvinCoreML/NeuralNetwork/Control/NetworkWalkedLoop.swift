@@ -1,0 +1,91 @@
+import KelvinImport
+
+/// A loop as trips that are made one after another. The condition's network stands before the loop and at the end of a trip.
+struct NetworkWalkedLoop {
+  struct Carried {
+    let name: String
+    let start: String
+    let given: String
+    let left: String
+  }
+
+  let name: String
+  /// What stands before the loop, and leaves what the first trip begins with.
+  let start: NetworkTensors
+  let body: NetworkTensors
+  let carried: [Carried]
+  /// The slots with how many trips there are at most and whether there is a first one, which `start` leaves, and with
+  /// whether there is another, which `body` does; nil where nothing says.
+  let (limit, condition, goesOn): (String?, String?, String?)
+  private let mustBeWalked: Bool
+
+  /// Nil of other layers, and where a trip may be left in too many ways. A tensor that only the body computes, and that is
+  /// read behind the loop, is one 0 where no trip computed it.
+  init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
+    guard layer.number == NetworkSchema.NeuralNetworkLayer.loop, !layer.networks[0].mayLeave else { return nil }
+    let test = layer.networks[0]
+    let isConditional = !layer.condition.isEmpty
+    guard isConditional || test.isEmpty, let trip = NetworkTrip(layer.networks[1], of: layer, depth: depth) else {
+      return nil
+    }
+    let computed = test.computed.union(layer.networks[1].computed)
+    let atEnd = readLater.union(layer.readsOfTrips).intersection(computed)
+    var start = outer.inside(layer, ".start")
+    // It is there twice.
+    let testDepth = depth + StagedWalk.repeatedDepth - 1
+    start.add(test, readLater: atEnd.union([layer.condition]), depth: testDepth)
+    let made = computed.intersection(readLater).sorted().map {
+      NetworkLayer(setting: $0, to: 0, unlessThere: true, beside: layer)
+    }
+    start.add(made, readLater: atEnd)
+    let isUnbroken = trip.unbroken.map { NetworkLayer(setting: $0, to: 1, beside: layer) }
+    start.add([isUnbroken].compactMap { $0 }, readLater: atEnd)
+    var inside = outer.inside(layer)
+    let names = atEnd.filter(start.has).sorted()
+    let given = names.map { inside.define($0) }
+    let end = Self.end(of: layer, trip)
+    let readAtEnd = atEnd.union([end.goesOn].compactMap { $0 })
+    inside.add(
+      [isUnbroken].compactMap { $0 } + trip.layers,
+      readLater: end.layers[...].reads(before: readAtEnd, leaving: []), depth: depth)
+    inside.add(end.layers, readLater: readAtEnd, depth: testDepth)
+    if let limit = layer.inputs.first {
+      self.limit = start.leave(.tensor(limit))
+    } else {
+      guard let most = try? layer.parameters.integer(LayerSchema.LoopLayerParams.maxLoopIterations) ?? 0 else {
+        return nil
+      }
+      limit = most == 0 && isConditional ? nil : start.leave(.number(most))
+    }
+    condition = isConditional ? start.leave(.truth(layer.condition)) : trip.unbroken.map { start.leave(.truth($0)) }
+    goesOn = end.goesOn.map { inside.leave(.truth($0)) }
+    carried = zip(names, given).map { name, given in
+      Carried(name: name, start: start.leave(.tensor(name)), given: given, left: inside.leave(.tensor(name)))
+    }
+    (name, mustBeWalked) = (layer.name, layer.mustBeWalked)
+    (self.start, self.body) = (start, inside)
+  }
+
+  /// What stands behind a trip, and the tensor that says whether there is another.
+  private static func end(of layer: NetworkLayer, _ trip: NetworkTrip) -> (layers: [NetworkLayer], goesOn: String?) {
+    let test = layer.networks[0]
+    guard let unbroken = trip.unbroken else { return (test, layer.condition.isEmpty ? nil : layer.condition) }
+    guard !layer.condition.isEmpty else { return ([], unbroken) }
+    typealias Layers = NetworkSchema.NeuralNetworkLayer
+    // Behind a break the condition is not asked.
+    let goesOn = "\(unbroken)#goes_on"
+    var branch = NetworkLayer(Layers.branch, beside: layer, [unbroken])
+    branch.networks = [
+      test + [NetworkLayer(Layers.copy, beside: layer, [layer.condition], [goesOn])],
+      [NetworkLayer(setting: goesOn, to: 0, beside: layer)],
+    ]
+    return ([branch], goesOn)
+  }
+
+  var staged: StagedLoop {
+    StagedLoop(
+      body: StagedBlock(operations: body.operations, outputs: body.left), given: [],
+      carried: carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) }, goesOn: goesOn,
+      grows: mustBeWalked || carried.contains { body.joins($0.given, into: $0.left) })
+  }
+}

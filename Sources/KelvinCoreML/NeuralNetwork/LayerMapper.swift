@@ -1,0 +1,102 @@
+import KelvinGraph
+import KelvinImport
+
+/// How a layer of a network is written in Kelvin's operators.
+struct LayerMapper: OperationMapper {
+  /// The layer's field number in `NeuralNetworkLayer`.
+  let name: Int
+  /// The inputs whose elements are asked for, because sizes depend on them.
+  let valuedInputs: Set<Int>
+  /// Whether the results follow from the shapes of the inputs.
+  let readsOnlyShapes: Bool
+  /// Whether it has outputs whose size is known when it has run.
+  let findsItsSize: Bool
+  let map: @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
+
+  /// - Parameter map: writes the nodes and returns the layer's only output.
+  init(
+    _ name: Int, valued: Set<Int> = [], readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> Blob
+  ) {
+    self.init(several: name, valued: valued, readsOnlyShapes: readsOnlyShapes, findsItsSize: findsItsSize) {
+      [try map($0, $1)]
+    }
+  }
+
+  /// - Parameter map: writes the nodes and returns the layer's outputs.
+  init(
+    several name: Int, valued: Set<Int> = [], readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
+  ) {
+    self.name = name
+    valuedInputs = valued
+    self.readsOnlyShapes = readsOnlyShapes
+    self.findsItsSize = findsItsSize
+    self.map = map
+  }
+
+  static let byName: [Int: LayerMapper] = table(layerMappers)
+}
+
+/// What mappers ask of a layer's inputs.
+extension NetworkLayer {
+  /// An input as float32, the type in which networks compute.
+  func input(_ index: Int = 0, _ scope: LayerScope) throws -> Blob {
+    try scope.convert(try raw(index, scope), to: .float32)
+  }
+
+  /// An error about a layer that the format allows and Kelvin does not run.
+  func unsupported(_ reason: String, remedy: String? = nil) -> FormatError {
+    FormatError(
+      .unsupported, file: parameters.message.file, offset: parameters.message.offset, reason, remedy: remedy)
+  }
+
+  /// An input in the type in which it was computed.
+  func raw(_ index: Int, _ scope: LayerScope) throws -> Blob {
+    guard index < inputs.count else { throw scope.emitter.invalid("has \(inputs.count) inputs, needs \(index + 1)") }
+    return try scope.read(inputs[index])
+  }
+
+  /// An input that holds whole numbers, as int32.
+  func indices(_ index: Int, _ scope: LayerScope) throws -> Blob {
+    let blob = try raw(index, scope)
+    return scope.emitter.scalar(blob.id).isFloatingPoint ? try scope.convert(blob, to: .int32) : blob
+  }
+
+  /// All inputs; at least one.
+  func allInputs(_ scope: LayerScope) throws -> [Blob] {
+    guard !inputs.isEmpty else { throw scope.emitter.invalid("has no inputs") }
+    var blobs: [Blob] = []
+    for index in inputs.indices { blobs.append(try input(index, scope)) }
+    return blobs
+  }
+
+  /// The numbers of an input that is known while the graph is built.
+  func known(_ index: Int, _ scope: LayerScope) throws -> [Double] {
+    let blob = try raw(index, scope)
+    guard let weight = scope.emitter.weight(blob.id) else {
+      throw unsupported(
+        "'\(inputs[index])' depends on the model's inputs where control flow or another model does not let the graph be "
+          + "cut, expected a constant")
+    }
+    guard weight.type.count <= 1024 else { throw scope.emitter.invalid("'\(inputs[index])' has \(weight.type)") }
+    return weight.dense().doubles
+  }
+
+  func knownIntegers(_ index: Int, _ scope: LayerScope) throws -> [Int] {
+    try known(index, scope).map { Int(saturating: $0) }
+  }
+
+  func weights(_ field: Int, _ scope: LayerScope) throws -> LayerWeights {
+    guard let weights = try parameters.message(field) else { throw scope.emitter.invalid("it has no weights") }
+    return LayerWeights(weights)
+  }
+
+  /// A list of two numbers, one for rows and one for columns, or the format's default.
+  func pair(_ field: Int, default value: Int, _ scope: LayerScope) throws -> [Int] {
+    let list = try parameters.integers(field)
+    if list.isEmpty { return [value, value] }
+    guard list.count == 2 else { throw scope.emitter.invalid("a list has \(list.count) sizes, expected 2") }
+    return list
+  }
+}

@@ -1,0 +1,255 @@
+import KelvinGraph
+import KelvinImport
+
+extension LayerMapper {
+  private typealias Layers = NetworkSchema.NeuralNetworkLayer
+
+  /// Layers over `[Sequence, Batch, Channel, 1, 1]`.
+  static let recurrences: [LayerMapper] = [simpleRecurrent, gru, uniDirectionalLSTM, biDirectionalLSTM]
+
+  private static let simpleRecurrent = LayerMapper(several: Layers.simpleRecurrent) { layer, scope in
+    typealias Fields = LayerSchema.SimpleRecurrentLayerParams
+    let reader = GateReader(layer.parameters, layer.parameters, scope)
+    let sizes = try reader.sizes(Fields.inputVectorSize, Fields.outputVectorSize)
+    let function = try layer.parameters.message(Fields.activation).flatMap { try $0.recurrentFunction() }
+    var direction = Direction(
+      Recurrence(
+        .simple, [function ?? .sigmoid], isReversed: try layer.parameters.flag(Fields.reverseInput),
+        gateLimit: gateLimit),
+      try reader.joined([Fields.weightMatrix], [sizes.hidden, sizes.input], "weights"),
+      try reader.joined([Fields.recursionMatrix], [sizes.hidden, sizes.hidden], "recurrent_weights"))
+    if try layer.parameters.flag(Fields.hasBiasVector) {
+      direction.bias = try reader.joined([Fields.biasVector], [sizes.hidden], "bias")
+    }
+    return try layer.recurrent([direction], returnsSequence: layer.parameters.flag(Fields.sequenceOutput), scope)
+  }
+
+  /// It resets before its product.
+  private static let gru = LayerMapper(several: Layers.gru) { layer, scope in
+    typealias Fields = LayerSchema.GRULayerParams
+    let reader = GateReader(layer.parameters, layer.parameters, scope)
+    let sizes = try reader.sizes(Fields.inputVectorSize, Fields.outputVectorSize)
+    let functions = try reader.functions(Fields.activations, count: 2)
+    var direction = Direction(
+      Recurrence(
+        .gru, functions, isReversed: try layer.parameters.flag(Fields.reverseInput), gateLimit: gateLimit),
+      try reader.joined(
+        [Fields.updateGateWeightMatrix, Fields.resetGateWeightMatrix, Fields.outputGateWeightMatrix],
+        [sizes.hidden, sizes.input], "weights"),
+      try reader.joined(
+        [Fields.updateGateRecursionMatrix, Fields.resetGateRecursionMatrix, Fields.outputGateRecursionMatrix],
+        [sizes.hidden, sizes.hidden], "recurrent_weights"))
+    if try layer.parameters.flag(Fields.hasBiasVectors) {
+      direction.bias = try reader.joined(
+        [Fields.updateGateBiasVector, Fields.resetGateBiasVector, Fields.outputGateBiasVector], [sizes.hidden], "bias")
+    }
+    return try layer.recurrent([direction], returnsSequence: layer.parameters.flag(Fields.sequenceOutput), scope)
+  }
+
+  private static let uniDirectionalLSTM = LayerMapper(several: Layers.uniDirectionalLSTM) { layer, scope in
+    typealias Fields = LayerSchema.UniDirectionalLSTMLayerParams
+    guard let weights = try layer.parameters.messages(Fields.weightParams).first else {
+      throw scope.emitter.invalid("it has no weights")
+    }
+    let way = try layer.direction(
+      weights, functions: Fields.activations, isReversed: layer.parameters.flag(Fields.reverseInput), "", scope)
+    return try layer.recurrent([way], returnsSequence: layer.lstmFlag(LayerSchema.LSTMParams.sequenceOutput), scope)
+  }
+
+  private static let biDirectionalLSTM = LayerMapper(several: Layers.biDirectionalLSTM) { layer, scope in
+    typealias Fields = LayerSchema.BiDirectionalLSTMLayerParams
+    let weights = try layer.parameters.messages(Fields.weightParams)
+    guard weights.count == 2 else { throw scope.emitter.invalid("weights of \(weights.count) directions, expected 2") }
+    let ways = [
+      try layer.direction(
+        weights[0], functions: Fields.activationsForwardLSTM, isReversed: false, "forward_", scope),
+      try layer.direction(
+        weights[1], functions: Fields.activationsBackwardLSTM, isReversed: true, "backward_", scope),
+    ]
+    return try layer.recurrent(ways, returnsSequence: layer.lstmFlag(LayerSchema.LSTMParams.sequenceOutput), scope)
+  }
+}
+
+/// What goes into the functions of gates is between this and its negative.
+///
+/// Reference: the formulas of NeuralNetwork.proto.
+private let gateLimit: Float = 50
+
+/// One direction of a layer.
+private struct Direction {
+  var op: Recurrence
+  var weights: ValueID
+  var recurrentWeights: ValueID
+  var bias: ValueID?
+  var peepholes: ValueID?
+
+  init(_ op: Recurrence, _ weights: ValueID, _ recurrentWeights: ValueID) {
+    self.op = op
+    self.weights = weights
+    self.recurrentWeights = recurrentWeights
+  }
+}
+
+/// Reads a layer's gates, whose weights are in fields of their own.
+private struct GateReader {
+  let parameters: LayerParameters
+  let weights: LayerParameters
+  let scope: LayerScope
+
+  init(_ parameters: LayerParameters, _ weights: LayerParameters, _ scope: LayerScope) {
+    self.parameters = parameters
+    self.weights = weights
+    self.scope = scope
+  }
+
+  func sizes(_ input: Int, _ output: Int) throws -> (input: Int, hidden: Int) {
+    let sizes = (input: try parameters.integer(input) ?? 0, hidden: try parameters.integer(output) ?? 0)
+    guard sizes.input > 0, sizes.hidden > 0 else {
+      throw scope.emitter.invalid("vectors of \(sizes.input) in and \(sizes.hidden) out")
+    }
+    return sizes
+  }
+
+  func joined(_ fields: [Int], _ shape: Shape, _ step: String) throws -> ValueID {
+    let gates = try fields.map { field in
+      guard let gate = try weights.message(field) else { throw scope.emitter.invalid("\(step): a gate has none") }
+      return try LayerWeights(gate).weight(shape)
+    }
+    return scope.emitter.constant(gates.count == 1 ? gates[0] : .joined(gates), step: step)
+  }
+
+  func functions(_ field: Int, count: Int) throws -> [UnaryFunction] {
+    let functions = try parameters.messages(field)
+    guard functions.count == count else {
+      throw scope.emitter.invalid("\(functions.count) activations, expected \(count)")
+    }
+    return try functions.map { function in
+      guard let known = try function.recurrentFunction() else {
+        throw scope.emitter.invalid("the function of a gate is not known")
+      }
+      return known
+    }
+  }
+}
+
+extension LayerParameters {
+  /// The function of a gate; parameters that are left out are what recurrent layers have for them.
+  fileprivate func recurrentFunction() throws -> UnaryFunction? {
+    guard let function = try function() else { return nil }
+    guard function.a == 0, function.b == 0 else { return function }
+    return switch function.kind {
+    case .affine: UnaryFunction(.affine, a: 1)
+    case .hardSigmoid: UnaryFunction(.hardSigmoid, a: 0.2, b: 0.5)
+    case .scaledTanh: UnaryFunction(.tanh)
+    default: function
+    }
+  }
+}
+
+extension NetworkLayer {
+  /// What both LSTM layers have in the same field.
+  fileprivate func lstm() throws -> LayerParameters? {
+    try parameters.message(LayerSchema.UniDirectionalLSTMLayerParams.params)
+  }
+
+  fileprivate func lstmFlag(_ field: Int) throws -> Bool { try lstm()?.flag(field) ?? false }
+
+  fileprivate func direction(
+    _ weights: LayerParameters, functions: Int, isReversed: Bool, _ prefix: String, _ scope: LayerScope
+  ) throws -> Direction {
+    typealias Fields = LayerSchema.LSTMParams
+    typealias Weights = LayerSchema.LSTMWeightParams
+    let reader = GateReader(parameters, weights, scope)
+    let sizes = try reader.sizes(
+      LayerSchema.UniDirectionalLSTMLayerParams.inputVectorSize,
+      LayerSchema.UniDirectionalLSTMLayerParams.outputVectorSize)
+    let limit = try lstm()?.number(Fields.cellClipThreshold) ?? 0
+    let op = Recurrence(
+      .lstm, try reader.functions(functions, count: 3), isReversed: isReversed,
+      hasPeepholes: try lstmFlag(Fields.hasPeepholeVectors),
+      couplesGates: try lstmFlag(Fields.coupledInputAndForgetGate), gateLimit: gateLimit,
+      cellLimit: limit > 0 ? limit : gateLimit)
+    var direction = Direction(
+      op,
+      try reader.joined(
+        [
+          Weights.inputGateWeightMatrix, Weights.forgetGateWeightMatrix, Weights.outputGateWeightMatrix,
+          Weights.blockInputWeightMatrix,
+        ], [sizes.hidden, sizes.input], "\(prefix)weights"),
+      try reader.joined(
+        [
+          Weights.inputGateRecursionMatrix, Weights.forgetGateRecursionMatrix, Weights.outputGateRecursionMatrix,
+          Weights.blockInputRecursionMatrix,
+        ], [sizes.hidden, sizes.hidden], "\(prefix)recurrent_weights"))
+    if try lstmFlag(Fields.hasBiasVectors) {
+      direction.bias = try reader.joined(
+        [
+          Weights.inputGateBiasVector, Weights.forgetGateBiasVector, Weights.outputGateBiasVector,
+          Weights.blockInputBiasVector,
+        ], [sizes.hidden], "\(prefix)bias")
+    }
+    if try lstmFlag(Fields.forgetBias) {
+      let ones = (0..<4).flatMap { gate in [Float](repeating: gate == 1 ? 1 : 0, count: sizes.hidden) }
+      let forget = scope.emitter.constant(Weight(Tensor(ones, [ones.count])), step: "\(prefix)forget_bias")
+      direction.bias =
+        try direction.bias.map {
+          try scope.emitter.binary(.add, $0, forget, step: "\(prefix)bias_sum")
+        } ?? forget
+    }
+    if op.hasPeepholes {
+      direction.peepholes = try reader.joined(
+        [Weights.inputGatePeepholeVector, Weights.forgetGatePeepholeVector, Weights.outputGatePeepholeVector],
+        [sizes.hidden], "\(prefix)peepholes")
+    }
+    return direction
+  }
+
+  /// The sequence, or its last step, then the states of each direction as far as the layer has outputs for them. A
+  /// sequence of one direction alone that is reversed is in the order in which it was computed.
+  fileprivate func recurrent(
+    _ directions: [Direction], returnsSequence: Bool, _ scope: LayerScope
+  ) throws -> [Blob] {
+    let emitter = scope.emitter
+    let x = try input(0, scope)
+    guard x.shape.rank == 5, x.shape[3] == 1, x.shape[4] == 1 else {
+      throw emitter.invalid("expected [sequence, batch, channels, 1, 1], got \(x.shape)")
+    }
+    let (steps, batch) = (x.shape[0], x.shape[1])
+    let sequence = try scope.view(x, Shape([steps, batch, x.shape[2]]))
+    let states = directions[0].op.cell == .lstm ? 2 : 1
+    guard [1, 1 + states * directions.count].contains(inputs.count) else {
+      throw emitter.invalid("\(inputs.count) inputs, expected 1 or \(1 + states * directions.count)")
+    }
+    var results: [[ValueID]] = []
+    for (index, direction) in directions.enumerated() {
+      let hidden = emitter.shape(direction.recurrentWeights)[1]
+      func state(_ state: Int) throws -> ValueID? {
+        let place = 1 + index * states + state
+        guard place < inputs.count, state < states else { return nil }
+        return try scope.view(try input(place, scope), [batch, hidden])
+      }
+      let layer = RecurrentLayer(
+        op: direction.op, input: sequence, inputWeights: direction.weights,
+        recurrentWeights: direction.recurrentWeights, bias: direction.bias, hidden: try state(0), cell: try state(1),
+        peepholes: direction.peepholes)
+      results.append(
+        try emitter.recurrent(layer, step: directions.count == 1 ? "layer" : index == 0 ? "forward" : "backward"))
+    }
+    var outputs: [Blob] = []
+    func add(_ id: ValueID, sequence count: Int) {
+      outputs.append(Blob(id, Shape([count, batch, emitter.shape(id).dimensions.last ?? 0, 1, 1])))
+    }
+    let parts = results.map { $0[returnsSequence ? 0 : 1] }
+    if parts.count > 1 {
+      add(
+        try emitter.concat(parts, axis: returnsSequence ? 2 : 1, step: "joined"), sequence: returnsSequence ? steps : 1)
+    } else if returnsSequence, directions[0].op.isReversed {
+      let shape = emitter.shape(parts[0])
+      add(try emitter.reversed(parts[0], step: "in_order"), sequence: shape[0])
+    } else {
+      add(parts[0], sequence: returnsSequence ? steps : 1)
+    }
+    for result in results { for state in result.dropFirst() { add(state, sequence: 1) } }
+    return Array(outputs.prefix(max(self.outputs.count, 1)))
+  }
+}

@@ -1,0 +1,124 @@
+import KelvinGraph
+import KelvinImport
+
+extension LayerMapper {
+  private typealias Layers = NetworkSchema.NeuralNetworkLayer
+
+  static let upsample = LayerMapper(Layers.upsample) { layer, scope in
+    typealias Fields = LayerSchema.UpsampleLayerParams
+    let x = try layer.input(0, scope)
+    let planes = try scope.planes(x)
+    let shape = scope.emitter.shape(planes)
+    let fractions = try layer.parameters.numbers(Fields.fractionalScalingFactor, limit: 16).map(Double.init)
+    let factors =
+      fractions.count == 2 ? fractions : try layer.pair(Fields.scalingFactor, default: 1, scope).map(Double.init)
+    let isLinear = try layer.parameters.integer(Fields.mode) ?? 0 == Fields.InterpolationMode.bilinear
+    let alignment = try layer.parameters.integer(Fields.linearUpsampleMode) ?? 0
+    var axes: [ResizeAxis] = []
+    for (index, factor) in factors.enumerated() {
+      let size = shape[2 + index]
+      // The product is rounded to float32, as the factor has been: 0.35 of 60 are 21.
+      let scaled = Double(Float(size) * Float(factor)).rounded(.down)
+      guard scaled >= 1, scaled < 0x1p31 else { throw scope.emitter.invalid("\(shape) by a factor of \(factor)") }
+      let grid: Grid
+      if !isLinear {
+        grid = Grid(scale: 1 / factor, offset: 0.5 / factor)
+      } else {
+        switch alignment {
+        case Fields.LinearUpsampleMode.alignCornersTrue: grid = .endpoints(size, Int(scaled))
+        case Fields.LinearUpsampleMode.alignCornersFalse:
+          let spacing = Double(size) / scaled
+          grid = Grid(scale: spacing, offset: 0.5 * spacing - 0.5)
+        default: grid = .upsampling(size, Int(scaled))
+        }
+      }
+      axes.append(ResizeAxis(axis: 2 + index, size: Int(scaled), scale: grid.scale, offset: grid.offset))
+    }
+    let op = Resize(axes: axes, interpolation: isLinear ? .linear : .nearest(.floor))
+    return scope.fromPlanes(try scope.emitter.add(op, planes), x)
+  }
+
+  static let resizeBilinear = LayerMapper(Layers.resizeBilinear) { layer, scope in
+    typealias Fields = LayerSchema.ResizeBilinearLayerParams
+    let x = try layer.input(0, scope)
+    let planes = try scope.planes(x)
+    let shape = scope.emitter.shape(planes)
+    let targets = try layer.pair(Fields.targetSize, default: 1, scope)
+    let method = try layer.parameters.message(Fields.mode)?.integer(LayerSchema.SamplingMode.samplingMethod) ?? 0
+    var axes: [ResizeAxis] = []
+    for (index, target) in targets.enumerated() {
+      guard (1..<(1 << 31)).contains(target) else { throw scope.emitter.invalid("a target size of \(target)") }
+      guard let grid = Grid(method: method, from: shape[2 + index], to: target) else {
+        throw scope.emitter.invalid("sampling method \(method) is not known")
+      }
+      axes.append(ResizeAxis(axis: 2 + index, size: target, scale: grid.scale, offset: grid.offset))
+    }
+    return scope.fromPlanes(try scope.emitter.add(Resize(axes: axes, interpolation: .linear), planes), x)
+  }
+}
+
+extension LayerMapper {
+  /// Boxes of images: `[N, images, C, H, W]`.
+  static let cropResize = LayerMapper(Layers.cropResize) { layer, scope in
+    typealias Fields = LayerSchema.CropResizeLayerParams
+    typealias Boxes = LayerSchema.BoxCoordinatesMode
+    typealias Method = LayerSchema.SamplingMode.Method
+    let (x, regions) = (try layer.input(0, scope), try layer.input(1, scope))
+    let mode = try layer.parameters.message(Fields.boxIndicesMode)?.integer(Boxes.boxMode) ?? 0
+    let method = try layer.parameters.message(Fields.mode)?.integer(LayerSchema.SamplingMode.samplingMethod) ?? 0
+    let spacing: BoxCrop.Spacing
+    switch method {
+    case Method.strictAlignEndpointsMode: spacing = .endpoints(alone: 0)
+    case Method.alignEndpointsMode: spacing = .endpoints(alone: 0.5)
+    case Method.upsampleMode: spacing = .upsampling
+    case Method.roiAlignMode: spacing = .offset
+    default: throw scope.emitter.invalid("sampling method \(method) is not known")
+    }
+    guard (0...3).contains(mode) else { throw scope.emitter.invalid("box mode \(mode) is not known") }
+    let crop = BoxCrop(
+      boxes: try scope.emitter.boxes(try scope.logical(regions)),
+      format: BoxCrop.Format(
+        hasCorners: mode == Boxes.Coordinates.cornersHeightFirst || mode == Boxes.Coordinates.cornersWidthFirst,
+        isHeightFirst: mode == Boxes.Coordinates.cornersHeightFirst || mode == Boxes.Coordinates.centerSizeHeightFirst),
+      isNormalized: try layer.parameters.flag(Fields.normalizedCoordinates),
+      factor: try layer.parameters.number(Fields.spatialScale, default: 1),
+      targets: try layer.pair(Fields.targetSize, default: 1, scope), spacing: spacing,
+      outside: .extrapolation(0), staysInside: true)
+    let result = try scope.emitter.crop(try scope.planes(x), crop)
+    return Blob(result, scope.emitter.shape(result))
+  }
+}
+
+/// Equally spaced points on an axis: `scale · i + offset`.
+private struct Grid {
+  var scale: Double
+  var offset: Double
+
+  init(scale: Double, offset: Double) {
+    self.scale = scale
+    self.offset = offset
+  }
+
+  /// A `SamplingMode`; nil for one that is not known.
+  init?(method: Int, from size: Int, to count: Int) {
+    typealias Method = LayerSchema.SamplingMode.Method
+    switch method {
+    case Method.strictAlignEndpointsMode: self = .endpoints(size, count)
+    case Method.alignEndpointsMode:
+      self = count == 1 ? Grid(scale: 0, offset: Double(size - 1) / 2) : .endpoints(size, count)
+    case Method.upsampleMode: self = .upsampling(size, count)
+    case Method.roiAlignMode:
+      let spacing = Double(max(1, size - 1)) / Double(count)
+      self.init(scale: spacing, offset: 0.5 * spacing)
+    default: return nil
+    }
+  }
+
+  /// From the first element to the last.
+  static func endpoints(_ size: Int, _ count: Int) -> Grid {
+    Grid(scale: count == 1 ? 0 : Double(size - 1) / Double(count - 1), offset: 0)
+  }
+
+  /// From the first element to `size - size / count`.
+  static func upsampling(_ size: Int, _ count: Int) -> Grid { Grid(scale: Double(size) / Double(count), offset: 0) }
+}

@@ -1,0 +1,66 @@
+import KelvinImport
+
+/// A layer of a network, or something that is left at its end, with the slots of its tensors.
+struct NetworkItem {
+  enum Content {
+    case layer(NetworkLayer, walk: NetworkWalk?)
+    case left(NetworkLeft)
+    /// A feature of the model, or its scores.
+    case output
+  }
+
+  let operation: StagedOperation
+  let content: Content
+  /// The tensors in the slots that it reads and computes.
+  let names: [String: String]
+
+  var walk: NetworkWalk? { if case .layer(_, let walk) = content { walk } else { nil } }
+}
+
+/// What a part of a network leaves in a slot.
+struct NetworkLeft {
+  enum Value {
+    /// In the shape by which layers know it.
+    case tensor(String)
+    /// Whether a tensor of one number holds as a condition.
+    case truth(String)
+    case number(Int)
+
+    var tensor: String? {
+      switch self {
+      case .tensor(let name), .truth(let name): name
+      case .number: nil
+      }
+    }
+  }
+
+  let slot: String
+  let value: Value
+}
+
+extension [NetworkItem] {
+  private var names: [String: String] { reduce(into: [:]) { $0.merge($1.names) { first, _ in first } } }
+
+  /// Of some slots those that are tensors of this network which its layers compute, by their names.
+  func computed(among slots: [String], except features: [String]) -> [(slot: String, name: String)] {
+    let names = names
+    return slots.filter { !features.contains($0) }.compactMap { slot in names[slot].map { (slot, $0) } }
+  }
+
+  /// Whether the items can run on their own: of each name, one value at a time is there, and what leaves is there at the
+  /// end.
+  func canRun(entering: [String], leaving: [String]) -> Bool {
+    let names = names
+    var held: [String: String] = [:]
+    for slot in entering {
+      guard let name = names[slot] else { continue }
+      guard held.updateValue(slot, forKey: name) == nil else { return false }
+    }
+    func isHeld(_ slot: String) -> Bool { names[slot].map { held[$0] == slot } ?? true }
+    for item in self {
+      guard item.operation.uses.allSatisfy({ isHeld($0.name) }) else { return false }
+      for slot in item.operation.outputs { if let name = names[slot] { held[name] = slot } }
+    }
+    return leaving.allSatisfy(isHeld)
+  }
+}

@@ -1,0 +1,27 @@
+import KelvinImport
+
+extension NetworkLayer {
+  /// What it reads and how, the networks inside it included, by the names of tensors.
+  ///
+  /// Control flow computes what its networks do, if it comes to that: what was there under such a name it reads too.
+  var staged: StagedOperation {
+    let mapper = LayerMapper.byName[number]
+    return StagedOperation(
+      uses: uses, outputs: isControl ? computedInside.sorted() : outputs,
+      readsOnlyShapes: mapper?.readsOnlyShapes ?? false, findsItsSize: mapper?.findsItsSize ?? false)
+  }
+
+  private var computedInside: Set<String> { networks.reduce(into: []) { $0.formUnion($1.computed) } }
+
+  private var uses: [StagedUse] {
+    let valued = LayerMapper.byName[number]?.valuedInputs ?? []
+    var uses = inputs.enumerated().map { StagedUse(name: $1, needsValue: valued.contains($0)) }
+    guard isControl else { return uses }
+    if !condition.isEmpty { uses.append(StagedUse(name: condition, needsValue: false)) }
+    uses += networks.joined().flatMap(\.uses)
+    let own = computedInside
+    // A size that control flow changes is not known when the graph is built: its mapper says so.
+    uses = uses.map { StagedUse(name: $0.name, needsValue: $0.needsValue && !own.contains($0.name)) }
+    return uses + own.sorted().map { StagedUse(name: $0, needsValue: false) }
+  }
+}

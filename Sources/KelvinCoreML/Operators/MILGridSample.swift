@@ -1,0 +1,146 @@
+import KelvinGraph
+import KelvinImport
+
+extension MILMapper {
+  /// Operations that read images between their pixels.
+  static let sampling: [MILMapper] = [resample, affine, cropResize]
+
+  /// Places `[B, H, W, 2]` are x before y.
+  private static let resample = MILMapper("resample") { operation, scope in
+    let emitter = scope.emitter
+    let (x, grid) = (try operation.value("x", scope), try operation.value("coordinates", scope))
+    let (source, sizes) = (emitter.shape(x), emitter.shape(grid))
+    guard source.rank == 4, sizes.rank == 4, sizes[3] == 2, sizes[0] == source[0] else {
+      throw emitter.invalid("\(emitter.type(grid)) is no grid of \(emitter.type(x))")
+    }
+    return try operation.samples(x, grid, scope)
+  }
+
+  /// Each place of the result, transformed: `[a0 x + a1 y + a2, b0 x + b1 y + b2]`.
+  private static let affine = MILMapper("affine") { operation, scope in
+    let emitter = scope.emitter
+    let (x, matrix) = (try operation.value("x", scope), try operation.value("transform_matrix", scope))
+    let (source, given) = (emitter.shape(x), emitter.shape(matrix))
+    let height = try operation.required(operation.integer("output_height", scope), "output_height", scope)
+    let width = try operation.required(operation.integer("output_width", scope), "output_width", scope)
+    guard source.rank == 4, given.rank == 2, given[1] == 6, given[0] == 1 || given[0] == source[0],
+      Shape([height, width]).isAddressable
+    else { throw emitter.invalid("\(emitter.type(matrix)) does not transform \(emitter.type(x))") }
+    let mode = try operation.coordinateMode(scope)
+    let places = try emitter.table(.float32, [1, height * width, 3], step: "places") {
+      var values: [Double] = []
+      for row in 0..<height {
+        for column in 0..<width { values += [mode.place(column, of: width), mode.place(row, of: height), 1] }
+      }
+      return values
+    }
+    let wide = try emitter.cast(matrix, to: .float32, step: "float32")
+    let whole = try emitter.add(Expand([source[0], 6]), wide, step: "matrices")
+    let rows = try emitter.reshape(whole, [source[0], 2, 3], step: "rows")
+    let product = try emitter.add(MatMul(transposesY: true), places, rows, step: "transformed")
+    let grid = try emitter.reshape(product, [source[0], height, width, 2], step: "grid")
+    return try operation.samples(x, grid, scope)
+  }
+
+  /// Boxes of images, each brought to one size: `[N, C, H, W]`, or before iOS 17 `[N, images, C, H, W]`.
+  private static let cropResize = MILMapper("crop_resize") { operation, scope in
+    let emitter = scope.emitter
+    let x = try operation.value("x", scope)
+    let isOld = operation.inputs["roi"] != nil
+    let boxes: BoxCrop.Boxes
+    if isOld {
+      boxes = try emitter.boxes(try operation.value("roi", scope))
+    } else {
+      let numbers = try operation.optional("box_indices", scope)
+      boxes = BoxCrop.Boxes(
+        corners: try operation.value("boxes", scope), images: numbers.map { .numbered($0) } ?? .own)
+    }
+    let name = try operation.text("box_coordinate_mode", scope) ?? "CORNERS_HEIGHT_FIRST"
+    guard let format = BoxCrop.Format(name) else {
+      throw emitter.invalid("box_coordinate_mode '\(name)' is not known")
+    }
+    let targets = [
+      try operation.integer("target_height", scope) ?? 1, try operation.integer("target_width", scope) ?? 1,
+    ]
+    let spacing: BoxCrop.Spacing =
+      switch try operation.samplingMode(scope) {
+      case .strictAlignCorners: .endpoints(alone: 0)
+      case .alignCorners: .endpoints(alone: 0.5)
+      case .standard: .upsampling
+      case .offsetCorners: .offset
+      case .unalignCorners: .centred
+      }
+    let crop = BoxCrop(
+      boxes: boxes, format: format, isNormalized: try operation.flag("normalized_coordinates", scope),
+      factor: try operation.number("spatial_scale", scope) ?? 1, targets: targets, spacing: spacing,
+      outside: .extrapolation(try operation.number("pad_value", scope) ?? 0), staysInside: true)
+    let crops = try emitter.crop(x, crop, step: isOld ? nil : "crops")
+    guard !isOld else { return crops }
+    let shape = emitter.shape(crops)
+    return try emitter.reshape(crops, Shape([shape[0]] + shape.dimensions.dropFirst(2)))
+  }
+}
+
+/// What the coordinates of a grid count.
+private enum CoordinateMode {
+  case pixels
+  /// From one end to the other: of the outer pixels' centres, or of their edges.
+  case range(lower: Double, upper: Double, alignsCorners: Bool)
+
+  /// How a coordinate becomes a place in pixels: `scale · x + offset`.
+  func linear(_ size: Int) -> (scale: Double, offset: Double) {
+    guard case .range(let lower, let upper, let alignsCorners) = self else { return (1, 0) }
+    let length = Double(alignsCorners ? size - 1 : size) / (upper - lower)
+    return (length, -lower * length - (alignsCorners ? 0 : 0.5))
+  }
+
+  /// The coordinate of a pixel.
+  func place(_ pixel: Int, of size: Int) -> Double {
+    let (scale, offset) = linear(size)
+    return scale == 0 ? -offset : (Double(pixel) - offset) / scale
+  }
+}
+
+extension MILOperation {
+  fileprivate func coordinateMode(_ scope: MILScope) throws -> CoordinateMode {
+    let alignsCorners = try optionalFlag("align_corners", scope) ?? false
+    switch try text("coordinates_mode", scope) ?? "unnormalized" {
+    case "unnormalized": return .pixels
+    case "normalized_minus_one_to_one": return .range(lower: -1, upper: 1, alignsCorners: alignsCorners)
+    case "normalized_zero_to_one": return .range(lower: 0, upper: 1, alignsCorners: alignsCorners)
+    case let other: throw scope.emitter.invalid("coordinates_mode '\(other)' is not known")
+    }
+  }
+
+  /// Images at the places of a grid `[N, H, W, 2]`, x before y.
+  fileprivate func samples(_ x: ValueID, _ grid: ValueID, _ scope: MILScope) throws -> ValueID {
+    let emitter = scope.emitter
+    let interpolation: GridSampler.Interpolation
+    switch try text("sampling_mode", scope) ?? "bilinear" {
+    case "bilinear": interpolation = .linear
+    case "nearest": interpolation = .nearestUp
+    case let other: throw emitter.invalid("sampling_mode '\(other)' is not known")
+    }
+    let outside: GridSampler.Outside
+    switch try text("padding_mode", scope) ?? "constant" {
+    case "constant": outside = .constant(try number("padding_value", scope) ?? 0)
+    case "border": outside = .border
+    case "reflection": outside = .reflection
+    case "symmetric": outside = .symmetric
+    case let other: throw emitter.invalid("padding_mode '\(other)' is not known")
+    }
+    let mode = try coordinateMode(scope)
+    let source = emitter.shape(x)
+    let axes = try (0..<2).map { axis in
+      let (scale, offset) = mode.linear(source[2 + axis])
+      return GridAxis(
+        places: try emitter.column(
+          1 - axis, of: grid, scale: Float(scale), offset: Float(offset), step: axis == 0 ? "rows" : "columns"),
+        size: source[2 + axis])
+    }
+    let (pixels, first) = try emitter.pixels(of: x)
+    let samples = try emitter.sample(
+      pixels, axes, first: first, GridSampler(interpolation: interpolation, outside: outside))
+    return try emitter.images(samples, [emitter.shape(grid)[1], emitter.shape(grid)[2]])
+  }
+}

@@ -1,0 +1,151 @@
+import KelvinGraph
+import KelvinImport
+
+extension MILMapper {
+  /// `x[begin:end:stride]` for each axis; a begin or end mask takes the whole side, a squeeze mask one element.
+  static let sliceByIndex = MILMapper("slice_by_index", valuedUnlessDeclared: ["begin", "end"]) { operation, scope in
+    let x = try operation.value("x", scope)
+    let squeezes = try operation.flags("squeeze_mask", scope) ?? []
+    let declared = operation.outputs.first?.type.tensorType?.shape.dimensions
+    let axes = try operation.sliceAxes(of: x, counts: declared, scope)
+    guard squeezes.contains(true) else { return try scope.emitter.slice(x, axes) }
+    let kept = zip(axes, squeezes).compactMap { $1 ? nil : $0.count }
+    return try scope.emitter.reshape(try scope.emitter.slice(x, axes, step: "sliced"), Shape(kept))
+  }
+
+  /// `size` elements from `begin` on; -1 takes all that are left.
+  static let sliceBySize = MILMapper("slice_by_size", valued: ["size"], valuedUnlessDeclared: ["begin"]) {
+    operation, scope in
+    let x = try operation.value("x", scope)
+    let shape = scope.emitter.shape(x)
+    let size = try operation.required(try operation.integers("size", scope), "size", scope)
+    guard let begin = try operation.knownIntegers("begin", scope) else {
+      guard size.count == shape.rank, size.allSatisfy({ $0 >= 0 }) else {
+        throw scope.emitter.invalid(
+          "begins where the model's inputs say and takes all that is left, expected a size for each axis")
+      }
+      let begin = try operation.begins(size.map { Run(count: $0) }, of: x, scope)
+      return try scope.emitter.slice(x, begin)
+    }
+    guard begin.count == shape.rank, size.count == shape.rank else {
+      throw scope.emitter.invalid("begin and size need \(shape.rank) entries for \(scope.emitter.type(x))")
+    }
+    var ranges: [SliceRange] = []
+    for axis in 0..<shape.rank {
+      let start = begin[axis] < 0 ? begin[axis] &+ shape[axis] : begin[axis]
+      guard (0...shape[axis]).contains(start) else {
+        throw scope.emitter.invalid("begin \(begin[axis]) lies outside axis \(axis) of \(scope.emitter.type(x))")
+      }
+      let count = size[axis] == -1 ? shape[axis] - start : size[axis]
+      guard count >= 0 else { throw scope.emitter.invalid("size \(size[axis]) along axis \(axis)") }
+      ranges.append(SliceRange(start: count == 0 ? 0 : start, count: count))
+    }
+    return try scope.emitter.slice(x, ranges)
+  }
+
+  /// Writes the update over the elements that `slice_by_index` would take.
+  static let sliceUpdate = MILMapper("slice_update") { operation, scope in
+    let x = try operation.value("x", scope)
+    let update = try operation.value("update", scope)
+    let counts = scope.emitter.shape(update)
+    let axes = try operation.sliceAxes(of: x, counts: counts.dimensions, scope)
+    guard axes.map(\.count).reduce(1, *) == counts.count else {
+      throw scope.emitter.invalid("an update of \(scope.emitter.type(update)) for \(axes.map(\.count))")
+    }
+    let raised = try scope.emitter.reshape(update, Shape(axes.map(\.count)), step: "update")
+    return try scope.emitter.replacing(axes, of: x, by: raised)
+  }
+}
+
+extension MILOperation {
+  /// What `begin`, `end`, `stride` and their masks take of each axis.
+  ///
+  /// - Parameter counts: how many elements of each axis that is not squeezed, which counts where the model's inputs say
+  ///   where the slice begins or ends; nil where nothing says.
+  fileprivate func sliceAxes(of x: ValueID, counts: [Int]?, _ scope: MILScope) throws -> [SliceAxis] {
+    let shape = scope.emitter.shape(x)
+    let (begin, end) = (try knownIntegers("begin", scope), try knownIntegers("end", scope))
+    let none = [Bool](repeating: false, count: shape.rank)
+    let strides = try integers("stride", scope) ?? none.map { _ in 1 }
+    let beginMask = try flags("begin_mask", scope) ?? none
+    let endMask = try flags("end_mask", scope) ?? none
+    let squeezes = try flags("squeeze_mask", scope) ?? none
+    let rank = shape.rank
+    let lengths = [begin?.count ?? rank, end?.count ?? rank, strides.count, beginMask.count, endMask.count]
+    guard lengths.allSatisfy({ $0 == rank }), squeezes.count == rank else {
+      throw scope.emitter.invalid("begin, end, stride and masks need \(rank) entries for \(scope.emitter.type(x))")
+    }
+    guard let begin, let end else {
+      let taken = try sliceCounts(counts, squeezes, of: x, scope)
+      let runs = (0..<rank).map { axis in
+        // One element is where it begins, whatever the stride.
+        Run(count: taken[axis], isFromEdge: beginMask[axis], stride: taken[axis] > 1 ? strides[axis] : 1)
+      }
+      for (axis, run) in runs.enumerated() {
+        let (reach, overflow) = (run.count - 1).multipliedReportingOverflow(by: run.stride)
+        guard !overflow, run.stride != 0, reach.magnitude < max(1, shape[axis]) else {
+          throw scope.emitter.invalid("\(run.count) elements in strides of \(strides[axis]) along axis \(axis)")
+        }
+      }
+      return try begins(runs, of: x, scope)
+    }
+    return try (0..<rank).map { axis in
+      let size = shape[axis]
+      if squeezes[axis] {
+        let place = begin[axis] < 0 ? begin[axis] &+ size : begin[axis]
+        guard (0..<size).contains(place) else {
+          throw scope.emitter.invalid("position \(begin[axis]) lies outside axis \(axis) of \(scope.emitter.type(x))")
+        }
+        return .known(SliceRange(start: place, count: 1))
+      }
+      let range = SliceRange(
+        start: beginMask[axis] ? nil : begin[axis], end: endMask[axis] ? nil : end[axis], step: strides[axis],
+        size: size)
+      guard let range else { throw scope.emitter.invalid("stride 0 along axis \(axis)") }
+      return .known(range)
+    }
+  }
+
+  /// How many elements a slice takes of every axis, from those of the axes that stay.
+  private func sliceCounts(_ counts: [Int]?, _ squeezes: [Bool], of x: ValueID, _ scope: MILScope) throws -> [Int] {
+    let kept = squeezes.count { !$0 }
+    guard var left = counts?[...] ?? (kept == 0 ? [] : nil) else {
+      throw scope.emitter.invalid(
+        "takes as many elements as the model's inputs say: a size known only when the model runs is not supported; "
+          + "export the slice with a size that is constant or follows from the sizes of the inputs")
+    }
+    guard left.count == kept else {
+      throw scope.emitter.invalid("\(left.count) sizes for \(kept) axes of \(scope.emitter.type(x))")
+    }
+    let taken = squeezes.map { $0 ? 1 : left.removeFirst() }
+    guard zip(taken, scope.emitter.shape(x).dimensions).allSatisfy({ $0 <= $1 }) else {
+      throw scope.emitter.invalid("\(taken) elements of the axes of \(scope.emitter.type(x))")
+    }
+    return taken
+  }
+
+  /// Runs of elements of each axis; those that do not begin at an edge, or take the whole axis, begin where `begin` says.
+  fileprivate func begins(_ runs: [Run], of x: ValueID, _ scope: MILScope) throws -> [SliceAxis] {
+    let emitter = scope.emitter
+    let begin = try value("begin", scope)
+    guard emitter.shape(begin) == [runs.count], runs.count == emitter.shape(x).rank else {
+      throw emitter.invalid("begin is \(emitter.type(begin)) for \(emitter.type(x))")
+    }
+    return try runs.enumerated().map { axis, run in
+      let size = emitter.shape(x)[axis]
+      if run.isFromEdge || run.stride == 1 && run.count == size {
+        return .known(SliceRange(start: run.stride > 0 ? 0 : size - 1, count: run.count, step: run.stride))
+      }
+      let place = try emitter.slice(begin, [SliceRange(start: axis, count: 1)], step: "begin\(axis)")
+      return .from(place, count: run.count, step: run.stride)
+    }
+  }
+}
+
+/// Elements of an axis, of which the first may be known only when the model runs.
+private struct Run {
+  var count: Int
+  /// Whether they begin at the front, or at the end where the stride is negative.
+  var isFromEdge = false
+  var stride = 1
+}

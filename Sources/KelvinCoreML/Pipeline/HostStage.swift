@@ -1,0 +1,135 @@
+import KelvinGraph
+import KelvinImport
+import KelvinSteps
+
+/// A model of a pipeline that runs on the host: a classical model, in double precision, or one on texts or
+/// dictionaries.
+struct HostStage: Sendable {
+  let kind: String
+  let inputs: [Feature]
+  let outputs: [Feature]
+  let steps: [any HostStep]
+  /// The classes, where it is a classifier: its steps then write `StageSlot.scores`.
+  var labels: Labels?
+
+  var structure: SourceStructure {
+    .network(layers: [
+      SourceOperation(name: kind, kind: kind, inputs: inputs.map(\.name), outputs: outputs.map(\.name))
+    ])
+  }
+}
+
+extension HostStage {
+  /// A model on numbers. Its inputs are joined to one vector, and a vector comes out.
+  init(
+    _ kind: String, _ function: some RowFunction, _ inputs: [Feature], _ outputs: [Feature], labels: Labels? = nil,
+    file: String
+  ) throws(FormatError) {
+    guard !inputs.isEmpty, !outputs.isEmpty else {
+      throw FormatError(.malformed, file: file, place: kind, "it has \(inputs.count) inputs, \(outputs.count) outputs")
+    }
+    let layout = RowLayout.joined(widths: inputs.map(\.elementCount))
+    let output = outputs.first { if case .dictionary = $0.type { false } else { true } } ?? outputs[0]
+    let step = RowStep(
+      function, layout, inputs: inputs.map(\.name), output: labels == nil ? output.name : StageSlot.scores)
+    self.init(kind: kind, inputs: inputs, outputs: outputs, steps: [step], labels: labels)
+  }
+
+  /// The only input and output of a model.
+  static func ends(
+    _ kind: String, _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
+  ) throws(FormatError) -> (input: String, output: String) {
+    guard inputs.count == 1, outputs.count == 1 else {
+      throw malformed(
+        kind, message, "it has \(inputs.count) inputs and \(outputs.count) outputs, expected one of each")
+    }
+    return (inputs[0].name, outputs[0].name)
+  }
+
+  /// The labels that a classifier must have, in whichever of two fields has them.
+  static func labels(_ parameters: LayerParameters, strings: Int, integers: Int) throws(FormatError) -> Labels {
+    guard let labels = try Labels(parameters, strings: strings, integers: integers) else {
+      throw unknown("a classifier without labels", parameters.message)
+    }
+    return labels
+  }
+
+  /// - Parameter place: what part of the model is wrong.
+  static func malformed(_ place: String, _ message: WireMessage, _ reason: String) -> FormatError {
+    FormatError(.malformed, file: message.file, place: place, offset: message.offset, reason)
+  }
+
+  static func unknown(_ what: String, _ message: WireMessage) -> FormatError {
+    FormatError(.unsupported, file: message.file, offset: message.offset, "\(what) is not known")
+  }
+}
+
+extension Feature {
+  /// How many numbers it is where that is fixed, and few enough to be counted on.
+  fileprivate var elementCount: Int? {
+    switch type {
+    case .int64, .double: return 1
+    case .tensor(_, let dimensions):
+      let sizes = dimensions.compactMap { if case .fixed(let size) = $0 { size } else { nil } }
+      guard sizes.count == dimensions.count, Shape(sizes).isAddressable, Shape(sizes).count <= 1 << 20 else {
+        return nil
+      }
+      return Shape(sizes).count
+    default: return nil
+    }
+  }
+}
+
+extension Labels {
+  /// Whichever of two fields a message has; nil for neither.
+  init?(_ parameters: LayerParameters, strings: Int, integers: Int) throws(FormatError) {
+    guard let field = try parameters.choice(among: [strings, integers]),
+      let message = try parameters.message(field)
+    else { return nil }
+    self = try Labels(message.message, areStrings: field == strings)
+  }
+}
+
+/// A model of a pipeline.
+enum PipelineStage: Sendable {
+  case graph(any ModelStage)
+  case host(HostStage)
+
+  var graph: (any ModelStage)? { if case .graph(let stage) = self { stage } else { nil } }
+
+  var inputs: [Feature] {
+    switch self {
+    case .graph(let stage): stage.inputs
+    case .host(let stage): stage.inputs
+    }
+  }
+
+  var outputs: [Feature] {
+    switch self {
+    case .graph(let stage): stage.outputs
+    case .host(let stage): stage.outputs
+    }
+  }
+
+  var labels: Labels? {
+    switch self {
+    case .graph(let stage): stage.labels
+    case .host(let stage): stage.labels
+    }
+  }
+
+  /// What it does on the host, behind its graph.
+  var steps: [any HostStep] {
+    switch self {
+    case .graph(let stage): stage.steps
+    case .host(let stage): stage.steps
+    }
+  }
+
+  var structure: SourceStructure {
+    switch self {
+    case .graph(let stage): stage.structure
+    case .host(let stage): stage.structure
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import KelvinGraph
+import KelvinImport
+
+/// One graph of a model of models: stages, or parts of stages, and what passes in and out.
+struct StageGroup {
+  var stages: [any ModelStage]
+  var inputs: [String]
+  /// The inputs whose elements decide sizes.
+  var valued: Set<String>
+  var outputs: [String]
+}
+
+extension StageGroup {
+  /// What stages become: one graph, unless sizes depend on data within a network.
+  ///
+  /// - Parameters:
+  ///   - stages: in their order, each with what it writes.
+  ///   - inputs: what they read of features and of earlier parts.
+  ///   - outputs: what is wanted of them.
+  ///   - name: of the graph, or of several with their numbers behind it.
+  ///   - graph: a graph of the function, by its name.
+  static func parts(
+    of stages: [(stage: any ModelStage, writes: [String])], inputs: [String], outputs: [String], name: String,
+    graph: (String, StageGroup) -> FunctionPart
+  ) -> [FunctionPart] {
+    cutParts(of: stages, inputs: inputs, outputs: outputs, name: name, graph: graph)
+      ?? [graph(name, StageGroup(stages: stages.map(\.stage), inputs: inputs, valued: [], outputs: outputs))]
+  }
+
+  /// - Returns: nil where there is nothing to cut, or it cannot be.
+  private static func cutParts(
+    of stages: [(stage: any ModelStage, writes: [String])], inputs: [String], outputs: [String], name: String,
+    graph: (String, StageGroup) -> FunctionPart
+  ) -> [FunctionPart]? {
+    let operations = stages.enumerated().map { place, item in
+      (item.stage as? any DivisibleStage)?.operations(at: place)
+        ?? [
+          StagedOperation(
+            uses: item.stage.inputs.map { StagedUse(name: $0.name, needsValue: false) }, outputs: item.writes)
+        ]
+    }
+    let all = operations.joined()
+    let needsCut = all.contains { $0.findsItsSize || $0.walk != nil || $0.uses.contains(where: \.needsValue) }
+    // Stages that compute a feature again are not cut.
+    let names = inputs + all.flatMap(\.outputs)
+    guard needsCut, Set(names).count == names.count else { return nil }
+    let cut = SizeStages.stages(of: Array(all), inputs: inputs, constants: [], outputs: outputs)
+    guard cut.count > 1 || cut.contains(where: { !$0.valued.isEmpty }) else { return nil }
+    var parts: [FunctionPart] = []
+    for (number, part) in cut.enumerated() {
+      let name = cut.count == 1 ? name : "\(name).\(number + 1)"
+      var members: [any ModelStage] = []
+      var first = 0
+      for (place, (item, own)) in zip(stages, operations).enumerated() {
+        let range = first..<(first + own.count)
+        first = range.upperBound
+        let chosen = part.operations.filter(range.contains).map { $0 - range.lowerBound }
+        let divisible = item.stage as? any DivisibleStage
+        if let walked = part.walked, range.contains(walked) {
+          let parted = divisible?.walkedParts(
+            walked - range.lowerBound, known: chosen, of: part, at: place, name: name, graph: graph)
+          guard let parted, chosen.count == part.operations.count else { return nil }
+          parts += parted
+        } else if !chosen.isEmpty {
+          guard let divisible else {
+            members.append(item.stage)
+            continue
+          }
+          guard let member = divisible.part(chosen, of: part, at: place) else { return nil }
+          members.append(member)
+        }
+      }
+      guard part.walked == nil else { continue }
+      parts.append(
+        graph(
+          name, StageGroup(stages: members, inputs: part.inputs, valued: part.valued, outputs: part.outputs)))
+    }
+    return parts
+  }
+}

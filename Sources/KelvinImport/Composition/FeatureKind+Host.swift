@@ -1,0 +1,11 @@
+import KelvinGraph
+
+extension FeatureKind {
+  /// Whether no tensor holds it.
+  package var isHostKind: Bool {
+    switch self {
+    case .texts, .string, .dictionary, .dictionaries, .sequence: true
+    case .tensor, .tensors, .image, .int64, .double, .state: false
+    }
+  }
+}

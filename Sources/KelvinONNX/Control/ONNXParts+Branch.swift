@@ -1,0 +1,68 @@
+import KelvinGraph
+import KelvinImport
+
+extension ONNXParts {
+  /// A branch that is walked, and before it the graph of its condition where that is known.
+  ///
+  /// - Parameters:
+  ///   - known: the nodes that make what is known of what its sides and its condition read.
+  ///   - computed: what they read of other parts.
+  /// - Throws: `FormatError` where a side leaves a sequence and the other does not.
+  func parts(
+    of branch: ONNXWalkedBranch, _ name: String, _ known: [ONNXNode], _ computed: [String]
+  ) throws(FormatError) -> [FunctionPart] {
+    let node = branch.node
+    let results = node.outputs.indices.filter { !node.outputs[$0].isEmpty }
+    func side(_ graph: ONNXGraph, _ suffix: String) throws(FormatError) -> BranchPart.Side {
+      let inside = inside(graph, try graph.narrowTypes(around: narrowType), try graph.listNames())
+      let left = results.map { graph.outputs[$0].name }
+      for (result, left) in zip(results, left)
+      where model.listNames.contains(node.outputs[result]) != inside.model.listNames.contains(left) {
+        throw FormatError(
+          .malformed, file: file, place: "\(node.kind) '\(node.name)'", offset: node.offset,
+          "'\(left)' is a sequence on one side and not on the other")
+      }
+      let nodes = known + graph.nodes
+      let read = try read(by: nodes, of: computed)
+      let inputs = read + computed.filter { left.contains($0) && !read.contains($0) }
+      let parts = try inside.graphs("\(name).\(suffix)", nodes, inputs, left.withoutRepetition)
+      return BranchPart.Side(parts: parts, left: left.flatMap { inside.slots(of: [$0]) })
+    }
+    return try start(of: node, name, known, computed) + [
+      .branch(
+        BranchPart(
+          name: node.name, condition: node.inputs[0], then: try side(branch.then, "then"),
+          otherwise: try side(branch.otherwise, "else"), outputs: slots(of: results.map { node.outputs[$0] }),
+          captured: slots(of: computed)))
+    ]
+  }
+}
+
+/// An `If` of which one side is run, by itself.
+struct ONNXWalkedBranch {
+  let node: ONNXNode
+  let then: ONNXGraph
+  let otherwise: ONNXGraph
+
+  /// Nil of what is no branch as the operator's text has it, which is refused when it is written.
+  init?(_ node: ONNXNode) throws(FormatError) {
+    guard node.qualifiedKind == ONNXControl.branch.name, node.inputs.count == 1,
+      let then = try node.attributes["then_branch"]?.subgraphs().first,
+      let otherwise = try node.attributes["else_branch"]?.subgraphs().first,
+      then.outputs.count == node.outputs.count, otherwise.outputs.count == node.outputs.count
+    else { return nil }
+    (self.node, self.then, self.otherwise) = (node, then, otherwise)
+  }
+
+  /// Whether the file declares for an output of both sides sizes that cannot be the same.
+  var differs: Bool {
+    zip(then.outputs, otherwise.outputs).contains { then, otherwise in
+      guard let sizes = then.sizes, let others = otherwise.sizes else { return false }
+      return sizes.count != others.count
+        || zip(sizes, others).contains { size, other in
+          guard let size = size.value, let other = other.value else { return false }
+          return size != other
+        }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import KelvinGraph
+import KelvinImport
+import KelvinSteps
+
+extension ONNXParts {
+  /// A loop that is walked, and before it the graph of what it reads that is known.
+  ///
+  /// - Parameters:
+  ///   - known: the nodes that make what is known of what the loop and its body read.
+  ///   - computed: what they read of other parts.
+  func parts(
+    of loop: ONNXWalkedLoop, _ name: String, _ known: [ONNXNode], _ computed: [String]
+  ) throws(FormatError) -> [FunctionPart] {
+    var body = loop.body
+    let missing = try ONNXGraphSource.missing(in: body.nodes)
+    guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
+    if let truth = loop.truth { body.nodes = telling(truth, loop.node) + body.nodes }
+    let inside = inside(body, try body.narrowTypes(around: narrowType), try body.listNames())
+    let given = loop.given + loop.carried.map(\.given)
+    let trips = try inside.graphs(
+      name, known + body.nodes, computed + given, body.outputs.map(\.name).withoutRepetition)
+    let carried = loop.carried.flatMap { carried -> [LoopPart.Carried] in
+      let names = [carried.start, carried.given, carried.left]
+      let slots = inside.model.listNames.contains(carried.given) ? names.map(slotsOfList) : names.map { [$0] }
+      let ends = carried.result.map { slots[1].count > 1 ? slotsOfList($0) : [$0] }
+      return slots[0].indices.map {
+        LoopPart.Carried(start: slots[0][$0], given: slots[1][$0], left: slots[2][$0], result: ends?[$0])
+      }
+    }
+    let rows = loop.rows.compactMap { rows in
+      rows.result.map {
+        LoopPart.Rows(
+          row: rows.row.name, result: $0, rowType: rows.row.rowType, axis: rows.axis, isBackwards: rows.isBackwards)
+      }
+    }
+    return try start(of: loop.node, name, known, computed) + [
+      .loop(
+        LoopPart(
+          name: loop.node.name, limit: loop.limit, condition: loop.condition, trip: loop.trip?.name,
+          tripShape: loop.trip?.sizes?.count == 1 ? [1] : [], goesOn: loop.goesOn, carried: carried,
+          scanned: loop.scanned, rows: rows, captured: slots(of: computed), body: trips))
+    ]
+  }
+
+  /// The nodes that tell every trip that it is made.
+  private func telling(_ truth: String, _ node: ONNXNode) -> [ONNXNode] {
+    let name = "\(truth)\(model.mark)one"
+    var one = ONNXNode(kind: "Constant", inputs: [], outputs: [name], at: node)
+    one.attributes["value_int"] = ONNXAttribute(integer: 1)
+    var isMade = ONNXNode(kind: "Cast", inputs: [name], outputs: [truth], at: node)
+    isMade.attributes["to"] = ONNXAttribute(integer: ONNXSchema.TensorProto.DataType.bool)
+    return [one, isMade]
+  }
+
+  private func slotsOfList(_ name: String) -> [String] {
+    let slots = model.listSlots(name)
+    return [slots.elements, slots.layout]
+  }
+}
+
+extension ONNXValueInfo {
+  /// What there is of it where no trip has made one: nothing, of the sizes that the file gives.
+  fileprivate var rowType: TensorType {
+    let scalar = elementType.flatMap(ScalarType.init(onnx:)) ?? narrowType?.scalar ?? .float32
+    return TensorType(scalar, Shape((sizes ?? []).map { max($0.value ?? 0, 0) }))
+  }
+}

@@ -1,0 +1,18 @@
+import KelvinGraph
+import KelvinImport
+import KelvinSteps
+
+extension ONNXHostMapper {
+  /// Elements by their bits, which no operator looks at.
+  static let bitCast = ONNXHostMapper("BitCast") { (node) throws(FormatError) in
+    let target = node.node.attributes["to"]?.integer ?? 0
+    guard let scalar = ScalarType(onnx: target), target != ONNXSchema.TensorProto.DataType.bfloat16 else {
+      throw node.unsupported("it asks for the bits of the element type \(target)")
+    }
+    if let type = node.narrowTypes[try node.input(0)] {
+      throw node.unsupported("it asks for the bits of \(type), whose values are held in \(type.scalar)")
+    }
+    let step = TensorBits(as: scalar, input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: false)]
+  }
+}

@@ -1,0 +1,53 @@
+import KelvinGraph
+import KelvinImport
+import KelvinSteps
+
+extension ONNXHostNode {
+  /// Numbers of an attribute, or of the one that has them in double precision.
+  func numbers(_ name: String) throws(FormatError) -> [Double] {
+    if let tensor = node.attributes["\(name)_as_tensor"]?.tensor { return try tensor.read(files).doubles }
+    return (node.attributes[name]?.floats ?? []).map(Double.init)
+  }
+
+  func transform() throws(FormatError) -> ScoreTransform {
+    switch node.attributes["post_transform"]?.text ?? "NONE" {
+    case "NONE": return .none
+    case "SOFTMAX": return .softmax
+    case "LOGISTIC": return .logistic
+    case "SOFTMAX_ZERO": return .softmaxOfOthers
+    case "PROBIT": return .probit
+    case let other: throw unsupported("its transform is '\(other)'")
+    }
+  }
+
+  /// The labels of a classifier, of which there are at least two.
+  func classLabels(integers: String) throws(FormatError) -> Labels {
+    guard let labels = labels(strings: "classlabels_strings", integers: integers) else {
+      throw malformed("it has no labels")
+    }
+    guard labels.count > 1 else { throw unsupported("it has one class", remedy: "name both classes") }
+    return labels
+  }
+
+  func classifierOutput(
+    _ classifier: some RowClassifier, _ labels: Labels
+  ) throws(FormatError) -> ONNXHostMapper.Output {
+    let step = ClassifierStep(
+      classifier, labels, input: try input(0), labelOutput: slot(0), scoresOutput: slot(1))
+    return ONNXHostMapper.Output(step: step, hostValues: labels.isText ? [step.labelOutput] : [])
+  }
+
+  /// - Parameter scalar: of the results; nil for the input's.
+  func rowsOutput(_ function: some RowFunction, _ scalar: ScalarType?) throws(FormatError) -> ONNXHostMapper.Output {
+    let step = RowStep(function, .batch, inputs: [try input(0)], output: try output(), scalar: scalar)
+    return ONNXHostMapper.Output(step: step, isHostValue: false)
+  }
+
+  /// An output's name, or one that nothing else has where it is left out.
+  private func slot(_ index: Int) -> String {
+    guard node.outputs.indices.contains(index), !node.outputs[index].isEmpty else { return "\(mark)\(name(of: index))" }
+    return node.outputs[index]
+  }
+
+  private func name(of index: Int) -> String { "\(node.index).\(index)" }
+}

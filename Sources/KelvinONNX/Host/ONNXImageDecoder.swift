@@ -1,0 +1,14 @@
+import KelvinImport
+import KelvinSteps
+
+extension ONNXHostMapper {
+  /// The pixels of an encoded picture.
+  static let imageDecoder = ONNXHostMapper("ImageDecoder") { (node) throws(FormatError) in
+    let format = node.node.attributes["pixel_format"]?.text ?? "RGB"
+    guard let channels = PictureDecoding.Channels(rawValue: format) else {
+      throw node.malformed("its pixel_format is '\(format)', expected RGB, BGR or Grayscale")
+    }
+    let step = PictureDecoding(channels, input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: false)]
+  }
+}

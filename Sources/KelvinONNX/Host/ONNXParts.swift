@@ -1,0 +1,188 @@
+import KelvinGraph
+import KelvinImport
+import KelvinSteps
+
+/// The parts of an ONNX model: its graph, cut where operators on texts, dictionaries or lists lie between others.
+struct ONNXParts {
+  let model: ONNXModel
+  let features: ONNXFeatures
+  let file: String
+  let files: ModelFiles
+
+  init(_ model: ONNXModel, _ features: ONNXFeatures, file: String, files: ModelFiles) {
+    self.model = model
+    self.features = features
+    self.file = file
+    self.files = files
+  }
+
+  /// - Throws: `FormatError`: `missing` lists the operators on such values that Kelvin lacks.
+  func parts() throws(FormatError) -> [FunctionPart] {
+    let given = features.inputs.compactMap { feature -> FunctionPart? in
+      guard model.listNames.contains(feature.name), let scalar = feature.type.scalar else { return nil }
+      return .host(SequenceParts(of: feature.name, scalar, mark: model.mark))
+    }
+    let results = features.outputs.filter { model.listNames.contains($0.name) }.map { feature in
+      FunctionPart.host(SequenceOfParts(feature.name, mark: model.mark))
+    }
+    return given + (try sortedParts()) + results
+  }
+
+  /// The same with places for texts that graphs move.
+  private func sortedParts() throws(FormatError) -> [FunctionPart] {
+    let moved = try ONNXMovedTexts(self)
+    var model = model
+    model.graph.initializers.merge(moved.initializers) { own, _ in own }
+    model.listNames.formUnion(moved.listNames)
+    return try ONNXParts(model, features, file: file, files: files).sorted(moved.items)
+  }
+
+  private func sorted(_ items: [ONNXMovedTexts.Item]) throws(FormatError) -> [FunctionPart] {
+    let names = model.graph.outputs.map(\.name)
+    guard items.contains(where: { $0.steps != nil }) else {
+      // A graph holds no texts: nodes that read some are refused by now.
+      let given = features.inputs.filter { !$0.type.isHostKind }
+      return try graphs(GraphPart.onlyName, items.map(\.node), given.map(\.name), names)
+    }
+    var ordered: [PartOrder.Item] = []
+    for item in items {
+      let reads: [String]
+      if let steps = item.steps {
+        reads = steps.flatMap(\.inputs)
+      } else {
+        reads = try item.node.staged().uses.map(\.name)
+      }
+      ordered.append(PartOrder.Item(isHost: item.steps != nil, reads: reads, writes: item.node.outputs))
+    }
+    let order = PartOrder(ordered)
+    let graphs = order.groups.count { !$0.isHost }
+    // Where each value is read, by group: the outputs behind all.
+    var readers: [String: [(group: Int, place: Int)]] = [:]
+    var place = 0
+    func read(_ names: [String], in group: Int) {
+      for name in names {
+        readers[name, default: []].append((group, place))
+        place += 1
+      }
+    }
+    for (index, group) in order.groups.enumerated() { for item in group.items { read(ordered[item].reads, in: index) } }
+    read(names, in: order.groups.count)
+    // Sub-graphs have names of their own.
+    let slots = Set(features.inputs.map(\.name) + items.flatMap(\.node.outputs)).subtracting([""])
+    var parts: [FunctionPart] = []
+    for (index, group) in order.groups.enumerated() {
+      guard !group.isHost else {
+        parts += group.items.flatMap { items[$0].steps ?? [] }.map { .host($0) }
+        continue
+      }
+      let nodes = group.items.map { items[$0].node }
+      let written = Set(nodes.flatMap(\.outputs))
+      let later = written.compactMap { name in readers[name]?.first { $0.group > index }.map { (name, $0.place) } }
+        .sorted { $0.1 < $1.1 }.map(\.0)
+      let left = (names.filter(written.contains) + later).withoutRepetition
+      let read = group.items.flatMap { ordered[$0].reads }.filter { slots.contains($0) && !written.contains($0) }
+        .withoutRepetition
+      let count = parts.count { if case .graph = $0 { true } else { false } }
+      let name = graphs == 1 ? GraphPart.onlyName : "\(GraphPart.onlyName)\(count + 1)"
+      parts += try self.graphs(name, nodes, read, left)
+    }
+    return parts
+  }
+
+  /// The graph of some nodes, or several in a row where sizes depend on data, with what is walked between them.
+  func graphs(
+    _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String]
+  ) throws(FormatError) -> [FunctionPart] {
+    let constants = Set(model.graph.initializers.keys)
+    var staged: [StagedOperation] = []
+    for node in nodes { staged.append(try node.staged()) }
+    let stages = SizeStages.stages(of: staged, inputs: inputs, constants: constants, outputs: outputs)
+    var parts: [FunctionPart] = []
+    for (index, stage) in stages.enumerated() {
+      let name = stages.count == 1 ? name : "\(name).\(index + 1)"
+      let own = stage.operations.map { nodes[$0] }
+      guard let walked = stage.walked.map({ nodes[$0] }) else {
+        parts.append(.graph(graph(name, own, stage.inputs, stage.outputs, valued: stage.valued)))
+        continue
+      }
+      if let loop = try ONNXWalkedLoop(walked) { parts += try self.parts(of: loop, name, own, stage.inputs) }
+      if let branch = try ONNXWalkedBranch(walked) { parts += try self.parts(of: branch, name, own, stage.inputs) }
+    }
+    return parts
+  }
+
+  /// The graph of what a node that is walked reads and nothing computes; none where all of it is computed.
+  ///
+  /// - Parameters:
+  ///   - known: the nodes that make it.
+  ///   - computed: what the node and they read of other parts.
+  func start(
+    of node: ONNXNode, _ name: String, _ known: [ONNXNode], _ computed: [String]
+  ) throws(FormatError) -> [FunctionPart] {
+    let made = node.inputs.filter { !$0.isEmpty && !computed.contains($0) }.withoutRepetition
+    guard !made.isEmpty else { return [] }
+    return [.graph(graph("\(name).start", known, try read(by: known, of: computed), made))]
+  }
+
+  /// Those of some values that nodes read, themselves or in their sub-graphs.
+  func read(by nodes: [ONNXNode], of names: [String]) throws(FormatError) -> [String] {
+    var used: Set<String> = []
+    for node in nodes { used.formUnion(try node.staged().uses.map(\.name)) }
+    return names.filter(used.contains)
+  }
+
+  /// The parts of a sub-graph, which reads values of the graph around it.
+  ///
+  /// - Parameters:
+  ///   - narrowTypes: of its values.
+  ///   - lists: which of them are sequences or may be left out.
+  func inside(_ body: ONNXGraph, _ narrowTypes: [String: ONNXNarrowType], _ lists: Set<String>) -> ONNXParts {
+    var model = model
+    let own = Set(body.inputs.map(\.name)).union(body.nodes.flatMap(\.outputs))
+    model.graph.initializers = model.graph.initializers.filter { !own.contains($0.key) }
+      .merging(body.initializers) { _, inner in inner }
+    model.graph.outputs = body.outputs
+    model.narrowTypes = model.narrowTypes.filter { !own.contains($0.key) }.merging(narrowTypes) { _, inner in inner }
+    model.listNames = model.listNames.subtracting(own).union(lists)
+    return ONNXParts(model, features, file: file, files: files)
+  }
+
+  func narrowType(_ name: String) -> ONNXNarrowType? { model.narrowTypes[name] }
+
+  func graph(
+    _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String], valued: Set<String> = []
+  ) -> GraphPart {
+    let lists = inputs.filter(model.listNames.contains)
+    let source = ONNXGraphSource(
+      model: model, nodes: nodes,
+      inputs: features.inputs.filter { inputs.contains($0.name) && !model.listNames.contains($0.name) }, lists: lists,
+      outputs: outputs, file: file, files: files)
+    return GraphPart(
+      name: name, inputs: slots(of: inputs), outputs: slots(of: outputs),
+      valued: valued.subtracting(lists).union(lists.map { model.listSlots($0).layout }), source: source)
+  }
+
+  /// The slots that hold values: two for a sequence.
+  func slots(of names: [String]) -> [String] {
+    names.flatMap { name in
+      guard model.listNames.contains(name) else { return [name] }
+      let slots = model.listSlots(name)
+      return [slots.elements, slots.layout]
+    }
+  }
+}
+
+extension ONNXModel {
+  /// The slots in which graphs have a sequence, or a value that may be left out.
+  func listSlots(_ name: String) -> (elements: String, layout: String) { SequenceLayout.slots(of: name, mark: mark) }
+}
+
+extension FeatureKind {
+  /// The element type of a tensor, or of tensors in a row.
+  fileprivate var scalar: ScalarType? {
+    switch self {
+    case .tensor(let scalar, _), .tensors(let scalar): scalar
+    default: nil
+    }
+  }
+}

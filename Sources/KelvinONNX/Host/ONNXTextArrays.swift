@@ -1,0 +1,113 @@
+import KelvinGraph
+import KelvinImport
+import KelvinSteps
+
+extension ONNXHostMapper {
+  /// Constant texts are read where they are used.
+  static let constant = ONNXHostMapper("Constant") { (node) throws(FormatError) in
+    try node.node.constantTexts() == nil ? nil : []
+  }
+
+  /// By places that are computed or a list that the model knows; by other places a graph moves the texts' own.
+  static let gather = ONNXHostMapper("Gather") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    if let indices = node.initializers[try node.input(1)], try indices.dimensions().count != 1 { return nil }
+    return [try node.gather(axis: node.node.attributes["axis"]?.integer ?? 0, takesList: false)]
+  }
+
+  /// Columns of the last axis.
+  static let arrayFeatureExtractor = ONNXHostMapper("ai.onnx.ml.ArrayFeatureExtractor") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    return [try node.gather(axis: -1, takesList: true)]
+  }
+
+  /// To sizes that the model knows; to others a graph moves the texts' places.
+  static let reshape = ONNXHostMapper("Reshape") { (node) throws(FormatError) in
+    guard node.isHostValue(0), node.isInitializer(1) else { return nil }
+    let sizes = try node.integers(1, "shape")
+    guard sizes.count <= Emitter.rankLimit, sizes.allSatisfy({ $0 >= -1 }) else {
+      throw node.malformed("its shape is \(sizes.prefix(8))")
+    }
+    let copiesZeros = node.node.attributes["allowzero"]?.integer ?? 0 == 0
+    return [try node.changed(.sizes(sizes, copiesZeros: copiesZeros))]
+  }
+
+  static let flatten = ONNXHostMapper("Flatten") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    return [try node.changed(.flattened(at: node.node.attributes["axis"]?.integer ?? 1))]
+  }
+
+  static let squeeze = ONNXHostMapper("Squeeze") { (node) throws(FormatError) in
+    guard node.isHostValue(0), node.isInitializer(1) else { return nil }
+    return [try node.changed(.removed(try node.axes()))]
+  }
+
+  static let unsqueeze = ONNXHostMapper("Unsqueeze") { (node) throws(FormatError) in
+    guard node.isHostValue(0), node.isInitializer(1) else { return nil }
+    guard let axes = try node.axes() else { throw node.malformed("it has no axes") }
+    return [try node.changed(.inserted(axes))]
+  }
+
+  static let concat = ONNXHostMapper("Concat") { (node) throws(FormatError) in
+    let names = node.node.inputs
+    guard names.contains(where: node.hostNames.contains) else { return nil }
+    if let number = names.first(where: { !node.hostNames.contains($0) }) {
+      throw node.malformed("'\(number)' is a tensor of numbers beside texts")
+    }
+    let parts = names.map { name in node.texts[name].map { StepOperand.constant($0) } ?? .slot(name) }
+    let step = TextJoin(parts, axis: node.node.attributes["axis"]?.integer ?? 0, output: try node.output())
+    return [Output(step: step, isHostValue: true)]
+  }
+
+  static let identity = ONNXHostMapper("Identity") { (node) throws(FormatError) in
+    guard node.isHostValue(0) else { return nil }
+    return [try node.changed(.kept)]
+  }
+}
+
+extension ONNXHostNode {
+  /// An input of texts: those that the model knows, or the slot that has them.
+  func texts(_ index: Int) throws(FormatError) -> StepOperand<TextTensor> {
+    let name = try input(index)
+    return texts[name].map { .constant($0) } ?? .slot(name)
+  }
+
+  /// Whether an input is left out or an initialiser.
+  fileprivate func isInitializer(_ index: Int) -> Bool {
+    !node.inputs.indices.contains(index) || node.inputs[index].isEmpty || initializers[node.inputs[index]] != nil
+  }
+
+  fileprivate func changed(_ change: TextReshape.Change) throws(FormatError) -> ONNXHostMapper.Output {
+    .init(step: TextReshape(change, input: try texts(0), output: try output()), isHostValue: true)
+  }
+
+  /// From an input, which they have been since operator set 13, or an attribute.
+  fileprivate func axes() throws(FormatError) -> [Int]? {
+    if node.inputs.count > 1, !node.inputs[1].isEmpty { return try integers(1, "axes") }
+    return node.attributes["axes"]?.integers
+  }
+
+  fileprivate func gather(axis: Int, takesList: Bool) throws(FormatError) -> ONNXHostMapper.Output {
+    let (name, indices) = (try input(0), try input(1))
+    var source = StepOperand<TextTensor>.slot(name)
+    if var known = texts[name] {
+      // A list counts as one row.
+      if takesList, known.shape.rank == 1 { known = TextTensor(known.texts, [1, known.texts.count]) }
+      source = .constant(known)
+    }
+    let places: StepOperand<[Int]> =
+      initializers[indices] == nil ? .slot(indices) : .constant(try integers(1, "indices"))
+    return .init(
+      step: TextGather(source, at: places, axis: axis, takesList: takesList, output: try output()), isHostValue: true)
+  }
+}
+
+extension ONNXNode {
+  /// The texts of a `Constant`; nil where it holds something else.
+  func constantTexts() throws(FormatError) -> TextTensor? {
+    guard qualifiedKind == "Constant" else { return nil }
+    if let list = attributes["value_strings"]?.strings { return TextTensor(list, [list.count]) }
+    if let text = attributes["value_string"]?.text { return TextTensor([text], []) }
+    return try attributes["value"]?.tensor?.texts()
+  }
+}

@@ -1,0 +1,181 @@
+import KelvinGraph
+import KelvinImport
+import KelvinSteps
+
+/// Operators on texts.
+extension ONNXHostMapper {
+  static let texts: [ONNXHostMapper] = [
+    cast, castLike, equal, murmurHash, regexFullMatch, stringConcat, stringNormalizer, stringSplit, tfIdfVectorizer,
+    tokenizer,
+  ]
+
+  /// Texts to numbers and numbers to texts; between numbers a graph casts.
+  private static let cast = ONNXHostMapper("Cast") { (node) throws(FormatError) in
+    let target = node.node.attributes["to"]?.integer ?? 0
+    let (input, output) = (try node.input(0), try node.output())
+    if target == ONNXSchema.TensorProto.DataType.string {
+      let step: any HostStep =
+        node.isHostValue(0)
+        ? TextReshape(.kept, input: try node.texts(0), output: output) : NumberTexts(input: input, output: output)
+      return [Output(step: step, isHostValue: true)]
+    }
+    guard node.isHostValue(0) else { return nil }
+    guard let scalar = ScalarType(onnx: target) else {
+      throw node.unsupported("it casts texts to the element type \(target)")
+    }
+    return [Output(step: TextNumbers(scalar, input: input, output: output), isHostValue: false)]
+  }
+
+  /// Where texts are what is alike.
+  private static let castLike = ONNXHostMapper("CastLike") { (node) throws(FormatError) in
+    let output = try node.output()
+    guard node.isHostValue(1) else { return nil }
+    let step: any HostStep =
+      node.isHostValue(0)
+      ? TextReshape(.kept, input: try node.texts(0), output: output)
+      : NumberTexts(input: try node.input(0), output: output)
+    return [Output(step: step, isHostValue: true)]
+  }
+
+  private static let murmurHash = ONNXHostMapper("com.microsoft.MurmurHash3") { (node) throws(FormatError) in
+    let isPositive = node.node.attributes["positive"]?.integer ?? 1 != 0
+    let step = ElementHash(
+      seed: UInt32(truncatingIfNeeded: node.node.attributes["seed"]?.integer ?? 0), isPositive ? .uint32 : .int32,
+      input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: false)]
+  }
+
+  private static let stringConcat = ONNXHostMapper("StringConcat") { (node) throws(FormatError) in
+    let step = TextConcatenation(try node.textPair(), output: try node.output())
+    return [Output(step: step, isHostValue: true)]
+  }
+
+  private static let equal = ONNXHostMapper("Equal") { (node) throws(FormatError) in
+    guard node.isHostValue(0), node.isHostValue(1) else { return nil }
+    return [Output(step: TextEquality(try node.textPair(), output: try node.output()), isHostValue: false)]
+  }
+
+  private static let stringSplit = ONNXHostMapper("StringSplit") { (node) throws(FormatError) in
+    let splits = node.node.attributes["maxsplit"]?.integer
+    let delimiter = node.node.attributes["delimiter"]?.text ?? ""
+    let parts = try node.output()
+    let step = TextSplit(
+      at: delimiter.isEmpty ? nil : delimiter, atMost: splits.flatMap { $0 < 0 ? nil : $0 }, input: try node.input(0),
+      parts: parts, counts: node.node.outputs.count > 1 ? node.node.outputs[1] : "\(parts)\(node.mark)counts")
+    return [Output(step: step, hostValues: [parts])]
+  }
+
+  private static let stringNormalizer = ONNXHostMapper("StringNormalizer") { (node) throws(FormatError) in
+    let letters: TextNormalizer.Case
+    switch node.node.attributes["case_change_action"]?.text ?? "NONE" {
+    case "NONE": letters = .kept
+    case "LOWER": letters = .lower
+    case "UPPER": letters = .upper
+    case let action: throw node.malformed("its case_change_action is '\(action)', expected NONE, LOWER or UPPER")
+    }
+    let step = TextNormalizer(
+      without: node.strings("stopwords"),
+      distinguishesCase: node.node.attributes["is_case_sensitive"]?.integer ?? 0 != 0,
+      letters: letters, input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: true)]
+  }
+
+  private static let regexFullMatch = ONNXHostMapper("RegexFullMatch") { (node) throws(FormatError) in
+    guard let pattern = node.node.attributes["pattern"]?.text else { throw node.malformed("it has no pattern") }
+    let step = TextMatch(try node.expression(pattern), input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: false)]
+  }
+
+  private static let tokenizer = ONNXHostMapper("com.microsoft.Tokenizer") { (node) throws(FormatError) in
+    let least = node.node.attributes["mincharnum"]?.integer ?? 1
+    let separators = node.strings("separators")
+    let rule: TextTokens.Rule
+    if let expression = node.node.attributes["tokenexp"]?.text, !expression.isEmpty {
+      guard separators.isEmpty else {
+        throw node.malformed("it has both tokenexp and separators, expected one of them")
+      }
+      rule = .matches(try node.expression(expression))
+    } else {
+      guard !separators.isEmpty else { throw node.malformed("it has neither tokenexp nor separators") }
+      var expressions: [RegularExpression] = []
+      for separator in separators { expressions.append(try node.expression(separator)) }
+      rule = separators == [""] ? .characters : .between(expressions)
+    }
+    let step = TextTokens(
+      rule, atLeast: least, isMarked: node.node.attributes["mark"]?.integer ?? 0 != 0,
+      padding: node.node.attributes["pad_value"]?.text ?? "", input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: true)]
+  }
+
+  private static let tfIdfVectorizer = ONNXHostMapper("TfIdfVectorizer") { (node) throws(FormatError) in
+    let attributes = node.node.attributes
+    guard let pool = node.labels(strings: "pool_strings", integers: "pool_int64s")?.column else {
+      throw node.malformed("it has no pool")
+    }
+    guard let least = attributes["min_gram_length"]?.integer, let most = attributes["max_gram_length"]?.integer,
+      let skips = attributes["max_skip_count"]?.integer, (1...1 << 16).contains(least),
+      (least...1 << 16).contains(most),
+      (0...1 << 20).contains(skips)
+    else {
+      throw node.malformed("expected 1 ≤ min_gram_length ≤ max_gram_length ≤ 65536 and max_skip_count from 0 to 2^20")
+    }
+    let measure: TermCounts.Measure
+    switch attributes["mode"]?.text {
+    case "TF": measure = .count
+    case "IDF": measure = .weight
+    case "TFIDF": measure = .product
+    case let mode: throw node.malformed("its mode is '\(mode ?? "")', expected TF, IDF or TFIDF")
+    }
+    let columns = attributes["ngram_indexes"]?.integers ?? []
+    guard columns.allSatisfy({ (0..<1 << 24).contains($0) }) else {
+      throw node.malformed("its ngram_indexes are not from 0 to 2^24")
+    }
+    let width = (columns.max() ?? -1) + 1
+    let weights = attributes["weights"]?.floats ?? []
+    guard weights.isEmpty || weights.count == columns.count else {
+      throw node.malformed("expected \(columns.count) weights, got \(weights.count)")
+    }
+    let step = TermCounts(
+      try node.terms(pool.count, columns, weights), of: pool, lengths: least...most, skips: skips, measure: measure,
+      columns: width, input: try node.input(0), output: try node.output())
+    return [Output(step: step, isHostValue: false)]
+  }
+}
+
+extension ONNXHostNode {
+  fileprivate func textPair() throws(FormatError) -> TextPair {
+    TextPair(try texts(0), try texts(1))
+  }
+
+  fileprivate func expression(_ pattern: String) throws(FormatError) -> RegularExpression {
+    do throws(RegularExpression.SyntaxError) { return try RegularExpression(pattern) } catch {
+      throw unsupported("its pattern '\(pattern.prefix(64))' cannot be read: \(error.reason)")
+    }
+  }
+
+  /// The n-grams of a pool: its single words, then its pairs and so on, each length from the place in `ngram_counts` on.
+  fileprivate func terms(
+    _ count: Int, _ columns: [Int], _ weights: [Float]
+  ) throws(FormatError) -> [TermCounts.Term] {
+    let starts = node.attributes["ngram_counts"]?.integers ?? []
+    guard starts.first == 0, zip(starts, starts.dropFirst()).allSatisfy({ $0 <= $1 }), starts.last ?? 0 <= count else {
+      throw malformed("its ngram_counts are not places of its pool in order")
+    }
+    var terms: [TermCounts.Term] = []
+    for (length, (start, end)) in zip(1..., zip(starts, starts.dropFirst() + [count])) {
+      guard (end - start) % length == 0 else {
+        throw malformed("its pool has \(end - start) words for n-grams of \(length)")
+      }
+      for place in stride(from: start, to: end, by: length) {
+        guard terms.count < columns.count else { break }
+        let index = terms.count
+        let weight = weights.isEmpty ? 1 : weights[index]
+        terms.append(TermCounts.Term(words: Array(place..<place + length), column: columns[index], weight: weight))
+      }
+    }
+    guard terms.count == columns.count, terms.reduce(0, { $0 + $1.words.count }) == count else {
+      throw malformed("its pool and its \(columns.count) ngram_indexes do not fit each other")
+    }
+    return terms
+  }
+}

@@ -1,0 +1,130 @@
+import KelvinGraph
+import KelvinImport
+
+/// Which power of two a number becomes in float8e8m0, which has no others.
+enum PowerRounding: String {
+  /// The next larger one.
+  case up
+  /// The next smaller one.
+  case down
+  /// The nearest, the larger of two.
+  case nearest
+}
+
+/// Casts to element types that graphs hold in wider ones.
+extension Emitter {
+  /// The values of `x` in a narrow type, held in its `scalar`. Floating-point numbers are rounded to nearest even. Integers
+  /// keep their low bits; numbers lose their fraction first.
+  ///
+  /// - Parameters:
+  ///   - saturates: whether what is out of a floating-point type's range becomes the largest number there is, rather
+  ///     than infinity or, where the type has none, not-a-number.
+  ///   - rounding: of `float8e8m0` alone.
+  func cast(
+    _ x: ValueID, to type: ONNXNarrowType, saturates: Bool, rounding: PowerRounding = .up
+  ) throws -> ValueID {
+    guard let range = type.range else {
+      let wide = try cast(x, to: .float32, step: "wide")
+      guard let float = type.float else { return try power(wide, saturates: saturates, rounding: rounding) }
+      return try rounded(wide, to: float, saturates: saturates)
+    }
+    let whole = try cast(x, to: .int32, step: "whole")
+    let count = constant(Double(range.count), .int32, step: "count")
+    guard range.lowerBound < 0 else {
+      return try cast(try binary(.modulo, whole, count, step: "low_bits"), to: type.scalar)
+    }
+    let first = constant(Double(range.lowerBound), .int32, step: "first")
+    let shifted = try binary(.subtract, whole, first, step: "shifted")
+    let low = try binary(.modulo, shifted, count, step: "low_bits")
+    return try cast(try binary(.add, low, first, step: "signed"), to: type.scalar)
+  }
+
+  /// `x = ±f · 2^e` with `1 ≤ f < 2` becomes `±round(f · 2^m) · 2^(e - m)`, where `m` is the number of bits of the mantissa
+  /// and `e` no less than that of the least normal number.
+  ///
+  /// Products with powers of two are exact. The exponent is that of a logarithm, which may be one too large or too small
+  /// next to a power of two alone, where both exponents round to that power.
+  private func rounded(_ x: ValueID, to float: ONNXNarrowFloat, saturates: Bool) throws -> ValueID {
+    let exponents = float.lowestExponent...float.highestExponent
+    let places = try binaryPlaces(of: x, in: exponents) { try unary(UnaryFunction(.floor), $0, step: "exponent") }
+    let steps = float.mantissaBits
+    let enlarged = try binary(
+      .multiply, x, try powers(places, exponents.map { steps - $0 }, step: "enlargement"), step: "enlarged")
+    let whole = try unary(UnaryFunction(.round), enlarged, step: "whole")
+    let sizes = try powers(places, exponents.map { $0 - steps }, step: "reduction")
+    let isSaturated = saturates || float.overflow == nil
+    let losesSign = float.specials == .negativeZeroIsNaN
+    var result = try binary(.multiply, whole, sizes, step: "reduced")
+    if isSaturated {
+      result = try unary(.clip(-float.largest, float.largest), result, step: losesSign ? "clipped" : nil)
+    } else if let overflow = float.overflow {
+      let size = try unary(UnaryFunction(.abs), result, step: "size")
+      let largest = constant(Double(float.largest), .float32, step: "largest")
+      let isOutside = try add(Compare(.greater), size, largest, step: "is_outside")
+      let outside = try binary(
+        .multiply, result, constant(Double(overflow), .float32, step: "overflow"), step: "outside")
+      result = try add(Select(), [isOutside, outside, result], step: losesSign ? "in_range" : nil)
+    }
+    guard losesSign else { return result }
+    let zero = constant(0, .float32, step: "zero")
+    return try add(Select(), [try add(Compare(.equal), result, zero, step: "is_zero"), zero, result])
+  }
+
+  /// The power of two that the magnitude of `x` becomes.
+  private func power(_ x: ValueID, saturates: Bool, rounding: PowerRounding) throws -> ValueID {
+    let exponents = -127...127
+    let size = try unary(UnaryFunction(.abs), x, step: "size")
+    let places = try binaryPlaces(of: x, in: exponents) { try unary(UnaryFunction(.round), $0, step: "exponent") }
+    let near = try powers(places, Array(exponents), step: "near")
+    func above() throws -> ValueID { try powers(places, exponents.map { min($0 + 1, 127) }, step: "above") }
+    func below() throws -> ValueID { try powers(places, exponents.map { max($0 - 1, -127) }, step: "below") }
+    func limit(_ factor: Double) throws -> ValueID {
+      try binary(.multiply, near, constant(factor, .float32, step: "factor"), step: "limit")
+    }
+    var result: ValueID
+    switch rounding {
+    case .up:
+      result = try add(
+        Select(), [try add(Compare(.greater), size, near, step: "is_above"), above(), near], step: "power")
+    case .down:
+      result = try add(
+        Select(), [try add(Compare(.less), size, near, step: "is_below"), below(), near], step: "power")
+    case .nearest:
+      let isBelow = try add(Compare(.less), size, limit(0.75), step: "is_below")
+      let lower = try add(Select(), [isBelow, below(), near], step: "lower")
+      let isAbove = try add(Compare(.greaterOrEqual), size, limit(1.5), step: "is_above")
+      result = try add(Select(), [isAbove, above(), lower], step: "power")
+    }
+    // The comparison is false of not-a-number.
+    let bound = saturates ? Double.infinity : 0x1p127
+    var isInside = try add(
+      Compare(.lessOrEqual), size, constant(bound, .float32, step: "largest"), step: "is_not_too_large")
+    if !saturates {
+      let least = try add(
+        Compare(.greaterOrEqual), size, constant(0x1p-127, .float32, step: "least"), step: "is_not_too_small")
+      isInside = try binary(.logicalAnd, isInside, least, step: "is_inside")
+    }
+    return try add(Select(), [isInside, result, constant(.nan, .float32, step: "none")])
+  }
+
+  /// For each element the place of its exponent in a range, to which it is brought; 0 for not-a-number.
+  private func binaryPlaces(
+    of x: ValueID, in exponents: ClosedRange<Int>, _ settle: (ValueID) throws -> ValueID
+  ) throws -> ValueID {
+    let natural = try unary(
+      UnaryFunction(.log), try unary(UnaryFunction(.abs), x, step: "magnitude"), step: "logarithm")
+    let binary = try unary(UnaryFunction(.affine, a: 1.442695), natural, step: "binary_logarithm")
+    let bounds = UnaryFunction.clip(Float(exponents.lowerBound), Float(exponents.upperBound))
+    let exponent = try unary(bounds, try settle(binary), step: "exponent_in_range")
+    let place = try unary(
+      UnaryFunction(.affine, a: 1, b: -Float(exponents.lowerBound)), exponent, step: "place_from_first")
+    return try cast(place, to: .int32, step: "place")
+  }
+
+  /// A power of two for each place.
+  private func powers(_ places: ValueID, _ exponents: [Int], step: String) throws -> ValueID {
+    let powers = exponents.map { Float(sign: .plus, exponent: $0, significand: 1) }
+    let table = constant(Weight(Tensor(powers, [powers.count])), step: "\(step)s")
+    return try add(Gather(axis: 0), table, places, step: step)
+  }
+}

@@ -1,0 +1,164 @@
+import FoundationEssentials
+import KelvinBasics
+import KelvinGraph
+import KelvinImport
+import KelvinSteps
+
+/// The typed features of an ONNX model: tensors, images where the metadata says so, a classifier where it has labels.
+struct ONNXFeatures {
+  var inputs: [Feature] = []
+  var outputs: [Feature] = []
+  /// What follows the graph on the host.
+  var steps: [any HostStep] = []
+
+  init(_ model: ONNXModel, file: String) throws(FormatError) {
+    for value in model.graph.inputs where model.graph.initializers[value.name] == nil {
+      let type = try Self.type(value, isInput: true, file: file)
+      inputs.append(
+        Feature(
+          name: value.name, type: Self.image(type, model.metadata) ?? type, isOptional: value.isOptional,
+          summary: value.summary))
+    }
+    for value in model.graph.outputs {
+      let type = try Self.type(value, isInput: false, file: file)
+      outputs.append(Feature(name: value.name, type: type, isOptional: value.isOptional, summary: value.summary))
+    }
+    guard !outputs.isEmpty else { throw FormatError(.malformed, file: file, "its graph has no outputs") }
+    addClassifier(model)
+  }
+
+  /// The initialisers that are inputs too, for which a caller may give others since version 4 of the format. Before, all
+  /// were among the inputs.
+  static func overridable(_ model: ONNXModel, file: String) -> [Feature] {
+    guard model.irVersion >= 4 else { return [] }
+    return model.graph.inputs.filter { model.graph.initializers[$0.name] != nil }.compactMap { value in
+      // Of a type that no input has it is a constant.
+      guard let type = try? Self.type(value, isInput: true, file: file) else { return nil }
+      return Feature(name: value.name, type: type, isOptional: true, summary: value.summary)
+    }
+  }
+
+  private static func type(
+    _ value: ONNXValueInfo, isInput: Bool, file: String
+  ) throws(FormatError) -> FeatureKind {
+    let place = "\(isInput ? "input" : "output") '\(value.name)'"
+    switch value.kind {
+    case .map(let key): return .dictionary(keys: key == ONNXSchema.TensorProto.DataType.string ? .string : .int64)
+    case .maps(let key): return .dictionaries(keys: key == ONNXSchema.TensorProto.DataType.string ? .string : .int64)
+    case .tensor, .tensors, .other: break
+    }
+    guard let number = value.elementType else {
+      throw FormatError(
+        .unsupported, file: file, place: place, offset: value.offset,
+        "it is neither a tensor, nor a map to numbers, nor a sequence of tensors or of such maps")
+    }
+    if number == ONNXSchema.TensorProto.DataType.string {
+      guard case .tensor = value.kind else {
+        throw FormatError(
+          .unsupported, file: file, place: place, offset: value.offset, "it is a sequence of arrays of texts")
+      }
+      return .texts(dimensions(value))
+    }
+    guard let scalar = ScalarType(onnx: number) ?? value.narrowType?.scalar else {
+      throw FormatError(
+        .unsupported, file: file, place: place, offset: value.offset, "its element type is ONNX's number \(number)")
+    }
+    if case .tensors = value.kind { return .tensors(scalar) }
+    guard value.sizes != nil else {
+      guard !isInput else {
+        throw FormatError(
+          .unsupported, file: file, place: place, offset: value.offset, "the model does not say its shape",
+          remedy: "run onnx.shape_inference, or export the model with shapes")
+      }
+      return .tensor(scalar, [])
+    }
+    return .tensor(scalar, dimensions(value))
+  }
+
+  private static func dimensions(_ value: ONNXValueInfo) -> [Dimension] {
+    (value.sizes ?? []).enumerated().map { axis, size in
+      if let value = size.value { return .fixed(value) }
+      // Some exporters call every size that they do not know "?": equal names are equal sizes, these are not.
+      let name = size.name.flatMap { $0.isEmpty || $0 == "?" ? nil : $0 } ?? "\(value.name).\(axis)"
+      // None is a size too: what a decoder remembers before its first token.
+      return .flexible(name: name, range: 0...Int.max, standard: axis == 0 ? 1 : nil)
+    }
+  }
+
+  /// The image that a `[N, 3 or 1, H, W]` input takes by the model's `Image.…` metadata, or nil.
+  ///
+  /// Reference: ONNX, `docs/MetadataProps.md`.
+  private static func image(_ type: FeatureKind, _ metadata: [String: String]) -> FeatureKind? {
+    guard let format = metadata["Image.BitmapPixelFormat"]?.lowercased(),
+      case .tensor(let scalar, let dimensions) = type, scalar.isFloatingPoint, dimensions.count == 4,
+      case .fixed(let channels) = dimensions[1], case .fixed(let height) = dimensions[2],
+      case .fixed(let width) = dimensions[3]
+    else { return nil }
+    switch dimensions[0] {
+    case .fixed(1), .flexible: break
+    default: return nil
+    }
+    let layout: ImageFeature.ColorLayout
+    switch channels {
+    case 1 where format.hasPrefix("gray"): layout = .grayscale
+    case 3 where format.hasPrefix("rgb"): layout = .rgb
+    case 3 where format.hasPrefix("bgr"): layout = .bgr
+    default: return nil
+    }
+    let (scale, bias): (Float, Float)
+    switch metadata["Image.NominalPixelRange"] {
+    case "Normalized_0_1": (scale, bias) = (1 / 255, 0)
+    case "Normalized_1_1": (scale, bias) = (2 / 255, -1)
+    case "NominalRange_16_235": (scale, bias) = (219 / 255, 16)
+    default: (scale, bias) = (1, 0)
+    }
+    return .image(
+      ImageFeature(
+        width: width, height: height, layout: layout, scalar: scalar, scale: [Float](repeating: scale, count: channels),
+        bias: [Float](repeating: bias, count: channels)))
+  }
+
+  private mutating func addClassifier(_ model: ONNXModel) {
+    guard let labels = Self.labels(model.metadata) else { return }
+    let fitting = outputs.indices.filter { count(outputs[$0]) == labels.count }
+    let softmax = Set(model.graph.nodes.filter { $0.domain.isEmpty && $0.kind == "Softmax" }.flatMap(\.outputs))
+    let probable = fitting.filter { softmax.contains(outputs[$0].name) }
+    guard let position = fitting.count == 1 ? fitting[0] : probable.count == 1 ? probable[0] : nil else { return }
+    let taken = Set(outputs.map(\.name))
+    guard !taken.contains("classLabel"), !taken.contains("classLabel_probs") else { return }
+    let keys: FeatureKind.KeyType
+    switch labels {
+    case .strings: keys = .string
+    case .integers: keys = .int64
+    }
+    let scores = outputs[position].name
+    outputs.append(Feature(name: "classLabel", type: keys == .string ? .string : .int64))
+    outputs.append(Feature(name: "classLabel_probs", type: .dictionary(keys: keys)))
+    steps = [
+      TopLabel(labels, scores: scores, output: "classLabel", readsFirstRow: true),
+      LabelDictionary(labels, scores: scores, output: "classLabel_probs", rows: .first),
+    ]
+  }
+
+  /// Elements of a tensor output, a free batch size counted as 1.
+  private func count(_ feature: Feature) -> Int? {
+    guard case .tensor(_, let dimensions) = feature.type, !dimensions.isEmpty else { return nil }
+    let sizes = dimensions.compactMap(\.standard)
+    return sizes.count == dimensions.count && Shape(sizes).isAddressable ? Shape(sizes).count : nil
+  }
+
+  /// A JSON list of labels, or an object from positions to labels, under one of the names that exporters use.
+  private static func labels(_ metadata: [String: String]) -> Labels? {
+    for key in ["classes", "labels", "names"] {
+      guard let text = metadata[key], text.utf8.count < 1 << 24 else { continue }
+      let data = Data(text.utf8)
+      if let labels = try? JSONText.decode([String].self, from: data), !labels.isEmpty { return .strings(labels) }
+      if let labels = try? JSONText.decode([Int64].self, from: data), !labels.isEmpty { return .integers(labels) }
+      if let labels = try? JSONText.decode([String: String].self, from: data), !labels.isEmpty {
+        let ordered = (0..<labels.count).compactMap { labels["\($0)"] }
+        if ordered.count == labels.count { return .strings(ordered) }
+      }
+    }
+    return nil
+  }
+}

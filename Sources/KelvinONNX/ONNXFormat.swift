@@ -1,0 +1,100 @@
+import KelvinBasics
+package import KelvinGraph
+package import KelvinImport
+
+extension FormatFamily {
+  package static let onnx = FormatFamily(
+    formats: [.onnx],
+    readMemory: { (memory) throws(FormatError) in
+      try readONNX(memory.model, path: MemoryFiles.modelPath, files: memory.opened())
+    },
+    operations: {
+      [
+        .onnx: Set(ONNXMapper.byName.keys).union(ONNXControl.byName.keys).union(ONNXSequence.byName.keys)
+          .union(ONNXHostMapper.byName.keys).union(ONNXSpelling.byName.keys).sorted()
+      ]
+    })
+}
+
+extension Format {
+  /// ONNX models. Reference: github.com/onnx/onnx, `docs/IR.md` and `docs/Operators.md`.
+  static let onnx = Format(
+    name: "ONNX",
+    sniff: { path in FileKind(path) == .file && path.hasExtension("onnx") },
+    read: { (path, allowsLinks) throws(FormatError) in
+      let files = ModelFiles(folder: path.parentPath, allowsLinks: allowsLinks)
+      return try readONNX(files.bytes(at: path), path: path, files: files)
+    })
+}
+
+/// Reads an ONNX model from memory.
+///
+/// - Parameter path: where the model lies; files with its weights are looked for beside it.
+package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> ModelProgram {
+  try readONNX(bytes, path: path, files: ModelFiles(folder: path.parentPath))
+}
+
+func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatError) -> ModelProgram {
+  let file = path.lastPathPart
+  guard bytes.count > 0 else { throw FormatError(.malformed, file: file, "the file is empty") }
+  let model = try ONNXModel(WireMessage(bytes, file: file))
+  guard !model.usesStandardOperators || (7...28).contains(model.opset) else {
+    throw FormatError(
+      .unsupported, file: file, "it uses operator set \(model.opset), expected 7 to 28",
+      remedy: "convert it with onnx.version_converter")
+  }
+  let written = model.graph.nodes
+  var function = try function(of: model, file: file, files: files)
+  function.overridable = ONNXFeatures.overridable(model, file: file)
+  if !function.overridable.isEmpty {
+    let whole = model
+    function.overriding = { names in
+      var model = whole
+      for name in names { model.graph.initializers[name] = nil }
+      return try KelvinONNX.function(of: model, file: file, files: files)
+    }
+  }
+  var metadata = ModelMetadata()
+  metadata.summary = model.summary.isEmpty ? model.graph.summary : model.summary
+  metadata.author = model.metadata["author"] ?? ""
+  metadata.license = model.metadata["license"] ?? ""
+  metadata.version = model.modelVersion == 0 ? "" : "\(model.modelVersion)"
+  metadata.userDefined = model.metadata
+  if !model.producer.isEmpty { metadata.userDefined["producer"] = model.producer }
+  var external: Set<String> = []
+  for tensor in model.graph.initializers.values { external.formUnion(try tensor.locations()) }
+  return ModelProgram(
+    functions: ["main": function], defaultFunction: "main", metadata: metadata,
+    structure: .network(
+      layers: written.map {
+        SourceOperation(name: $0.name, kind: $0.qualifiedKind, inputs: $0.inputs, outputs: $0.outputs)
+      }),
+    source: ModelSource(
+      path: path, format: .onnx, version: model.opset,
+      files: [path] + external.sorted().filter(\.staysInside).map(files.path), opened: files.opened))
+}
+
+/// The function that a model's graph is.
+///
+/// - Parameter walked: the `flowName`s of branches and loops that are walked wherever that can be.
+private func function(
+  of given: ONNXModel, file: String, files: ModelFiles, walked: Set<String> = []
+) throws(FormatError) -> Function {
+  var model = given
+  let features = try ONNXFeatures(model, file: file)
+  model.graph.nodes = try ONNXSpelling.spelledOut(model.graph)
+  try model.graph.dropUnused()
+  if !walked.isEmpty { try model.graph.walk(walked) }
+  try ONNXRanks.declare(in: &model.graph)
+  try model.graph.declareLists()
+  try model.graph.spellSequenceMaps()
+  model.narrowTypes = try model.graph.narrowTypes()
+  model.listNames = try model.graph.listNames()
+  model.mark = try model.graph.mark()
+  let parts = try ONNXParts(model, features, file: file, files: files).parts()
+  var function = try Function(
+    inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }
+  ).checked(file: file)
+  function.walking = { names in try KelvinONNX.function(of: given, file: file, files: files, walked: names) }
+  return function
+}

@@ -1,0 +1,33 @@
+import KelvinImport
+
+extension ONNXGraph {
+  /// A mark with which no name of the graph begins to be one that is made of another: longer than the longest run of number
+  /// signs in a name, its sub-graphs' included.
+  func mark() throws(FormatError) -> String { String(repeating: "#", count: try longestRun(depth: 0) + 1) }
+
+  private func longestRun(depth: Int) throws(FormatError) -> Int {
+    var names = (inputs + outputs).map(\.name) + initializers.keys
+    var longest = 0
+    for node in nodes {
+      names += [node.name] + node.outputs
+      // Deeper ones are refused when they are written.
+      guard depth < StagedWalk.depthLimit else { continue }
+      for attribute in node.attributes.values {
+        for graph in try attribute.subgraphs() { longest = max(longest, try graph.longestRun(depth: depth + 1)) }
+      }
+    }
+    return names.reduce(longest) { max($0, $1.longestRun) }
+  }
+}
+
+extension String {
+  /// The most number signs in a row.
+  fileprivate var longestRun: Int {
+    var (longest, run) = (0, 0)
+    for byte in utf8 {
+      run = byte == UInt8(ascii: "#") ? run + 1 : 0
+      longest = max(longest, run)
+    }
+    return longest
+  }
+}

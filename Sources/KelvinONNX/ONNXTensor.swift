@@ -1,0 +1,280 @@
+import KelvinGraph
+import KelvinImport
+
+/// A `TensorProto` whose elements are still in the file.
+struct ONNXTensor {
+  let name: String
+  /// The file beside the model that holds the elements, where the model itself does not.
+  let location: String?
+  /// A number of `TensorProto.DataType`.
+  let elementType: Int
+  let message: WireMessage
+  /// Where the elements belong, of a tensor of which the file has only some.
+  var places: ONNXPlaces?
+
+  /// Reads the name and the place of the elements.
+  init(_ message: WireMessage) throws(FormatError) {
+    var name = ""
+    var location: String?
+    var isExternal = false
+    var elementType = 0
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case ONNXSchema.TensorProto.dataType: elementType = try field.integer()
+      case ONNXSchema.TensorProto.name: name = try field.name()
+      case ONNXSchema.TensorProto.dataLocation:
+        isExternal = try field.integer() == ONNXSchema.TensorProto.DataLocation.external
+      case ONNXSchema.TensorProto.externalData:
+        let entry = try ONNXEntry(field.message())
+        if entry.key == "location" { location = entry.value }
+      default: break
+      }
+    }
+    self.name = name
+    self.location = isExternal ? location ?? "" : nil
+    self.elementType = elementType
+    self.message = message
+  }
+
+  /// Whole numbers that no file has: a message that is made of them.
+  init(named name: String, integers: [Int], _ dimensions: [Int], file: String) {
+    typealias Fields = ONNXSchema.TensorProto
+    var message: [UInt8] = []
+    func varint(_ number: Int) {
+      var rest = UInt64(number)
+      while rest > 0x7F {
+        message.append(UInt8(rest & 0x7F | 0x80))
+        rest >>= 7
+      }
+      message.append(UInt8(rest))
+    }
+    for size in dimensions {
+      varint(Fields.dims << 3)
+      varint(size)
+    }
+    varint(Fields.rawData << 3 | 2)
+    varint(8 * integers.count)
+    for integer in integers {
+      withUnsafeBytes(of: Int64(integer).littleEndian) { message.append(contentsOf: $0) }
+    }
+    (self.name, location, elementType) = (name, nil, Fields.DataType.int64)
+    self.message = WireMessage(Bytes(message), file: file)
+  }
+
+  /// The elements in the form in which the file has them; those of narrow types stay codes.
+  func weight(_ files: ModelFiles) throws(FormatError) -> Weight {
+    if let places { return Weight(try spread(places, files)) }
+    if let narrowType { return try codes(narrowType, files) }
+    return Weight(try dense(files))
+  }
+
+  /// The elements: part of the mapped file where they are stored plainly, converted where they are not. bfloat16 becomes
+  /// float32, narrow types what holds them.
+  func read(_ files: ModelFiles) throws(FormatError) -> Tensor {
+    if let places { return try spread(places, files) }
+    return try stored(files)
+  }
+
+  /// The elements that the file has.
+  func stored(_ files: ModelFiles) throws(FormatError) -> Tensor {
+    if let narrowType { return try codes(narrowType, files).dense() }
+    return try dense(files)
+  }
+
+  private func dense(_ files: ModelFiles) throws(FormatError) -> Tensor {
+    typealias Fields = ONNXSchema.TensorProto
+    let isBrainFloat = elementType == Fields.DataType.bfloat16
+    guard let scalar = isBrainFloat ? .uint16 : ScalarType(onnx: elementType) else {
+      throw FormatError(
+        .unsupported, file: message.file, place: "tensor '\(name)'", offset: message.offset,
+        "its element type is ONNX's number \(elementType)")
+    }
+    let contents = try contents()
+    let type = TensorType(scalar, try contents.shape(of: self))
+    let tensor = try elements(type, contents, files)
+    return isBrainFloat ? tensor.widenedBrainFloats() : tensor
+  }
+
+  /// Its sizes, as the file has them.
+  func dimensions() throws(FormatError) -> [Int] {
+    if let places { return places.dimensions }
+    return try contents().dimensions
+  }
+
+  func contents() throws(FormatError) -> Contents {
+    typealias Fields = ONNXSchema.TensorProto
+    var contents = Contents()
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.dims: try field.append(to: &contents.dimensions, limit: Emitter.rankLimit)
+      case Fields.rawData: contents.raw = try field.bytes()
+      case Fields.externalData:
+        let entry = try ONNXEntry(field.message())
+        if entry.key == "offset" { contents.externalOffset = try number(entry) }
+        if entry.key == "length" { contents.externalLength = try number(entry) }
+      case Fields.floatData, Fields.doubleData, Fields.int32Data, Fields.int64Data, Fields.uint64Data:
+        try field.check(contents.typed.count)
+        contents.typed.append(field)
+      default: break
+      }
+    }
+    return contents
+  }
+
+  /// The texts of a tensor of texts; nil for one of numbers.
+  func texts() throws(FormatError) -> TextTensor? {
+    typealias Fields = ONNXSchema.TensorProto
+    guard elementType == Fields.DataType.string else { return nil }
+    guard places == nil else {
+      throw FormatError(
+        .unsupported, file: message.file, place: "tensor '\(name)'", offset: message.offset,
+        "it is a sparse one of texts")
+    }
+    var dimensions: [Int] = []
+    var texts: [String] = []
+    var reader = message.fields()
+    while let field = try reader.next() {
+      switch field.number {
+      case Fields.dims: try field.append(to: &dimensions, limit: Emitter.rankLimit)
+      case Fields.stringData: try field.append(to: &texts)
+      default: break
+      }
+    }
+    let shape = Shape(dimensions)
+    guard shape.isAddressable, shape.count == texts.count else {
+      throw malformed("its shape is \(shape), it has \(texts.count) texts")
+    }
+    return TextTensor(texts, shape)
+  }
+
+  struct Contents {
+    var dimensions: [Int] = []
+    var raw: Bytes?
+    var externalOffset = 0
+    var externalLength: Int?
+    var typed: [WireField] = []
+
+    func shape(of tensor: ONNXTensor) throws(FormatError) -> Shape {
+      let shape = Shape(dimensions)
+      guard shape.isAddressable else { throw tensor.malformed("its shape \(shape) is not a valid shape") }
+      return shape
+    }
+  }
+
+  private func elements(_ type: TensorType, _ contents: Contents, _ files: ModelFiles) throws(FormatError) -> Tensor {
+    if let bytes = try bytes(type.byteCount, "\(type)", contents, files) { return Tensor(type, bytes) }
+    return try typedElements(type, contents.typed)
+  }
+
+  /// The bytes of elements that lie in the model, or in a file beside it, as they are in memory; nil for those in typed
+  /// fields.
+  func bytes(
+    _ count: Int, _ type: String, _ contents: Contents, _ files: ModelFiles
+  ) throws(FormatError) -> Bytes? {
+    if let location {
+      let file = try files.bytes(location, model: message.file)
+      if let length = contents.externalLength, length != count {
+        throw malformed("\(type) takes \(count) bytes, \(length) are given in '\(location)'")
+      }
+      guard let bytes = file.slice(offset: contents.externalOffset, count: count) else {
+        throw malformed(
+          "its \(count) bytes from \(contents.externalOffset) lie outside '\(location)', which has \(file.count)")
+      }
+      return bytes
+    }
+    guard let raw = contents.raw, contents.typed.isEmpty || raw.count > 0 else { return nil }
+    guard raw.count == count else { throw malformed("\(type) takes \(count) bytes, it has \(raw.count)") }
+    return raw
+  }
+
+  /// Elements in the typed fields: floats and doubles as they are, integers as varints, float16 as bits in integers.
+  private func typedElements(_ type: TensorType, _ fields: [WireField]) throws(FormatError) -> Tensor {
+    if fields.count == 1, case .bytes(let packed) = fields[0].value,
+      type.scalar == .float32 || type.scalar == .float64, packed.count == type.byteCount
+    {
+      return Tensor(type, packed)
+    }
+    let available = fields.reduce(0) { total, field in
+      if case .bytes(let packed) = field.value { total + packed.count } else { total + 1 }
+    }
+    guard type.count <= available else { throw malformed("\(type) has \(type.count) elements, the file fewer") }
+    switch type.scalar {
+    case .float32:
+      var values: [Float] = []
+      for field in fields { try field.append(to: &values, limit: type.count) }
+      return try exactly(values.count, type) { Bytes(values) }
+    case .float64:
+      var values: [Double] = []
+      for field in fields { try field.append(to: &values, limit: type.count) }
+      return try exactly(values.count, type) { Bytes(values) }
+    default:
+      var values: [Int] = []
+      for field in fields { try field.append(to: &values, limit: type.count) }
+      return try exactly(values.count, type) {
+        switch type.scalar.byteCount {
+        case 1: Bytes(values.map { UInt8(truncatingIfNeeded: $0) })
+        case 2: Bytes(values.map { UInt16(truncatingIfNeeded: $0) })
+        case 4: Bytes(values.map { UInt32(truncatingIfNeeded: $0) })
+        default: Bytes(values)
+        }
+      }
+    }
+  }
+
+  private func exactly(_ count: Int, _ type: TensorType, _ bytes: () -> Bytes) throws(FormatError) -> Tensor {
+    guard count == type.count else { throw malformed("\(type) has \(type.count) elements, \(count) are given") }
+    return Tensor(type, bytes())
+  }
+
+  private func number(_ entry: ONNXEntry) throws(FormatError) -> Int {
+    guard let number = Int(entry.value), number >= 0 else {
+      throw malformed("external \(entry.key) '\(entry.value)' is not a size")
+    }
+    return number
+  }
+
+  func malformed(_ reason: String) -> FormatError {
+    FormatError(
+      .malformed, file: message.file, place: "tensor '\(name)'", offset: message.offset, reason,
+      remedy: "the file is damaged, or its weights are another model's")
+  }
+}
+
+extension ScalarType {
+  /// The element type with a number of `TensorProto.DataType`; bfloat16 is computed in float32.
+  init?(onnx number: Int) {
+    typealias Number = ONNXSchema.TensorProto.DataType
+    switch number {
+    case Number.float, Number.bfloat16: self = .float32
+    case Number.float16: self = .float16
+    case Number.double: self = .float64
+    case Number.int8: self = .int8
+    case Number.int16: self = .int16
+    case Number.int32: self = .int32
+    case Number.int64: self = .int64
+    case Number.uint8: self = .uint8
+    case Number.uint16: self = .uint16
+    case Number.uint32: self = .uint32
+    case Number.uint64: self = .uint64
+    case Number.bool: self = .bool
+    default: return nil
+    }
+  }
+}
+
+extension Tensor {
+  /// Reads 16-bit elements as bfloat16.
+  func widenedBrainFloats() -> Tensor {
+    let widened = Bytes(count: 4 * count) { target in
+      bytes.withUnsafeBytes { source in
+        for index in 0..<count {
+          let bits = source.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)
+          target.storeBytes(of: UInt32(bits) << 16, toByteOffset: 4 * index, as: UInt32.self)
+        }
+      }
+    }
+    return Tensor(TensorType(.float32, shape), widened)
+  }
+}

@@ -1,0 +1,72 @@
+import KelvinGraph
+import KelvinImport
+
+/// Operators of the domain `com.microsoft` that are as in the standard domain, or nearly so. What is asked of them is in
+/// ONNX Runtime's `ContribOperators.md`, as for all of that domain.
+extension ONNXMapper {
+  static let microsoft: [ONNXMapper] = [
+    standard("Gelu", in: 20), standard("LayerNormalization", in: 17), standard("GridSample", in: 16),
+    standard("GatherND", in: 11), standard("Trilu", in: 14, valued: [1]), standard("Pad", in: 13, valued: [1, 2, 3]),
+    microsoftRange, microsoftUnique, expandDims,
+  ]
+
+  /// An operator that is as in an operator set of the standard domain.
+  private static func standard(_ name: String, in opset: Int, valued: Set<Int> = []) -> ONNXMapper {
+    ONNXMapper("com.microsoft.\(name)", valued: valued) { c in try c.asStandard(name, in: opset) }
+  }
+
+  /// The step may be left out and is then 1.
+  private static let microsoftRange = ONNXMapper("com.microsoft.Range", valued: [0, 1, 2]) { c in
+    guard let start = try c.constantScalar(0, "start"), let limit = try c.constantScalar(1, "limit") else {
+      throw c.emitter.invalid("has no start and limit")
+    }
+    let delta = try c.constantScalar(2, "delta") ?? Tensor(TensorType(start.type.scalar, []), rounding: [1])
+    return [try c.emitter.range(from: start, to: limit, by: delta)]
+  }
+
+  /// In the order in which elements are first there, without their places.
+  private static let microsoftUnique = ONNXMapper("com.microsoft.Unique", findsItsSize: true) { c in
+    guard c.emitter.shape(try c.input(0)).rank == 1 else {
+      throw c.emitter.invalid("expected a vector, got \(c.emitter.type(try c.input(0)))")
+    }
+    let results = try c.asStandard("Unique", in: 11, ["sorted": ONNXAttribute(integer: 0)])
+    return [results[0], results[2], results[3]]
+  }
+
+  private static let expandDims = ONNXMapper("com.microsoft.ExpandDims", valued: [1]) { c in
+    guard let axis = try c.constantIntegers(1, "axis"), axis.count == 1 else { throw c.emitter.invalid("has no axis") }
+    return [try c.emitter.expandDimensions(try c.input(0), at: axis)]
+  }
+}
+
+extension ONNXOperation {
+  /// What an operator of the standard domain makes of the same inputs, in an operator set.
+  ///
+  /// - Parameters:
+  ///   - attributes: those that are added.
+  ///   - inputs: others than the operator's own.
+  func asStandard(
+    _ name: String, in opset: Int, _ attributes: [String: ONNXAttribute] = [:], inputs given: [ValueID?]? = nil
+  ) throws -> [ValueID] {
+    guard let mapper = ONNXMapper.byName[name] else { throw unsupported("it is not mapped") }
+    var node = node
+    node.attributes.merge(attributes) { _, new in new }
+    return try mapper.map(
+      ONNXOperation(
+        node: node, opset: opset, inputs: given ?? inputs, entities: [],
+        narrowTypes: given == nil ? narrowTypes : [], valuedInputs: valuedInputs, emitter: emitter, file: file,
+        files: files)
+    )
+  }
+
+  /// An attribute that the operator must have and that counts something.
+  func count(_ name: String) throws -> Int {
+    guard let value = node.attributes[name]?.integer, (1..<(1 << 31)).contains(value) else {
+      throw emitter.invalid("\(name) is missing or none of 1 to 2^31 - 1")
+    }
+    return value
+  }
+
+  /// Whether an output is asked for.
+  func wants(_ output: Int) -> Bool { output < node.outputs.count && !node.outputs[output].isEmpty }
+}

@@ -1,0 +1,77 @@
+import KelvinGraph
+import KelvinImport
+
+extension ONNXMapper {
+  /// Operands are `[N, heads, S, D]`, or `[N, S, heads · D]` with the number of heads as an attribute. Cosines and sines are
+  /// tables by position, or those of each sample and place.
+  static let rotaryEmbedding = ONNXMapper("RotaryEmbedding") { c in
+    let given = try c.input(0)
+    let sizes = c.emitter.shape(given)
+    let isFlat = sizes.rank == 3
+    let heads = c.integer("num_heads", default: 0)
+    guard sizes.rank == 4 || isFlat && heads > 0 && sizes[2] % heads == 0 else {
+      throw c.emitter.invalid("\(c.emitter.type(given)) are not \(heads) heads")
+    }
+    let x = isFlat ? try c.emitter.reshape(given, [sizes[0], sizes[1], heads, sizes[2] / heads], step: "heads") : given
+    let batch = sizes[0]
+    let places = isFlat ? sizes[1] : sizes[2]
+    func table(_ index: Int, _ step: String) throws -> ValueID {
+      var table = try c.input(index)
+      if let ids = c.optional(3) { table = try c.emitter.add(Gather(axis: 0), table, ids, step: "\(step)_by_place") }
+      let shape = c.emitter.shape(table)
+      guard shape.rank == 3, shape[0] == batch, shape[1] == places else {
+        throw c.emitter.invalid("\(step): expected [\(batch), \(places), pairs], got \(c.emitter.type(table))")
+      }
+      let head = isFlat ? 2 : 1
+      var sizes = shape.dimensions
+      sizes.insert(1, at: head)
+      return try c.emitter.reshape(table, Shape(sizes), step: step)
+    }
+    let rotated = try c.emitter.rotate(
+      x, cosines: try table(1, "cosines"), sines: try table(2, "sines"),
+      width: c.integer("rotary_embedding_dim", default: 0), isInterleaved: c.flag("interleaved"))
+    return [try c.emitter.reshape(rotated, sizes)]
+  }
+}
+
+extension Emitter {
+  /// Turns pairs of the last axis, `(a, b)` into `(a cos - b sin, a sin + b cos)`: those of its two halves, or neighbours.
+  ///
+  /// - Parameter width: how many elements take part, from the first on; 0 for all.
+  func rotate(
+    _ x: ValueID, cosines: ValueID, sines: ValueID, width: Int, isInterleaved: Bool
+  ) throws -> ValueID {
+    let sizes = shape(x)
+    let last = sizes.rank - 1
+    let width = width == 0 ? sizes[last] : width
+    guard width > 0, width % 2 == 0, width <= sizes[last], shape(cosines).dimensions.last == width / 2 else {
+      throw invalid("\(type(x)) has not \(width) elements to turn by \(type(cosines))")
+    }
+    func part(_ start: Int, _ count: Int, _ step: Int, _ name: String) throws -> ValueID {
+      var ranges = sizes.dimensions.map { SliceRange(start: 0, count: $0) }
+      ranges[last] = SliceRange(start: start, count: count, step: step)
+      return try slice(x, ranges, step: name)
+    }
+    let half = width / 2
+    let a = try part(0, half, isInterleaved ? 2 : 1, "first")
+    let b = try part(isInterleaved ? 1 : half, half, isInterleaved ? 2 : 1, "second")
+    let real = try binary(
+      .subtract, binary(.multiply, a, cosines, step: "first_cos"), binary(.multiply, b, sines, step: "second_sin"),
+      step: "turned_first")
+    let imaginary = try binary(
+      .add, binary(.multiply, a, sines, step: "first_sin"), binary(.multiply, b, cosines, step: "second_cos"),
+      step: "turned_second")
+    var turned: ValueID
+    if isInterleaved {
+      let pairs = Shape(shape(a).dimensions + [1])
+      turned = try concat(
+        [reshape(real, pairs, step: "firsts"), reshape(imaginary, pairs, step: "seconds")], axis: pairs.rank - 1,
+        step: "pairs")
+      turned = try reshape(turned, Shape(sizes.dimensions.dropLast() + [width]), step: "turned")
+    } else {
+      turned = try concat([real, imaginary], axis: last, step: "turned")
+    }
+    guard width < sizes[last] else { return turned }
+    return try concat([turned, part(width, sizes[last] - width, 1, "rest")], axis: last, step: "all")
+  }
+}
