@@ -9,7 +9,7 @@
 #
 # Longer checks have scripts of their own: dev/sanitize.sh (sanitizers), dev/fuzz.sh (libFuzzer), dev/fuzz-devices.sh
 # (random graphs with special values), dev/kernels.sh (kernels of the CPU, aarch64's too), dev/soak.sh (many tasks and
-# models at once), dev/compare-pictures.py (decoding against Pillow); dev/docs.sh builds the documentation.
+# models at once), dev/compare-images.py (decoding against Pillow); dev/docs.sh builds the documentation.
 PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift

@@ -78,7 +78,7 @@ let package = Package(
       name: "Measuring",
       description: "Profiles, benchmarks, advice, compute plans to look at, frame streams, heat, pages in HTML."),
     .trait(
-      name: "Collections", description: "Indexes of folders of pictures, their sheets, and evaluations.",
+      name: "Collections", description: "Indexes of folders of images, their sheets, and evaluations.",
       enabledTraits: ["Measuring"]),
     .default(enabledTraits: ["CoreML", "ONNX", "GPU", "Measuring", "Collections"]),
   ],
@@ -145,12 +145,12 @@ let package = Package(
       linkerSettings: shared),
     swift("KelvinCommands", "Kelvin", "KelvinVision", "KelvinText", "KelvinBasics", "KelvinConformance", argumentParser),
     .executableTarget(
-      name: "PictureBench", dependencies: ["Kelvin", "KelvinVision"], path: "bench/PictureBench", swiftSettings: strict),
+      name: "ImageBench", dependencies: ["Kelvin", "KelvinVision"], path: "bench/ImageBench", swiftSettings: strict),
     .executableTarget(name: "SizeBench", dependencies: ["Kelvin"], path: "bench/SizeBench", swiftSettings: strict),
     .executableTarget(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
     .executableTarget(
-      name: "Pictures", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/Pictures", swiftSettings: strict),
+      name: "Images", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/Images", swiftSettings: strict),
     .executableTarget(name: "Measuring", dependencies: ["Kelvin"], path: "Examples/Measuring", swiftSettings: strict),
     .executableTarget(
       name: "Generating", dependencies: ["Kelvin"], path: "Examples/Generating",
@@ -225,7 +225,7 @@ let package = Package(
       "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime",
       "TestSupport"),
     test(
-      "KelvinTests", "TenLines", "Pictures", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph",
+      "KelvinTests", "TenLines", "Images", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph",
       "KelvinImport",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
       "KelvinImages", "KelvinEngine", "TestSupport"),

@@ -22,7 +22,7 @@ SIZE = 224
 # Models of one size, and why.
 OWN_SIZE = {"detr_resnet50": 448}
 FIXED = {"vit_b16": "its positions are those of 224x224", "shufflenet_v2": "its reshapes are those of 224x224",
-         "detr_resnet50": "its positions are those of 448x448", "minilm": "it takes words, not pictures"}
+         "detr_resnet50": "its positions are those of 448x448", "minilm": "it takes words, not images"}
 TOKENS = 128
 WORDS = {"minilm": 30522, "encoder": 8192}
 SEED = 1
@@ -30,7 +30,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Case:
-    """A model as it is run: how many items at once, and pictures of what size."""
+    """A model as it is run: how many items at once, and images of what size."""
 
     name: str
     batch: int = 1
@@ -64,7 +64,7 @@ class Case:
         return (path if self.size == SIZE else models.resized(CACHE, path, self.size)), weights
 
     def arrays(self):
-        """Its inputs by name: pictures of uniform values in -1...1, words of a uniform choice of which the last item's last quarter
+        """Its inputs by name: images of uniform values in -1...1, words of a uniform choice of which the last item's last quarter
         is masked."""
         random = np.random.default_rng(SEED)
         if self.name not in WORDS:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Rates of kelvin index, and times of kelvin search over 100,000 pictures, as one page of Markdown.
+"""Rates of kelvin index, and times of kelvin search over 100,000 images, as one page of Markdown.
 
-Usage: collection_rates.py MODEL [--pictures 2000] [--work DIR]     needs a release build, Pillow and numpy
+Usage: collection_rates.py MODEL [--images 2000] [--work DIR]     needs a release build, Pillow and numpy
 
-Pictures are variants of the photos of ../shared (or $KELVIN_SHARED), two megapixels each. Decoding alone
-(PictureBench rate) and predicting alone (kelvin bench, throughput) share the processors when they are done together, so
+Images are variants of the photos of ../shared (or $KELVIN_SHARED), two megapixels each. Decoding alone
+(ImageBench rate) and predicting alone (kelvin bench, throughput) share the processors when they are done together, so
 that an index can be no faster than 1 / (1 / decoding + 1 / predicting). The index of 100,000 is made up: labels and
 vectors drawn at random, in the format of docs/index-format.md.
 """
@@ -29,7 +29,7 @@ import quiet
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = ROOT / ".build/release/kelvin"
 SHARED = pathlib.Path(os.environ.get("KELVIN_SHARED", ROOT / ".." / "shared"))
-PICTURES = ROOT / ".build/release/PictureBench"
+IMAGES = ROOT / ".build/release/ImageBench"
 SIZE, DIMENSIONS, COUNT = (1600, 1200), 512, 100_000
 
 
@@ -46,8 +46,8 @@ def make_photos(folder, count):
         share = draw.uniform(0.6, 1)
         width, height = int(source.width * share), int(source.height * share)
         left, top = draw.randrange(source.width - width + 1), draw.randrange(source.height - height + 1)
-        picture = source.crop((left, top, left + width, top + height)).resize(SIZE)
-        ImageEnhance.Brightness(picture).enhance(draw.uniform(0.8, 1.2)).save(path, quality=85)
+        image = source.crop((left, top, left + width, top + height)).resize(SIZE)
+        ImageEnhance.Brightness(image).enhance(draw.uniform(0.8, 1.2)).save(path, quality=85)
 
 
 def run(*arguments):
@@ -56,7 +56,7 @@ def run(*arguments):
 
 def rates(model, folder):
     cores = os.cpu_count()
-    decoding = float(run(PICTURES, "rate", cores, folder))
+    decoding = float(run(IMAGES, "rate", cores, folder))
     bench = json.loads(run(TOOL, "bench", model, "--workload", "throughput", "--duration", "10", "--units", "cpu", "--json"))
     predicting = max(configuration["throughput"] for configuration in bench["configurations"])
     index = folder / ".kelvin-index.sqlite"
@@ -70,11 +70,11 @@ def rates(model, folder):
             ("both, if nothing else cost anything", f"{both:.1f} /s"),
             ("kelvin index", f"{rate:.1f} /s, {rate / both:.2f} of that"),
             ("kelvin index again, nothing changed", f"{again['seconds'] * 1e3:.0f} ms"),
-            ("index", f"{index.stat().st_size / first['seen']:.0f} bytes a picture")]
+            ("index", f"{index.stat().st_size / first['seen']:.0f} bytes an image")]
 
 
 def make_up(folder, model, labels):
-    """An index of many pictures that never were, around the one that a model's index begins with."""
+    """An index of many images that never were, around the one that a model's index begins with."""
     folder.mkdir(parents=True, exist_ok=True)
     Image.new("RGB", (64, 64), "red").save(folder / "one.png")
     run(TOOL, "index", folder, "--model", model, "--units", "cpu", "--json")
@@ -96,7 +96,7 @@ def make_up(folder, model, labels):
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         file.executemany("INSERT INTO embeddings VALUES (?, ?)", ((i, v.tobytes()) for i, v in zip(ids, vectors)))
         file.commit()
-    # One picture that is there, whose vector is known by its contents.
+    # One image that is there, whose vector is known by its contents.
     digest = hashlib.sha256((folder / "one.png").read_bytes()).digest()
     file.execute("UPDATE pictures SET content = ? WHERE id = 77", (digest,))
     file.commit()
@@ -123,17 +123,17 @@ def searches(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=pathlib.Path)
-    parser.add_argument("--pictures", type=int, default=2000)
+    parser.add_argument("--images", type=int, default=2000)
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--labels", type=pathlib.Path, default=SHARED / "labels/imagenet_labels.txt")
     arguments = parser.parse_args()
     quiet.warn()
     work = arguments.work or pathlib.Path(tempfile.mkdtemp(prefix="kelvin-collections-"))
-    make_photos(work / "photos", arguments.pictures)
+    make_photos(work / "photos", arguments.images)
     labels = list(dict.fromkeys(arguments.labels.read_text().splitlines()))
     if not (work / "made-up" / ".kelvin-index.sqlite").exists():
         make_up(work / "made-up", arguments.model, labels)
-    print(f"{arguments.model.name}, {arguments.pictures} JPEG files of {SIZE[0]} x {SIZE[1]}, {os.cpu_count()} processors\n")
+    print(f"{arguments.model.name}, {arguments.images} JPEG files of {SIZE[0]} x {SIZE[1]}, {os.cpu_count()} processors\n")
     print("| | |\n|---|---|")
     for name, value in rates(arguments.model, work / "photos") + searches(work / "made-up"):
         print(f"| {name} | {value} |")

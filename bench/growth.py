@@ -1,4 +1,4 @@
-"""How cost grows: with the batch, the size of pictures and the width of layers; of loading, with bytes and nodes. README.md says
+"""How cost grows: with the batch, the size of images and the width of layers; of loading, with bytes and nodes. README.md says
 more.
 
 Usage: growth.py [--kelvin PATH] [--only series|loading] [--threads N] [--rounds N] [--iterations N] [--seconds N]

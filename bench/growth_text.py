@@ -2,11 +2,11 @@
 
 import report
 
-TITLES = {"batch": "Batch", "size": "Size of pictures", "width": "Width"}
+TITLES = {"batch": "Batch", "size": "Size of images", "width": "Width"}
 EXPLAINED = {
-    "batch": "Items in one inference, pictures of 224x224.",
-    "size": "Pixels of one picture; the model's input is declared to be of that size.",
-    "width": "All channels times a factor, one picture of 224x224.",
+    "batch": "Items in one inference, images of 224x224.",
+    "size": "Pixels of one image; the model's input is declared to be of that size.",
+    "width": "All channels times a factor, one image of 224x224.",
 }
 HEAD = "| Model | {} | Gop | Time | Time an item | ns / Mop | Of the least before | Verdict |"
 LOADING = """\

@@ -6,7 +6,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 13
 CLASSES = 1000
-PICTURE = {"image": (TensorProto.FLOAT, ["N", 3, 224, 224])}
+IMAGE = {"image": (TensorProto.FLOAT, ["N", 3, 224, 224])}
 CLASSIFIED = {name: (TensorProto.FLOAT, ["N", CLASSES]) for name in ("logits", "probs")}
 
 
@@ -120,7 +120,7 @@ class Network:
         self.nodes[-1].output[0] = name
         return name
 
-    def model(self, inputs=PICTURE, outputs=CLASSIFIED, domains=()):
+    def model(self, inputs=IMAGE, outputs=CLASSIFIED, domains=()):
         """`inputs` and `outputs` give the type and the shape of each by its name, `domains` whose operators there are besides."""
         described = [[helper.make_tensor_value_info(name, *about) for name, about in values.items()]
                      for values in (inputs, outputs)]

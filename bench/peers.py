@@ -157,7 +157,7 @@ def parse():
     parser.add_argument("--device", help="with --only vulkan or opencl: vulkan:1, opencl:1")
     parser.add_argument("--tune", action="store_true", help="have every kernel timed first that nobody has timed yet")
     parser.add_argument("--batch", type=int, default=1, help="items in an inference")
-    parser.add_argument("--size", type=int, default=SIZE, help="pixels along a picture's side")
+    parser.add_argument("--size", type=int, default=SIZE, help="pixels along an image's side")
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--isa", choices=sorted(isa.KELVIN), help="vectors no wider than these; without ONNX Runtime")
     modes.add_argument("--crowded", action="store_true", help="beside two processes that do nothing but compute")

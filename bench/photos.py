@@ -19,6 +19,6 @@ def tensor(name, shape, offset=127.5, scale=127.5):
     """A photo, stretched to NCHW `shape`, as (level - offset) / scale; gray for one channel."""
     _, channels, height, width = shape
     with Image.open(FOLDER / name) as file:
-        picture = file.convert("L" if channels == 1 else "RGB").resize((width, height), Image.Resampling.BILINEAR)
-    levels = np.asarray(picture, np.float32).reshape(height, width, channels)
+        image = file.convert("L" if channels == 1 else "RGB").resize((width, height), Image.Resampling.BILINEAR)
+    levels = np.asarray(image, np.float32).reshape(height, width, channels)
     return np.ascontiguousarray((levels.transpose(2, 0, 1)[None] - np.float32(offset)) / np.float32(scale))

@@ -63,13 +63,13 @@ def predictions(count):
     random = np.random.default_rng(1)
     network, classifier = (kelvin.Model(DIGITS / name, units="cpu") for name in ("Digits.onnx", "Digits.mlpackage"))
     arrays = [random.random((1, 3, 64, 64), np.float32) for _ in range(16)]
-    pictures = sorted((DIGITS / "images").glob("*.png"))
+    images = sorted((DIGITS / "images").glob("*.png"))
     target, turn = np.empty((1, 10), np.float32), iter(range(10**9))
     ways = {
         "arrays in and out": lambda: network.predict({"image": arrays[next(turn) % 16]}),
         "the output lent": lambda: network.predict({"image": arrays[next(turn) % 16]}, outputs={"probabilities": target}),
         "arrays that are copied": lambda: network.predict({"image": arrays[next(turn) % 16][:, ::-1]}),
-        "pictures by path, labels out": lambda: classifier.predict({"image": pictures[next(turn) % len(pictures)]}),
+        "images by path, labels out": lambda: classifier.predict({"image": images[next(turn) % len(images)]}),
         "refused": lambda: refused(network)}
     attention, small = kelvin.Model(ATTENTION, units="cpu"), [random.random((1, 3, 20, 20), np.float32) for _ in range(16)]
     held = collections.deque(maxlen=8)
@@ -88,7 +88,7 @@ def refused(model):
         model.predict({"image": np.zeros(3, np.float32)})
     except kelvin.FeatureError:
         return
-    sys.exit("python_soak.py: three numbers were taken for a picture")
+    sys.exit("python_soak.py: three numbers were taken for an image")
 
 
 def loads(count):

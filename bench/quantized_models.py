@@ -11,8 +11,8 @@ from convolutional_models import resnet50
 CALIBRATED = 4
 
 
-class Pictures:
-    """A few seeded pictures for the quantizer to see the ranges of values in, one at a time, then None."""
+class Images:
+    """A few seeded images for the quantizer to see the ranges of values in, one at a time, then None."""
 
     def __init__(self, seed):
         random = np.random.default_rng(seed)
@@ -29,7 +29,7 @@ def resnet50_int8(seed=8):
 
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "quantized.onnx"
-        quantize_static(resnet50(), path, Pictures(seed), quant_format=QuantFormat.QDQ, per_channel=True,
+        quantize_static(resnet50(), path, Images(seed), quant_format=QuantFormat.QDQ, per_channel=True,
                         activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
                         op_types_to_quantize=["Conv", "Relu", "MaxPool", "Add", "GlobalAveragePool", "Gemm"])
         model = onnx.load(path)

@@ -1,7 +1,7 @@
-"""Pictures through Ray Data on two workers, one of which is killed in the middle: nothing is lost, nothing comes twice, and each
+"""Images through Ray Data on two workers, one of which is killed in the middle: nothing is lost, nothing comes twice, and each
 result is that of one process. README.md says more.
 
-Usage: ray_workers.py [--pictures N] [--batch N] [--workers N] [--name NAME]
+Usage: ray_workers.py [--images N] [--batch N] [--workers N] [--name NAME]
 """
 
 import argparse
@@ -40,9 +40,9 @@ class Telling(Predictor):
         return answer | {"process": np.full(len(answer["error"]), os.getpid())}
 
 
-def pictures(count):
+def images(count):
     """Paths of seeded JPEGs: crops of photos, each another; some end early."""
-    folder = CACHE / "pictures" / str(count)
+    folder = CACHE / "images" / str(count)
     paths = [folder / f"{number:05}.jpg" for number in range(count)]
     if not paths[-1].exists():
         photos = [Image.open(path).convert("RGB") for path in sorted((shared().parent / "images" / "photos").glob("*.jpg"))]
@@ -137,25 +137,25 @@ def verdict(result):
 
 
 def markdown(result):
-    about = (f"{result['pictures']} pictures of 320x240 as JPEG files, of which {result['broken']} end early; MobileNetV2 in "
+    about = (f"{result['images']} images of 320x240 as JPEG files, of which {result['broken']} end early; MobileNetV2 in "
              f"float16, 1 thread a process unless said, batches of {result['batch']}; Ray {result['ray']}")
     rows = [report.heading(result, about), "",
             "| Run | Whole | Rows a second, once begun | First rows after | Processes that answered | Rows lost | Twice | "
             "Other than one process's | Refused |", "|---|---|---|---|---|---|---|---|---|"]
     for run in result["runs"]:
-        rate = result["pictures"] / (run["seconds"] - (run["start"] or 0))
+        rate = result["images"] / (run["seconds"] - (run["start"] or 0))
         start = "–" if run["start"] is None else f"{run['start']:.1f} s"
         rows.append(f"| {run['title']} | {run['seconds']:.1f} s | {rate:.0f} | {start} | {run['processes']} | {run['lost']} | "
                     f"{run['doubled']} | {run['different']} | {run['refused']} |")
     rows += ["", "Results are equal where label, all probabilities and the error are, to the last bit. Held to nothing lost, "
-             "twice or other, each broken picture a row with an error, and a worker that took the killed one's place: "
+             "twice or other, each broken image a row with an error, and a worker that took the killed one's place: "
              f"{result['verdict']}."]
     return "\n".join(rows) + "\n"
 
 
 def parse():
     parser = argparse.ArgumentParser(description="Predict by Ray Data with one worker killed.")
-    parser.add_argument("--pictures", type=int, default=10000)
+    parser.add_argument("--images", type=int, default=10000)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--name", default="ray", help="results/NAME.json and results/NAME.md are written")
@@ -167,7 +167,7 @@ def main():
 
     arguments = parse()
     load = quiet.warn()
-    paths = pictures(arguments.pictures)
+    paths = images(arguments.images)
     one = alone(paths, arguments.batch, 1)
     runs = [judged("one process, without Ray", one, one["rows"], len(paths))]
     wide = alone(paths, arguments.batch, arguments.workers)
@@ -181,7 +181,7 @@ def main():
         ray.shutdown()
     cpu = next(device for device in kelvin.devices() if device.id == "cpu")
     result = {"date": date.today().isoformat(), "machine": report.machine([]) | {"kelvin": cpu.driver}, "loadAverageBefore": load,
-              "ray": ray.__version__, "pictures": len(paths), "broken": len(paths) // BROKEN, "batch": arguments.batch,
+              "ray": ray.__version__, "images": len(paths), "broken": len(paths) // BROKEN, "batch": arguments.batch,
               "workers": arguments.workers, "runs": runs}
     result["verdict"] = verdict(result)
     report.save(arguments.name, result, markdown(result))

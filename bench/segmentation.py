@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What segmenting a picture takes besides the model's own time, as one page of Markdown. README.md says more.
+"""What segmenting an image takes besides the model's own time, as one page of Markdown. README.md says more.
 
-Usage: segmentation.py MODEL FILE… [--level 3] [--iterations 30] [--tool .build/release/PictureBench]
+Usage: segmentation.py MODEL FILE… [--level 3] [--iterations 30] [--tool .build/release/ImageBench]
 """
 
 import argparse
@@ -33,7 +33,7 @@ def main():
     parser.add_argument("files", type=pathlib.Path, nargs="+")
     parser.add_argument("--level", type=int, default=3)
     parser.add_argument("--iterations", type=int, default=30)
-    parser.add_argument("--tool", type=pathlib.Path, default=ROOT / ".build/release/PictureBench")
+    parser.add_argument("--tool", type=pathlib.Path, default=ROOT / ".build/release/ImageBench")
     arguments = parser.parse_args()
     load = quiet.warn()
     with quiet.Window() as window:
@@ -42,9 +42,9 @@ def main():
     print(f"Measured {date.today()} on {os.cpu_count()} processors of {processor} by `bench/segmentation.py`, medians of "
           f"{arguments.iterations} iterations in one process, PNG level {arguments.level}; load average before: {load:.1f}; others "
           f"took {window.others:.0%} of the processors.\n")
-    print(f"{arguments.model.name}; `added` is the median, over the iterations, of all steps less the model alone, which is given a "
-          "picture of its own size just before.\n")
-    print("| picture | model alone | " + " | ".join(STEPS) + " | added | nine of ten |\n|---|" + "---|" * (len(STEPS) + 3))
+    print(f"{arguments.model.name}; `added` is the median, over the iterations, of all steps less the model alone, which is given an "
+          "image of its own size just before.\n")
+    print("| image | model alone | " + " | ".join(STEPS) + " | added | nine of ten |\n|---|" + "---|" * (len(STEPS) + 3))
     worst = 0
     for path, rows in zip(arguments.files, results):
         added = sorted(sum(steps) - alone for alone, *steps in rows)

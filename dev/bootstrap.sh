@@ -10,8 +10,8 @@ packages=(
   libopenblas-dev          # the portable floor of dense linear algebra
   libxxhash-dev            # what finds damaged files
   libssl-dev               # content keys: SHA-256, linked into the program
-  libvips42                # pictures
-  libsqlite3-0             # indexes of pictures
+  libvips42                # images
+  libsqlite3-0             # indexes of images
 )
 # Software drivers, where there is no GPU whose driver would serve.
 if ! compgen -G '/dev/dri/renderD*' > /dev/null && ! [ -e /dev/nvidia0 ]; then

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Kelvin's main job on its embedded model: classify pictures, show which device runs which layer and why, compare compute
+# Kelvin's main job on its embedded model: classify images, show which device runs which layer and why, compare compute
 # units under a stream, and say what to pick for what. Every line after a prompt is a command to try on a model of your own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 kelvin=.build/release/kelvin
 model=Examples/Digits/Digits.mlpackage
-pictures=Examples/Digits/images
+images=Examples/Digits/images
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 run() {
@@ -20,8 +20,8 @@ has() { "$kelvin" devices --json | tr -d ' \n' | grep -q "\"id\":\"$1\""; }
 say '1. What can compute here?'
 run devices
 
-say '2. What is in the pictures? (a small network that reads handwritten digits)'
-run classify "$model" --top 2 "$pictures"/7_*.png "$pictures"/3_*.jpg
+say '2. What is in the images? (a small network that reads handwritten digits)'
+run classify "$model" --top 2 "$images"/7_*.png "$images"/3_*.jpg
 
 units=(cpu)
 for device in vulkan:0 opencl:0; do
@@ -39,7 +39,7 @@ choices=()
 for unit in "${units[@]}"; do choices+=(--units "$unit"); done
 if [ ${#units[@]} -gt 1 ]; then choices+=(--units "$mixed"); fi
 
-say '5. For a stream of 30 pictures a second: is it sustained, and does it drift?'
+say '5. For a stream of 30 images a second: is it sustained, and does it drift?'
 run bench "$model" --workload stream --fps 30 --duration 4 "${choices[@]}"
 
 say '6. And on a machine with a discrete GPU? (a sample profile, not a measurement: its graph is planned from it alone)'
@@ -48,7 +48,7 @@ run plan --profile sample-discrete-gpu
 say '   ... and what if its card sat behind PCIe 3.0 with four lanes?'
 run plan --profile sample-discrete-gpu --link cpu:vulkan:0=3.2GB/s,15us
 
-say '7. So what should I pick: for one picture, for that stream, for a pile of pictures, for an hour of it on a phone?'
+say '7. So what should I pick: for one image, for that stream, for a pile of images, for an hour of it on a phone?'
 run advise "$model" --for 1h --envelope phone --stream 30 --photo --throughput --budget 35 "${choices[@]}" \
   --report demo-report.html
 

@@ -5,7 +5,7 @@ Nothing in it was measured. A node takes `overhead + max(operations / rate, byte
 published specifications times a stated share of them that kernels are taken to reach. It answers questions of the form
 "where would the split be on such a machine", and it is labelled as a sample wherever it is used.
 
-The graph is a single-shot detector on a MobileNet-like backbone for 320x320 pictures, described here layer by layer.
+The graph is a single-shot detector on a MobileNet-like backbone for 320x320 images, described here layer by layer.
 
   dev/make-sample-profile.py [FILE]
 """

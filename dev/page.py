@@ -5,9 +5,9 @@ Usage:
   page.py check PAGE.html            fails, saying why, where the page logs an error, fetches anything, or draws a chart
                                      that is empty, at desktop and phone width, light and dark, with and without JavaScript;
                                      or where it does not fit paper: a column falls off A4, a word or a number with its
-                                     unit is broken, the PDF is larger than a megabyte, or 6 KiB a layer or 24 KiB a picture
+                                     unit is broken, the PDF is larger than a megabyte, or 6 KiB a layer or 24 KiB an image
   page.py paper PAGE.html OUT.pdf    prints it, A4 upright
-  page.py picture PAGE.html OUT.png  [--width 1120] [--height 800] [--dark] [--select CSS [--to CSS]] [--full]
+  page.py image PAGE.html OUT.png  [--width 1120] [--height 800] [--dark] [--select CSS [--to CSS]] [--full]
 
 Needs chromium. Exit status 77: there is none.
 """
@@ -42,7 +42,7 @@ SURVEY = """(() => {
     if (!marks.some(drawn)) faults.push('a chart is empty: ' + (chart.getAttribute('aria-label') || chart.className.baseVal));
   }
   for (const [name, selector] of Object.entries({nodes: 'a.node', rows: '.layers tr[data-moves]', links: '.link', lanes: '.lanes rect',
-    configurations: '.cards tbody tr', series: '.curve', headroom: '.headroom', tables: 'table', pictures: 'figure img'}))
+    configurations: '.cards tbody tr', series: '.curve', headroom: '.headroom', tables: 'table', images: 'figure img'}))
     count(name, [...document.querySelectorAll(selector)]);
   for (const node of document.querySelectorAll('a.node')) {
     if (!seen(node)) faults.push('a layer has no size: ' + node.getAttribute('aria-label'));
@@ -97,9 +97,9 @@ PAPER = """(() => {
 })()"""
 # A4 between the margins of the style sheet, in CSS pixels.
 PAPER_WIDTH, PAPER_HEIGHT = 703, 1024
-# Of a PDF: a megabyte, and of a page of more than 170 layers or 42 pictures so much for each. Thumbnails of 400 pixels, which are
+# Of a PDF: a megabyte, and of a page of more than 170 layers or 42 images so much for each. Thumbnails of 400 pixels, which are
 # sharp on paper too, were 13 KiB in the mean of 89 photographs and 54 KiB at most, and what stands below each another 3 KiB.
-MOST_BYTES, LAYER_BYTES, PICTURE_BYTES = 1 << 20, 6 << 10, 24 << 10
+MOST_BYTES, LAYER_BYTES, IMAGE_BYTES = 1 << 20, 6 << 10, 24 << 10
 
 # Selecting by keyboard shows the layer's costs; a filter hides rows.
 INTERACTION = """(() => {
@@ -107,19 +107,19 @@ INTERACTION = """(() => {
   const shown = () => [...document.querySelectorAll('figure')].filter(figure => figure.getClientRects().length).length;
   if (sheet) {
     const all = shown(), search = document.querySelector('input[type=search]'), button = document.querySelector('[data-filter]');
-    if (all !== document.querySelectorAll('figure').length) faults.push('a picture is hidden from the beginning');
+    if (all !== document.querySelectorAll('figure').length) faults.push('an image is hidden from the beginning');
     if (button) {
       button.click();
       if (shown() >= all || shown() !== +button.querySelector('small').textContent) faults.push('a category does not filter');
       button.click();
     }
     if (search) {
-      search.value = 'no picture is called this';
+      search.value = 'no image is called this';
       search.dispatchEvent(new Event('input'));
       if (shown()) faults.push('the search does not filter');
       search.value = '';
       search.dispatchEvent(new Event('input'));
-      if (shown() !== all) faults.push('pictures do not come back');
+      if (shown() !== all) faults.push('images do not come back');
     }
   }
   if (!box) return faults;
@@ -264,7 +264,7 @@ def check(path):
     faults += ["on paper: " + fault for fault in chromium.value(PAPER)]
     chromium.open(path, 1280, 900, False)
     counts["pdf"] = len(chromium.pdf())
-    most = max(MOST_BYTES, LAYER_BYTES * counts["nodes"], PICTURE_BYTES * counts["pictures"])
+    most = max(MOST_BYTES, LAYER_BYTES * counts["nodes"], IMAGE_BYTES * counts["images"])
     if counts["pdf"] > most:
         faults.append(f"the PDF has {counts['pdf']} bytes, more than {most}")
     chromium.open(path, 1280, 900, False, scripts=False)
@@ -284,7 +284,7 @@ def check(path):
     return 1 if faults else 0
 
 
-def picture(arguments):
+def image(arguments):
     chromium = Browser()
     chromium.open(arguments.page, arguments.width, arguments.height, arguments.dark)
     options = {"format": "png", "captureBeyondViewport": bool(arguments.select or arguments.full)}
@@ -325,7 +325,7 @@ def main():
     command = commands.add_parser("paper")
     command.add_argument("page")
     command.add_argument("out")
-    command = commands.add_parser("picture")
+    command = commands.add_parser("image")
     command.add_argument("page")
     command.add_argument("out")
     command.add_argument("--width", type=int, default=1120)
@@ -339,7 +339,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.command == "check":
         return check(arguments.page)
-    return paper(arguments) if arguments.command == "paper" else picture(arguments)
+    return paper(arguments) if arguments.command == "paper" else image(arguments)
 
 
 if __name__ == "__main__":

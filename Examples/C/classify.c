@@ -1,4 +1,4 @@
-// Names what a model sees in a picture: classify MODEL PICTURE
+// Names what a model sees in an image: classify MODEL IMAGE
 //
 //   cc classify.c $(pkg-config --cflags --libs kelvin) -o classify
 #include <kelvin.h>
@@ -30,7 +30,7 @@ static const char *input_of(const char *description, char *name, size_t size) {
 
 int main(int count, char **arguments) {
   if (count != 3) {
-    fprintf(stderr, "usage: classify MODEL PICTURE\n");
+    fprintf(stderr, "usage: classify MODEL IMAGE\n");
     return 64;
   }
   char *description = NULL, name[256];
@@ -44,7 +44,7 @@ int main(int count, char **arguments) {
   kelvin_free(description);
 
   kelvin_features *inputs = kelvin_features_new(), *outputs = kelvin_features_new();
-  must(kelvin_features_set_picture_file(inputs, name, arguments[2], KELVIN_FIT_SCALE_FILL, &error));
+  must(kelvin_features_set_image_file(inputs, name, arguments[2], KELVIN_FIT_SCALE_FILL, &error));
   must(kelvin_predict(model, inputs, outputs, NULL, NULL, &error));
 
   const char *const *names;

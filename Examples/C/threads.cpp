@@ -47,7 +47,7 @@ int main(int count, char **arguments) {
     check(code, error);
     Model model = load(arguments[1], options);
 
-    // A 1x3x64x64 picture that stays where it is, and an output of the caller's for each thread.
+    // A 1x3x64x64 image that stays where it is, and an output of the caller's for each thread.
     std::vector<float> pixels(3 * 64 * 64, 0.5f);
     const int64_t shape[] = {1, 3, 64, 64};
     std::vector<std::vector<float>> scores(4, std::vector<float>(10));

@@ -57,14 +57,14 @@ func watch() async throws {
   }
 }
 
-func answer(_ picture: PixelBuffer, with model: Model) async throws {
+func answer(_ image: PixelBuffer, with model: Model) async throws {
   let stream = try await FrameStream(model, options: .init(deadline: .milliseconds(100), isGoverned: true))
   let watching = Task {
     for await action in stream.actions { print("at \(action.time) s: \(action)") }
   }
   let pushing = Task {
     for _ in 0..<90 {
-      stream.push(picture)
+      stream.push(image)
       try await Task.sleep(for: .milliseconds(33))
     }
     stream.finish()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Union
 
 from . import errors
 
-ABI_VERSION = 6
+ABI_VERSION = 7
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -36,7 +36,7 @@ def decoded(rows: Any, count: int) -> List[str]:
         for index, (part, length) in enumerate(zip(parts, lengths))]
 
 
-class Picture(ctypes.Structure):
+class ImageBuffer(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("format", c_int32), ("width", c_int32), ("height", c_int32),
                 ("bytes_per_row", c_int64)]
 
@@ -71,9 +71,9 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "model_plan_html": [_HANDLE, _TEXT],
     "model_remarks": [_HANDLE, _TEXT],
     "features_set_array": [_HANDLE, _NAME, _GIVEN],
-    "features_set_picture": [_HANDLE, _NAME, POINTER(Picture), c_int32, c_int32],
+    "features_set_image": [_HANDLE, _NAME, POINTER(ImageBuffer), c_int32, c_int32],
     "features_set_frame": [_HANDLE, _NAME, POINTER(Frame), c_int32, c_int32],
-    "features_set_picture_file": [_HANDLE, _NAME, _NAME, c_int32],
+    "features_set_image_file": [_HANDLE, _NAME, _NAME, c_int32],
     "features_set_int64": [_HANDLE, _NAME, c_int64],
     "features_set_double": [_HANDLE, _NAME, c_double],
     "features_set_string": [_HANDLE, _NAME, _NAME],
@@ -90,7 +90,7 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "features_kind": [_HANDLE, _NAME, POINTER(c_int32)],
     "features_get_array": [_HANDLE, _NAME, POINTER(Array)],
     "features_get_arrays": [_HANDLE, _NAME, POINTER(POINTER(Array)), POINTER(c_size_t)],
-    "features_get_picture": [_HANDLE, _NAME, POINTER(Picture)],
+    "features_get_image": [_HANDLE, _NAME, POINTER(ImageBuffer)],
     "features_get_frame": [_HANDLE, _NAME, POINTER(Frame)],
     "features_get_int64": [_HANDLE, _NAME, POINTER(c_int64)],
     "features_get_double": [_HANDLE, _NAME, POINTER(c_double)],

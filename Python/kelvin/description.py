@@ -13,16 +13,16 @@ class Feature:
     is_optional: bool = False
     summary: str = ""
     default: Optional[float] = None
-    #: Of arrays and states: their element type by NumPy's name; string of texts in an array. Of pictures uint8, or float16 of
+    #: Of arrays and states: their element type by NumPy's name; string of texts in an array. Of images uint8, or float16 of
     #: grey ones whose numbers are the model's, as they are.
     dtype: Optional[str] = None
-    #: Of arrays and states the usual sizes; of pictures height and width.
+    #: Of arrays and states the usual sizes; of images height and width.
     shape: Optional[Tuple[int, ...]] = None
     #: The only shapes there are; empty where each size has a range.
     allowed_shapes: Tuple[Tuple[int, ...], ...] = ()
     #: The smallest and largest size of each dimension; None for no largest.
     size_ranges: Tuple[Tuple[int, Optional[int]], ...] = ()
-    #: Of pictures: rgb, bgr or grayscale.
+    #: Of images: rgb, bgr or grayscale.
     channel_order: Optional[str] = None
     #: The type of a dictionary's keys, or of a sequence's elements.
     elements: Optional[str] = None
@@ -52,17 +52,17 @@ def _ranges(pairs: Iterable[Tuple[int, int]]) -> Tuple[Tuple[int, Optional[int]]
 
 
 def _feature(row: Dict[str, Any]) -> Feature:
-    array, picture = row.get("array"), row.get("picture")
+    array, image = row.get("array"), row.get("image")
     more: Dict[str, Any] = {}
     if array:
         more = dict(
             dtype=array["dataType"], shape=tuple(array["shape"]),
             allowed_shapes=tuple(map(tuple, array["enumeratedShapes"])), size_ranges=_ranges(array["ranges"]))
-    if picture:
+    if image:
         more = dict(
-            dtype=picture["dataType"], shape=(picture["height"], picture["width"]), channel_order=picture["channelOrder"],
-            allowed_shapes=tuple((height, width) for width, height in picture["enumeratedSizes"]),
-            size_ranges=_ranges([picture["heights"], picture["widths"]]))
+            dtype=image["dataType"], shape=(image["height"], image["width"]), channel_order=image["channelOrder"],
+            allowed_shapes=tuple((height, width) for width, height in image["enumeratedSizes"]),
+            size_ranges=_ranges([image["heights"], image["widths"]]))
     return Feature(
         row["name"], row["type"], row["isOptional"], row["summary"], row.get("defaultValue"),
         elements=row.get("elements"), **more)

@@ -216,18 +216,18 @@ class Model:
         it lives as long as an array over it. Other threads of Python run meanwhile.
 
         Args:
-            inputs: values by name. For an array: anything NumPy or DLPack knows. For a picture: a `PIL.Image`, a path, a
-                picture file's bytes, pixels (uint8, height by width, or by 1, 3 or 4 channels besides: gray, RGB, RGBA),
-                a `kelvin.Picture` of any format, or an array of numbers in the model's own layout. A list predicts each item,
+            inputs: values by name. For an array: anything NumPy or DLPack knows. For an image: a `PIL.Image`, a path, an
+                image file's bytes, pixels (uint8, height by width, or by 1, 3 or 4 channels besides: gray, RGB, RGBA),
+                a `kelvin.Image` of any format, or an array of numbers in the model's own layout. A list predicts each item,
                 several at a time.
             state: from `make_state`; begun from zeros and forgotten where None.
-            outputs: arrays by name, that outputs are written to: of the output's shape and type, writable. For a picture a
-                `kelvin.Picture` of 8 bits a channel.
-            fit: how pictures are brought to the model's size: `exact`, `center-crop`, `scale-fit` or `scale-fill`.
+            outputs: arrays by name, that outputs are written to: of the output's shape and type, writable. For an image a
+                `kelvin.Image` of 8 bits a channel.
+            fit: how images are brought to the model's size: `exact`, `center-crop`, `scale-fit` or `scale-fill`.
             cancellation: what may end it from another thread.
 
         Returns:
-            Values by name: arrays, numbers, texts, pictures, or dictionaries of numbers by label, the largest first.
+            Values by name: arrays, numbers, texts, images, or dictionaries of numbers by label, the largest first.
 
         Raises:
             FeatureError: naming the input that is missing, unknown or does not fit.

@@ -4,8 +4,8 @@
 import ray
 from kelvin.ray import Predictor
 
-pictures = ray.data.read_binary_files("pictures", include_paths=True)
-named = pictures.map_batches(
+images = ray.data.read_binary_files("images", include_paths=True)
+named = images.map_batches(
     Predictor, fn_constructor_kwargs=dict(model="MobileNetV2.mlpackage", inputs={"image": "bytes"}),
     compute=ray.data.ActorPoolStrategy(size=4), num_cpus=1, batch_size=32)
 named.write_parquet("named")
@@ -40,19 +40,19 @@ class Predictor:
     """What `Dataset.map_batches` calls, in processes that load the model once each.
 
     A batch is arrays by column, and so is the answer: the columns that the model does not read, one for each output,
-    and `error`, an empty text for rows that went well. What a row is refused for (a picture that cannot be decoded, a
+    and `error`, an empty text for rows that went well. What a row is refused for (an image that cannot be decoded, a
     shape) stands there, and its outputs are NaN, 0 or an empty text; the other rows are predicted all the same.
 
     Args:
         model: as `kelvin.Model` takes it; a path that every machine has.
-        inputs: columns by the names of inputs, where these differ. A picture is a path, a file's bytes, pixels of uint8
+        inputs: columns by the names of inputs, where these differ. An image is a path, a file's bytes, pixels of uint8
             or an array in the model's own layout.
         prepare: a function that makes of a row, its values by column, the model's inputs by name, for what a column
             does not hold as it is; `inputs` is not used then.
         outputs: the outputs to give; all where None. Probabilities by label become an array in the order of
             `Model.description.class_labels`, other dictionaries JSON.
         keep: the columns to give besides; those that the model does not read where None.
-        fit: how pictures are brought to the model's size, as in `Model.predict`.
+        fit: how images are brought to the model's size, as in `Model.predict`.
         options: any other argument of `kelvin.Model`. Unless said, `threads` is how many processors the worker has.
 
     Raises:
@@ -190,8 +190,8 @@ def application(
         outputs: Optional[Sequence[str]] = None, fit: str = "scale-fill", **options: Any) -> Any:
     """A Ray Serve application that predicts what is asked for at one time as one batch: `serve.run(application(…))`.
 
-    Over HTTP, a POST of JSON has the inputs by name, arrays as lists and pictures as their files in base64; one of any
-    other type is a picture file, where the model takes one picture. The answer is the outputs as JSON. What a request
+    Over HTTP, a POST of JSON has the inputs by name, arrays as lists and images as their files in base64; one of any
+    other type is an image file, where the model takes one image. The answer is the outputs as JSON. What a request
     is refused for is `{"error": …}` with status 400.
     From Python, `handle.predict.remote(row)` takes what `Model.predict` takes, and gives what it gives. It raises what
     the row was refused with; the rest of its batch is predicted all the same.
@@ -242,26 +242,26 @@ def application(
 
 
 def _row(model: Model, kind: str, body: bytes) -> Dict[str, Any]:
-    """The inputs that a request brings. A text is never a picture's path: who asks has no right to the files here."""
-    pictures = [name for name, feature in model.inputs.items() if feature.type == "image"]
+    """The inputs that a request brings. A text is never an image's path: who asks has no right to the files here."""
+    images = [name for name, feature in model.inputs.items() if feature.type == "image"]
     if not kind.startswith("application/json"):
-        if len(pictures) != 1:
+        if len(images) != 1:
             raise FeatureError(
-                f"a request of type '{kind}' is one picture, and the model takes {len(pictures)}; "
+                f"a request of type '{kind}' is one image, and the model takes {len(images)}; "
                 f"send its inputs as JSON, {', '.join(model.inputs)}")
-        return {pictures[0]: body}
+        return {images[0]: body}
     try:
         row = json.loads(body)
     except ValueError as error:
         raise FeatureError(f"the request is not JSON: {error}") from None
     if not isinstance(row, dict):
         raise FeatureError(f"expected an object with {', '.join(model.inputs)}, got {type(row).__name__}")
-    for name in pictures:
+    for name in images:
         if isinstance(row.get(name), str):
             try:
                 row[name] = base64.b64decode(row[name], validate=True)
             except binascii.Error as error:
-                raise FeatureError(f"input '{name}': expected a picture file in base64: {error}") from None
+                raise FeatureError(f"input '{name}': expected an image file in base64: {error}") from None
     return row
 
 

@@ -10,11 +10,11 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tupl
 import numpy as np
 import numpy.typing as npt
 
-from ._library import Array, Frame, Path, Picture, Text, decoded, encoded, library, utf8
+from ._library import Array, Frame, ImageBuffer, Path, Text, decoded, encoded, library, utf8
 from .description import Feature
 from .errors import FeatureError, FileError
-from .pictures import FORMATS, opened
-from .pictures import Picture as PictureValue
+from .images import FORMATS, opened
+from .images import Image as ImageValue
 
 NDArray = npt.NDArray[Any]
 
@@ -38,9 +38,9 @@ DTYPES: "Dict[str, np.dtype[Any]]" = {
 _Byte = ctypes.c_char
 #: As kelvin.h numbers them.
 FITS = {"exact": 0, "center-crop": 1, "scale-fit": 2, "scale-fill": 3}
-_PICTURES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
+_IMAGES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
 _FORMATS: "Dict[int, Tuple[int, np.dtype[Any], int]]" = {row[0]: row for row in FORMATS.values()}
-_KIND_ARRAY, _KIND_PICTURE, _KIND_INT64, _KIND_DOUBLE = 1, 2, 3, 4
+_KIND_ARRAY, _KIND_IMAGE, _KIND_INT64, _KIND_DOUBLE = 1, 2, 3, 4
 _KIND_STRING, _KIND_DICTIONARY, _KIND_SEQUENCE = 5, 6, 7
 
 
@@ -129,7 +129,7 @@ class Features:
         """Gives a feature a value, as `feature`, its description, wants it."""
         key = encoded(name)
         wants = feature.type if feature is not None else None
-        if isinstance(value, PictureValue):
+        if isinstance(value, ImageValue):
             value.given(self.handle, key, _fit(fit))
             self.lent[name] = value
             return
@@ -143,7 +143,7 @@ class Features:
             return self._set_array(name, key, value)
         if wants == "image":
             takes_numbers = feature is not None and feature.dtype == "float16"
-            return self._set_picture(name, key, value, fit, takes_numbers)
+            return self._set_image(name, key, value, fit, takes_numbers)
         if feature is not None and wants == "multiArray":
             return self._set_array(name, key, _array(name, value, feature))
         if isinstance(value, (bool, np.bool_)):
@@ -167,8 +167,8 @@ class Features:
             f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
 
     def lend(self, name: str, array: Any) -> None:
-        """Has an output written to an array, NumPy's or one that is lent by DLPack, or to a picture of 8 bits a channel."""
-        if isinstance(array, PictureValue):
+        """Has an output written to an array, NumPy's or one that is lent by DLPack, or to an image of 8 bits a channel."""
+        if isinstance(array, ImageValue):
             array.lend(name, self.handle, encoded(name))
             self.lent[name] = array
             return
@@ -191,50 +191,50 @@ class Features:
         library.features_set_arrays(self.handle, key, b"".join(view for view, _held in views), len(views))
         self.lent[name] = arrays
 
-    def _set_picture(self, name: str, key: bytes, value: Any, fit: str, takes_numbers: bool) -> None:
+    def _set_image(self, name: str, key: bytes, value: Any, fit: str, takes_numbers: bool) -> None:
         """`takes_numbers` tells an input whose numbers are the model's, as they are, from one of 0 to 255."""
         number = _fit(fit)
         if isinstance(value, (bytes, bytearray, memoryview)):
-            return self._set_picture_bytes(name, key, value, fit)
+            return self._set_image_bytes(name, key, value, fit)
         if isinstance(value, (str, os.PathLike)):
             try:
-                return library.features_set_picture_file(self.handle, key, encoded(value, "a path"), number)
+                return library.features_set_image_file(self.handle, key, encoded(value, "a path"), number)
             except OSError as error:
                 value = opened(value, error)
         mode = getattr(value, "mode", None)
         if mode == "F" and takes_numbers:
-            picture = PictureValue("gray32_float", np.asarray(value, np.float32))
-            picture.given(self.handle, key, number)
-            self.lent[name] = picture
+            image = ImageValue("gray32_float", np.asarray(value, np.float32))
+            image.given(self.handle, key, number)
+            self.lent[name] = image
             return None
         if mode is None or not hasattr(value, "tobytes"):
             raise FeatureError(
-                f"feature '{name}': expected a picture (PIL.Image, a path, a file's bytes, or an array of numbers), got "
+                f"feature '{name}': expected an image (PIL.Image, a path, a file's bytes, or an array of numbers), got "
                 f"{type(value).__name__}")
-        if mode not in _PICTURES:
+        if mode not in _IMAGES:
             value = value.convert("RGB")
         pixels = value.tobytes()
-        code, channels = _PICTURES[value.mode]
+        code, channels = _IMAGES[value.mode]
         memory = ctypes.create_string_buffer(pixels, len(pixels))
-        view = Picture(ctypes.addressof(memory), code, value.width, value.height, value.width * channels)
-        library.features_set_picture(self.handle, key, byref(view), 1, number)
+        view = ImageBuffer(ctypes.addressof(memory), code, value.width, value.height, value.width * channels)
+        library.features_set_image(self.handle, key, byref(view), 1, number)
         self.lent[name] = memory
 
-    def _set_picture_bytes(self, name: str, key: bytes, contents: Any, fit: str) -> None:
+    def _set_image_bytes(self, name: str, key: bytes, contents: Any, fit: str) -> None:
         try:
-            picture = PictureValue.read(contents)
+            image = ImageValue.read(contents)
         except FileError as error:
             raise FileError(f"feature '{name}': {error}") from None
-        picture.given(self.handle, key, _fit(fit))
-        self.lent[name] = picture
+        image.given(self.handle, key, _fit(fit))
+        self.lent[name] = image
 
     def _set_pixels(self, name: str, key: bytes, array: NDArray, fit: str) -> None:
         height, width, channels = array.shape if array.ndim == 3 else (*array.shape, 1)
         if not array[0].flags.c_contiguous or array.strides[0] < width * channels:
             array = _dense(name, array, array.dtype)
-        code = next(code for code, count in _PICTURES.values() if count == channels)
-        view = Picture(array.ctypes.data, code, width, height, array.strides[0])
-        library.features_set_picture(self.handle, key, byref(view), 1, _fit(fit))
+        code = next(code for code, count in _IMAGES.values() if count == channels)
+        view = ImageBuffer(array.ctypes.data, code, width, height, array.strides[0])
+        library.features_set_image(self.handle, key, byref(view), 1, _fit(fit))
         self.lent[name] = array
 
     def _set_dictionary(self, name: str, key: bytes, value: Dict[Any, float]) -> None:
@@ -275,9 +275,9 @@ class Features:
         kind = found.value
         if kind == _KIND_ARRAY:
             return self._array(name, key)
-        if kind == _KIND_PICTURE:
+        if kind == _KIND_IMAGE:
             lent = self.lent.get(name)
-            return lent if isinstance(lent, PictureValue) else self._picture(key)
+            return lent if isinstance(lent, ImageValue) else self._image(key)
         if kind == _KIND_INT64:
             whole = ctypes.c_int64()
             library.features_get_int64(self.handle, key, byref(whole))
@@ -323,7 +323,7 @@ class Features:
         library.features_get_array(self.handle, key, byref(view))
         return _shared(view, self)
 
-    def _picture(self, key: bytes) -> Any:
+    def _image(self, key: bytes) -> Any:
         frame = Frame()
         library.features_get_frame(self.handle, key, byref(frame))
         plane, (_, dtype, channels) = frame.planes[0], _FORMATS[frame.format]
@@ -414,7 +414,7 @@ def _fit(fit: str) -> int:
 
 
 def _are_pixels(array: NDArray) -> bool:
-    """Whether an array is a picture as other libraries decode them, rather than a model's own layout, of rank 4."""
+    """Whether an array is an image as other libraries decode them, rather than a model's own layout, of rank 4."""
     return array.dtype == np.uint8 and array.size > 0 and (
         array.ndim == 2 or array.ndim == 3 and array.shape[2] in (1, 3, 4))
 

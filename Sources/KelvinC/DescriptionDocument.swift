@@ -11,7 +11,9 @@ struct DescriptionDocument: Encodable {
     var defaultValue: Double?
     /// Of arrays, of texts too, and states.
     var array: Array?
-    var picture: Picture?
+    var image: Image?
+    /// The same under its former name.
+    var picture: Image?
     /// Of the keys of dictionaries, or of the elements of sequences.
     var elements: String?
   }
@@ -27,11 +29,11 @@ struct DescriptionDocument: Encodable {
     var ranges: [[Int]]
   }
 
-  struct Picture: Encodable {
+  struct Image: Encodable {
     var width: Int
     var height: Int
     var channelOrder: String
-    /// uint8, or float16 of grey pictures whose numbers are the model's, as they are.
+    /// uint8, or float16 of grey images whose numbers are the model's, as they are.
     var dataType: String
     /// The only sizes there are, width and height, where they are not ranges.
     var enumeratedSizes: [[Int]]
@@ -72,7 +74,8 @@ extension DescriptionDocument.Feature {
     summary = feature.summary
     defaultValue = feature.defaultValue
     array = (feature.multiArrayConstraint ?? feature.stateConstraint).map(DescriptionDocument.Array.init)
-    picture = feature.imageConstraint.map(DescriptionDocument.Picture.init)
+    image = feature.imageConstraint.map(DescriptionDocument.Image.init)
+    picture = image
     if let ranges = feature.sequenceConstraint?.sizeRangeForDimension {
       array = DescriptionDocument.Array(texts: ranges)
     }
@@ -96,7 +99,7 @@ extension DescriptionDocument.Array {
   }
 }
 
-extension DescriptionDocument.Picture {
+extension DescriptionDocument.Image {
   init(_ constraint: ImageConstraint) {
     width = constraint.pixelsWide
     height = constraint.pixelsHigh

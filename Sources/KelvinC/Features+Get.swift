@@ -40,10 +40,10 @@ public func kelvin_features_kind(
 
 extension FeaturesHandle.Value {
   fileprivate var kind: Int {
-    guard case .feature(let feature) = self else { return KELVIN_KIND_PICTURE }
+    guard case .feature(let feature) = self else { return KELVIN_KIND_IMAGE }
     return switch feature.isUndefined ? .state : feature.type {
     case .multiArray: KELVIN_KIND_ARRAY
-    case .image: KELVIN_KIND_PICTURE
+    case .image: KELVIN_KIND_IMAGE
     case .int64: KELVIN_KIND_INT64
     case .double: KELVIN_KIND_DOUBLE
     case .string: KELVIN_KIND_STRING
@@ -66,13 +66,13 @@ public func kelvin_features_get_array(
 }
 
 @c @implementation
-public func kelvin_features_get_picture(
-  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ picture: UnsafeMutablePointer<kelvin_picture>?,
+public func kelvin_features_get_image(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ image: UnsafeMutablePointer<kelvin_image_buffer>?,
   _ error: ErrorText?
 ) -> kelvin_code {
   answer(error) {
     let features = try Handles.find(features, as: FeaturesHandle.self)
-    let (result, name) = (try place(picture, "picture"), try text(name, "name"))
+    let (result, name) = (try place(image, "image"), try text(name, "name"))
     if case .lent(let lent, _, _) = features.value(name) {
       result.pointee = lent.view
       return
@@ -82,13 +82,13 @@ public func kelvin_features_get_picture(
       result.pointee = lent.view
       return
     }
-    guard let pixels = feature.imageBufferValue else { throw mismatch(name, "a picture", feature) }
+    guard let pixels = feature.imageBufferValue else { throw mismatch(name, "an image", feature) }
     guard pixels.format.isBytes else {
       throw ModelError(
-        .featureType, "feature '\(name)' is a picture of \(pixels.format); kelvin_features_get_frame has it")
+        .featureType, "feature '\(name)' is an image of \(pixels.format); kelvin_features_get_frame has it")
     }
     let frame = features.withViews { pixels.view($0) }
-    result.pointee = kelvin_picture(
+    result.pointee = kelvin_image_buffer(
       data: UnsafeMutableRawPointer(mutating: frame.planes.0.data), format: frame.format, width: frame.width,
       height: frame.height, bytes_per_row: frame.planes.0.bytes_per_row)
   }
@@ -107,7 +107,7 @@ public func kelvin_features_get_frame(
       return
     }
     let feature = try features.feature(name)
-    guard let pixels = feature.imageBufferValue else { throw mismatch(name, "a picture", feature) }
+    guard let pixels = feature.imageBufferValue else { throw mismatch(name, "an image", feature) }
     result.pointee = features.withViews { pixels.view($0) }
   }
 }

@@ -29,17 +29,17 @@ public func kelvin_features_set_array(
 }
 
 @c @implementation
-public func kelvin_features_set_picture(
-  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ picture: UnsafePointer<kelvin_picture>?,
+public func kelvin_features_set_image(
+  _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ image: UnsafePointer<kelvin_image_buffer>?,
   _ orientation: Int32, _ fit: kelvin_fit, _ error: ErrorText?
 ) -> kelvin_code {
   answer(error) {
     let features = try Handles.find(features, as: FeaturesHandle.self)
     let name = try text(name, "name")
-    guard let picture else { throw HandleError("'picture' is NULL: expected a picture") }
+    guard let image else { throw HandleError("'image' is NULL: expected an image") }
     let orientation = try turned(name, orientation)
     let fit = try ImageCropAndScale?(fit)
-    let backing = try naming(name) { try PixelBacking(lent: picture.pointee) }
+    let backing = try naming(name) { try PixelBacking(lent: image.pointee) }
     features.set(name, .lent(backing, orientation, fit))
   }
 }
@@ -50,10 +50,10 @@ public func kelvin_features_set_frame(
   _ orientation: Int32, _ fit: kelvin_fit, _ error: ErrorText?
 ) -> kelvin_code {
   set(features, name, error) { name in
-    guard let frame else { throw HandleError("'frame' is NULL: expected a picture") }
+    guard let frame else { throw HandleError("'frame' is NULL: expected an image") }
     let orientation = try turned(name, orientation)
     let fit = try ImageCropAndScale?(fit)
-    return try picture(try naming(name) { try PixelBuffer(lent: frame.pointee) }, orientation, fit)
+    return try imageValue(try naming(name) { try PixelBuffer(lent: frame.pointee) }, orientation, fit)
   }
 }
 
@@ -65,8 +65,8 @@ private func turned(_ name: String, _ orientation: Int32) throws -> ImageOrienta
   return orientation
 }
 
-/// A picture as a value. One that has to have the size already is turned here, all others as they are scaled.
-func picture(
+/// An image as a value. One that has to have the size already is turned here, all others as they are scaled.
+func imageValue(
   _ pixels: PixelBuffer, _ orientation: ImageOrientation, _ fit: ImageCropAndScale?
 ) throws -> FeatureValue {
   guard let fit else { return FeatureValue(pixelBuffer: try pixels.oriented(orientation)) }
@@ -74,14 +74,14 @@ func picture(
 }
 
 @c @implementation
-public func kelvin_features_set_picture_file(
+public func kelvin_features_set_image_file(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ path: UnsafePointer<CChar>?, _ fit: kelvin_fit,
   _ error: ErrorText?
 ) -> kelvin_code {
   set(features, name, error) { name in
     let fit = try ImageCropAndScale?(fit)
     let image = try ImageFile.decode(path: try KelvinC.path(path))
-    return try picture(image.pixels, image.orientation, fit)
+    return try imageValue(image.pixels, image.orientation, fit)
   }
 }
 

@@ -9,7 +9,7 @@ final class FeaturesHandle: Handled {
   /// A value, as it was given or predicted.
   enum Value {
     case feature(FeatureValue)
-    /// A picture in the caller's memory.
+    /// An image in the caller's memory.
     case lent(PixelBacking, ImageOrientation, ImageCropAndScale?)
   }
 
@@ -31,7 +31,7 @@ final class FeaturesHandle: Handled {
       state.lent[name] =
         switch value {
         case .feature(let feature): feature.multiArrayValue.map { .multiArray($0) }
-        case .lent(let picture, _, _): .pixelBuffer(picture)
+        case .lent(let image, _, _): .pixelBuffer(image)
         }
     }
   }
@@ -65,8 +65,8 @@ final class FeaturesHandle: Handled {
     for (name, value) in values {
       switch value {
       case .feature(let feature): dictionary[name] = feature
-      case .lent(let picture, let orientation, let fit):
-        dictionary[name] = try KelvinC.picture(try PixelBuffer(lent: picture), orientation, fit)
+      case .lent(let image, let orientation, let fit):
+        dictionary[name] = try KelvinC.imageValue(try PixelBuffer(lent: image), orientation, fit)
       }
     }
     return DictionaryFeatureProvider(dictionary: dictionary)
@@ -87,7 +87,7 @@ final class FeaturesHandle: Handled {
   func feature(_ name: String) throws -> FeatureValue {
     switch value(name) {
     case .feature(let feature): return feature
-    // Of a kind that no getter of values takes; the picture has its own.
+    // Of a kind that no getter of values takes; the image has its own.
     case .lent: return FeatureValue(undefined: .image)
     case nil:
       let known = names

@@ -5,7 +5,7 @@ import Glibc
 import Kelvin
 import KelvinImages
 
-/// A picture that was decoded, in memory that callers read.
+/// An image that was decoded, in memory that callers read.
 final class ImageHandle: Handled {
   static let noun = "an image"
 
@@ -61,7 +61,7 @@ public func kelvin_frame_encode(
   _ bytes: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ count: UnsafeMutablePointer<Int>?, _ error: ErrorText?
 ) -> kelvin_code {
   answer(error) {
-    guard let frame else { throw HandleError("'frame' is NULL: expected a picture") }
+    guard let frame else { throw HandleError("'frame' is NULL: expected an image") }
     let (result, length) = (try place(bytes, "bytes"), try place(count, "count"))
     let pixels = try PixelBuffer(lent: frame.pointee)
     let file = try ImageFile.encode(pixels, as: try ImageFile.Encoding(try text(encoding, "encoding"), quality))

@@ -67,43 +67,43 @@ extension PixelFormat {
 }
 
 extension PixelBacking {
-  /// A picture over memory that a caller lends.
+  /// An image over memory that a caller lends.
   ///
-  /// - Throws: `HandleError` for NULL; `ModelError` with code `featureType` for a size or format that no picture has.
-  convenience init(lent picture: kelvin_picture) throws {
-    guard let data = picture.data else { throw HandleError("'data' is NULL: expected the first pixel") }
-    let format = try PixelFormat(picture.format)
+  /// - Throws: `HandleError` for NULL; `ModelError` with code `featureType` for a size or format that no image has.
+  convenience init(lent image: kelvin_image_buffer) throws {
+    guard let data = image.data else { throw HandleError("'data' is NULL: expected the first pixel") }
+    let format = try PixelFormat(image.format)
     guard format.isBytes else {
       throw ModelError(
         .featureType,
-        "expected a picture of 8 bits a channel, got \(format); kelvin_features_set_frame gives an input any format, and "
+        "expected an image of 8 bits a channel, got \(format); kelvin_features_set_frame gives an input any format, and "
           + "predictions write no other")
     }
-    let width = Int(picture.width)
+    let width = Int(image.width)
     try self.init(
-      dataPointer: data, width: width, height: Int(picture.height), format: format,
-      bytesPerRow: picture.bytes_per_row == 0 ? width * format.channelCount : Int(picture.bytes_per_row))
+      dataPointer: data, width: width, height: Int(image.height), format: format,
+      bytesPerRow: image.bytes_per_row == 0 ? width * format.channelCount : Int(image.bytes_per_row))
   }
 
   /// Where it lies.
-  var view: kelvin_picture {
-    kelvin_picture(
+  var view: kelvin_image_buffer {
+    kelvin_image_buffer(
       data: dataPointer, format: format.code, width: Int32(width), height: Int32(height),
       bytes_per_row: Int64(bytesPerRow))
   }
 }
 
 extension PixelBuffer {
-  /// A picture over memory that a caller lends.
+  /// An image over memory that a caller lends.
   ///
   /// - Throws: `HandleError` for a plane that is NULL; `ModelError` with code `featureType` for a size or format that no
-  ///   picture has, a plane too many, and rows that overlap.
+  ///   image has, a plane too many, and rows that overlap.
   init(lent frame: kelvin_frame) throws {
     let format = try PixelFormat(frame.format)
     let (width, height) = (Int(frame.width), Int(frame.height))
     let sizes = format.planes(width: width, height: height)
     if sizes.count == 1, frame.planes.1.data != nil {
-      throw ModelError(.featureType, "a picture of \(format) lies in one plane, got two; set 'planes[1].data' to NULL")
+      throw ModelError(.featureType, "an image of \(format) lies in one plane, got two; set 'planes[1].data' to NULL")
     }
     let planes = try zip(sizes, [frame.planes.0, frame.planes.1]).enumerated().map { index, pair in
       guard let data = pair.1.data else {
@@ -116,12 +116,12 @@ extension PixelBuffer {
     }
   }
 
-  /// A picture over memory that was lent, and stays as long as this is.
-  init(lent picture: PixelBacking) throws {
+  /// An image over memory that was lent, and stays as long as this is.
+  init(lent image: PixelBacking) throws {
     try self.init(
-      width: picture.width, height: picture.height, format: picture.format,
-      planes: [PixelPlane(picture.dataPointer, bytesPerRow: picture.bytesPerRow)]
-    ) { withExtendedLifetime(picture) {} }
+      width: image.width, height: image.height, format: image.format,
+      planes: [PixelPlane(image.dataPointer, bytesPerRow: image.bytesPerRow)]
+    ) { withExtendedLifetime(image) {} }
   }
 
   /// Where it lies: in memory that a caller lent, or in a copy in memory of the caller's.

@@ -8,7 +8,7 @@ struct CoreMLImage {
   var colorSpace = 0
   var sizes = ImageFeature.Sizes.fixed
 
-  /// The longest side a picture may have.
+  /// The longest side an image may have.
   private static let limit = 1 << 20
 
   /// - Parameters:
@@ -64,7 +64,7 @@ struct CoreMLImage {
     listStandard()
   }
 
-  /// Of a picture whose usual size is left out: the first that is listed, or the smallest.
+  /// Of an image whose usual size is left out: the first that is listed, or the smallest.
   private mutating func takeStandard() {
     switch sizes {
     case .fixed: break

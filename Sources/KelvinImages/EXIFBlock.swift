@@ -1,4 +1,4 @@
-/// The part of an EXIF block that says how its picture is turned.
+/// The part of an EXIF block that says how its image is turned.
 struct EXIFBlock {
   private let bytes: [UInt8]
   private let isLittleEndian: Bool

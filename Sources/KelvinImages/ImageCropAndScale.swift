@@ -1,8 +1,8 @@
-/// How a picture is brought to the size a model asks for.
+/// How an image is brought to the size a model asks for.
 public enum ImageCropAndScale: String, Hashable, Sendable, CaseIterable {
   /// The short side fits; the middle of the long side is kept.
   case centerCrop
-  /// The long side fits; what the picture does not cover, on both sides of it, is zero.
+  /// The long side fits; what the image does not cover, on both sides of it, is zero.
   case scaleToFit
   /// Both sides fit, each scaled on its own.
   case scaleToFill
@@ -11,12 +11,12 @@ public enum ImageCropAndScale: String, Hashable, Sendable, CaseIterable {
   /// Turned 90 degrees counter-clockwise, then ``scaleToFill``.
   case scaleToFillPlus90CCWRotation
 
-  /// Whether the picture is turned 90 degrees counter-clockwise before it is scaled.
+  /// Whether the image is turned 90 degrees counter-clockwise before it is scaled.
   package var rotates: Bool { self == .scaleToFitPlus90CCWRotation || self == .scaleToFillPlus90CCWRotation }
 }
 
-/// Where one axis of a picture is drawn in the target: `drawn` target pixels long from `inset` on, which is negative
-/// where the picture is cropped.
+/// Where one axis of an image is drawn in the target: `drawn` target pixels long from `inset` on, which is negative
+/// where the image is cropped.
 package struct AxisPlacement: Hashable, Sendable {
   package let inset: Int
   package let drawn: Int
@@ -25,7 +25,7 @@ package struct AxisPlacement: Hashable, Sendable {
 extension ImageCropAndScale {
   /// Places a source of `width` x `height` pixels in a target.
   ///
-  /// With s = max(W/w, H/h) for a crop and min(W/w, H/h) for a fit, the picture is drawn `s * side` pixels long,
+  /// With s = max(W/w, H/h) for a crop and min(W/w, H/h) for a fit, the image is drawn `s * side` pixels long,
   /// rounded to a whole pixel and at least one, and centred; an odd remainder puts the smaller half first. This is the
   /// geometry measured on Core ML's own image constructor.
   package func place(

@@ -1,6 +1,6 @@
 internal import KelvinBasics
 
-/// What went wrong with a picture: what, in which one, and what to do about it.
+/// What went wrong with an image: what, in which one, and what to do about it.
 public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What kind of failure it is.
   public enum Code: String, Sendable {
@@ -10,19 +10,19 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownFormat
     /// The bytes begin as a known format but are truncated or contradict it.
     case corrupt
-    /// The picture, or what is asked of it, is larger than the limit.
+    /// The image, or what is asked of it, is larger than the limit.
     case tooLarge
-    /// The library that decodes pictures is not installed or too old.
+    /// The library that decodes images is not installed or too old.
     case decoderMissing
-    /// Pixels and dimensions do not agree, or a rectangle lies outside its picture.
+    /// Pixels and dimensions do not agree, or a rectangle lies outside its image.
     case invalidArgument
-    /// The picture could not be written as a file.
+    /// The image could not be written as a file.
     case encodingFailed
   }
 
   /// What kind of failure it is.
   public let code: Code
-  /// The picture: a file's path, or the name of the input it was given for.
+  /// The image: a file's path, or the name of the input it was given for.
   public let name: String
   /// What was found, against what was expected.
   public let reason: String

@@ -1,21 +1,21 @@
 extension ImageFile {
-  /// Reads what decoding reads of an encoded picture before any decoder sees it.
+  /// Reads what decoding reads of an encoded image before any decoder sees it.
   ///
   /// - Parameters:
   ///   - bytes: the whole file.
-  ///   - name: what errors call the picture.
+  ///   - name: what errors call the image.
   ///   - maximumPixels: the largest width times height that is decoded.
   /// - Returns: how many bytes a decoder would be given.
   /// - Throws: ``ImageError``: `unknownFormat`, `tooLarge`, `corrupt`.
   package static func headers(
     _ bytes: UnsafeRawBufferPointer, name: String, maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> Int {
-    let source = PictureSource(name: name, memory: bytes)
-    return try PictureEssence(of: source, try format(of: source), maximumPixels: maximumPixels).bytes.bytes.count
+    let source = ImageSource(name: name, memory: bytes)
+    return try ImageEssence(of: source, try format(of: source), maximumPixels: maximumPixels).bytes.bytes.count
   }
 
   /// The format that the first bytes are of.
-  static func format(of source: PictureSource) throws(ImageError) -> ImageFormat {
+  static func format(of source: ImageSource) throws(ImageError) -> ImageFormat {
     guard source.count > 0 else { throw ImageError(.corrupt, source.name, "the file is empty") }
     guard let format = ImageFormat(sniffing: try source.bytes(at: 0, atMost: 16)) else {
       let known = ImageFormat.allCases.map(\.rawValue).joined(separator: ", ")

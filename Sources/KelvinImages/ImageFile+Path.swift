@@ -1,7 +1,7 @@
 package import KelvinBasics
 
 extension ImageFile {
-  /// Decodes the picture in a file, of which no more is read than it takes to see it. Errors name it by `path`.
+  /// Decodes the image in a file, of which no more is read than it takes to see it. Errors name it by `path`.
   ///
   /// - Parameters:
   ///   - path: of the file.
@@ -17,7 +17,7 @@ extension ImageFile {
     return try decode(file, orientation: orientation, maximumPixels: maximumPixels)
   }
 
-  /// Decodes the picture in an open file, as the file of a path.
+  /// Decodes the image in an open file, as the file of a path.
   ///
   /// - Throws: ``ImageError`` as for a path.
   package static func decode(
@@ -27,7 +27,7 @@ extension ImageFile {
     guard file.byteCount <= maximumFileBytes else {
       throw ImageError(.tooLarge, path, "\(file.byteCount) bytes, at most \(maximumFileBytes) are read")
     }
-    let source = PictureSource(name: path, count: file.byteCount) { (offset, target) throws(ImageError) in
+    let source = ImageSource(name: path, count: file.byteCount) { (offset, target) throws(ImageError) in
       do throws(FileError) { try file.read(into: target, at: offset) } catch { throw ImageError(error) }
     }
     return try decode(source, orientation: orientation, maximumPixels: maximumPixels)

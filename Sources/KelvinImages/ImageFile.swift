@@ -7,9 +7,9 @@ public struct DecodedImage: Hashable, Sendable {
   /// The orientation given, else the file's own, else ``ImageOrientation/up``.
   public let orientation: ImageOrientation
 
-  /// Columns of the upright picture.
+  /// Columns of the upright image.
   public var width: Int { orientation.swapsAxes ? pixels.height : pixels.width }
-  /// Rows of the upright picture.
+  /// Rows of the upright image.
   public var height: Int { orientation.swapsAxes ? pixels.width : pixels.height }
 
   package init(pixels: PixelBuffer, orientation: ImageOrientation) {
@@ -18,37 +18,37 @@ public struct DecodedImage: Hashable, Sendable {
   }
 }
 
-/// Reads and writes encoded pictures, through libvips, which is opened when it is first needed.
+/// Reads and writes encoded images, through libvips, which is opened when it is first needed.
 ///
 /// Decodes JPEG, PNG, WebP, TIFF, GIF (the first frame), BMP, HEIF and AVIF where libvips has them, converts embedded
 /// colour profiles to sRGB and composes alpha on black. All functions may be called from any thread; they block.
 ///
 /// ```swift
-/// let picture = try ImageFile.decode(path: "owl.heic")
-/// try Data(ImageFile.encode(picture.pixels, as: .jpeg(quality: 90))).write(to: URL(filePath: "owl.jpg"))
+/// let image = try ImageFile.decode(path: "owl.heic")
+/// try Data(ImageFile.encode(image.pixels, as: .jpeg(quality: 90))).write(to: URL(filePath: "owl.jpg"))
 /// ```
 public enum ImageFile {
-  /// Pictures with more pixels are refused from their header alone.
+  /// Images with more pixels are refused from their header alone.
   public static let maximumPixels = 64 * 1024 * 1024
   /// Files with more bytes are refused before they are read.
   package static let maximumFileBytes = 1 << 30
 
-  /// Opens libvips, so that the first picture does not wait for it (tens of milliseconds). Again costs nothing.
+  /// Opens libvips, so that the first image does not wait for it (tens of milliseconds). Again costs nothing.
   ///
   /// - Throws: ``ImageError`` (`decoderMissing`) with the loader's own words, and the package to install where it is not
   ///   there.
   package static func prepare() throws(ImageError) {
     guard let reason = ck_image_prepare() else { return }
     throw ImageError(
-      .decoderMissing, "libvips", "no pictures can be decoded: \(String(cString: reason))",
+      .decoderMissing, "libvips", "no images can be decoded: \(String(cString: reason))",
       remedy: kelvin_library_is_absent(reason) ? "install the package libvips42" : nil)
   }
 
-  /// Decodes an encoded picture.
+  /// Decodes an encoded image.
   ///
   /// - Parameters:
   ///   - bytes: the whole file.
-  ///   - name: what errors call the picture.
+  ///   - name: what errors call the image.
   ///   - orientation: overrides the orientation in the file.
   ///   - maximumPixels: the largest width times height that is decoded.
   /// - Throws: ``ImageError``: `unknownFormat`, `tooLarge`, `corrupt` (also when only a part can be read),
@@ -57,12 +57,12 @@ public enum ImageFile {
     _ bytes: UnsafeRawBufferPointer, name: String, orientation: ImageOrientation? = nil,
     maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> DecodedImage {
-    try decode(PictureSource(name: name, memory: bytes), orientation: orientation, maximumPixels: maximumPixels)
+    try decode(ImageSource(name: name, memory: bytes), orientation: orientation, maximumPixels: maximumPixels)
   }
 
-  /// Decodes an encoded picture, of which no more is read than it takes to see it.
+  /// Decodes an encoded image, of which no more is read than it takes to see it.
   static func decode(
-    _ source: PictureSource, orientation: ImageOrientation?, maximumPixels: Int
+    _ source: ImageSource, orientation: ImageOrientation?, maximumPixels: Int
   ) throws(ImageError) -> DecodedImage {
     let name = source.name
     let format = try format(of: source)
@@ -72,7 +72,7 @@ public enum ImageFile {
         .unknownFormat, name, "the installed libvips cannot read \(format.rawValue)",
         remedy: "convert it to PNG or JPEG")
     }
-    let essence = try PictureEssence(of: source, format, maximumPixels: maximumPixels)
+    let essence = try ImageEssence(of: source, format, maximumPixels: maximumPixels)
     let decoded = try withExtendedLifetime(essence) { () throws(ImageError) -> DecodedImage in
       let file = Encoded(bytes: essence.bytes.bytes, format: format, name: name)
       do throws(ImageError) {
@@ -86,17 +86,17 @@ public enum ImageFile {
       pixels: decoded.pixels, orientation: orientation ?? essence.orientation ?? decoded.orientation)
   }
 
-  /// Decodes an encoded picture held in an array.
+  /// Decodes an encoded image held in an array.
   ///
   /// - Parameters:
   ///   - bytes: the whole file.
-  ///   - name: what errors call the picture.
+  ///   - name: what errors call the image.
   ///   - orientation: overrides the orientation in the file.
   ///   - maximumPixels: the largest width times height that is decoded.
   /// - Throws: ``ImageError``: `unknownFormat`, `tooLarge`, `corrupt` (also when only a part can be read),
   ///   `decoderMissing`.
   public static func decode(
-    _ bytes: [UInt8], name: String = "picture", orientation: ImageOrientation? = nil,
+    _ bytes: [UInt8], name: String = "image", orientation: ImageOrientation? = nil,
     maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> DecodedImage {
     try bytes.withUnsafeBufferPointer { (bytes) throws(ImageError) in
@@ -104,7 +104,7 @@ public enum ImageFile {
     }
   }
 
-  /// Encodings that pictures are written in.
+  /// Encodings that images are written in.
   public enum Encoding: Hashable, Sendable {
     /// Lossless; grey and alpha are kept.
     case png
@@ -119,13 +119,13 @@ public enum ImageFile {
     }
   }
 
-  /// The picture as a file's bytes.
+  /// The image as a file's bytes.
   ///
   /// - Parameters:
   ///   - pixels: as they are to be seen: no orientation is written.
   ///   - encoding: of the file.
   ///   - level: how hard a PNG is compressed, 0...9; nil for libvips' own, 6.
-  ///   - name: what errors call the picture.
+  ///   - name: what errors call the image.
   /// - Throws: ``ImageError`` (`encodingFailed`, `decoderMissing`).
   public static func encode(
     _ pixels: PixelBuffer, as encoding: Encoding = .png, level: Int? = nil, name: String = "output"
@@ -158,7 +158,7 @@ private struct Encoded {
   /// A JPEG decoder only warns of lost data and fills the rest with grey; the others warn of oddities in metadata.
   var strictest: ck_image_tolerance { format == .jpeg ? CK_IMAGE_REFUSE_WARNINGS : CK_IMAGE_REFUSE_ERRORS }
 
-  /// Whether a warning of the JPEG decoder leaves the picture whole.
+  /// Whether a warning of the JPEG decoder leaves the image whole.
   func isHarmless(_ error: ImageError) -> Bool {
     let warnings = ["extraneous bytes before marker", "Unknown Adobe color transform", "unknown JFIF revision"]
     return error.code == .corrupt && warnings.contains { error.reason.contains($0) }
@@ -200,7 +200,7 @@ private struct Encoded {
     }
     if failed {
       throw ImageError(
-        .corrupt, name, "the \(width) x \(height) \(format.rawValue) picture cannot be decoded whole: \(message.text)")
+        .corrupt, name, "the \(width) x \(height) \(format.rawValue) image cannot be decoded whole: \(message.text)")
     }
     let said = ImageOrientation(rawValue: Int(header.orientation)) ?? .up
     return DecodedImage(
@@ -233,7 +233,7 @@ private struct Message {
 }
 
 extension PixelBuffer {
-  /// A picture in bytes with alpha, if any, behind red, green and blue: ``PixelFormat/rgba8``, or as it is.
+  /// An image in bytes with alpha, if any, behind red, green and blue: ``PixelFormat/rgba8``, or as it is.
   fileprivate var withRedFirst: PixelBuffer {
     guard format != .rgba8, let alpha = format.alphaOffset else { return self }
     let (own, offsets) = (bytes, format.colorOffsets)

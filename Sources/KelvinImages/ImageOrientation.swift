@@ -1,6 +1,6 @@
-/// How a stored picture is turned to be seen upright, numbered as in EXIF.
+/// How a stored image is turned to be seen upright, numbered as in EXIF.
 ///
-/// The names say where the picture's top went when it was stored: `right` is a picture that is shown upright after a
+/// The names say where the image's top went when it was stored: `right` is an image that is shown upright after a
 /// quarter turn clockwise, as most cameras write portraits.
 public enum ImageOrientation: Int, Hashable, Sendable, CaseIterable {
   /// Shown as stored.
@@ -20,10 +20,10 @@ public enum ImageOrientation: Int, Hashable, Sendable, CaseIterable {
   /// Turned a quarter turn counter-clockwise to be upright.
   case left = 8
 
-  /// Whether the upright picture is as wide as the stored one is high.
+  /// Whether the upright image is as wide as the stored one is high.
   public var swapsAxes: Bool { rawValue >= 5 }
 
-  /// The orientation that shows the picture as this one does and then turned 90 degrees counter-clockwise.
+  /// The orientation that shows the image as this one does and then turned 90 degrees counter-clockwise.
   package var turnedCounterClockwise: ImageOrientation {
     switch self {
     case .up: .left
@@ -37,7 +37,7 @@ public enum ImageOrientation: Int, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether going right or down in the upright picture walks the stored x axis backwards.
+  /// Whether going right or down in the upright image walks the stored x axis backwards.
   ///
   /// The upright pixel (x, y) is the stored pixel (x', y') with, when the axes are not swapped, x' = x or width - 1 - x
   /// and y' = y or height - 1 - y; when they are, x' follows y and y' follows x.
@@ -48,7 +48,7 @@ public enum ImageOrientation: Int, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether going right or down in the upright picture walks the stored y axis backwards.
+  /// Whether going right or down in the upright image walks the stored y axis backwards.
   package var reversesStoredY: Bool {
     switch self {
     case .down, .downMirrored, .right, .rightMirrored: true

@@ -1,8 +1,8 @@
-/// Brings pictures to the tensor a model's image input asks for, in one pass: orient, crop, scale, order the channels
-/// and normalise, without a picture in between.
+/// Brings images to the tensor a model's image input asks for, in one pass: orient, crop, scale, order the channels
+/// and normalise, without an image in between.
 ///
 /// Every sample is first rounded to 8 bits (half up), as in the pixel buffer Core ML hands to a model, and then
-/// normalised: `y = scale * sample + bias` per channel. Where the picture does not cover the target the sample is zero,
+/// normalised: `y = scale * sample + bias` per channel. Where the image does not cover the target the sample is zero,
 /// so the tensor holds the bias there. Alpha is not read.
 package struct ImageSampler: Hashable, Sendable {
   /// The order of a tensor's elements in memory.
@@ -18,7 +18,7 @@ package struct ImageSampler: Hashable, Sendable {
   package var order: ChannelOrder
   package var arrangement: Arrangement
   package var cropAndScale: ImageCropAndScale
-  /// The part of the upright picture to read; nil is all of it.
+  /// The part of the upright image to read; nil is all of it.
   package var regionOfInterest: PixelRect?
 
   /// - Parameters:
@@ -46,7 +46,7 @@ package struct ImageSampler: Hashable, Sendable {
   ///   - scale: one factor a channel (`order.count` of them), or one for all.
   ///   - bias: one offset a channel, or one for all.
   ///   - tensor: exactly `elementCount` elements; every one is written.
-  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright picture.
+  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright image.
   package func sample(
     _ view: PixelView, orientation: ImageOrientation = .up, scale: [Float] = [1], bias: [Float] = [0],
     into tensor: UnsafeMutableBufferPointer<Float>
@@ -69,7 +69,7 @@ package struct ImageSampler: Hashable, Sendable {
   /// Writes the 8-bit samples themselves, for inputs that stay within 0...255.
   ///
   /// - Parameter tensor: exactly `elementCount` elements; every one is written.
-  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright picture.
+  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright image.
   package func sample(
     _ view: PixelView, orientation: ImageOrientation = .up, into tensor: UnsafeMutableBufferPointer<UInt8>
   ) throws(ImageError) {
@@ -77,10 +77,10 @@ package struct ImageSampler: Hashable, Sendable {
   }
 
   /// Writes `scale * sample + bias` of samples in floating point, neither rounded nor kept within 0…1, and the bias where the
-  /// picture does not cover the target. The tensor has one channel.
+  /// image does not cover the target. The tensor has one channel.
   ///
-  /// - Parameter numbers: the picture's, row by row (`PixelView.grayNumbers`).
-  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright picture.
+  /// - Parameter numbers: the image's, row by row (`PixelView.grayNumbers`).
+  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright image.
   package func sample(
     numbers: [Float], of view: PixelView, orientation: ImageOrientation = .up, scale: Float, bias: Float,
     into tensor: UnsafeMutableBufferPointer<Float>
@@ -136,7 +136,7 @@ package struct ImageSampler: Hashable, Sendable {
     }
   }
 
-  /// The region in the coordinates of the picture as it is sampled, after any turn that `cropAndScale` adds.
+  /// The region in the coordinates of the image as it is sampled, after any turn that `cropAndScale` adds.
   private func checkedRegion(
     _ view: PixelView, _ orientation: ImageOrientation
   ) throws(ImageError) -> PixelRect {
@@ -210,7 +210,7 @@ package struct ImageSampler: Hashable, Sendable {
     }
   }
 
-  /// Of a picture that is not in bytes: what its `inBytes` would give, of which the pixels that are needed are made.
+  /// Of an image that is not in bytes: what its `inBytes` would give, of which the pixels that are needed are made.
   @inline(__always)
   private func fillReading<Element>(
     _ reader: PixelReader, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,

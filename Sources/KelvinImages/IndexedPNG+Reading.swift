@@ -11,7 +11,7 @@ extension IndexedPNG {
 
   /// Reads a label map: a PNG with a palette, or grey, of up to 8 bits, not interlaced.
   ///
-  /// - Throws: ``ImageError``: `unreadable`, `corrupt`, `tooLarge`; `unknownFormat` for any other picture, which has no
+  /// - Throws: ``ImageError``: `unreadable`, `corrupt`, `tooLarge`; `unknownFormat` for any other image, which has no
   ///   indices.
   package static func read(path: String) throws(ImageError) -> Samples {
     let data: [UInt8]

@@ -1,4 +1,4 @@
-/// Pictures of at most 256 colours as PNG files whose samples are the indices themselves.
+/// Images of at most 256 colours as PNG files whose samples are the indices themselves.
 ///
 /// libvips chooses the palette of such files itself and so loses which index a pixel had; where an index is a class, it
 /// is what the file is for.

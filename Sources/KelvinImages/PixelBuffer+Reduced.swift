@@ -1,12 +1,12 @@
 extension PixelBuffer {
-  /// The picture upright, each pixel the mean of those that it stands for, as ``PixelFormat/rgb8`` (a grey picture stays
+  /// The image upright, each pixel the mean of those that it stands for, as ``PixelFormat/rgb8`` (a grey image stays
   /// grey; alpha is not read).
   ///
   /// - Parameters:
   ///   - width: columns of the upright result, positive.
   ///   - height: rows of it, positive.
   ///   - taps: of each pixel's area so many columns and rows at most are read, evenly apart.
-  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is not the size of a picture.
+  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is not the size of an image.
   package func reduced(
     width: Int, height: Int, orientation: ImageOrientation = .up, taps: Int = 16
   ) throws(ImageError) -> PixelBuffer {
@@ -16,7 +16,7 @@ extension PixelBuffer {
     let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)
     let target: PixelFormat = format == .gray8 ? .gray8 : .rgb8
     guard let count = Self.byteCount(wide, high, target), count <= ImageFile.maximumPixels * 4 else {
-      throw ImageError(.tooLarge, "pixels", "\(width) x \(height) is not a size to reduce a picture to")
+      throw ImageError(.tooLarge, "pixels", "\(width) x \(height) is not a size to reduce an image to")
     }
     let columns = Self.spans(self.width, wide, taps)
     let rows = Self.spans(self.height, high, taps)
@@ -44,7 +44,7 @@ extension PixelBuffer {
     return try PixelBuffer(trusted: pixels, width: wide, height: high, format: target).oriented(orientation)
   }
 
-  /// The picture upright, as large as fits a square and never larger than it is.
+  /// The image upright, as large as fits a square and never larger than it is.
   ///
   /// - Parameter side: of the square, positive.
   /// - Throws: ``ImageError`` (`invalidArgument`) for a square without pixels.

@@ -1,5 +1,5 @@
 extension PixelBuffer {
-  /// A picture out of a planar tensor (channel, row, column), as image outputs of a model are.
+  /// An image out of a planar tensor (channel, row, column), as image outputs of a model are.
   ///
   /// Values are rounded to the nearest of 0...255 and clamped; NaN becomes 0.
   ///
@@ -31,16 +31,16 @@ extension PixelBuffer {
     self.init(trusted: bytes, width: width, height: height, format: format)
   }
 
-  /// The picture turned upright, cropped and scaled as `cropAndScale` says, as ``PixelFormat/rgb8`` (a grey picture
+  /// The image turned upright, cropped and scaled as `cropAndScale` says, as ``PixelFormat/rgb8`` (a grey image
   /// stays grey).
   ///
-  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is not the size of a picture.
+  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is not the size of an image.
   package func resized(
     width: Int, height: Int, _ cropAndScale: ImageCropAndScale = .scaleToFill, orientation: ImageOrientation = .up
   ) throws(ImageError) -> PixelBuffer {
     let target: PixelFormat = format.isGray ? .gray8 : .rgb8
     guard let count = Self.byteCount(width, height, target), count <= ImageFile.maximumPixels * 4 else {
-      throw ImageError(.tooLarge, "pixels", "\(width) x \(height) is not a size to scale a picture to")
+      throw ImageError(.tooLarge, "pixels", "\(width) x \(height) is not a size to scale an image to")
     }
     let sampler = ImageSampler(
       width: width, height: height, order: target == .gray8 ? .grayscale : .rgb, arrangement: .interleaved,
@@ -60,7 +60,7 @@ extension PixelBuffer {
     return PixelBuffer(trusted: bytes, width: width, height: height, format: target)
   }
 
-  /// The picture as it is seen: turned and mirrored by `orientation`.
+  /// The image as it is seen: turned and mirrored by `orientation`.
   package func oriented(_ orientation: ImageOrientation) throws(ImageError) -> PixelBuffer {
     if orientation == .up { return self }
     let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)

@@ -1,4 +1,4 @@
-/// A decoded picture: rows of pixels from the top left, ours or in memory that someone lends.
+/// A decoded image: rows of pixels from the top left, ours or in memory that someone lends.
 public struct PixelBuffer: Hashable, Sendable {
   /// Pixels in a row.
   public let width: Int
@@ -17,7 +17,7 @@ public struct PixelBuffer: Hashable, Sendable {
   /// Takes over pixels.
   ///
   /// - Parameter bytes: rows without gaps; of a format with two planes all of the first, then all of the second.
-  /// - Throws: ``ImageError`` (`invalidArgument`) when a side is not positive or `bytes` has another length than such a picture.
+  /// - Throws: ``ImageError`` (`invalidArgument`) when a side is not positive or `bytes` has another length than such an image.
   public init(width: Int, height: Int, format: PixelFormat, bytes: [UInt8]) throws(ImageError) {
     let count = try Self.checkedCount(width, height, format)
     guard bytes.count == count else {
@@ -27,7 +27,7 @@ public struct PixelBuffer: Hashable, Sendable {
     self.init(trusted: bytes, width: width, height: height, format: format)
   }
 
-  /// A picture in memory of the caller's, without a copy: a camera's or a video's frame.
+  /// An image in memory of the caller's, without a copy: a camera's or a video's frame.
   ///
   /// ```swift
   /// let frame = try PixelBuffer(
@@ -40,8 +40,8 @@ public struct PixelBuffer: Hashable, Sendable {
   ///   - height: rows.
   ///   - format: how pixels are stored.
   ///   - planes: as many as the format has, luma before chroma. They stay as they are until `deallocator` is called.
-  ///   - deallocator: called once nobody uses the picture any more, on any thread.
-  /// - Throws: ``ImageError`` (`invalidArgument`) for a size that no picture has, another number of planes, or rows that
+  ///   - deallocator: called once nobody uses the image any more, on any thread.
+  /// - Throws: ``ImageError`` (`invalidArgument`) for a size that no image has, another number of planes, or rows that
   ///   overlap. The deallocator is not called then.
   public init(
     width: Int, height: Int, format: PixelFormat, planes: [PixelPlane], deallocator: (@Sendable () -> Void)? = nil
@@ -50,7 +50,7 @@ public struct PixelBuffer: Hashable, Sendable {
     let sizes = format.planes(width: width, height: height)
     guard planes.count == sizes.count else {
       throw ImageError(
-        .invalidArgument, "pixels", "a picture of \(format) lies in \(sizes.count) planes, got \(planes.count)")
+        .invalidArgument, "pixels", "an image of \(format) lies in \(sizes.count) planes, got \(planes.count)")
     }
     for (plane, size) in zip(planes, sizes) {
       guard plane.bytesPerRow >= size.rowBytes, !plane.bytesPerRow.multipliedReportingOverflow(by: size.rows).overflow
@@ -90,7 +90,7 @@ public struct PixelBuffer: Hashable, Sendable {
     }
   }
 
-  /// Bytes that a picture of this size takes; nil when a side is not positive or there are too many for an `Int`.
+  /// Bytes that an image of this size takes; nil when a side is not positive or there are too many for an `Int`.
   static func byteCount(_ width: Int, _ height: Int, _ format: PixelFormat) -> Int? {
     guard width > 0, height > 0 else { return nil }
     // No plane of chroma is larger than the pixels are many.
@@ -102,12 +102,12 @@ public struct PixelBuffer: Hashable, Sendable {
 
   private static func checkedCount(_ width: Int, _ height: Int, _ format: PixelFormat) throws(ImageError) -> Int {
     guard let count = byteCount(width, height, format) else {
-      throw ImageError(.invalidArgument, "pixels", "\(width) x \(height) is not a picture's size")
+      throw ImageError(.invalidArgument, "pixels", "\(width) x \(height) is not an image's size")
     }
     return count
   }
 
-  /// The planes where they are lent, and stay as long as the picture; nil where the picture has its own.
+  /// The planes where they are lent, and stay as long as the image; nil where the image has its own.
   package var lentPlanes: [PixelPlane]? { if case .lent(let pixels) = storage { pixels.planes } else { nil } }
 
   /// Lends the pixels as a view that is valid only during `body`.
@@ -146,7 +146,7 @@ public struct PixelBuffer: Hashable, Sendable {
   }
 }
 
-/// Rows of a picture in memory.
+/// Rows of an image in memory.
 public struct PixelPlane: @unchecked Sendable {
   /// The first row, at the top.
   public let base: UnsafeRawPointer
@@ -157,7 +157,7 @@ public struct PixelPlane: @unchecked Sendable {
   public init(_ base: UnsafeRawPointer, bytesPerRow: Int) { (self.base, self.bytesPerRow) = (base, bytesPerRow) }
 }
 
-/// Pixels in memory of a caller's, which is told once the last picture of them is gone.
+/// Pixels in memory of a caller's, which is told once the last image of them is gone.
 private final class LentPixels: Sendable {
   let planes: [PixelPlane]
   private let deallocator: (@Sendable () -> Void)?

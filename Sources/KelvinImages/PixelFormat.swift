@@ -1,5 +1,5 @@
 /// How pixels are stored: sRGB, alpha not premultiplied. Floating-point channels are 0…1, and what lies outside is the nearest
-/// of those, but for inputs and outputs of models in Core ML's `GRAYSCALE_FLOAT16`: they have a grey picture's numbers as they
+/// of those, but for inputs and outputs of models in Core ML's `GRAYSCALE_FLOAT16`: they have a grey image's numbers as they
 /// are.
 public enum PixelFormat: Hashable, Sendable, CaseIterable {
   /// Red, green, blue, 8 bits each.
@@ -39,7 +39,7 @@ public enum PixelFormat: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Planes that a picture lies in: two where chroma is apart.
+  /// Planes that an image lies in: two where chroma is apart.
   public var planeCount: Int { isLumaApart ? 2 : 1 }
 
   /// Whether pixels are bytes, one a channel, behind one another.
@@ -89,7 +89,7 @@ public enum PixelFormat: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// What each plane of a picture takes: bytes of a row, and rows.
+  /// What each plane of an image takes: bytes of a row, and rows.
   package func planes(width: Int, height: Int) -> [(rowBytes: Int, rows: Int)] {
     let first = (width * bytesPerPixel, height)
     return isLumaApart ? [first, ((width + 1) / 2 * 2, (height + 1) / 2)] : [first]

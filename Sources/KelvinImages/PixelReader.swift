@@ -1,4 +1,4 @@
-/// Single pixels of a picture in any format, as 8-bit red, green and blue.
+/// Single pixels of an image in any format, as 8-bit red, green and blue.
 struct PixelReader {
   private let view: PixelView
   private let colors: ChromaMatrix?
@@ -70,7 +70,7 @@ struct PixelReader {
 }
 
 extension PixelView {
-  /// The numbers of a grey picture in floating point as they are stored, row by row; nil of other formats.
+  /// The numbers of a grey image in floating point as they are stored, row by row; nil of other formats.
   package var grayNumbers: [Float]? {
     guard [.gray16Half, .gray32Float].contains(format) else { return nil }
     var numbers: [Float] = []
@@ -129,13 +129,13 @@ private struct ChromaMatrix {
 }
 
 extension PixelBuffer {
-  /// The picture in bytes: itself where it is that, else ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` of one without colour.
+  /// The image in bytes: itself where it is that, else ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` of one without colour.
   package var inBytes: PixelBuffer { format.isBytes ? self : read(as: format.isGray ? .gray8 : .rgb8) }
 
-  /// The picture as ``PixelFormat/rgb8``; alpha is left out.
+  /// The image as ``PixelFormat/rgb8``; alpha is left out.
   package var inRGB: PixelBuffer { format == .rgb8 ? self : read(as: .rgb8) }
 
-  /// - Parameter target: ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` of a picture without colour.
+  /// - Parameter target: ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` of an image without colour.
   private func read(as target: PixelFormat) -> PixelBuffer {
     let count = width * height * target.channelCount
     let bytes = withPixels { view in

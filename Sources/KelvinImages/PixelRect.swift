@@ -1,4 +1,4 @@
-/// A rectangle of whole pixels, from the top left of the upright picture.
+/// A rectangle of whole pixels, from the top left of the upright image.
 public struct PixelRect: Hashable, Sendable {
   /// Pixels left of it.
   public var x: Int

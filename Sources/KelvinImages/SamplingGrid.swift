@@ -16,7 +16,7 @@ struct Tap {
 struct SamplingGrid {
   /// Offset of the region's upright top left pixel.
   var origin: Int
-  /// Target positions that the picture covers; the rest is zero.
+  /// Target positions that the image covers; the rest is zero.
   var columns: Range<Int>
   var rows: Range<Int>
   private var x: Axis
@@ -28,7 +28,7 @@ struct SamplingGrid {
     var placement: AxisPlacement
     var target: Int
 
-    /// Target positions that the drawn picture covers.
+    /// Target positions that the drawn image covers.
     var covered: Range<Int> {
       let start = min(max(placement.inset, 0), target)
       return start..<min(target, max(start, placement.inset + placement.drawn))
@@ -46,7 +46,7 @@ struct SamplingGrid {
 
   /// - Parameters:
   ///   - steps: how far a pixel is from the one to its left, and from the one above it, in units of the offsets.
-  ///   - region: lies within the upright picture.
+  ///   - region: lies within the upright image.
   init(
     _ view: PixelView, steps: (pixel: Int, row: Int), orientation: ImageOrientation, region: PixelRect,
     target: (width: Int, height: Int), _ cropAndScale: ImageCropAndScale

@@ -1,7 +1,7 @@
 import CKelvinSupport
 package import KelvinBasics
 
-/// By what a picture is known wherever it lies.
+/// By what an image is known wherever it lies.
 package enum ContentDigest {
   private static let pieceSize = 1 << 20
 

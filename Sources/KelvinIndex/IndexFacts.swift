@@ -8,7 +8,7 @@ package struct IndexFacts: Hashable, Sendable {
   package var identity: String
   /// How to make the same of a model again, for `--like`: names and values.
   package var settings: [String: String]
-  /// Numbers in a picture's vector; 0 where the model gives none.
+  /// Numbers in an image's vector; 0 where the model gives none.
   package var dimensions: Int
 
   package init(modelName: String, modelPath: String, identity: String, settings: [String: String], dimensions: Int) {
@@ -24,7 +24,7 @@ package struct IndexFacts: Hashable, Sendable {
   /// - Throws: `unusable` where the index has never been filled.
   init(_ database: Database) throws(PhotoIndexError) {
     guard let stored = try Self.stored(in: database) else {
-      throw PhotoIndexError(.absent, "'\(database.path)' holds no pictures yet; 'kelvin index' puts them there")
+      throw PhotoIndexError(.absent, "'\(database.path)' holds no images yet; 'kelvin index' puts them there")
     }
     self = stored
   }

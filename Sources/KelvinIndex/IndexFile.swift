@@ -3,7 +3,7 @@ import KelvinBasics
 
 /// Where the index of a folder lies.
 package struct IndexFile: Sendable, Hashable {
-  /// The folder whose pictures it holds, and that its paths begin in.
+  /// The folder whose images it holds, and that its paths begin in.
   package let folder: String
   package let path: String
 
@@ -15,8 +15,8 @@ package struct IndexFile: Sendable, Hashable {
     self.path = path ?? folder.appendingPath(Self.name)
   }
 
-  /// The path of a picture of the folder, as the system takes it.
-  package func path(of picture: String) -> String { folder.appendingPath(picture) }
+  /// The path of an image of the folder, as the system takes it.
+  package func path(of image: String) -> String { folder.appendingPath(image) }
 
   /// Opens what is there, as it is at this moment, whatever is written meanwhile.
   ///

@@ -1,7 +1,7 @@
 package import KelvinSteps
 
 extension IndexReader {
-  /// Which labels pictures have as their surest, the most frequent first.
+  /// Which labels images have as their surest, the most frequent first.
   ///
   /// - Parameter limits: how sure the model must have been.
   /// - Throws: `notIndexed` where limits need curves that the model does not have.
@@ -18,7 +18,7 @@ extension IndexReader {
       try rows.bind([.integer(label), .real(Double(threshold))])
       guard try rows.step(), rows.integer(1) > 0 else { continue }
       try path.bind([.integer(rows.integer(3))])
-      let example = try path.step() ? PicturePath.path(path, 0) ?? "" : ""
+      let example = try path.step() ? ImagePath.path(path, 0) ?? "" : ""
       categories.append(
         PhotoCategory(identifier: rows.text(0), count: Int(rows.integer(1)), example: example))
     }
@@ -30,7 +30,7 @@ extension IndexReader {
     var faults: [(path: String, reason: String)] = []
     let rows = try database.prepare("SELECT path, error FROM pictures WHERE error IS NOT NULL ORDER BY path")
     while try rows.step() {
-      if let path = PicturePath.path(rows, 0) { faults.append((path, rows.text(1))) }
+      if let path = ImagePath.path(rows, 0) { faults.append((path, rows.text(1))) }
     }
     return faults
   }

@@ -14,7 +14,7 @@ package final class IndexReader {
     facts = try IndexFacts(database)
   }
 
-  /// How many pictures the index holds, those that could not be read left out.
+  /// How many images the index holds, those that could not be read left out.
   package func count() throws(PhotoIndexError) -> Int {
     Int(try database.number("SELECT count(*) FROM pictures WHERE error IS NULL"))
   }

@@ -4,31 +4,31 @@ package import KelvinSteps
 ///
 /// What was committed stays, however the process ends: the file has a write-ahead log.
 package final class IndexWriter {
-  /// A picture that the index has.
+  /// An image that the index has.
   package struct Known {
     package let id: Int64
-    package let state: PictureState
+    package let state: ImageState
     package let content: [UInt8]
     /// Why it could not be read; nil where it could.
     package let error: String?
   }
 
-  /// What is written of a picture.
+  /// What is written of an image.
   package struct Record: Sendable {
     package var path: String
-    package var state: PictureState
+    package var state: ImageState
     /// SHA-256 of the file.
     package var content: [UInt8]
     package var finding: Finding
 
-    package init(path: String, state: PictureState, content: [UInt8], finding: Finding) {
+    package init(path: String, state: ImageState, content: [UInt8], finding: Finding) {
       (self.path, self.state, self.content, self.finding) = (path, state, content, finding)
     }
   }
 
   package enum Finding: Sendable {
-    case seen(PictureFinding)
-    /// The same as another picture of the index, by its contents.
+    case seen(ImageFinding)
+    /// The same as another image of the index, by its contents.
     case same(as: Int64)
     case unreadable(String)
   }
@@ -102,16 +102,16 @@ package final class IndexWriter {
     var known: [String: Known] = [:]
     let rows = try database.prepare("SELECT id, path, size, modified, inode, content, error FROM pictures")
     while try rows.step() {
-      guard let path = PicturePath.path(rows, 1) else { continue }
+      guard let path = ImagePath.path(rows, 1) else { continue }
       known[path] = Known(
         id: rows.integer(0),
-        state: PictureState(size: rows.integer(2), modified: rows.integer(3), inode: rows.integer(4)),
+        state: ImageState(size: rows.integer(2), modified: rows.integer(3), inode: rows.integer(4)),
         content: rows.bytes(5), error: rows.isNull(6) ? nil : rows.text(6))
     }
     return known
   }
 
-  /// Writes some pictures, all or none.
+  /// Writes some images, all or none.
   ///
   /// - Returns: their numbers, in order.
   package func write(_ records: [Record]) throws(PhotoIndexError) -> [Int64] {
@@ -123,7 +123,7 @@ package final class IndexWriter {
   }
 
   private func write(_ record: Record) throws(PhotoIndexError) -> Int64 {
-    let (path, state) = (PicturePath.value(record.path), record.state)
+    let (path, state) = (ImagePath.value(record.path), record.state)
     try statements.file.run(
       path, .integer(state.size), .integer(state.modified), .integer(state.inode), .blob(record.content))
     let id = try statements.id(of: path)
@@ -136,7 +136,7 @@ package final class IndexWriter {
     try forget(id)
     switch record.finding {
     case .seen(let finding):
-      try statements.picture.run(
+      try statements.image.run(
         .integer(id), .integer(Int64(finding.width)), .integer(Int64(finding.height)),
         .integer(Int64(bitPattern: finding.hash)), .null)
       for (rank, seen) in finding.labels.enumerated() {
@@ -144,7 +144,7 @@ package final class IndexWriter {
           .integer(id), .integer(Int64(rank)), .integer(try label(seen.label)), .real(Double(seen.confidence)))
       }
       if let vector = finding.vector { try statements.embedding.run(.integer(id), .blob(vector)) }
-    case .unreadable(let reason): try statements.picture.run(.integer(id), .null, .null, .null, .text(reason))
+    case .unreadable(let reason): try statements.image.run(.integer(id), .null, .null, .null, .text(reason))
     case .same: break
     }
     return id
@@ -154,7 +154,7 @@ package final class IndexWriter {
     for statement in statements.forgetting { try statement.run(.integer(id)) }
   }
 
-  /// Drops pictures that are gone.
+  /// Drops images that are gone.
   package func drop(_ ids: [Int64]) throws(PhotoIndexError) {
     try database.transaction { () throws(PhotoIndexError) in
       let drop = try database.prepare("DELETE FROM pictures WHERE id = ?")
@@ -176,9 +176,9 @@ package final class IndexWriter {
   }
 }
 
-/// What is run for each picture.
+/// What is run for each image.
 private struct Statements {
-  let file, picture, observation, embedding, label, words: Statement
+  let file, image, observation, embedding, label, words: Statement
   let copies, forgetting: [Statement]
   private let find: Statement
 
@@ -189,7 +189,7 @@ private struct Statements {
       ON CONFLICT (path) DO UPDATE SET size = excluded.size, modified = excluded.modified, inode = excluded.inode,
         content = excluded.content
       """)
-    picture = try database.prepare(
+    image = try database.prepare(
       "UPDATE pictures SET width = ?2, height = ?3, hash = ?4, error = ?5 WHERE id = ?1")
     find = try database.prepare("SELECT id FROM pictures WHERE path = ?")
     observation = try database.prepare("INSERT INTO observations VALUES (?, ?, ?, ?)")

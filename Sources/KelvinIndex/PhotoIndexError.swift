@@ -1,6 +1,6 @@
 internal import KelvinBasics
 
-/// An index of pictures could not be made, kept or asked.
+/// An index of images could not be made, kept or asked.
 public struct PhotoIndexError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What kind of failure it is.
   public enum Code: String, Hashable, Sendable {
@@ -14,7 +14,7 @@ public struct PhotoIndexError: Error, Hashable, Sendable, CustomStringConvertibl
     case otherModel
     /// The words of a search are not put together as they must be.
     case query
-    /// What was asked for is not in the index: a picture, or vectors to compare it by.
+    /// What was asked for is not in the index: an image, or vectors to compare it by.
     case notIndexed
     /// The file or folder cannot be read or written.
     case io

@@ -1,6 +1,6 @@
-/// A picture that a search found.
+/// An image that a search found.
 public struct PhotoMatch: Hashable, Sendable {
-  /// A label of a picture, and how sure the model was.
+  /// A label of an image, and how sure the model was.
   public struct Label: Hashable, Sendable {
     /// The label.
     public let identifier: String
@@ -10,9 +10,9 @@ public struct PhotoMatch: Hashable, Sendable {
 
   /// The file, from the folder of the index on.
   public let path: String
-  /// Columns of the upright picture.
+  /// Columns of the upright image.
   public let width: Int
-  /// Rows of the upright picture.
+  /// Rows of the upright image.
   public let height: Int
   /// When the file was last written to, in seconds since 1970.
   public let modified: Double
@@ -23,19 +23,19 @@ public struct PhotoMatch: Hashable, Sendable {
   public let labels: [Label]
 }
 
-/// A label and how many pictures of an index it is the surest of.
+/// A label and how many images of an index it is the surest of.
 public struct PhotoCategory: Hashable, Sendable {
   /// The label.
   public let identifier: String
-  /// How many pictures have it as their surest.
+  /// How many images have it as their surest.
   public let count: Int
-  /// The picture of which the model is surest, from the folder of the index on.
+  /// The image of which the model is surest, from the folder of the index on.
   public let example: String
 }
 
-/// Pictures that look almost the same.
+/// Images that look almost the same.
 public struct PhotoDuplicates: Hashable, Sendable {
-  /// Their files, from the folder of the index on, the largest picture first.
+  /// Their files, from the folder of the index on, the largest image first.
   public let paths: [String]
   /// Whether the files are the same to the byte.
   public let isIdentical: Bool

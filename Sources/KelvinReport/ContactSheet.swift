@@ -1,10 +1,10 @@
 import KelvinBasics
 
-/// Pictures on one self-contained page, each under its labels, to be filtered by them. Nothing is fetched, and a content
+/// Images on one self-contained page, each under its labels, to be filtered by them. Nothing is fetched, and a content
 /// policy in the page forbids it.
 package struct ContactSheet: Sendable {
-  package struct Picture: Sendable {
-    /// Under the picture.
+  package struct Image: Sendable {
+    /// Under the image.
     package var path: String
     /// Its surest label first, with confidences in words.
     package var labels: [(name: String, confidence: String)]
@@ -28,11 +28,11 @@ package struct ContactSheet: Sendable {
   package var title: String
   /// What is shown of what, in a sentence.
   package var summary: String
-  package var pictures: [Picture]
+  package var images: [Image]
   package var kelvinVersion: String
 
-  package init(title: String, summary: String, pictures: [Picture], kelvinVersion: String) {
-    (self.title, self.summary, self.pictures, self.kelvinVersion) = (title, summary, pictures, kelvinVersion)
+  package init(title: String, summary: String, images: [Image], kelvinVersion: String) {
+    (self.title, self.summary, self.images, self.kelvinVersion) = (title, summary, images, kelvinVersion)
   }
 
   /// Labels offered as filters at most.
@@ -51,42 +51,42 @@ package struct ContactSheet: Sendable {
       <main>
       <header><h1>\(title)</h1><p class="soft">\(summary)</p></header>
       <div class="tools" hidden><input type="search" placeholder="label or name" \
-      aria-label="Show pictures with this label or name"><output></output></div>
+      aria-label="Show images with this label or name"><output></output></div>
       <div class="filters" hidden>\(buttons.count > 1 && filters.contains { $0.count > 1 } ? buttons : [])</div>
-      <div class="sheet">\(pictures.map { Self.figure($0, numbers) })</div>
+      <div class="sheet">\(images.map { Self.figure($0, numbers) })</div>
       <footer><p><small>Kelvin \(kelvinVersion)</small></p></footer>
       </main>
       """
     return PageDocument(
       title: title, style: "\(ReportStyle.words)\(Self.style)", body: body, script: Self.script,
-      hasPictures: true
+      hasImages: true
     ).html
   }
 
-  /// The surest labels of pictures, the most frequent first.
+  /// The surest labels of images, the most frequent first.
   private var filters: [(name: String, count: Int)] {
     var counts: [String: Int] = [:]
-    for picture in pictures { if let first = picture.labels.first { counts[first.name, default: 0] += 1 } }
+    for image in images { if let first = image.labels.first { counts[first.name, default: 0] += 1 } }
     return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.mostFilters).map { ($0.key, $0.value) }
   }
 
-  static func figure(_ picture: Picture, _ numbers: [String: Int]) -> Markup {
-    let first = picture.labels.first
+  static func figure(_ entry: Image, _ numbers: [String: Int]) -> Markup {
+    let first = entry.labels.first
     let number = first.flatMap { numbers[$0.name] } ?? -1
-    let others: [Markup] = picture.labels.dropFirst().map { "<span>\($0.name) \($0.confidence)</span>" }
+    let others: [Markup] = entry.labels.dropFirst().map { "<span>\($0.name) \($0.confidence)</span>" }
     let image: Markup
-    if let thumbnail = picture.thumbnail, thumbnail.utf8.allSatisfy(isBase64) {
+    if let thumbnail = entry.thumbnail, thumbnail.utf8.allSatisfy(isBase64) {
       image = """
-        <img src="data:image/jpeg;base64,\(Markup(raw: thumbnail))" alt="\(first?.name ?? "")" width="\(picture.width)" \
-        height="\(picture.height)" loading="lazy" decoding="async">
+        <img src="data:image/jpeg;base64,\(Markup(raw: thumbnail))" alt="\(first?.name ?? "")" width="\(entry.width)" \
+        height="\(entry.height)" loading="lazy" decoding="async">
         """
     } else {
-      image = "<p class=\"fault\">\(breaking: picture.fault ?? "no picture")</p>"
+      image = "<p class=\"fault\">\(breaking: entry.fault ?? "no image")</p>"
     }
     let caption: Markup = first.map { "<b>\($0.name)</b> \($0.confidence)" } ?? ""
     return """
       <figure data-number="\(number)"><div class="frame">\(image)</div><figcaption>\(caption)\
-      <small class="path">\(breaking: picture.path)</small>\
+      <small class="path">\(breaking: entry.path)</small>\
       \(others.isEmpty ? "" : "<details><summary><small>more</small></summary>\(others)</details>" as Markup)\
       </figcaption></figure>
       """

@@ -51,10 +51,10 @@ package struct EvaluationPage: Sendable {
 
   /// An example that a model does badly at.
   package struct Mistake: Sendable {
-    package var picture: ContactSheet.Picture
+    package var image: ContactSheet.Image
     package var caption: String
 
-    package init(picture: ContactSheet.Picture, caption: String) { (self.picture, self.caption) = (picture, caption) }
+    package init(image: ContactSheet.Image, caption: String) { (self.image, self.caption) = (image, caption) }
   }
 
   package var title: String
@@ -100,7 +100,7 @@ package struct EvaluationPage: Sendable {
       title: title,
       style:
         "\(ReportStyle.words)\(ContactSheet.style)\(EvaluationCharts.style)",
-      body: body, hasPictures: true
+      body: body, hasImages: true
     ).html
   }
 
@@ -128,9 +128,9 @@ package struct EvaluationPage: Sendable {
 
   private func section(_ one: Contestant) -> Markup {
     let mistakes: [Markup] = one.mistakes.map { mistake in
-      var picture = mistake.picture
-      picture.path = "\(mistake.caption): \(picture.path)"
-      return ContactSheet.figure(picture, [:])
+      var image = mistake.image
+      image.path = "\(mistake.caption): \(image.path)"
+      return ContactSheet.figure(image, [:])
     }
     return """
       <section><h2>\(breaking: one.name)</h2><div class="halves">\(one.sections.map(EvaluationCharts.draw))</div>

@@ -6,12 +6,12 @@ struct PageDocument {
   var body: Markup
   /// Runs once the page is there.
   var script: Markup?
-  /// Whether pictures are in it, as `data:` addresses.
-  var hasPictures = false
+  /// Whether images are in it, as `data:` addresses.
+  var hasImages = false
 
   /// A complete HTML document in UTF-8.
   var html: String {
-    let pictures: Markup = hasPictures ? "img-src data:; " : ""
+    let images: Markup = hasImages ? "img-src data:; " : ""
     let scripts: Markup = script == nil ? "" : "script-src 'unsafe-inline'; "
     let element: Markup = script.map { "<script>\($0)</script>\n" } ?? ""
     let page: Markup = """
@@ -20,7 +20,7 @@ struct PageDocument {
       <head>
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \(pictures)style-src 'unsafe-inline'; \
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \(images)style-src 'unsafe-inline'; \
       \(scripts)base-uri 'none'; form-action 'none'">
       <title>\(title) — Kelvin</title>
       <style>\(style)</style>

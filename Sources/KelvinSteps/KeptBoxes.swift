@@ -3,7 +3,7 @@ package import KelvinGraph
 /// The boxes that non-maximum suppression kept, as arrays with as many rows: `scoresOutput` is `[n, K]`, one column for
 /// each label, and `boxesOutput` is `[n, 4]`.
 ///
-/// Boxes are centre x, centre y, width and height, by Core ML's convention in fractions of the picture, from its top
+/// Boxes are centre x, centre y, width and height, by Core ML's convention in fractions of the image, from its top
 /// left corner.
 package struct KeptBoxes: HostStep {
   package static let name = "kept_boxes"

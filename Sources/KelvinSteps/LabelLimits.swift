@@ -4,7 +4,7 @@ package struct LabelLimits: Hashable, Sendable {
   package var confidence: Float
   /// The share of such answers that must be right, by the class's curve, 0…1.
   package var precision: Float?
-  /// The share of the class's pictures that must be found, by the class's curve, 0…1.
+  /// The share of the class's images that must be found, by the class's curve, 0…1.
   package var recall: Float?
 
   package init(confidence: Float = 0, precision: Float? = nil, recall: Float? = nil) {

@@ -3,7 +3,7 @@ import KelvinDevices
 /// Sizes of buffers and of their texel views that no driver tells apart.
 ///
 /// llvmpipe compiles a pipeline once more for a view of a buffer whose size is a power of two, and for one of whose size
-/// in bytes the bits 8 to 15 are zero (it takes them for a picture's levels). Kernels ask for neither, so it is the same code
+/// in bytes the bits 8 to 15 are zero (it takes them for an image's levels). Kernels ask for neither, so it is the same code
 /// again: a third of what it compiled for ResNet-50.
 package enum TexelSize {
   /// Bytes behind a buffer's contents that views may show.

@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func aWrongInputNameIsAnsweredWithTheRightOnes() {
-    predict("picture=\(Kelvin.image("0_0030.png"))", 65, "'picture'", "'image'", "64x64 RGB image")
+    predict("photo=\(Kelvin.image("0_0030.png"))", 65, "'photo'", "'image'", "64x64 RGB image")
   }
 
   @Test func aMissingInputIsNamed() {
@@ -63,7 +63,7 @@ import Testing
     predict("image=\(flat)", 65, "float32[3x64x64]", "numpy.expand_dims")
     let small = folder.write(NumPyFile.bytes(shape: [1, 3, 8, 8], float32: { _ in 0 }), "small.npy")
     predict("image=\(small)", 65, "float32[1x3x8x8]", "64x64")
-    refusal(["plan", Kelvin.digits, "--shape", "picture=1x3x64x64"], 65, "picture")
+    refusal(["plan", Kelvin.digits, "--shape", "photo=1x3x64x64"], 65, "photo")
   }
 
   @Test func elementsThatWouldLoseTheirValueAreRefused() {
@@ -79,7 +79,7 @@ import Testing
     #expect(lossy.errors.contains("int64[1x2]") && lossy.errors.contains("float32"), "\(lossy)")
   }
 
-  @Test func brokenArraysAndPicturesAreRefused() {
+  @Test func brokenArraysAndImagesAreRefused() {
     let folder = TemporaryFolder()
     let array = NumPyFile.bytes(shape: [1, 3, 64, 64], float32: { _ in 0 })
     predict("image=\(folder.write(Array(array.prefix(9)), "a.npy"))", 65, "a.npy")
@@ -87,16 +87,16 @@ import Testing
     predict("image=\(folder.write([], "c.npy"))", 65, "c.npy")
     predict("image=/nowhere/d.npy", 65, "/nowhere/d.npy")
     predict("image=/nowhere/e.png", 65, "/nowhere/e.png")
-    predict("image=\(folder.write("no picture", "f.png"))", 65, "f.png")
-    let picture = TemporaryFolder.read(Kelvin.image("0_0030.png"))
-    predict("image=\(folder.write(Array(picture.prefix(picture.count / 2)), "g.png"))", 65, "g.png")
+    predict("image=\(folder.write("no image", "f.png"))", 65, "f.png")
+    let image = TemporaryFolder.read(Kelvin.image("0_0030.png"))
+    predict("image=\(folder.write(Array(image.prefix(image.count / 2)), "g.png"))", 65, "g.png")
     predict("image=3", 65)
   }
 
-  @Test func unreadablePicturesAreReportedAndTheOthersAnswered() throws {
+  @Test func unreadableImagesAreReportedAndTheOthersAnswered() throws {
     let folder = TemporaryFolder()
     let good = Kelvin.image("0_0030.png")
-    let bad = folder.write("no picture", "bad.jpg")
+    let bad = folder.write("no image", "bad.jpg")
     let result = Kelvin.run("classify", Kelvin.digits, good, bad, "/nowhere.png", good, "--top", "1", "--json")
     #expect(result.status == 65, "\(result)")
     #expect(result.errorLines.count == 2)
@@ -119,10 +119,10 @@ import Testing
     refusal(["classify", Kelvin.digits, image, "--labels", folder.write("", "none.txt")], 65, "none.txt")
   }
 
-  @Test func aModelThatTakesNoPictureIsNotGuessedAt() {
+  @Test func aModelThatTakesNoImageIsNotGuessedAt() {
     let folder = TemporaryFolder()
     let model = folder.write(ONNXFile.model(weightShape: [2, 2], weights: [1, 2, 3, 4]), "model.onnx")
-    refusal(["classify", model, Kelvin.image("0_0030.png")], 65, "takes no picture", "'x'")
+    refusal(["classify", model, Kelvin.image("0_0030.png")], 65, "takes no image", "'x'")
   }
 
   @Test func brokenPlansAndProfilesAreRefused() {

@@ -27,7 +27,7 @@ import Testing
     expectRefusal(folder.write([], "empty.mlmodel"), "empty")
     expectRefusal(folder.write("hello, this is text\n", "text.onnx"), "text")
     expectRefusal(folder.path, "a folder")
-    expectRefusal(Kelvin.image("0_0030.png"), "a picture")
+    expectRefusal(Kelvin.image("0_0030.png"), "an image")
   }
 
   @Test(arguments: [1, 7, 100, 5_000, 150_000, 300_000])

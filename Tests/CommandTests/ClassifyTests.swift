@@ -32,7 +32,7 @@ import Testing
 
   @Test func aFailingFileIsALineInEveryFormAndNeverTheEnd() throws {
     let good = put("nine.png", "9_0125.png")
-    let bad = folder.write("no, \"picture\"", "bad, \"one\".png")
+    let bad = folder.write("no, \"image\"", "bad, \"one\".png")
     let files = [bad, good, "\(folder.path)/absent.png", "\(folder.path)/none*.png"]
     let lines = classify(files + ["--format", "jsonl"])
     #expect(lines.status == 65 && lines.errorLines.count == 3, "\(lines)")
@@ -50,7 +50,7 @@ import Testing
     #expect(document == documents)
   }
 
-  @Test func manyPicturesComeInTheirOrder() throws {
+  @Test func manyImagesComeInTheirOrder() throws {
     let names = (0..<80).map { number in put("\(number).png", number.isMultiple(of: 3) ? "9_0125.png" : "0_0030.png") }
     let documents = try #require(try JSONValue(classify(names + ["--json"]).output).array)
     #expect(documents.map { $0["image"]?.text } == names)
@@ -59,7 +59,7 @@ import Testing
         == names.indices.map { $0.isMultiple(of: 3) ? "nine" : "zero" })
   }
 
-  @Test func aPictureComesOnStandardInput() throws {
+  @Test func anImageComesOnStandardInput() throws {
     let result = Kelvin.run(
       [Kelvin.digitsPackage, Kelvin.image("9_0125.png")],
       script: "exec \"$0\" classify \"$1\" - --units cpu --json < \"$2\"")
@@ -68,28 +68,28 @@ import Testing
   }
 
   @Test func aLabelIsShownOnlyWhereTheModelIsSureEnough() throws {
-    let picture = put("nine.png", "9_0125.png")
+    let image = put("nine.png", "9_0125.png")
     let sure = Kelvin.run(
-      "classify", Kelvin.digitsPackage, picture, "--units", "cpu", "--min-confidence", "0.5", "--json")
+      "classify", Kelvin.digitsPackage, image, "--units", "cpu", "--min-confidence", "0.5", "--json")
     #expect(try JSONValue(sure.output)[0]?["observations"]?.array?.map { $0["identifier"]?.text } == ["nine"])
-    let precise = Kelvin.run("classify", Kelvin.digitsPackage, picture, "--units", "cpu", "--min-precision", "0.5")
+    let precise = Kelvin.run("classify", Kelvin.digitsPackage, image, "--units", "cpu", "--min-precision", "0.5")
     #expect(precise.status == 65 && precise.errors.contains("--min-confidence"), "\(precise)")
   }
 
   @Test func theModelThatWasChosenServesWhereNoneIsNamed() throws {
-    let picture = put("nine.png", "9_0125.png")
-    let before = Kelvin.run(["classify", picture], environment: home)
+    let image = put("nine.png", "9_0125.png")
+    let before = Kelvin.run(["classify", image], environment: home)
     #expect(before.status == 65 && before.errors.contains("kelvin use"), "\(before)")
     #expect(Kelvin.run(["use"], environment: home).output.contains("no default model"))
     let chosen = Kelvin.run(["use", Kelvin.digitsPackage, "--json"], environment: home)
     #expect(try JSONValue(chosen.output)["model"]?.text == Kelvin.digitsPackage, "\(chosen)")
-    let result = Kelvin.run(["classify", picture, "--units", "cpu", "--json"], environment: home)
+    let result = Kelvin.run(["classify", image, "--units", "cpu", "--json"], environment: home)
     #expect(try JSONValue(result.output)[0]?["observations"]?[0]?["identifier"]?.text == "nine", "\(result)")
     // A model that is named goes before it, and one that cannot be used does not take its place.
     let refused = Kelvin.run(["use", "\(Kelvin.root)/Tests/Vision/detector.mlmodel"], environment: home)
     #expect(refused.status == 65, "\(refused)")
     #expect(Kelvin.run(["use"], environment: home).output.contains("Digits.mlpackage"))
     #expect(Kelvin.run(["use", "--none"], environment: home).status == 0)
-    #expect(Kelvin.run(["classify", picture], environment: home).status == 65)
+    #expect(Kelvin.run(["classify", image], environment: home).status == 65)
   }
 }

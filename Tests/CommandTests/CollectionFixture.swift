@@ -6,14 +6,14 @@ final class CollectionFixture: Sendable {
   let folder = TemporaryFolder()
   static let images = "\(Kelvin.root)/Examples/Digits/images"
 
-  init(_ pictures: [String: String] = [:]) {
-    for (name, image) in pictures { folder.write(TemporaryFolder.read("\(Self.images)/\(image)"), name) }
+  init(_ images: [String: String] = [:]) {
+    for (name, image) in images { folder.write(TemporaryFolder.read("\(Self.images)/\(image)"), name) }
   }
 
   /// Many different files that show one digit: what follows a PNG's end is not read.
   func fill(_ count: Int) {
-    let picture = TemporaryFolder.read("\(Self.images)/9_0125.png")
-    for number in 0..<count { folder.write(picture + Array("\(number)".utf8), "\(number).png") }
+    let image = TemporaryFolder.read("\(Self.images)/9_0125.png")
+    for number in 0..<count { folder.write(image + Array("\(number)".utf8), "\(number).png") }
   }
 
   func index(_ arguments: String..., killAfter: Int? = nil) -> ToolResult {

@@ -15,7 +15,7 @@ import Testing
     let indexed = fixture.index("--json")
     #expect(indexed.status == 0, "\(indexed)")
     let document = try JSONValue(indexed.output)
-    #expect(document["pictures"]?.number == 3 && document["seen"]?.number == 3 && document["complete"]?.bool == true)
+    #expect(document["images"]?.number == 3 && document["seen"]?.number == 3 && document["complete"]?.bool == true)
     let paths = ["nine.png", "drei.jpg"].map { "\(fixture.folder.path)/\($0)" }
     let arguments = ["nine", "OR", "three", "--min-confidence", "0.5"]
     func run(_ more: String...) -> ToolResult { Kelvin.run(["search", fixture.folder.path] + arguments + more) }
@@ -28,7 +28,7 @@ import Testing
     #expect(try JSONValue(run("--json").output).array == lines)
     #expect(lines[0]["observations"]?[0]?["confidence"]?.number == lines[0]["score"]?.number)
     let categories = Kelvin.run("categories", fixture.folder.path, "--json")
-    #expect(try JSONValue(categories.output).array?.map { $0["pictures"]?.number } == [1, 1, 1])
+    #expect(try JSONValue(categories.output).array?.map { $0["images"]?.number } == [1, 1, 1])
     #expect(Kelvin.run("categories", fixture.folder.path).output.contains("33.3 %"))
   }
 
@@ -54,9 +54,9 @@ import Testing
   }
 
   @Test(.enabled(if: CollectionTests.hasSQLite, "needs the sqlite3 program"))
-  func picturesThatShareNoLabelAreSaidWhereMoreWereWanted() throws {
+  func imagesThatShareNoLabelAreSaidWhereMoreWereWanted() throws {
     #expect(fixture.index().status == 0)
-    // Of ten digits every picture keeps half, and so shares some with any other.
+    // Of ten digits every image keeps half, and so shares some with any other.
     let forget = """
       sqlite3 "$2/.kelvin-index.sqlite" "DELETE FROM observations WHERE picture NOT IN (SELECT picture FROM observations \
       JOIN labels ON labels.id = label WHERE name = 'nine' AND confidence > 0.5)"; exec "$0" "$@"
@@ -64,7 +64,7 @@ import Testing
     let like = ["search", fixture.folder.path, "--like", "\(fixture.folder.path)/nine.png"]
     let few = Kelvin.run(like + ["--limit", "2", "--format", "paths"], script: forget)
     #expect(few.status == 0 && few.output == "\(fixture.folder.path)/nine.png\n", "\(few)")
-    #expect(few.errors.contains("2 more pictures share no label with it"), "\(few)")
+    #expect(few.errors.contains("2 more images share no label with it"), "\(few)")
     for enough in [["--limit", "1"], ["--json"]] {
       let result = Kelvin.run(like + enough)
       #expect(result.status == 0 && !result.output.isEmpty && result.errors.isEmpty, "\(result)")
@@ -78,11 +78,11 @@ import Testing
     let result = fixture.search("nine OR three OR zero", "--sheet", sheet)
     #expect(result.status == 0, "\(result)")
     let checked = try PageTool.run("dev/page.py", "check", on: TemporaryFolder.read(sheet), suffix: ".html")
-    #expect(checked.status == 0 && checked.output.contains("\"pictures\": 3"), "\(checked.output)")
+    #expect(checked.status == 0 && checked.output.contains("\"images\": 3"), "\(checked.output)")
   }
 
   @Test func anIndexingRunIsAPage() throws {
-    fixture.folder.write("no picture", "<b>.jpg")
+    fixture.folder.write("no image", "<b>.jpg")
     let page = "\(fixture.folder.path)/run.html"
     let result = fixture.index("--report", page)
     #expect(result.status == 65, "\(result)")
@@ -95,7 +95,7 @@ import Testing
     #expect(checked.status == 0 && checked.output.contains("\"tables\": 3"), "\(checked.output)")
   }
 
-  @Test func categoriesAreAContactSheetOfTheirSurestPictures() {
+  @Test func categoriesAreAContactSheetOfTheirSurestImages() {
     #expect(fixture.index().status == 0)
     let sheet = "\(fixture.folder.path)/sheet.html"
     let result = Kelvin.run("categories", fixture.folder.path, "--sheet", sheet)
@@ -130,7 +130,7 @@ import Testing
     for name in ["pipe.jpg", "text.jpg", "torn.png", "empty.gif"] {
       #expect(lines.count { $0.contains("'./\(name)'") } == 1, "\(name)")
     }
-    #expect(result.output.hasPrefix("5 pictures in the index"), "\(result)")
+    #expect(result.output.hasPrefix("5 images in the index"), "\(result)")
     let found = fixture.search("nine", "--format", "paths0")
     let names = Set(found.output.utf8.split(separator: 0).map { Array($0) })
     let folder = Array("\(fixture.folder.path)/".utf8)
@@ -185,6 +185,6 @@ import Testing
     let indexed = Kelvin.run(
       ["index", fixture.folder.path, "--model", Kelvin.digitsPackage, "--units", "cpu"],
       environment: ["LD_LIBRARY_PATH": library.path])
-    #expect(indexed.status == 70 && indexed.errors.contains("no index of pictures can be used"), "\(indexed)")
+    #expect(indexed.status == 70 && indexed.errors.contains("no index of images can be used"), "\(indexed)")
   }
 }

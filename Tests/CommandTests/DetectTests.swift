@@ -22,7 +22,7 @@ private let scene = "\(folder)/scene.png"
   }
 
   @Test(arguments: [1, 6])
-  func objectsHaveTheirPlaceInThePictureAndInItsPixels(orientation: Int) throws {
+  func objectsHaveTheirPlaceInTheImageAndInItsPixels(orientation: Int) throws {
     let document = TemporaryFolder.read("\(folder)/expected.json")
     let cases = try #require(try JSONValue(String(decoding: document, as: UTF8.self))["detect"]?.array)
     let item = try #require(
@@ -62,7 +62,7 @@ private let scene = "\(folder)/scene.png"
     #expect(unknown.status == 65 && unknown.errors.contains("no class 'badger'; it has otter, heron, reed"))
   }
 
-  @Test func everyPictureIsDrawnWithItsObjectsUnderItsName() throws {
+  @Test func everyImageIsDrawnWithItsObjectsUnderItsName() throws {
     let copies = ["a/photo.png", "b/photo.png"].map { target.write(TemporaryFolder.read(scene), $0) }
     let answers = try detect([Self.pipeline] + copies + ["--output-dir", "\(target.path)/out"])
     let paths = answers.compactMap { $0["drawing"]?.text }
@@ -76,18 +76,18 @@ private let scene = "\(folder)/scene.png"
   }
 
   @Test func aContactSheetShowsWhatWasFoundWhereAndWhatCouldNotBeRead() throws {
-    let broken = target.write("not a picture", "broken.png")
+    let broken = target.write("not an image", "broken.png")
     let sheet = "\(target.path)/sheet.html"
     _ = try detect([Self.pipeline, scene, broken, "--sheet", sheet], status: 65)
     let page = String(decoding: TemporaryFolder.read(sheet), as: UTF8.self)
     #expect(page.split(separator: "data:image/jpeg;base64,").count == 2)
     #expect(page.contains("<b>red</b>") || page.contains("<b>green</b>") || page.contains("<b>blue</b>"))
-    #expect(page.contains("class=\"fault\"") && page.contains("known format") && page.contains("2 pictures"))
+    #expect(page.contains("class=\"fault\"") && page.contains("known format") && page.contains("2 images"))
   }
 
-  @Test func aFolderIsAnsweredLineByLineAndAFailingPictureIsALine() throws {
+  @Test func aFolderIsAnsweredLineByLineAndAFailingImageIsALine() throws {
     for name in ["b.png", "a.png"] { target.write(TemporaryFolder.read(scene), "album/\(name)") }
-    target.write("not a picture", "album/c.png")
+    target.write("not an image", "album/c.png")
     let arguments = ["detect", Self.pipeline, "\(target.path)/album", "--units", "cpu", "--format"]
     let lines = Kelvin.run(arguments + ["jsonl"])
     #expect(lines.status == 65 && lines.errorLines.count == 1)
@@ -103,7 +103,7 @@ private let scene = "\(folder)/scene.png"
     #expect(rows.last?.contains("/album/c.png,,,,,,,\"image '") == true)
   }
 
-  @Test func boxesBeyondAllPicturesAreShownAndDrawnAsFarAsTheyCanBe() throws {
+  @Test func boxesBeyondAllImagesAreShownAndDrawnAsFarAsTheyCanBe() throws {
     // Boxes in pixels read as logarithms of sides: e^64 strides wide.
     let arguments = ["\(folder)/Heads/yolov5.onnx", scene, "--head", "\(folder)/Heads/yolox.json"]
     let result = Kelvin.run(["detect"] + arguments + ["--output-dir", target.path])

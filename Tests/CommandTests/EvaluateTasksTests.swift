@@ -2,7 +2,7 @@ import KelvinImages
 import TestSupport
 import Testing
 
-/// `kelvin evaluate` of what is no classifier. The models and their picture are those of `Tests/Vision`, whose answers NumPy knows.
+/// `kelvin evaluate` of what is no classifier. The models and their image are those of `Tests/Vision`, whose answers NumPy knows.
 @Suite struct EvaluateTasksTests {
   private let folder = TemporaryFolder()
   private static let vision = "\(Kelvin.root)/Tests/Vision"
@@ -48,10 +48,10 @@ import Testing
     #expect(result.status == 0, "\(result)")
     let document = try JSONValue(result.output)
     #expect(document["task"]?.text == "segmentation")
-    #expect(document["pictures"]?.number == 2)
+    #expect(document["images"]?.number == 2)
     let one = try #require(document["results"]?[0])
     let (red, blue) = (12.0 * 16, 10.0 * 16)
-    // Of both pictures together; in the second two rows of blue are not judged.
+    // Of both images together; in the second two rows of blue are not judged.
     #expect(share(one, "background") == 1)
     #expect(share(one, "red thing") == (2 * red - 96) / (2 * red))
     #expect(share(one, "blue thing") == (2 * blue - 32) / (2 * blue - 32 + 96))
@@ -108,9 +108,9 @@ import Testing
     folder.write(TemporaryFolder.read("\(Self.vision)/scene.png"), "set/images/cut.png")
     let result = evaluate(Self.segmenter, "\(folder.path)/set", "--json")
     #expect(result.status == 65 && result.errorLines.count == 2, "\(result)")
-    #expect(result.errors.contains("is 48 x 32, the picture"), "\(result)")
-    #expect(result.errors.contains("1 picture has no label map"), "\(result)")
-    #expect(try JSONValue(result.output)["pictures"]?.number == 1)
+    #expect(result.errors.contains("is 48 x 32, the image"), "\(result)")
+    #expect(result.errors.contains("1 image has no label map"), "\(result)")
+    #expect(try JSONValue(result.output)["images"]?.number == 1)
     folder.write([0], "bare/images/a.png")
     let bare = evaluate(Self.segmenter, "\(folder.path)/bare")
     #expect(bare.status == 65 && bare.errors.contains("expected a folder with 'images' and 'labels' in it"), "\(bare)")
@@ -215,7 +215,7 @@ import Testing
     #expect(try JSONValue(result.output)["task"]?.text == "detection", "\(result)")
   }
 
-  @Test func aPictureBesideItsTableIsNamedAsItIs() {
+  @Test func anImageBesideItsTableIsNamedAsItIs() {
     folder.write("picture,class\nabsent.png,nine\n", "set.csv")
     let result = Kelvin.run(
       ["evaluate", Kelvin.digitsPackage, "set.csv", "--units", "cpu"], shell: "cd '\(folder.path)'")

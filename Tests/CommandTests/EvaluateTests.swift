@@ -22,7 +22,7 @@ import Testing
     let result = evaluate(dataset(), "--units", "cpu", "--json")
     #expect(result.status == 0, "\(result)")
     let document = try JSONValue(result.output)
-    #expect(document["pictures"]?.number == 4)
+    #expect(document["images"]?.number == 4)
     let one = try #require(document["results"]?[0])
     #expect(one["top1"]?["value"]?.number == 0.75)
     #expect(one["top5"]?["value"]?.number.map { $0 >= 0.75 } == true)
@@ -60,11 +60,11 @@ import Testing
                        {"image_id": 3, "category_id": 9}],
        "categories": [{"id": 4, "name": "ZERO"}, {"id": 9, "name": "nine"}]}
       """#, "set.json")
-    for (path, remark) in [(lines, ""), (coco, "1 picture has no class or several")] {
+    for (path, remark) in [(lines, ""), (coco, "1 image has no class or several")] {
       let result = evaluate(path, "--units", "cpu", "--json")
       #expect(result.errors.contains(remark), "\(result)")
       let document = try JSONValue(result.output)
-      #expect(document["pictures"]?.number == 2)
+      #expect(document["images"]?.number == 2)
       #expect(document["results"]?[0]?["top1"]?["value"]?.number == 1)
     }
   }
@@ -133,12 +133,12 @@ import Testing
   @Test func whatCannotBeEvaluatedIsOneLine() throws {
     _ = dataset()
     for (path, words) in [
-      ("\(folder.path)/absent", "cannot be read"), (folder.write("", "empty.csv"), "no labelled pictures"),
-      (folder.write("one\n", "short.csv"), "line 1: expected a picture and its class, found 1 field"),
+      ("\(folder.path)/absent", "cannot be read"), (folder.write("", "empty.csv"), "no labelled images"),
+      (folder.write("one\n", "short.csv"), "line 1: expected an image and its class, found 1 field"),
       (folder.write("\"a,b\n", "open.csv"), "line 1: a quoted field does not end"),
       (folder.write("{}", "set.json"), "is no data set"),
       (folder.write("data/zero/0_0030.png,otter\n", "other.csv"), "the data set's only class, 'otter', is not one of"),
-      (folder.write("data/absent.png,zero\n", "gone.csv"), "the only picture cannot be read: '"),
+      (folder.write("data/absent.png,zero\n", "gone.csv"), "the only image cannot be read: '"),
     ] {
       let result = evaluate(path, "--units", "cpu")
       #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")

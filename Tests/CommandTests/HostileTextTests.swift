@@ -37,20 +37,20 @@ import Testing
 
   @Test func resultsAndNotesAreShownWritten() throws {
     let folder = TemporaryFolder()
-    let picture = folder.write(TemporaryFolder.read(Kelvin.image("0_0030.png")), "\(Self.evil).png")
+    let image = folder.write(TemporaryFolder.read(Kelvin.image("0_0030.png")), "\(Self.evil).png")
     let model = folder.copy(Kelvin.digits, as: "\(Self.evil).onnx")
-    let table = Kelvin.run("classify", model, picture, "--units", "cpu")
+    let table = Kelvin.run("classify", model, image, "--units", "cpu")
     #expect(table.status == 0, "\(table)")
     expectClean(table, "classify")
-    expectClean(Kelvin.run("classify", model, "absent\(Self.evil).png", "--units", "cpu"), "an absent picture")
+    expectClean(Kelvin.run("classify", model, "absent\(Self.evil).png", "--units", "cpu"), "an absent image")
     expectClean(Kelvin.run("plan", model, "--units", "cpu"), "plan")
     expectClean(Kelvin.run("inspect", model, "--graph"), "the graph")
     expectClean(Kelvin.run("plan", model, Self.evil), "an argument too many")
     expectClean(Kelvin.run("--\(Self.evil)"), "an option that is none")
-    let json = Kelvin.run("classify", model, picture, "--units", "cpu", "--json")
+    let json = Kelvin.run("classify", model, image, "--units", "cpu", "--json")
     expectClean(json, "JSON")
     let value = try JSONDecoder().decode([Answer].self, from: Data(json.output.utf8))
-    #expect(value.map(\.image) == [picture])
+    #expect(value.map(\.image) == [image])
   }
 
   private struct Answer: Decodable { var image: String }
@@ -61,10 +61,10 @@ import Testing
       d=$(printf '%s/d\\377\\376' "$1"); mkdir "$d"; cp "$2" "$d/m.onnx"; cp "$3" "$d/$(printf 'p\\351.png')"
       exec "$0" classify "$d/m.onnx" "$d/$(printf 'p\\351.png')" --units cpu $4
       """
-    let picture = Kelvin.image("0_0030.png")
-    let table = Kelvin.run([folder.path, Kelvin.digits, picture], script: script)
+    let image = Kelvin.image("0_0030.png")
+    let table = Kelvin.run([folder.path, Kelvin.digits, image], script: script)
     #expect(table.status == 0 && table.output.contains("p\\xE9.png"), "\(table)")
-    let json = Kelvin.run([folder.path, Kelvin.digits, picture, "--json"], script: "rm -r \"$1\"/*; " + script)
+    let json = Kelvin.run([folder.path, Kelvin.digits, image, "--json"], script: "rm -r \"$1\"/*; " + script)
     #expect(json.output.contains("\\udbfd\\udfe9.png"), "\(json)")
     let absent = Kelvin.run([], script: "exec \"$0\" plan \"$(printf 'no\\377.onnx')\"")
     #expect(absent.status == 65 && absent.errors.contains("no\\xFF.onnx"), "\(absent)")
@@ -75,9 +75,9 @@ import Testing
     let package = folder.copy(Kelvin.digitsPackage, as: "m.mlpackage")
     let weights = "\(package)/Data/com.apple.CoreML/weights"
     #expect(rename(weights, "\(folder.path)/weights") == 0 && symlink("\(folder.path)/weights", weights) == 0)
-    let picture = Kelvin.image("0_0030.png")
+    let image = Kelvin.image("0_0030.png")
     let commands = [
-      ["classify", package, picture], ["plan", package],
+      ["classify", package, image], ["plan", package],
       ["predict", package, "--seed", "1", "--output-dir", folder.path],
       ["profile", package, "--units", "cpu"], ["inspect", package],
     ]
@@ -92,9 +92,9 @@ import Testing
   @Test func aLibraryThatCannotBeOpenedIsNotCalledMissing() throws {
     let folder = TemporaryFolder()
     folder.write("not a library", "libvips.so.42")
-    let picture = Kelvin.image("0_0030.png")
+    let image = Kelvin.image("0_0030.png")
     let result = Kelvin.run(
-      ["classify", Kelvin.digits, picture, "--units", "cpu"], environment: ["LD_LIBRARY_PATH": folder.path])
+      ["classify", Kelvin.digits, image, "--units", "cpu"], environment: ["LD_LIBRARY_PATH": folder.path])
     // The loader goes on to the installed library where it can.
     #expect(result.status == 0 || !result.errors.contains("install the package"), "\(result)")
   }

@@ -31,7 +31,7 @@ import Testing
         #expect(check == "ok\n", "after \(delay) microseconds: \(check)")
         let tables = sqlite(file, "SELECT count(*) FROM sqlite_schema WHERE name = 'pictures'")
         if tables == "1\n" {
-          // All of a picture is there, or nothing.
+          // All of an image is there, or nothing.
           let halves = sqlite(
             file,
             "SELECT count(*) FROM pictures WHERE NOT EXISTS (SELECT 1 FROM observations WHERE picture = pictures.id)")
@@ -45,7 +45,7 @@ import Testing
     let end = fixture.index("--json")
     #expect(end.status == 0, "\(end)")
     let document = try JSONValue(end.output)
-    #expect(document["pictures"]?.number == 300)
+    #expect(document["images"]?.number == 300)
     #expect(document["unchanged"]?.number == Double(last))
     #expect(sqlite(file, "SELECT count(DISTINCT picture) FROM observations") == "300\n")
     #expect(sqlite(file, "INSERT INTO label_words (label_words) VALUES ('integrity-check')").isEmpty)
@@ -63,14 +63,14 @@ import Testing
     #expect(both.map(\.status) == [0, 0], "\(both)")
     let documents = try both.map { try JSONValue($0.output) }
     #expect(documents.compactMap { $0["seen"]?.number }.sorted() == [0, 40], "\(documents)")
-    #expect(documents.compactMap { $0["pictures"]?.number } == [40, 40])
+    #expect(documents.compactMap { $0["images"]?.number } == [40, 40])
   }
 
   @Test(.enabled(if: IndexCrashTests.hasSQLite, "needs the sqlite3 program"))
   func anInterruptKeepsWhatWasDone() throws {
     let fixture = CollectionFixture()
     fixture.fill(3000)
-    // Interrupted as soon as the file holds a picture.
+    // Interrupted as soon as the file holds an image.
     let script = """
       (until [ "$(sqlite3 "$2/.kelvin-index.sqlite" 'SELECT count(*) FROM pictures' || echo 0)" -gt 0 ]
       do kill -0 $$ || exit; done; kill -TERM $$) > /dev/null 2>&1 &
@@ -82,7 +82,7 @@ import Testing
     #expect(result.status == 130, "\(result)")
     let document = try JSONValue(result.output)
     #expect(document["complete"]?.bool == false)
-    #expect((document["pictures"]?.number ?? 0) > 0)
-    #expect(document["pictures"]?.number == document["seen"]?.number)
+    #expect((document["images"]?.number ?? 0) > 0)
+    #expect(document["images"]?.number == document["seen"]?.number)
   }
 }

@@ -28,11 +28,11 @@ struct MissingDriverTests {
     #expect(devices.status == 0 && devices.errors.isEmpty, "\(devices)")
     for family in ["vulkan:0", "opencl:0"] {
       #expect(devices.output.contains("  \(family): no "), "\(devices.output)")
-      let picture = Kelvin.image("7_0044.png")
-      let asked = Kelvin.run(["classify", Kelvin.digits, picture, "--units", family], environment: environment)
+      let image = Kelvin.image("7_0044.png")
+      let asked = Kelvin.run(["classify", Kelvin.digits, image, "--units", family], environment: environment)
       #expect(asked.status == 69 && asked.errorLines.count == 1, "\(asked)")
       #expect(asked.errors.contains("device '\(family)' is absent: no ") && asked.errors.contains("install"))
-      let all = Kelvin.run(["classify", Kelvin.digits, picture], environment: environment)
+      let all = Kelvin.run(["classify", Kelvin.digits, image], environment: environment)
       #expect(all.status == 0 && all.errorLines.isEmpty, "\(all)")
     }
   }

@@ -114,7 +114,7 @@ import Testing
 
   @Test func aFailingFileIsALineInEveryFormAndNeverTheEnd() throws {
     let good = put("good.png")
-    let bad = target.write("no picture", "bad, one.png")
+    let bad = target.write("no image", "bad, one.png")
     let files = [bad, good, "\(target.path)/absent.png", "\(target.path)/no*.png"]
     let lines = segment(files + ["--format", "jsonl", "--output-dir", "\(target.path)/out"])
     #expect(lines.status == 65 && lines.errorLines.count == 3, "\(lines)")
@@ -128,7 +128,7 @@ import Testing
     #expect(rows[1].hasPrefix("\"\(target.path)/bad, one.png\",,,,,,"))
   }
 
-  @Test func manyPicturesComeInTheirOrder() throws {
+  @Test func manyImagesComeInTheirOrder() throws {
     let bytes = TemporaryFolder.read(Self.scene)
     let paths = (0..<70).map { target.write($0 % 9 == 4 ? Array(bytes.prefix(60)) : bytes, "in/\($0).png") }
     let result = segment(paths + ["--output-dir", "\(target.path)/out", "--json"])
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--write", "labels"], "--output-dir"), (["--write", "pictures", "--output-dir", "out"], "masks, polygons"),
+    (["--write", "labels"], "--output-dir"), (["--write", "images", "--output-dir", "out"], "masks, polygons"),
     (["--simplify", "1"], "--write polygons"), (["--png-level", "10"], "0 to 9"),
     (["--json", "--format", "csv"], "contradict"),
     (["--write", "polygons", "--output-dir", "out", "--simplify", "-1"], "from 0"),
@@ -159,9 +159,9 @@ import Testing
     #expect(result.status == 64 && result.errors.contains(remedy) && result.output.isEmpty, "\(result)")
   }
 
-  /// A camera's pictures, each turned by its own EXIF orientation.
+  /// A camera's images, each turned by its own EXIF orientation.
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
-  func mapsAreAsPicturesAreSeen() throws {
+  func mapsAreAsImagesAreSeen() throws {
     let paths = (1...8).map { SharedFiles.path("images/exif/Portrait_\($0).jpg") }
     let results = try documents(paths + ["--output-dir", target.path])
     let maps = try results.map { try ImageFile.decode(path: try #require($0["labelMap"]?.text)).pixels }

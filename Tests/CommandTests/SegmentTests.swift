@@ -48,7 +48,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     ("scaleToFitPlus90CCWRotation", "scale-fit-rotate-90-ccw"),
     ("scaleToFillPlus90CCWRotation", "scale-fill-rotate-90-ccw"),
   ])
-  func mapsLieOverThePictureHoweverItWasFitted(rule: String, option: String) throws {
+  func mapsLieOverTheImageHoweverItWasFitted(rule: String, option: String) throws {
     let document = TemporaryFolder.read("\(folder)/expected.json")
     let cases = try #require(try JSONValue(String(decoding: document, as: UTF8.self))["segment"]?.array)
     for item in cases where item["rule"]?.text == rule {
@@ -106,17 +106,17 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     #expect(colors == [0: "#000000", 1: "#E69F00", 2: "#56B4E9", 3: "#009E73"])
   }
 
-  @Test func theOverlayIsThePictureUnderItsClassesWithALegendBelow() throws {
+  @Test func theOverlayIsTheImageUnderItsClassesWithALegendBelow() throws {
     let result = try segment([Self.package, Self.scene])[0]
     let overlay = try ImageFile.decode(path: try #require(result["overlay"]?.text)).pixels
     let scene = try ImageFile.decode(path: Self.scene).pixels
     #expect(overlay.width >= scene.width)
     // Four classes, a line each, and a margin.
     #expect(overlay.height >= scene.height + 4 * 13)
-    func color(_ picture: PixelBuffer, _ x: Int, _ y: Int) -> [UInt8] {
-      Array(picture.bytes[(y * picture.width + x) * 3..<(y * picture.width + x) * 3 + 3])
+    func color(_ image: PixelBuffer, _ x: Int, _ y: Int) -> [UInt8] {
+      Array(image.bytes[(y * image.width + x) * 3..<(y * image.width + x) * 3 + 3])
     }
-    // The background is left alone; inside a class the picture shows through; its edge is the colour itself.
+    // The background is left alone; inside a class the image shows through; its edge is the colour itself.
     #expect(color(overlay, 25, 5) == color(scene, 25, 5))
     let inside = color(overlay, 10, 8).map(Int.init)
     #expect(zip(inside, [220, 30, 30]).allSatisfy { $0 != $1 })
@@ -141,7 +141,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     #expect(page.contains("<span>background "))
   }
 
-  @Test func filesOfPicturesThatShareANameAreNumbered() throws {
+  @Test func filesOfImagesThatShareANameAreNumbered() throws {
     let bytes = TemporaryFolder.read(Self.scene)
     let paths = ["a/photo 1.png", "b/photo 1.png", "c/photo_1.jpeg"].map { target.write(bytes, $0) }
     let results = try segment([Self.package] + paths)
@@ -153,8 +153,8 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     #expect(!first.isEmpty && first == TemporaryFolder.read("\(target.path)/photo_1_2.overlay.png"))
   }
 
-  @Test func onePictureThatCannotBeReadDoesNotKeepTheOthersFromTheirFiles() throws {
-    let broken = target.write("not a picture", "broken.png")
+  @Test func oneImageThatCannotBeReadDoesNotKeepTheOthersFromTheirFiles() throws {
+    let broken = target.write("not an image", "broken.png")
     let result = Kelvin.run("segment", Self.package, broken, Self.scene, "--output-dir", target.path, "--json")
     #expect(result.status == 65)
     #expect(result.errorLines.count == 1)

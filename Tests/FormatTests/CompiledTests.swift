@@ -67,15 +67,15 @@ import Testing
     var folder = CompiledFolder()
     folder.text = """
       program(1.0) {
-        func main<ios16>(tensor<fp32, [1, 3, ?, ?]> picture, tensor<fp32, [1, ?]> row) {
-          tensor<fp32, [1, 3, ?, ?]> y = relu(x = picture)[name = tensor<string, []>("y")];
+        func main<ios16>(tensor<fp32, [1, 3, ?, ?]> image, tensor<fp32, [1, ?]> row) {
+          tensor<fp32, [1, 3, ?, ?]> y = relu(x = image)[name = tensor<string, []>("y")];
           tensor<fp32, [1, ?]> z = relu(x = row)[name = tensor<string, []>("z")];
         } -> (y, z);
       }
       """
     folder.metadata = """
       [{"inputSchema": [
-          {"name": "picture", "type": "Image", "width": "8", "height": "6", "colorspace": "BGR", "isColor": "1",
+          {"name": "image", "type": "Image", "width": "8", "height": "6", "colorspace": "BGR", "isColor": "1",
            "hasSizeFlexibility": "1", "sizeRange": "[[4, 16], [2, -1]]", "isOptional": "1", "shortDescription": "seen"},
           {"name": "row", "type": "MultiArray", "dataType": "Float32", "shape": "[1, 4]", "hasShapeFlexibility": "1",
            "enumeratedShapes": "[[1, 4], [1, 9]]"}],

@@ -149,7 +149,7 @@ import Testing
     let bytes = Self.model(Self.activation, [1, channels, 4, 4], output: Self.image("y", colorSpace: colorSpace)) {
       $0.message(10) { _ in }
     }
-    #expect(Self.reason(bytes).contains("expected a picture"))
+    #expect(Self.reason(bytes).contains("expected an image"))
   }
 
   @Test(arguments: [(colorSpace: 10, channels: 1), (20, 3)])
@@ -160,6 +160,6 @@ import Testing
       }
     }
     #expect(try Self.outputShape(bytes(batch: 1)) == [1, channels, 4, 4] as Shape)
-    #expect(Self.reason(bytes(batch: 2)).contains("expected a picture"))
+    #expect(Self.reason(bytes(batch: 2)).contains("expected an image"))
   }
 }

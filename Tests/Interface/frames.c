@@ -1,4 +1,4 @@
-// Pictures of every format that libkelvin takes, read where they lie, and picture files: frames DIGITS.mlpackage PICTURE.png.
+// Images of every format that libkelvin takes, read where they lie, and image files: frames DIGITS.mlpackage IMAGE.png.
 // What is wrong is printed, and 1 is the status.
 #include <kelvin.h>
 #include <stdio.h>
@@ -100,15 +100,15 @@ static void formats(kelvin_model *model, const unsigned char *levels) {
     double other = best(model, in, label);
     must("each format shows the same", strcmp(label, expected) == 0 && other > share - 0.02 && other < share + 0.02);
     bool is_bytes = format <= KELVIN_ARGB8;
-    kelvin_picture picture = {memory, format, SIDE, SIDE, frame.planes[0].bytes_per_row};
-    expect("as a picture", kelvin_features_get_picture(in, digit, &picture, &error),
+    kelvin_image_buffer image = {memory, format, SIDE, SIDE, frame.planes[0].bytes_per_row};
+    expect("as an image", kelvin_features_get_image(in, digit, &image, &error),
            is_bytes ? KELVIN_OK : KELVIN_ERROR_FEATURE, is_bytes ? NULL : "kelvin_features_get_frame");
-    expect("set as a picture", kelvin_features_set_picture(in, digit, &picture, 1, KELVIN_FIT_EXACT, &error),
+    expect("set as an image", kelvin_features_set_image(in, digit, &image, 1, KELVIN_FIT_EXACT, &error),
            is_bytes ? KELVIN_OK : KELVIN_ERROR_FEATURE, is_bytes ? NULL : "kelvin_features_set_frame");
     if (!is_bytes) continue;
-    must("a picture shows the same", best(model, in, label) == other);
+    must("an image shows the same", best(model, in, label) == other);
     expect("get", kelvin_features_get_frame(in, digit, &found, &error), KELVIN_OK, NULL);
-    must("a picture is where it was lent", found.planes[0].data == memory && found.format == format);
+    must("an image is where it was lent", found.planes[0].data == memory && found.format == format);
     // What is lent is read when it is predicted from.
     memset(memory, 0, SIDE * WIDE);
     must("nothing was copied", best(model, in, label) != other);
@@ -142,7 +142,7 @@ static void refused(void) {
   static const int32_t sizes[][2] = {{0, 9}, {7, -1}, {INT32_MIN, INT32_MAX}};
   for (int i = 0; i < 3; i++) {
     frame = good, frame.width = sizes[i][0], frame.height = sizes[i][1];
-    expect("no size", kelvin_features_set_frame(in, "x", &frame, 1, 0, &error), KELVIN_ERROR_FEATURE, "not a picture's size");
+    expect("no size", kelvin_features_set_frame(in, "x", &frame, 1, 0, &error), KELVIN_ERROR_FEATURE, "not an image's size");
   }
   for (int format = -1; format < 15; format += 15) {
     frame = good, frame.format = format;
@@ -153,7 +153,7 @@ static void refused(void) {
   expect("after all that", kelvin_features_get_frame(in, "x", &frame, &error), KELVIN_OK, NULL);
   must("what was set before stays", frame.width == 7 && frame.planes[0].data == luma && frame.planes[1].data == chroma);
   expect("a number", kelvin_features_set_int64(in, "n", 1, &error), KELVIN_OK, NULL);
-  expect("no picture", kelvin_features_get_frame(in, "n", &frame, &error), KELVIN_ERROR_FEATURE, "expected a picture");
+  expect("no image", kelvin_features_get_frame(in, "n", &frame, &error), KELVIN_ERROR_FEATURE, "expected an image");
   expect("nothing", kelvin_features_get_frame(in, "m", &frame, &error), KELVIN_ERROR_FEATURE, "no feature 'm'");
   expect("no place", kelvin_features_get_frame(in, "x", NULL, &error), KELVIN_ERROR_HANDLE, "'frame' is NULL");
   kelvin_features_release(in);
@@ -214,7 +214,7 @@ int main(int count, char **arguments) {
   if (failures) return 1;
   expect("frame", kelvin_image_frame(image, &frame, NULL, &error), KELVIN_OK, NULL);
   static unsigned char levels[SIDE * SIDE];
-  // The middle of the picture, in grey.
+  // The middle of the image, in grey.
   for (int i = 0; i < SIDE * SIDE; i++) {
     int x = (frame.width - frame.height) / 2 + i % SIDE * frame.height / SIDE, y = i / SIDE * frame.height / SIDE;
     levels[i] = ((const unsigned char *)frame.planes[0].data)[y * frame.planes[0].bytes_per_row + 3 * x + 1];

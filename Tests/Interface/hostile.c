@@ -138,13 +138,13 @@ static void shapes(kelvin_model *model, const char *input) {
   expect("no arrays", kelvin_features_set_arrays(in, "x", NULL, 1, &error), KELVIN_ERROR_HANDLE, "'arrays' is NULL");
   expect("one array", kelvin_features_get_arrays(in, input, &several, &count, &error), KELVIN_ERROR_FEATURE,
          "expected arrays in a row");
-  kelvin_picture picture = {pixels, KELVIN_GRAY8, 0, 5, 0};
-  expect("no pixels", kelvin_features_set_picture(in, "x", &picture, 1, KELVIN_FIT_EXACT, &error), KELVIN_ERROR_FEATURE,
-         "not a picture");
-  picture.width = 5;
-  expect("orientation", kelvin_features_set_picture(in, "x", &picture, 9, 0, &error), KELVIN_ERROR_PARAMETERS, "1 to 8");
-  expect("fit", kelvin_features_set_picture(in, "x", &picture, 1, 17, &error), KELVIN_ERROR_PARAMETERS, "from 0 to 3");
-  expect("picture file", kelvin_features_set_picture_file(in, "x", "/nowhere.png", 1, &error), KELVIN_ERROR_IO, "nowhere");
+  kelvin_image_buffer image = {pixels, KELVIN_GRAY8, 0, 5, 0};
+  expect("no pixels", kelvin_features_set_image(in, "x", &image, 1, KELVIN_FIT_EXACT, &error), KELVIN_ERROR_FEATURE,
+         "not an image");
+  image.width = 5;
+  expect("orientation", kelvin_features_set_image(in, "x", &image, 9, 0, &error), KELVIN_ERROR_PARAMETERS, "1 to 8");
+  expect("fit", kelvin_features_set_image(in, "x", &image, 1, 17, &error), KELVIN_ERROR_PARAMETERS, "from 0 to 3");
+  expect("image file", kelvin_features_set_image_file(in, "x", "/nowhere.png", 1, &error), KELVIN_ERROR_IO, "nowhere");
   kelvin_features_release(in);
   kelvin_features_release(out);
 }
@@ -281,7 +281,7 @@ static void arrays(kelvin_model *model) {
   static float pixels[3 * 64 * 64], scores[10], more[10];
   const int64_t row[] = {1, 10}, short_row[] = {1, 9};
   const char *image[] = {"image", "image"}, *probabilities[] = {"probabilities", "probabilities"}, *nothing[] = {NULL};
-  const char *picture[] = {"picture"}, *bytes[] = {"\xff"};
+  const char *photo[] = {"photo"}, *bytes[] = {"\xff"};
   kelvin_array in[] = {array(pixels, KELVIN_FLOAT32, 4, shape4), array(pixels, KELVIN_FLOAT32, 4, shape4)};
   kelvin_array out[] = {array(scores, KELVIN_FLOAT32, 2, row), array(more, KELVIN_FLOAT32, 2, row)};
 #define CALL(in_names, in, in_count, out_names, out, out_count) \
@@ -296,8 +296,8 @@ static void arrays(kelvin_model *model) {
   expect("a NULL name", CALL(nothing, in, 1, probabilities, out, 1), KELVIN_ERROR_HANDLE, "'input_names' is NULL");
   expect("NULL arrays", CALL(image, in, 1, probabilities, NULL, 1), KELVIN_ERROR_HANDLE, "'outputs' is NULL");
   expect("names in no text", CALL(bytes, in, 1, probabilities, out, 1), KELVIN_ERROR_PARAMETERS, "not UTF-8");
-  expect("an unknown input", CALL(picture, in, 1, probabilities, out, 1), KELVIN_ERROR_FEATURE, "picture");
-  expect("an unknown output", CALL(image, in, 1, picture, out, 1), KELVIN_ERROR_FEATURE, "no output 'picture'");
+  expect("an unknown input", CALL(photo, in, 1, probabilities, out, 1), KELVIN_ERROR_FEATURE, "photo");
+  expect("an unknown output", CALL(image, in, 1, photo, out, 1), KELVIN_ERROR_FEATURE, "no output 'photo'");
   expect("an input twice", CALL(image, in, 2, probabilities, out, 1), KELVIN_ERROR_FEATURE, "there twice");
   expect("an output twice", CALL(image, in, 1, probabilities, out, 2), KELVIN_ERROR_FEATURE, "there twice");
   out[0] = array(scores, KELVIN_FLOAT32, 2, short_row);

@@ -53,7 +53,7 @@ import Testing
     #expect(result.status == 0, "\(result.output)")
   }
 
-  @Test func theExampleInCNamesWhatIsInAPicture() {
+  @Test func theExampleInCNamesWhatIsInAnImage() {
     let result = run("Examples/C/classify.c", "'\(Self.digits)' '\(Self.root)/Examples/Digits/images/7_0043.png'")
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.split(separator: "\n").first?.hasSuffix("seven") == true, "\(result.output)")

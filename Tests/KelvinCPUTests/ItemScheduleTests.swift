@@ -10,7 +10,7 @@ import Testing
 struct ItemScheduleTests {
   private let items = 12
 
-  /// Two convolutions on 12 pictures, whose values take 24 MiB.
+  /// Two convolutions on 12 images, whose values take 24 MiB.
   private func network(_ scalar: ScalarType) throws -> (graph: Graph, input: Tensor) {
     var random = SeededGenerator(seed: 5)
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())

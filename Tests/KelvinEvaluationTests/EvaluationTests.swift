@@ -10,31 +10,31 @@ import Testing
 
   @Test func averagePrecisionIsThatOfPycocotools() throws {
     let vectors = try EvaluationVectors.read()
-    let pictures = vectors.pictures.map(\.evaluated)
+    let images = vectors.images.map(\.evaluated)
     let expected = vectors.detection
-    let found = AveragePrecision(pictures)
+    let found = AveragePrecision(images)
     #expect(isClose(found.mean, expected.mean))
     #expect(isClose(found.atHalf, expected.atHalf))
     #expect(isClose(found.atThreeQuarters, expected.atThreeQuarters))
     #expect(isClose(found.recall, expected.recall))
     #expect(Set(found.byClass.keys.map(String.init)) == Set(expected.byClass.keys))
     for (label, share) in found.byClass { #expect(isClose(share, expected.byClass["\(label)"] ?? -1)) }
-    #expect(isClose(AveragePrecision(pictures, size: .small).mean, expected.small))
-    #expect(isClose(AveragePrecision(pictures, size: .medium).mean, expected.medium))
-    #expect(isClose(AveragePrecision(pictures, size: .large).mean, expected.large))
+    #expect(isClose(AveragePrecision(images, size: .small).mean, expected.small))
+    #expect(isClose(AveragePrecision(images, size: .medium).mean, expected.medium))
+    #expect(isClose(AveragePrecision(images, size: .large).mean, expected.large))
   }
 
   @Test func nothingToFindHasNoPrecision() {
     let box = EvaluatedBox(x: 0, y: 0, width: 1, height: 1)
-    let pictures = [DetectedPicture(detections: [.init(label: 0, confidence: 1, box: box)], truths: [])]
-    #expect(AveragePrecision(pictures).mean == nil)
-    let crowd = DetectedPicture(detections: [], truths: [.init(label: 0, box: box, isCrowd: true)])
+    let images = [DetectedImage(detections: [.init(label: 0, confidence: 1, box: box)], truths: [])]
+    #expect(AveragePrecision(images).mean == nil)
+    let crowd = DetectedImage(detections: [], truths: [.init(label: 0, box: box, isCrowd: true)])
     #expect(AveragePrecision([crowd]).mean == nil)
   }
 
   @Test func classificationScoresAreThoseOfScikitLearn() throws {
     let expected = try EvaluationVectors.read().classification
-    let scores = ClassificationScores(expected.pictures)
+    let scores = ClassificationScores(expected.images)
     #expect(isClose(scores.top1.share, expected.top1))
     #expect(isClose(scores.top5.share, expected.top5))
     #expect(isClose(scores.balancedAccuracy, expected.balanced))
@@ -52,7 +52,7 @@ import Testing
 
   @Test func curvesAreThoseOfScikitLearn() throws {
     let expected = try EvaluationVectors.read().classification
-    let curve = try #require(PrecisionRecallCurve(of: 2, in: expected.pictures))
+    let curve = try #require(PrecisionRecallCurve(of: 2, in: expected.images))
     #expect((60...101).contains(curve.precision.count))
     for (precision, recall) in zip(curve.precision, curve.recall) {
       let place = try #require(expected.curve.thresholds.firstIndex(of: precision.threshold))

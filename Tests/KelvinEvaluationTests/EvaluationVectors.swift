@@ -4,7 +4,7 @@ import TestSupport
 
 /// What pycocotools, scikit-learn, statsmodels and SciPy say (`Tests/Vectors/Evaluation/generate.py`).
 struct EvaluationVectors: Decodable {
-  struct Picture: Decodable {
+  struct Image: Decodable {
     struct Truth: Decodable {
       var label: Int
       var box: [Double]
@@ -19,16 +19,16 @@ struct EvaluationVectors: Decodable {
     var truths: [Truth]
     var detections: [Detection]
 
-    var evaluated: DetectedPicture {
+    var evaluated: DetectedImage {
       func box(_ numbers: [Double]) -> EvaluatedBox {
         EvaluatedBox(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
       }
-      return DetectedPicture(
+      return DetectedImage(
         detections: detections.map {
-          DetectedPicture.Detection(label: $0.label, confidence: $0.confidence, box: box($0.box))
+          DetectedImage.Detection(label: $0.label, confidence: $0.confidence, box: box($0.box))
         },
         truths: truths.map {
-          DetectedPicture.Truth(label: $0.label, box: box($0.box), area: $0.area, isCrowd: $0.crowd)
+          DetectedImage.Truth(label: $0.label, box: box($0.box), area: $0.area, isCrowd: $0.crowd)
         })
     }
   }
@@ -61,11 +61,11 @@ struct EvaluationVectors: Decodable {
     var confusion: [[Int]]
     var curve: Curve
 
-    var pictures: [ClassifiedPicture] {
+    var images: [ClassifiedImage] {
       zip(truths, scores).map { truth, scores in
         let order = scores.indices.sorted { scores[$0] > scores[$1] }
-        return ClassifiedPicture(
-          truth: truth, answers: order.map { ClassifiedPicture.Answer(label: $0, confidence: scores[$0]) })
+        return ClassifiedImage(
+          truth: truth, answers: order.map { ClassifiedImage.Answer(label: $0, confidence: scores[$0]) })
       }
     }
   }
@@ -82,7 +82,7 @@ struct EvaluationVectors: Decodable {
     var probability: Double
   }
 
-  var pictures: [Picture]
+  var images: [Image]
   var detection: Detection
   var classification: Classification
   var proportions: [Interval]

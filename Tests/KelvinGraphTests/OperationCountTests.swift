@@ -28,7 +28,7 @@ import Testing
         description: "convolution", op: Convolution(window: window), inputs: [[1, 4, 6, 5], [8, 4, 3, 3]],
         expected: 240 * 36 * 2),
       Example(
-        description: "convolution, two pictures", op: Convolution(window: window),
+        description: "convolution, two images", op: Convolution(window: window),
         inputs: [[2, 4, 6, 5], [8, 4, 3, 3]],
         expected: 2 * 240 * 36 * 2),
       // 8 x 3 x 3 results.

@@ -4,21 +4,21 @@ import Testing
 @Suite(.enabled(if: decoderMissing == nil, "libvips is not installed"))
 struct Decoding {
   @Test(arguments: [PixelFormat.rgb8, .gray8]) func readsBackWhatItWrites(format: PixelFormat) throws {
-    let picture = try noise(37, 19, format, seed: 4)
-    let decoded = try ImageFile.decode(try ImageFile.encode(picture), name: "made.png")
+    let image = try noise(37, 19, format, seed: 4)
+    let decoded = try ImageFile.decode(try ImageFile.encode(image), name: "made.png")
     #expect(decoded.orientation == .up)
     #expect(decoded.pixels.format == .rgb8)
     let channels = format.channelCount
     for pixel in 0..<37 * 19 {
-      for c in 0..<3 { #expect(decoded.pixels.bytes[pixel * 3 + c] == picture.bytes[pixel * channels + c % channels]) }
+      for c in 0..<3 { #expect(decoded.pixels.bytes[pixel * 3 + c] == image.bytes[pixel * channels + c % channels]) }
     }
   }
 
   @Test func composesAlphaOnBlack() throws {
     let bytes: [UInt8] = [200, 100, 50, 255, 200, 100, 50, 0, 200, 100, 50, 128]
     for (format, order) in [(PixelFormat.rgba8, [0, 1, 2]), (.bgra8, [2, 1, 0])] {
-      let picture = try PixelBuffer(width: 3, height: 1, format: format, bytes: bytes)
-      let decoded = try ImageFile.decode(try ImageFile.encode(picture), name: "made.png").pixels.bytes
+      let image = try PixelBuffer(width: 3, height: 1, format: format, bytes: bytes)
+      let decoded = try ImageFile.decode(try ImageFile.encode(image), name: "made.png").pixels.bytes
       for (pixel, alpha) in [255, 0, 128].enumerated() {
         for c in 0..<3 {
           #expect(abs(Double(decoded[pixel * 3 + c]) - Double(bytes[order[c]]) * Double(alpha) / 255) <= 1)
@@ -28,11 +28,11 @@ struct Decoding {
   }
 
   @Test func honoursEmbeddedOrientationAndItsOverride() throws {
-    let picture = try gradient(48, 32)
-    let jpeg = try ImageFile.encode(picture, as: .jpeg(quality: 95))
+    let image = try gradient(48, 32)
+    let jpeg = try ImageFile.encode(image, as: .jpeg(quality: 95))
     let plain = try ImageFile.decode(jpeg, name: "plain")
     #expect(plain.orientation == .up)
-    #expect(meanDifference(plain.pixels, picture) < 6)
+    #expect(meanDifference(plain.pixels, image) < 6)
     for orientation in ImageOrientation.allCases {
       let file = withExif(jpeg, orientation: orientation.rawValue)
       let decoded = try ImageFile.decode(file, name: "turned")
@@ -45,8 +45,8 @@ struct Decoding {
   }
 
   @Test func decodesOnManyTasksAtOnce() async throws {
-    let picture = try noise(50, 40, .rgb8, seed: 9)
-    let file = try ImageFile.encode(picture)
+    let image = try noise(50, 40, .rgb8, seed: 9)
+    let file = try ImageFile.encode(image)
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for task in 0..<32 {
         group.addTask {
@@ -55,7 +55,7 @@ struct Decoding {
             do throws(ImageError) { _ = try ImageFile.decode(cut, name: "cut") } catch { return error.code == .corrupt }
             return false
           }
-          return try ImageFile.decode(file, name: "whole").pixels == picture
+          return try ImageFile.decode(file, name: "whole").pixels == image
         }
       }
       for try await passed in group { #expect(passed) }
@@ -63,7 +63,7 @@ struct Decoding {
   }
 
   @Test(.enabled(if: shared != nil, "no shared test material"), arguments: ["Landscape", "Portrait"])
-  func turnsAllEightOrientationsIntoOnePicture(kind: String) throws {
+  func turnsAllEightOrientationsIntoOneImage(kind: String) throws {
     let folder = try #require(shared) + "/images/exif/"
     let first = try ImageFile.decode(path: folder + "\(kind)_1.jpg")
     let upright = try first.pixels.resized(width: 96, height: 96)

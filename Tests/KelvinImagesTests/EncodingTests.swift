@@ -1,7 +1,7 @@
 import KelvinImages
 import Testing
 
-/// Expected pixels: Pillow and LittleCMS (`Tests/Pictures`).
+/// Expected pixels: Pillow and LittleCMS (`Tests/Images`).
 @Suite(.enabled(if: decoderMissing == nil, "libvips is not installed"))
 struct Encodings {
   /// Mean and largest difference of 255 that a format may have: decoders differ in how they enlarge chroma and round.
@@ -14,15 +14,15 @@ struct Encodings {
   }
 
   @Test func areAllThere() {
-    let suffixes = Set(PictureVectors.names.compactMap { $0.split(separator: ".").last })
+    let suffixes = Set(ImageVectors.names.compactMap { $0.split(separator: ".").last })
     #expect(suffixes == ["jpg", "png", "webp", "bmp", "tiff", "gif", "avif"])
-    #expect(PictureVectors.names.count > 40)
+    #expect(ImageVectors.names.count > 40)
   }
 
-  @Test(arguments: PictureVectors.names) func decodeAsPillowDecodesThem(name: String) throws {
-    let expected = try PictureVectors.expected(name)
-    guard PictureVectors.isReadable(name) else { return }
-    let decoded = try ImageFile.decode(path: PictureVectors.path(name))
+  @Test(arguments: ImageVectors.names) func decodeAsPillowDecodesThem(name: String) throws {
+    let expected = try ImageVectors.expected(name)
+    guard ImageVectors.isReadable(name) else { return }
+    let decoded = try ImageFile.decode(path: ImageVectors.path(name))
     let upright = try decoded.pixels.oriented(decoded.orientation)
     let limit = Self.limits(name)
     let mean = meanDifference(upright, expected)
@@ -32,10 +32,10 @@ struct Encodings {
   }
 
   @Test func obeyAnOrientationGivenInPlaceOfTheirOwn() throws {
-    let upright = try PictureVectors.expected("exif_1.jpg")
+    let upright = try ImageVectors.expected("exif_1.jpg")
     for said in 1...8 {
       for given in ImageOrientation.allCases {
-        let decoded = try ImageFile.decode(path: PictureVectors.path("exif_\(said).jpg"), orientation: given)
+        let decoded = try ImageFile.decode(path: ImageVectors.path("exif_\(said).jpg"), orientation: given)
         #expect(decoded.orientation == given)
         let turned = try decoded.pixels.oriented(given)
         #expect(meanDifference(turned, try upright.oriented(given)) < 1, "\(said), given \(given)")
@@ -45,8 +45,8 @@ struct Encodings {
 
   @Test func convertColourThroughProfiles() throws {
     for name in ["display_p3.png", "adobe_rgb.png", "prophoto.png"] {
-      let unmanaged = try PictureVectors.expected("rgb.png")
-      let managed = try ImageFile.decode(path: PictureVectors.path(name)).pixels
+      let unmanaged = try ImageVectors.expected("rgb.png")
+      let managed = try ImageFile.decode(path: ImageVectors.path(name)).pixels
       #expect(meanDifference(managed, unmanaged) > 4, "\(name) would pass without its profile")
     }
   }

@@ -4,7 +4,7 @@ import KelvinImages
 import TestSupport
 import Testing
 
-/// Pictures whose files hold more than a picture.
+/// Images whose files hold more than an image.
 @Suite(.serialized, .enabled(if: decoderMissing == nil, "libvips is not installed"))
 struct Essences {
   static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
@@ -39,7 +39,7 @@ struct Essences {
     return bytes + [UInt8(count % mod >> 8), UInt8(count % mod & 255), 0, 1]
   }
 
-  @Test func textInAPictureTakesNoMemory() async {
+  @Test func textInAnImageTakesNoMemory() async {
     await #expect(processExitsWith: .success) {
       let process = OwnProcess()
       let plain = try ImageFile.encode(try noise(16, 16, .rgb8, seed: 1))
@@ -62,10 +62,10 @@ struct Essences {
   func whatFollowsOrFillsAFileIsNotRead(kind: String) async {
     await #expect(processExitsWith: .success) { [kind] in
       let process = OwnProcess()
-      let picture = try noise(16, 16, .rgb8, seed: 2)
-      let plain = try ImageFile.encode(picture, as: kind == "png" ? .png : .jpeg(quality: 90))
+      let image = try noise(16, 16, .rgb8, seed: 2)
+      let plain = try ImageFile.encode(image, as: kind == "png" ? .png : .jpeg(quality: 90))
       _ = try ImageFile.decode(plain, name: "plain")
-      var template = Array("/tmp/kelvin-picture-XXXXXX".utf8CString)
+      var template = Array("/tmp/kelvin-image-XXXXXX".utf8CString)
       let descriptor = mkstemp(&template)
       let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
       defer {
@@ -95,7 +95,7 @@ struct Essences {
     }
   }
 
-  @Test func moreThanAPictureOfItsSizeIsRefused() throws {
+  @Test func moreThanAnImageOfItsSizeIsRefused() throws {
     let plain = try ImageFile.encode(try noise(4, 4, .rgb8, seed: 3))
     let many = Essences.png(
       plain, with: (0..<90).flatMap { _ in Self.chunk("IDAT", [UInt8](repeating: 0, count: 1 << 16)) })
@@ -126,15 +126,15 @@ struct Essences {
   @Test func everyFormatDecodesFromItsEssenceAsTheWholeFileDoes() throws {
     // The vectors' pixels were made by another program from whole files (`DecodingVectorTests`); what is added here
     // must change none of them.
-    for name in PictureVectors.names {
-      let bytes = PictureVectors.bytes(PictureVectors.path(name))
+    for name in ImageVectors.names {
+      let bytes = ImageVectors.bytes(ImageVectors.path(name))
       let whole = try? ImageFile.decode(bytes, name: name)
-      let path = try? ImageFile.decode(path: PictureVectors.path(name))
+      let path = try? ImageFile.decode(path: ImageVectors.path(name))
       #expect(whole?.pixels == path?.pixels && whole?.orientation == path?.orientation, "\(name)")
     }
   }
 
-  @Test func onlyTheFirstPictureOfManyIsRead() throws {
+  @Test func onlyTheFirstImageOfManyIsRead() throws {
     let frames = 400
     var gif = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
     let frame: [UInt8] = [0x21, 0xF9, 4, 0, 1, 0, 0, 0, 0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0, 2, 2, 0x84, 0x51, 0]
@@ -145,12 +145,12 @@ struct Essences {
       try decoded.pixels == ImageFile.decode(Array(gif.prefix(19 + frame.count)) + [0x3B], name: "one.gif").pixels)
   }
 
-  /// More segments, chunks, blocks or strips than any picture needs, each of which takes time.
+  /// More segments, chunks, blocks or strips than any image needs, each of which takes time.
   @Test func aFileInTooManyPartsIsRefused() throws {
     let count = (1 << 18) + 1
     func many(_ part: [UInt8]) -> [UInt8] { Array(repeatElement(part, count: count).joined()) }
-    let picture = try noise(4, 4, .rgb8, seed: 4)
-    let (png, jpeg) = (try ImageFile.encode(picture), try ImageFile.encode(picture, as: .jpeg(quality: 90)))
+    let image = try noise(4, 4, .rgb8, seed: 4)
+    let (png, jpeg) = (try ImageFile.encode(image), try ImageFile.encode(image, as: .jpeg(quality: 90)))
     let webP = Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBP".utf8)
     var tiff = TIFFFile()
     tiff.entry(256, 4)

@@ -6,8 +6,8 @@ import Testing
     // One white column, four times as wide: the response published for Core ML's constructor.
     var bytes = [UInt8](repeating: 0, count: 16)
     bytes[4] = 255
-    let picture = try PixelBuffer(width: 16, height: 1, format: .gray8, bytes: bytes)
-    let row = try samples(ImageSampler(width: 64, height: 1, order: .grayscale), picture)
+    let image = try PixelBuffer(width: 16, height: 1, format: .gray8, bytes: bytes)
+    let row = try samples(ImageSampler(width: 64, height: 1, order: .grayscale), image)
     #expect(Array(row[14..<22]) == [32, 96, 159, 223, 223, 159, 96, 32])
     #expect(row.filter { $0 != 0 }.count == 8)
   }
@@ -16,21 +16,21 @@ import Testing
     func response(at column: Int) throws -> [UInt8] {
       var bytes = [UInt8](repeating: 0, count: 16)
       bytes[column] = 255
-      let picture = try PixelBuffer(width: 16, height: 1, format: .gray8, bytes: bytes)
-      return try samples(ImageSampler(width: 24, height: 1, order: .grayscale), picture)
+      let image = try PixelBuffer(width: 16, height: 1, format: .gray8, bytes: bytes)
+      return try samples(ImageSampler(width: 24, height: 1, order: .grayscale), image)
     }
     #expect(Array(try response(at: 4)[5..<8]) == [43, 212, 128])
     #expect(Array(try response(at: 5)[7..<10]) == [128, 212, 43])
   }
 
-  @Test func leavesAPictureOfTheRightSizeAlone() throws {
-    let picture = try noise(13, 7, .rgb8, seed: 1)
+  @Test func leavesAnImageOfTheRightSizeAlone() throws {
+    let image = try noise(13, 7, .rgb8, seed: 1)
     for cropAndScale in [ImageCropAndScale.centerCrop, .scaleToFit, .scaleToFill] {
-      #expect(try picture.resized(width: 13, height: 7, cropAndScale) == picture)
+      #expect(try image.resized(width: 13, height: 7, cropAndScale) == image)
     }
   }
 
-  @Test func placesPicturesAsMeasured() {
+  @Test func placesImagesAsMeasured() {
     func placed(_ option: ImageCropAndScale, _ w: Int, _ h: Int, _ tw: Int, _ th: Int) -> [Int] {
       let place = option.place(width: w, height: h, targetWidth: tw, targetHeight: th)
       return [place.x.inset, place.x.drawn, place.y.inset, place.y.drawn]
@@ -44,11 +44,11 @@ import Testing
   }
 
   @Test func fillsBarsWithZeroBeforeNormalising() throws {
-    let picture = try PixelBuffer(width: 2, height: 1, format: .rgb8, bytes: [UInt8](repeating: 255, count: 6))
+    let image = try PixelBuffer(width: 2, height: 1, format: .rgb8, bytes: [UInt8](repeating: 255, count: 6))
     let sampler = ImageSampler(width: 4, height: 4, cropAndScale: .scaleToFit)
     var tensor = [Float](repeating: .nan, count: 48)
     tensor.withUnsafeMutableBufferPointer { tensor in
-      picture.withPixels { try? sampler.sample($0, scale: [1, 2, 0.5], bias: [-1, 3, 0.25], into: tensor) }
+      image.withPixels { try? sampler.sample($0, scale: [1, 2, 0.5], bias: [-1, 3, 0.25], into: tensor) }
     }
     for (channel, (bar, white)) in ([(-1, 254), (3, 513), (0.25, 127.75)] as [(Float, Float)]).enumerated() {
       let rows = [bar, white, white, bar]
@@ -69,27 +69,27 @@ import Testing
     #expect(tensor == [3, 6, 9, 12, 2, 5, 8, 11, 1, 4, 7, 10])
   }
 
-  @Test func refusesARegionOutsideThePicture() throws {
-    let picture = try noise(8, 4, .rgb8, seed: 2)
+  @Test func refusesARegionOutsideTheImage() throws {
+    let image = try noise(8, 4, .rgb8, seed: 2)
     let whole = PixelRect(x: 0, y: 0, width: 4, height: 8)
     let sampler = ImageSampler(width: 2, height: 2, regionOfInterest: whole)
-    #expect(throws: ImageError.self) { try samples(sampler, picture) }
-    #expect(try samples(sampler, picture, .right).count == 12)
+    #expect(throws: ImageError.self) { try samples(sampler, image) }
+    #expect(try samples(sampler, image, .right).count == 12)
     for region in [
       PixelRect(x: -1, y: 0, width: 2, height: 2), PixelRect(x: 7, y: 0, width: 2, height: 2),
       PixelRect(x: 0, y: 0, width: 0, height: 2), PixelRect(x: .max, y: 0, width: .max, height: 2),
     ] {
       let outside = ImageSampler(width: 2, height: 2, regionOfInterest: region)
-      #expect(throws: ImageError.self) { try samples(outside, picture) }
+      #expect(throws: ImageError.self) { try samples(outside, image) }
     }
   }
 
-  @Test func makesPicturesOutOfTensors() throws {
+  @Test func makesImagesOutOfTensors() throws {
     let tensor: [Float] = [0, 10.4, 300, 10.5, -3, .nan, 255, 1, 2, 254.4, 254.6, .infinity]
-    let picture = try tensor.withUnsafeBufferPointer {
+    let image = try tensor.withUnsafeBufferPointer {
       try PixelBuffer(planar: $0, width: 2, height: 2, order: .bgr)
     }
-    #expect(picture.bytes == [2, 0, 0, 254, 0, 10, 255, 255, 255, 255, 1, 11])
+    #expect(image.bytes == [2, 0, 0, 254, 0, 10, 255, 255, 255, 255, 1, 11])
     #expect(throws: ImageError.self) {
       try tensor.withUnsafeBufferPointer { try PixelBuffer(planar: $0, width: 2, height: 3, order: .rgb) }
     }

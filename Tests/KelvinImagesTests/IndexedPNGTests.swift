@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinImages
 import Testing
 
-@Suite struct IndexedPictures {
+@Suite struct IndexedImages {
   private static func palette(_ count: Int) -> [IndexedPNG.Color] {
     (0..<count).map { IndexedPNG.Color(red: UInt8($0), green: UInt8($0 * 7 % 256), blue: UInt8(255 - $0)) }
   }

@@ -3,9 +3,9 @@ import KelvinImages
 import TestSupport
 import Testing
 
-/// Damaged pictures of every format: each ends in pixels or in a typed error, soon and in little memory.
+/// Damaged images of every format: each ends in pixels or in a typed error, soon and in little memory.
 @Suite(.serialized, .enabled(if: decoderMissing == nil, "libvips is not installed"))
-struct DamagedPictures {
+struct DamagedImages {
   private static let count = 600
   private static let maximumPixels = 1 << 22
 
@@ -40,20 +40,20 @@ struct DamagedPictures {
   @Test func endInPixelsOrInATypedError() async {
     await #expect(processExitsWith: .success) {
       let process = OwnProcess()
-      let files = PictureVectors.names.map { PictureVectors.bytes(PictureVectors.path($0)) }
+      let files = ImageVectors.names.map { ImageVectors.bytes(ImageVectors.path($0)) }
       try #require(!files.isEmpty)
-      let count = DamagedPictures.count
+      let count = DamagedImages.count
       let before = process.peakByteCount
       var refused: [ImageError.Code: Int] = [:]
       var slowest = (seconds: 0.0, name: "")
       for seed in 0..<count {
         var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
-        let name = "\(PictureVectors.names[seed % files.count]), seed \(seed)"
-        let mutant = DamagedPictures.damage(
+        let name = "\(ImageVectors.names[seed % files.count]), seed \(seed)"
+        let mutant = DamagedImages.damage(
           files[seed % files.count], files[(seed * 7 + 1) % files.count], &random)
         let began = process.processorSeconds
         do throws(ImageError) {
-          let limit = DamagedPictures.maximumPixels
+          let limit = DamagedImages.maximumPixels
           let pixels = try ImageFile.decode(mutant, name: name, maximumPixels: limit).pixels
           #expect(pixels.bytes.count == pixels.width * pixels.height * 3, "\(name)")
           #expect(pixels.width * pixels.height <= limit, "\(name)")

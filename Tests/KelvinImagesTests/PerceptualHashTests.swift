@@ -2,8 +2,8 @@ import KelvinImages
 import Testing
 
 @Suite struct PerceptualHashTests {
-  /// A picture whose brightness is a function of the place, 0…1 along both sides.
-  private func picture(
+  /// An image whose brightness is a function of the place, 0…1 along both sides.
+  private func image(
     _ width: Int, _ height: Int, _ brightness: (Double, Double) -> Double
   ) throws -> PixelBuffer {
     var bytes: [UInt8] = []
@@ -21,25 +21,25 @@ import Testing
   }
 
   @Test func bitsSayWhatIsBrighterThanItsRightNeighbourFromTheTopLeft() throws {
-    #expect(try hash(try picture(90, 80) { x, _ in 1 - x }) == .max)
-    #expect(try hash(try picture(90, 80) { x, _ in x }) == 0)
-    #expect(try hash(try picture(90, 80) { x, y in y < 0.5 ? 1 - x : x }) == 0xFFFF_FFFF_0000_0000)
-    #expect(try hash(try picture(90, 80) { x, _ in x < 0.5 ? 1 - x : x }) == 0xF0F0_F0F0_F0F0_F0F0)
+    #expect(try hash(try image(90, 80) { x, _ in 1 - x }) == .max)
+    #expect(try hash(try image(90, 80) { x, _ in x }) == 0)
+    #expect(try hash(try image(90, 80) { x, y in y < 0.5 ? 1 - x : x }) == 0xFFFF_FFFF_0000_0000)
+    #expect(try hash(try image(90, 80) { x, _ in x < 0.5 ? 1 - x : x }) == 0xF0F0_F0F0_F0F0_F0F0)
   }
 
   @Test func sizeAndExposureChangeFewBitsAndContentsMany() throws {
     func waves(_ x: Double, _ y: Double) -> Double {
       0.25 + 0.5 * abs((2.3 * x + 3 * y * y).truncatingRemainder(dividingBy: 2) - 1)
     }
-    let hash = try hash(try picture(900, 700, waves))
-    #expect((hash ^ (try self.hash(try picture(221, 173, waves)))).nonzeroBitCount <= 3)
-    #expect((hash ^ (try self.hash(try picture(900, 700) { 0.8 * waves($0, $1) + 0.1 }))).nonzeroBitCount <= 3)
-    #expect((hash ^ (try self.hash(try picture(900, 700) { waves(1 - $0, $1) }))).nonzeroBitCount > 16)
+    let hash = try hash(try image(900, 700, waves))
+    #expect((hash ^ (try self.hash(try image(221, 173, waves)))).nonzeroBitCount <= 3)
+    #expect((hash ^ (try self.hash(try image(900, 700) { 0.8 * waves($0, $1) + 0.1 }))).nonzeroBitCount <= 3)
+    #expect((hash ^ (try self.hash(try image(900, 700) { waves(1 - $0, $1) }))).nonzeroBitCount > 16)
   }
 
   @Test(arguments: ImageOrientation.allCases)
-  func theHashIsOfTheUprightPicture(orientation: ImageOrientation) throws {
-    let stored = try picture(72, 72) { x, y in (5 * x + 3 * y * x).truncatingRemainder(dividingBy: 1) }
+  func theHashIsOfTheUprightImage(orientation: ImageOrientation) throws {
+    let stored = try image(72, 72) { x, y in (5 * x + 3 * y * x).truncatingRemainder(dividingBy: 1) }
     #expect(try hash(stored, orientation) == hash(try stored.oriented(orientation)))
   }
 

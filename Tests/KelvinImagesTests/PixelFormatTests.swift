@@ -51,19 +51,19 @@ import Testing
   }
 
   @Test func alphaBeforeTheColoursIsNoColour() throws {
-    let picture = try PixelBuffer(width: 1, height: 1, format: .argb8, bytes: [9, 1, 2, 3])
-    #expect(picture.inRGB.bytes == [1, 2, 3])
-    #expect(try picture.resized(width: 1, height: 1).bytes == [1, 2, 3])
+    let image = try PixelBuffer(width: 1, height: 1, format: .argb8, bytes: [9, 1, 2, 3])
+    #expect(image.inRGB.bytes == [1, 2, 3])
+    #expect(try image.resized(width: 1, height: 1).bytes == [1, 2, 3])
   }
 
   @Test(arguments: PixelFormat.allCases)
   func whatIsSampledIsWhatItsBytesGive(format: PixelFormat) throws {
-    let picture = try noise(13, 9, format, seed: 5)
+    let image = try noise(13, 9, format, seed: 5)
     for orientation in [ImageOrientation.up, .right, .downMirrored] {
-      let own = try picture.resized(width: 5, height: 4, .centerCrop, orientation: orientation)
-      #expect(try own == picture.inBytes.resized(width: 5, height: 4, .centerCrop, orientation: orientation))
-      let small = try picture.thumbnail(side: 4, orientation: orientation)
-      #expect(try small == picture.inBytes.thumbnail(side: 4, orientation: orientation))
+      let own = try image.resized(width: 5, height: 4, .centerCrop, orientation: orientation)
+      #expect(try own == image.inBytes.resized(width: 5, height: 4, .centerCrop, orientation: orientation))
+      let small = try image.thumbnail(side: 4, orientation: orientation)
+      #expect(try small == image.inBytes.thumbnail(side: 4, orientation: orientation))
     }
   }
 
@@ -93,7 +93,7 @@ import Testing
     #expect(returned.withLock { $0 } == 1)
   }
 
-  @Test func whatIsNoPictureIsRefused() throws {
+  @Test func whatIsNoImageIsRefused() throws {
     let byte: [UInt8] = [0, 0, 0, 0]
     try byte.withUnsafeBytes { bytes in
       let base = try #require(bytes.baseAddress)
@@ -112,14 +112,14 @@ import Testing
   }
 
   @Test(arguments: [PixelFormat.argb8, .bgra8, .rgba32Float, .gray16Half, .yCbCr709Video])
-  func picturesOfAnyFormatAreWrittenAsFiles(format: PixelFormat) throws {
-    let picture = try noise(6, 4, format, seed: 8)
+  func imagesOfAnyFormatAreWrittenAsFiles(format: PixelFormat) throws {
+    let image = try noise(6, 4, format, seed: 8)
     guard let alpha = format.alphaOffset else {
-      let read = try ImageFile.decode(ImageFile.encode(picture))
-      return #expect(read.pixels == picture.inRGB)
+      let read = try ImageFile.decode(ImageFile.encode(image))
+      return #expect(read.pixels == image.inRGB)
     }
-    // A picture is composed on black where it is read.
-    var bytes = picture.bytes
+    // An image is composed on black where it is read.
+    var bytes = image.bytes
     for pixel in stride(from: alpha, to: bytes.count, by: 4) { bytes[pixel] = 255 }
     let opaque = try PixelBuffer(width: 6, height: 4, format: format, bytes: bytes)
     #expect(try ImageFile.decode(ImageFile.encode(opaque)).pixels == opaque.inRGB)

@@ -1,7 +1,7 @@
 import KelvinImages
 import Testing
 
-/// Expected pixels: NumPy in float64 (`Tests/Pictures/geometry.py`).
+/// Expected pixels: NumPy in float64 (`Tests/Images/geometry.py`).
 @Suite struct Placements {
   private struct Case {
     var numbers: [Int]
@@ -20,7 +20,7 @@ import Testing
   }
 
   private static let cases: [Case] = {
-    let text = String(decoding: PictureVectors.bytes(PictureVectors.folder + "/geometry.txt"), as: UTF8.self)
+    let text = String(decoding: ImageVectors.bytes(ImageVectors.folder + "/geometry.txt"), as: UTF8.self)
     return text.split(separator: "\n").compactMap(Case.init)
   }()
 

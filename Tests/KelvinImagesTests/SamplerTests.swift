@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinImages
 import Testing
 
-/// The definition, one pixel at a time in double precision: turn the whole picture upright, take the region, turn it
+/// The definition, one pixel at a time in double precision: turn the whole image upright, take the region, turn it
 /// again if asked, place it, and interpolate between four pixels.
 private struct Definition {
   var width: Int
@@ -18,12 +18,12 @@ private struct Definition {
   }
 
   init(_ stored: PixelBuffer) {
-    let picture = stored.inBytes
-    let channels = picture.format.channelCount
-    self.init(width: picture.width, height: picture.height) { x, y in
-      let at = (y * picture.width + x) * channels
-      let pixel = picture.bytes[at..<at + channels].map(Double.init)
-      let offsets = picture.format.colorOffsets
+    let image = stored.inBytes
+    let channels = image.format.channelCount
+    self.init(width: image.width, height: image.height) { x, y in
+      let at = (y * image.width + x) * channels
+      let pixel = image.bytes[at..<at + channels].map(Double.init)
+      let offsets = image.format.colorOffsets
       return [pixel[offsets.red], pixel[offsets.green], pixel[offsets.blue]]
     }
   }
@@ -32,7 +32,7 @@ private struct Definition {
   var clockwise: Definition { Definition(width: height, height: width) { self[$1, height - 1 - $0] } }
   var counterClockwise: Definition { Definition(width: height, height: width) { self[width - 1 - $1, $0] } }
 
-  /// What EXIF says must be done to show the picture upright.
+  /// What EXIF says must be done to show the image upright.
   func upright(_ exif: Int) -> Definition {
     switch exif {
     case 2: mirrored
@@ -50,7 +50,7 @@ private struct Definition {
     Definition(width: r.width, height: r.height) { self[r.x + $0, r.y + $1] }
   }
 
-  /// Nil where the picture does not reach.
+  /// Nil where the image does not reach.
   func sample(_ x: Int, _ y: Int, _ place: (x: AxisPlacement, y: AxisPlacement)) -> [Double]? {
     func taps(_ position: Int, _ axis: AxisPlacement, _ side: Int) -> (Int, Int, Double)? {
       let p = position - axis.inset
@@ -73,12 +73,12 @@ private struct Definition {
     var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
     func size() -> Int { [1, 2, 3, 7, 13, 17, 31, 64].randomElement(using: &random) ?? 1 }
     let format = PixelFormat.allCases.randomElement(using: &random) ?? .rgb8
-    let picture = try noise(size(), size(), format, seed: seed)
+    let image = try noise(size(), size(), format, seed: seed)
     for orientation in ImageOrientation.allCases {
       for cropAndScale in ImageCropAndScale.allCases {
         let order = ChannelOrder.allCases.randomElement(using: &random) ?? .rgb
         let arrangement: ImageSampler.Arrangement = Bool.random(using: &random) ? .planar : .interleaved
-        var upright = Definition(picture).upright(orientation.rawValue)
+        var upright = Definition(image).upright(orientation.rawValue)
         var region: PixelRect?
         if Bool.random(using: &random) {
           let x = Int.random(in: 0..<upright.width, using: &random)
@@ -93,9 +93,9 @@ private struct Definition {
         let sampler = ImageSampler(
           width: size(), height: size(), order: order, arrangement: arrangement, cropAndScale: cropAndScale,
           regionOfInterest: region)
-        let got = try samples(sampler, picture, orientation)
+        let got = try samples(sampler, image, orientation)
         let worst = difference(got, sampler, upright)
-        let size = "\(picture.width) x \(picture.height)"
+        let size = "\(image.width) x \(image.height)"
         #expect(worst <= 0.53, "seed \(seed): \(format), \(size), \(orientation), \(sampler)")
       }
     }
@@ -128,19 +128,19 @@ private struct Definition {
   }
 
   @Test func normalisesEveryChannelOnItsOwn() throws {
-    let picture = try noise(5, 4, .rgb8, seed: 3)
+    let image = try noise(5, 4, .rgb8, seed: 3)
     let sampler = ImageSampler(width: 5, height: 4, order: .bgr)
-    let plain = try samples(sampler, picture)
+    let plain = try samples(sampler, image)
     var tensor = [Float](repeating: 0, count: 60)
     tensor.withUnsafeMutableBufferPointer { tensor in
-      picture.withPixels { try? sampler.sample($0, scale: [0.5, 2, 3], bias: [1, -2, 4], into: tensor) }
+      image.withPixels { try? sampler.sample($0, scale: [0.5, 2, 3], bias: [1, -2, 4], into: tensor) }
     }
     for i in 0..<60 {
       #expect(tensor[i] == Float(plain[i]) * [0.5, 2, 3][i / 20] + [1, -2, 4][i / 20])
     }
   }
 
-  @Test func turnsPicturesTheWayTheirNamesSay() throws {
+  @Test func turnsImagesTheWayTheirNamesSay() throws {
     let stored = try PixelBuffer(width: 3, height: 2, format: .gray8, bytes: [1, 2, 3, 4, 5, 6])
     let expected: [ImageOrientation: [UInt8]] = [
       .up: [1, 2, 3, 4, 5, 6], .upMirrored: [3, 2, 1, 6, 5, 4], .down: [6, 5, 4, 3, 2, 1],

@@ -10,7 +10,7 @@ import Testing
     try FolderWalk(folder.path, followsLinks: followsLinks, found: { _ in }, isCancelled: { false })
   }
 
-  @Test func picturesAreFoundByTheirEndingsAtAnyDepthInOrder() throws {
+  @Test func imagesAreFoundByTheirEndingsAtAnyDepthInOrder() throws {
     for name in ["b.JPG", "a/c.webp", "a/b/d.heic", "a.png", "notes.txt", "jpg", ".hidden.jpg", ".cache/e.jpg"] {
       folder.write("x", name)
     }
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(.enabled(if: getuid() != 0, "needs a user whom permissions hold for"))
-  func aFolderWithoutPermissionIsAFaultAndItsPicturesAreNotTakenForGone() throws {
+  func aFolderWithoutPermissionIsAFaultAndItsImagesAreNotTakenForGone() throws {
     folder.write("x", "open/a.jpg")
     folder.write("x", "shut/b.jpg")
     #expect(chmod("\(folder.path)/shut", 0) == 0)

@@ -52,7 +52,7 @@ import Testing
     #expect(try fixture.find("otter") == ["a", "b"])
   }
 
-  @Test func picturesThatAreWrittenAgainReplaceWhatWasThere() throws {
+  @Test func imagesThatAreWrittenAgainReplaceWhatWasThere() throws {
     let writer = try fixture.writer(IndexFixture.facts(dimensions: 1))
     _ = try writer.write([IndexFixture.record("a", [("otter", 0.9)], vector: [1])])
     let ids = try writer.write([
@@ -60,9 +60,9 @@ import Testing
     ])
     _ = try writer.write([
       IndexWriter.Record(
-        path: "c", state: PictureState(size: 1, modified: 1, inode: 1), content: [1], finding: .same(as: ids[1])),
+        path: "c", state: ImageState(size: 1, modified: 1, inode: 1), content: [1], finding: .same(as: ids[1])),
       IndexWriter.Record(
-        path: "d", state: PictureState(size: 1, modified: 1, inode: 1), content: [2], finding: .unreadable("torn")),
+        path: "d", state: ImageState(size: 1, modified: 1, inode: 1), content: [2], finding: .unreadable("torn")),
     ])
     #expect(try fixture.find("otter") == [])
     #expect(try fixture.find("dog") == ["a"])
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(.enabled(if: IndexFileTests.hasSQLite, "needs the sqlite3 program"))
-  func aPathThatLeadsOutOfTheFolderIsNobodysPicture() throws {
+  func aPathThatLeadsOutOfTheFolderIsNobodysImage() throws {
     do {
       _ = try fixture.writer().write([
         IndexFixture.record("a", [("otter", 0.9)]), IndexFixture.record("b", [("otter", 0.8)]),

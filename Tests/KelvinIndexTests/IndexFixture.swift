@@ -20,16 +20,16 @@ final class IndexFixture {
       file, facts, curves: curves, rebuilds: rebuilds, waiting: { _ in }, isCancelled: { false })
   }
 
-  /// What is written of a picture with some labels.
+  /// What is written of an image with some labels.
   static func record(
     _ path: String, _ labels: [(String, Float)] = [], vector: [Float]? = nil, hash: UInt64 = 1, content: UInt8? = nil,
     modified: Int64 = 0
   ) -> IndexWriter.Record {
     IndexWriter.Record(
-      path: path, state: PictureState(size: 10, modified: modified, inode: 1),
+      path: path, state: ImageState(size: 10, modified: modified, inode: 1),
       content: content.map { [UInt8](repeating: $0, count: 32) } ?? Array(path.utf8),
       finding: .seen(
-        PictureFinding(
+        ImageFinding(
           width: 40, height: 30, hash: hash, labels: labels.map { (label: $0.0, confidence: $0.1) }, embedding: vector))
     )
   }

@@ -25,7 +25,7 @@ import Testing
     for match in matches { #expect(abs(Double(match.score) - cosines[Int(match.path) ?? 0]) < 1e-5) }
   }
 
-  @Test func aPictureOfTheIndexIsKnownByItsContents() throws {
+  @Test func anImageOfTheIndexIsKnownByItsContents() throws {
     _ = try fixture.writer(IndexFixture.facts(dimensions: 2)).write([
       IndexFixture.record("a", vector: [0, 2], content: 1), IndexFixture.record("b", vector: [3, 3], content: 2),
     ])
@@ -52,7 +52,7 @@ import Testing
     #expect((answer.count, answer.unrelatedCount) == (2, 1))
     #expect(abs(matches[0].score - 1) < 1e-6)
     #expect(abs(matches[1].score - Float(0.4).squareRoot()) < 1e-6)
-    // Of a classifier that is unsure most of its probability is not kept, and a picture is like itself all the same.
+    // Of a classifier that is unsure most of its probability is not kept, and an image is like itself all the same.
     question.likeness = .labels([("otter", 0.2), ("badger", 0.05)])
     #expect(abs(try IndexReader(fixture.file).search(question).matches[0].score - 1) < 1e-6)
   }

@@ -21,7 +21,7 @@ import Testing
     ("OTTERS", ["river.jpg", "zoo.jpg"]), ("bad*", ["wood.jpg"]), ("bad", []), ("heron", []),
     ("(otter OR badger) AND (lake OR dog)", ["wood.jpg", "river.jpg"]),
   ])
-  func wordsFindThePicturesWhoseLabelsHaveThemTheSurestFirst(words: String, paths: [String]) throws {
+  func wordsFindTheImagesWhoseLabelsHaveThemTheSurestFirst(words: String, paths: [String]) throws {
     try fill()
     #expect(try fixture.find(words) == paths)
   }
@@ -30,7 +30,7 @@ import Testing
     try fill()
     #expect(try fixture.find("otter", LabelLimits(confidence: 0.5)) == ["river.jpg"])
     #expect(try fixture.find("otter AND lake", LabelLimits(confidence: 0.1)) == [])
-    // A label that does not count is not a reason to leave a picture out either.
+    // A label that does not count is not a reason to leave an image out either.
     #expect(try fixture.find("otter NOT lake", LabelLimits(confidence: 0.1)) == ["river.jpg", "zoo.jpg"])
     #expect(try fixture.find(nil, LabelLimits(confidence: 0.65)) == ["river.jpg", "shore.jpg"])
   }
@@ -86,7 +86,7 @@ import Testing
     #expect(error?.description.contains("--min-confidence") == true)
   }
 
-  @Test func categoriesCountPicturesByTheirSurestLabel() throws {
+  @Test func categoriesCountImagesByTheirSurestLabel() throws {
     try fill()
     _ = try fixture.writer().write([IndexFixture.record("pond.jpg", [("otter", 0.95)])])
     let categories = try IndexReader(fixture.file).categories()

@@ -134,7 +134,7 @@ struct OpenCLSegmentTests {
 }
 
 extension OpenCLSegmentTests {
-  /// The functions that a convolution of a picture with windows of 4 × 4 by strides takes.
+  /// The functions that a convolution of an image with windows of 4 × 4 by strides takes.
   private func functions(stride: Int, before: Int = 0) throws -> Set<String> {
     let device = try #require(present[0] as? OpenCLDevice)
     var net = TestNetwork(.float32)

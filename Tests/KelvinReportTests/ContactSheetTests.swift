@@ -14,8 +14,8 @@ import Testing
 
   private static let evil = "<img src=x onerror=alert(1)>\u{1B}[31m\u{202E}\"' & </script>"
 
-  private static func sheet(title: String = evil, _ pictures: [ContactSheet.Picture]) -> String {
-    ContactSheet(title: title, summary: "3 pictures", pictures: pictures, kelvinVersion: "0").render()
+  private static func sheet(title: String = evil, _ images: [ContactSheet.Image]) -> String {
+    ContactSheet(title: title, summary: "3 images", images: images, kelvinVersion: "0").render()
   }
 
   private static let page = sheet([
@@ -51,6 +51,6 @@ import Testing
       ])
     let checked = try PageTool.run("dev/page.py", "check", on: Array(page.utf8), suffix: ".html")
     #expect(checked.status == 0, "\(checked.output)")
-    #expect(checked.output.contains("\"pictures\": 2"), "\(checked.output)")
+    #expect(checked.output.contains("\"images\": 2"), "\(checked.output)")
   }
 }

@@ -14,20 +14,20 @@ import Testing
       isChosen: isOnFront,
       sections: [
         .table(
-          title: "Each class", columns: ["Class", "Pictures"], rows: (0..<25).map { ["\(evil) \($0)", "\($0)"] }),
+          title: "Each class", columns: ["Class", "Images"], rows: (0..<25).map { ["\(evil) \($0)", "\($0)"] }),
         .calibration([(confidence: 0.2, share: 0.3, count: 4), (confidence: 0.9, share: 1, count: 30)]),
         .scatter(title: "Answers", [(truth: -3, answer: -2), (truth: 4, answer: 5), (truth: .nan, answer: 1)]),
       ],
       mistakes: [
         .init(
-          picture: .init(path: "a.png", labels: [(evil, "3 %")], width: 0, height: 0, thumbnail: nil, fault: "it is gone"),
+          image: .init(path: "a.png", labels: [(evil, "3 %")], width: 0, height: 0, thumbnail: nil, fault: "it is gone"),
           caption: "off by 3")
       ])
   }
 
   private static func page(_ contestants: [EvaluationPage.Contestant]) -> String {
     EvaluationPage(
-      title: "set", summary: "2 pictures", verdict: "Take this one, p = 1.000.", measures: ["Top-1", "Top-5"], isShare: true,
+      title: "set", summary: "2 images", verdict: "Take this one, p = 1.000.", measures: ["Top-1", "Top-5"], isShare: true,
       isBetterWhenLarger: true, contestants: contestants, notes: [evil], kelvinVersion: "0"
     ).render()
   }

@@ -4,7 +4,7 @@ import KelvinSteps
 import TestSupport
 import Testing
 
-/// Steps between sequences and graphs, and from a picture's bytes to its pixels.
+/// Steps between sequences and graphs, and from an image's bytes to its pixels.
 @Suite struct SequenceTests {
   private func tensor(_ value: HostValue?) -> Tensor? { if case .tensor(let tensor)? = value { tensor } else { nil } }
 
@@ -44,12 +44,12 @@ import Testing
     #expect(throws: StepError.self) { try SequenceOfParts("x", mark: "#").run([elements, layout]) }
   }
 
-  @Test func aPictureIsItsPixels() throws {
+  @Test func anImageIsItsPixels() throws {
     let colors: [UInt8] = [255, 0, 0, 0, 255, 0, 0, 0, 255, 10, 20, 30, 255, 255, 255, 0, 0, 0]
     let file = try ImageFile.encode(PixelBuffer(width: 3, height: 2, format: .rgb8, bytes: colors))
     let bytes = HostValue.tensor(Tensor(TensorType(.uint8, [file.count]), Bytes(file)))
-    func pixels(_ channels: PictureDecoding.Channels) throws -> Tensor? {
-      tensor(try PictureDecoding(channels, input: "x", output: "y").run([bytes])[0])
+    func pixels(_ channels: ImageDecoding.Channels) throws -> Tensor? {
+      tensor(try ImageDecoding(channels, input: "x", output: "y").run([bytes])[0])
     }
     #expect(try pixels(.rgb)?.type == TensorType(.uint8, [2, 3, 3]))
     #expect(try pixels(.rgb)?.integers == colors.map(Int.init))
@@ -57,6 +57,6 @@ import Testing
     #expect(try pixels(.grayscale)?.type == TensorType(.uint8, [2, 3, 1]))
     #expect(try pixels(.grayscale)?.integers == [76, 150, 29, 18, 255, 0])
     let torn = HostValue.tensor(Tensor(TensorType(.uint8, [20]), Bytes(Array(file.prefix(20)))))
-    #expect(throws: StepError.self) { try PictureDecoding(.rgb, input: "x", output: "y").run([torn]) }
+    #expect(throws: StepError.self) { try ImageDecoding(.rgb, input: "x", output: "y").run([torn]) }
   }
 }

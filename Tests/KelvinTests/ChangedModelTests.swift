@@ -45,10 +45,10 @@ import Testing
       if let constraint = description.imageConstraint {
         let bytes = [UInt8](repeating: 9, count: constraint.pixelsWide * constraint.pixelsHigh)
         guard
-          let picture = try? PixelBuffer(
+          let image = try? PixelBuffer(
             width: constraint.pixelsWide, height: constraint.pixelsHigh, format: .gray8, bytes: bytes)
         else { continue }
-        values[name] = FeatureValue(image: picture)
+        values[name] = FeatureValue(image: image)
       } else if let shape = description.multiArrayConstraint?.shape {
         values[name] = FeatureValue(
           multiArray: MultiArray(Tensor([Float](repeating: 0.5, count: shape.reduce(1, *)), Shape(shape))))

@@ -44,28 +44,28 @@ import Testing
     #expect(try !listed.isAllowedValue(array([4, 3])))
   }
 
-  @Test func picturesHaveTheSizesTheModelAllows() throws {
-    func picture(_ width: Int, _ height: Int) throws -> PixelBuffer {
+  @Test func imagesHaveTheSizesTheModelAllows() throws {
+    func pixels(_ width: Int, _ height: Int) throws -> PixelBuffer {
       try PixelBuffer(width: width, height: height, format: .gray8, bytes: [UInt8](repeating: 0, count: width * height))
     }
     var image = ImageFeature(width: 4, height: 6, layout: .bgr)
     let fixed = try describe(Feature(name: "x", type: .image(image)))
     #expect(fixed.imageConstraint?.channelOrder == .bgr)
     #expect(fixed.imageConstraint?.sizeConstraint.enumeratedImageSizes == [.init(pixelsWide: 4, pixelsHigh: 6)])
-    #expect(try fixed.isAllowedValue(FeatureValue(pixelBuffer: picture(4, 6))))
-    #expect(try !fixed.isAllowedValue(FeatureValue(pixelBuffer: picture(6, 4))))
-    #expect(try fixed.isAllowedValue(FeatureValue(image: picture(6, 4))), "brought to the size")
+    #expect(try fixed.isAllowedValue(FeatureValue(pixelBuffer: pixels(4, 6))))
+    #expect(try !fixed.isAllowedValue(FeatureValue(pixelBuffer: pixels(6, 4))))
+    #expect(try fixed.isAllowedValue(FeatureValue(image: pixels(6, 4))), "brought to the size")
     image.sizes = .enumerated([.init(width: 4, height: 6), .init(width: 8, height: 2)])
     let listed = try describe(Feature(name: "x", type: .image(image)))
     #expect(listed.imageConstraint?.sizeConstraint.pixelsWideRange == 4...8)
-    #expect(try listed.isAllowedValue(FeatureValue(pixelBuffer: picture(8, 2))))
-    #expect(try !listed.isAllowedValue(FeatureValue(pixelBuffer: picture(8, 6))))
+    #expect(try listed.isAllowedValue(FeatureValue(pixelBuffer: pixels(8, 2))))
+    #expect(try !listed.isAllowedValue(FeatureValue(pixelBuffer: pixels(8, 6))))
     image.sizes = .ranged(widths: 2...10, heights: 3...7)
     let ranged = try describe(Feature(name: "x", type: .image(image)))
     #expect(ranged.imageConstraint?.sizeConstraint.type == .range)
-    #expect(try ranged.isAllowedValue(FeatureValue(pixelBuffer: picture(10, 3))))
-    #expect(try !ranged.isAllowedValue(FeatureValue(pixelBuffer: picture(10, 2))))
-    #expect(try ranged.isAllowedValue(FeatureValue(image: picture(1, 1))))
+    #expect(try ranged.isAllowedValue(FeatureValue(pixelBuffer: pixels(10, 3))))
+    #expect(try !ranged.isAllowedValue(FeatureValue(pixelBuffer: pixels(10, 2))))
+    #expect(try ranged.isAllowedValue(FeatureValue(image: pixels(1, 1))))
   }
 
   @Test func dictionariesAndSequencesHaveOneKindOfKeyOrElement() throws {

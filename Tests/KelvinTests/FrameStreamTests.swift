@@ -28,7 +28,7 @@ import Testing
     return try Model(contentsOf: URL(filePath: ModelFixture.digitsPackage), configuration: configuration)
   }
 
-  private static func picture(_ model: Model) throws -> PixelBuffer {
+  private static func image(_ model: Model) throws -> PixelBuffer {
     let size = try #require(model.modelDescription.inputDescriptionsByName.values.first?.imageConstraint)
     let bytes = (0..<size.pixelsWide * size.pixelsHigh * 3).map { UInt8(truncatingIfNeeded: $0 &* 37) }
     return try PixelBuffer(width: size.pixelsWide, height: size.pixelsHigh, format: .rgb8, bytes: bytes)
@@ -36,7 +36,7 @@ import Testing
 
   private static func frame(_ model: Model) throws -> DictionaryFeatureProvider {
     let name = try #require(model.modelDescription.inputNames.first)
-    return DictionaryFeatureProvider(dictionary: [name: FeatureValue(pixelBuffer: try picture(model))])
+    return DictionaryFeatureProvider(dictionary: [name: FeatureValue(pixelBuffer: try image(model))])
   }
 
   private func isSettled(_ counts: FrameStream.Counts) -> Bool {
@@ -50,7 +50,7 @@ import Testing
     let expected = try await model.prediction(from: Self.frame(model))
     let stream = try await FrameStream(model, options: .init(queue: 32, buffer: 32))
     for index in 0..<12 {
-      #expect(index.isMultiple(of: 2) ? stream.push(try Self.frame(model)) : stream.push(try Self.picture(model)))
+      #expect(index.isMultiple(of: 2) ? stream.push(try Self.frame(model)) : stream.push(try Self.image(model)))
     }
     stream.finish()
     #expect(!stream.push(try Self.frame(model)))

@@ -7,7 +7,7 @@ import Testing
 /// The public face, on the embedded model.
 @Suite struct ModelTests {
   private let package = URL(filePath: ModelFixture.digitsPackage)
-  private let pictures = "\(SharedFiles.projectRoot)/Examples/Digits/images"
+  private let images = "\(SharedFiles.projectRoot)/Examples/Digits/images"
 
   private func configuration(_ units: ComputeUnits = .cpuOnly) -> ModelConfiguration {
     var configuration = ModelConfiguration(computeUnits: units)
@@ -17,20 +17,20 @@ import Testing
 
   private var files: [String] {
     get throws {
-      try FileManager.default.contentsOfDirectory(atPath: pictures).filter {
+      try FileManager.default.contentsOfDirectory(atPath: images).filter {
         $0.hasSuffix(".png") || $0.hasSuffix(".jpg")
       }.sorted()
     }
   }
 
-  @Test func everyEmbeddedPictureIsReadCorrectly() async throws {
+  @Test func everyEmbeddedImageIsReadCorrectly() async throws {
     let words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
     let model = try await Model.load(contentsOf: package, configuration: configuration())
     var request = CoreMLRequest(model: try CoreMLModelContainer(model: model))
     request.cropAndScaleAction = .centerCrop
     #expect(try files.count >= 30)
     for file in try files {
-      let observations = try await ImageRequestHandler(URL(filePath: "\(pictures)/\(file)")).perform(request)
+      let observations = try await ImageRequestHandler(URL(filePath: "\(images)/\(file)")).perform(request)
       let best = try #require(observations.first as? ClassificationObservation)
       let digit = try #require(Int(file.prefix(1)))
       #expect(best.identifier == words[digit], "\(file)")
@@ -58,13 +58,13 @@ import Testing
       return error?.description ?? ""
     }
     #expect(message([:]).contains("'image'"))
-    #expect(message(["picture": FeatureValue(double: 1)]).contains("'picture'"))
+    #expect(message(["photo": FeatureValue(double: 1)]).contains("'photo'"))
     #expect(message(["image": FeatureValue(double: 1)]).contains("expected image"))
   }
 
   @Test func concurrentPredictionsAgree() async throws {
     let model = try await Model.load(contentsOf: package, configuration: configuration())
-    let file = "\(pictures)/\(try files[0])"
+    let file = "\(images)/\(try files[0])"
     let input = DictionaryFeatureProvider(dictionary: ["image": try FeatureValue(imageAt: URL(filePath: file))])
     let expected = try await model.prediction(from: input)
     try await withThrowingTaskGroup(of: DictionaryFeatureProvider.self) { group in

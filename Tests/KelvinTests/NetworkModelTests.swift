@@ -55,8 +55,8 @@ struct NetworkModelTests {
       contentsOf: URL(filePath: SharedFiles.path("models/\(name).mlmodel")), configuration: configuration)
   }
 
-  /// The picture that `models.py` makes up, or cuts out of a photo.
-  private static func picture(_ expected: Expected) throws -> PixelBuffer {
+  /// The image that `models.py` makes up, or cuts out of a photo.
+  private static func image(_ expected: Expected) throws -> PixelBuffer {
     let (width, height) = (try #require(expected.width), try #require(expected.height))
     var bytes: [UInt8] = []
     if let photo = expected.photo {
@@ -87,9 +87,9 @@ struct NetworkModelTests {
     let expected = try Self.expected(name)
     let model = try await Self.load(name, on: device)
     let input = try #require(expected.input)
-    let picture = try Self.picture(expected)
+    let image = try Self.image(expected)
     let outputs = try await model.prediction(
-      from: DictionaryFeatureProvider(dictionary: [input: FeatureValue(pixelBuffer: picture)]))
+      from: DictionaryFeatureProvider(dictionary: [input: FeatureValue(pixelBuffer: image)]))
     let probabilities = try #require(expected.probabilities)
     let found = try #require(outputs[probabilities.name]).dictionaryValue
     for (label, value) in probabilities.values {
@@ -105,9 +105,9 @@ struct NetworkModelTests {
     let expected = try Self.expected(name)
     let model = try await Self.load(name, on: device)
     let input = try #require(expected.input)
-    let picture = try Self.picture(expected)
+    let image = try Self.image(expected)
     let outputs = try await model.prediction(
-      from: DictionaryFeatureProvider(dictionary: [input: FeatureValue(pixelBuffer: picture)]))
+      from: DictionaryFeatureProvider(dictionary: [input: FeatureValue(pixelBuffer: image)]))
     for (output, samples) in try #require(expected.arrays) {
       let array = try #require(outputs[output]?.multiArrayValue)
       #expect(array.shape == samples.shape)

@@ -17,7 +17,7 @@ import Testing
   }
 
   /// Noise, the same for the same seed.
-  private func pictures(_ count: Int, seed: Int = 0, size: Int = 32) throws -> MultiArray {
+  private func images(_ count: Int, seed: Int = 0, size: Int = 32) throws -> MultiArray {
     let array = try MultiArray(shape: [count, 3, size, size], dataType: .float32)
     array.withUnsafeMutableBufferPointer(ofType: Float.self) { elements, _ in
       for index in elements.indices { elements[index] = Float((index &* 7919 &+ seed &* 104_729) % 256) / 256 }
@@ -46,14 +46,14 @@ import Testing
   @Test func everyBatchSizeGivesTheSameRows() throws {
     let model = try model()
     let rows = try (1...12).map { count in
-      try output(model.prediction(from: features(model, pictures(count))), of: model).floats
+      try output(model.prediction(from: features(model, images(count))), of: model).floats
     }
     for count in 1...12 {
       #expect(rows[count - 1].count == count * 10)
       for (a, b) in zip(rows[count - 1], rows[11]) { #expect(abs(a - b) < 1e-4) }
     }
     // Sizes that were let go are made again.
-    #expect(try output(model.prediction(from: features(model, pictures(2))), of: model).floats == rows[1])
+    #expect(try output(model.prediction(from: features(model, images(2))), of: model).floats == rows[1])
   }
 
   @Test func memoryStaysFlatWhileSizesChange() async {
@@ -62,7 +62,7 @@ import Testing
       let tests = PredictionTests()
       let model = try tests.model(.cpuOnly, .infrequent)
       func round() throws {
-        for size in 20..<60 { _ = try model.prediction(from: tests.features(model, tests.pictures(2, size: size))) }
+        for size in 20..<60 { _ = try model.prediction(from: tests.features(model, tests.images(2, size: size))) }
       }
       try round()
       let settled = process.residentByteCount
@@ -74,7 +74,7 @@ import Testing
 
   @Test func batchesKeepTheirOrder() async throws {
     let model = try model()
-    let items = try (0..<20).map { try features(model, pictures(1 + $0 % 3, seed: $0)) }
+    let items = try (0..<20).map { try features(model, images(1 + $0 % 3, seed: $0)) }
     let expected = try items.map { try blockingOutput($0, of: model) }
     let batch = ArrayBatchProvider(array: items)
     let outputs = try blockingOutputs(batch, of: model)
@@ -89,7 +89,7 @@ import Testing
 
   @Test func theFirstItemThatFailsIsNamed() throws {
     let model = try model()
-    var items: [any FeatureProvider] = try (0..<12).map { try features(model, pictures(1, seed: $0)) }
+    var items: [any FeatureProvider] = try (0..<12).map { try features(model, images(1, seed: $0)) }
     items[5] = DictionaryFeatureProvider(dictionary: ["nonsense": FeatureValue(double: 1)])
     items[9] = DictionaryFeatureProvider(dictionary: [:])
     for _ in 0..<5 {
@@ -106,7 +106,7 @@ import Testing
 
   @Test func batchesOfBatchesDoNotWaitForEachOther() async throws {
     let model = try model()
-    let batch = ArrayBatchProvider(array: try (0..<8).map { try features(model, pictures(1, seed: $0)) })
+    let batch = ArrayBatchProvider(array: try (0..<8).map { try features(model, images(1, seed: $0)) })
     let expected = try output(blockingOutputs(batch, of: model).features(at: 7), of: model)
     try await withThrowingTaskGroup(of: ArrayBatchProvider.self) { group in
       for _ in 0..<40 { group.addTask { try await model.predictions(fromBatch: batch) } }
@@ -121,7 +121,7 @@ import Testing
     var options = PredictionOptions()
     options.outputBackings = [name: .multiArray(backing), "no such output": .multiArray(backing)]
     for seed in 0..<4 {
-      let input = try features(model, pictures(1, seed: seed))
+      let input = try features(model, images(1, seed: seed))
       let expected = try output(model.prediction(from: input), of: model)
       let written = try output(model.prediction(from: input, options: options), of: model)
       #expect(written === backing)
@@ -130,7 +130,7 @@ import Testing
     // Strides of the caller's own.
     let spread = try MultiArray(shape: [1, 10], dataType: .float32, strides: [40, 3])
     options.outputBackings = [name: .multiArray(spread)]
-    let input = try features(model, pictures(1, seed: 9))
+    let input = try features(model, images(1, seed: 9))
     let expected = try output(model.prediction(from: input), of: model)
     #expect(try output(model.prediction(from: input, options: options), of: model) === spread)
     #expect(spread == expected)
@@ -139,7 +139,7 @@ import Testing
   @Test func arraysOverOnePlaceAreOneBacking() throws {
     let model = try model()
     let name = try #require(model.modelDescription.outputNames.first)
-    let input = try features(model, pictures(1))
+    let input = try features(model, images(1))
     let expected = try output(model.prediction(from: input), of: model)
     let place = UnsafeMutableRawPointer.allocate(byteCount: 40, alignment: 64)
     defer { place.deallocate() }
@@ -162,7 +162,7 @@ import Testing
   @Test func backingsThatDoNotFitAreRefused() throws {
     let model = try model()
     let name = try #require(model.modelDescription.outputNames.first)
-    let input = try features(model, pictures(1))
+    let input = try features(model, images(1))
     func refusal(_ backing: OutputBacking) -> String {
       var options = PredictionOptions()
       options.outputBackings = [name: backing]
@@ -172,7 +172,7 @@ import Testing
     }
     #expect(try refusal(.multiArray(MultiArray(shape: [1, 11], dataType: .float32))).contains("float32[1x11]"))
     #expect(try refusal(.multiArray(MultiArray(shape: [1, 10], dataType: .float64))).contains("float32[1x10]"))
-    #expect(try refusal(.pixelBuffer(PixelBacking(width: 2, height: 5, format: .gray8))).contains("a picture"))
+    #expect(try refusal(.pixelBuffer(PixelBacking(width: 2, height: 5, format: .gray8))).contains("an image"))
   }
 
   /// Cancels a task when it is asked for a value: the prediction is then under way, and has not run.
@@ -198,7 +198,7 @@ import Testing
   @Test(arguments: ModelFixture.fastDevices)
   func aPredictionEndsWithItsTaskAndTheModelGoesOn(device: String) async throws {
     let model = try model(.devices([device]))
-    let input = try features(model, pictures(1))
+    let input = try features(model, images(1))
     let expected = try output(await model.prediction(from: input), of: model)
     for _ in 0..<8 {
       let canceller = Canceller(inner: input)
@@ -212,7 +212,7 @@ import Testing
 
   @Test func predictionsThatWaitForAThreadEndWithTheirTask() async throws {
     let model = try model()
-    let input = try features(model, pictures(16))
+    let input = try features(model, images(16))
     let tasks = (0..<200).map { _ in
       Task { () async throws -> DictionaryFeatureProvider in try await model.prediction(from: input) }
     }
@@ -233,7 +233,7 @@ import Testing
       }
     }
     let model = try model()
-    let input = try features(model, pictures(1))
+    let input = try features(model, images(1))
     let batch = ArrayBatchProvider(array: Array(repeating: Nested(model: model, inner: input), count: 40))
     #expect(try model.predictions(fromBatch: batch).count == 40)
   }

@@ -71,7 +71,7 @@ struct RealModelTests {
 }
 
 extension Tensor {
-  /// The picture that was normalised to `RGB / 127.5 - 1`.
+  /// The image that was normalised to `RGB / 127.5 - 1`.
   fileprivate func pixels() throws -> PixelBuffer {
     let plane = shape[2] * shape[3]
     let values = floats

@@ -61,7 +61,7 @@ import Testing
     #expect(found.map { $0.labels.map(\.identifier) } == expected.map { $0.labels.map(\.identifier) })
   }
 
-  @Test func aSequenceOfPicturesIsSeenByOneRequestWhateverTheyAreGivenAs() throws {
+  @Test func aSequenceOfImagesIsSeenByOneRequestWhateverTheyAreGivenAs() throws {
     let request = VNCoreMLRequest(model: try Self.model(Self.digits))
     let handler = VNSequenceRequestHandler()
     func top() -> String? { (request.results?.first as? VNClassificationObservation)?.identifier }

@@ -20,16 +20,16 @@ import Testing
     return try await Model.load(contentsOf: URL(filePath: path), configuration: configuration)
   }
 
-  private let picture = URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png")
+  private let image = URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png")
 
   @Test func aFileBesideTheModelGivesItsClassesCurves() async throws {
     let plain = try ClassificationRequest(model: try await model())
     #expect(!plain.hasPrecisionRecallCurves)
-    #expect(try await plain.perform(on: picture).allSatisfy { !$0.hasPrecisionRecallCurve })
+    #expect(try await plain.perform(on: image).allSatisfy { !$0.hasPrecisionRecallCurve })
 
     folder.write(Self.document, "Digits.onnx.curves.json")
     let request = try ClassificationRequest(model: try await model())
-    let seen = try await request.perform(on: picture)
+    let seen = try await request.perform(on: image)
     #expect(seen.filter(\.hasPrecisionRecallCurve).map(\.identifier).sorted() == ["four", "nine"])
     let nine = seen[0]
     #expect(nine.identifier == "nine" && (0.6..<0.9999999).contains(nine.confidence))

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// Notes where the picture lies that it is given.
+  /// Notes where the image lies that it is given.
   private struct Witness: ImageProcessingRequest {
     var regionOfInterest = NormalizedRect.fullImage
 
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func requestsOnOneHandlerShareOneDecodedPicture() async throws {
+  @Test func requestsOnOneHandlerShareOneDecodedImage() async throws {
     let folder = TemporaryFolder()
     let path = folder.copy("\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png", as: "nine.png")
     let handler = try ImageRequestHandler(URL(filePath: path))

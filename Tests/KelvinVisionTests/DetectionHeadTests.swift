@@ -40,7 +40,7 @@ import Testing
     try DetectionHead(contentsOf: URL(filePath: "\(Self.folder)/\(name).json"))
   }
 
-  /// A picture of the size that the models take.
+  /// An image of the size that the models take.
   private static let blank = try? PixelBuffer(
     width: 64, height: 48, format: .rgb8, bytes: [UInt8](repeating: 90, count: 64 * 48 * 3))
 
@@ -71,17 +71,17 @@ import Testing
     }
   }
 
-  @Test func boxesLieWhereTheyAreInThePictureHoweverItWasFitted() async throws {
+  @Test func boxesLieWhereTheyAreInTheImageHoweverItWasFitted() async throws {
     var request = try DetectionRequest(model: try await model("yolov8"), head: try head("yolov8"))
     // As such models are trained: with bars.
     #expect(request.cropAndScaleAction == .scaleToFit)
-    let picture = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
     let cases = try #require(Self.expected).placed
     #expect(cases.count == 10)
     for item in cases {
       request.cropAndScaleAction = try #require(ImageCropAndScale(rawValue: item.rule))
       let found = try await request.perform(
-        on: picture, orientation: try #require(ImageOrientation(rawValue: item.orientation)))
+        on: image, orientation: try #require(ImageOrientation(rawValue: item.orientation)))
       for (observation, expected) in zip(found, item.boxes) {
         let box = observation.boundingBox
         let sides = [box.origin.x, box.origin.y, box.width, box.height]
@@ -235,7 +235,7 @@ import Testing
   }
 
   @Test func aDrawingHasTheBoxesInTheirClassesColoursAndTheirNames() throws {
-    let picture = try PixelBuffer(
+    let image = try PixelBuffer(
       width: 200, height: 120, format: .rgb8, bytes: [UInt8](repeating: 128, count: 200 * 120 * 3))
     func object(_ label: String, _ x: Double, _ y: Double) -> RecognizedObjectObservation {
       RecognizedObjectObservation(
@@ -247,7 +247,7 @@ import Testing
     let far = RecognizedObjectObservation(
       labels: [ClassificationObservation(identifier: "far\u{1B}[2J", confidence: 1)],
       boundingBox: NormalizedRect(x: -1e308, y: -1e308, width: 1.7e308, height: 1.7e308))
-    let drawn = try picture.drawing(
+    let drawn = try image.drawing(
       [object("heron", 0.25, 0.5), object("otter", 0.625, 0.125), nowhere, far], labels: ["otter", "heron"])
     #expect(drawn.width == 200 && drawn.height == 120)
     func color(_ x: Int, _ y: Int) -> [UInt8] { Array(drawn.bytes[(y * 200 + x) * 3..<(y * 200 + x) * 3 + 3]) }

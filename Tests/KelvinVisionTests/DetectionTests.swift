@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func lieWhereTheyAreInThePictureWhateverTheModelSawOfIt() async throws {
+  @Test func lieWhereTheyAreInTheImageWhateverTheModelSawOfIt() async throws {
     let container = try await VisionFixture.container("detector.mlmodel")
     let cases = try #require(VisionFixture.expected).detect
     #expect(cases.count == 15)

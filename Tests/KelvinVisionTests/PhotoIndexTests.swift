@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Pictures of digits, which the embedded model knows.
+/// Images of digits, which the embedded model knows.
 @Suite struct PhotoIndexTests {
   private static let images = "\(SharedFiles.projectRoot)/Examples/Digits/images"
   private let folder = TemporaryFolder()
@@ -25,9 +25,9 @@ import Testing
     return try PhotoModel(model: model, cropAndScaleAction: crop)
   }
 
-  /// Copies pictures of the embedded model under names of the test's.
-  private func put(_ pictures: [String: String]) {
-    for (name, image) in pictures { folder.write(TemporaryFolder.read("\(Self.images)/\(image)"), name) }
+  /// Copies images of the embedded model under names of the test's.
+  private func put(_ images: [String: String]) {
+    for (name, image) in images { folder.write(TemporaryFolder.read("\(Self.images)/\(image)"), name) }
   }
 
   private func find(_ words: String) throws -> Set<String> {
@@ -64,7 +64,7 @@ import Testing
     #expect(try index.duplicates().map { Set($0.paths) } == [["nought.png", "copy of nought.png"]])
   }
 
-  @Test func aPictureThatTookTheNameOfAMovedOneIsNotTakenForIt() async throws {
+  @Test func anImageThatTookTheNameOfAMovedOneIsNotTakenForIt() async throws {
     let model = try await Self.model()
     put(["a.png": "9_0125.png"])
     try await index.update(with: model)
@@ -78,7 +78,7 @@ import Testing
   @Test func whatCannotBeReadIsSaidOnceAndNeverTheEnd() async throws {
     let model = try await Self.model()
     put(["nine.png": "9_0125.png"])
-    folder.write("no picture", "text.jpg")
+    folder.write("no image", "text.jpg")
     folder.write(Array(TemporaryFolder.read("\(Self.images)/9_0125.png").prefix(60)), "torn.png")
     folder.write("", "empty.gif")
     let faults = Mutex<[String: String]>([:])
@@ -103,9 +103,9 @@ import Testing
 
   @Test func anUpdateThatIsCancelledKeepsWhatItDidAndTheNextGoesOn() async throws {
     let model = try await Self.model()
-    let picture = TemporaryFolder.read("\(Self.images)/9_0125.png")
+    let image = TemporaryFolder.read("\(Self.images)/9_0125.png")
     // What follows a PNG's end is not read, and makes another file of it.
-    for number in 0..<60 { folder.write(picture + Array("\(number)".utf8), "\(number).png") }
+    for number in 0..<60 { folder.write(image + Array("\(number)".utf8), "\(number).png") }
     let index = index
     let work = Mutex<Task<PhotoUpdate, any Error>?>(nil)
     let task = Task {
@@ -125,12 +125,12 @@ import Testing
     #expect(try index.count() == 60)
   }
 
-  @Test func likenessFindsThePictureItselfFirstAndNeedsNoModelForIt() async throws {
+  @Test func likenessFindsTheImageItselfFirstAndNeedsNoModelForIt() async throws {
     put(["nought.png": "0_0030.png", "nine.png": "9_0125.png", "three.jpg": "3_0103.jpg"])
     try await index.update(with: try await Self.model())
     let query = PhotoQuery()
     let found = try index.search(query, like: URL(filePath: "\(Self.images)/9_0125.png")) { _ throws(VisionError) in
-      throw .missingModel("a picture of the index needs no model")
+      throw .missingModel("an image of the index needs no model")
     }
     #expect(found.matches.first?.path == "nine.png")
     #expect(abs((found.matches.first?.score ?? 0) - 1) < 1e-3)
@@ -159,7 +159,7 @@ import Testing
     #expect(try await index.update(with: try await Self.model(crop: .scaleToFill), options: options).seen == 1)
   }
 
-  @Test func aContactSheetHoldsThePicturesItself() async throws {
+  @Test func aContactSheetHoldsTheImagesItself() async throws {
     put(["nine.png": "9_0125.png", "gone.png": "7_0044.png"])
     try await index.update(with: try await Self.model())
     #expect(unlink("\(folder.path)/gone.png") == 0)
@@ -186,7 +186,7 @@ import Testing
       model: try await load(), labels: ["red", "green", "blue"], normalization: .unit, embedding: embedding)
   }
 
-  /// A picture of 16 × 16 whose left half has one colour and whose right half another.
+  /// An image of 16 × 16 whose left half has one colour and whose right half another.
   private static func halves(_ left: [UInt8], _ right: [UInt8]) throws -> PixelBuffer {
     let row = [[UInt8]](repeating: left, count: 8) + [[UInt8]](repeating: right, count: 8)
     let bytes = [[[UInt8]]](repeating: row, count: 16).flatMap { $0.flatMap { $0 } }
@@ -204,7 +204,7 @@ import Testing
     try put("green.png", [0, 255, 0], [0, 255, 0])
   }
 
-  @Test func theVectorIsFoundByItsNameAndPicturesAreComparedByIt() async throws {
+  @Test func theVectorIsFoundByItsNameAndImagesAreComparedByIt() async throws {
     let model = try await Self.model()
     #expect((model.embeddingFeatureName, model.embeddingCount) == ("embedding", 12))
     try fill()

@@ -29,7 +29,7 @@ import Testing
 
   private static let expected: Expected? = try? JSONDecoder().decode(
     Expected.self, from: Data(contentsOf: URL(filePath: "\(folder)/expected.json")))
-  /// A picture of the size that the models take.
+  /// An image of the size that the models take.
   private static let blank = try? PixelBuffer(
     width: size.width, height: size.height, format: .rgb8,
     bytes: [UInt8](repeating: 90, count: size.width * size.height * 3))
@@ -96,16 +96,16 @@ import Testing
     }
   }
 
-  @Test func jointsLieWhereTheyAreInThePictureHoweverItIsTurned() async throws {
+  @Test func jointsLieWhereTheyAreInTheImageHoweverItIsTurned() async throws {
     var request = try await request("people")
     request.isSingle = true
     let nose = try #require(Self.expected).people.single[0].joints["nose"] ?? []
-    // Stored on its side, so that the upright picture has the size that the model takes.
+    // Stored on its side, so that the upright image has the size that the model takes.
     let stored = try PixelBuffer(
       width: Self.size.height, height: Self.size.width, format: .gray8,
       bytes: [UInt8](repeating: 9, count: Self.size.width * Self.size.height))
-    for (picture, orientation) in [(stored, ImageOrientation.right), (stored, .leftMirrored)] {
-      let pose = try await request.perform(on: picture, orientation: orientation)[0]
+    for (image, orientation) in [(stored, ImageOrientation.right), (stored, .leftMirrored)] {
+      let pose = try await request.perform(on: image, orientation: orientation)[0]
       let point = try #require(pose.joint(for: .nose)).location.toImageCoordinates(Self.size, origin: .upperLeft)
       #expect(abs(point.x - nose[0]) < 1e-3 && abs(point.y - nose[1]) < 1e-3)
     }
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test func aDrawingHasTheJointsThatAreSureAndLinesBetweenThem() throws {
-    let picture = try #require(Self.blank)
+    let image = try #require(Self.blank)
     func pose(_ wrist: Float) -> HumanBodyPoseObservation {
       func joint(_ name: JointName, _ x: Double, _ y: Double, _ confidence: Float) -> (JointName, Joint) {
         let place = NormalizedPoint(imagePoint: ImagePoint(x: x, y: y), in: Self.size, origin: .upperLeft)
@@ -162,11 +162,11 @@ import Testing
       let at = (y * drawn.width + x) * 3
       return Array(drawn.bytes[at..<at + 3]) == [0xE6, 0x9F, 0x00]
     }
-    let sure = try picture.drawing([pose(0.9)], hasNames: false)
+    let sure = try image.drawing([pose(0.9)], hasNames: false)
     #expect(orange(sure, 20, 40) && orange(sure, 60, 40) && orange(sure, 100, 40) && !orange(sure, 60, 50))
-    let unsure = try picture.drawing([pose(0.1)], hasNames: false)
+    let unsure = try image.drawing([pose(0.1)], hasNames: false)
     #expect(orange(unsure, 20, 40) && !orange(unsure, 60, 40) && !orange(unsure, 100, 40))
-    let named = try picture.drawing([pose(0.1)])
+    let named = try image.drawing([pose(0.1)])
     #expect(named != unsure)
   }
 

@@ -20,15 +20,15 @@ import Testing
   }
 
   @Test(arguments: [("segmenter.mlpackage", nil), ("segmenter.onnx", PixelNormalization.unit)])
-  func everyPixelOfThePictureGetsItsClass(file: String, normalization: PixelNormalization?) async throws {
+  func everyPixelOfTheImageGetsItsClass(file: String, normalization: PixelNormalization?) async throws {
     var request = try SegmentationRequest(model: try await model(file), normalization: normalization)
-    let picture = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
     for item in try #require(VisionFixture.expected).segment {
       guard let action = Self.rules[item.rule], let orientation = ImageOrientation(rawValue: item.orientation) else {
         continue
       }
       request.cropAndScaleAction = action
-      let seen = try await request.perform(on: picture, orientation: orientation)
+      let seen = try await request.perform(on: image, orientation: orientation)
       let rows = (0..<seen.height).map { y in
         seen.labelMap[y * seen.width..<(y + 1) * seen.width].map { $0 == 255 ? "." : "\($0)" }.joined()
       }
@@ -44,8 +44,8 @@ import Testing
     var request = try SegmentationRequest(model: try await model("segmenter.mlpackage"))
     request.cropAndScaleAction = rule
     request.regionOfInterest = NormalizedRect(x: 0, y: 0.5, width: 0.5, height: 0.25)
-    let picture = try ImageFile.decode(path: VisionFixture.scene.path).pixels
-    let seen = try await request.perform(on: picture)
+    let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let seen = try await request.perform(on: image)
     for y in 0..<seen.height {
       for x in 0..<seen.width {
         // Counted from the top left; a crop leaves out more.
@@ -55,14 +55,14 @@ import Testing
       }
     }
     request.regionOfInterest = NormalizedRect(x: 0.9, y: 0, width: 0.5, height: 1)
-    await #expect(throws: VisionError.self) { try await request.perform(on: picture) }
+    await #expect(throws: VisionError.self) { try await request.perform(on: image) }
   }
 
-  @Test func anOverlayIsOfThePictureThatWasSegmented() async throws {
+  @Test func anOverlayIsOfTheImageThatWasSegmented() async throws {
     let request = try SegmentationRequest(model: try await model("segmenter.mlpackage"))
-    let picture = try ImageFile.decode(path: VisionFixture.scene.path).pixels
-    let seen = try await request.perform(on: picture)
-    let overlay = try seen.overlay(on: picture)
+    let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let seen = try await request.perform(on: image)
+    let overlay = try seen.overlay(on: image)
     #expect(overlay.width >= seen.width && overlay.height > seen.height)
     #expect(try ImageFile.decode(Array(seen.labelMapPNG()), name: "map").pixels.width == seen.width)
     let other = try PixelBuffer(width: 2, height: 2, format: .rgb8, bytes: [UInt8](repeating: 0, count: 12))
@@ -90,7 +90,7 @@ import Testing
     var classify = try ClassificationRequest(model: model)
     classify.cropAndScaleAction = .scaleToFill
     var answers: [Bool] = []
-    // Parts of the picture with confidences from 0.1 to 0.9.
+    // Parts of the image with confidences from 0.1 to 0.9.
     for column in 0..<6 {
       request.regionOfInterest = NormalizedRect(x: Double(column) / 6, y: 0.25, width: 1.0 / 6, height: 0.5)
       classify.regionOfInterest = request.regionOfInterest
@@ -132,7 +132,7 @@ import Testing
     #expect(throws: VisionError.invalidModel("there are 2 labels, the model has 10 classes")) {
       try ClassificationRequest(model: digits, labels: ["a", "b"])
     }
-    #expect(throws: VisionError.invalidModel("the model classifies whole pictures")) {
+    #expect(throws: VisionError.invalidModel("the model classifies whole images")) {
       try SegmentationRequest(model: digits)
     }
     let tensor = try await model("segmenter.onnx")

@@ -22,7 +22,7 @@ private struct MeanRed: ImageProcessingRequest {
     URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/\(name)")
   }
 
-  @Test func ofSeveralTypesShareOnePicture() async throws {
+  @Test func ofSeveralTypesShareOneImage() async throws {
     let digits = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
     let segments = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
     let handler = try ImageRequestHandler(Self.digit("9_0125.png"))
@@ -35,9 +35,9 @@ private struct MeanRed: ImageProcessingRequest {
 
   @Test func seeAFrameOfVideoWhereItLies() async throws {
     let request = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
-    let picture = try ImageFile.decode(path: Self.digit("9_0125.png").path).pixels
-    let (width, height) = (picture.width, picture.height)
-    let luma = stride(from: 0, to: picture.bytes.count, by: 3).map { picture.bytes[$0] }
+    let image = try ImageFile.decode(path: Self.digit("9_0125.png").path).pixels
+    let (width, height) = (image.width, image.height)
+    let luma = stride(from: 0, to: image.bytes.count, by: 3).map { image.bytes[$0] }
     let chroma = [UInt8](repeating: 128, count: (width + 1) / 2 * 2 * ((height + 1) / 2))
     let gray = try PixelBuffer(width: width, height: height, format: .gray8, bytes: luma)
     let expected = try await ImageRequestHandler(gray).perform(request).of(ClassificationObservation.self)
@@ -104,7 +104,7 @@ private struct MeanRed: ImageProcessingRequest {
     #expect(try await classes() == [2])
   }
 
-  @Test func refuseRegionsOutsideThePicture() async throws {
+  @Test func refuseRegionsOutsideTheImage() async throws {
     var request = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
     for (x, y, width, height) in [(0.5, 0, 0.6, 1), (0, 0, 0, 1), (-0.1, 0, 0.5, 0.5), (0, .nan, 1, 1)] {
       request.regionOfInterest = NormalizedRect(x: x, y: y, width: width, height: height)
@@ -116,9 +116,9 @@ private struct MeanRed: ImageProcessingRequest {
     }
   }
 
-  @Test func sayWhatIsWrongWithAPictureOrAModel() async throws {
+  @Test func sayWhatIsWrongWithAnImageOrAModel() async throws {
     #expect(throws: VisionError.self) { try ImageRequestHandler(URL(filePath: "/nonexistent.jpg")) }
-    #expect(throws: VisionError.self) { try ImageRequestHandler(Data("no picture".utf8)) }
+    #expect(throws: VisionError.self) { try ImageRequestHandler(Data("no image".utf8)) }
     let model = try await VisionFixture.container("segmenter.mlpackage").model
     #expect(throws: VisionError.self) { try CoreMLModelContainer(model: model, inputImageFeatureName: "sound") }
     var configuration = ModelConfiguration(computeUnits: .cpuOnly)

@@ -64,9 +64,9 @@ import Testing
     let map: [UInt8] = [0, 0, 0, 1, 1, 1, 1, 1, 1]
     let seen = try SegmentationObservation(
       labelMap: map, width: 3, height: 3, labels: ["background", "cat"], colors: ["#FF0000", "#00FF00"])
-    let picture = try PixelBuffer(width: 3, height: 3, format: .rgb8, bytes: [UInt8](repeating: 90, count: 27))
+    let image = try PixelBuffer(width: 3, height: 3, format: .rgb8, bytes: [UInt8](repeating: 90, count: 27))
     func pixel(_ seen: SegmentationObservation, _ x: Int, _ y: Int) throws -> [UInt8] {
-      let overlay = try seen.overlay(on: picture)
+      let overlay = try seen.overlay(on: image)
       return Array(overlay.bytes[(y * overlay.width + x) * 3..<(y * overlay.width + x) * 3 + 3])
     }
     #expect(try pixel(seen, 1, 0) == [90, 90, 90] && pixel(seen, 1, 1) == [0, 255, 0])
@@ -74,7 +74,7 @@ import Testing
     #expect(try pixel(background, 1, 0) == [255, 0, 0] && pixel(background, 1, 1) == [90, 90, 90])
     let cat = try seen.restricted(to: ["cat"])
     #expect(try pixel(cat, 1, 0) == [90, 90, 90] && pixel(cat, 1, 1) == [0, 255, 0])
-    let file = try cat.overlayPNG(on: picture)
-    #expect(try ImageFile.decode(Array(file), name: "overlay").pixels == cat.overlay(on: picture))
+    let file = try cat.overlayPNG(on: image)
+    #expect(try ImageFile.decode(Array(file), name: "overlay").pixels == cat.overlay(on: image))
   }
 }

@@ -4,7 +4,7 @@ import KelvinVision
 import TestSupport
 import Testing
 
-/// Requests for models that segment, on pictures that are turned, and on real ones.
+/// Requests for models that segment, on images that are turned, and on real ones.
 @Suite struct SegmentationModelTests {
   private static func model(_ path: String) async throws -> Model {
     var configuration = ModelConfiguration(computeUnits: .cpuOnly)
@@ -16,23 +16,23 @@ import Testing
     try await model("\(VisionFixture.folder)/segmenter.mlpackage")
   }
 
-  /// What has to be stored for `orientation` to show a picture upright.
-  private static func stored(_ picture: PixelBuffer, _ orientation: ImageOrientation) throws -> PixelBuffer {
-    try picture.oriented(orientation == .right ? .left : orientation == .left ? .right : orientation)
+  /// What has to be stored for `orientation` to show an image upright.
+  private static func stored(_ image: PixelBuffer, _ orientation: ImageOrientation) throws -> PixelBuffer {
+    try image.oriented(orientation == .right ? .left : orientation == .left ? .right : orientation)
   }
 
   @Test(arguments: ImageCropAndScale.allCases)
-  func mapsAreUprightHoweverAPictureIsStored(rule: ImageCropAndScale) async throws {
+  func mapsAreUprightHoweverAnImageIsStored(rule: ImageCropAndScale) async throws {
     var request = try SegmentationRequest(model: try await Self.segmenter())
     request.cropAndScaleAction = rule
-    let picture = try ImageFile.decode(path: VisionFixture.scene.path).pixels
-    let upright = try await request.perform(on: picture)
+    let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
+    let upright = try await request.perform(on: image)
     #expect(upright.parts.count == 4)
     for orientation in ImageOrientation.allCases {
-      let stored = try Self.stored(picture, orientation)
+      let stored = try Self.stored(image, orientation)
       let seen = try await request.perform(on: stored, orientation: orientation)
       #expect((seen.width, seen.height) == (48, 32) && seen.labelMap == upright.labelMap, "\(orientation)")
-      #expect(try seen.overlay(on: stored, orientation: orientation) == upright.overlay(on: picture), "\(orientation)")
+      #expect(try seen.overlay(on: stored, orientation: orientation) == upright.overlay(on: image), "\(orientation)")
     }
   }
 

@@ -3,7 +3,7 @@ import Kelvin
 import KelvinVision
 import TestSupport
 
-/// The models and the picture of `Tests/Vision`, and what NumPy says they give.
+/// The models and the image of `Tests/Vision`, and what NumPy says they give.
 enum VisionFixture {
   static let folder = "\(SharedFiles.projectRoot)/Tests/Vision"
   static let scene = URL(filePath: "\(folder)/scene.png")

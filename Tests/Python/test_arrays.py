@@ -64,7 +64,7 @@ class Calls(unittest.TestCase):
                     pixels()[0], pixels().astype(np.float64), pixels().astype(">f4"), np.asfortranarray(pixels()), longer,
                     pixels()[..., ::2], pixels().view(Own), pixels().tolist(), b"", None):
                 self.assertIsNone(call({"image": image}, None, None))
-            for inputs in ([], None, {}, {"picture": pixels()}, {"image": pixels(), "picture": pixels()}):
+            for inputs in ([], None, {}, {"photo": pixels()}, {"image": pixels(), "photo": pixels()}):
                 self.assertIsNone(call(inputs, None, None))
             for array in (
                     np.zeros(self.SHAPE[1], np.float32), np.zeros(self.SHAPE), np.broadcast_to(np.float32(0), self.SHAPE),

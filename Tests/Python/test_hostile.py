@@ -29,7 +29,7 @@ from ctypes import byref, c_char_p, c_double, c_int64, c_void_p
 import numpy as np
 import kelvin
 from kelvin import _library
-from kelvin._library import Array, File, Picture, library
+from kelvin._library import Array, File, ImageBuffer, library
 
 DIGITS, NETWORK, SEVEN = {str(DIGITS)!r}, {str(NETWORK)!r}, {str(SEVEN)!r}
 pixels = np.full((1, 3, 64, 64), 0.5, np.float32)
@@ -331,7 +331,7 @@ class Pointers(Hostile):
             library.features_set_int64(again, b"a", 1)
             """)
 
-    def test_arrays_and_pictures_that_cannot_be(self):
+    def test_arrays_and_images_that_cannot_be(self):
         self.assert_ends_well("""
             features, memory = library.new["features"](), np.zeros(64, np.float32)
             large, least = (1 << 63) - 1, -(1 << 63)
@@ -354,19 +354,19 @@ class Pointers(Hostile):
             array("'data' is NULL", [2], data=None, error=kelvin.HandleError)
             array("'shape' is NULL", None, rank=1, error=kelvin.HandleError)
 
-            def picture(
+            def image(
                     words, width, height, format=1, row=0, data=memory.ctypes.data, fit=3, turn=1,
                     error=kelvin.FeatureError):
-                view = byref(Picture(data, format, width, height, row))
-                refused(words, library.features_set_picture, features, b"a", view, turn, fit, error=error)
+                view = byref(ImageBuffer(data, format, width, height, row))
+                refused(words, library.features_set_image, features, b"a", view, turn, fit, error=error)
             for width, height, row in (
                     (-1, 5, 0), (0, 0, 0), (0x7fffffff, 0x7fffffff, 0), (8, 8, 1), (8, 8, -24), (2, 2, large)):
-                picture("are not a picture", width, height, row=row)
-            picture("pixels from 1 to 13", 2, 2, format=14)
-            picture("kelvin_features_set_frame", 2, 2, format=9)
-            picture("'data' is NULL", 2, 2, data=None, error=kelvin.HandleError)
-            picture("orientation from 1 to 8", 2, 2, turn=-0x80000000, error=kelvin.ParameterError)
-            picture("fit from 0 to 3", 2, 2, fit=99, error=kelvin.ParameterError)
+                image("are not an image", width, height, row=row)
+            image("pixels from 1 to 13", 2, 2, format=14)
+            image("kelvin_features_set_frame", 2, 2, format=9)
+            image("'data' is NULL", 2, 2, data=None, error=kelvin.HandleError)
+            image("orientation from 1 to 8", 2, 2, turn=-0x80000000, error=kelvin.ParameterError)
+            image("fit from 0 to 3", 2, 2, fit=99, error=kelvin.ParameterError)
             refused("there is no feature 'a'", library.features_get_array, features, b"a", byref(Array()))
             """)
 
@@ -446,7 +446,7 @@ class Machines(Hostile):
                 sys.modules["PIL"] = None
                 model = kelvin.Model(DIGITS, units="cpu")
                 for given in (SEVEN, open(SEVEN, "rb").read()):
-                    refused("pip install kelvin[pictures]", model.predict, {"image": given}, error=kelvin.FileError)
+                    refused("pip install kelvin[images]", model.predict, {"image": given}, error=kelvin.FileError)
                 print(model.predict({"image": np.zeros((9, 9, 3), np.uint8)})["classLabel"])
                 """, LD_LIBRARY_PATH=folder)
             self.assertTrue(output.strip())

@@ -31,14 +31,14 @@ def pixels():
 
 
 class Predictions(unittest.TestCase):
-    def test_a_picture_by_its_path_is_named(self):
+    def test_an_image_by_its_path_is_named(self):
         result = kelvin.Model(DIGITS, units="cpu").predict({"image": SEVEN})
         self.assertEqual(result["classLabel"], "7" if result["classLabel"].isdigit() else "seven")
         label, share = next(iter(result["classLabel_probs"].items()))
         self.assertEqual(label, result["classLabel"])
         self.assertGreater(share, 0.5)
 
-    def test_a_picture_by_its_bytes_or_its_pixels_is_what_its_file_is(self):
+    def test_an_image_by_its_bytes_or_its_pixels_is_what_its_file_is(self):
         model = kelvin.Model(DIGITS, units="cpu")
         expected = model.predict({"image": SEVEN})["classLabel_probs"]
         contents = SEVEN.read_bytes()
@@ -126,8 +126,8 @@ class Predictions(unittest.TestCase):
             model.predict({"image": array}, outputs={"nothing": np.zeros(1, np.float32)})
         with self.assertRaisesRegex(kelvin.FeatureError, "no value was given"):
             model.predict({})
-        with self.assertRaisesRegex(kelvin.FeatureError, "no input 'picture'"):
-            model.predict({"picture": array})
+        with self.assertRaisesRegex(kelvin.FeatureError, "no input 'photo'"):
+            model.predict({"photo": array})
 
     def test_outputs_of_other_sizes_than_usual_are_as_large_as_they_are(self):
         model = kelvin.Model(ROOT / "Tests/Python/places.onnx", units="cpu")
@@ -179,14 +179,14 @@ class Predictions(unittest.TestCase):
     def test_sizes_that_a_model_leaves_open_are_as_large_as_what_is_given(self):
         model = kelvin.Model(ROOT / "Tests/Vectors/Transformers/tiny_vit_torchscript.onnx", units="cpu")
         self.assertEqual(model.inputs["image"].size_ranges, ((0, None), (3, 3), (20, 20), (20, 20)))
-        pictures = np.random.default_rng(0).random((5, 3, 20, 20), np.float32)
-        together = model.predict({"image": pictures})["logits"]
+        images = np.random.default_rng(0).random((5, 3, 20, 20), np.float32)
+        together = model.predict({"image": images})["logits"]
         self.assertEqual(together.shape, (5, 7))
         for index in range(5):
-            one = model.predict({"image": pictures[index:index + 1]})["logits"]
+            one = model.predict({"image": images[index:index + 1]})["logits"]
             np.testing.assert_allclose(together[index:index + 1], one, atol=1e-5)
         for count in (3, 1, 4):
-            self.assertEqual(model.predict({"image": pictures[:count]})["logits"].shape, (count, 7))
+            self.assertEqual(model.predict({"image": images[:count]})["logits"].shape, (count, 7))
         with self.assertRaisesRegex(kelvin.FeatureError, "expected a shape of N≥0 x 3 x 20 x 20, got 1x3x21x20"):
             model.predict({"image": np.zeros((1, 3, 21, 20), np.float32)})
 
@@ -328,10 +328,10 @@ class Errors(unittest.TestCase):
         model = digits()
         for error, words, given in (
                 (kelvin.FeatureError, "shape", {"image": np.zeros((1, 3, 64, 63), np.float32)}),
-                (kelvin.FeatureError, "no input 'picture'", {"picture": pixels()}),
+                (kelvin.FeatureError, "no input 'photo'", {"photo": pixels()}),
                 (kelvin.FeatureError, "astype", {"image": pixels().astype(complex)}),
                 (kelvin.FeatureError, "no value was given", {}),
-                (kelvin.FeatureError, "expected a picture", {"image": object()}),
+                (kelvin.FeatureError, "expected an image", {"image": object()}),
                 (OSError, "nowhere.png", {"image": "/nowhere.png"}),
                 (TypeError, "dictionary", 7)):
             with self.subTest(words), self.assertRaisesRegex(error, words):

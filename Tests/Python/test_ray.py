@@ -20,7 +20,7 @@ from kelvin.ray import Predictor, application
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "Examples/Digits/Digits.mlpackage"
 NETWORK = ROOT / "Examples/Digits/Digits.onnx"
-PICTURES = sorted((ROOT / "Examples/Digits/images").glob("*.png"))
+IMAGES = sorted((ROOT / "Examples/Digits/images").glob("*.png"))
 NAMES = "zero one two three four five six seven eight nine".split()
 HAS_RAY = importlib.util.find_spec("ray") is not None
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -28,7 +28,7 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 def expected():
     model = kelvin.Model(DIGITS, units="cpu", threads=1)
-    return {str(path): model.predict({"image": path}) for path in PICTURES}
+    return {str(path): model.predict({"image": path}) for path in IMAGES}
 
 
 def column(values):
@@ -41,11 +41,11 @@ class Batches(unittest.TestCase):
     """The predictor by itself, which needs no Ray."""
 
     def test_paths_bytes_and_pixels_become_columns_beside_those_that_are_not_read(self):
-        predictor = Predictor(DIGITS, units="cpu", inputs={"image": "picture"})
-        paths = [str(path) for path in PICTURES]
+        predictor = Predictor(DIGITS, units="cpu", inputs={"image": "photo"})
+        paths = [str(path) for path in IMAGES]
         rows = expected()
-        for pictures in (np.array(paths), column([path.read_bytes() for path in PICTURES])):
-            result = predictor({"picture": pictures, "path": np.array(paths)})
+        for images in (np.array(paths), column([path.read_bytes() for path in IMAGES])):
+            result = predictor({"photo": images, "path": np.array(paths)})
             self.assertEqual(list(result), ["path", "classLabel", "classLabel_probs", "error"])
             self.assertEqual(list(result["error"]), [""] * len(paths))
             for place, path in enumerate(paths):
@@ -53,16 +53,16 @@ class Batches(unittest.TestCase):
                 shares = dict(zip(NAMES, result["classLabel_probs"][place]))
                 self.assertEqual(shares, rows[path]["classLabel_probs"])
         pixels = np.zeros((3, 64, 64, 3), np.uint8)
-        self.assertEqual(predictor({"picture": pixels})["classLabel_probs"].shape, (3, 10))
+        self.assertEqual(predictor({"photo": pixels})["classLabel_probs"].shape, (3, 10))
 
     def test_a_bad_row_has_an_error_and_the_others_their_results(self):
         predictor = Predictor(DIGITS, units="cpu", keep=["key"])
-        good = PICTURES[0].read_bytes()
+        good = IMAGES[0].read_bytes()
         given = [good, good[:40], "/nowhere.png", good, 7, None]
         result = predictor({"image": column(given), "key": np.arange(6)})
-        for place, words in enumerate(["", "in memory", "/nowhere.png", "", "expected a picture", "no value"]):
+        for place, words in enumerate(["", "in memory", "/nowhere.png", "", "expected an image", "no value"]):
             self.assertIn(words, result["error"][place])
-        label = expected()[str(PICTURES[0])]["classLabel"]
+        label = expected()[str(IMAGES[0])]["classLabel"]
         self.assertEqual(list(result["classLabel"]), [label, "", "", label, "", ""])
         self.assertEqual(list(np.isnan(result["classLabel_probs"]).all(axis=1)), [False, True, True, False, True, True])
         alone = predictor({"image": column([b"none"]), "key": np.arange(1)})
@@ -93,8 +93,8 @@ class Batches(unittest.TestCase):
     def test_names_and_columns_that_are_not_there_end_the_job_at_once(self):
         with self.assertRaisesRegex(kelvin.FeatureError, "no output 'scores'"):
             Predictor(NETWORK, units="cpu", outputs=["scores"])
-        with self.assertRaisesRegex(kelvin.FeatureError, "no input 'picture'"):
-            Predictor(NETWORK, units="cpu", inputs={"picture": "bytes"})
+        with self.assertRaisesRegex(kelvin.FeatureError, "no input 'photo'"):
+            Predictor(NETWORK, units="cpu", inputs={"photo": "bytes"})
         with self.assertRaisesRegex(kelvin.FeatureError, "no column 'image'"):
             Predictor(NETWORK, units="cpu")({"bytes": np.zeros(1)})
         with self.assertRaises(kelvin.DeviceError):
@@ -137,11 +137,11 @@ class Workers(unittest.TestCase):
     def test_two_workers_of_which_one_is_killed_give_what_one_process_gives(self):
         import ray
         rows = expected()
-        paths = [str(PICTURES[index % len(PICTURES)]) for index in range(80)]
-        pictures = ray.data.from_items([{"key": key, "path": path} for key, path in enumerate(paths)])
+        paths = [str(IMAGES[index % len(IMAGES)]) for index in range(80)]
+        images = ray.data.from_items([{"key": key, "path": path} for key, path in enumerate(paths)])
         with tempfile.TemporaryDirectory() as folder:
             mark = pathlib.Path(folder) / "killed"
-            result = pictures.map_batches(
+            result = images.map_batches(
                 Killed, batch_size=4, compute=ray.data.ActorPoolStrategy(size=2), num_cpus=1,
                 fn_constructor_kwargs=dict(
                     mark=str(mark), model=str(DIGITS), units="cpu", inputs={"image": "path"}, keep=["key"])).take_all()
@@ -160,8 +160,8 @@ class Workers(unittest.TestCase):
         serve.start(http_options={"host": "127.0.0.1", "port": port})
         self.addCleanup(serve.shutdown)
         handle = serve.run(application(str(DIGITS), units="cpu", max_batch_size=4, deployment={"num_replicas": 1}))
-        good = PICTURES[0].read_bytes()
-        label = rows[str(PICTURES[0])]["classLabel"]
+        good = IMAGES[0].read_bytes()
+        label = rows[str(IMAGES[0])]["classLabel"]
         calls = [handle.predict.remote({"image": contents}) for contents in (good, b"none", good, good)]
         with self.assertRaisesRegex(Exception, "in memory"):
             calls[1].result()
@@ -171,7 +171,7 @@ class Workers(unittest.TestCase):
         self.assertEqual(self.post(port, good, "image/png")[1]["classLabel"], label)
         inputs = json.dumps({"image": base64.b64encode(good).decode()}).encode()
         self.assertEqual(self.post(port, inputs, "application/json")[1]["classLabel"], label)
-        path = json.dumps({"image": str(PICTURES[0])}).encode()
+        path = json.dumps({"image": str(IMAGES[0])}).encode()
         for body, kind, words in (
                 (b"none", "image/png", "in memory"), (b"{", "application/json", "not JSON"),
                 (b"[]", "application/json", "expected an object"), (b"{}", "application/json", "no value"),

@@ -98,7 +98,7 @@ class Names(unittest.TestCase):
                 ("a path", lambda: kelvin.plan(network)),
                 ("a path", lambda: kelvin.profile(network)), ("a path", lambda: kelvin.bench(network)),
                 ("a workload", lambda: kelvin.bench(NETWORK, "one-shot\0")),
-                ("a path", lambda: kelvin.Picture.read(f"{SEVEN}\0")),
+                ("a path", lambda: kelvin.Image.read(f"{SEVEN}\0")),
                 ("a path", lambda: model.predict({"image": f"{SEVEN}\0"})),
                 ("a path", lambda: kelvin.Model(contents, files={"a\0": b""})),
                 ("option 'units'", lambda: kelvin.Model(NETWORK, units="cpu\0")),

@@ -73,15 +73,15 @@ class Tutorial(unittest.TestCase):
         results = model.predict([{"pixels": item} for item in items])
         np.testing.assert_allclose([result["shares"][0] for result in results], [by_torch(item)[0] for item in items], atol=1e-6)
 
-    def test_a_classifier_of_pictures_names_what_pytorch_names(self):
+    def test_a_classifier_of_images_names_what_pytorch_names(self):
         import coremltools as ct
         from PIL import Image
         model = converted(
             inputs=[ct.ImageType("image", shape=(1, 3, 32, 32), scale=1 / 255)],
             classifier_config=ct.ClassifierConfig(LABELS), compute_precision=ct.precision.FLOAT32)
-        picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (32, 32, 3), np.uint8))
-        expected = by_torch((np.asarray(picture, np.float32) / 255).transpose(2, 0, 1)[None])[0]
-        result = model.predict({"image": picture})
+        image = Image.fromarray(np.random.default_rng(1).integers(0, 256, (32, 32, 3), np.uint8))
+        expected = by_torch((np.asarray(image, np.float32) / 255).transpose(2, 0, 1)[None])[0]
+        result = model.predict({"image": image})
         self.assertEqual(result["classLabel"], LABELS[int(expected.argmax())])
         shares = next(value for value in result.values() if isinstance(value, dict))
         np.testing.assert_allclose([shares[label] for label in LABELS], expected, atol=1e-6)

@@ -17,23 +17,23 @@ extension Seam {
       _ = try DetectionHead(contentsOf: companion("head.json", bytes))
     },
     Seam("boxes", VisionError.self, .json, longest: 1024, seeds: Seeds.document("data-set.json")) { bytes in
-      _ = try DetectedPictures(contentsOf: companion("boxes.json", bytes)).names
+      _ = try DetectedImages(contentsOf: companion("boxes.json", bytes)).names
     },
     Seam("segments", VisionError.self, .json, longest: 1024, seeds: Seeds.document("data-set.json")) { bytes in
-      let pictures = try SegmentedPictures(contentsOf: companion("segments.json", bytes)).examples
+      let images = try SegmentedImages(contentsOf: companion("segments.json", bytes)).examples
       do {
         let pixels = [UInt8](repeating: 0, count: 4 * 6)
-        let picture = DecodedImage(
+        let image = DecodedImage(
           pixels: try PixelBuffer(width: 6, height: 4, format: .gray8, bytes: pixels), orientation: .up)
-        for example in pictures { _ = try example.labelMap(of: picture) }
+        for example in images { _ = try example.labelMap(of: image) }
       } catch let error as ImageError { throw VisionError.image(error) }
     },
-    // Lines of pictures and classes, or a document.
+    // Lines of images and classes, or a document.
     Seam("labelled", VisionError.self, longest: 512, seeds: Seeds.texts("image,label\na.png,cat\nb.jpg,\"a dog\"\n")) {
       bytes in
-      _ = try LabelledPictures(contentsOf: companion("labelled.csv", bytes)).labels
+      _ = try LabelledImages(contentsOf: companion("labelled.csv", bytes)).labels
     },
-    Seam("regression", VisionError.self, longest: 512, seeds: Seeds.texts("x,picture,target\n1,a.png,2\n3,b.png,4\n")) {
+    Seam("regression", VisionError.self, longest: 512, seeds: Seeds.texts("x,image,target\n1,a.png,2\n3,b.png,4\n")) {
       bytes in
       _ = try RegressionTable(contentsOf: companion("regression.csv", bytes)).columns
     },

@@ -11,15 +11,15 @@ extension Seam {
     }
   ]
 
-  /// Pixels that a picture may have here: the decoders are others' and take their time.
+  /// Pixels that an image may have here: the decoders are others' and take their time.
   private static let mostPixels = 1 << 12
 
-  static let pictures = [
-    Seam("headers", ImageError.self, longest: 2048, seeds: Seeds.pictures) { bytes in
-      _ = try ImageFile.headers(bytes, name: "picture", maximumPixels: mostPixels)
+  static let images = [
+    Seam("headers", ImageError.self, longest: 2048, seeds: Seeds.images) { bytes in
+      _ = try ImageFile.headers(bytes, name: "image", maximumPixels: mostPixels)
     },
-    Seam("image", ImageError.self, longest: 2048, trials: 100, seeds: Seeds.pictures) { bytes in
-      _ = try ImageFile.decode(bytes, name: "picture", maximumPixels: mostPixels)
+    Seam("image", ImageError.self, longest: 2048, trials: 100, seeds: Seeds.images) { bytes in
+      _ = try ImageFile.decode(bytes, name: "image", maximumPixels: mostPixels)
     },
   ]
 
@@ -44,8 +44,8 @@ extension Seeds {
     ]
   }
 
-  static var pictures: [[UInt8]] {
-    files([".png", ".jpg", ".webp", ".gif", ".bmp", ".tiff", ".avif"], in: "Tests/Pictures/files")
+  static var images: [[UInt8]] {
+    files([".png", ".jpg", ".webp", ".gif", ".bmp", ".tiff", ".avif"], in: "Tests/Images/files")
   }
 
   static let origin = Digest(Array("origin".utf8))

@@ -52,5 +52,5 @@ package struct Seam: Sendable {
 
 extension Seam {
   /// Every seam. A new one is a line in one of these lists.
-  package static let all = models + arrays + pictures + documents + companions + texts + machine + cache
+  package static let all = models + arrays + images + documents + companions + texts + machine + cache
 }

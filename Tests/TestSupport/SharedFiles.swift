@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Real models and pictures that are not part of the project: `$KELVIN_SHARED`, or `../shared` beside it.
+/// Real models and images that are not part of the project: `$KELVIN_SHARED`, or `../shared` beside it.
 package enum SharedFiles {
   /// The project's root, for the files that it ships.
   package static let projectRoot: String = {

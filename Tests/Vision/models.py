@@ -49,7 +49,7 @@ def onnx_segmenters():
 
 
 def onnx_means():
-    """The mean of each colour in each quarter of the picture, and by the whole's which of red, green and blue it is."""
+    """The mean of each colour in each quarter of the image, and by the whole's which of red, green and blue it is."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
@@ -70,7 +70,7 @@ def onnx_means():
 
 
 def coreml_segmenter():
-    """A picture, and the class of each place; labels and colours in the metadata that Core ML's previews read."""
+    """An image, and the class of each place; labels and colours in the metadata that Core ML's previews read."""
     import coremltools as ct
     from coremltools.converters.mil import Builder as mb
     from coremltools.converters.mil.mil import types
@@ -157,7 +157,7 @@ def coreml_detector():
 
 
 def coreml_classifier():
-    """How red, green and blue a picture is, and behind it in a pipeline what precision and recall that has."""
+    """How red, green and blue an image is, and behind it in a pipeline what precision and recall that has."""
     import coremltools as ct
     from coremltools.models import datatypes
     from coremltools.models.neural_network import NeuralNetworkBuilder

@@ -1,6 +1,6 @@
-"""What the models of this folder find, computed with NumPy and the geometry of Tests/Pictures; writes scene.png and expected.json.
+"""What the models of this folder find, computed with NumPy and the geometry of Tests/Images; writes scene.png and expected.json.
 
-The picture, 48 x 32, is made of blocks. `segmenter` gives each place the nearest of four colours; `detector` takes a picture of
+The image, 48 x 32, is made of blocks. `segmenter` gives each place the nearest of four colours; `detector` takes an image of
 32 x 32 apart into 4 x 4 cells, whose mean red, green and blue are the scores of a box each, and ends in non-maximum suppression.
 """
 
@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "Pictures"))
+sys.path.insert(0, str(HERE.parent / "Images"))
 from geometry import RULES, UPRIGHT, fit  # noqa: E402
 
 WIDTH, HEIGHT = 48, 32
@@ -31,15 +31,15 @@ CURVES = [
 
 
 def scene():
-    picture = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
-    picture[4:16, 4:20] = CLASSES[1]
-    picture[16:28, 16:44] = CLASSES[2]
-    picture[2:12, 30:46] = CLASSES[3]
-    return picture
+    image = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
+    image[4:16, 4:20] = CLASSES[1]
+    image[16:28, 16:44] = CLASSES[2]
+    image[2:12, 30:46] = CLASSES[3]
+    return image
 
 
 def anchors():
-    """Centre x, centre y, width, height of each cell's box, in shares of the model's picture; boxes overlap their neighbours'."""
+    """Centre x, centre y, width, height of each cell's box, in shares of the model's image; boxes overlap their neighbours'."""
     rows, columns = np.mgrid[0:4, 0:4]
     sizes = [0.25 + 0.04 * ((columns + rows) % 3), 0.25 + 0.03 * (rows % 4)]
     boxes = np.stack([(columns + 0.5) / 4, (rows + 0.5) / 4, *sizes], axis=-1)
@@ -61,7 +61,7 @@ def nearest(pixels):
 
 
 def target_of(rule, wide, high, columns, rows):
-    """A function from points of the upright picture to points of the target, by the documented geometry."""
+    """A function from points of the upright image to points of the target, by the documented geometry."""
     turned = "Rotation" in rule
     w, h = (high, wide) if turned else (wide, high)
     if "Fill" in rule:
@@ -88,11 +88,11 @@ def red_or_not(pixels):
     return (pixels / 255 @ (w[1] - w[0]) + b[1] - b[0] > 0).astype(int)
 
 
-def segmented(picture, rule, decide=nearest):
-    """Rows of digits, a class each; "." where a crop kept the picture from the model."""
+def segmented(image, rule, decide=nearest):
+    """Rows of digits, a class each; "." where a crop kept the image from the model."""
     columns, rows = SEGMENTER
-    labels = decide(fit(picture, rule, columns, rows))
-    high, wide = picture.shape[:2]
+    labels = decide(fit(image, rule, columns, rows))
+    high, wide = image.shape[:2]
     target, _ = target_of(rule, wide, high, columns, rows)
     lines = []
     for y in range(high):
@@ -108,12 +108,12 @@ def overlap(a, b):
     return both / (np.prod(a[2:]) + np.prod(b[2:]) - both)
 
 
-def detected(picture, rule, region=None):
-    """Labels and boxes [x, y, width, height] in shares of the whole upright picture, from its lower left corner."""
+def detected(image, rule, region=None):
+    """Labels and boxes [x, y, width, height] in shares of the whole upright image, from its lower left corner."""
     columns, rows = DETECTOR
-    high, wide = picture.shape[:2]
+    high, wide = image.shape[:2]
     x0, y0, w, h = region or (0, 0, wide, high)
-    seen = fit(picture[y0 : y0 + h, x0 : x0 + w], rule, columns, rows).astype(np.float64) / 255
+    seen = fit(image[y0 : y0 + h, x0 : x0 + w], rule, columns, rows).astype(np.float64) / 255
     scores = seen.reshape(4, 8, 4, 8, 3).mean(axis=(1, 3)).reshape(16, 3)
     boxes = anchors().astype(np.float64)
     kept = []
@@ -135,19 +135,19 @@ def detected(picture, rule, region=None):
 def main():
     from PIL import Image
 
-    picture = scene()
-    Image.fromarray(picture).save(HERE / "scene.png")
+    image = scene()
+    Image.fromarray(image).save(HERE / "scene.png")
     expected = {"labels": LABELS, "colors": COLORS, "classColors": ["#%02X%02X%02X" % c for c in CLASSES], "segment": [],
-                "redOrNot": segmented(picture, "scaleToFill", red_or_not), "curves": CURVES, "detect": []}
+                "redOrNot": segmented(image, "scaleToFill", red_or_not), "curves": CURVES, "detect": []}
     for rule in RULES:
         for orientation in (1, 6):
-            upright = UPRIGHT[orientation](picture)
+            upright = UPRIGHT[orientation](image)
             expected["segment"].append({"rule": rule, "orientation": orientation, "rows": segmented(upright, rule)})
             expected["detect"].append({"rule": rule, "orientation": orientation, "region": None,
                                        "objects": detected(upright, rule)})
     region = (12, 8, 36, 24)  # from the top left, in pixels
     for rule in RULES:
-        expected["detect"].append({"rule": rule, "orientation": 1, "region": region, "objects": detected(picture, rule, region)})
+        expected["detect"].append({"rule": rule, "orientation": 1, "region": region, "objects": detected(image, rule, region)})
     (HERE / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 

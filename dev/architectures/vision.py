@@ -73,14 +73,14 @@ segmentation("fcn_resnet50", aux_loss=False)
 
 
 class Detector(nn.Module):
-    """A detector of one picture, by what it gives for it."""
+    """A detector of one image, by what it gives for it."""
 
     def __init__(self, model, names):
         super().__init__()
         self.model, self.names = model, names
 
-    def forward(self, picture):
-        found = self.model([picture])
+    def forward(self, image):
+        found = self.model([image])
         # Traced, torchvision's detectors give their losses too.
         found = found[1] if isinstance(found, tuple) else found
         return tuple(found[0][name] for name in self.names)
@@ -111,15 +111,15 @@ detector("ssd300_vgg16", spread=0.01, topk_candidates=40, score_thresh=0.0)
 
 
 class RoiFeatures(nn.Module):
-    """The second stage of a detector: areas of a picture's features, and what overlaps them least."""
+    """The second stage of a detector: areas of an image's features, and what overlaps them least."""
 
     def __init__(self):
         super().__init__()
         self.features = nn.Conv2d(3, 8, 3, stride=4, padding=1)
         self.scores = nn.Linear(8 * 7 * 7, 1)
 
-    def forward(self, picture, boxes):
-        areas = torchvision.ops.roi_align(self.features(picture), [boxes], 7, 0.25, 2, True)
+    def forward(self, image, boxes):
+        areas = torchvision.ops.roi_align(self.features(image), [boxes], 7, 0.25, 2, True)
         scores = self.scores(areas.flatten(1)).sigmoid()[:, 0]
         kept = torchvision.ops.nms(boxes, scores, 0.3)
         return boxes[kept], scores[kept]
@@ -244,7 +244,7 @@ def _():
 
 
 class Transformer2d(nn.Module):
-    """A spatial transformer: the picture is turned as a small network says."""
+    """A spatial transformer: the image is turned as a small network says."""
 
     def __init__(self):
         super().__init__()

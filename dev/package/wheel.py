@@ -30,6 +30,8 @@ Requires-Python: >=3.9
 Requires-Dist: numpy>=1.23
 Provides-Extra: coremltools
 Requires-Dist: coremltools>=8.0; extra == "coremltools"
+Provides-Extra: images
+Requires-Dist: pillow>=9.0; extra == "images"
 Provides-Extra: onnx
 Requires-Dist: onnx>=1.16; extra == "onnx"
 Provides-Extra: pictures

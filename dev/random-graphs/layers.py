@@ -30,7 +30,7 @@ def products(g):
 
 
 def spatial(g, ranks=(3, 4, 4, 5)):
-    """A picture of some dimensions, each at least 3."""
+    """An image of some dimensions, each at least 3."""
     fits = [v for v in g.values if v.dtype == np.float32 and v.rank in ranks and v.array.size and min(v.shape[2:]) >= 3]
     if fits and g.chance.random() < 0.7:
         return g.chance.choice(fits)

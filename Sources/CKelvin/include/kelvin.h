@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /// Which interface this header declares. It grows with every addition; nothing is ever taken out under one soname.
-#define KELVIN_ABI_VERSION 6
+#define KELVIN_ABI_VERSION 7
 
 /// Which interface the library has: what was built with a header of a later one must not call it.
 int32_t kelvin_abi_version(void);
@@ -206,17 +206,17 @@ enum {
   KELVIN_YCBCR709_VIDEO = 13,
 };
 
-/// A picture in memory: of 8 bits a channel, which all lie in one plane. `kelvin_frame` has the others.
-typedef struct kelvin_picture {
+/// An image in memory: of 8 bits a channel, which all lie in one plane. `kelvin_frame` has the others.
+typedef struct kelvin_image_buffer {
   void *data;
   kelvin_pixels format;
   /// In pixels.
   int32_t width, height;
   /// Bytes from one row to the next; 0 for rows without gaps.
   int64_t bytes_per_row;
-} kelvin_picture;
+} kelvin_image_buffer;
 
-/// Rows of a picture in memory, which are only read.
+/// Rows of an image in memory, which are only read.
 typedef struct kelvin_plane {
   /// The first row, at the top.
   const void *data;
@@ -224,7 +224,7 @@ typedef struct kelvin_plane {
   int64_t bytes_per_row;
 } kelvin_plane;
 
-/// A picture in memory as cameras and decoders of video have it, in any format, which is only read.
+/// An image in memory as cameras and decoders of video have it, in any format, which is only read.
 typedef struct kelvin_frame {
   kelvin_pixels format;
   /// In pixels.
@@ -233,7 +233,7 @@ typedef struct kelvin_frame {
   kelvin_plane planes[2];
 } kelvin_frame;
 
-/// How a picture is brought to the size that the model takes.
+/// How an image is brought to the size that the model takes.
 typedef int32_t kelvin_fit;
 enum {
   /// It has that size already, else it is an error.
@@ -248,7 +248,7 @@ typedef int32_t kelvin_kind;
 enum {
   KELVIN_KIND_NONE = 0,
   KELVIN_KIND_ARRAY = 1,
-  KELVIN_KIND_PICTURE = 2,
+  KELVIN_KIND_IMAGE = 2,
   KELVIN_KIND_INT64 = 3,
   KELVIN_KIND_DOUBLE = 4,
   KELVIN_KIND_STRING = 5,
@@ -269,21 +269,21 @@ kelvin_features *kelvin_features_new(void);
 /// and shape.
 kelvin_code kelvin_features_set_array(
   kelvin_features *features, const char *name, const kelvin_array *array, char **error);
-/// Lends a picture in the same way. As an output it is written, and has the output's size.
+/// Lends an image in the same way. As an output it is written, and has the output's size.
 ///
 /// - Parameter orientation: how the stored pixels are turned, as EXIF numbers it, 1 to 8; 1 or 0 for upright.
-kelvin_code kelvin_features_set_picture(
-  kelvin_features *features, const char *name, const kelvin_picture *picture, int32_t orientation, kelvin_fit fit,
+kelvin_code kelvin_features_set_image(
+  kelvin_features *features, const char *name, const kelvin_image_buffer *image, int32_t orientation, kelvin_fit fit,
   char **error);
-/// Lends a picture of any format to an input, in the same way; it is read as it is predicted from.
+/// Lends an image of any format to an input, in the same way; it is read as it is predicted from.
 ///
-/// - Returns: `KELVIN_ERROR_FEATURE` for a size that no picture has, rows that overlap, and a second plane where the format has
+/// - Returns: `KELVIN_ERROR_FEATURE` for a size that no image has, rows that overlap, and a second plane where the format has
 ///   one; `KELVIN_ERROR_HANDLE` for a plane that is NULL.
 kelvin_code kelvin_features_set_frame(
   kelvin_features *features, const char *name, const kelvin_frame *frame, int32_t orientation, kelvin_fit fit,
   char **error);
-/// A picture file, decoded by libvips and turned upright as it says.
-kelvin_code kelvin_features_set_picture_file(
+/// An image file, decoded by libvips and turned upright as it says.
+kelvin_code kelvin_features_set_image_file(
   kelvin_features *features, const char *name, const char *path, kelvin_fit fit, char **error);
 kelvin_code kelvin_features_set_int64(kelvin_features *features, const char *name, int64_t value, char **error);
 kelvin_code kelvin_features_set_double(kelvin_features *features, const char *name, double value, char **error);
@@ -339,12 +339,12 @@ kelvin_code kelvin_features_get_array(
 /// A feature's arrays, in the same way.
 kelvin_code kelvin_features_get_arrays(
   kelvin_features *features, const char *name, const kelvin_array **arrays, size_t *count, char **error);
-/// A feature's picture, in the same way. It is not to be written to.
+/// A feature's image, in the same way. It is not to be written to.
 ///
 /// - Returns: `KELVIN_ERROR_FEATURE` for one that is not of 8 bits a channel: `kelvin_features_get_frame` has that.
-kelvin_code kelvin_features_get_picture(
-  kelvin_features *features, const char *name, kelvin_picture *picture, char **error);
-/// A feature's picture of any format, in the same way.
+kelvin_code kelvin_features_get_image(
+  kelvin_features *features, const char *name, kelvin_image_buffer *image, char **error);
+/// A feature's image of any format, in the same way.
 kelvin_code kelvin_features_get_frame(
   kelvin_features *features, const char *name, kelvin_frame *frame, char **error);
 kelvin_code kelvin_features_get_int64(kelvin_features *features, const char *name, int64_t *value, char **error);
@@ -379,7 +379,7 @@ kelvin_code kelvin_features_get_texts(
 kelvin_code kelvin_features_get_text_dictionary(
   kelvin_features *features, const char *name, const kelvin_text **keys, const double **values, size_t *count,
   bool *is_numbered, char **error);
-/// Any value but arrays, rows of them and pictures as JSON: numbers, texts, dictionaries, other sequences. An array of texts
+/// Any value but arrays, rows of them and images as JSON: numbers, texts, dictionaries, other sequences. An array of texts
 /// is lists in lists, one of no axes a text.
 kelvin_code kelvin_features_get_json(kelvin_features *features, const char *name, char **json, char **error);
 void kelvin_features_release(kelvin_features *features);
@@ -403,7 +403,7 @@ void kelvin_state_release(kelvin_state *state);
 ///
 /// - Parameters:
 ///   - inputs: read; unchanged.
-///   - outputs: an array or picture that was set in it under an output's name is written in place; every output is in
+///   - outputs: an array or image that was set in it under an output's name is written in place; every output is in
 ///     it afterwards, and nothing else. May not be `inputs`.
 ///   - state: NULL for a model without states, or to begin from zeros and forget.
 ///   - cancellation: NULL for none. With one, a prediction changes threads.
@@ -431,12 +431,12 @@ kelvin_code kelvin_predict_batch(
   kelvin_model *model, kelvin_features *const *inputs, kelvin_features *const *outputs, size_t count,
   kelvin_cancellation *cancellation, char **error);
 
-// MARK: Picture files
+// MARK: Image files
 
-/// A picture that was decoded.
+/// An image that was decoded.
 typedef struct kelvin_image kelvin_image;
 
-/// Decodes a picture file: JPEG, PNG, WebP, TIFF, GIF (the first frame), BMP, HEIF and AVIF where libvips has them. An embedded
+/// Decodes an image file: JPEG, PNG, WebP, TIFF, GIF (the first frame), BMP, HEIF and AVIF where libvips has them. An embedded
 /// colour profile is converted to sRGB, and what is transparent is black.
 kelvin_code kelvin_image_read(const char *path, kelvin_image **image, char **error);
 /// The same of a file in memory, which is read during the call alone.
@@ -446,7 +446,7 @@ kelvin_code kelvin_image_read_bytes(const void *bytes, size_t count, kelvin_imag
 /// - Parameter orientation: how they are turned, as EXIF numbers it, 1 to 8; NULL where that is not asked for.
 kelvin_code kelvin_image_frame(kelvin_image *image, kelvin_frame *frame, int32_t *orientation, char **error);
 void kelvin_image_release(kelvin_image *image);
-/// Encodes a picture of any format, as it is to be seen: no orientation is written.
+/// Encodes an image of any format, as it is to be seen: no orientation is written.
 ///
 /// - Parameters:
 ///   - encoding: `png`, lossless with grey and alpha kept, or `jpeg`, without alpha.
@@ -454,6 +454,25 @@ void kelvin_image_release(kelvin_image *image);
 ///   - bytes, count: the file, which `kelvin_free` frees.
 kelvin_code kelvin_frame_encode(
   const kelvin_frame *frame, const char *encoding, int32_t quality, char **bytes, size_t *count, char **error);
+
+// MARK: Former names, which stay as long as the soname does
+
+/// Deprecated: use `kelvin_image_buffer`.
+typedef kelvin_image_buffer kelvin_picture;
+enum {
+  /// Deprecated: use `KELVIN_KIND_IMAGE`.
+  KELVIN_KIND_PICTURE = KELVIN_KIND_IMAGE,
+};
+/// Deprecated: use `kelvin_features_set_image`.
+kelvin_code kelvin_features_set_picture(
+  kelvin_features *features, const char *name, const kelvin_image_buffer *image, int32_t orientation, kelvin_fit fit,
+  char **error);
+/// Deprecated: use `kelvin_features_set_image_file`.
+kelvin_code kelvin_features_set_picture_file(
+  kelvin_features *features, const char *name, const char *path, kelvin_fit fit, char **error);
+/// Deprecated: use `kelvin_features_get_image`.
+kelvin_code kelvin_features_get_picture(
+  kelvin_features *features, const char *name, kelvin_image_buffer *image, char **error);
 
 // MARK: Without a model in memory
 

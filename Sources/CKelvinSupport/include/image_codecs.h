@@ -35,7 +35,7 @@ const char *ck_image_prepare(void);
 void ck_image_enter(int alone);
 void ck_image_leave(void);
 
-/// How much may be wrong with a file before it is refused. Neither lets a truncated picture pass.
+/// How much may be wrong with a file before it is refused. Neither lets a truncated image pass.
 enum ck_image_tolerance {
   /// What the decoder calls an error.
   CK_IMAGE_REFUSE_ERRORS,

@@ -12,8 +12,8 @@ package struct FeatureReader {
   private let cropAndScale: ImageCropAndScale?
 
   /// - Parameters:
-  ///   - orientation: how pictures are stored; nil for what each file says.
-  ///   - cropAndScale: how a picture is brought to the model's size.
+  ///   - orientation: how images are stored; nil for what each file says.
+  ///   - cropAndScale: how an image is brought to the model's size.
   /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
   package init(
     _ model: ReadModel, functionName: String?, orientation: ImageOrientation? = nil,
@@ -31,7 +31,7 @@ package struct FeatureReader {
     self.cropAndScale = cropAndScale
   }
 
-  /// The value of each input: a `.npy` file, a picture, a number, a text, or JSON (itself or a `.json` file).
+  /// The value of each input: a `.npy` file, an image, a number, a text, or JSON (itself or a `.json` file).
   ///
   /// - Parameter mayLackSome: whether inputs that the model needs may be left out.
   /// - Throws: `ModelError` with code `featureType` naming the input, what was expected and what was given; `io` for
@@ -92,7 +92,7 @@ package struct FeatureReader {
         throw mismatch(
           feature, "'\(text)', which is not a .npy file",
           "save the array with numpy.save"
-            + (dimensions.count == 4 ? "; 'kelvin classify --normalization' feeds pictures to such an input" : ""))
+            + (dimensions.count == 4 ? "; 'kelvin classify --normalization' feeds images to such an input" : ""))
       }
       return try checked(
         Tensor(TensorType(.float64, Shape(dimensions.map { _ in 1 })), rounding: [number]), feature, scalar, dimensions)
@@ -157,7 +157,7 @@ package struct FeatureReader {
 }
 
 extension ImageFeature {
-  /// The sizes of the tensor that a picture becomes.
+  /// The sizes of the tensor that an image becomes.
   fileprivate var dimensions: [Dimension] {
     func sides(_ sizes: [Int]) -> Dimension {
       let (smallest, largest) = (sizes.min() ?? 1, sizes.max() ?? 1)

@@ -40,9 +40,9 @@ package struct WrittenFeature: Encodable, Sendable {
   }
 }
 
-/// Writes a prediction's outputs into a folder: tensors as NAME.npy, pictures as NAME.png, dictionaries and sequences as
-/// NAME.json, which of a sequence of arrays has the names of their files. A grey picture in floating point, whose numbers no
-/// picture file holds, is NAME.npy, as an input for such a picture takes it.
+/// Writes a prediction's outputs into a folder: tensors as NAME.npy, images as NAME.png, dictionaries and sequences as
+/// NAME.json, which of a sequence of arrays has the names of their files. A grey image in floating point, whose numbers no
+/// image file holds, is NAME.npy, as an input for such an image takes it.
 package struct FeatureWriter {
   private let folder: String
 

@@ -25,11 +25,11 @@ import KelvinThermal
 public struct Advisor: Hashable, Sendable {
   /// What a model is wanted for.
   public enum Question: String, Hashable, Sendable, CaseIterable {
-    /// A single picture, from the start of a process to its answer.
+    /// A single image, from the start of a process to its answer.
     case photo
     /// Frames that arrive by the clock.
     case stream
-    /// As many pictures as will go.
+    /// As many images as will go.
     case throughput
     /// The stream, for so long that heat tells.
     case sustained

@@ -4,7 +4,7 @@ public import KelvinFeatures
 public struct PredictionOptions: Sendable {
   /// Where outputs are written, by name.
   ///
-  /// An array has the output's element type and shape, a picture the output's size; names that the model does not have
+  /// An array has the output's element type and shape, an image the output's size; names that the model does not have
   /// are ignored. The prediction's outputs then refer to what was given here. An array that is dense is written in
   /// place, without a copy, from its second prediction on, where the device that computes the output writes host
   /// memory; a model keeps the latest few such arrays. Batches do not use backings. Two predictions at one time must

@@ -18,7 +18,7 @@ import Synchronization
 /// ```swift
 /// let stream = try await FrameStream(model, options: .init(deadline: .milliseconds(100)))
 /// Task {
-///   for await picture in camera { stream.push(picture) }
+///   for await image in camera { stream.push(image) }
 ///   stream.finish()
 /// }
 /// for try await answer in stream.answers {
@@ -77,7 +77,7 @@ public final class FrameStream: Sendable {
   private let worker: FrameWorker<any FeatureProvider, DictionaryFeatureProvider>
   private let cancellation = Cancellation()
   private let lost: LostDeliveries
-  private let pictureInput: String?
+  private let imageInput: String?
 
   /// A stream of a model's predictions. A governed one compiles and times the ways it may change to, which takes about as
   /// long as loading the model and a second more.
@@ -126,8 +126,8 @@ public final class FrameStream: Sendable {
     self.actions = actions
     self.lost = lost
     settings = setup.settings
-    let pictures = model.modelDescription.inputDescriptionsByName.values.filter { $0.type == .image }
-    pictureInput = pictures.count == 1 ? pictures[0].name : nil
+    let images = model.modelDescription.inputDescriptionsByName.values.filter { $0.type == .image }
+    imageInput = images.count == 1 ? images[0].name : nil
     // The buffers must not keep the worker: it lives as long as the stream and the job at work.
     answering.onTermination = { [weak worker] _ in worker?.end() }
   }
@@ -141,20 +141,20 @@ public final class FrameStream: Sendable {
   @discardableResult
   public func push(_ frame: any FeatureProvider) -> Bool { worker.push(frame) }
 
-  /// Lets a picture in, for a model that takes one. It is neither copied nor scaled unless its turn comes.
+  /// Lets an image in, for a model that takes one. It is neither copied nor scaled unless its turn comes.
   ///
   /// - Parameters:
-  ///   - picture: the picture.
+  ///   - image: the image.
   ///   - orientation: how the stored pixels are turned.
-  ///   - cropAndScale: how the picture is brought to the size that the model takes.
-  /// - Returns: as `push(_:)`; also false for a model that does not take exactly one picture.
+  ///   - cropAndScale: how the image is brought to the size that the model takes.
+  /// - Returns: as `push(_:)`; also false for a model that does not take exactly one image.
   @discardableResult
   public func push(
-    _ picture: PixelBuffer, orientation: ImageOrientation = .up, cropAndScale: ImageCropAndScale = .scaleToFit
+    _ image: PixelBuffer, orientation: ImageOrientation = .up, cropAndScale: ImageCropAndScale = .scaleToFit
   ) -> Bool {
-    guard let pictureInput else { return false }
-    let value = FeatureValue(image: picture, orientation: orientation, cropAndScale: cropAndScale)
-    return worker.push(DictionaryFeatureProvider(dictionary: [pictureInput: value]))
+    guard let imageInput else { return false }
+    let value = FeatureValue(image: image, orientation: orientation, cropAndScale: cropAndScale)
+    return worker.push(DictionaryFeatureProvider(dictionary: [imageInput: value]))
   }
 
   /// Lets no more frames in; the answers end after those that wait.

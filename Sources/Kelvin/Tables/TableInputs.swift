@@ -104,7 +104,7 @@ struct TableInputs: Sendable {
   private static func check(_ feature: Feature) throws(ModelError) {
     let what: String
     switch feature.type {
-    case .image: what = "a picture; 'kelvin classify' and 'kelvin predict --input' take those"
+    case .image: what = "an image; 'kelvin classify' and 'kelvin predict --input' take those"
     case .tensors, .dictionaries: what = "a row of arrays or dictionaries, which no cell holds"
     case .state: what = "memory of the model's own: rows of a table do not follow each other"
     default: return

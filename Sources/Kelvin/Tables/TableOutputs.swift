@@ -38,7 +38,7 @@ struct TableOutputs: Sendable {
   private let outputs: [Output]
   private let separator: UInt8
 
-  /// - Throws: `ModelError` for an output that is a picture.
+  /// - Throws: `ModelError` for an output that is an image.
   init(_ function: Function, separator: UInt8) throws(ModelError) {
     self.separator = separator
     var outputs: [Output] = []
@@ -47,7 +47,7 @@ struct TableOutputs: Sendable {
       switch feature.type {
       case .image:
         throw ModelError(
-          .featureType, "the output '\(feature.name)' is a picture, which no cell holds; use --output-dir")
+          .featureType, "the output '\(feature.name)' is an image, which no cell holds; use --output-dir")
       case .tensor(let own, _):
         scalar = own
         if let count = feature.rowWidth, count > 1, count <= Self.mostColumns { form = .elements(count) }

@@ -5,11 +5,11 @@ package import KelvinThermal
 package struct AdviceRequest: Sendable, Hashable {
   /// One of the things a model is wanted for, each with an answer of its own.
   package enum Question: String, Sendable, Hashable, Codable, CaseIterable {
-    /// A single picture, from the start of a process to its answer.
+    /// A single image, from the start of a process to its answer.
     case photo
     /// Frames that arrive by the clock.
     case stream
-    /// As many pictures as will go.
+    /// As many images as will go.
     case throughput
     /// The stream, for so long that heat tells.
     case sustained

@@ -62,7 +62,7 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
     help: ArgumentHelp("The folder for the picks' plans, for --plan. (default: in the cache)", valueName: "dir"))
   var savePlans: String?
 
-  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var imageOptions: ImageOptions
   @OptionGroup var units: UnitsListOption
   @OptionGroup var options: ModelOptions
   @OptionGroup var output: OutputOptions
@@ -77,7 +77,7 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
   }
 
   func run() throws {
-    let inputs = try MeasurementInputs(model, inputs, pictures, options)
+    let inputs = try MeasurementInputs(model, inputs, imageOptions, options)
     let configuration = try options.configuration()
     let result = try measuring("advise") { [advisor = advisor] listener in
       try await advisor.advise(

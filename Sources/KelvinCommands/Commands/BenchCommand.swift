@@ -141,7 +141,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       "Where the plan that the verdict recommends is written, for --plan. (default: in the cache)", valueName: "file"))
   var savePlan: String?
 
-  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var imageOptions: ImageOptions
   @OptionGroup var units: UnitsListOption
   @OptionGroup var options: ModelOptions
   @OptionGroup var output: OutputOptions
@@ -183,7 +183,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     guard simulateHeat == nil || workload.kind == .stream else {
       throw UsageError("--simulate-heat is for a stream, not for \(workload.name)")
     }
-    let inputs = try MeasurementInputs(model, inputs, pictures, options)
+    let inputs = try MeasurementInputs(model, inputs, imageOptions, options)
     // A file that cannot be read is said before anything is measured.
     let earlier = try compare.map { (name: $0, document: try Benchmark.Baseline(contentsOf: URL(filePath: $0))) }
     var benchmark = Benchmark(workload: workload, configurations: try configurations())

@@ -5,9 +5,9 @@ import KelvinVision
 
 struct CategoriesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "categories", abstract: "Says what there is in an indexed folder: how many pictures of what.",
+    commandName: "categories", abstract: "Says what there is in an indexed folder: how many images of what.",
     usage: "kelvin categories [<options>] <folder>",
-    discussion: "A picture counts for the label that the model is surest of.")
+    discussion: "An image counts for the label that the model is surest of.")
 
   @OptionGroup var collection: CollectionOptions
   @OptionGroup var confidence: ConfidenceOptions
@@ -22,7 +22,7 @@ struct CategoriesCommand: ParsableCommand {
 
   private struct Document: Encodable {
     var identifier: String
-    var pictures: Int
+    var images: Int
     var share: Double
     var example: String
   }
@@ -42,7 +42,7 @@ struct CategoriesCommand: ParsableCommand {
       try printJSON(
         shown.map {
           Document(
-            identifier: $0.identifier, pictures: $0.count, share: share($0), example: collection.path(of: $0.example))
+            identifier: $0.identifier, images: $0.count, share: share($0), example: collection.path(of: $0.example))
         })
     } else {
       printTable(shown, of: categories.count, share)
@@ -51,9 +51,9 @@ struct CategoriesCommand: ParsableCommand {
   }
 
   private func printTable(_ shown: [PhotoCategory], of count: Int, _ share: (PhotoCategory) -> Double) {
-    guard !shown.isEmpty else { return Console.note("no picture has a label") }
+    guard !shown.isEmpty else { return Console.note("no image has a label") }
     var table = TextTable(
-      .init("CATEGORY", shrinksTo: 16), .init("PICTURES", .right), .init("SHARE", .right),
+      .init("CATEGORY", shrinksTo: 16), .init("IMAGES", .right), .init("SHARE", .right),
       .init("SUREST", shrinksTo: 16, cut: .beginning))
     for category in shown {
       table.add(category.identifier, "\(category.count)", HumanReadable.percent(share(category)), category.example)

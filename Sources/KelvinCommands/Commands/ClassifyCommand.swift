@@ -6,25 +6,25 @@ import KelvinVision
 
 struct ClassifyCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
-    commandName: "classify", abstract: "Says what is on pictures, by a model that takes one picture and gives labels.",
+    commandName: "classify", abstract: "Says what is on images, by a model that takes one image and gives labels.",
     discussion: """
-      The model is the first argument where that is one, else the one that 'kelvin use' has chosen. Pictures are files, \
-      folders with all pictures below them, patterns such as 'holiday/*.jpg', or - for one on standard input. One that \
+      The model is the first argument where that is one, else the one that 'kelvin use' has chosen. Images are files, \
+      folders with all images below them, patterns such as 'holiday/*.jpg', or - for one on standard input. One that \
       cannot be read is a line and never the end; the status is 65 then, once all is done.
 
-      A picture is turned upright as its EXIF orientation says, then fitted to the model's size. A model whose input \
+      An image is turned upright as its EXIF orientation says, then fitted to the model's size. A model whose input \
       is a plain tensor does not say how pixels enter it: --normalization does, and --labels names its classes.
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "A model (as 'kelvin plan' takes it), then pictures: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.",
+      "A model (as 'kelvin plan' takes it), then images: JPEG, PNG, WebP, TIFF, BMP, GIF, AVIF.",
       valueName: "model-and-images"))
   var names: [String]
 
   @Option(
     help: ArgumentHelp(
-      "How many labels to show for each picture. (default: 5, with --min-… all that are sure enough)", valueName: "n"))
+      "How many labels to show for each image. (default: 5, with --min-… all that are sure enough)", valueName: "n"))
   var top: Int?
 
   @Option(help: ArgumentHelp("How results are printed: table, jsonl or csv.", valueName: "form"))
@@ -38,15 +38,15 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
   @OptionGroup var curves: CurvesOption
   @OptionGroup var page: SheetOption
   @OptionGroup var pixels: NormalizationOption
-  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var imageOptions: ImageOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
   @OptionGroup var output: OutputOptions
 
-  private var namesModel: Bool { names.first.map(PictureFiles.isModel) ?? false }
+  private var namesModel: Bool { names.first.map(ImageFileList.isModel) ?? false }
 
   func validate() throws {
-    guard names.count > (namesModel ? 1 : 0) else { throw ValidationError("name at least one picture") }
+    guard names.count > (namesModel ? 1 : 0) else { throw ValidationError("name at least one image") }
     if let top, top < 1 { throw ValidationError("--top takes a number from 1, got \(top)") }
     try output.validate(beside: format)
   }
@@ -64,8 +64,8 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
     }
     let classNames = try labels.map(LabelFile.read) ?? usual.labels
     let measured = try curves.read()
-    let files = PictureFiles.named(namesModel ? Array(names.dropFirst()) : names)
-    let run = PictureRun<PictureClasses>(files, orientation: pictures.orientation)
+    let files = ImageFileList.named(namesModel ? Array(names.dropFirst()) : names)
+    let run = ImageRun<ImageClasses>(files, orientation: imageOptions.orientation)
     let model = try Model.loadWithProgress(
       try ReadModel(contentsOf: usual.url, allowsLinks: configuration.allowsLinks), configuration)
     var request = try recognizing { () throws(VisionError) in
@@ -73,7 +73,7 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
         model: model, labels: classNames, normalization: pixels.normalization ?? usual.normalization,
         curves: measured)
     }
-    request.cropAndScaleAction = pictures.cropAndScale ?? request.cropAndScaleAction
+    request.cropAndScaleAction = imageOptions.cropAndScale ?? request.cropAndScaleAction
     request.remarks.forEach(Console.note)
     if confidence.filter.needsCurves, !request.hasPrecisionRecallCurves {
       throw InputError(
@@ -83,14 +83,14 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
 
     let filter = confidence.isGiven ? confidence.filter : nil
     let most = top ?? (filter == nil ? Self.usualCount : .max)
-    let sheet = SheetWriter(page.sheet, title: "What is on the pictures")
-    try run.show("classifying", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, picture in
+    let sheet = SheetWriter(page.sheet, title: "What is on the images")
+    try run.show("classifying", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, image in
       let seen = try recognizing { () throws(VisionError) in
-        try request.classify(picture.pixels, orientation: picture.orientation)
+        try request.classify(image.pixels, orientation: image.orientation)
       }
       let kept = filter.map { seen.filter($0.keeps) } ?? seen
-      let result = PictureClasses(image: files[index].path, Array(kept.prefix(most)))
-      try sheet?.add(index, result.image, picture.pixels, orientation: picture.orientation, result.labels)
+      let result = ImageClasses(image: files[index].path, Array(kept.prefix(most)))
+      try sheet?.add(index, result.image, image.pixels, orientation: image.orientation, result.labels)
       return result
     }
   }

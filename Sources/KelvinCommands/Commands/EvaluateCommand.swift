@@ -15,8 +15,8 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
       fastest of those that lose at most two points to the best, or a fiftieth of an error, with 95 % confidence.
 
       What is judged goes by the first model, or by --task. Classification: a folder with one folder for each class, a file of \
-      lines 'picture,class', or a document as COCO's whose pictures have one category each; ECE is the expected calibration \
-      error. Segmentation: a folder with 'images' and 'labels' in it, a PNG of classes in the second for each picture in the \
+      lines 'image,class', or a document as COCO's whose images have one category each; ECE is the expected calibration \
+      error. Segmentation: a folder with 'images' and 'labels' in it, a PNG of classes in the second for each image in the \
       first (255 is not judged; classes.txt names classes), or a document as COCO's with polygons or run lengths. Detection: \
       a document as COCO's with boxes. Regression: a CSV file with columns called as the inputs are, and one with what is \
       right, 'target' or as the output is called. An example that cannot be read is a line and never the end; the status \

@@ -7,12 +7,12 @@ import Synchronization
 
 struct IndexCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
-    commandName: "index", abstract: "Lets a model see every picture of a folder, so that they can be searched.",
+    commandName: "index", abstract: "Lets a model see every image of a folder, so that they can be searched.",
     discussion: """
       What the model sees is kept in one SQLite file (docs/index-format.md), which 'search' and 'categories' read, also \
       while it is filled. A later run sees only what is new or has changed; files that were moved or copied are \
       recognised by their contents, and what is gone is dropped. Interrupting keeps what was done, and the next run goes \
-      on. Names that begin with a point are passed over. A picture that cannot be read is a line and never the end. A \
+      on. Names that begin with a point are passed over. An image that cannot be read is a line and never the end. A \
       page of --report says what was done, what there is and what cannot be read.
       """)
 
@@ -32,7 +32,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The output with a vector by which pictures are alike. (default: the one whose name says so)", valueName: "name"))
+      "The output with a vector by which images are alike. (default: the one whose name says so)", valueName: "name"))
   var embedding: String?
 
   @Flag(help: "Begin anew where the index is of another model or other options.")
@@ -43,7 +43,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Pictures that are decoded and seen at a time. (default: as many as there are cores)", valueName: "n"))
+      "Images that are decoded and seen at a time. (default: as many as there are cores)", valueName: "n"))
   var workers: Int?
 
   @OptionGroup var curves: CurvesOption
@@ -62,7 +62,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
   private struct Document: Encodable {
     var folder: String
     var index: String
-    var pictures: Int
+    var images: Int
     var seen: Int
     var unchanged: Int
     var recognized: Int
@@ -92,7 +92,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
       update = try Interrupts.cancelling {
         try await index.update(with: model, options: updating) { event in
           switch event {
-          case .looking(let found): progress.update(nil, "\(found) pictures found")
+          case .looking(let found): progress.update(nil, "\(found) images found")
           case .waiting(let process):
             let name = process.map { "process \($0)" } ?? "another process"
             Console.note("\(name) is indexing the folder; waiting until it has ended")
@@ -137,7 +137,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     if output.json {
       try printJSON(
         Document(
-          folder: collection.folder, index: index.url.relativePath, pictures: count, seen: update.seen,
+          folder: collection.folder, index: index.url.relativePath, images: count, seen: update.seen,
           unchanged: update.unchanged, recognized: update.recognized, dropped: update.dropped,
           unreadable: update.unreadable, complete: update.isComplete, seconds: update.seconds, faults: faults))
     } else {
@@ -151,7 +151,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     let parts = update.parts.map { "\($0.count) \($0.what)" }
     let rate = update.rate.map { ", \(HumanReadable.perSecond($0))" } ?? ""
     let sum = parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))"
-    return "\(counted(count, "picture")) in the index\(sum); \(HumanReadable.seconds(update.seconds))\(rate)"
+    return "\(counted(count, "image")) in the index\(sum); \(HumanReadable.seconds(update.seconds))\(rate)"
   }
 
   /// Rows of a table on a page at most.
@@ -166,7 +166,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     }
     var tables = [
       ResultPage.Table(
-        title: "What was done", columns: ["Pictures", "Count"],
+        title: "What was done", columns: ["Images", "Count"],
         rows: update.parts.map { [$0.what, "\($0.count)"] } + [["in the index", "\(count)"]])
     ]
     if !categories.isEmpty {
@@ -176,13 +176,13 @@ struct IndexCommand: ParsableCommand, ModelCommand {
       }
       tables.append(
         .init(
-          title: title("What there is", categories.count), columns: ["Category", "Pictures", "Share", "Surest"],
+          title: title("What there is", categories.count), columns: ["Category", "Images", "Share", "Surest"],
           rows: rows))
     }
     if !faults.isEmpty {
       tables.append(
         .init(
-          title: title("What cannot be read", faults.count), columns: ["Picture", "Why"],
+          title: title("What cannot be read", faults.count), columns: ["Image", "Why"],
           rows: faults.prefix(Self.mostShown).map { [$0.image, $0.error] }))
     }
     let end = update.isComplete ? "" : " It ended early; run again, it goes on."
@@ -192,7 +192,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
 }
 
 extension PhotoUpdate {
-  /// What became of how many pictures, in words, where there are any.
+  /// What became of how many images, in words, where there are any.
   fileprivate var parts: [(count: Int, what: String)] {
     [
       (seen, "seen"), (unchanged, "unchanged"), (recognized, "recognised by their contents"), (dropped, "gone"),
@@ -200,6 +200,6 @@ extension PhotoUpdate {
     ].filter { $0.0 > 0 }
   }
 
-  /// Pictures that the model saw in a second; nil where it saw none.
+  /// Images that the model saw in a second; nil where it saw none.
   fileprivate var rate: Double? { seen > 0 ? Double(seen) / max(seconds, 1e-9) : nil }
 }

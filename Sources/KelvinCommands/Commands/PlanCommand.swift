@@ -44,7 +44,7 @@ struct PlanCommand: ParsableCommand, ModelCommand {
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
 
-  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var imageOptions: ImageOptions
   @OptionGroup var whatIf: WhatIfOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
@@ -89,7 +89,7 @@ struct PlanCommand: ParsableCommand, ModelCommand {
     let values =
       try inputs.isEmpty
       ? nil
-      : pictures.reader(of: file, functionName: options.function).read(try inputs.pairs(), mayLackSome: true)
+      : imageOptions.reader(of: file, functionName: options.function).read(try inputs.pairs(), mayLackSome: true)
     return try ComputePlan(
       file, configuration: configuration, trial: isTried ? .onMadeUpInputs(seed: options.seed ?? 0) : .none,
       input: values, seed: options.seed ?? 0)

@@ -5,27 +5,27 @@ import KelvinVision
 
 struct PoseCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pose", abstract: "Says where the joints of people on pictures are, by a model of PoseNet's form.",
+    commandName: "pose", abstract: "Says where the joints of people on images are, by a model of PoseNet's form.",
     discussion: """
-      The model gives scores of 17 joints in cells of the picture, offsets to the joints, and displacements from joint to \
+      The model gives scores of 17 joints in cells of the image, offsets to the joints, and displacements from joint to \
       joint, by which poses grow from the surest joints on. Without displacements, or with --single, there is one pose: \
       every joint where its score is largest.
 
-      \(PictureOptions.taken) \
-      Places are pixels of the upright picture, from its top left corner, whatever part of it the model saw. With \
-      --output-dir each picture is written with its poses drawn on it, as NAME.poses.png.
+      \(ImageOptions.taken) \
+      Places are pixels of the upright image, from its top left corner, whatever part of it the model saw. With \
+      --output-dir each image is written with its poses drawn on it, as NAME.poses.png.
       """)
 
   @Argument(help: .model)
   var model: String
 
-  @Argument(help: .pictures)
+  @Argument(help: .images)
   var images: [String]
 
   @Flag(help: "Find one person: every joint where its score is largest.")
   var single = false
 
-  @Option(help: ArgumentHelp("At most so many poses on a picture. (default: 10)", valueName: "n"))
+  @Option(help: ArgumentHelp("At most so many poses on an image. (default: 10)", valueName: "n"))
   var maxPoses: Int?
 
   @Option(
@@ -40,7 +40,7 @@ struct PoseCommand: ParsableCommand, ModelCommand {
       valueName: "share"), transform: ConfidenceOptions.share)
   var minJointConfidence: Float = 0.3
 
-  @Option(help: ArgumentHelp("Where pictures with their poses are written; made if it is not there.", valueName: "dir"))
+  @Option(help: ArgumentHelp("Where images with their poses are written; made if it is not there.", valueName: "dir"))
   var outputDir: String?
 
   @Flag(help: "Draw joints without their names.")
@@ -51,13 +51,13 @@ struct PoseCommand: ParsableCommand, ModelCommand {
 
   @OptionGroup var page: SheetOption
   @OptionGroup var pixels: NormalizationOption
-  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var imageOptions: ImageOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard !images.isEmpty else { throw ValidationError("name at least one picture") }
+    guard !images.isEmpty else { throw ValidationError("name at least one image") }
     if let maxPoses, maxPoses < 1 { throw ValidationError("--max-poses takes a number from 1, got \(maxPoses)") }
     if single, maxPoses != nil { throw ValidationError("--single and --max-poses contradict each other") }
     try output.validate(beside: format)
@@ -65,30 +65,30 @@ struct PoseCommand: ParsableCommand, ModelCommand {
 
   func run() throws {
     let configuration = try options.configuration(units: units.units)
-    let files = PictureFiles.named(images)
-    let run = PictureRun<PicturePoses>(files, orientation: pictures.orientation)
+    let files = ImageFileList.named(images)
+    let run = ImageRun<ImagePoses>(files, orientation: imageOptions.orientation)
     let model = try Model.loadWithProgress(self.model, configuration)
     var request = try recognizing { () throws(VisionError) in
       try PoseRequest(model: model, normalization: pixels.normalization)
     }
-    request.cropAndScaleAction = pictures.cropAndScale ?? request.cropAndScaleAction
+    request.cropAndScaleAction = imageOptions.cropAndScale ?? request.cropAndScaleAction
     request.isSingle = single
     request.maximumPoseCount = maxPoses ?? request.maximumPoseCount
     request.minimumConfidence = minConfidence ?? request.minimumConfidence
     request.remarks.forEach(Console.note)
 
-    let drawings = try outputDir.map { try DrawnPictures(in: $0, of: files, "poses") }
+    let drawings = try outputDir.map { try DrawnImages(in: $0, of: files, "poses") }
     let (least, hasNames) = (minJointConfidence, !noNames)
-    let sheet = SheetWriter(page.sheet, title: "Poses on the pictures")
-    try run.show("finding poses", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, picture in
+    let sheet = SheetWriter(page.sheet, title: "Poses on the images")
+    try run.show("finding poses", by: model, format, isDocument: output.json, sheet: sheet) { [request] index, image in
       let found = try recognizing { () throws(VisionError) in
-        try request.poses(picture.pixels, orientation: picture.orientation)
+        try request.poses(image.pixels, orientation: image.orientation)
       }
-      var result = PicturePoses(image: files[index].path, picture.uprightSize, found, leastJoint: least)
+      var result = ImagePoses(image: files[index].path, image.uprightSize, found, leastJoint: least)
       guard drawings != nil || sheet?.wants(index) == true else { return result }
       let drawn = try recognizing { () throws(VisionError) in
-        try picture.pixels.drawing(
-          found, orientation: picture.orientation, minimumConfidence: least, hasNames: hasNames)
+        try image.pixels.drawing(
+          found, orientation: image.orientation, minimumConfidence: least, hasNames: hasNames)
       }
       result.drawing = try drawings?.write(drawn, index)
       try sheet?.add(index, result.image, drawn, result.labels)

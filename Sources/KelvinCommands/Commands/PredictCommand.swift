@@ -37,7 +37,7 @@ struct PredictCommand: ParsableCommand, ModelCommand {
 
   @OptionGroup var table: TableOptions
   @OptionGroup var page: ReportOption
-  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var imageOptions: ImageOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
   @OptionGroup var passes: PassOption
@@ -75,7 +75,7 @@ struct PredictCommand: ParsableCommand, ModelCommand {
   private func predictOnce(_ given: ModelConfiguration, into outputDir: String) throws {
     var configuration = given
     let file = try ReadModel(contentsOf: URL(filePath: model), allowsLinks: options.links.allowLinks)
-    let reader = try pictures.reader(of: file, functionName: options.function)
+    let reader = try imageOptions.reader(of: file, functionName: options.function)
     var values = try reader.read(try inputs.pairs(), mayLackSome: options.seed != nil)
     let shapes = try file.shapes(of: values, functionName: options.function)
     configuration.inputShapes.merge(shapes) { said, _ in said }

@@ -43,7 +43,7 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
     transform: NamedInput.init)
   var inputs: [NamedInput] = []
 
-  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var imageOptions: ImageOptions
   @OptionGroup var units: UnitsListOption
   @OptionGroup var options: ModelOptions
   @OptionGroup var output: OutputOptions
@@ -59,7 +59,7 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
   func run() throws {
     guard let model else { return try mergeProfiles() }
     let configuration = try options.configuration()
-    let inputs = try MeasurementInputs(model, inputs, pictures, options)
+    let inputs = try MeasurementInputs(model, inputs, imageOptions, options)
     var profiler = Profiler()
     profiler.budget = budget
     profiler.bound = bound / 100

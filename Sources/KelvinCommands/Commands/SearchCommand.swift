@@ -6,12 +6,12 @@ import KelvinVision
 
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "search", abstract: "Finds pictures of an indexed folder by words, likeness or hash.",
+    commandName: "search", abstract: "Finds images of an indexed folder by words, likeness or hash.",
     discussion: """
       Words are looked for in the labels that the model gave: 'otter', 'otter OR badger', '(beach OR lake) NOT dog', \
       '"sea lion"', 'terr*'. Words beside one another are of one label; AND, OR, NOT and parentheses are about the \
-      picture. Without words every picture of which the options hold is found, the newest first. --like compares exactly, \
-      by the model's vectors where it gives some, else by the probabilities of labels that pictures share.
+      image. Without words every image of which the options hold is found, the newest first. --like compares exactly, \
+      by the model's vectors where it gives some, else by the probabilities of labels that images share.
       """)
 
   @OptionGroup var collection: CollectionOptions
@@ -20,10 +20,10 @@ struct SearchCommand: ParsableCommand {
   var words: [String] = []
 
   @Option(
-    help: ArgumentHelp("Pictures that are most like this one, which may lie anywhere.", valueName: "image"))
+    help: ArgumentHelp("Images that are most like this one, which may lie anywhere.", valueName: "image"))
   var like: String?
 
-  @Flag(help: "Groups of pictures that look almost the same.")
+  @Flag(help: "Groups of images that look almost the same.")
   var duplicates = false
 
   @Option(
@@ -50,7 +50,7 @@ struct SearchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The model for a picture that is not in the index. (default: that of the index, where it lay)",
+      "The model for an image that is not in the index. (default: that of the index, where it lay)",
       valueName: "model"))
   var model: String?
 
@@ -97,7 +97,7 @@ struct SearchCommand: ParsableCommand {
     return query
   }
 
-  /// The model of the index for a picture that it does not have.
+  /// The model of the index for an image that it does not have.
   private func model(for settings: PhotoIndex.Settings) throws(VisionError) -> PhotoModel {
     var choice = ModelChoice(settings)
     if let model { choice.url = URL(filePath: model) }
@@ -113,7 +113,7 @@ struct SearchCommand: ParsableCommand {
     if let like {
       title = "Like \(like.lastPathPart)"
     } else {
-      title = words.isEmpty ? "Pictures" : words.joined(separator: " ")
+      title = words.isEmpty ? "Images" : words.joined(separator: " ")
     }
     let most = limit ?? Self.usualLimit
     let page = try recognizing { () throws(VisionError) in

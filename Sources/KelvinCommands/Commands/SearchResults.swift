@@ -42,9 +42,9 @@ struct SearchResults {
   func print(_ format: ResultFormat, json: Bool) throws {
     if json { try printJSON(documents) } else { try print(format) }
     if result.unrelatedCount > 0, limit < .max, result.matches.count < limit {
-      let pictures = result.unrelatedCount == 1 ? "picture shares" : "pictures share"
+      let images = result.unrelatedCount == 1 ? "image shares" : "images share"
       Console.note(
-        "\(result.unrelatedCount) more \(pictures) no label with it; with a model that gives vectors all are compared")
+        "\(result.unrelatedCount) more \(images) no label with it; with a model that gives vectors all are compared")
     }
   }
 
@@ -58,7 +58,7 @@ struct SearchResults {
   }
 
   private func printTable() {
-    guard !result.matches.isEmpty else { return Console.note("no picture was found") }
+    guard !result.matches.isEmpty else { return Console.note("no image was found") }
     var table = TextTable(
       .init("IMAGE", shrinksTo: 16, cut: .beginning), .init("LABEL", shrinksTo: 16), .init("CONFIDENCE", .right),
       .init("LIKENESS", .right, vanishes: true))

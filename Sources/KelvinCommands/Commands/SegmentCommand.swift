@@ -6,13 +6,13 @@ import KelvinVision
 struct SegmentCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(
     commandName: "segment",
-    abstract: "Says which part of a picture is what, by a model that gives every place a class.",
+    abstract: "Says which part of an image is what, by a model that gives every place a class.",
     discussion: """
-      \(PictureOptions.taken)
+      \(ImageOptions.taken)
 
-      With --output-dir, files are written for each picture: labels (NAME.labels.png, of its size, whose pixels are the \
+      With --output-dir, files are written for each image: labels (NAME.labels.png, of its size, whose pixels are the \
       numbers of classes: an indexed PNG; 255 is what a crop kept from the model, and with --only what is of no chosen \
-      class), overlay (NAME.overlay.png, the picture under the classes' colours with a legend below it), masks \
+      class), overlay (NAME.overlay.png, the image under the classes' colours with a legend below it), masks \
       (NAME.7-LABEL.mask.png for each class: 255 where it is), polygons (NAME.geojson: outlines in pixels from the top \
       left) and COCO's run lengths as its text (rle, NAME.rle.json) or as numbers (counts, NAME.counts.json).
 
@@ -24,7 +24,7 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
   @Argument(help: .model)
   var model: String
 
-  @Argument(help: .pictures)
+  @Argument(help: .images)
   var images: [String]
 
   @Option(
@@ -70,13 +70,13 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
 
   @OptionGroup var page: SheetOption
   @OptionGroup var pixels: NormalizationOption
-  @OptionGroup var pictures: PictureOptions
+  @OptionGroup var imageOptions: ImageOptions
   @OptionGroup var units: UnitsOption
   @OptionGroup var options: ModelOptions
   @OptionGroup var output: OutputOptions
 
   func validate() throws {
-    guard !images.isEmpty else { throw ValidationError("name at least one picture") }
+    guard !images.isEmpty else { throw ValidationError("name at least one image") }
     try output.validate(beside: format)
     guard (0...9).contains(pngLevel) else { throw ValidationError("--png-level takes 0 to 9, got \(pngLevel)") }
     if write != nil, outputDir == nil { throw ValidationError("--write needs --output-dir") }
@@ -91,8 +91,8 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
     let configuration = try options.configuration(units: units.units)
     let classNames = try labels.map(LabelFile.read)
     let classColors = try colors.map(ColorFile.read)
-    let files = PictureFiles.named(images)
-    let run = PictureRun<PictureSegments>(files, orientation: pictures.orientation)
+    let files = ImageFileList.named(images)
+    let run = ImageRun<ImageSegments>(files, orientation: imageOptions.orientation)
     let model = try Model.loadWithProgress(self.model, configuration)
     let request = try request(model, classNames, classColors)
     let writer = try outputDir.map { folder in
@@ -102,15 +102,15 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
     }
 
     let sheet = SheetWriter(page.sheet, title: "What is where")
-    try run.show("segmenting", by: model, format, isDocument: output.json, sheet: sheet) { index, picture in
+    try run.show("segmenting", by: model, format, isDocument: output.json, sheet: sheet) { index, image in
       let seen = try recognizing { () throws(VisionError) in
-        try request.segment(picture.pixels, orientation: picture.orientation)
+        try request.segment(image.pixels, orientation: image.orientation)
       }
-      var result = PictureSegments(files[index].path, seen)
-      try writer?.write(seen, of: picture, index, into: &result)
+      var result = ImageSegments(files[index].path, seen)
+      try writer?.write(seen, of: image, index, into: &result)
       if let sheet, sheet.wants(index) {
         let overlay = try recognizing { () throws(VisionError) in
-          try seen.overlay(on: picture.pixels, orientation: picture.orientation)
+          try seen.overlay(on: image.pixels, orientation: image.orientation)
         }
         try sheet.add(index, result.image, overlay, result.labels)
       }
@@ -120,13 +120,13 @@ struct SegmentCommand: ParsableCommand, ModelCommand {
 
   private func request(_ model: Model, _ labels: [String]?, _ colors: [String]?) throws -> SegmentationRequest {
     if model.modelDescription.isClassifier {
-      throw InputError("the model classifies whole pictures; use 'kelvin classify'")
+      throw InputError("the model classifies whole images; use 'kelvin classify'")
     }
     var request = try recognizing { () throws(VisionError) in
       try SegmentationRequest(
         model: model, output: outputName, labels: labels, normalization: pixels.normalization, colors: colors)
     }
-    request.cropAndScaleAction = pictures.cropAndScale ?? request.cropAndScaleAction
+    request.cropAndScaleAction = imageOptions.cropAndScale ?? request.cropAndScaleAction
     request.remarks.forEach(Console.note)
     if !only.isEmpty {
       do throws(VisionError) { try request.restrict(to: only) } catch { throw InputError("--only: \(error)") }

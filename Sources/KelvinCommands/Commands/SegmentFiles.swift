@@ -3,7 +3,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// Writes the files that are made of segmented pictures.
+/// Writes the files that are made of segmented images.
 struct SegmentFiles: Sendable {
   let folder: String
   let kinds: [SegmentFileKind]
@@ -11,7 +11,7 @@ struct SegmentFiles: Sendable {
   let tolerance: Double
   /// How hard PNG files are compressed, 0…9.
   let level: Int
-  /// What the files of each picture begin with.
+  /// What the files of each image begin with.
   private let stems: [String]
   /// The most letters of a label in a file's name.
   private static let longestLabel = 60
@@ -21,10 +21,10 @@ struct SegmentFiles: Sendable {
     stems = FileNames.all(paths)
   }
 
-  /// - Parameter index: the picture's place among those that were named.
+  /// - Parameter index: the image's place among those that were named.
   /// - Throws: `ModelError`, `ImageError` where a file cannot be written.
   func write(
-    _ seen: SegmentationObservation, of picture: DecodedImage, _ index: Int, into result: inout PictureSegments
+    _ seen: SegmentationObservation, of image: DecodedImage, _ index: Int, into result: inout ImageSegments
   ) throws {
     let base = folder.appendingPath(stems[index])
     for kind in kinds {
@@ -34,7 +34,7 @@ struct SegmentFiles: Sendable {
         result.labelMap = try put(try seen.labelMapPNG(name: path), path)
       case .overlay:
         let overlay = try recognizing { () throws(VisionError) in
-          try seen.overlay(on: picture.pixels, orientation: picture.orientation)
+          try seen.overlay(on: image.pixels, orientation: image.orientation)
         }
         result.overlay = try encoded(overlay, "\(base).overlay.png")
       case .masks:
@@ -51,8 +51,8 @@ struct SegmentFiles: Sendable {
     }
   }
 
-  private func encoded(_ picture: PixelBuffer, _ path: String) throws -> String {
-    try put(try ImageFile.encode(picture, as: .png, level: level, name: path), path)
+  private func encoded(_ image: PixelBuffer, _ path: String) throws -> String {
+    try put(try ImageFile.encode(image, as: .png, level: level, name: path), path)
   }
 
   private func put(_ bytes: some Collection<UInt8>, _ path: String) throws -> String {

@@ -6,14 +6,14 @@ import KelvinVision
 struct UseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "use",
-    abstract: "Chooses the model that classifies pictures where none is named, or shows the choice.",
+    abstract: "Chooses the model that classifies images where none is named, or shows the choice.",
     usage: "kelvin use [<options>] [<model>]",
     discussion: """
       The choice is kept in $XDG_CONFIG_HOME/kelvin/default-model.json, or below ~/.config, and serves 'classify', 'index' \
       and ClassifyImageRequest.
       """)
 
-  @Argument(help: "An .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file, that classifies pictures.")
+  @Argument(help: "An .mlpackage or .mlmodelc folder, or an .mlmodel or .onnx file, that classifies images.")
   var model: String?
 
   @Option(

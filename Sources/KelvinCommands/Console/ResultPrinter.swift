@@ -6,17 +6,17 @@ import KelvinBasics
 enum ListFormat: String, CaseIterable, ExpressibleByArgument {
   /// For people.
   case table
-  /// A JSON document on a line for each picture, as it is done.
+  /// A JSON document on a line for each image, as it is done.
   case jsonl
   /// A line for each thing that was found, as it is done, below one with the columns' names.
   case csv
 }
 
-/// What was found on a picture, as it is printed.
-protocol PictureResult: Encodable {
-  /// Of the table, behind the picture's.
+/// What was found on an image, as it is printed.
+protocol ImageResult: Encodable {
+  /// Of the table, behind the image's.
   static var columns: [TextTable.Column] { get }
-  /// Of CSV, between the picture's and the error's.
+  /// Of CSV, between the image's and the error's.
   static var fields: [String] { get }
   var image: String { get }
   var error: String? { get }
@@ -29,16 +29,16 @@ protocol PictureResult: Encodable {
   /// The files that were made of it, which people are told below the table.
   var files: [String] { get }
 
-  /// A picture of which nothing is known, and why.
+  /// An image of which nothing is known, and why.
   init(image: String, error: String?)
 }
 
-extension PictureResult {
+extension ImageResult {
   var files: [String] { [] }
 }
 
-/// Prints what was found on pictures, in their order.
-final class ResultPrinter<Document: PictureResult> {
+/// Prints what was found on images, in their order.
+final class ResultPrinter<Document: ImageResult> {
   private let format: ListFormat
   private let isDocument: Bool
   private var documents: [Document] = []

@@ -1,7 +1,7 @@
 import Kelvin
 import KelvinBasics
 
-/// Names for the files made of pictures: a picture's own without its suffix, numbered where two pictures share it.
+/// Names for the files made of images: an image's own without its suffix, numbered where two images share it.
 struct FileNames {
   private var taken: Set<String> = []
 

@@ -8,11 +8,11 @@ struct MeasurementInputs {
   var values: DictionaryFeatureProvider?
 
   /// - Throws: `ModelError`, `UsageError` for an input named twice.
-  init(_ path: String, _ given: [NamedInput], _ pictures: PictureOptions, _ options: ModelOptions) throws {
+  init(_ path: String, _ given: [NamedInput], _ imageOptions: ImageOptions, _ options: ModelOptions) throws {
     url = URL(filePath: path)
     guard !given.isEmpty else { return }
     let file = try ReadModel(contentsOf: url, allowsLinks: options.links.allowLinks)
-    values = try pictures.reader(of: file, functionName: options.function).read(try given.pairs())
+    values = try imageOptions.reader(of: file, functionName: options.function).read(try given.pairs())
   }
 }
 

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Kelvin
 import KelvinVision
 
-/// The model that a collection of pictures is seen by: the one that was named, else that of the index, else the user's
+/// The model that a collection of images is seen by: the one that was named, else that of the index, else the user's
 /// default.
 struct ModelChoice {
   var url: URL

@@ -7,7 +7,7 @@ func recognizing<Value>(_ body: () throws(VisionError) -> Value) throws -> Value
   do throws(VisionError) { return try body() } catch { throw recognized(error) }
 }
 
-/// An error with pictures in this command line's terms.
+/// An error with images in this command line's terms.
 func recognized(_ error: VisionError) -> any Error {
   switch error {
   case .invalidModel(let reason): InputError("\(reason); 'kelvin predict' takes any inputs and writes any outputs")

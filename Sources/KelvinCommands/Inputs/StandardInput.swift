@@ -8,7 +8,7 @@ enum StandardInput {
 
   /// All of it.
   ///
-  /// - Throws: `ImageError` where it cannot be read, or is larger than a picture may be.
+  /// - Throws: `ImageError` where it cannot be read, or is larger than an image may be.
   fileprivate static func bytes() throws(ImageError) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -28,7 +28,7 @@ enum StandardInput {
 }
 
 extension DecodedImage {
-  /// The picture that a name on the command line stands for: a file's, or for `-` what is sent to the program.
+  /// The image that a name on the command line stands for: a file's, or for `-` what is sent to the program.
   ///
   /// - Throws: `ImageError`.
   init(named name: String, orientation: ImageOrientation?) throws(ImageError) {

@@ -4,9 +4,9 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// A folder of pictures, and where its index lies.
+/// A folder of images, and where its index lies.
 struct CollectionOptions: ParsableArguments {
-  @Argument(help: "The folder whose pictures are indexed, with those below it.")
+  @Argument(help: "The folder whose images are indexed, with those below it.")
   var folder: String
 
   @Option(
@@ -18,5 +18,5 @@ struct CollectionOptions: ParsableArguments {
   }
 
   /// A file of the folder as others are to open it, from where the command runs.
-  func path(of picture: String) -> String { folder.appendingPath(picture) }
+  func path(of image: String) -> String { folder.appendingPath(image) }
 }

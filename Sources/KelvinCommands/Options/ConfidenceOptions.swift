@@ -19,7 +19,7 @@ struct ConfidenceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only labels so sure that at least this share of a label's pictures is still found, 0 to 1, by the model's own curves.",
+      "Only labels so sure that at least this share of a label's images is still found, 0 to 1, by the model's own curves.",
       valueName: "share"), transform: share)
   var minRecall: Float?
 

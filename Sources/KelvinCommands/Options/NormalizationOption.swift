@@ -1,7 +1,7 @@
 import ArgumentParser
 import KelvinVision
 
-/// How the pixels of a picture become the numbers of an input that is a plain tensor.
+/// How the pixels of an image become the numbers of an input that is a plain tensor.
 struct NormalizationOption: ParsableArguments {
   @Option(
     parsing: .unconditional,

@@ -2,11 +2,11 @@ import ArgumentParser
 import Kelvin
 import KelvinVision
 
-/// A file that is made of a segmented picture.
+/// A file that is made of a segmented image.
 enum SegmentFileKind: String, CaseIterable, Sendable {
   /// An indexed PNG whose samples are classes.
   case labels
-  /// The picture under the classes' colours, with a legend.
+  /// The image under the classes' colours, with a legend.
   case overlay
   /// A grey PNG for each class.
   case masks

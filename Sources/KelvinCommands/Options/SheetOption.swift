@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where a page of pictures is written.
+/// Where a page of images is written.
 struct SheetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -3,14 +3,14 @@ import KelvinBasics
 import KelvinVision
 import Synchronization
 
-/// The contact sheet of a command that looks at many pictures: thumbnails are made as pictures are seen.
+/// The contact sheet of a command that looks at many images: thumbnails are made as images are seen.
 final class SheetWriter: Sendable {
-  /// Beyond so many pictures a page is slow to open.
-  private static let mostPictures = 500
+  /// Beyond so many images a page is slow to open.
+  private static let mostImages = 500
 
   private let path: String
   private let title: String
-  private let pictures = Mutex<[Int: PictureSheet.Picture]>([:])
+  private let images = Mutex<[Int: ImageSheet.Image]>([:])
 
   /// - Parameters:
   ///   - path: where the page is written; nil for none.
@@ -20,10 +20,10 @@ final class SheetWriter: Sendable {
     (self.path, self.title) = (path, title)
   }
 
-  /// Whether a picture has a place on the page, by its own among all.
-  func wants(_ index: Int) -> Bool { index < Self.mostPictures }
+  /// Whether an image has a place on the page, by its own among all.
+  func wants(_ index: Int) -> Bool { index < Self.mostImages }
 
-  /// Adds a picture, unless the page has enough.
+  /// Adds an image, unless the page has enough.
   ///
   /// - Throws: `ImageError` where no thumbnail can be made.
   func add(
@@ -31,25 +31,25 @@ final class SheetWriter: Sendable {
     _ labels: [(name: String, figure: String)]
   ) throws {
     guard wants(index) else { return }
-    let picture = try recognizing { () throws(VisionError) in
-      try PictureSheet.Picture(name: name, pixels, orientation: orientation, labels: labels)
+    let image = try recognizing { () throws(VisionError) in
+      try ImageSheet.Image(name: name, pixels, orientation: orientation, labels: labels)
     }
-    pictures.withLock { $0[index] = picture }
+    images.withLock { $0[index] = image }
   }
 
-  /// Adds a picture that could not be read.
+  /// Adds an image that could not be read.
   func add(_ index: Int, _ name: String, fault: String) {
     guard wants(index) else { return }
-    pictures.withLock { $0[index] = PictureSheet.Picture(name: name, fault: fault) }
+    images.withLock { $0[index] = ImageSheet.Image(name: name, fault: fault) }
   }
 
   /// Writes the page.
   ///
-  /// - Parameter count: of all pictures.
+  /// - Parameter count: of all images.
   func write(of count: Int) throws {
-    let shown = pictures.withLock { pictures in pictures.sorted { $0.key < $1.key }.map(\.value) }
-    let summary = shown.count < count ? "the first \(shown.count) of \(count) pictures" : counted(count, "picture")
-    try LocalFile.write(PictureSheet(title: title, summary: summary, pictures: shown).html().utf8, to: path)
+    let shown = images.withLock { images in images.sorted { $0.key < $1.key }.map(\.value) }
+    let summary = shown.count < count ? "the first \(shown.count) of \(count) images" : counted(count, "image")
+    try LocalFile.write(ImageSheet(title: title, summary: summary, images: shown).html().utf8, to: path)
     Console.note("wrote \(path)")
   }
 }

@@ -16,7 +16,7 @@ struct NetworkStage: ModelStage {
   var leaving: [NetworkLeft] = []
   /// Whether its layers lie within control flow, which is walked.
   var isNested = false
-  /// The inputs whose scaler is part of how the picture is sampled.
+  /// The inputs whose scaler is part of how the image is sampled.
   var prescaled: Set<String> = []
   let file: String
 
@@ -169,10 +169,10 @@ struct NetworkStage: ModelStage {
     scope.emitter.begin(Origin(name: feature.name, kind: "output", index: 0), outputNames: [])
     switch feature.type {
     case .image(let image):
-      guard image.layout.isPicture(blob.shape) else {
+      guard image.layout.isImage(blob.shape) else {
         throw FormatError(
           .malformed, file: file, place: "output '\(feature.name)'",
-          "expected a picture [1, \(image.layout.channelCount), height, width], the network computes \(blob.shape)",
+          "expected an image [1, \(image.layout.channelCount), height, width], the network computes \(blob.shape)",
           remedy: "describe it as a multi-array, or in the colour space that the network computes")
       }
       return try scope.planes(blob)

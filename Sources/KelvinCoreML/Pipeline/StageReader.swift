@@ -186,7 +186,7 @@ struct StageReader {
       && readers.allSatisfy { ($0.graph as? NetworkStage)?.network.keepsArrayShapes == false }
   }
 
-  /// Moves the scaler of an image into how pictures are sampled, where only one network reads the image.
+  /// Moves the scaler of an image into how images are sampled, where only one network reads the image.
   private mutating func prescale(_ feature: inout Feature) {
     guard case .image(var image) = feature.type else { return }
     let readers = stages.indices.filter { index in stages[index].inputs.contains { $0.name == feature.name } }

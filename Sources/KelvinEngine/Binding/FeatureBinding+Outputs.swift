@@ -5,14 +5,14 @@ import KelvinImages
 extension FeatureBinding {
   /// A tensor as the output feature that it is.
   ///
-  /// - Throws: `featureType` for an image output whose tensor is not a picture of its kind.
+  /// - Throws: `featureType` for an image output whose tensor is not an image of its kind.
   func value(_ tensor: Tensor, _ feature: Feature) throws(ModelError) -> FeatureValue? {
     switch feature.type {
     case .image(let image):
-      guard image.layout.isPicture(tensor.shape) else {
+      guard image.layout.isImage(tensor.shape) else {
         throw ModelError(
           .featureType,
-          "output '\(feature.name)': expected a picture [1, \(image.layout.channelCount), height, width], "
+          "output '\(feature.name)': expected an image [1, \(image.layout.channelCount), height, width], "
             + "the model computes \(tensor.shape)")
       }
       let sizes = tensor.shape.dimensions.suffix(2)
@@ -26,7 +26,7 @@ extension FeatureBinding {
           try? PixelBuffer(planar: planar, width: width, height: height, order: image.layout.channelOrder)
         }
       guard let pixels else {
-        throw ModelError(.featureType, "output '\(feature.name)': \(tensor.shape) is too large for a picture, or empty")
+        throw ModelError(.featureType, "output '\(feature.name)': \(tensor.shape) is too large for an image, or empty")
       }
       return FeatureValue(pixelBuffer: pixels)
     case .int64: return tensor.integers.first.map { FeatureValue(int64: Int64($0)) }

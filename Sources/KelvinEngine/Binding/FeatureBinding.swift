@@ -16,11 +16,11 @@ package struct FeatureBinding: Sendable {
     var shapes: [String: Shape] = [:]
     for feature in function.inputs {
       if case .image(let image) = feature.type, image.isFlexible,
-        case .image(let picture)? = provider.featureValue(for: feature.name)?.storage
+        case .image(let input)? = provider.featureValue(for: feature.name)?.storage
       {
-        shapes[feature.name] = image.tensorShape(picture.size(for: image))
+        shapes[feature.name] = image.tensorShape(input.size(for: image))
       }
-      // The tensor that a picture becomes may be given as it is.
+      // The tensor that an image becomes may be given as it is.
       if case .image(let image) = feature.type, image.isFlexible,
         let array = provider.featureValue(for: feature.name)?.multiArrayValue, array.shape.count == 4,
         image.accepts(.init(width: array.shape[3], height: array.shape[2]))
@@ -129,10 +129,10 @@ package struct FeatureBinding: Sendable {
     _ value: FeatureValue, _ feature: Feature, _ type: TensorType, to memory: UnsafeMutableRawBufferPointer
   ) throws(ModelError) {
     switch (value.storage, feature.type) {
-    case (.image(let picture), .image(let image)):
+    case (.image(let input), .image(let image)):
       var image = image
       if type.shape.rank == 4 { (image.height, image.width) = (type.shape[2], type.shape[3]) }
-      try write(picture, feature, image, to: memory)
+      try write(input, feature, image, to: memory)
     case (.multiArray(let array), _):
       try write(array, feature, type, to: memory)
     case (.int64(let number), _) where type.count == 1:

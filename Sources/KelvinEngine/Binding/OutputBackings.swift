@@ -43,27 +43,27 @@ struct OutputBackings: Sendable {
       (expected, got) = (
         "an array \(TensorType(scalar, type.shape))", "\(TensorType(array.dataType.scalar, Shape(array.shape)))"
       )
-    case (.pixelBuffer(let picture), .image(let image)):
+    case (.pixelBuffer(let buffer), .image(let image)):
       let size = type.shape.dimensions.suffix(2)
       guard image.layout != .grayscaleFloat16 else {
         throw ModelError(
           .featureType,
-          "output '\(feature.name)': a picture of float16, which no picture backs; take it from the result")
+          "output '\(feature.name)': an image of float16, which no image backs; take it from the result")
       }
-      let isGray = picture.format == .gray8
-      guard image.layout.isPicture(type.shape) else {
+      let isGray = buffer.format == .gray8
+      guard image.layout.isImage(type.shape) else {
         throw ModelError(
           .featureType,
-          "output '\(feature.name)': expected a picture [1, \(image.layout.channelCount), height, width], "
-            + "the model computes \(type.shape), which no picture backs")
+          "output '\(feature.name)': expected an image [1, \(image.layout.channelCount), height, width], "
+            + "the model computes \(type.shape), which no image backs")
       }
-      guard [picture.height, picture.width] != Array(size) || isGray != image.layout.isGray else { return }
+      guard [buffer.height, buffer.width] != Array(size) || isGray != image.layout.isGray else { return }
       (expected, got) = (
-        "a \(image.layout.isGray ? "grey" : "colour") picture of \(size.last ?? 0)x\(size.first ?? 0) pixels",
-        "\(picture.width)x\(picture.height) \(picture.format)"
+        "a \(image.layout.isGray ? "grey" : "colour") image of \(size.last ?? 0)x\(size.first ?? 0) pixels",
+        "\(buffer.width)x\(buffer.height) \(buffer.format)"
       )
     case (.multiArray, _): (expected, got) = (FeatureDescription(feature).type.rawValue, "an array")
-    case (.pixelBuffer, _): (expected, got) = ("an array \(type)", "a picture")
+    case (.pixelBuffer, _): (expected, got) = ("an array \(type)", "an image")
     }
     throw ModelError(.featureType, "output '\(feature.name)': expected as backing \(expected), got \(got)")
   }
@@ -86,11 +86,11 @@ struct OutputBackings: Sendable {
         }
       }
       return FeatureValue(multiArray: array)
-    case .pixelBuffer(let picture):
+    case .pixelBuffer(let buffer):
       guard case .image(let image) = feature.type else { return nil }
       let planar = session.withOutput(index) { Tensor(type, Bytes(copying: $0)).floats }
-      picture.write(planar, order: image.layout.channelOrder)
-      return FeatureValue(.backing(picture))
+      buffer.write(planar, order: image.layout.channelOrder)
+      return FeatureValue(.backing(buffer))
     }
   }
 }
@@ -99,7 +99,7 @@ extension OutputBacking {
   fileprivate var identity: ObjectIdentifier {
     switch self {
     case .multiArray(let array): ObjectIdentifier(array)
-    case .pixelBuffer(let picture): ObjectIdentifier(picture)
+    case .pixelBuffer(let buffer): ObjectIdentifier(buffer)
     }
   }
 }

@@ -5,16 +5,16 @@ extension PrecisionRecallCurve {
   private static let pointLimit = 100
 
   /// What precision and recall a class has where its answers of at least some confidence are believed, whatever else was said of
-  /// the picture.
+  /// the image.
   ///
-  /// - Parameter pictures: of which at least one is of the class.
+  /// - Parameter images: of which at least one is of the class.
   /// - Returns: nil where the class was never an answer.
-  package init?(of label: Int, in pictures: [ClassifiedPicture]) {
-    let count = pictures.count { $0.truth == label }
+  package init?(of label: Int, in images: [ClassifiedImage]) {
+    let count = images.count { $0.truth == label }
     var answers: [(confidence: Float, isRight: Bool)] = []
-    for picture in pictures {
-      guard let answer = picture.answers.first(where: { $0.label == label }) else { continue }
-      answers.append((answer.confidence, picture.truth == label))
+    for image in images {
+      guard let answer = image.answers.first(where: { $0.label == label }) else { continue }
+      answers.append((answer.confidence, image.truth == label))
     }
     guard count > 0, !answers.isEmpty else { return nil }
     answers.sort { $0.confidence > $1.confidence }

@@ -4,15 +4,15 @@ public struct ClassificationScores: Hashable, Sendable {
   public struct OfClass: Hashable, Sendable {
     /// The class's number.
     public var label: Int
-    /// Of the pictures said to be of the class, those that are.
+    /// Of the images said to be of the class, those that are.
     public var precision: Proportion
-    /// Of the pictures of the class, those said to be.
+    /// Of the images of the class, those said to be.
     public var recall: Proportion
   }
 
   /// One class taken for another.
   public struct Confusion: Hashable, Sendable {
-    /// The class that the pictures are of.
+    /// The class that the images are of.
     public var truth: Int
     /// The class that they were said to be of.
     public var answer: Int
@@ -20,31 +20,31 @@ public struct ClassificationScores: Hashable, Sendable {
     public var count: Int
   }
 
-  /// Pictures whose surest answer is right.
+  /// Images whose surest answer is right.
   public let top1: Proportion
-  /// Pictures with the right answer among the five surest.
+  /// Images with the right answer among the five surest.
   public let top5: Proportion
-  /// Of each class that a picture has, by its number.
+  /// Of each class that an image has, by its number.
   public let classes: [OfClass]
   /// The most frequent first, then by their numbers.
   public let confusions: [Confusion]
   /// Of the surest answers.
   public let calibration: Calibration
 
-  /// - Parameter pictures: in any order; those without an answer count as wrong.
-  public init(_ pictures: [ClassifiedPicture]) {
-    top1 = Proportion(pictures.count { $0.isRight(among: 1) }, of: pictures.count)
-    top5 = Proportion(pictures.count { $0.isRight(among: 5) }, of: pictures.count)
+  /// - Parameter images: in any order; those without an answer count as wrong.
+  public init(_ images: [ClassifiedImage]) {
+    top1 = Proportion(images.count { $0.isRight(among: 1) }, of: images.count)
+    top5 = Proportion(images.count { $0.isRight(among: 5) }, of: images.count)
     var (counts, said, right): ([Int: Int], [Int: Int], [Int: Int]) = ([:], [:], [:])
     var confused: [[Int]: Int] = [:]
-    for picture in pictures {
-      counts[picture.truth, default: 0] += 1
-      guard let answer = picture.answers.first?.label else { continue }
+    for image in images {
+      counts[image.truth, default: 0] += 1
+      guard let answer = image.answers.first?.label else { continue }
       said[answer, default: 0] += 1
-      if answer == picture.truth {
+      if answer == image.truth {
         right[answer, default: 0] += 1
       } else {
-        confused[[picture.truth, answer], default: 0] += 1
+        confused[[image.truth, answer], default: 0] += 1
       }
     }
     classes = counts.sorted { $0.key < $1.key }.map { label, count in
@@ -55,12 +55,12 @@ public struct ClassificationScores: Hashable, Sendable {
     confusions = confused.map { Confusion(truth: $0.key[0], answer: $0.key[1], count: $0.value) }
       .sorted { ($1.count, $0.truth, $0.answer) < ($0.count, $1.truth, $1.answer) }
     calibration = Calibration(
-      pictures.compactMap { picture in
-        picture.answers.first.map { (Double($0.confidence), $0.label == picture.truth) }
+      images.compactMap { image in
+        image.answers.first.map { (Double($0.confidence), $0.label == image.truth) }
       })
   }
 
-  /// The mean of the classes' recall, in which each counts as much; nil of no pictures.
+  /// The mean of the classes' recall, in which each counts as much; nil of no images.
   public var balancedAccuracy: Double? {
     classes.isEmpty ? nil : classes.compactMap(\.recall.share).reduce(0, +) / Double(classes.count)
   }

@@ -33,7 +33,7 @@ public struct AveragePrecision: Hashable, Sendable {
   /// Of each class that there is something to find of, over the same overlaps.
   public let byClass: [Int: Double]
 
-  /// Detections of a class on a picture that count, the surest.
+  /// Detections of a class on an image that count, the surest.
   public static let mostDetections = 100
   /// As `numpy.linspace(0.5, 0.95, 10)` and `numpy.linspace(0, 1, 101)` have them, to the last bit.
   private static let overlaps = spaced(from: 0.5, to: 0.95, count: 10)
@@ -45,14 +45,14 @@ public struct AveragePrecision: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - pictures: in the order in which equally sure detections are taken.
+  ///   - images: in the order in which equally sure detections are taken.
   ///   - size: of what counts; all else is neither to be found nor wrong.
-  public init(_ pictures: [DetectedPicture], size: Size = .any) {
-    self = DetectionMatches(pictures, size: size).precision()
+  public init(_ images: [DetectedImage], size: Size = .any) {
+    self = DetectionMatches(images, size: size).precision()
   }
 
-  /// - Parameter classes: of each class, what its detections are on each picture.
-  init(_ classes: [(label: Int, pictures: [Matched])]) {
+  /// - Parameter classes: of each class, what its detections are on each image.
+  init(_ classes: [(label: Int, images: [Matched])]) {
     var precisions: [[Double]] = []
     var recalls: [Double] = []
     var byClass: [Int: Double] = [:]
@@ -60,7 +60,7 @@ public struct AveragePrecision: Hashable, Sendable {
       let count = matched.reduce(0) { $0 + $1.count }
       guard count > 0 else { continue }
       let found = matched.flatMap(\.detections)
-      // Equally sure ones stay in the order of the pictures.
+      // Equally sure ones stay in the order of the images.
       let order = found.indices.sorted { (found[$1].confidence, $0) < (found[$0].confidence, $1) }
       let curves = Self.overlaps.indices.map { overlap in
         Self.curve(order.map { found[$0].outcomes[overlap] }, of: count)
@@ -81,7 +81,7 @@ public struct AveragePrecision: Hashable, Sendable {
 
   enum Outcome { case right, wrong, ignored }
 
-  /// What the detections of a class on a picture are.
+  /// What the detections of a class on an image are.
   struct Matched: Sendable {
     /// Of each detection, at each overlap.
     var detections: [(confidence: Double, outcomes: [Outcome])]
@@ -90,11 +90,11 @@ public struct AveragePrecision: Hashable, Sendable {
   }
 
   /// Gives each detection of a class, the surest first, the free truth that it overlaps most.
-  static func match(_ picture: DetectedPicture, _ label: Int, _ areas: ClosedRange<Double>) -> Matched {
-    let all = picture.detections.filter { $0.label == label }
+  static func match(_ image: DetectedImage, _ label: Int, _ areas: ClosedRange<Double>) -> Matched {
+    let all = image.detections.filter { $0.label == label }
     let detections = all.indices.sorted { (all[$1].confidence, $0) < (all[$0].confidence, $1) }
       .prefix(mostDetections).map { all[$0] }
-    let known = picture.truths.filter { $0.label == label }
+    let known = image.truths.filter { $0.label == label }
       .map { (truth: $0, isIgnored: $0.isCrowd || !areas.contains($0.area)) }
     let truths = known.filter { !$0.isIgnored } + known.filter(\.isIgnored)
     let shares = detections.map { detection in

@@ -1,4 +1,4 @@
-/// How well label maps fit those that are right, counted in pixels over all pictures.
+/// How well label maps fit those that are right, counted in pixels over all images.
 public struct SegmentationScores: Hashable, Sendable {
   /// Pixels of each class, by those that they were taken for.
   public private(set) var confusion: [[Int]]
@@ -8,7 +8,7 @@ public struct SegmentationScores: Hashable, Sendable {
     confusion = [[Int]](repeating: [Int](repeating: 0, count: classCount), count: classCount)
   }
 
-  /// Adds a picture.
+  /// Adds an image.
   ///
   /// - Parameters:
   ///   - truth: the class of each pixel; those of classes that there are not (a border that nobody judges) do not count.

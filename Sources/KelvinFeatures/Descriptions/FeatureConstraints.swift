@@ -61,7 +61,7 @@ public struct MultiArrayShapeConstraint: Hashable, Sendable {
   }
 }
 
-/// The pictures a feature takes.
+/// The images a feature takes.
 public struct ImageConstraint: Hashable, Sendable {
   /// The usual width, in pixels.
   public let pixelsWide: Int
@@ -69,7 +69,7 @@ public struct ImageConstraint: Hashable, Sendable {
   public let pixelsHigh: Int
   /// The channels, in the order in which they enter the model.
   public let channelOrder: ChannelOrder
-  /// Whether pictures are grey ones whose numbers, of float16, are those of the model, as they are; else they are 8 bits a
+  /// Whether images are grey ones whose numbers, of float16, are those of the model, as they are; else they are 8 bits a
   /// channel.
   public let isHalfPrecision: Bool
   /// The sizes that are allowed.
@@ -112,7 +112,7 @@ public struct ImageConstraint: Hashable, Sendable {
   }
 }
 
-/// The sizes that a feature's pictures may have.
+/// The sizes that a feature's images may have.
 public struct ImageSizeConstraint: Hashable, Sendable {
   /// How sizes are allowed.
   public enum Kind: String, Hashable, Sendable {
@@ -124,7 +124,7 @@ public struct ImageSizeConstraint: Hashable, Sendable {
     case range
   }
 
-  /// A picture's size.
+  /// An image's size.
   public struct Size: Hashable, Sendable {
     /// Pixels in a row.
     public let pixelsWide: Int

@@ -15,7 +15,7 @@ public struct FeatureDescription: Hashable, Sendable {
   public let defaultValue: Double?
   /// The arrays the feature takes; nil for other features.
   public let multiArrayConstraint: MultiArrayConstraint?
-  /// The pictures the feature takes; nil for other features.
+  /// The images the feature takes; nil for other features.
   public let imageConstraint: ImageConstraint?
   /// The dictionaries the feature takes; nil for other features.
   public let dictionaryConstraint: DictionaryConstraint?
@@ -40,9 +40,9 @@ public struct FeatureDescription: Hashable, Sendable {
     case .state(let scalar, let dimensions):
       type = .state
       state = MultiArrayConstraint(scalar, dimensions, [])
-    case .image(let picture):
+    case .image(let declared):
       type = .image
-      image = ImageConstraint(picture)
+      image = ImageConstraint(declared)
     case .int64: type = .int64
     case .double: type = .double
     case .string: type = .string
@@ -72,18 +72,18 @@ public struct FeatureDescription: Hashable, Sendable {
   /// Whether a prediction takes this value for the feature.
   ///
   /// An array has one of the allowed shapes, and only whole numbers where integers are asked for; its element type is
-  /// converted. A picture made by ``FeatureValue/init(image:orientation:cropAndScale:cropRect:)`` is brought to an
+  /// converted. An image made by ``FeatureValue/init(image:orientation:cropAndScale:cropRect:)`` is brought to an
   /// allowed size; another one has it already. Nothing is given (`FeatureValue(undefined:)`) only to an optional
   /// feature.
   public func isAllowedValue(_ value: FeatureValue) -> Bool {
     if value.isUndefined { return isOptional && value.type == type }
     switch (value.storage, type) {
     case (.multiArray(let array), .multiArray): return multiArrayConstraint?.accepts(array) ?? false
-    case (.image(let picture), .image):
-      return picture.cropAndScale != nil
-        || imageConstraint?.accepts(width: picture.pixels.width, height: picture.pixels.height) ?? false
-    case (.backing(let picture), .image):
-      return imageConstraint?.accepts(width: picture.width, height: picture.height) ?? false
+    case (.image(let image), .image):
+      return image.cropAndScale != nil
+        || imageConstraint?.accepts(width: image.pixels.width, height: image.pixels.height) ?? false
+    case (.backing(let image), .image):
+      return imageConstraint?.accepts(width: image.width, height: image.height) ?? false
     case (.dictionary(let entries), .dictionary):
       return entries.keys.allSatisfy { key in
         if case .int64 = key {

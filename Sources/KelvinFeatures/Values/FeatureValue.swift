@@ -9,7 +9,7 @@ public enum FeatureType: String, Hashable, Sendable {
   case double
   /// A text.
   case string
-  /// A picture.
+  /// An image.
   case image
   /// A ``MultiArray``.
   case multiArray
@@ -28,7 +28,7 @@ public struct FeatureValue: Hashable, Sendable {
     case double(Double)
     case string(String)
     case image(ImageInput)
-    /// A picture in memory that a caller lent for an output.
+    /// An image in memory that a caller lent for an output.
     case backing(PixelBacking)
     case multiArray(MultiArray)
     case dictionary([ClassLabel: Double])
@@ -36,7 +36,7 @@ public struct FeatureValue: Hashable, Sendable {
     case undefined(FeatureType)
   }
 
-  /// A picture and how it is brought to the size a model takes; nil where it must have that size already.
+  /// An image and how it is brought to the size a model takes; nil where it must have that size already.
   package struct ImageInput: Hashable, Sendable {
     package var pixels: PixelBuffer
     package var orientation: ImageOrientation
@@ -63,7 +63,7 @@ public struct FeatureValue: Hashable, Sendable {
   /// No value of a type: an optional input that is left out.
   public init(undefined type: FeatureType) { storage = .undefined(type) }
 
-  /// A picture of exactly the size that the model takes.
+  /// An image of exactly the size that the model takes.
   public init(pixelBuffer value: PixelBuffer) {
     storage = .image(ImageInput(pixels: value, orientation: .up))
   }
@@ -71,14 +71,14 @@ public struct FeatureValue: Hashable, Sendable {
   /// Numbers by label, such as probabilities.
   public init(dictionary value: [ClassLabel: Double]) { storage = .dictionary(value) }
 
-  /// A picture, turned upright and brought to the size that the model takes.
+  /// An image, turned upright and brought to the size that the model takes.
   ///
   /// - Parameters:
-  ///   - value: the picture.
+  ///   - value: the image.
   ///   - orientation: how the stored pixels are turned.
-  ///   - cropAndScale: how the picture is brought to that size.
-  ///   - cropRect: the part of the upright picture to take, in pixels from its top left; all of it where nil. A
-  ///     prediction refuses a region outside the picture.
+  ///   - cropAndScale: how the image is brought to that size.
+  ///   - cropRect: the part of the upright image to take, in pixels from its top left; all of it where nil. A
+  ///     prediction refuses a region outside the image.
   public init(
     image value: PixelBuffer, orientation: ImageOrientation = .up, cropAndScale: ImageCropAndScale = .scaleToFit,
     cropRect: PixelRect? = nil
@@ -88,14 +88,14 @@ public struct FeatureValue: Hashable, Sendable {
         pixels: value, orientation: orientation, cropAndScale: cropAndScale, regionOfInterest: cropRect))
   }
 
-  /// A picture file, turned upright as its EXIF orientation says unless `orientation` does.
+  /// An image file, turned upright as its EXIF orientation says unless `orientation` does.
   ///
   /// - Parameters:
-  ///   - url: the picture file.
+  ///   - url: the image file.
   ///   - orientation: how the stored pixels are turned, in place of what the file says.
-  ///   - cropAndScale: how the picture is brought to the size that the model takes.
-  ///   - cropRect: the part of the upright picture to take, in pixels from its top left; all of it where nil.
-  /// - Throws: `ImageError` where the file cannot be read or is not a picture.
+  ///   - cropAndScale: how the image is brought to the size that the model takes.
+  ///   - cropRect: the part of the upright image to take, in pixels from its top left; all of it where nil.
+  /// - Throws: `ImageError` where the file cannot be read or is not an image.
   public init(
     imageAt url: URL, orientation: ImageOrientation? = nil, cropAndScale: ImageCropAndScale = .scaleToFit,
     cropRect: PixelRect? = nil
@@ -129,7 +129,7 @@ public struct FeatureValue: Hashable, Sendable {
   public var stringValue: String { if case .string(let value) = storage { value } else { "" } }
   /// The array itself, or nil where the value is of another type.
   public var multiArrayValue: MultiArray? { if case .multiArray(let value) = storage { value } else { nil } }
-  /// The picture as it is stored, or nil where the value is of another type. A copy where it lies in a caller's memory.
+  /// The image as it is stored, or nil where the value is of another type. A copy where it lies in a caller's memory.
   public var imageBufferValue: PixelBuffer? {
     switch storage {
     case .image(let value): value.pixels

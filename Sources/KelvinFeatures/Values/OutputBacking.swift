@@ -2,6 +2,6 @@
 public enum OutputBacking: Sendable {
   /// Memory for an array.
   case multiArray(MultiArray)
-  /// Memory for a picture.
+  /// Memory for an image.
   case pixelBuffer(PixelBacking)
 }

@@ -1,6 +1,6 @@
 public import KelvinImages
 
-/// A picture in memory that a prediction writes into (``PredictionOptions/outputBackings``): ours, or the caller's.
+/// An image in memory that a prediction writes into (``PredictionOptions/outputBackings``): ours, or the caller's.
 ///
 /// Nobody may read or write while a prediction does.
 public final class PixelBacking: @unchecked Sendable {
@@ -16,21 +16,21 @@ public final class PixelBacking: @unchecked Sendable {
   public let dataPointer: UnsafeMutableRawPointer
   private let deallocator: () -> Void
 
-  /// A black picture in memory of its own, without gaps between rows.
+  /// A black image in memory of its own, without gaps between rows.
   ///
-  /// - Throws: `ModelError` with code `featureType` for a size that no picture has, or a format that is not of bytes.
+  /// - Throws: `ModelError` with code `featureType` for a size that no image has, or a format that is not of bytes.
   public convenience init(width: Int, height: Int, format: PixelFormat) throws(ModelError) {
     let bytesPerRow = width.multipliedReportingOverflow(by: format.channelCount)
     try Self.check(width, height, format, bytesPerRow.overflow ? -1 : bytesPerRow.partialValue)
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesPerRow.partialValue * height, alignment: 64)
     memory.initializeMemory(as: UInt8.self, repeating: 0)
-    guard let base = memory.baseAddress else { throw ModelError(.featureType, "a picture has at least one pixel") }
+    guard let base = memory.baseAddress else { throw ModelError(.featureType, "an image has at least one pixel") }
     try self.init(
       dataPointer: base, width: width, height: height, format: format, bytesPerRow: bytesPerRow.partialValue,
       deallocator: { $0.deallocate() })
   }
 
-  /// A picture in memory of the caller's, without a copy.
+  /// An image in memory of the caller's, without a copy.
   ///
   /// - Parameters:
   ///   - dataPointer: the first pixel; `bytesPerRow * height` bytes stay valid until `deallocator` is called.
@@ -38,8 +38,8 @@ public final class PixelBacking: @unchecked Sendable {
   ///   - height: rows.
   ///   - format: how a pixel is stored.
   ///   - bytesPerRow: bytes from one row to the next.
-  ///   - deallocator: called with the pointer when nobody uses the picture any more.
-  /// - Throws: `ModelError` with code `featureType` for a size that no picture has, a format that is not of bytes, or rows that
+  ///   - deallocator: called with the pointer when nobody uses the image any more.
+  /// - Throws: `ModelError` with code `featureType` for a size that no image has, a format that is not of bytes, or rows that
   ///   overlap. The deallocator is not called then.
   public init(
     dataPointer: UnsafeMutableRawPointer, width: Int, height: Int, format: PixelFormat, bytesPerRow: Int,
@@ -60,7 +60,7 @@ public final class PixelBacking: @unchecked Sendable {
     _ width: Int, _ height: Int, _ format: PixelFormat, _ bytesPerRow: Int
   ) throws(ModelError) {
     guard format.isBytes else {
-      throw ModelError(.featureType, "a prediction writes pictures of 8 bits a channel, not of \(format)")
+      throw ModelError(.featureType, "a prediction writes images of 8 bits a channel, not of \(format)")
     }
     let row = width.multipliedReportingOverflow(by: format.channelCount)
     let total = bytesPerRow.multipliedReportingOverflow(by: height)
@@ -69,11 +69,11 @@ public final class PixelBacking: @unchecked Sendable {
     else {
       throw ModelError(
         .featureType,
-        "\(width)x\(height) pixels of \(format.channelCount) bytes in rows of \(bytesPerRow) are not a picture")
+        "\(width)x\(height) pixels of \(format.channelCount) bytes in rows of \(bytesPerRow) are not an image")
     }
   }
 
-  /// A copy of the picture.
+  /// A copy of the image.
   public var pixelBuffer: PixelBuffer? {
     let row = width * format.channelCount
     var bytes: [UInt8] = []

@@ -9,13 +9,13 @@ package struct ImageFeature: Sendable, Hashable {
 
     package var channelCount: Int { isGray ? 1 : 3 }
 
-    /// Whether a tensor holds one picture: its last axes are channels, rows and columns, those before them are 1.
-    package func isPicture(_ shape: Shape) -> Bool {
+    /// Whether a tensor holds one image: its last axes are channels, rows and columns, those before them are 1.
+    package func isImage(_ shape: Shape) -> Bool {
       shape.rank >= 3 && shape[shape.rank - 3] == channelCount && shape.dimensions.dropLast(3).allSatisfy { $0 == 1 }
     }
   }
 
-  /// A picture's size in pixels.
+  /// An image's size in pixels.
   package struct Size: Sendable, Hashable {
     package var width: Int
     package var height: Int
@@ -26,7 +26,7 @@ package struct ImageFeature: Sendable, Hashable {
     }
   }
 
-  /// The sizes a picture may have besides the standard one.
+  /// The sizes an image may have besides the standard one.
   package enum Sizes: Sendable, Hashable {
     case fixed
     /// One of these; the standard size is among them.
@@ -59,7 +59,7 @@ package struct ImageFeature: Sendable, Hashable {
   }
 
   package var channels: Int { layout.channelCount }
-  /// The tensor of a picture of the standard size.
+  /// The tensor of an image of the standard size.
   package var tensorShape: Shape { [1, channels, height, width] }
   package var isFlexible: Bool { sizes != .fixed }
 
@@ -73,8 +73,8 @@ package struct ImageFeature: Sendable, Hashable {
     }
   }
 
-  /// The allowed size to which a picture of some size is brought: within ranges the nearest width and height, of
-  /// several sizes the one whose corner lies nearest to the picture's, of equally near ones the first.
+  /// The allowed size to which an image of some size is brought: within ranges the nearest width and height, of
+  /// several sizes the one whose corner lies nearest to the image's, of equally near ones the first.
   package func nearestSize(to size: Size) -> Size {
     switch sizes {
     case .fixed: return Size(width: width, height: height)

@@ -1,7 +1,7 @@
 /// A BMP as it is, as long as it is no longer than its size allows.
-func bmpEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
+func bmpEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
   var limits = limits
-  var reader = PictureReader(source)
+  var reader = ImageReader(source)
   try reader.skip(14, of: "its header")
   if try reader.littleEndian(4, of: "its header") == 12 {
     let width = try reader.littleEndian(2, of: "its header")
@@ -15,10 +15,10 @@ func bmpEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageEr
   return try wholeEssence(source, limits)
 }
 
-/// All of a file, where that is no more than a picture of its size takes.
-func wholeEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
+/// All of a file, where that is no more than an image of its size takes.
+func wholeEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
   try limits.check(source.count)
   let kept = EncodedBytes()
   try kept.append(source, 0..<source.count)
-  return PictureEssence(kept)
+  return ImageEssence(kept)
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Memory for an encoded picture, filled from the front, or anywhere in a file's own layout.
+/// Memory for an encoded image, filled from the front, or anywhere in a file's own layout.
 final class EncodedBytes {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
@@ -34,7 +34,7 @@ final class EncodedBytes {
   }
 
   /// Appends a part of a source.
-  func append(_ source: PictureSource, _ range: Range<Int>) throws(ImageError) {
+  func append(_ source: ImageSource, _ range: Range<Int>) throws(ImageError) {
     try reserve(range.count, source.name)
     try source.read(at: range.lowerBound, into: slots(count..<count + range.count, beyond: range.count))
     count += range.count

@@ -1,7 +1,7 @@
 /// A GIF's screen and its first image. Reference: CompuServe, "Graphics Interchange Format", version 89a.
-func gifEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
+func gifEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
   var limits = limits
-  var reader = PictureReader(source)
+  var reader = ImageReader(source)
   let kept = EncodedBytes()
   let screen = try reader.bytes(13, of: "its header")
   try limits.setSize(Int(screen[6]) | Int(screen[7]) << 8, Int(screen[8]) | Int(screen[9]) << 8)
@@ -31,12 +31,12 @@ func gifEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageEr
       try limits.check(kept.count + reader.position - start)
       try kept.append(source, start..<reader.position)
       try kept.append([0x3b], name: source.name)
-      return PictureEssence(kept)
+      return ImageEssence(kept)
     default:
       try kept.append([introducer], name: source.name)
-      return PictureEssence(kept)
+      return ImageEssence(kept)
     }
     try limits.check(kept.count)
   }
-  return PictureEssence(kept)
+  return ImageEssence(kept)
 }

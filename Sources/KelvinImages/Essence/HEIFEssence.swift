@@ -1,6 +1,6 @@
 /// A HEIF or AVIF file as it is, as long as it is no longer than its largest image allows: its items refer to each other
 /// by places in the file. Reference: ISO/IEC 14496-12 (boxes) and 23008-12 (`ispe`).
-func heifEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
+func heifEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
   var limits = limits
   try HEIFBoxes(source).visit(0..<source.count, depth: 0) { (range) throws(ImageError) in
     let extent = try source.bytes(at: range.lowerBound + 4, atMost: min(8, range.count - 4))
@@ -13,19 +13,19 @@ func heifEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageE
 
 /// Walks the boxes that lead to the sizes of images.
 private struct HEIFBoxes {
-  private let source: PictureSource
+  private let source: ImageSource
   /// What holds boxes, by the bytes that its own fields take.
   private static let containers = ["meta": 4, "iprp": 0, "ipco": 0]
   /// Boxes of a container that are looked at.
   private static let most = 10_000
 
-  init(_ source: PictureSource) { self.source = source }
+  init(_ source: ImageSource) { self.source = source }
 
   /// - Parameter found: told the contents of each `ispe`.
   func visit(
     _ range: Range<Int>, depth: Int, _ found: (Range<Int>) throws(ImageError) -> Void
   ) throws(ImageError) {
-    var reader = PictureReader(source, at: range.lowerBound)
+    var reader = ImageReader(source, at: range.lowerBound)
     var seen = 0
     while reader.position + 8 <= range.upperBound, seen < Self.most {
       seen += 1
@@ -44,7 +44,7 @@ private struct HEIFBoxes {
       if let fields = Self.containers[type], depth < 4, contents.count > fields {
         try visit(contents.lowerBound + fields..<contents.upperBound, depth: depth + 1, found)
       }
-      reader = PictureReader(source, at: contents.upperBound, keepingWindowOf: reader)
+      reader = ImageReader(source, at: contents.upperBound, keepingWindowOf: reader)
     }
   }
 }

@@ -1,7 +1,7 @@
 /// A JPEG's frame, its tables, its scans and what says what its colours mean. Reference: ITU-T T.81, annex B.
-func jpegEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
+func jpegEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
   var limits = limits
-  var reader = PictureReader(source)
+  var reader = ImageReader(source)
   let kept = EncodedBytes()
   var orientation: ImageOrientation?
   var profile = 0
@@ -20,7 +20,7 @@ func jpegEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageE
     case 0, 1, 0xd0...0xd8: continue
     case 0xd9:
       try keep(upTo: reader.position)
-      return PictureEssence(kept, orientation: orientation)
+      return ImageEssence(kept, orientation: orientation)
     default: break
     }
     try limits.add()
@@ -53,5 +53,5 @@ func jpegEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageE
     try reader.skip(end - reader.position, of: "a segment")
   }
   try keep(upTo: source.count)
-  return PictureEssence(kept, orientation: orientation)
+  return ImageEssence(kept, orientation: orientation)
 }

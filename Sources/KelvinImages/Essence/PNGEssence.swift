@@ -1,7 +1,7 @@
 /// A PNG's critical chunks, and those that say what its colours mean. Reference: W3C, "PNG Specification", 5 and 11.
-func pngEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
+func pngEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
   var limits = limits
-  var reader = PictureReader(source)
+  var reader = ImageReader(source)
   let kept = EncodedBytes()
   try kept.append(try reader.bytes(8, of: "its signature"), name: source.name)
   var orientation: ImageOrientation?
@@ -35,9 +35,9 @@ func pngEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageEr
     case .other: break
     }
     if type == "IEND" { break }
-    reader = PictureReader(source, at: chunk.upperBound, keepingWindowOf: reader)
+    reader = ImageReader(source, at: chunk.upperBound, keepingWindowOf: reader)
   }
-  return PictureEssence(kept, orientation: orientation)
+  return ImageEssence(kept, orientation: orientation)
 }
 
 private enum PNGChunk {
@@ -46,7 +46,7 @@ private enum PNGChunk {
   private static let ancillary: Set<String> = ["tRNS", "gAMA", "cHRM", "sRGB", "sBIT", "iCCP", "cICP"]
 
   init(_ type: String, _ length: Int) {
-    let isSmall = length <= PictureLimits.orientationBlock
+    let isSmall = length <= ImageLimits.orientationBlock
     switch type {
     case "IHDR" where length >= 8: self = .header
     case "eXIf" where isSmall: self = .exif

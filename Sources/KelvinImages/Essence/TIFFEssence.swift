@@ -1,13 +1,13 @@
 /// A TIFF's first page, every part at its own place in a file whose rest is zeros that take no memory. Reference: Adobe,
 /// "TIFF", revision 6.0.
-func tiffEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
+func tiffEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
   var page = try TIFFPage(source, limits)
   try page.readDirectory()
   try page.keepValues()
   try page.keepPixels()
   try page.keepTables()
   try page.writeDirectory()
-  return PictureEssence(page.kept, orientation: page.orientation)
+  return ImageEssence(page.kept, orientation: page.orientation)
 }
 
 private struct TIFFPage {
@@ -35,8 +35,8 @@ private struct TIFFPage {
 
   let kept: EncodedBytes
   private(set) var orientation: ImageOrientation?
-  private let source: PictureSource
-  private var limits: PictureLimits
+  private let source: ImageSource
+  private var limits: ImageLimits
   private let isLittleEndian: Bool
   private var entries: [Entry] = []
   private var keptCount = 0
@@ -45,7 +45,7 @@ private struct TIFFPage {
   /// Bytes of an offset, of the count of entries, and of an entry.
   private static let (word, countSize, entrySize) = (4, 2, 12)
 
-  init(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) {
+  init(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) {
     self.source = source
     self.limits = limits
     let head = try source.bytes(at: 0, atMost: Self.headerSize)
@@ -63,7 +63,7 @@ private struct TIFFPage {
 
   /// Puts a part of the file at its place.
   private mutating func keep(_ range: Range<Int>) throws(ImageError) {
-    guard range.lowerBound >= 0, range.upperBound <= source.count else { throw source.ended("the picture") }
+    guard range.lowerBound >= 0, range.upperBound <= source.count else { throw source.ended("the image") }
     keptCount += range.count
     try limits.check(keptCount)
     try source.read(at: range.lowerBound, into: kept.slots(range))
@@ -102,7 +102,7 @@ private struct TIFFPage {
   }
 
   /// The header, and the directory with the entries that are needed and no directory after it. Last, since a part of the
-  /// picture that lies over it would bring back what was left out.
+  /// image that lies over it would bring back what was left out.
   mutating func writeDirectory() throws(ImageError) {
     try keep(0..<Self.headerSize)
     kept.slots(directory).initializeMemory(as: UInt8.self, repeating: 0)
@@ -139,7 +139,7 @@ private struct TIFFPage {
   /// The numbers of an entry; none where there is no such entry.
   private func values(_ tag: Int) throws(ImageError) -> [Int] {
     guard let entry = entries.first(where: { $0.tag == tag }), entry.size > 0 else { return [] }
-    guard entry.count <= PictureLimits.parts else { throw source.corrupt("its entry \(tag) has \(entry.count) values") }
+    guard entry.count <= ImageLimits.parts else { throw source.corrupt("its entry \(tag) has \(entry.count) values") }
     var values: [Int] = []
     for index in 0..<entry.count { values.append(try number(entry.place.lowerBound + index * entry.size, entry.size)) }
     return values

@@ -1,7 +1,7 @@
-/// A WebP's still picture or first frame, and its colour profile. Reference: RFC 9649, 2.
-func webPEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageError) -> PictureEssence {
+/// A WebP's still image or first frame, and its colour profile. Reference: RFC 9649, 2.
+func webPEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
   var limits = limits
-  var reader = PictureReader(source)
+  var reader = ImageReader(source)
   let kept = EncodedBytes()
   try kept.append(try reader.bytes(12, of: "its header"), name: source.name)
   var orientation: ImageOrientation?
@@ -35,7 +35,7 @@ func webPEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageE
       }
       try limits.check(kept.count + chunk.count)
       try kept.append(source, chunk)
-    case "EXIF" where length <= PictureLimits.orientationBlock:
+    case "EXIF" where length <= ImageLimits.orientationBlock:
       let block = try source.bytes(at: start + 8, atMost: length)
       let hasSignature = block.starts(with: EXIFBlock.signature)
       orientation = EXIFBlock(hasSignature ? Array(block.dropFirst(EXIFBlock.signature.count)) : block)?.orientation
@@ -46,7 +46,7 @@ func webPEssence(_ source: PictureSource, _ limits: PictureLimits) throws(ImageE
   for (index, shift) in [0, 8, 16, 24].enumerated() {
     kept.slots(4 + index..<5 + index)[0] = UInt8(truncatingIfNeeded: (kept.count - 8) >> shift)
   }
-  return PictureEssence(kept, orientation: orientation)
+  return ImageEssence(kept, orientation: orientation)
 }
 
 /// The size in the header of a bitstream; nil for other chunks.

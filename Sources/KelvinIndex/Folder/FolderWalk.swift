@@ -1,7 +1,7 @@
 import Glibc
 import KelvinBasics
 
-/// The picture files of a folder and those below it, by their names' endings.
+/// The image files of a folder and those below it, by their names' endings.
 ///
 /// Names that begin with a point are passed over, as are symbolic links unless they are to be followed: what they lead
 /// to inside the folder is found under its own name, and what is outside is not the folder's. No folder is visited
@@ -10,7 +10,7 @@ package struct FolderWalk {
   /// A file, by its path from the folder on.
   package struct Entry: Hashable, Sendable {
     package var path: String
-    package var state: PictureState
+    package var state: ImageState
   }
 
   /// In the order of their paths' bytes.
@@ -80,20 +80,20 @@ package struct FolderWalk {
     }
     if status.st_mode & S_IFMT == S_IFDIR {
       if visited.insert(FileIdentity(status)).inserted { folders.append(path + "/") }
-    } else if Self.isPicture(path) {
+    } else if Self.isImage(path) {
       guard status.st_mode & S_IFMT == S_IFREG else { return faults.append((path, "it is not a regular file")) }
-      entries.append(Entry(path: path, state: PictureState(status)))
+      entries.append(Entry(path: path, state: ImageState(status)))
     }
   }
 
   /// What is gone by the time it is looked at is no fault.
   private mutating func note(_ path: String, _ code: Int32) {
-    guard Self.isPicture(path), code != ENOENT || followsLinks else { return }
+    guard Self.isImage(path), code != ENOENT || followsLinks else { return }
     faults.append((path, String(cString: strerror(code))))
   }
 
-  /// Whether a name ends as those of pictures do.
-  package static func isPicture(_ path: String) -> Bool {
+  /// Whether a name ends as those of images do.
+  package static func isImage(_ path: String) -> Bool {
     guard let point = path.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
     return endings.contains(String(path[path.utf8.index(after: point)...]).lowercased())
   }
@@ -109,7 +109,7 @@ private struct FileIdentity: Hashable {
 
 /// By what a file that has not changed is known: its size in bytes, when it was last written to (nanoseconds since 1970)
 /// and its number in its file system.
-package struct PictureState: Hashable, Sendable {
+package struct ImageState: Hashable, Sendable {
   package let size: Int64
   package let modified: Int64
   package let inode: Int64

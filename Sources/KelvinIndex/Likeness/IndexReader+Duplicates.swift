@@ -1,41 +1,41 @@
 extension IndexReader {
-  /// Groups of pictures whose perceptual hashes differ in few bits, the largest groups first.
+  /// Groups of images whose perceptual hashes differ in few bits, the largest groups first.
   ///
-  /// Likeness is handed on: of three pictures in a group the first and the last may differ in more bits. Pictures
+  /// Likeness is handed on: of three images in a group the first and the last may differ in more bits. Images
   /// without any structure, whose hash says nothing, are only grouped where their files are the same.
   ///
   /// - Parameter distance: bits in which hashes may differ, 0…7.
   package func duplicates(within distance: Int) throws(PhotoIndexError) -> [PhotoDuplicates] {
-    var pictures: [(path: String, pixels: Int64, content: [UInt8], hash: UInt64)] = []
+    var images: [(path: String, pixels: Int64, content: [UInt8], hash: UInt64)] = []
     let rows = try database.prepare("SELECT path, width * height, content, hash FROM pictures WHERE error IS NULL")
     while try rows.step() {
-      guard let path = PicturePath.path(rows, 0) else { continue }
-      pictures.append((path, rows.integer(1), rows.bytes(2), UInt64(bitPattern: rows.integer(3))))
+      guard let path = ImagePath.path(rows, 0) else { continue }
+      images.append((path, rows.integer(1), rows.bytes(2), UInt64(bitPattern: rows.integer(3))))
     }
-    var groups = DisjointSets(count: pictures.count)
+    var groups = DisjointSets(count: images.count)
     var byContent: [[UInt8]: Int] = [:]
     var byHash: [UInt64: Int] = [:]
-    for (index, picture) in pictures.enumerated() {
-      if let first = byContent[picture.content] {
+    for (index, image) in images.enumerated() {
+      if let first = byContent[image.content] {
         groups.join(first, index)
       } else {
-        byContent[picture.content] = index
+        byContent[image.content] = index
       }
-      guard picture.hash != 0, picture.hash != .max else { continue }
-      if let first = byHash[picture.hash] { groups.join(first, index) } else { byHash[picture.hash] = index }
+      guard image.hash != 0, image.hash != .max else { continue }
+      if let first = byHash[image.hash] { groups.join(first, index) } else { byHash[image.hash] = index }
     }
     NearHashes(Array(byHash.keys)).forEachPair(within: distance) { a, b in
       if let first = byHash[a], let second = byHash[b] { groups.join(first, second) }
     }
     var members: [Int: [Int]] = [:]
-    for index in pictures.indices { members[groups.representative(index), default: []].append(index) }
+    for index in images.indices { members[groups.representative(index), default: []].append(index) }
     return members.values.filter { $0.count > 1 }.map { group in
       let sorted = group.sorted {
-        (pictures[$1].pixels, pictures[$0].path) < (pictures[$0].pixels, pictures[$1].path)
+        (images[$1].pixels, images[$0].path) < (images[$0].pixels, images[$1].path)
       }
       return PhotoDuplicates(
-        paths: sorted.map { pictures[$0].path },
-        isIdentical: Set(group.map { pictures[$0].content }).count == 1)
+        paths: sorted.map { images[$0].path },
+        isIdentical: Set(group.map { images[$0].content }).count == 1)
     }.sorted { ($1.paths.count, $0.paths[0]) < ($0.paths.count, $1.paths[0]) }
   }
 }

@@ -1,14 +1,14 @@
-/// What pictures are compared with.
+/// What images are compared with.
 package enum Likeness: Sendable {
   /// A vector of the model's; scores are cosines.
   case vector([Float])
-  /// Class probabilities; scores are Bhattacharyya's coefficient over the labels that the index keeps of either picture,
+  /// Class probabilities; scores are Bhattacharyya's coefficient over the labels that the index keeps of either image,
   /// whose probabilities p and q are taken for all there are: Σ √(p · q) / √(Σ p · Σ q).
   case labels([(label: String, confidence: Float)])
 }
 
 extension IndexReader {
-  /// What a picture of the index is like, by its contents; nil where the index does not have it.
+  /// What an image of the index is like, by its contents; nil where the index does not have it.
   ///
   /// - Parameter content: SHA-256 of the file.
   package func likeness(ofContent content: [UInt8]) throws(PhotoIndexError) -> Likeness? {
@@ -35,25 +35,25 @@ extension IndexReader {
     return .labels(labels)
   }
 
-  /// How like each picture is, of those found or of all.
+  /// How like each image is, of those found or of all.
   func scores(
     _ likeness: Likeness, among found: [Int64: Sighting]?
-  ) throws(PhotoIndexError) -> [(picture: Int64, score: Float)] {
-    let scores: [(picture: Int64, score: Float)]
+  ) throws(PhotoIndexError) -> [(image: Int64, score: Float)] {
+    let scores: [(image: Int64, score: Float)]
     switch likeness {
     case .vector(let vector): scores = try cosines(vector)
     case .labels(let labels): scores = try coefficients(labels)
     }
-    return found.map { found in scores.filter { found[$0.picture] != nil } } ?? scores
+    return found.map { found in scores.filter { found[$0.image] != nil } } ?? scores
   }
 
-  private func cosines(_ vector: [Float]) throws(PhotoIndexError) -> [(picture: Int64, score: Float)] {
+  private func cosines(_ vector: [Float]) throws(PhotoIndexError) -> [(image: Int64, score: Float)] {
     guard facts.dimensions > 0, vector.count == facts.dimensions, let unit = UnitVector.bytes(vector) else {
       throw PhotoIndexError(
         .notIndexed,
         "a vector of \(vector.count) numbers cannot be compared with the \(facts.dimensions) of '\(file.path)'")
     }
-    var scores: [(picture: Int64, score: Float)] = []
+    var scores: [(image: Int64, score: Float)] = []
     let rows = try database.prepare("SELECT picture, vector FROM embeddings")
     try unit.withUnsafeBufferPointer { (unit) throws(PhotoIndexError) in
       guard let wanted = UnsafeRawPointer(unit.baseAddress) else { return }
@@ -70,8 +70,8 @@ extension IndexReader {
 
   private func coefficients(
     _ labels: [(label: String, confidence: Float)]
-  ) throws(PhotoIndexError) -> [(picture: Int64, score: Float)] {
-    let kept = PictureFinding.kept(labels).filter { $0.confidence > 0 }
+  ) throws(PhotoIndexError) -> [(image: Int64, score: Float)] {
+    let kept = ImageFinding.kept(labels).filter { $0.confidence > 0 }
     var sums: [Int64: Float] = [:]
     let rows = try database.prepare(
       """
@@ -84,11 +84,11 @@ extension IndexReader {
     }
     let wanted = kept.reduce(0) { $0 + $1.confidence }
     let mass = try database.prepare("SELECT sum(confidence) FROM observations WHERE picture = ?")
-    var scores: [(picture: Int64, score: Float)] = []
-    for (picture, sum) in sums {
-      try mass.bind([.integer(picture)])
+    var scores: [(image: Int64, score: Float)] = []
+    for (image, sum) in sums {
+      try mass.bind([.integer(image)])
       guard try mass.step() else { continue }
-      scores.append((picture, min(sum / (wanted * Float(mass.real(0))).squareRoot(), 1)))
+      scores.append((image, min(sum / (wanted * Float(mass.real(0))).squareRoot(), 1)))
     }
     return scores
   }

@@ -10,6 +10,6 @@ enum SQLiteLibrary {
     let isAbsent = reason.map { kelvin_library_is_absent($0) } ?? false
     throw PhotoIndexError(
       .libraryMissing,
-      "no index of pictures can be used: \(words)" + (isAbsent ? "; install it: apt install libsqlite3-0" : ""))
+      "no index of images can be used: \(words)" + (isAbsent ? "; install it: apt install libsqlite3-0" : ""))
   }
 }

@@ -1,11 +1,11 @@
 package import KelvinSteps
 
 extension IndexReader {
-  /// What to look for. Whatever is said is to hold of a picture.
+  /// What to look for. Whatever is said is to hold of an image.
   package struct Question: Sendable {
     package var words: LabelQuery?
     package var limits = LabelLimits()
-    /// A vector or classes that pictures are to be like.
+    /// A vector or classes that images are to be like.
     package var likeness: Likeness?
     /// Nanoseconds since 1970 since when the file was written to.
     package var since: Int64?
@@ -25,16 +25,16 @@ extension IndexReader {
     package var unrelatedCount = 0
   }
 
-  /// The pictures of which all holds, the best first: the most alike, else the surest, else the newest.
+  /// The images of which all holds, the best first: the most alike, else the surest, else the newest.
   ///
   /// - Throws: `notIndexed` where limits need curves that the model does not have, or likeness what it does not give.
   package func search(_ question: Question) throws(PhotoIndexError) -> Answer {
     let least = try leastConfidences(question.limits)
-    var found = try question.words.map { words throws(PhotoIndexError) in try pictures(words, least) }
-    if found == nil, question.limits != LabelLimits() { found = try pictures(with: least.keys, least) }
+    var found = try question.words.map { words throws(PhotoIndexError) in try images(words, least) }
+    if found == nil, question.limits != LabelLimits() { found = try images(with: least.keys, least) }
     if let since = question.since { found = try recent(since, among: found) }
     var unrelatedCount = 0
-    var scores: [(picture: Int64, score: Float)]
+    var scores: [(image: Int64, score: Float)]
     if let likeness = question.likeness {
       scores = try self.scores(likeness, among: found)
       if case .labels = likeness {
@@ -51,48 +51,48 @@ extension IndexReader {
       matches: try matches(best, found: found ?? [:]), count: scores.count, unrelatedCount: unrelatedCount)
   }
 
-  /// A label by which a picture was found.
+  /// A label by which an image was found.
   struct Sighting {
     var confidence: Float
     var labels: [Int64]
   }
 
-  private func pictures(
+  private func images(
     _ query: LabelQuery, _ least: [Int64: Float]
   ) throws(PhotoIndexError) -> [Int64: Sighting] {
     switch query {
-    case .words(let words): return try pictures(showing: words, least)
+    case .words(let words): return try images(showing: words, least)
     case .both(let a, let b):
-      let (first, second) = (try pictures(a, least), try pictures(b, least))
+      let (first, second) = (try images(a, least), try images(b, least))
       var both: [Int64: Sighting] = [:]
-      for (picture, one) in first {
-        guard let other = second[picture] else { continue }
-        both[picture] = Sighting(
+      for (image, one) in first {
+        guard let other = second[image] else { continue }
+        both[image] = Sighting(
           confidence: min(one.confidence, other.confidence), labels: one.labels + other.labels)
       }
       return both
     case .either(let a, let b):
-      return try pictures(a, least).merging(try pictures(b, least)) { one, other in
+      return try images(a, least).merging(try images(b, least)) { one, other in
         Sighting(confidence: max(one.confidence, other.confidence), labels: one.labels + other.labels)
       }
     case .without(let a, let b):
-      let others = try pictures(b, least)
-      return try pictures(a, least).filter { others[$0.key] == nil }
+      let others = try images(b, least)
+      return try images(a, least).filter { others[$0.key] == nil }
     }
   }
 
-  private func pictures(
+  private func images(
     showing words: String, _ least: [Int64: Float]
   ) throws(PhotoIndexError) -> [Int64: Sighting] {
     var labels: [Int64] = []
     let named = try database.prepare("SELECT rowid FROM label_words WHERE label_words MATCH ?")
     try named.bind([.text(words)])
     while try named.step() { labels.append(named.integer(0)) }
-    return try pictures(with: labels, least)
+    return try images(with: labels, least)
   }
 
-  /// The pictures that have some of the labels, by that which is surest.
-  private func pictures(
+  /// The images that have some of the labels, by that which is surest.
+  private func images(
     with labels: some Sequence<Int64>, _ least: [Int64: Float]
   ) throws(PhotoIndexError) -> [Int64: Sighting] {
     var found: [Int64: Sighting] = [:]
@@ -123,26 +123,26 @@ extension IndexReader {
   }
 
   private func newest(_ limit: Int) throws(PhotoIndexError) -> Answer {
-    var newest: [(picture: Int64, score: Float)] = []
+    var newest: [(image: Int64, score: Float)] = []
     let rows = try database.prepare("SELECT id FROM pictures WHERE error IS NULL ORDER BY modified DESC, id LIMIT ?")
     try rows.bind([.integer(Int64(limit))])
     while try rows.step() { newest.append((rows.integer(0), 0)) }
     return Answer(matches: try matches(newest, found: [:]), count: try count())
   }
 
-  /// What is shown of pictures.
+  /// What is shown of images.
   private func matches(
-    _ chosen: [(picture: Int64, score: Float)], found: [Int64: Sighting]
+    _ chosen: [(image: Int64, score: Float)], found: [Int64: Sighting]
   ) throws(PhotoIndexError) -> [PhotoMatch] {
-    let picture = try database.prepare("SELECT path, width, height, modified FROM pictures WHERE id = ?")
+    let image = try database.prepare("SELECT path, width, height, modified FROM pictures WHERE id = ?")
     let observations = try database.prepare(
       """
       SELECT name, confidence, label FROM observations JOIN labels ON labels.id = label WHERE picture = ? ORDER BY rank
       """)
     var matches: [PhotoMatch] = []
     for (id, score) in chosen {
-      try picture.bind([.integer(id)])
-      guard try picture.step(), let path = PicturePath.path(picture, 0) else { continue }
+      try image.bind([.integer(id)])
+      guard try image.step(), let path = ImagePath.path(image, 0) else { continue }
       try observations.bind([.integer(id)])
       let sought = Set(found[id]?.labels ?? [])
       var (first, others): ([PhotoMatch.Label], [PhotoMatch.Label]) = ([], [])
@@ -153,17 +153,17 @@ extension IndexReader {
       }
       matches.append(
         PhotoMatch(
-          path: path, width: Int(picture.integer(1)), height: Int(picture.integer(2)),
-          modified: Double(picture.integer(3)) * 1e-9, score: score, labels: first + others))
+          path: path, width: Int(image.integer(1)), height: Int(image.integer(2)),
+          modified: Double(image.integer(3)) * 1e-9, score: score, labels: first + others))
     }
     return matches
   }
 }
 
-extension [(picture: Int64, score: Float)] {
+extension [(image: Int64, score: Float)] {
   /// The `count` with the largest scores, the largest first; of equal ones that which came to the index first.
   func best(_ count: Int) -> Self {
-    func precedes(_ a: Element, _ b: Element) -> Bool { (b.score, a.picture) < (a.score, b.picture) }
+    func precedes(_ a: Element, _ b: Element) -> Bool { (b.score, a.image) < (a.score, b.image) }
     // Beyond a few, sorting all costs less than keeping the best in order.
     guard count < self.count, count <= 1024 else { return Array(sorted(by: precedes).prefix(count)) }
     var best: Self = []

@@ -1,7 +1,7 @@
-/// What a search asks of the labels of a picture: `otter OR badger`, `(beach OR lake) NOT dog`, `"sea lion"`, `terr*`.
+/// What a search asks of the labels of an image: `otter OR badger`, `(beach OR lake) NOT dog`, `"sea lion"`, `terr*`.
 ///
 /// Words beside one another are looked for in one label, in any order; `AND`, `OR`, `NOT` (in capitals) and parentheses
-/// are about the picture. `NOT` binds most and stands between what is wanted and what is not; `OR` binds least.
+/// are about the image. `NOT` binds most and stands between what is wanted and what is not; `OR` binds least.
 package indirect enum LabelQuery: Hashable, Sendable {
   /// Words of one label, as full-text search spells them.
   case words(String)

@@ -2,13 +2,13 @@ import KelvinImport
 import KelvinSteps
 
 extension ONNXHostMapper {
-  /// The pixels of an encoded picture.
+  /// The pixels of an encoded image.
   static let imageDecoder = ONNXHostMapper("ImageDecoder") { (node) throws(FormatError) in
     let format = node.node.attributes["pixel_format"]?.text ?? "RGB"
-    guard let channels = PictureDecoding.Channels(rawValue: format) else {
+    guard let channels = ImageDecoding.Channels(rawValue: format) else {
       throw node.malformed("its pixel_format is '\(format)', expected RGB, BGR or Grayscale")
     }
-    let step = PictureDecoding(channels, input: try node.input(0), output: try node.output())
+    let step = ImageDecoding(channels, input: try node.input(0), output: try node.output())
     return [Output(step: step, isHostValue: false)]
   }
 }

@@ -62,7 +62,7 @@ enum EvaluationCharts {
       """)
     return """
       <div><h3>Is it as often right as it is believed?</h3>\(drawing)<p class="soft">On the line, answers of a confidence are \
-      right in that share of the pictures; below it they are believed too much.</p></div>
+      right in that share of the images; below it they are believed too much.</p></div>
       """
   }
 

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Kelvin
 
-/// Something to know of a picture besides its pixels, as Vision's handlers take it.
+/// Something to know of an image besides its pixels, as Vision's handlers take it.
 ///
 /// No request here asks for any of them, as no request of Vision's with a Core ML model does: they are taken so that programs
 /// that pass them are the same here.
@@ -11,32 +11,32 @@ public struct VNImageOption: RawRepresentable, Hashable, Sendable {
   /// An option by its name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// What a picture's file says besides its pixels. Its orientation is read from the file, or given to the handler.
+  /// What an image's file says besides its pixels. Its orientation is read from the file, or given to the handler.
   public static let properties = VNImageOption(rawValue: "VNImageOptionProperties")
   /// The lens's focal length and centre.
   public static let cameraIntrinsics = VNImageOption(rawValue: "VNImageOptionCameraIntrinsics")
-  /// What draws pictures that are only described.
+  /// What draws images that are only described.
   public static let ciContext = VNImageOption(rawValue: "VNImageOptionCIContext")
 }
 
-/// A picture, and requests to be performed on it while the caller waits. The picture is decoded once, with the first of them.
+/// An image, and requests to be performed on it while the caller waits. The image is decoded once, with the first of them.
 public final class VNImageRequestHandler {
   private let decode: () throws(ImageError) -> DecodedImage
   private var decoded: Result<DecodedImage, VisionError>?
 
   private init(decode: @escaping () throws(ImageError) -> DecodedImage) { self.decode = decode }
 
-  /// A picture file; its EXIF orientation holds unless `orientation` is given.
+  /// An image file; its EXIF orientation holds unless `orientation` is given.
   public convenience init(url: URL, orientation: ImageOrientation? = nil, options: [VNImageOption: Any] = [:]) {
     self.init { () throws(ImageError) in try ImageFile.decode(path: url.path, orientation: orientation) }
   }
 
-  /// Encoded bytes of a picture file.
+  /// Encoded bytes of an image file.
   public convenience init(data: Data, orientation: ImageOrientation? = nil, options: [VNImageOption: Any] = [:]) {
     self.init { () throws(ImageError) in try ImageFile.decode(Array(data), name: "data", orientation: orientation) }
   }
 
-  /// A picture in memory.
+  /// An image in memory.
   public convenience init(
     pixelBuffer: PixelBuffer, orientation: ImageOrientation = .up, options: [VNImageOption: Any] = [:]
   ) {
@@ -48,13 +48,13 @@ public final class VNImageRequestHandler {
   ///
   /// - Throws: `VisionError` of the first request that failed.
   public func perform(_ requests: [VNRequest]) throws(VisionError) {
-    let picture = decoded ?? Result { () throws(VisionError) in
+    let image = decoded ?? Result { () throws(VisionError) in
       do throws(ImageError) { return try decode() } catch { throw .image(error) }
     }
-    decoded = picture
+    decoded = image
     var failure: VisionError?
     for request in requests {
-      let error = request.answer(for: picture)
+      let error = request.answer(for: image)
       failure = failure ?? error
     }
     if let failure { throw failure }

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Kelvin
 
-/// Something that a ``VNRequest`` found in a picture.
+/// Something that a ``VNRequest`` found in an image.
 public class VNObservation {
   /// Its own, among all observations.
   public let uuid: UUID
@@ -15,14 +15,14 @@ public class VNObservation {
     switch observation {
     case let classification as ClassificationObservation: VNClassificationObservation(classification)
     case let object as RecognizedObjectObservation: VNRecognizedObjectObservation(object)
-    case let picture as PixelBufferObservation: VNPixelBufferObservation(picture)
+    case let image as PixelBufferObservation: VNPixelBufferObservation(image)
     case let value as CoreMLFeatureValueObservation: VNCoreMLFeatureValueObservation(value)
     default: nil
     }
   }
 }
 
-/// A class that a picture, or a part of it, may belong to.
+/// A class that an image, or a part of it, may belong to.
 public final class VNClassificationObservation: VNObservation {
   private let observation: ClassificationObservation
 
@@ -51,7 +51,7 @@ public final class VNClassificationObservation: VNObservation {
 public final class VNRecognizedObjectObservation: VNObservation {
   /// Every class the object may belong to, the most probable first.
   public let labels: [VNClassificationObservation]
-  /// Where it is, as a share of the whole upright picture, from its lower left corner.
+  /// Where it is, as a share of the whole upright image, from its lower left corner.
   public let boundingBox: NormalizedRect
 
   init(_ observation: RecognizedObjectObservation) {
@@ -61,11 +61,11 @@ public final class VNRecognizedObjectObservation: VNObservation {
   }
 }
 
-/// A picture that a model made.
+/// An image that a model made.
 public final class VNPixelBufferObservation: VNObservation {
   /// The output's name.
   public let featureName: String?
-  /// The picture.
+  /// The image.
   public let pixelBuffer: PixelBuffer
 
   init(_ observation: PixelBufferObservation) {

@@ -3,8 +3,8 @@ public import Kelvin
 /// Told what came of a request: its `results`, or why there are none.
 public typealias VNRequestCompletionHandler = (VNRequest, (any Error)?) -> Void
 
-/// A question about pictures as Vision's first generation asks it: whoever performs it waits, and finds the answer in
-/// ``results``. One may be performed on many pictures, one after another; it is not for several threads.
+/// A question about images as Vision's first generation asks it: whoever performs it waits, and finds the answer in
+/// ``results``. One may be performed on many images, one after another; it is not for several threads.
 ///
 /// ```swift
 /// let model = try VNCoreMLModel(for: try Model(contentsOf: url))
@@ -13,32 +13,32 @@ public typealias VNRequestCompletionHandler = (VNRequest, (any Error)?) -> Void
 ///   for one in found.prefix(3) { print(one.identifier, one.confidence) }
 /// }
 /// request.imageCropAndScaleOption = .centerCrop
-/// try VNImageRequestHandler(url: picture).perform([request])
+/// try VNImageRequestHandler(url: image).perform([request])
 /// ```
 ///
 /// ``ImageProcessingRequest`` has the second generation's shape.
 public class VNRequest {
   /// Called whenever the request has been performed, on the thread that performs it.
   public let completionHandler: VNRequestCompletionHandler?
-  /// What was found on the last picture; nil before, and where the request failed.
+  /// What was found on the last image; nil before, and where the request failed.
   public private(set) var results: [VNObservation]?
-  /// The part of the upright picture that the request is about.
+  /// The part of the upright image that the request is about.
   public var regionOfInterest = NormalizedRect.fullImage
 
   init(_ completionHandler: VNRequestCompletionHandler?) { self.completionHandler = completionHandler }
 
-  /// What a picture shows. Blocks the calling thread.
+  /// What an image shows. Blocks the calling thread.
   func observations(
     of image: PixelBuffer, _ orientation: ImageOrientation
   ) throws(VisionError) -> [VNObservation] { [] }
 
-  /// Answers for a picture, and tells so.
+  /// Answers for an image, and tells so.
   ///
   /// - Returns: why there is no answer.
-  func answer(for picture: Result<DecodedImage, VisionError>) -> VisionError? {
+  func answer(for image: Result<DecodedImage, VisionError>) -> VisionError? {
     do throws(VisionError) {
-      let picture = try picture.get()
-      results = try observations(of: picture.pixels, picture.orientation)
+      let image = try image.get()
+      results = try observations(of: image.pixels, image.orientation)
       completionHandler?(self, nil)
       return nil
     } catch {
@@ -49,13 +49,13 @@ public class VNRequest {
   }
 }
 
-/// How a picture is brought to a model's size.
+/// How an image is brought to a model's size.
 public enum VNImageCropAndScaleOption: Hashable, Sendable {
-  /// The middle of the picture, as much as the model's sides have room for.
+  /// The middle of the image, as much as the model's sides have room for.
   case centerCrop
-  /// All of the picture, with bars.
+  /// All of the image, with bars.
   case scaleFit
-  /// All of the picture, its sides stretched.
+  /// All of the image, its sides stretched.
   case scaleFill
   /// As `scaleFit`, turned counterclockwise first.
   case scaleFitRotate90CCW
@@ -73,14 +73,14 @@ public enum VNImageCropAndScaleOption: Hashable, Sendable {
   }
 }
 
-/// A model for use with pictures; made once for all requests.
+/// A model for use with images; made once for all requests.
 public final class VNCoreMLModel {
   let container: CoreMLModelContainer
 
-  /// The input that takes the picture.
+  /// The input that takes the image.
   public var inputImageFeatureName: String { container.inputImageFeatureName }
 
-  /// A model, the input that takes pictures, and values for its others.
+  /// A model, the input that takes images, and values for its others.
   ///
   /// - Throws: `VisionError` as ``CoreMLModelContainer`` does.
   public init(
@@ -91,14 +91,14 @@ public final class VNCoreMLModel {
   }
 }
 
-/// Asks a model what a picture shows: as ``CoreMLRequest``, of which it has the rules by which observations' types are chosen.
+/// Asks a model what an image shows: as ``CoreMLRequest``, of which it has the rules by which observations' types are chosen.
 public final class VNCoreMLRequest: VNRequest {
   /// What is asked; any number of requests may share it.
   public let model: VNCoreMLModel
-  /// How a picture is brought to the model's size.
+  /// How an image is brought to the model's size.
   public var imageCropAndScaleOption = VNImageCropAndScaleOption.centerCrop
 
-  /// A request about whole pictures.
+  /// A request about whole images.
   public init(model: VNCoreMLModel, completionHandler: VNRequestCompletionHandler? = nil) {
     self.model = model
     super.init(completionHandler)
@@ -114,9 +114,9 @@ public final class VNCoreMLRequest: VNRequest {
   }
 }
 
-/// Says what a picture shows, by the model that the user has configured (``DefaultModel``): as ``ClassifyImageRequest``.
+/// Says what an image shows, by the model that the user has configured (``DefaultModel``): as ``ClassifyImageRequest``.
 public final class VNClassifyImageRequest: VNRequest {
-  /// A request about whole pictures.
+  /// A request about whole images.
   public init(completionHandler: VNRequestCompletionHandler? = nil) { super.init(completionHandler) }
 
   override func observations(

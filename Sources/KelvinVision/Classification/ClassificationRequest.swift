@@ -2,7 +2,7 @@ public import Kelvin
 import KelvinEngine
 package import KelvinRuntime
 
-/// Says what a picture shows, by a model that takes one picture and gives one number for each class.
+/// Says what an image shows, by a model that takes one image and gives one number for each class.
 ///
 /// Unlike ``CoreMLRequest``, which takes a model at its word, this one also takes models that say neither that they are
 /// classifiers nor how pixels enter them: a plain tensor input by a ``PixelNormalization``, and the output with one
@@ -10,9 +10,9 @@ package import KelvinRuntime
 public struct ClassificationRequest: ImageProcessingRequest {
   /// The model that is run.
   public let model: Model
-  /// How a picture is brought to the model's size.
+  /// How an image is brought to the model's size.
   public var cropAndScaleAction: ImageCropAndScale = .centerCrop
-  /// The part of the upright picture that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
   public var regionOfInterest = NormalizedRect.fullImage
   /// What to know of the answers: that confidences are the softmax of scores.
   public var remarks: [String] { classifier.remarks }
@@ -22,31 +22,31 @@ public struct ClassificationRequest: ImageProcessingRequest {
 
   private let curves: PrecisionRecallCurves
 
-  private let classifier: PictureClassifier
+  private let classifier: ImageClassifier
   private let predictor: Predictor
 
-  /// A request to classify whole pictures.
+  /// A request to classify whole images.
   ///
   /// - Parameters:
   ///   - model: the model.
   ///   - labels: the classes' names, in place of the model's own; their numbers where neither says.
   ///   - normalization: how pixels enter a model whose input is a plain tensor.
   ///   - curves: what precision and recall the classes have, in place of what the model says.
-  /// - Throws: `VisionError`: `invalidModel` for one that does not classify pictures, or that has not as many classes
+  /// - Throws: `VisionError`: `invalidModel` for one that does not classify images, or that has not as many classes
   ///   as there are labels; `missingNormalization`; `invalidRequest` for a normalization that does not fit.
   public init(
     model: Model, labels: [String]? = nil, normalization: PixelNormalization? = nil,
     curves: PrecisionRecallCurves? = nil
   ) throws(VisionError) {
     self.model = model
-    classifier = try PictureClassifier(model.loaded, labels: labels, normalization: normalization)
+    classifier = try ImageClassifier(model.loaded, labels: labels, normalization: normalization)
     self.curves = if let curves { curves } else { try PrecisionRecallCurves(of: model, own: classifier.ownCurves) }
     predictor = model.predictor(of: classifier.function)
   }
 
   /// Every class, the most probable first; of classes that share a label, the larger one.
   ///
-  /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture, `prediction` where the model fails.
+  /// - Throws: `VisionError`: `invalidRequest` for a region outside the image, `prediction` where the model fails.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [ClassificationObservation] {

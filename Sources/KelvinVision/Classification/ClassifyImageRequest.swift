@@ -1,21 +1,21 @@
 public import Kelvin
 import Synchronization
 
-/// Says what a picture shows, by the model that the user has configured (``DefaultModel``). It is loaded with the first
-/// picture and shared by all requests of the process.
+/// Says what an image shows, by the model that the user has configured (``DefaultModel``). It is loaded with the first
+/// image and shared by all requests of the process.
 public struct ClassifyImageRequest: ImageProcessingRequest {
-  /// How a picture is brought to the model's size.
+  /// How an image is brought to the model's size.
   public var cropAndScaleAction: ImageCropAndScale = .centerCrop
-  /// The part of the upright picture that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
   public var regionOfInterest = NormalizedRect.fullImage
 
-  /// A request to classify whole pictures.
+  /// A request to classify whole images.
   public init() {}
 
   /// Every class, the most probable first.
   ///
   /// - Throws: `VisionError`: `missingModel` where none is configured, saying how to; `invalidModel` where it does not
-  ///   classify pictures; `prediction` where it cannot be loaded or fails.
+  ///   classify images; `prediction` where it cannot be loaded or fails.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [ClassificationObservation] {

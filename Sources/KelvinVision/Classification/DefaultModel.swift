@@ -2,7 +2,7 @@ public import FoundationEssentials
 import Kelvin
 import KelvinBasics
 
-/// The model that pictures are classified by where none is named: the user's choice, kept in a file
+/// The model that images are classified by where none is named: the user's choice, kept in a file
 /// (`$XDG_CONFIG_HOME/kelvin/default-model.json`, or below `~/.config`), which `kelvin use` writes too.
 public struct DefaultModel: Hashable, Sendable {
   /// The model, at an absolute path.

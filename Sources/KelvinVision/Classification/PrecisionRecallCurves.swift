@@ -14,7 +14,7 @@ import KelvinSteps
 ///                                                                 "recall": [[0.1, 0.98], [0.5, 0.84]]}}}
 /// ```
 ///
-/// A point is a confidence and the share, 0…1, of answers from there on that were right, or of the class's pictures that
+/// A point is a confidence and the share, 0…1, of answers from there on that were right, or of the class's images that
 /// were found.
 public struct PrecisionRecallCurves: Hashable, Sendable {
   let byLabel: [String: PrecisionRecallCurve]
@@ -86,11 +86,11 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - result: of `evaluation`.
-  ///   - evaluation: what classifiers said of labelled pictures.
+  ///   - evaluation: what classifiers said of labelled images.
   public init(of result: ClassificationEvaluation.Result, in evaluation: ClassificationEvaluation) {
     var curves: [String: PrecisionRecallCurve] = [:]
     for label in result.scores.classes.map(\.label) {
-      curves[result.names[label] ?? evaluation.labels[label]] = PrecisionRecallCurve(of: label, in: result.pictures)
+      curves[result.names[label] ?? evaluation.labels[label]] = PrecisionRecallCurve(of: label, in: result.images)
     }
     self.init(curves)
   }

@@ -7,7 +7,7 @@ import KelvinRuntime
 import KelvinSteps
 import Synchronization
 
-/// One update of an index. Workers, the calling thread among them, take one picture after another: each is hashed,
+/// One update of an index. Workers, the calling thread among them, take one image after another: each is hashed,
 /// decoded and predicted by the same thread, so that decoding and predicting overlap without a queue between them, and
 /// whoever fills a batch writes it.
 final class IndexingRun: Sendable {
@@ -32,7 +32,7 @@ final class IndexingRun: Sendable {
   private let writer: Mutex<IndexWriter>
   private let began = ContinuousClock.now
 
-  /// A batch is written when it has so many pictures, or is so old: what a crash may lose.
+  /// A batch is written when it has so many images, or is so old: what a crash may lose.
   private static let batchSize = 64
   private static let batchAge = Duration.seconds(1)
 
@@ -78,8 +78,8 @@ final class IndexingRun: Sendable {
 
   private func work(workers: Int) throws(VisionError) {
     // Helpers that find no thread in time find no work either: nobody waits for one that has not begun.
-    for _ in 1..<max(1, min(workers, work.count)) { BlockingWork.start { self.takePictures() } }
-    takePictures()
+    for _ in 1..<max(1, min(workers, work.count)) { BlockingWork.start { self.takeImages() } }
+    takeImages()
     do throws(ModelError) {
       try ModelError.wrapping { try state.wait { $0.running == 0 ? () : nil } }
     } catch { throw .prediction(error) }
@@ -87,7 +87,7 @@ final class IndexingRun: Sendable {
     if let failure = state.withLock({ $0.failure }) { throw failure }
   }
 
-  private func takePictures() {
+  private func takeImages() {
     while let entry = claim() {
       do throws(VisionError) {
         if let record = try record(of: entry, recognizing: true), !add(record),
@@ -106,7 +106,7 @@ final class IndexingRun: Sendable {
 
   /// Puts what was found among what is to be written, in which order is kept.
   ///
-  /// - Returns: false where a file was recognised by a picture of which something else is to be written by now.
+  /// - Returns: false where a file was recognised by an image of which something else is to be written by now.
   private func add(_ record: IndexWriter.Record) -> Bool {
     state.withLock { state in
       if case .same(let other) = record.finding, state.contents[record.content] != other { return false }
@@ -146,7 +146,7 @@ final class IndexingRun: Sendable {
 
   /// What is to be written of a file; nil where nothing is and it was said why.
   ///
-  /// - Parameter recognizing: whether it may be the same as another picture by its contents.
+  /// - Parameter recognizing: whether it may be the same as another image by its contents.
   private func record(
     of entry: FolderWalk.Entry, recognizing: Bool
   ) throws(VisionError) -> IndexWriter.Record? {
@@ -163,25 +163,25 @@ final class IndexingRun: Sendable {
       IndexWriter.Record(path: entry.path, state: entry.state, content: content, finding: finding)
     }
     if recognizing, let other = state.withLock({ $0.contents[content] }) { return record(.same(as: other)) }
-    let (picture, hash): (DecodedImage, UInt64)
+    let (image, hash): (DecodedImage, UInt64)
     do throws(ImageError) {
-      picture = try ImageFile.decode(open)
-      hash = try PerceptualHash.differences(in: picture)
+      image = try ImageFile.decode(open)
+      hash = try PerceptualHash.differences(in: image)
     } catch { return try refusal(error, of: entry).map { record(.unreadable($0)) } }
-    let (classes, vector) = try look(at: picture)
+    let (classes, vector) = try look(at: image)
     guard let now = try? open.currentState(), now == open.state else {
       fault(entry, "it was written to while it was read; the next update takes it")
       return nil
     }
     return record(
       .seen(
-        PictureFinding(
-          width: picture.width, height: picture.height, hash: hash, labels: classes, embedding: vector)))
+        ImageFinding(
+          width: image.width, height: image.height, hash: hash, labels: classes, embedding: vector)))
   }
 
-  /// Why a file is no picture, which the index keeps; nil where it may be one another time.
+  /// Why a file is no image, which the index keeps; nil where it may be one another time.
   ///
-  /// - Throws: what keeps all pictures from being decoded.
+  /// - Throws: what keeps all images from being decoded.
   private func refusal(_ error: ImageError, of entry: FolderWalk.Entry) throws(VisionError) -> String? {
     switch error.code {
     case .decoderMissing, .encodingFailed, .invalidArgument: throw .image(error)
@@ -196,10 +196,10 @@ final class IndexingRun: Sendable {
   }
 
   private func look(
-    at picture: DecodedImage
+    at image: DecodedImage
   ) throws(VisionError) -> (classes: [(label: String, confidence: Float)], vector: [Float]?) {
-    // Not ended in the middle: a picture that has been decoded is worth its prediction.
-    do throws(ModelError) { return try model.look(at: picture, nil) } catch { throw .prediction(error) }
+    // Not ended in the middle: an image that has been decoded is worth its prediction.
+    do throws(ModelError) { return try model.look(at: image, nil) } catch { throw .prediction(error) }
   }
 
   private func fault(_ entry: FolderWalk.Entry, _ reason: String) {

@@ -10,13 +10,13 @@ public struct PhotoSearchResult: Hashable, Sendable {
   public let matches: [PhotoMatch]
   /// How many there are.
   public let count: Int
-  /// Of how many more all holds that a query says, but they share no label with the picture they are to be like, and the model
+  /// Of how many more all holds that a query says, but they share no label with the image they are to be like, and the model
   /// gives no vectors to compare them by. 0 where no likeness was asked.
   public let unrelatedCount: Int
 }
 
 extension PhotoIndex {
-  /// The pictures of which all that a query says holds: the surest first, or the newest where it names no label.
+  /// The images of which all that a query says holds: the surest first, or the newest where it names no label.
   ///
   /// - Throws: `VisionError.index`: `absent`, `unusable`; `query` for words that are not put together as they must be;
   ///   `notIndexed` where precision or recall is asked of a model without curves.
@@ -24,23 +24,23 @@ extension PhotoIndex {
     try search(query, like: nil, in: try reader())
   }
 
-  /// The pictures that are most like one, of those of which all that a query says holds.
+  /// The images that are most like one, of those of which all that a query says holds.
   ///
-  /// Where the model gives vectors, scores are the cosines of their angles, exact over all of them; else pictures are
+  /// Where the model gives vectors, scores are the cosines of their angles, exact over all of them; else images are
   /// compared by their classes' probabilities (Bhattacharyya's coefficient over the labels that the index keeps); those that share
   /// none are only counted.
   ///
   /// - Parameters:
   ///   - query: what has to hold of those that are found.
-  ///   - picture: a file anywhere. One of the index is known by its contents; any other is seen by the model.
-  ///   - model: called where the picture is not in the index, for a model with the index's settings.
-  /// - Throws: as `search(_:)`; `image` where the picture cannot be read, `index` with `otherModel` where the model is
+  ///   - image: a file anywhere. One of the index is known by its contents; any other is seen by the model.
+  ///   - model: called where the image is not in the index, for a model with the index's settings.
+  /// - Throws: as `search(_:)`; `image` where the image cannot be read, `index` with `otherModel` where the model is
   ///   another one.
   public func search(
-    _ query: PhotoQuery, like picture: URL, model: (PhotoIndex.Settings) throws(VisionError) -> PhotoModel
+    _ query: PhotoQuery, like image: URL, model: (PhotoIndex.Settings) throws(VisionError) -> PhotoModel
   ) throws(VisionError) -> PhotoSearchResult {
     let reader = try reader()
-    return try search(query, like: try likeness(of: picture.relativePath, in: reader, model), in: reader)
+    return try search(query, like: try likeness(of: image.relativePath, in: reader, model), in: reader)
   }
 
   private func search(
@@ -70,8 +70,8 @@ extension PhotoIndex {
     } catch { throw .image(ImageError(.unreadable, path, "cannot \(error.action) it: \(error.reason)")) }
     let known = try indexing { () throws(PhotoIndexError) in try reader.likeness(ofContent: content) }
     if let known { return known }
-    let picture: DecodedImage
-    do throws(ImageError) { picture = try ImageFile.decode(open) } catch { throw .image(error) }
+    let image: DecodedImage
+    do throws(ImageError) { image = try ImageFile.decode(open) } catch { throw .image(error) }
     let model = try model(Settings(reader.facts))
     guard model.facts.identity == reader.facts.identity else {
       throw .index(
@@ -81,12 +81,12 @@ extension PhotoIndex {
             + "which \(model.facts.modelName) by these settings is not; name that model with --model"))
     }
     do throws(ModelError) {
-      let seen = try model.look(at: picture, nil)
+      let seen = try model.look(at: image, nil)
       return seen.vector.map(Likeness.vector) ?? .labels(seen.classes)
     } catch { throw .prediction(error) }
   }
 
-  /// Which labels pictures have as their surest, the most frequent first.
+  /// Which labels images have as their surest, the most frequent first.
   ///
   /// - Throws: `VisionError.index` as `search(_:)` does.
   public func categories(_ filter: ConfidenceFilter = ConfidenceFilter()) throws(VisionError) -> [PhotoCategory] {
@@ -94,7 +94,7 @@ extension PhotoIndex {
     return try indexing { () throws(PhotoIndexError) in try reader.categories(filter.limits) }
   }
 
-  /// Groups of pictures that look almost the same, the largest first.
+  /// Groups of images that look almost the same, the largest first.
   ///
   /// - Parameter distance: bits of 64 in which perceptual hashes may differ, 0…7.
   /// - Throws: `VisionError.index` as `search(_:)` does.
@@ -103,7 +103,7 @@ extension PhotoIndex {
     return try indexing { () throws(PhotoIndexError) in try reader.duplicates(within: distance) }
   }
 
-  /// How many pictures the index holds.
+  /// How many images the index holds.
   ///
   /// - Throws: `VisionError.index` as `search(_:)` does.
   public func count() throws(VisionError) -> Int {
@@ -121,7 +121,7 @@ extension PhotoIndex {
 }
 
 extension PhotoIndex {
-  /// What the pictures of an index were seen by.
+  /// What the images of an index were seen by.
   public struct Settings: Hashable, Sendable {
     /// Where the model lay.
     public let model: URL
@@ -129,9 +129,9 @@ extension PhotoIndex {
     public let labels: [String]?
     /// How pixels enter it, where it does not say so itself.
     public let normalization: PixelNormalization?
-    /// The output with a picture's vector.
+    /// The output with an image's vector.
     public let embedding: String?
-    /// How a picture is brought to the model's size.
+    /// How an image is brought to the model's size.
     public let cropAndScaleAction: ImageCropAndScale
 
     init(_ facts: IndexFacts) {
@@ -143,7 +143,7 @@ extension PhotoIndex {
     }
   }
 
-  /// What the pictures of the index were seen by.
+  /// What the images of the index were seen by.
   ///
   /// - Throws: `VisionError.index` as `search(_:)` does.
   public func settings() throws(VisionError) -> Settings { Settings(try reader().facts) }

@@ -4,11 +4,11 @@ import Kelvin
 import KelvinEngine
 import KelvinIndex
 
-/// The pictures of a folder and those below it as a model sees them, in one SQLite file that outlives the process: found
-/// by the words of their labels, by likeness to a picture, or as near-duplicates.
+/// The images of a folder and those below it as a model sees them, in one SQLite file that outlives the process: found
+/// by the words of their labels, by likeness to an image, or as near-duplicates.
 ///
 /// ```swift
-/// let index = PhotoIndex(folder: URL(filePath: "Pictures"))
+/// let index = PhotoIndex(folder: URL(filePath: "Images"))
 /// try await index.update(with: PhotoModel(model: model))
 /// for match in try index.search(PhotoQuery("otter OR badger")).matches { print(match.path, match.labels[0]) }
 /// ```
@@ -25,7 +25,7 @@ public struct PhotoIndex: Sendable {
   /// The index of a folder, which need not be there yet.
   ///
   /// - Parameters:
-  ///   - folder: whose pictures it holds, with those below it.
+  ///   - folder: whose images it holds, with those below it.
   ///   - url: the index; `.kelvin-index.sqlite` inside the folder where nil.
   public init(folder: URL, url: URL? = nil) {
     self.folder = folder
@@ -33,18 +33,18 @@ public struct PhotoIndex: Sendable {
     self.url = url ?? URL(filePath: file.path)
   }
 
-  /// Brings the index up to date with the folder: new and changed pictures are seen by the model, files that were moved
+  /// Brings the index up to date with the folder: new and changed images are seen by the model, files that were moved
   /// or copied are recognised by their contents, and what is gone is dropped.
   ///
-  /// A picture that cannot be read is an event and never the end. Cancelling the task ends the work between two
-  /// pictures; what was done is kept, and the next update goes on from there.
+  /// An image that cannot be read is an event and never the end. Cancelling the task ends the work between two
+  /// images; what was done is kept, and the next update goes on from there.
   ///
   /// - Parameters:
-  ///   - model: what sees the pictures.
+  ///   - model: what sees the images.
   ///   - options: how.
   ///   - listener: told what happens, from any thread.
   /// - Throws: `VisionError`: `index` where the file cannot be used or holds what another model saw; `prediction` where
-  ///   the model fails; `image` where no pictures can be decoded at all.
+  ///   the model fails; `image` where no images can be decoded at all.
   @discardableResult
   public func update(
     with model: PhotoModel, options: PhotoUpdateOptions = PhotoUpdateOptions(),
@@ -62,7 +62,7 @@ public struct PhotoIndex: Sendable {
   }
 }
 
-/// Gives what fails in an index the form of what fails with pictures.
+/// Gives what fails in an index the form of what fails with images.
 func indexing<Result>(_ body: () throws(PhotoIndexError) -> Result) throws(VisionError) -> Result {
   do throws(PhotoIndexError) { return try body() } catch { throw .index(error) }
 }

@@ -6,10 +6,10 @@ import KelvinIndex
 import KelvinRuntime
 import KelvinSteps
 
-/// A model as pictures of a collection are seen by it: the classes it gives, a vector by which pictures are alike, or
+/// A model as images of a collection are seen by it: the classes it gives, a vector by which images are alike, or
 /// both.
 public struct PhotoModel: Sendable {
-  /// What tells a model's pictures from another's: anything that changes its answers.
+  /// What tells a model's images from another's: anything that changes its answers.
   struct Settings: Hashable, Sendable {
     var labels: [String]?
     var normalization: PixelNormalization?
@@ -19,11 +19,11 @@ public struct PhotoModel: Sendable {
 
   /// The model that is run.
   public let model: Model
-  /// How a picture is brought to the model's size.
+  /// How an image is brought to the model's size.
   public let cropAndScaleAction: ImageCropAndScale
-  /// The output with a picture's vector; nil where the model has none.
+  /// The output with an image's vector; nil where the model has none.
   public let embeddingFeatureName: String?
-  /// Numbers in a picture's vector; 0 where the model has none.
+  /// Numbers in an image's vector; 0 where the model has none.
   public let embeddingCount: Int
   /// What to know of the answers.
   public let remarks: [String]
@@ -31,20 +31,20 @@ public struct PhotoModel: Sendable {
   let settings: Settings
   /// What precision and recall classes have.
   let curves: [String: PrecisionRecallCurve]
-  private let classifier: PictureClassifier?
+  private let classifier: ImageClassifier?
   private let inputName: String
   private let predictor: Predictor
 
-  /// A model for pictures.
+  /// A model for images.
   ///
   /// - Parameters:
   ///   - model: the model.
   ///   - labels: the classes' names, in place of the model's own.
   ///   - normalization: how pixels enter a model whose input is a plain tensor.
-  ///   - embedding: the output with a picture's vector. Where nil, the output of floats that is not the classes': the
+  ///   - embedding: the output with an image's vector. Where nil, the output of floats that is not the classes': the
   ///     only one, or that whose name has "embed" or "feature" in it; of a model that names no classes, with no `labels`,
   ///     its only output.
-  ///   - cropAndScaleAction: how a picture is brought to the model's size.
+  ///   - cropAndScaleAction: how an image is brought to the model's size.
   ///   - curves: what precision and recall the classes have, in place of what the model says.
   /// - Throws: `VisionError`: `invalidModel` for one that gives neither classes nor a vector, or no such output;
   ///   `missingNormalization`; `invalidRequest` for a normalization that does not fit.
@@ -61,7 +61,7 @@ public struct PhotoModel: Sendable {
       labels: labels, normalization: normalization, embedding: chosen?.name, cropAndScale: cropAndScaleAction)
     (embeddingFeatureName, embeddingCount) = (chosen?.name, chosen?.count ?? 0)
     if namesClasses || chosen == nil {
-      let classifier = try PictureClassifier(
+      let classifier = try ImageClassifier(
         model.loaded, labels: labels, normalization: normalization, excluding: chosen?.name)
       self.classifier = classifier
       let known =
@@ -72,17 +72,17 @@ public struct PhotoModel: Sendable {
       predictor = model.predictor(of: classifier.function)
     } else {
       var function = model.loaded.function
-      inputName = try PictureInput.only(of: &function, model.loaded.context.graph, normalization).name
+      inputName = try ImageInput.only(of: &function, model.loaded.context.graph, normalization).name
       classifier = nil
       self.curves = [:]
       remarks =
         embedding == nil
-        ? ["output '\(chosen?.name ?? "")' is taken for a vector of the picture; --labels would name its classes"] : []
+        ? ["output '\(chosen?.name ?? "")' is taken for a vector of the image; --labels would name its classes"] : []
       predictor = model.predictor(of: function)
     }
   }
 
-  /// A configuration for many pictures: the plan for throughput, and one thread for each of the predictions that are made
+  /// A configuration for many images: the plan for throughput, and one thread for each of the predictions that are made
   /// at a time, where nothing else is said.
   public static func configuration(_ configuration: ModelConfiguration = ModelConfiguration()) -> ModelConfiguration {
     var many = configuration
@@ -91,18 +91,18 @@ public struct PhotoModel: Sendable {
     return many
   }
 
-  /// How many pictures are usually seen at a time: one for each processor, and one more where another device works while
+  /// How many images are usually seen at a time: one for each processor, and one more where another device works while
   /// the host prepares the next.
   var usualWorkerCount: Int { defaultThreadCount + (predictor.usesOtherDevices ? 1 : 0) }
 
-  /// What a model sees in a picture: every class, the most probable first, and the vector.
+  /// What a model sees in an image: every class, the most probable first, and the vector.
   ///
   /// - Throws: `ModelError`.
   func look(
-    at picture: DecodedImage, _ cancellation: Cancellation?
+    at image: DecodedImage, _ cancellation: Cancellation?
   ) throws(ModelError) -> (classes: [(label: String, confidence: Float)], vector: [Float]?) {
     let value = FeatureValue(
-      image: picture.pixels, orientation: picture.orientation, cropAndScale: cropAndScaleAction, cropRect: nil)
+      image: image.pixels, orientation: image.orientation, cropAndScale: cropAndScaleAction, cropRect: nil)
     let provider = DictionaryFeatureProvider(dictionary: [inputName: value])
     let outputs = try predictor.run(provider, [:], cancellation).features
     let classes = classifier?.classes(in: outputs).map { ($0.label, Float($0.confidence)) } ?? []

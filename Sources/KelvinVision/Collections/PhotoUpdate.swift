@@ -1,7 +1,7 @@
 #if Collections
 /// How an index is brought up to date.
 public struct PhotoUpdateOptions: Hashable, Sendable {
-  /// Pictures that are decoded and predicted at a time; as many as the machine has processors where nil, and one more
+  /// Images that are decoded and predicted at a time; as many as the machine has processors where nil, and one more
   /// where the model runs on another device.
   public var workerCount: Int?
   /// Whether symbolic links are followed, which may lead out of the folder.
@@ -15,11 +15,11 @@ public struct PhotoUpdateOptions: Hashable, Sendable {
 
 /// Something that happens while an index is brought up to date.
 public enum PhotoUpdateEvent: Hashable, Sendable {
-  /// The folder is looked through; so many pictures have been found.
+  /// The folder is looked through; so many images have been found.
   case looking(found: Int)
   /// Another process fills the index, and is waited for. Its number, where it says so.
   case waiting(process: Int?)
-  /// One more picture is done.
+  /// One more image is done.
   case progress(PhotoUpdateProgress)
   /// A file or folder could not be read. Its path is from the folder of the index on.
   case fault(path: String, reason: String)
@@ -27,11 +27,11 @@ public enum PhotoUpdateEvent: Hashable, Sendable {
 
 /// How far an update has come.
 public struct PhotoUpdateProgress: Hashable, Sendable {
-  /// New and changed pictures that are done.
+  /// New and changed images that are done.
   public let done: Int
-  /// New and changed pictures there are.
+  /// New and changed images there are.
   public let total: Int
-  /// Pictures a second so far; 0 where none is done.
+  /// Images a second so far; 0 where none is done.
   public let rate: Double
   /// Seconds to the end at that rate; nil where it cannot be told.
   public let secondsLeft: Double?
@@ -41,13 +41,13 @@ public struct PhotoUpdateProgress: Hashable, Sendable {
 
 /// What an update did.
 public struct PhotoUpdate: Hashable, Sendable {
-  /// Pictures that the model saw.
+  /// Images that the model saw.
   public internal(set) var seen = 0
-  /// Pictures that had not changed.
+  /// Images that had not changed.
   public internal(set) var unchanged = 0
   /// Files that were moved, copied or only touched: recognised by their contents.
   public internal(set) var recognized = 0
-  /// Pictures that are gone.
+  /// Images that are gone.
   public internal(set) var dropped = 0
   /// Files and folders that could not be read, those known from before among them.
   public internal(set) var unreadable = 0

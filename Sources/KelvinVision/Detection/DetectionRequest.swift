@@ -2,7 +2,7 @@ public import Kelvin
 import KelvinEngine
 package import KelvinRuntime
 
-/// Says which objects a picture shows and where, by a model that finds any number of them.
+/// Says which objects an image shows and where, by a model that finds any number of them.
 ///
 /// Unlike ``CoreMLRequest``, which knows pipelines that end in non-maximum suppression, this one also takes models whose
 /// outputs a ``DetectionHead`` describes, and those whose outputs speak for themselves: boxes, scores and classes as
@@ -10,9 +10,9 @@ package import KelvinRuntime
 public struct DetectionRequest: ImageProcessingRequest {
   /// The model that is run.
   public let model: Model
-  /// How a picture is brought to the model's size: `scaleToFit` for YOLO's families, else `scaleToFill`.
+  /// How an image is brought to the model's size: `scaleToFit` for YOLO's families, else `scaleToFill`.
   public var cropAndScaleAction: ImageCropAndScale
-  /// The part of the upright picture that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
   public var regionOfInterest = NormalizedRect.fullImage
   /// Objects of which the model is less sure are left out, 0…1; nil for what the model or its head says.
   public var minimumConfidence: Float?
@@ -26,10 +26,10 @@ public struct DetectionRequest: ImageProcessingRequest {
   /// The classes' names; nil where neither the model nor its head nor the request names them.
   public var labels: [String]? { detector.labels }
 
-  private let detector: PictureDetector
+  private let detector: ImageDetector
   private let predictor: Predictor
 
-  /// A request to find objects on whole pictures.
+  /// A request to find objects on whole images.
   ///
   /// - Parameters:
   ///   - model: the model.
@@ -42,14 +42,14 @@ public struct DetectionRequest: ImageProcessingRequest {
     model: Model, head: DetectionHead? = nil, labels: [String]? = nil, normalization: PixelNormalization? = nil
   ) throws(VisionError) {
     self.model = model
-    detector = try PictureDetector(model.loaded, head: head, labels: labels, normalization: normalization)
+    detector = try ImageDetector(model.loaded, head: head, labels: labels, normalization: normalization)
     cropAndScaleAction = detector.usualCropAndScale
     predictor = model.predictor(of: detector.function)
   }
 
-  /// The objects on a picture, the surest first.
+  /// The objects on an image, the surest first.
   ///
-  /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture or a limit that is no share,
+  /// - Throws: `VisionError`: `invalidRequest` for a region outside the image or a limit that is no share,
   ///   `prediction` where the model fails, `invalidModel` where its outputs are not what the head describes.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
@@ -73,7 +73,7 @@ public struct DetectionRequest: ImageProcessingRequest {
       throw .invalidRequest("the limit of \(name) is \(share); expected 0 to 1")
     }
     let view = try ModelView(of: image, orientation, regionOfInterest, onto: detector.image, cropAndScaleAction)
-    let limits = PictureDetector.Limits(
+    let limits = ImageDetector.Limits(
       confidence: minimumConfidence, overlap: maximumOverlap, count: maximumObservationCount.map { max($0, 0) })
     return try detector.detect(image, orientation, view, cropAndScaleAction, limits, by: predictor, cancellation)
   }

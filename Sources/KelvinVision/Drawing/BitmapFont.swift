@@ -1,4 +1,4 @@
-/// Letters of five by seven dots, for the legends of pictures.
+/// Letters of five by seven dots, for the legends of images.
 enum BitmapFont {
   static let width = 5
   static let height = 7

@@ -11,11 +11,11 @@ extension PixelRect {
 }
 
 extension Canvas {
-  /// How thick lines are and how large dots of letters, for a picture of some size to be read at a glance.
+  /// How thick lines are and how large dots of letters, for an image of some size to be read at a glance.
   var stroke: Int { 1 + max(width, height) / 400 }
   var letterScale: Int { 1 + max(width, height) / 800 }
 
-  /// The sides of a rectangle, drawn inwards, between lines that set it off from any picture.
+  /// The sides of a rectangle, drawn inwards, between lines that set it off from any image.
   mutating func outline(_ rect: PixelRect, thickness: Int, _ color: Color) {
     ring(PixelRect(x: rect.x - 1, y: rect.y - 1, width: rect.width + 2, height: rect.height + 2), 1, color.ink)
     ring(rect, thickness, color)

@@ -1,7 +1,7 @@
 import Kelvin
 import KelvinImages
 
-/// A picture to draw on.
+/// An image to draw on.
 struct Canvas {
   typealias Color = IndexedPNG.Color
 
@@ -16,10 +16,10 @@ struct Canvas {
     bytes = [UInt8](repeating: 255, count: width * height * 3)
   }
 
-  /// A picture, of which alpha is left out.
-  init(_ picture: PixelBuffer) {
-    (width, height) = (picture.width, picture.height)
-    bytes = picture.inRGB.bytes
+  /// An image, of which alpha is left out.
+  init(_ image: PixelBuffer) {
+    (width, height) = (image.width, image.height)
+    bytes = image.inRGB.bytes
   }
 
   /// Lends the pixels, red, green and blue from the top left, and how many bytes a row is.
@@ -54,7 +54,7 @@ struct Canvas {
     }
   }
 
-  func picture() throws(ImageError) -> PixelBuffer {
+  func image() throws(ImageError) -> PixelBuffer {
     try PixelBuffer(width: width, height: height, format: .rgb8, bytes: bytes)
   }
 }

@@ -3,13 +3,13 @@ import KelvinBasics
 import KelvinImages
 
 extension PixelBuffer {
-  /// The upright picture with objects on it: their boxes in their classes' colours, with name and confidence.
+  /// The upright image with objects on it: their boxes in their classes' colours, with name and confidence.
   ///
   /// - Parameters:
-  ///   - objects: as a request found them on this picture.
+  ///   - objects: as a request found them on this image.
   ///   - orientation: how its stored pixels are turned.
-  ///   - labels: the classes in the order by which they get their colours, so that a class has one colour on all pictures.
-  /// - Throws: `VisionError.image` where the picture cannot be turned.
+  ///   - labels: the classes in the order by which they get their colours, so that a class has one colour on all images.
+  /// - Throws: `VisionError.image` where the image cannot be turned.
   public func drawing(
     _ objects: [RecognizedObjectObservation], orientation: ImageOrientation = .up, labels: [String] = []
   ) throws(VisionError) -> PixelBuffer {
@@ -28,7 +28,7 @@ extension PixelBuffer {
         let place = tags.place(canvas.tagSize(text), around: rect)
         canvas.tag(text, x: place.x, y: place.y, color)
       }
-      return try canvas.picture()
+      return try canvas.image()
     } catch { throw .image(error) }
   }
 }
@@ -50,7 +50,7 @@ struct LabelColors {
 }
 
 extension Canvas {
-  /// The whole pixels of a box, as far as they are near the picture.
+  /// The whole pixels of a box, as far as they are near the image.
   func rect(_ box: NormalizedRect) -> PixelRect {
     let rect = box.toImageCoordinates(ImageSize(width: width, height: height), origin: .upperLeft)
     func side(_ start: Double, _ length: Double, _ side: Int) -> (Int, Int) {
@@ -67,7 +67,7 @@ extension Canvas {
 }
 
 extension String {
-  /// As it may be drawn: of a length that leaves room for the picture, with nothing in it that stands for something else.
+  /// As it may be drawn: of a length that leaves room for the image, with nothing in it that stands for something else.
   var drawable: String {
     let text = printable
     return text.count > 40 ? text.prefix(38) + ".." : text

@@ -2,14 +2,14 @@ public import Kelvin
 import KelvinImages
 
 extension PixelBuffer {
-  /// The upright picture with poses on it: joints with their names, and lines between those that are connected.
+  /// The upright image with poses on it: joints with their names, and lines between those that are connected.
   ///
   /// - Parameters:
-  ///   - poses: as a request found them on this picture.
+  ///   - poses: as a request found them on this image.
   ///   - orientation: how its stored pixels are turned.
   ///   - minimumConfidence: joints of which the model is less sure are left out.
   ///   - hasNames: whether names are written beside the joints.
-  /// - Throws: `VisionError.image` where the picture cannot be turned.
+  /// - Throws: `VisionError.image` where the image cannot be turned.
   public func drawing(
     _ poses: [HumanBodyPoseObservation], orientation: ImageOrientation = .up, minimumConfidence: Float = 0.3,
     hasNames: Bool = true
@@ -26,7 +26,7 @@ extension PixelBuffer {
         for pose in drawn { pose.spare(on: canvas, &tags) }
         for pose in drawn { pose.write(on: &canvas, &tags) }
       }
-      return try canvas.picture()
+      return try canvas.image()
     } catch { throw .image(error) }
   }
 }

@@ -11,7 +11,7 @@ struct TagPlacement {
   /// Keeps a part of the canvas free, as far as can be.
   mutating func spare(_ rect: PixelRect) { taken.append(rect) }
 
-  /// The first of some places, moved into the picture, at which least is hidden.
+  /// The first of some places, moved into the image, at which least is hidden.
   mutating func place(_ size: (width: Int, height: Int), at corners: [(x: Int, y: Int)]) -> (x: Int, y: Int) {
     let rects = corners.map { corner in
       PixelRect(

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Kelvin
 import KelvinBasics
 
-/// A data set as one JSON document of pictures, what is on them, and what that is called, as COCO has it.
+/// A data set as one JSON document of images, what is on them, and what that is called, as COCO has it.
 struct COCODocument: Decodable {
   struct Image: Decodable {
     var id: Int
@@ -54,10 +54,10 @@ struct COCODocument: Decodable {
   /// Categories' names by their numbers.
   var names: [Int: String] { Dictionary(categories.map { ($0.id, $0.name) }) { first, _ in first } }
 
-  /// What is on each picture.
+  /// What is on each image.
   var annotationsByImage: [Int: [Annotation]] { Dictionary(grouping: annotations, by: \.imageId) }
 
-  /// Where a picture lies: relative paths begin at the document.
+  /// Where an image lies: relative paths begin at the document.
   func path(of image: Image, in document: String) -> String { document.siblingPath(image.fileName) }
 }
 #endif

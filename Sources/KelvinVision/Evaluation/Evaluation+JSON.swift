@@ -4,7 +4,7 @@ import Kelvin
 import KelvinBasics
 
 extension Evaluation {
-  /// What was found, for programs: `{"task", "pictures", "faults", "results", "verdict"}`. Shares are 0…1, times seconds, sizes
+  /// What was found, for programs: `{"task", "images", "faults", "results", "verdict"}`. Shares are 0…1, times seconds, sizes
   /// bytes; numbers that JSON cannot hold are text.
   ///
   /// - Parameter costs: of the contenders, in their order.
@@ -17,7 +17,7 @@ extension Evaluation {
         isOnFront: verdict?.front.contains(place), details: details(of: place))
     }
     let document = EvaluationDocument(
-      task: Self.task, pictures: examples.count,
+      task: Self.task, images: examples.count,
       faults: faults.map { EvaluationDocument.Fault(image: $0.name, error: $0.reason) }, results: results,
       verdict: verdict.map {
         EvaluationDocument.Verdict(
@@ -46,7 +46,7 @@ private struct EvaluationDocument: Encodable {
   }
 
   var task: String
-  var pictures: Int
+  var images: Int
   var faults: [Fault]
   var results: [ContenderDocument]
   var verdict: Verdict?

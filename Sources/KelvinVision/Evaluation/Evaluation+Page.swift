@@ -45,10 +45,10 @@ extension Evaluation {
     let mistakes = Array(mistakes(of: contender).prefix(mostMistakes))
     return [EvaluationPage.Mistake](together: mistakes.count) { place in
       let mistake = mistakes[place]
-      let shown = ContactSheet.Picture.thumbnail(shownAs: examples[mistake.example].name, mistake.answers) {
-        () throws(VisionError) in try picture(of: mistake.example, by: contender)
+      let shown = ContactSheet.Image.thumbnail(shownAs: examples[mistake.example].name, mistake.answers) {
+        () throws(VisionError) in try image(of: mistake.example, by: contender)
       }
-      return shown.map { EvaluationPage.Mistake(picture: $0, caption: mistake.caption) }
+      return shown.map { EvaluationPage.Mistake(image: $0, caption: mistake.caption) }
     }
   }
 }
@@ -63,20 +63,20 @@ extension EvaluationSection {
   }
 }
 
-extension ContactSheet.Picture {
-  /// A picture that is already upright; what cannot be seen any more says why. Nil where there is nothing to see.
+extension ContactSheet.Image {
+  /// An image that is already upright; what cannot be seen any more says why. Nil where there is nothing to see.
   fileprivate static func thumbnail(
     shownAs name: String, _ labels: [(name: String, figure: String)],
-    of picture: () throws(VisionError) -> PixelBuffer?
-  ) -> ContactSheet.Picture? {
+    of image: () throws(VisionError) -> PixelBuffer?
+  ) -> ContactSheet.Image? {
     let labels = labels.map { (name: $0.name, confidence: $0.figure) }
     do throws(VisionError) {
-      guard let pixels = try picture() else { return nil }
+      guard let pixels = try image() else { return nil }
       do throws(ImageError) {
         return try thumbnail(of: pixels, orientation: .up, encodedAs: name, labels)
       } catch { throw .image(error) }
     } catch {
-      return ContactSheet.Picture(
+      return ContactSheet.Image(
         path: name, labels: labels, width: 0, height: 0, thumbnail: nil, fault: error.description)
     }
   }

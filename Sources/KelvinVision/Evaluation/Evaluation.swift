@@ -8,7 +8,7 @@ public import Kelvin
 /// ``RegressionEvaluation``. Text, document, page and verdict are the same for all and know none of them.
 ///
 /// ```swift
-/// let evaluation = try ClassificationEvaluation(of: [.init(name: "A", request: a), .init(name: "B", request: b)], on: pictures)
+/// let evaluation = try ClassificationEvaluation(of: [.init(name: "A", request: a), .init(name: "B", request: b)], on: images)
 /// print(evaluation.text(costs: costs))
 /// ```
 public protocol Evaluation: Sendable {
@@ -19,7 +19,7 @@ public protocol Evaluation: Sendable {
 
   /// What the job is called: `classification`.
   static var task: String { get }
-  /// What one example is called: `picture`.
+  /// What one example is called: `image`.
   static var exampleName: String { get }
   /// What is reckoned of each contender; the first is what they are compared by.
   static var measures: [EvaluationMeasure] { get }
@@ -39,7 +39,7 @@ public protocol Evaluation: Sendable {
   ///   - contenders: at least one; the others are compared with the first.
   ///   - dataset: what is asked, and what is right.
   ///   - progress: told how many examples are done, from any thread.
-  /// - Throws: `VisionError`: `invalidRequest` where nothing can be compared; `image` where no picture can be decoded at all;
+  /// - Throws: `VisionError`: `invalidRequest` where nothing can be compared; `image` where no image can be decoded at all;
   ///   `prediction` where a model fails.
   init(
     of contenders: [EvaluationContender<Request>], on dataset: Dataset, progress: @Sendable (Int) -> Void
@@ -49,7 +49,7 @@ public protocol Evaluation: Sendable {
   var contenders: [EvaluationContender<Request>] { get }
   /// Those that were answered, in the data set's order.
   var examples: [Dataset.Example] { get }
-  /// What was judged, in words: `120 pictures of 4 classes`.
+  /// What was judged, in words: `120 images of 4 classes`.
   var subject: String { get }
   /// Examples that could not be read.
   var faults: [EvaluationFault] { get }
@@ -71,7 +71,7 @@ public protocol Evaluation: Sendable {
   /// An example as a contender answered it, to be looked at; nil where there is nothing to see.
   ///
   /// - Throws: `VisionError` where it cannot be read or answered any more.
-  func picture(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer?
+  func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer?
   /// All that was reckoned of a contender, for programs: an object, whose keys stand beside those that all jobs share.
   func details(of contender: Int) -> any Encodable & Sendable
 }
@@ -116,7 +116,7 @@ public protocol EvaluationDataset: Sendable {
 
 /// One of the examples of a data set.
 public protocol EvaluationExample: Sendable {
-  /// What it is called: a picture's path.
+  /// What it is called: an image's path.
   var name: String { get }
 }
 
@@ -137,7 +137,7 @@ public struct EvaluationOptions: Sendable {
   public var labels: [String]?
   /// How pixels enter a model whose input is a plain tensor.
   public var normalization: PixelNormalization?
-  /// How a picture is brought to the model's size; as the request has it where nil.
+  /// How an image is brought to the model's size; as the request has it where nil.
   public var cropAndScale: ImageCropAndScale?
   /// How a detector's outputs become boxes, where the model does not say.
   public var head: DetectionHead?

@@ -83,13 +83,13 @@ struct EvaluationRun<Outcome: Sendable> {
 }
 
 extension Evaluation where Request.Question == DecodedImage {
-  /// A picture by its path.
+  /// An image by its path.
   public static func question(of example: Dataset.Example) throws(VisionError) -> DecodedImage {
     do throws(ImageError) { return try ImageFile.decode(path: example.name) } catch { throw .image(error) }
   }
 
-  /// The picture as it is.
-  public func picture(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
+  /// The image as it is.
+  public func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
     let decoded = try Self.question(of: examples[example])
     do throws(ImageError) { return try decoded.pixels.oriented(decoded.orientation) } catch { throw .image(error) }
   }

@@ -67,7 +67,7 @@ extension Evaluation {
     return "\(beginning). The fastest is \(shown(fastest))\(loss): \(count) not tell."
   }
 
-  /// `1 picture`, `3 pictures`.
+  /// `1 image`, `3 images`.
   func counted(_ count: Int) -> String { "\(count) \(Self.exampleName)\(count == 1 ? "" : "s")" }
 
   /// The first measure with its name: `top-1 71.2 %`.

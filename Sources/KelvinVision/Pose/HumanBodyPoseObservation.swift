@@ -4,7 +4,7 @@ public import FoundationEssentials
 public struct Joint: Hashable, Sendable {
   /// The name of its ``HumanBodyPoseObservation/JointName``.
   public let jointName: String
-  /// Where it is, as a share of the whole upright picture, whatever part of it the model saw.
+  /// Where it is, as a share of the whole upright image, whatever part of it the model saw.
   public let location: NormalizedPoint
   /// How sure the model is.
   public let confidence: Float
@@ -17,7 +17,7 @@ public struct Joint: Hashable, Sendable {
   }
 }
 
-/// A body on a picture, by its joints.
+/// A body on an image, by its joints.
 public struct HumanBodyPoseObservation: VisionObservation, Hashable {
   /// The joints of a body. Left and right are the person's own.
   public enum JointName: String, Hashable, Sendable, CaseIterable {

@@ -1,7 +1,7 @@
 import Glibc
 import KelvinBasics
 
-/// The maps that PoseNet leaves of a picture, and the poses in them (Papandreou et al., "PersonLab: Person Pose Estimation
+/// The maps that PoseNet leaves of an image, and the poses in them (Papandreou et al., "PersonLab: Person Pose Estimation
 /// and Instance Segmentation with a Bottom-Up, Part-Based, Geometric Embedding Model", 2018, sections 3.1 and 3.2).
 struct PoseNet {
   typealias JointName = HumanBodyPoseObservation.JointName

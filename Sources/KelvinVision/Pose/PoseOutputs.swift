@@ -49,7 +49,7 @@ struct PoseOutputs: Sendable {
 
   /// What a prediction left.
   ///
-  /// - Parameter input: the size of the model's picture.
+  /// - Parameter input: the size of the model's image.
   /// - Throws: `VisionError.invalidModel` for maps that do not go with each other or with the input.
   func maps(_ outputs: DictionaryFeatureProvider, _ input: ImageFeature.Size) throws(VisionError) -> PoseNet {
     func array(_ name: String) throws(VisionError) -> (shape: [Int], values: [Float]) {

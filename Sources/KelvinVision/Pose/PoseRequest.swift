@@ -3,14 +3,14 @@ import KelvinEngine
 import KelvinGraph
 package import KelvinRuntime
 
-/// Says where the joints of people on a picture are, by a model of PoseNet's form: scores of joints in cells, offsets to
+/// Says where the joints of people on an image are, by a model of PoseNet's form: scores of joints in cells, offsets to
 /// the joints, and displacements from joint to joint.
 public struct PoseRequest: ImageProcessingRequest {
   /// The model that is run.
   public let model: Model
-  /// How a picture is brought to the model's size.
+  /// How an image is brought to the model's size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFit
-  /// The part of the upright picture that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
   public var regionOfInterest = NormalizedRect.fullImage
   /// Whether there is one person at most: every joint is where its score is largest.
   public var isSingle = false
@@ -30,7 +30,7 @@ public struct PoseRequest: ImageProcessingRequest {
   private let outputs: PoseOutputs
   private let predictor: Predictor
 
-  /// A request to find people's poses on whole pictures.
+  /// A request to find people's poses on whole images.
   ///
   /// - Parameters:
   ///   - model: the model.
@@ -41,15 +41,15 @@ public struct PoseRequest: ImageProcessingRequest {
     self.model = model
     outputs = try PoseOutputs(model.loaded)
     var function = model.loaded.function
-    (inputName, image) = try PictureInput.only(of: &function, model.loaded.context.graph, normalization)
+    (inputName, image) = try ImageInput.only(of: &function, model.loaded.context.graph, normalization)
     predictor = model.predictor(of: function)
     remarks =
       outputs.hasDisplacements ? [] : ["the model has no displacements from joint to joint: one pose is found at most"]
   }
 
-  /// The poses on a picture, in the order in which they were found: from the surest joint on.
+  /// The poses on an image, in the order in which they were found: from the surest joint on.
   ///
-  /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture, `prediction` where the model fails,
+  /// - Throws: `VisionError`: `invalidRequest` for a region outside the image, `prediction` where the model fails,
   ///   `invalidModel` where its maps do not go with each other.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
@@ -66,11 +66,11 @@ public struct PoseRequest: ImageProcessingRequest {
 
   /// As `perform`. Blocks the calling thread.
   package func poses(
-    _ picture: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation? = nil
+    _ pixels: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation? = nil
   ) throws(VisionError) -> [HumanBodyPoseObservation] {
-    let view = try ModelView(of: picture, orientation, regionOfInterest, onto: image, cropAndScaleAction)
+    let view = try ModelView(of: pixels, orientation, regionOfInterest, onto: image, cropAndScaleAction)
     let value = FeatureValue(
-      image: picture, orientation: orientation, cropAndScale: cropAndScaleAction, cropRect: view.cropRect)
+      image: pixels, orientation: orientation, cropAndScale: cropAndScaleAction, cropRect: view.cropRect)
     let features: DictionaryFeatureProvider
     do throws(ModelError) {
       features = try predictor.run(
@@ -87,10 +87,10 @@ public struct PoseRequest: ImageProcessingRequest {
 }
 
 extension HumanBodyPoseObservation {
-  /// A pose in pixels of the model's input as one on the picture. Joints that are nowhere are left out.
+  /// A pose in pixels of the model's input as one on the image. Joints that are nowhere are left out.
   fileprivate init(_ pose: PoseNet.Pose, _ view: ModelView) {
     let joints = zip(PoseNet.joints, pose.points).filter { $1.x.isFinite && $1.y.isFinite }.map { name, point in
-      let location = view.picturePoint(x: point.x, y: point.y)
+      let location = view.imagePoint(x: point.x, y: point.y)
       return (name, Joint(jointName: name.rawValue, location: location, confidence: Float(point.score)))
     }
     self.init(joints: Dictionary(uniqueKeysWithValues: joints), confidence: Float(pose.score))

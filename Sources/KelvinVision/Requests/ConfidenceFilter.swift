@@ -7,7 +7,7 @@ public struct ConfidenceFilter: Hashable, Sendable {
   /// The share of a class's answers, 0…1, that was right when the model was evaluated, from the smallest confidence on that
   /// reaches it; with `minimumRecall`, at the confidence that reaches that.
   public var minimumPrecision: Float?
-  /// The share of a class's pictures, 0…1, that was found when the model was evaluated, from the largest confidence on that
+  /// The share of a class's images, 0…1, that was found when the model was evaluated, from the largest confidence on that
   /// reaches it.
   public var minimumRecall: Float?
 

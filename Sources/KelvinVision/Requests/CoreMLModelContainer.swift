@@ -1,11 +1,11 @@
 public import Kelvin
 import KelvinGraph
 
-/// A model for use with pictures.
+/// A model for use with images.
 public struct CoreMLModelContainer: Sendable {
   /// The model.
   public let model: Model
-  /// The input that takes the picture.
+  /// The input that takes the image.
   public let inputImageFeatureName: String
   /// Values for the model's other inputs.
   public let featureProvider: DictionaryFeatureProvider?
@@ -13,7 +13,7 @@ public struct CoreMLModelContainer: Sendable {
   /// What precision and recall classes have.
   let curves: PrecisionRecallCurves
 
-  /// A model with the input that takes pictures, and values for its other inputs.
+  /// A model with the input that takes images, and values for its other inputs.
   ///
   /// - Parameters:
   ///   - model: the model.
@@ -31,7 +31,7 @@ public struct CoreMLModelContainer: Sendable {
     else {
       let inputs = model.modelDescription.inputNames.map { "'\($0)'" }.joined(separator: ", ")
       let wanted = inputImageFeatureName.map { " as '\($0)'" } ?? ""
-      throw .invalidModel("the model takes no picture\(wanted); its inputs are \(inputs)")
+      throw .invalidModel("the model takes no image\(wanted); its inputs are \(inputs)")
     }
     self.model = model
     curves = try PrecisionRecallCurves(of: model, own: model.modelDescription.precisionRecallCurves)

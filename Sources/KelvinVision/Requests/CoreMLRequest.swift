@@ -2,33 +2,33 @@ public import Kelvin
 import KelvinGraph
 import KelvinSteps
 
-/// Runs a model on pictures, bringing them to the size it takes.
+/// Runs a model on images, bringing them to the size it takes.
 public struct CoreMLRequest: ImageProcessingRequest {
   /// The model that is run.
   public let model: CoreMLModelContainer
-  /// How a picture is brought to the model's size.
+  /// How an image is brought to the model's size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFill
-  /// The part of the upright picture that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
   public var regionOfInterest = NormalizedRect.fullImage
   /// Classes and objects of which the model is less sure are left out.
   public var minimumConfidence: Float = -.infinity
   /// At most so many classes or objects are kept, the surest; nil for all.
   public var maximumObservationCount: Int?
 
-  /// A request to run a model on whole pictures.
+  /// A request to run a model on whole images.
   public init(model: CoreMLModelContainer) { self.model = model }
 
-  /// What the model finds in a picture.
+  /// What the model finds in an image.
   ///
   /// The observations' type is Vision's choice: of a classifier every class as ``ClassificationObservation``, the most
   /// probable first; of a model that ends in non-maximum suppression its ``RecognizedObjectObservation``s in the
-  /// model's order; else a ``PixelBufferObservation`` for each picture it makes; else a
+  /// model's order; else a ``PixelBufferObservation`` for each image it makes; else a
   /// ``CoreMLFeatureValueObservation`` for each output.
   ///
   /// - Parameters:
-  ///   - image: the picture.
+  ///   - image: the image.
   ///   - orientation: how the stored pixels are turned.
-  /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture, `prediction` where the model fails.
+  /// - Throws: `VisionError`: `invalidRequest` for a region outside the image, `prediction` where the model fails.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [any VisionObservation] {
@@ -66,10 +66,10 @@ public struct CoreMLRequest: ImageProcessingRequest {
     if description.isClassifier { return kept(classes(outputs, description)) }
     if let detection = description.detection { return kept(view.objects(outputs, detection)) }
     let names = description.outputNames.filter { outputs[$0] != nil }
-    let pictures = names.compactMap { name in
+    let images = names.compactMap { name in
       outputs[name]?.imageBufferValue.map { PixelBufferObservation(featureName: name, pixelBuffer: $0) }
     }
-    if !pictures.isEmpty { return pictures }
+    if !images.isEmpty { return images }
     return names.compactMap { name in
       outputs[name].map { CoreMLFeatureValueObservation(featureName: name, featureValue: $0) }
     }

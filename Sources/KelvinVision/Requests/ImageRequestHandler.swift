@@ -1,20 +1,20 @@
 public import FoundationEssentials
 public import Kelvin
 
-/// A picture, and requests to be performed on it. The picture is decoded once, when the handler is made.
+/// An image, and requests to be performed on it. The image is decoded once, when the handler is made.
 public struct ImageRequestHandler: Sendable {
   private let pixels: PixelBuffer
   private let orientation: ImageOrientation
 
-  /// A picture in memory.
+  /// An image in memory.
   public init(_ image: PixelBuffer, orientation: ImageOrientation = .up) {
     pixels = image
     self.orientation = orientation
   }
 
-  /// A picture file; its EXIF orientation holds unless `orientation` is given.
+  /// An image file; its EXIF orientation holds unless `orientation` is given.
   ///
-  /// - Throws: `VisionError.image` where the file cannot be read or is not a picture.
+  /// - Throws: `VisionError.image` where the file cannot be read or is not an image.
   public init(_ url: URL, orientation: ImageOrientation? = nil) throws(VisionError) {
     do throws(ImageError) {
       let decoded = try ImageFile.decode(path: url.path, orientation: orientation)
@@ -22,9 +22,9 @@ public struct ImageRequestHandler: Sendable {
     } catch { throw .image(error) }
   }
 
-  /// Encoded bytes of a picture file.
+  /// Encoded bytes of an image file.
   ///
-  /// - Throws: `VisionError.image` where they are not a picture.
+  /// - Throws: `VisionError.image` where they are not an image.
   public init(_ data: Data, orientation: ImageOrientation? = nil) throws(VisionError) {
     do throws(ImageError) {
       let decoded = try ImageFile.decode(Array(data), name: "data", orientation: orientation)

@@ -3,40 +3,40 @@ import KelvinGraph
 import KelvinImages
 import KelvinSteps
 
-/// How a model sees a picture: the part of it, and where that lies in the model's input.
+/// How a model sees an image: the part of it, and where that lies in the model's input.
 struct ModelView {
-  /// The size of the model's input for this picture.
+  /// The size of the model's input for this image.
   let target: ImageFeature.Size
-  /// The part of the upright picture that the model sees; nil for all.
+  /// The part of the upright image that the model sees; nil for all.
   let cropRect: PixelRect?
-  private let picture: ImageSize
-  private let placement: PicturePlacement
+  private let imageSize: ImageSize
+  private let placement: ImagePlacement
 
-  /// - Throws: `invalidRequest` for a region that has no area or lies outside the picture.
+  /// - Throws: `invalidRequest` for a region that has no area or lies outside the image.
   init(
     of pixels: PixelBuffer, _ orientation: ImageOrientation, _ regionOfInterest: NormalizedRect,
     onto image: ImageFeature, _ action: ImageCropAndScale
   ) throws(VisionError) {
-    picture = ImageSize(pixels, orientation)
+    imageSize = ImageSize(pixels, orientation)
     cropRect = try regionOfInterest.pixels(of: pixels, orientation)
-    let region = cropRect ?? PixelRect(x: 0, y: 0, width: picture.width, height: picture.height)
+    let region = cropRect ?? PixelRect(x: 0, y: 0, width: imageSize.width, height: imageSize.height)
     let drawn = action.rotates ? (region.height, region.width) : (region.width, region.height)
     target = image.nearestSize(to: ImageFeature.Size(width: drawn.0, height: drawn.1))
-    placement = PicturePlacement(region: region, width: target.width, height: target.height, action)
+    placement = ImagePlacement(region: region, width: target.width, height: target.height, action)
   }
 
-  /// A box in pixels of the model's input, from its top left, as one of the whole upright picture.
-  func pictureBox(_ box: CenteredBox) -> NormalizedRect {
-    let a = placement.picturePoint(targetX: box.x - box.width / 2, targetY: box.y - box.height / 2)
-    let b = placement.picturePoint(targetX: box.x + box.width / 2, targetY: box.y + box.height / 2)
+  /// A box in pixels of the model's input, from its top left, as one of the whole upright image.
+  func imageBox(_ box: CenteredBox) -> NormalizedRect {
+    let a = placement.imagePoint(targetX: box.x - box.width / 2, targetY: box.y - box.height / 2)
+    let b = placement.imagePoint(targetX: box.x + box.width / 2, targetY: box.y + box.height / 2)
     let corner = ImageRect(x: min(a.x, b.x), y: min(a.y, b.y), width: abs(a.x - b.x), height: abs(a.y - b.y))
-    return NormalizedRect(imageRect: corner, in: picture, origin: .upperLeft)
+    return NormalizedRect(imageRect: corner, in: imageSize, origin: .upperLeft)
   }
 
-  /// A point in pixels of the model's input, from its top left, as one of the whole upright picture.
-  func picturePoint(x: Double, y: Double) -> NormalizedPoint {
-    let point = placement.picturePoint(targetX: x, targetY: y)
-    return NormalizedPoint(imagePoint: ImagePoint(x: point.x, y: point.y), in: picture, origin: .upperLeft)
+  /// A point in pixels of the model's input, from its top left, as one of the whole upright image.
+  func imagePoint(x: Double, y: Double) -> NormalizedPoint {
+    let point = placement.imagePoint(targetX: x, targetY: y)
+    return NormalizedPoint(imagePoint: ImagePoint(x: point.x, y: point.y), in: imageSize, origin: .upperLeft)
   }
 
   /// One observation for each row of a pipeline's arrays that has a box, in the model's order.
@@ -62,7 +62,7 @@ struct ModelView {
       }
       return RecognizedObjectObservation(
         labels: labels,
-        boundingBox: pictureBox(
+        boundingBox: imageBox(
           CenteredBox(x: box[0] * width, y: box[1] * height, width: box[2] * width, height: box[3] * height)))
     }
   }

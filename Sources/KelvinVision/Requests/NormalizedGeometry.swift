@@ -1,4 +1,4 @@
-/// Which corner of a picture coordinates count from.
+/// Which corner of an image coordinates count from.
 public enum CoordinateOrigin: Hashable, Sendable, CaseIterable {
   /// y grows upwards, as in Vision's own coordinates.
   case lowerLeft
@@ -8,7 +8,7 @@ public enum CoordinateOrigin: Hashable, Sendable, CaseIterable {
 
 /// A place in pixels, which need not be whole.
 public struct ImagePoint: Hashable, Sendable {
-  /// Pixels from the picture's left side.
+  /// Pixels from the image's left side.
   public var x: Double
   /// Pixels from its lower or upper side, as the coordinates' origin says.
   public var y: Double
@@ -22,7 +22,7 @@ public struct ImagePoint: Hashable, Sendable {
 
 /// A rectangle in pixels, which need not be whole: `x` and `y` are the corner that is nearest to the origin.
 public struct ImageRect: Hashable, Sendable {
-  /// Pixels from the picture's left side.
+  /// Pixels from the image's left side.
   public var x: Double
   /// Pixels from its lower or upper side, as the coordinates' origin says.
   public var y: Double
@@ -40,7 +40,7 @@ public struct ImageRect: Hashable, Sendable {
   }
 }
 
-/// The size of a picture in pixels.
+/// The size of an image in pixels.
 public struct ImageSize: Hashable, Sendable {
   /// Pixels in a row.
   public var width: Int
@@ -54,7 +54,7 @@ public struct ImageSize: Hashable, Sendable {
   }
 }
 
-/// A place in a picture whose sides are 1 long, from its lower left corner.
+/// A place in an image whose sides are 1 long, from its lower left corner.
 public struct NormalizedPoint: Hashable, Sendable {
   /// The share of the width, from the left.
   public var x: Double
@@ -64,7 +64,7 @@ public struct NormalizedPoint: Hashable, Sendable {
   /// The lower left corner.
   public static let zero = NormalizedPoint(x: 0, y: 0)
 
-  /// A place in shares of the picture's sides.
+  /// A place in shares of the image's sides.
   public init(x: Double, y: Double) {
     self.x = x
     self.y = y
@@ -74,14 +74,14 @@ public struct NormalizedPoint: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - imagePoint: the place in pixels.
-  ///   - size: the picture's size.
+  ///   - size: the image's size.
   ///   - origin: the corner that `imagePoint` counts from.
   public init(imagePoint: ImagePoint, in size: ImageSize, origin: CoordinateOrigin = .lowerLeft) {
     let y = imagePoint.y / Double(size.height)
     self.init(x: imagePoint.x / Double(size.width), y: origin == .lowerLeft ? y : 1 - y)
   }
 
-  /// The place in pixels of a picture of this size.
+  /// The place in pixels of an image of this size.
   public func toImageCoordinates(_ size: ImageSize, origin: CoordinateOrigin = .lowerLeft) -> ImagePoint {
     let y = origin == .lowerLeft ? self.y : 1 - self.y
     return ImagePoint(x: x * Double(size.width), y: y * Double(size.height))
@@ -91,19 +91,19 @@ public struct NormalizedPoint: Hashable, Sendable {
   public func verticallyFlipped() -> NormalizedPoint { NormalizedPoint(x: x, y: 1 - y) }
 }
 
-/// A rectangle in a picture whose sides are 1 long; its origin is its lower left corner, counted from the picture's.
+/// A rectangle in an image whose sides are 1 long; its origin is its lower left corner, counted from the image's.
 public struct NormalizedRect: Hashable, Sendable {
   /// The lower left corner.
   public var origin: NormalizedPoint
-  /// The share of the picture's width.
+  /// The share of the image's width.
   public var width: Double
-  /// The share of the picture's height.
+  /// The share of the image's height.
   public var height: Double
 
-  /// The whole picture.
+  /// The whole image.
   public static let fullImage = NormalizedRect(x: 0, y: 0, width: 1, height: 1)
 
-  /// A rectangle in shares of the picture's sides.
+  /// A rectangle in shares of the image's sides.
   public init(x: Double, y: Double, width: Double, height: Double) {
     origin = NormalizedPoint(x: x, y: y)
     self.width = width
@@ -114,7 +114,7 @@ public struct NormalizedRect: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - imageRect: the rectangle in pixels.
-  ///   - size: the picture's size.
+  ///   - size: the image's size.
   ///   - origin: the corner that `imageRect` counts from.
   public init(imageRect: ImageRect, in size: ImageSize, origin: CoordinateOrigin = .lowerLeft) {
     let (wide, high) = (Double(size.width), Double(size.height))
@@ -125,10 +125,10 @@ public struct NormalizedRect: Hashable, Sendable {
   /// The middle of the rectangle.
   public var center: NormalizedPoint { NormalizedPoint(x: origin.x + width / 2, y: origin.y + height / 2) }
 
-  /// The rectangle in pixels of a picture of this size.
+  /// The rectangle in pixels of an image of this size.
   ///
   /// - Parameters:
-  ///   - size: the picture's size.
+  ///   - size: the image's size.
   ///   - origin: the corner that the result counts from.
   public func toImageCoordinates(_ size: ImageSize, origin: CoordinateOrigin = .lowerLeft) -> ImageRect {
     let y = origin == .lowerLeft ? self.origin.y : 1 - self.origin.y - height
@@ -144,7 +144,7 @@ public struct NormalizedRect: Hashable, Sendable {
   /// Whether its numbers are numbers, and none is infinite.
   var isFinite: Bool { [origin.x, origin.y, width, height].allSatisfy(\.isFinite) }
 
-  /// Whether it has an area and lies within the picture.
+  /// Whether it has an area and lies within the image.
   var isWithinImage: Bool {
     // Sums of fractions such as 0.1 + 0.9 may pass 1 by a rounding.
     let slack = 1e-9

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Which of all observations one is, kept by its copies.
 ///
-/// A classifier makes a thousand observations of a picture and is rarely asked for one's ``uuid``: it is a number, counted up, until
+/// A classifier makes a thousand observations of an image and is rarely asked for one's ``uuid``: it is a number, counted up, until
 /// then. All identities are equal: what was found makes observations equal or not.
 struct ObservationIdentity: Hashable, Sendable {
   private static let count = Atomic<UInt64>(0)

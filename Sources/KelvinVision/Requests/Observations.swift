@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import Kelvin
 import KelvinSteps
 
-/// Something that a request found in a picture.
+/// Something that a request found in an image.
 public protocol VisionObservation: Sendable {
   /// Its own among all observations, and that of its copies. Two that are equal in what was found are equal whatever theirs are.
   var uuid: UUID { get }
@@ -10,7 +10,7 @@ public protocol VisionObservation: Sendable {
   var confidence: Float { get }
 }
 
-/// A class that a picture, or a part of it, may belong to.
+/// A class that an image, or a part of it, may belong to.
 public struct ClassificationObservation: VisionObservation, Hashable {
   /// The label.
   public let identifier: String
@@ -33,7 +33,7 @@ public struct ClassificationObservation: VisionObservation, Hashable {
   /// Whether the model says what precision and recall the class has: without, the two questions below are answered with no.
   public var hasPrecisionRecallCurve: Bool { curve != nil }
 
-  /// Whether the model is sure enough for a share of the class's pictures to be found, and such answers are precise enough.
+  /// Whether the model is sure enough for a share of the class's images to be found, and such answers are precise enough.
   ///
   /// The threshold is the largest at which at least the share `recall` was found when the model was evaluated.
   ///
@@ -47,12 +47,12 @@ public struct ClassificationObservation: VisionObservation, Hashable {
     return precision >= minimumPrecision
   }
 
-  /// Whether the model is sure enough for such answers to be precise, and enough of the class's pictures are found so.
+  /// Whether the model is sure enough for such answers to be precise, and enough of the class's images are found so.
   ///
   /// The threshold is the smallest at which at least the share `precision` was right when the model was evaluated.
   ///
   /// - Parameters:
-  ///   - minimumRecall: the share of the class's pictures that was found, 0…1.
+  ///   - minimumRecall: the share of the class's images that was found, 0…1.
   ///   - precision: 0…1; a large one keeps few observations.
   public func hasMinimumRecall(_ minimumRecall: Float, forPrecision precision: Float) -> Bool {
     guard let curve, let threshold = curve.threshold(forPrecision: precision), confidence >= threshold else {
@@ -66,8 +66,8 @@ public struct ClassificationObservation: VisionObservation, Hashable {
 public struct RecognizedObjectObservation: VisionObservation, Hashable {
   /// Every class the object may belong to, the most probable first.
   public let labels: [ClassificationObservation]
-  /// Where it is, as a share of the whole upright picture, whatever part of it the model saw and however that was
-  /// brought to the model's size. A box may reach over the picture's edge.
+  /// Where it is, as a share of the whole upright image, whatever part of it the model saw and however that was
+  /// brought to the model's size. A box may reach over the image's edge.
   public let boundingBox: NormalizedRect
   /// That of the first label.
   public let confidence: Float
@@ -86,18 +86,18 @@ public struct RecognizedObjectObservation: VisionObservation, Hashable {
   }
 }
 
-/// A picture that a model made.
+/// An image that a model made.
 public struct PixelBufferObservation: VisionObservation, Hashable {
   /// The output's name.
   public let featureName: String
-  /// The picture.
+  /// The image.
   public let pixelBuffer: PixelBuffer
   /// Always 1.
   public var confidence: Float { 1 }
   public var uuid: UUID { identity.uuid }
   private let identity = ObservationIdentity()
 
-  /// A picture of an output.
+  /// An image of an output.
   public init(featureName: String, pixelBuffer: PixelBuffer) {
     self.featureName = featureName
     self.pixelBuffer = pixelBuffer

@@ -1,14 +1,14 @@
 import Kelvin
 
 extension NormalizedRect {
-  /// The whole pixels of the upright picture that a region touches, from the top left.
+  /// The whole pixels of the upright image that a region touches, from the top left.
   ///
-  /// - Throws: `invalidRequest` for a region that has no area or lies outside the picture.
+  /// - Throws: `invalidRequest` for a region that has no area or lies outside the image.
   func pixels(of size: ImageSize) throws(VisionError) -> PixelRect {
     guard isWithinImage else {
       throw .invalidRequest(
         "the region of interest, \(width) x \(height) at (\(origin.x), \(origin.y)), does not lie "
-          + "within the picture, 1 x 1 from its lower left corner")
+          + "within the image, 1 x 1 from its lower left corner")
     }
     let rect = toImageCoordinates(size, origin: .upperLeft)
     // A thousandth of a pixel is a rounding, not a pixel that the region touches.
@@ -22,14 +22,14 @@ extension NormalizedRect {
     return PixelRect(x: x, y: y, width: width, height: height)
   }
 
-  /// The same; nil for the whole picture.
-  func pixels(of picture: PixelBuffer, _ orientation: ImageOrientation) throws(VisionError) -> PixelRect? {
-    self == .fullImage ? nil : try pixels(of: ImageSize(picture, orientation))
+  /// The same; nil for the whole image.
+  func pixels(of image: PixelBuffer, _ orientation: ImageOrientation) throws(VisionError) -> PixelRect? {
+    self == .fullImage ? nil : try pixels(of: ImageSize(image, orientation))
   }
 }
 
 extension ImageSize {
-  /// The size of a picture seen upright.
+  /// The size of an image seen upright.
   init(_ pixels: PixelBuffer, _ orientation: ImageOrientation) {
     self =
       orientation.swapsAxes

@@ -5,22 +5,22 @@ import KelvinBasics
 public import KelvinIndex
 #endif
 
-/// A picture could not be analysed.
+/// An image could not be analysed.
 public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The model is not one for pictures.
+  /// The model is not one for images.
   case invalidModel(String)
   /// The model's input is a plain tensor, and nothing says how pixels enter it.
   case missingNormalization(String)
   /// No model was named, and none is configured.
   case missingModel(String)
-  /// A request asks for something that cannot be, such as a region outside the picture.
+  /// A request asks for something that cannot be, such as a region outside the image.
   case invalidRequest(String)
-  /// The picture cannot be read.
+  /// The image cannot be read.
   case image(ImageError)
   /// The model could not be run.
   case prediction(ModelError)
   #if Collections
-  /// An index of pictures could not be made, kept or asked.
+  /// An index of images could not be made, kept or asked.
   case index(PhotoIndexError)
   #endif
 

@@ -25,11 +25,11 @@ enum ClassPalette {
     9922BB 881111 EE6622 000022 110044 995533 5577CC BB7799 66BB55 99EE22 77AA55 5588CC 442211 BB99CC AAAA44
     """.split(whereSeparator: \.isWhitespace).compactMap { IndexedPNG.Color(hexadecimal: $0) }
 
-  /// A colour for the n-th of things that are drawn on a picture, again from the beginning where there are more. Black, the
+  /// A colour for the n-th of things that are drawn on an image, again from the beginning where there are more. Black, the
   /// first of the palette, is for backgrounds.
   static func foreground(_ place: Int) -> IndexedPNG.Color { colors[1 + place % (colors.count - 1)] }
 
-  /// The label map's last index: parts of a picture that a crop kept from the model.
+  /// The label map's last index: parts of an image that a crop kept from the model.
   static let unseenIndex = 255
   static let unseenColor = IndexedPNG.Color(red: 255, green: 255, blue: 255)
 }

@@ -1,18 +1,18 @@
 import Kelvin
 
-/// One class for each pixel of a picture.
+/// One class for each pixel of an image.
 struct LabelMap: Sendable {
   let width: Int
   let height: Int
-  /// Row by row from the top left; `ClassPalette.unseenIndex` where the model did not see the picture.
+  /// Row by row from the top left; `ClassPalette.unseenIndex` where the model did not see the image.
   let classes: [UInt8]
 
-  /// A model's map brought to the size of the picture that it saw: each pixel takes the class of the model's pixel that
+  /// A model's map brought to the size of the image that it saw: each pixel takes the class of the model's pixel that
   /// its centre falls into.
   ///
   /// - Parameters:
   ///   - labels: one class in 0...254 for each of `labelsWidth * labelsHeight` cells that cover the model's input.
-  ///   - size: of the upright picture.
+  ///   - size: of the upright image.
   ///   - region: the part of it that the model saw; nil for all.
   ///   - input: the size of the model's input.
   init(
@@ -21,21 +21,21 @@ struct LabelMap: Sendable {
   ) {
     let (width, height) = (size.width, size.height)
     let seen = region ?? PixelRect(x: 0, y: 0, width: width, height: height)
-    let placement = PicturePlacement(region: seen, width: input.width, height: input.height, cropAndScale)
+    let placement = ImagePlacement(region: seen, width: input.width, height: input.height, cropAndScale)
     func cell(_ position: Double, _ side: Int, _ cells: Int) -> Int? {
       guard position >= 0, position < Double(side) else { return nil }
       return min(Int(position * Double(cells) / Double(side)), cells - 1)
     }
-    // Beside its region the picture lies where the model had zeros or nothing.
+    // Beside its region the image lies where the model had zeros or nothing.
     let across = (0..<width).map { x -> Int? in
       guard x >= seen.x, x < seen.x + seen.width else { return nil }
-      let point = placement.targetPoint(pictureX: Double(x) + 0.5, pictureY: 0.5)
+      let point = placement.targetPoint(imageX: Double(x) + 0.5, imageY: 0.5)
       return cropAndScale.rotates
         ? cell(point.y, input.height, labelsHeight).map { $0 * labelsWidth } : cell(point.x, input.width, labelsWidth)
     }
     let down = (0..<height).map { y -> Int? in
       guard y >= seen.y, y < seen.y + seen.height else { return nil }
-      let point = placement.targetPoint(pictureX: 0.5, pictureY: Double(y) + 0.5)
+      let point = placement.targetPoint(imageX: 0.5, imageY: Double(y) + 0.5)
       return cropAndScale.rotates
         ? cell(point.x, input.width, labelsWidth) : cell(point.y, input.height, labelsHeight).map { $0 * labelsWidth }
     }

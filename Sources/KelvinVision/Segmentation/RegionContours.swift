@@ -20,7 +20,7 @@ struct RegionContours {
     regions = RegionLabels.find(in: map, isWanted: isWanted)
   }
 
-  /// The polygons of each class that was asked for, in the order in which a reader of the picture comes to them.
+  /// The polygons of each class that was asked for, in the order in which a reader of the image comes to them.
   func polygons() -> [UInt8: [SegmentationPolygon]] {
     var places: [Int32: (label: UInt8, place: Int)] = [:]
     var polygons: [UInt8: [SegmentationPolygon]] = [:]

@@ -2,7 +2,7 @@ public import Kelvin
 
 /// A mask as COCO's tools write it: how many pixels are outside, inside, outside, … going down the columns from the left.
 public struct RunLengths: Hashable, Sendable {
-  /// Rows of the picture.
+  /// Rows of the image.
   public let height: Int
   /// Pixels in a row of it.
   public let width: Int

@@ -98,7 +98,7 @@ struct SegmentationClasses: Sendable {
     return ClassPalette.colors[index]
   }
 
-  /// Whether a class is drawn as the picture itself.
+  /// Whether a class is drawn as the image itself.
   func isSurroundings(_ index: Int) -> Bool {
     labels.indices.contains(index) && Self.surroundings.contains(labels[index].lowercased())
   }

@@ -20,7 +20,7 @@ struct SegmentationFeatures: Encodable {
     var properties: Properties
   }
   var type = "FeatureCollection"
-  /// Width and height of the picture.
+  /// Width and height of the image.
   var size: [Int]
   var unit = "pixel"
   var features: [Feature]

@@ -25,7 +25,7 @@ extension SegmentationObservation {
   /// A GeoJSON feature collection with a `MultiPolygon` for each part, and `class`, `label`, `color`, `pixels` and `share`
   /// among its properties.
   ///
-  /// Coordinates are pixels from the picture's upper left corner, no longitudes and latitudes: `size` and `unit` beside the
+  /// Coordinates are pixels from the image's upper left corner, no longitudes and latitudes: `size` and `unit` beside the
   /// features say so.
   ///
   /// - Parameter tolerance: as ``polygons(for:simplifiedBy:)`` takes it.

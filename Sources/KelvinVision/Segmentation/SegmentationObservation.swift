@@ -3,9 +3,9 @@ public import Kelvin
 import KelvinBasics
 import KelvinImages
 
-/// Which class each pixel of a picture belongs to.
+/// Which class each pixel of an image belongs to.
 public struct SegmentationObservation: VisionObservation {
-  /// A class that a picture has, and how much of the picture it is.
+  /// A class that an image has, and how much of the image it is.
   public struct Part: Hashable, Sendable {
     /// The class's number, 0…254.
     public let index: Int
@@ -13,7 +13,7 @@ public struct SegmentationObservation: VisionObservation {
     public let label: String
     /// How many pixels belong to it.
     public let pixelCount: Int
-    /// Their share of the picture, 0…1.
+    /// Their share of the image, 0…1.
     public let share: Double
     /// The colour it is drawn in, `#RRGGBB`.
     public let color: String
@@ -22,16 +22,16 @@ public struct SegmentationObservation: VisionObservation {
   /// The index in ``labelMap`` of pixels that a crop kept from the model, or that are of no class that was asked for.
   public static let unseenIndex = UInt8(ClassPalette.unseenIndex)
 
-  /// The classes that the picture has, the largest first.
+  /// The classes that the image has, the largest first.
   public let parts: [Part]
   /// What a crop kept from the model, 0…1.
   public let unseenShare: Double
   /// Always 1.
   public var confidence: Float { 1 }
   public var uuid: UUID { identity.uuid }
-  /// Pixels in a row of the upright picture.
+  /// Pixels in a row of the upright image.
   public var width: Int { map.width }
-  /// Rows of the upright picture.
+  /// Rows of the upright image.
   public var height: Int { map.height }
   /// The class of each pixel, row by row from the top left.
   public var labelMap: [UInt8] { map.classes }
@@ -92,8 +92,8 @@ public struct SegmentationObservation: VisionObservation {
   /// The same with what is of no such class out of sight.
   func keeping(_ kept: Set<Int>) -> SegmentationObservation { SegmentationObservation(self, keeping: kept) }
 
-  /// What belongs to classes with these labels: all else is ``unseenIndex`` in the map, has no part, and is the picture
-  /// itself in an overlay. Shares stay those of the whole picture.
+  /// What belongs to classes with these labels: all else is ``unseenIndex`` in the map, has no part, and is the image
+  /// itself in an overlay. Shares stay those of the whole image.
   ///
   /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it names the one that is nearest.
   public func restricted(to labels: [String]) throws(VisionError) -> SegmentationObservation {
@@ -106,7 +106,7 @@ public struct SegmentationObservation: VisionObservation {
   /// The colour that a class of the map is drawn in, `#RRGGBB`.
   public func color(of index: UInt8) -> String { classes.color(Int(index)).hexadecimal }
 
-  /// Where a label is: 255 for pixels that belong to it, 0 for all others, of the picture's size.
+  /// Where a label is: 255 for pixels that belong to it, 0 for all others, of the image's size.
   ///
   /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it names the one that is nearest.
   public func mask(for label: String) throws(VisionError) -> PixelBuffer {
@@ -126,26 +126,26 @@ public struct SegmentationObservation: VisionObservation {
     } catch { throw .image(error) }
   }
 
-  /// An indexed PNG of the picture's size whose samples are the classes, in their colours.
+  /// An indexed PNG of the image's size whose samples are the classes, in their colours.
   ///
   /// - Throws: `VisionError.image`.
   public func labelMapPNG() throws(VisionError) -> Data {
     do throws(ImageError) { return Data(try labelMapPNG(name: "label map")) } catch { throw .image(error) }
   }
 
-  /// The picture under the classes' colours, with a legend of those it has below it.
+  /// The image under the classes' colours, with a legend of those it has below it.
   ///
   /// - Parameters:
-  ///   - picture: the one that was segmented.
+  ///   - image: the one that was segmented.
   ///   - orientation: how its stored pixels are turned.
-  /// - Throws: `VisionError`: `image`; `invalidRequest` for a picture of another size.
+  /// - Throws: `VisionError`: `image`; `invalidRequest` for an image of another size.
   public func overlay(
-    on picture: PixelBuffer, orientation: ImageOrientation = .up
+    on image: PixelBuffer, orientation: ImageOrientation = .up
   ) throws(VisionError) -> PixelBuffer {
-    let size = ImageSize(picture, orientation)
+    let size = ImageSize(image, orientation)
     guard (size.width, size.height) == (width, height) else {
       throw .invalidRequest(
-        "expected the picture that was segmented, \(width) x \(height), got one of \(size.width) x \(size.height)")
+        "expected the image that was segmented, \(width) x \(height), got one of \(size.width) x \(size.height)")
     }
     do throws(ImageError) {
       let legend = parts.map { part in
@@ -153,27 +153,27 @@ public struct SegmentationObservation: VisionObservation {
           color: classes.color(part.index), text: "\(part.label)  \(HumanReadable.percent(part.share))")
       }
       return try SegmentationOverlay.draw(
-        map, over: try picture.oriented(orientation), colors: (0..<256).map(overlayColor), legend: legend)
+        map, over: try image.oriented(orientation), colors: (0..<256).map(overlayColor), legend: legend)
     } catch { throw .image(error) }
   }
 
   /// ``overlay(on:orientation:)`` as a PNG file's bytes.
   ///
   /// - Parameters:
-  ///   - picture: the one that was segmented.
+  ///   - image: the one that was segmented.
   ///   - orientation: how its stored pixels are turned.
   ///   - level: how hard it is compressed, 0…9. Above 3 little is gained for much time.
   /// - Throws: `VisionError` as the overlay does.
   public func overlayPNG(
-    on picture: PixelBuffer, orientation: ImageOrientation = .up, level: Int = 3
+    on image: PixelBuffer, orientation: ImageOrientation = .up, level: Int = 3
   ) throws(VisionError) -> Data {
-    let overlay = try overlay(on: picture, orientation: orientation)
+    let overlay = try overlay(on: image, orientation: orientation)
     do throws(ImageError) {
       return Data(try ImageFile.encode(overlay, as: .png, level: level, name: "overlay"))
     } catch { throw .image(error) }
   }
 
-  /// Nil for what is shown as the picture itself: what is unseen and, unless it was asked for, what is around things.
+  /// Nil for what is shown as the image itself: what is unseen and, unless it was asked for, what is around things.
   private func overlayColor(_ index: Int) -> IndexedPNG.Color? {
     let isShown = chosen?.contains(index) ?? !classes.isSurroundings(index)
     return isShown && index != ClassPalette.unseenIndex ? classes.color(index) : nil

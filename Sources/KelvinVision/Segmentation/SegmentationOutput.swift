@@ -2,7 +2,7 @@ import Kelvin
 import KelvinGraph
 import KelvinSteps
 
-/// The output of a model that says which class each part of a picture belongs to.
+/// The output of a model that says which class each part of an image belongs to.
 struct SegmentationOutput {
   enum Form {
     /// A class for each cell.
@@ -36,13 +36,13 @@ struct SegmentationOutput {
   ///
   /// - Parameters:
   ///   - name: the one to take; nil for the only one that can be meant.
-  ///   - input: the size of the model's picture: maps have its proportions.
+  ///   - input: the size of the model's image: maps have its proportions.
   /// - Throws: `VisionError` that says what the model has instead.
   init(
     of function: Function, _ part: GraphPart, _ graph: Graph, named name: String?, input: (width: Int, height: Int)
   ) throws(VisionError) {
     if function.classification != nil {
-      throw .invalidModel("the model classifies whole pictures")
+      throw .invalidModel("the model classifies whole images")
     }
     if function.detection != nil {
       throw .invalidModel("the model finds objects in boxes, which is not a segmentation")
@@ -61,7 +61,7 @@ struct SegmentationOutput {
       guard let named = candidates.first(where: { $0.name == name }) else {
         let isThere = function.outputs.contains { $0.name == name }
         throw .invalidModel(
-          (isThere ? "output '\(name)' holds no classes of a picture's parts" : "the model has no output '\(name)'")
+          (isThere ? "output '\(name)' holds no classes of an image's parts" : "the model has no output '\(name)'")
             + "; the model's outputs are \(all)")
       }
       self = named
@@ -69,7 +69,7 @@ struct SegmentationOutput {
     }
     guard !candidates.isEmpty else {
       throw .invalidModel(
-        "the model has no output with a class, or a score for each class, at each place of the picture "
+        "the model has no output with a class, or a score for each class, at each place of the image "
           + "(\(input.width)x\(input.height)); its outputs are \(all)")
     }
     guard let chosen = Self.likeliest(candidates) else {

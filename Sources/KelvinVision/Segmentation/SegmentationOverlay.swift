@@ -1,35 +1,35 @@
 import KelvinImages
 
-/// A picture with its classes drawn over it in their colours, and below it a legend of those it has.
+/// An image with its classes drawn over it in their colours, and below it a legend of those it has.
 struct SegmentationOverlay {
   struct Entry {
     let color: IndexedPNG.Color
     let text: String
   }
 
-  /// How much of a class's colour is mixed into the picture, of 256. Edges of a class are its colour alone.
+  /// How much of a class's colour is mixed into the image, of 256. Edges of a class are its colour alone.
   private static let opacity = 136
 
   /// - Parameters:
-  ///   - picture: upright, of the map's size.
-  ///   - colors: for each of the 256 indices; nil for what is shown as the picture itself.
+  ///   - image: upright, of the map's size.
+  ///   - colors: for each of the 256 indices; nil for what is shown as the image itself.
   ///   - legend: the classes in the order they are listed in.
   /// - Throws: `ImageError`.
   static func draw(
-    _ map: LabelMap, over picture: PixelBuffer, colors: [IndexedPNG.Color?], legend: [Entry]
+    _ map: LabelMap, over image: PixelBuffer, colors: [IndexedPNG.Color?], legend: [Entry]
   ) throws(ImageError) -> PixelBuffer {
-    let strip = LegendStrip(legend, pictureWidth: map.width)
+    let strip = LegendStrip(legend, imageWidth: map.width)
     var canvas = Canvas(width: max(map.width, strip.width), height: map.height + strip.height)
     canvas.withBytes { bytes, bytesPerRow in
-      tint(map, picture, colors, bytes, bytesPerRow)
+      tint(map, image, colors, bytes, bytesPerRow)
     }
     strip.draw(on: &canvas, top: map.height)
-    return try canvas.picture()
+    return try canvas.image()
   }
 
-  /// Writes the picture's pixels under their classes' colours.
+  /// Writes the image's pixels under their classes' colours.
   private static func tint(
-    _ map: LabelMap, _ picture: PixelBuffer, _ colors: [IndexedPNG.Color?],
+    _ map: LabelMap, _ image: PixelBuffer, _ colors: [IndexedPNG.Color?],
     _ target: UnsafeMutableBufferPointer<UInt8>, _ bytesPerRow: Int
   ) {
     func mix(_ own: UInt8, _ tint: UInt8, _ share: Int) -> UInt8 {
@@ -38,7 +38,7 @@ struct SegmentationOverlay {
     let (width, height) = (map.width, map.height)
     colors.withUnsafeBufferPointer { colors in
       map.classes.withUnsafeBufferPointer { classes in
-        picture.inRGB.bytes.withUnsafeBufferPointer { source in
+        image.inRGB.bytes.withUnsafeBufferPointer { source in
           for y in 0..<height {
             for x in 0..<width {
               let pixel = y &* width &+ x
@@ -79,16 +79,16 @@ private struct LegendStrip {
   private static let longest = 40
   private static let ink = IndexedPNG.Color(red: 20, green: 20, blue: 20)
 
-  init(_ all: [SegmentationOverlay.Entry], pictureWidth: Int) {
+  init(_ all: [SegmentationOverlay.Entry], imageWidth: Int) {
     entries = all.map { entry in
       let isLong = entry.text.count > Self.longest
       return SegmentationOverlay.Entry(
         color: entry.color, text: isLong ? entry.text.prefix(Self.longest - 2) + ".." : entry.text)
     }
-    scale = 1 + pictureWidth / 500
+    scale = 1 + imageWidth / 500
     let letters = entries.map(\.text.count).max() ?? 0
     cell = (Self.swatch + Self.margin + letters * BitmapFont.advance + 2 * Self.margin) * scale
-    columns = max(1, (pictureWidth - Self.margin * scale) / cell)
+    columns = max(1, (imageWidth - Self.margin * scale) / cell)
     let lines = (entries.count + columns - 1) / columns
     width = entries.isEmpty ? 0 : Self.margin * scale + min(columns, entries.count) * cell
     height = entries.isEmpty ? 0 : (2 * Self.margin + lines * Self.lineHeight) * scale

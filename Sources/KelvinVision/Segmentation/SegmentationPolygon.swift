@@ -1,6 +1,6 @@
-/// A corner of a picture's pixels: so many pixels from the left and from the top.
+/// A corner of an image's pixels: so many pixels from the left and from the top.
 public struct PixelPoint: Hashable, Sendable {
-  /// Pixels from the picture's left side.
+  /// Pixels from the image's left side.
   public var x: Int
   /// Pixels from its upper side.
   public var y: Int
@@ -12,11 +12,11 @@ public struct PixelPoint: Hashable, Sendable {
   }
 }
 
-/// A part of a picture that hangs together, by its outline.
+/// A part of an image that hangs together, by its outline.
 ///
 /// Rings are closed and do not repeat their first corner. Their order is GeoJSON's (RFC 7946): by the shoelace formula on
 /// the coordinates as they are, exteriors have a positive area and holes a negative one, so that y, which grows
-/// downwards, makes exteriors run clockwise where one looks at the picture. No ring meets itself; rings of a polygon may
+/// downwards, makes exteriors run clockwise where one looks at the image. No ring meets itself; rings of a polygon may
 /// touch at corners.
 public struct SegmentationPolygon: Hashable, Sendable {
   /// The outer ring.

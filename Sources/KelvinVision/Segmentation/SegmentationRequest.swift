@@ -2,24 +2,24 @@ public import Kelvin
 import KelvinEngine
 package import KelvinRuntime
 
-/// Says which part of a picture is what, by a model that gives every place a class.
+/// Says which part of an image is what, by a model that gives every place a class.
 ///
 /// Names and colours come from the model's metadata, under the keys that Core ML's previews use; a model without them
 /// gets colours that stay apart for every kind of colour vision.
 public struct SegmentationRequest: ImageProcessingRequest {
   /// The model that is run.
   public let model: Model
-  /// How a picture is brought to the model's size.
+  /// How an image is brought to the model's size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFill
-  /// The part of the upright picture that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
   public var regionOfInterest = NormalizedRect.fullImage
   /// What to know of the model: metadata that cannot be read.
   public var remarks: [String] { segmenter.remarks }
 
-  private(set) var segmenter: PictureSegmenter
+  private(set) var segmenter: ImageSegmenter
   private let predictor: Predictor
 
-  /// A request to segment whole pictures.
+  /// A request to segment whole images.
   ///
   /// - Parameters:
   ///   - model: the model.
@@ -28,14 +28,14 @@ public struct SegmentationRequest: ImageProcessingRequest {
   ///   - normalization: how pixels enter a model whose input is a plain tensor.
   ///   - colors: what the classes are drawn in, as `#RRGGBB` from class 0 on, in place of the model's own; an empty text
   ///     leaves a class the colour that it would have without any.
-  /// - Throws: `VisionError`: `invalidModel` for one that does not segment pictures; `missingNormalization`;
+  /// - Throws: `VisionError`: `invalidModel` for one that does not segment images; `missingNormalization`;
   ///   `invalidRequest` for a normalization that does not fit, or a colour that is none.
   public init(
     model: Model, output: String? = nil, labels: [String]? = nil, normalization: PixelNormalization? = nil,
     colors: [String]? = nil
   ) throws(VisionError) {
     self.model = model
-    segmenter = try PictureSegmenter(
+    segmenter = try ImageSegmenter(
       model.loaded, output: output, labels: labels, colors: colors, normalization: normalization)
     predictor = model.predictor(of: segmenter.function)
   }
@@ -48,9 +48,9 @@ public struct SegmentationRequest: ImageProcessingRequest {
     segmenter.chosen = try segmenter.indices(of: labels)
   }
 
-  /// The class of each pixel of the upright picture.
+  /// The class of each pixel of the upright image.
   ///
-  /// - Throws: `VisionError`: `invalidRequest` for a region outside the picture, `prediction` where the model fails,
+  /// - Throws: `VisionError`: `invalidRequest` for a region outside the image, `prediction` where the model fails,
   ///   `invalidModel` for a class beyond 254.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation

@@ -20,8 +20,8 @@ random = np.random.default_rng(20261126)
 
 
 def boxes():
-    """Pictures with boxes, some found, some doubly, some not at all; crowds among them."""
-    pictures = []
+    """Images with boxes, some found, some doubly, some not at all; crowds among them."""
+    images = []
     for _ in range(40):
         truths, found = [], []
         for _ in range(random.integers(0, 7)):
@@ -34,23 +34,23 @@ def boxes():
                 found.append({
                     "label": label if random.random() < 0.9 else int(random.integers(0, 5)),
                     "confidence": round(float(random.random()), 2), "box": [round(float(v), 2) for v in np.abs(moved)]})
-        pictures.append({"truths": truths, "detections": found})
-    return pictures
+        images.append({"truths": truths, "detections": found})
+    return images
 
 
-def detection(pictures):
+def detection(images):
     annotations, results = [], []
-    for number, picture in enumerate(pictures, 1):
-        for truth in picture["truths"]:
+    for number, image in enumerate(images, 1):
+        for truth in image["truths"]:
             annotations.append({
                 "id": len(annotations) + 1, "image_id": number, "category_id": truth["label"], "bbox": truth["box"],
                 "area": truth["area"], "iscrowd": int(truth["crowd"])})
-        for found in picture["detections"]:
+        for found in image["detections"]:
             results.append({
                 "image_id": number, "category_id": found["label"], "bbox": found["box"], "score": found["confidence"]})
     truth = COCO()
     truth.dataset = {
-        "info": {}, "images": [{"id": n + 1} for n in range(len(pictures))], "annotations": annotations,
+        "info": {}, "images": [{"id": n + 1} for n in range(len(images))], "annotations": annotations,
         "categories": [{"id": n, "name": str(n)} for n in range(5)]}
     with contextlib.redirect_stdout(io.StringIO()):
         truth.createIndex()
@@ -94,8 +94,8 @@ def mcnemar():
 
 
 if __name__ == "__main__":
-    pictures = boxes()
+    images = boxes()
     document = {
-        "pictures": pictures, "detection": detection(pictures), "classification": classification(),
+        "images": images, "detection": detection(images), "classification": classification(),
         "proportions": proportions(), "mcnemar": mcnemar()}
     (HERE / "evaluation.json").write_text(json.dumps(document, separators=(",", ":")) + "\n")

@@ -1,4 +1,4 @@
-"""Writes models.json: outputs of the networks in ../shared/models for made-up pictures.
+"""Writes models.json: outputs of the networks in ../shared/models for made-up images.
 
 The layers are evaluated one after the other with PyTorch in double precision; coremltools itself expands quantized weights.
 A pixel is `(7x + 13y + 59c + xy div 31) mod 256`, its channels in the order red, green, blue; the segmentation network,
@@ -122,7 +122,7 @@ def evaluate(layer, inputs):
     raise NotImplementedError(kind)
 
 
-def picture(width, height):
+def pattern(width, height):
     x, y = np.meshgrid(np.arange(width), np.arange(height))
     return np.stack([(7 * x + 13 * y + 59 * c + x * y // 31) % 256 for c in range(3)]).astype(np.float64)
 
@@ -140,7 +140,7 @@ def network(path):
     image = spec.description.input[0]
     size = image.type.imageType
     part = PHOTOS.get(path.stem)
-    pixels = picture(size.width, size.height)
+    pixels = pattern(size.width, size.height)
     if part:
         pixels = photo(path.parent.parent / part["file"], part["left"], part["top"], size.width, size.height)
     bgr = size.colorSpace == 30

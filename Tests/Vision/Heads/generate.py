@@ -1,6 +1,6 @@
 """Models whose outputs are the heads of detectors, seeded, and the objects in them, by NumPy and torchvision's suppression.
 
-Every model takes a picture of 64 x 48 and leaves the same numbers whatever it shows. NAME.json describes the head, where there is
+Every model takes an image of 64 x 48 and leaves the same numbers whatever it shows. NAME.json describes the head, where there is
 one; expected.json has for each the objects that are kept, the surest first, and where those of `yolov8` lie on scene.png under
 every crop-and-scale rule.
 
@@ -19,7 +19,7 @@ from torchvision.ops import batched_nms
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
-sys.path.insert(0, str(HERE.parent.parent / "Pictures"))
+sys.path.insert(0, str(HERE.parent.parent / "Images"))
 import scene  # noqa: E402
 from geometry import RULES, UPRIGHT  # noqa: E402
 

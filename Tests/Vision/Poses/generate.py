@@ -2,7 +2,7 @@
 
 `random` has maps of noise, channels first, as Core ML's models leave them; `people` those of three people whose joints are
 known, and `people_last` the same as TensorFlow's graphs do, scores before the logistic function. `lone` has no displacements.
-Every model takes a picture of 129 x 97 and leaves the same maps whatever it shows.
+Every model takes an image of 129 x 97 and leaves the same maps whatever it shows.
 
     pip install numpy==2.2.6 onnx==1.23.2 && python generate.py
     python generate.py MAPS.npz WIDTH HEIGHT      the poses of other maps (heatmap, offsets, fwd, bwd; channels first)

@@ -23,7 +23,7 @@ extension LayerMapper {
   private static let transpose = LayerMapper(Layers.transpose) { layer, scope in
     let axes = try layer.parameters.integers(LayerSchema.TransposeLayerParams.axes)
     let x = try layer.raw(0, scope)
-    // A picture may have a batch axis more than the layer knows of.
+    // An image may have a batch axis more than the layer knows of.
     let isLonger = !axes.isEmpty && axes.count < x.shape.rank
     let isOne = x.shape.dimensions.dropLast(axes.count).allSatisfy { $0 == 1 }
     let value =

@@ -7,7 +7,7 @@ extension ClassificationEvaluation {
   private static let (notedConfusions, shownConfusions) = (5, 12)
 
   public static var task: String { "classification" }
-  public static var exampleName: String { "picture" }
+  public static var exampleName: String { "image" }
   public static var measures: [EvaluationMeasure] {
     [.share("Top-1"), .share("Top-5"), .share("Balanced"), .share("ECE", isBetterWhenLarger: false)]
   }
@@ -27,7 +27,7 @@ extension ClassificationEvaluation {
 
   public var remarks: [String] {
     unknownLabels.map { unknown in
-      LabelMatching.remark(on: unknown.labels, of: unknown.contender) + "pictures of these count as wrong"
+      LabelMatching.remark(on: unknown.labels, of: unknown.contender) + "images of these count as wrong"
     }
   }
 
@@ -66,22 +66,22 @@ extension ClassificationEvaluation {
     return [
       .calibration(bins),
       .table(
-        title: "What it takes for what", columns: ["Class", "taken for", "Pictures"],
+        title: "What it takes for what", columns: ["Class", "taken for", "Images"],
         rows: confusions.isEmpty ? [["nothing", "anything else", "0"]] : confusions),
-      .table(title: "Each class", columns: ["Class", "Pictures", "Precision", "Recall"], rows: classes),
+      .table(title: "Each class", columns: ["Class", "Images", "Precision", "Recall"], rows: classes),
     ]
   }
 
   /// Those that the contender was surest about.
   public func mistakes(of contender: Int) -> [EvaluationMistake] {
-    let pictures = results[contender].pictures
-    func confidence(_ index: Int) -> Float { pictures[index].answers.first?.confidence ?? 0 }
-    return pictures.indices.filter { !pictures[$0].isRight(among: 1) }
+    let images = results[contender].images
+    func confidence(_ index: Int) -> Float { images[index].answers.first?.confidence ?? 0 }
+    return images.indices.filter { !images[$0].isRight(among: 1) }
       .sorted { (confidence($1), $0) < (confidence($0), $1) }
       .map { index in
         EvaluationMistake(
-          example: index, caption: "is \(labels[pictures[index].truth])",
-          answers: pictures[index].answers.prefix(3).map {
+          example: index, caption: "is \(labels[images[index].truth])",
+          answers: images[index].answers.prefix(3).map {
             (labels[$0.label], HumanReadable.percent(Double($0.confidence), decimals: 0))
           })
       }
@@ -89,7 +89,7 @@ extension ClassificationEvaluation {
 }
 
 extension ClassificationRequest: EvaluatedRequest {
-  /// Classifies a picture, and forgets what it shows.
+  /// Classifies an image, and forgets what it shows.
   public func answer(_ question: DecodedImage) throws(VisionError) {
     _ = try classify(question.pixels, orientation: question.orientation)
   }

@@ -17,7 +17,7 @@ extension ClassificationEvaluation {
 
     struct Class: Encodable {
       var label: String
-      var pictures: Int
+      var images: Int
       var precision: Double?
       var recall: Double?
     }
@@ -25,13 +25,13 @@ extension ClassificationEvaluation {
     struct Bin: Encodable {
       var confidence: Double
       var share: Double?
-      var pictures: Int
+      var images: Int
     }
 
     struct Confusion: Encodable {
       var label: String
       var answer: String
-      var pictures: Int
+      var images: Int
     }
 
     var top1: Share
@@ -47,13 +47,13 @@ extension ClassificationEvaluation {
       (balancedAccuracy, calibrationError) = (scores.balancedAccuracy, scores.calibration.expectedError)
       classes = scores.classes.map {
         Class(
-          label: labels[$0.label], pictures: $0.recall.trials, precision: $0.precision.share, recall: $0.recall.share)
+          label: labels[$0.label], images: $0.recall.trials, precision: $0.precision.share, recall: $0.recall.share)
       }
       calibration = scores.calibration.bins.map {
-        Bin(confidence: $0.confidence, share: $0.right.share, pictures: $0.right.trials)
+        Bin(confidence: $0.confidence, share: $0.right.share, images: $0.right.trials)
       }
       confusions = scores.confusions.map {
-        Confusion(label: labels[$0.truth], answer: labels[$0.answer], pictures: $0.count)
+        Confusion(label: labels[$0.truth], answer: labels[$0.answer], images: $0.count)
       }
     }
   }

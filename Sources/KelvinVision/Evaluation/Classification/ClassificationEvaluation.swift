@@ -4,14 +4,14 @@ import KelvinBasics
 public import KelvinEvaluation
 import Synchronization
 
-/// What one or several classifiers say of the same labelled pictures.
+/// What one or several classifiers say of the same labelled images.
 public struct ClassificationEvaluation: Evaluation {
   /// What one of them said.
   public struct Result: Sendable {
     /// The contender's.
     public let name: String
-    /// Of each picture that could be read, in the data set's order.
-    public let pictures: [ClassifiedPicture]
+    /// Of each image that could be read, in the data set's order.
+    public let images: [ClassifiedImage]
     /// How good that is.
     public let scores: ClassificationScores
     /// The classifier's own labels of the data set's classes, by their numbers, where it has other names for them.
@@ -21,34 +21,34 @@ public struct ClassificationEvaluation: Evaluation {
   public let contenders: [EvaluationContender<ClassificationRequest>]
   /// The names of the classes, by their numbers in the results.
   public let labels: [String]
-  /// Pictures that could be read, in the data set's order.
-  public let examples: [LabelledPictures.Picture]
+  /// Images that could be read, in the data set's order.
+  public let examples: [LabelledImages.Image]
   /// In the order of the contenders.
   public let results: [Result]
   public let faults: [EvaluationFault]
-  /// Classes of the data set that a contender has no answer for; its pictures of them are counted as wrong.
+  /// Classes of the data set that a contender has no answer for; its images of them are counted as wrong.
   public let unknownLabels: [(contender: String, labels: [String])]
 
-  /// Answers that are kept of a picture: the surest, and of those beyond the first five what is believed at all.
+  /// Answers that are kept of an image: the surest, and of those beyond the first five what is believed at all.
   private static let (surest, mostAnswers, leastConfidence) = (5, 100, Float(0.001))
 
-  /// Lets classifiers see pictures, each of which is decoded once. Several are seen at a time.
+  /// Lets classifiers see images, each of which is decoded once. Several are seen at a time.
   ///
   /// - Parameters:
   ///   - contenders: at least one; the others are compared with the first.
-  ///   - dataset: pictures whose classes are known, by labels.
-  ///   - progress: told how many pictures are done, from any thread.
-  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no picture can be
+  ///   - dataset: images whose classes are known, by labels.
+  ///   - progress: told how many images are done, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no image can be
   ///   read; `image` where none can be decoded at all; `prediction` where a model fails.
   public init(
-    of contenders: [EvaluationContender<ClassificationRequest>], on dataset: LabelledPictures,
+    of contenders: [EvaluationContender<ClassificationRequest>], on dataset: LabelledImages,
     progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) {
     do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
     let known = Mutex<[Int: [String]]>([:])
     let run = try EvaluationRun<[ClassificationObservation]>(Self.self, contenders, on: dataset, progress: progress) {
-      (place, picture, _) throws(VisionError) in
-      let all = try contenders[place].request.classify(picture.pixels, orientation: picture.orientation)
+      (place, image, _) throws(VisionError) in
+      let all = try contenders[place].request.classify(image.pixels, orientation: image.orientation)
       known.withLock { if $0[place] == nil { $0[place] = all.map(\.identifier) } }
       return Self.believed(all)
     }
@@ -62,10 +62,10 @@ public struct ClassificationEvaluation: Evaluation {
 
   /// - Parameter known: each contender's labels.
   private init(
-    _ contenders: [EvaluationContender<ClassificationRequest>], _ dataset: LabelledPictures,
+    _ contenders: [EvaluationContender<ClassificationRequest>], _ dataset: LabelledImages,
     _ run: EvaluationRun<[ClassificationObservation]>, known: [Int: [String]]
   ) throws(VisionError) {
-    let examples = run.answered.map { dataset.pictures[$0] }
+    let examples = run.answered.map { dataset.images[$0] }
     let truths = Set(examples.map(\.label)).sorted()
     var labels = LabelNumbers(truths)
     var (results, unknown): ([Result], [(contender: String, labels: [String])]) = ([], [])
@@ -73,30 +73,30 @@ public struct ClassificationEvaluation: Evaluation {
       let names = LabelMatching(truths, answers: known[place] ?? [])
       let missing = try names.missing(of: contender.name)
       if !missing.isEmpty { unknown.append((contender.name, missing)) }
-      let pictures = zip(examples, run.outcomes[place]).map { example, observations in
-        ClassifiedPicture(
+      let images = zip(examples, run.outcomes[place]).map { example, observations in
+        ClassifiedImage(
           truth: labels.number(of: example.label),
           answers: observations.map {
-            ClassifiedPicture.Answer(
+            ClassifiedImage.Answer(
               label: labels.number(of: names.truth(of: $0.identifier) ?? $0.identifier), confidence: $0.confidence)
           })
       }
       let own = truths.compactMap { truth in names.answer(for: truth).map { (labels.number(of: truth), $0) } }
       results.append(
         Result(
-          name: contender.name, pictures: pictures, scores: ClassificationScores(pictures),
+          name: contender.name, images: images, scores: ClassificationScores(images),
           names: Dictionary(own) { first, _ in first }))
     }
     (self.contenders, self.examples, self.labels, faults) = (contenders, examples, labels.names, run.faults)
     (self.results, unknownLabels) = (results, unknown)
   }
 
-  /// How the top answers of one result and of the first compare, picture by picture.
+  /// How the top answers of one result and of the first compare, image by image.
   public func comparison(of result: Result) -> PairedProportions { Self.pairs(results[0], result) }
 
   static func pairs(_ first: Result, _ second: Result) -> PairedProportions {
     var pairs = PairedProportions()
-    for (first, second) in zip(first.pictures, second.pictures) {
+    for (first, second) in zip(first.images, second.images) {
       pairs.add(first: first.isRight(among: 1), second: second.isRight(among: 1))
     }
     return pairs

@@ -5,7 +5,7 @@ import KelvinEvaluation
 
 extension DetectionEvaluation {
   public static var task: String { "detection" }
-  public static var exampleName: String { "picture" }
+  public static var exampleName: String { "image" }
   public static var measures: [EvaluationMeasure] {
     ["AP", "AP50", "AP75", "AR", "AP S", "AP M", "AP L"].map { .share($0) }
   }
@@ -24,13 +24,13 @@ extension DetectionEvaluation {
 
   private static var leastConfidence: Float { 0.001 }
 
-  /// The picture with what the contender finds drawn on it.
-  public func picture(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
-    let picture = try Self.question(of: examples[example])
+  /// The image with what the contender finds drawn on it.
+  public func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
+    let image = try Self.question(of: examples[example])
     var request = contenders[contender].request
     request.minimumConfidence = Self.shownConfidence
-    let found = try request.detect(picture.pixels, orientation: picture.orientation)
-    return try picture.pixels.drawing(found, orientation: picture.orientation, labels: request.labels ?? [])
+    let found = try request.detect(image.pixels, orientation: image.orientation)
+    return try image.pixels.drawing(found, orientation: image.orientation, labels: request.labels ?? [])
   }
 
   private static var shownConfidence: Float { 0.3 }
@@ -68,7 +68,7 @@ extension DetectionEvaluation {
     return [.table(title: "Each class", columns: ["Class", "Objects", "AP"], rows: rows)]
   }
 
-  /// Pictures by how few of their objects are found, then by how much else is.
+  /// Images by how few of their objects are found, then by how much else is.
   public func mistakes(of contender: Int) -> [EvaluationMistake] {
     let found = results[contender].matches.atHalf(from: Double(Self.shownConfidence))
     let order = found.indices.filter { found[$0].missed + found[$0].wrong > 0 }
@@ -77,7 +77,7 @@ extension DetectionEvaluation {
       let one = found[index]
       return EvaluationMistake(
         example: index, caption: "\(one.missed) of \(one.missed + one.right) missed, \(one.wrong) wrong",
-        answers: results[contender].pictures[index].detections.sorted { $0.confidence > $1.confidence }.prefix(3).map {
+        answers: results[contender].images[index].detections.sorted { $0.confidence > $1.confidence }.prefix(3).map {
           (labels[$0.label], HumanReadable.percent($0.confidence, decimals: 0))
         })
     }
@@ -111,7 +111,7 @@ extension DetectionEvaluation {
 }
 
 extension DetectionRequest: EvaluatedRequest {
-  /// Finds what is on a picture, and forgets it.
+  /// Finds what is on an image, and forgets it.
   public func answer(_ question: DecodedImage) throws(VisionError) {
     _ = try detect(question.pixels, orientation: question.orientation)
   }

@@ -4,25 +4,25 @@ import KelvinBasics
 public import KelvinEvaluation
 import Synchronization
 
-/// How well one or several models find what is on pictures, by COCO's rule.
+/// How well one or several models find what is on images, by COCO's rule.
 public struct DetectionEvaluation: Evaluation {
   /// What one of them said.
   public struct Result: Sendable {
     /// The contender's.
     public let name: String
-    /// Of each picture that could be read, in the data set's order.
-    public let pictures: [DetectedPicture]
+    /// Of each image that could be read, in the data set's order.
+    public let images: [DetectedImage]
     /// How good that is, of objects of any size.
     public let precision: AveragePrecision
     /// The same of objects of one size, the mean over overlaps.
     public let bySize: [AveragePrecision.Size: Double]
-    /// Of the mean average precision, with 95 % confidence: pictures are drawn again (``Bootstrap``).
+    /// Of the mean average precision, with 95 % confidence: images are drawn again (``Bootstrap``).
     public let interval: ClosedRange<Double>?
     let matches: DetectionMatches
   }
 
   public let contenders: [EvaluationContender<DetectionRequest>]
-  public let examples: [DetectedPictures.Picture]
+  public let examples: [DetectedImages.Image]
   /// The classes' names, by their numbers in the results.
   public let labels: [String]
   /// In the order of the contenders.
@@ -31,28 +31,28 @@ public struct DetectionEvaluation: Evaluation {
   public let remarks: [String]
   private let comparisons = ComparisonCache()
 
-  /// Sets of pictures that are drawn: each is a precision over classes and overlaps anew.
+  /// Sets of images that are drawn: each is a precision over classes and overlaps anew.
   private static let drawCount = 500
 
-  /// Lets models see pictures, each of which is decoded once. Several are seen at a time.
+  /// Lets models see images, each of which is decoded once. Several are seen at a time.
   ///
   /// - Parameters:
   ///   - contenders: at least one; the others are compared with the first.
-  ///   - dataset: pictures with boxes.
-  ///   - progress: told how many pictures are done, from any thread.
-  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no picture can be
+  ///   - dataset: images with boxes.
+  ///   - progress: told how many images are done, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no image can be
   ///   read; `image` where none can be decoded at all; `prediction` where a model fails.
   public init(
-    of contenders: [EvaluationContender<DetectionRequest>], on dataset: DetectedPictures,
+    of contenders: [EvaluationContender<DetectionRequest>], on dataset: DetectedImages,
     progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) {
     do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
     let places = Dictionary(dataset.names.enumerated().map { ($1, $0) }) { first, _ in first }
     let answered = Mutex<[Set<String>]>(contenders.map { Set($0.request.labels ?? []) })
     let run = try EvaluationRun<[RawDetection]>(Self.self, contenders, on: dataset, progress: progress) {
-      (place, picture, _) throws(VisionError) in
-      let found = try contenders[place].request.detect(picture.pixels, orientation: picture.orientation)
-      let raw = found.compactMap { RawDetection($0, on: picture) }
+      (place, image, _) throws(VisionError) in
+      let found = try contenders[place].request.detect(image.pixels, orientation: image.orientation)
+      let raw = found.compactMap { RawDetection($0, on: image) }
       // Of a model that does not name its classes, those that it was ever heard to find.
       if contenders[place].request.labels == nil { answered.withLock { $0[place].formUnion(raw.map(\.label)) } }
       return raw
@@ -65,21 +65,21 @@ public struct DetectionEvaluation: Evaluation {
       if !missing.isEmpty {
         remarks.append(LabelMatching.remark(on: missing, of: contender.name) + "their objects count as not found")
       }
-      let pictures = zip(examples, run.outcomes[place]).map { example, found in
-        DetectedPicture(
+      let images = zip(examples, run.outcomes[place]).map { example, found in
+        DetectedImage(
           detections: found.compactMap { detection in
             matching.truth(of: detection.label).flatMap { places[$0] }.map {
-              DetectedPicture.Detection(label: $0, confidence: detection.confidence, box: detection.box)
+              DetectedImage.Detection(label: $0, confidence: detection.confidence, box: detection.box)
             }
           }, truths: example.truths)
       }
-      let matches = DetectionMatches(pictures)
+      let matches = DetectionMatches(images)
       let precision = matches.precision()
       results.append(
         Result(
-          name: contender.name, pictures: pictures, precision: precision,
-          bySize: Self.bySize(pictures, all: precision),
-          interval: Bootstrap.interval(of: pictures.count, drawCount: Self.drawCount) {
+          name: contender.name, images: images, precision: precision,
+          bySize: Self.bySize(images, all: precision),
+          interval: Bootstrap.interval(of: images.count, drawCount: Self.drawCount) {
             matches.precision(of: $0).mean
           },
           matches: matches))
@@ -89,11 +89,11 @@ public struct DetectionEvaluation: Evaluation {
   }
 
   private static func bySize(
-    _ pictures: [DetectedPicture], all: AveragePrecision
+    _ images: [DetectedImage], all: AveragePrecision
   ) -> [AveragePrecision.Size: Double] {
     var means: [AveragePrecision.Size: Double] = [:]
     for size in AveragePrecision.Size.allCases {
-      means[size] = size == .any ? all.mean : AveragePrecision(pictures, size: size).mean
+      means[size] = size == .any ? all.mean : AveragePrecision(images, size: size).mean
     }
     return means
   }
@@ -113,14 +113,14 @@ public struct DetectionEvaluation: Evaluation {
 struct RawDetection: Sendable {
   let label: String
   let confidence: Double
-  /// In pixels from the left top of the upright picture.
+  /// In pixels from the left top of the upright image.
   let box: EvaluatedBox
 
   /// Nil for what has no class.
-  init?(_ observation: RecognizedObjectObservation, on picture: DecodedImage) {
+  init?(_ observation: RecognizedObjectObservation, on image: DecodedImage) {
     guard let first = observation.labels.first, first.confidence.isFinite else { return nil }
     let box = observation.boundingBox.toImageCoordinates(
-      ImageSize(width: picture.width, height: picture.height), origin: .upperLeft)
+      ImageSize(width: image.width, height: image.height), origin: .upperLeft)
     (label, confidence) = (first.identifier, Double(first.confidence))
     self.box = EvaluatedBox(x: box.x, y: box.y, width: box.width, height: box.height)
   }

@@ -22,18 +22,18 @@ extension RegressionEvaluation {
   }
 
   public static func question(of example: RegressionTable.Row) throws(VisionError) -> RegressionRequest.Question {
-    var pictures: [String: DecodedImage] = [:]
-    for (column, path) in example.pictures {
-      do throws(ImageError) { pictures[column] = try ImageFile.decode(path: path) } catch { throw .image(error) }
+    var images: [String: DecodedImage] = [:]
+    for (column, path) in example.images {
+      do throws(ImageError) { images[column] = try ImageFile.decode(path: path) } catch { throw .image(error) }
     }
-    return RegressionRequest.Question(row: example.cells, pictures: pictures)
+    return RegressionRequest.Question(row: example.cells, images: images)
   }
 
-  public func picture(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
-    guard let path = examples[example].pictures.values.min() else { return nil }
+  public func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
+    guard let path = examples[example].images.values.min() else { return nil }
     do throws(ImageError) {
-      let picture = try ImageFile.decode(path: path)
-      return try picture.pixels.oriented(picture.orientation)
+      let image = try ImageFile.decode(path: path)
+      return try image.pixels.oriented(image.orientation)
     } catch { throw .image(error) }
   }
 

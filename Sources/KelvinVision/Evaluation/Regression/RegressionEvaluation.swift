@@ -69,11 +69,11 @@ public struct RegressionEvaluation: Evaluation {
     let columns = table.columns
     var used: Set<Int> = []
     for request in requests {
-      if let missing = request.neededPictureNames.filter({ !columns.contains($0) }).min() {
-        throw .invalidRequest("the table has no column '\(missing)' for the model's picture; \(list(columns[...]))")
+      if let missing = request.neededImageNames.filter({ !columns.contains($0) }).min() {
+        throw .invalidRequest("the table has no column '\(missing)' for the model's image; \(list(columns[...]))")
       }
       used.formUnion(try request.reader(of: table.examples[0].cells).usedColumns)
-      used.formUnion(columns.indices.filter { request.pictureNames.contains(columns[$0]) })
+      used.formUnion(columns.indices.filter { request.imageNames.contains(columns[$0]) })
     }
     let others = columns.indices.filter { !used.contains($0) }
     let named = ([usualTarget] + requests.map(\.output)).lazy

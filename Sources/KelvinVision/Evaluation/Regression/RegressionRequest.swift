@@ -7,12 +7,12 @@ import KelvinSteps
 import Synchronization
 
 /// Asks a model for one number, from the cells of a row (as `TablePrediction` reads them, arrays also from `.npy` files) and
-/// pictures.
+/// images.
 public struct RegressionRequest: EvaluatedRequest {
-  /// What is in a row, its pictures decoded.
+  /// What is in a row, its images decoded.
   public struct Question: Sendable {
     let row: TableRow
-    let pictures: [String: DecodedImage]
+    let images: [String: DecodedImage]
   }
 
   public let model: Model
@@ -21,14 +21,14 @@ public struct RegressionRequest: EvaluatedRequest {
   public let output: String
   /// The model's inputs.
   public let inputNames: [String]
-  /// How a picture is brought to the model's size.
+  /// How an image is brought to the model's size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFill
 
-  /// Those of them that are pictures, and those of these that may not be left out.
-  let pictureNames: Set<String>
-  let neededPictureNames: Set<String>
+  /// Those of them that are images, and those of these that may not be left out.
+  let imageNames: Set<String>
+  let neededImageNames: Set<String>
 
-  /// The function without its pictures, which are no cells.
+  /// The function without its images, which are no cells.
   private let cells: Function
   private let lastReader = LastReader()
   private let predictor: Predictor
@@ -45,7 +45,7 @@ public struct RegressionRequest: EvaluatedRequest {
   ) throws(VisionError) {
     var function = model.function
     guard function.classification == nil else { throw .invalidModel("the model gives classes, not a number") }
-    if normalization != nil { _ = try PictureInput.only(of: &function, model.loaded.context.graph, normalization) }
+    if normalization != nil { _ = try ImageInput.only(of: &function, model.loaded.context.graph, normalization) }
     let numbers = function.outputs.filter(\.isNumber).map(\.name)
     guard let name = output ?? (numbers.count == 1 ? numbers[0] : nil), numbers.contains(name) else {
       let all = function.outputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
@@ -55,18 +55,18 @@ public struct RegressionRequest: EvaluatedRequest {
     self.model = model
     self.output = name
     inputNames = function.inputs.map(\.name)
-    let pictures = function.inputs.filter { if case .image = $0.type { true } else { false } }
-    pictureNames = Set(pictures.map(\.name))
-    neededPictureNames = Set(pictures.filter { !$0.isOptional && $0.defaultValue == nil }.map(\.name))
+    let images = function.inputs.filter { if case .image = $0.type { true } else { false } }
+    imageNames = Set(images.map(\.name))
+    neededImageNames = Set(images.filter { !$0.isOptional && $0.defaultValue == nil }.map(\.name))
     var cells = function
-    cells.inputs.removeAll { pictures.map(\.name).contains($0.name) }
+    cells.inputs.removeAll { images.map(\.name).contains($0.name) }
     self.cells = cells
     predictor = model.predictor(of: function)
   }
 
   public func answer(_ question: Question) throws(VisionError) { _ = try number(question) }
 
-  /// Which columns of a table the inputs are read from, pictures apart.
+  /// Which columns of a table the inputs are read from, images apart.
   ///
   /// - Throws: `VisionError.invalidRequest` naming a column that is missing.
   func reader(of row: TableRow) throws(VisionError) -> TableRowReader {
@@ -83,10 +83,10 @@ public struct RegressionRequest: EvaluatedRequest {
     let reader = try reader(of: question.row)
     do throws(ModelError) {
       var values = try reader.values(of: question.row)
-      for name in pictureNames {
-        guard let picture = question.pictures[name] else { continue }
+      for name in imageNames {
+        guard let image = question.images[name] else { continue }
         values[name] = FeatureValue(
-          image: picture.pixels, orientation: picture.orientation, cropAndScale: cropAndScaleAction)
+          image: image.pixels, orientation: image.orientation, cropAndScale: cropAndScaleAction)
       }
       let value = try predictor.run(DictionaryFeatureProvider(dictionary: values), [:], nil).features[output]
       return value?.number ?? .nan

@@ -8,11 +8,11 @@ import KelvinIndex
 public struct RegressionTable: EvaluationDataset {
   /// A row.
   public struct Row: EvaluationExample {
-    /// `line 7`, or the picture that is in it.
+    /// `line 7`, or the image that is in it.
     public let name: String
     let cells: TableRow
-    /// Pictures among them, by column, where they lie.
-    let pictures: [String: String]
+    /// Images among them, by column, where they lie.
+    let images: [String: String]
   }
 
   public let examples: [Row]
@@ -24,7 +24,7 @@ public struct RegressionTable: EvaluationDataset {
   ///
   /// - Parameter url: a CSV file with names above its columns. Columns are called as the models' inputs are, and read as
   ///   `TablePrediction` reads them, but for files of arrays (`.npy`); what is right stands in the column `target`, else in
-  ///   one called as the models' output, else in the only one that is no input. Pictures are paths relative to the file.
+  ///   one called as the models' output, else in the only one that is no input. Images are paths relative to the file.
   /// - Throws: `VisionError.invalidRequest` for a file that cannot be read, or whose rows are of other lengths.
   public init(contentsOf url: URL) throws(VisionError) {
     let path = url.relativePath
@@ -37,13 +37,13 @@ public struct RegressionTable: EvaluationDataset {
       throw .invalidRequest("'\(path)' has no rows below the names of its columns; expected one for each example")
     }
     examples = rows.map { row in
-      var pictures: [String: String] = [:]
+      var images: [String: String] = [:]
       for (place, column) in columns.enumerated() {
         let text = row.path(place)
-        if FolderWalk.isPicture(text) { pictures[column] = path.siblingPath(text) }
+        if FolderWalk.isImage(text) { images[column] = path.siblingPath(text) }
       }
-      let picture = columns.lazy.compactMap { pictures[$0] }.first
-      return Row(name: picture ?? "line \(row.line)", cells: row, pictures: pictures)
+      let image = columns.lazy.compactMap { images[$0] }.first
+      return Row(name: image ?? "line \(row.line)", cells: row, images: images)
     }
     self.columns = columns
   }

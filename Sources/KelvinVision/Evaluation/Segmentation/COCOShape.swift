@@ -1,5 +1,5 @@
 #if Collections
-/// The part of a picture that an annotation is of, as COCO's documents write it: polygons, or run lengths down the columns.
+/// The part of an image that an annotation is of, as COCO's documents write it: polygons, or run lengths down the columns.
 enum COCOShape: Decodable, Hashable, Sendable {
   /// Rings of x and y by turns, in pixels.
   case polygons([[Double]])

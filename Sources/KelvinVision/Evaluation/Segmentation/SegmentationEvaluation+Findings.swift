@@ -7,7 +7,7 @@ extension SegmentationEvaluation {
   private static let shownConfusions = 12
 
   public static var task: String { "segmentation" }
-  public static var exampleName: String { "picture" }
+  public static var exampleName: String { "image" }
   public static var measures: [EvaluationMeasure] { [.share("Mean IoU"), .share("Pixels")] }
 
   public static func request(
@@ -19,19 +19,19 @@ extension SegmentationEvaluation {
     return request
   }
 
-  public static func question(of example: SegmentedPictures.Picture) throws(VisionError) -> SegmentationQuestion {
+  public static func question(of example: SegmentedImages.Image) throws(VisionError) -> SegmentationQuestion {
     do throws(ImageError) {
-      let picture = try ImageFile.decode(path: example.path)
-      return SegmentationQuestion(picture: picture, truth: try example.labelMap(of: picture))
+      let image = try ImageFile.decode(path: example.path)
+      return SegmentationQuestion(image: image, truth: try example.labelMap(of: image))
     } catch { throw .image(error) }
   }
 
-  /// The picture under what the contender takes its parts for.
-  public func picture(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
-    let picture: DecodedImage
-    do throws(ImageError) { picture = try ImageFile.decode(path: examples[example].path) } catch { throw .image(error) }
-    return try contenders[contender].request.segment(picture.pixels, orientation: picture.orientation)
-      .overlay(on: picture.pixels, orientation: picture.orientation)
+  /// The image under what the contender takes its parts for.
+  public func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
+    let image: DecodedImage
+    do throws(ImageError) { image = try ImageFile.decode(path: examples[example].path) } catch { throw .image(error) }
+    return try contenders[contender].request.segment(image.pixels, orientation: image.orientation)
+      .overlay(on: image.pixels, orientation: image.orientation)
   }
 
   public var subject: String {
@@ -87,18 +87,18 @@ extension SegmentationEvaluation {
   }
 
   public func mistakes(of contender: Int) -> [EvaluationMistake] {
-    let pictures = results[contender].pictures
-    let shares = pictures.indices.compactMap { index in pictures[index].meanOverTrueClasses.map { (index, $0) } }
+    let images = results[contender].images
+    let shares = images.indices.compactMap { index in images[index].meanOverTrueClasses.map { (index, $0) } }
     return shares.filter { $0.1 < 1 }.sorted { ($0.1, $0.0) < ($1.1, $1.0) }.map { index, share in
       EvaluationMistake(
-        example: index, caption: "mean IoU \(HumanReadable.percent(share))", answers: Self.parts(pictures[index], labels))
+        example: index, caption: "mean IoU \(HumanReadable.percent(share))", answers: Self.parts(images[index], labels))
     }
   }
 
-  /// What the picture's classes are taken for, the largest first.
-  private static func parts(_ picture: SegmentedPicture, _ labels: [String]) -> [(name: String, figure: String)] {
-    let total = Double(picture.counts.values.reduce(0, +))
-    return picture.counts.filter { $0.key.truth != $0.key.answer }
+  /// What the image's classes are taken for, the largest first.
+  private static func parts(_ image: SegmentedImage, _ labels: [String]) -> [(name: String, figure: String)] {
+    let total = Double(image.counts.values.reduce(0, +))
+    return image.counts.filter { $0.key.truth != $0.key.answer }
       .sorted { ($1.value, $0.key.truth, $0.key.answer) < ($0.value, $1.key.truth, $1.key.answer) }.prefix(3)
       .map { pair, count in
         let answer = Int(pair.answer) < labels.count ? labels[Int(pair.answer)] : "no class of the data set"
@@ -134,17 +134,17 @@ extension SegmentationEvaluation {
   }
 }
 
-/// A picture with the class of each of its pixels.
+/// An image with the class of each of its pixels.
 public struct SegmentationQuestion: Sendable {
   /// As it was decoded.
-  public let picture: DecodedImage
+  public let image: DecodedImage
   let truth: [UInt8]
 }
 
 extension SegmentationRequest: EvaluatedRequest {
-  /// Segments a picture, and forgets what is where.
+  /// Segments an image, and forgets what is where.
   public func answer(_ question: SegmentationQuestion) throws(VisionError) {
-    _ = try segment(question.picture.pixels, orientation: question.picture.orientation)
+    _ = try segment(question.image.pixels, orientation: question.image.orientation)
   }
 
   /// The classes' names; none where the model does not say.

@@ -9,17 +9,17 @@ public struct SegmentationEvaluation: Evaluation {
   public struct Result: Sendable {
     /// The contender's.
     public let name: String
-    /// Of each picture that could be read, in the data set's order.
-    public let pictures: [SegmentedPicture]
+    /// Of each image that could be read, in the data set's order.
+    public let images: [SegmentedImage]
     /// How good that is, over all pixels.
     public let scores: SegmentationScores
-    /// Of the mean intersection over union, with 95 % confidence: pictures are drawn again (``Bootstrap``).
+    /// Of the mean intersection over union, with 95 % confidence: images are drawn again (``Bootstrap``).
     public let interval: ClosedRange<Double>?
     let overlaps: OverlapCounts
   }
 
   public let contenders: [EvaluationContender<SegmentationRequest>]
-  public let examples: [SegmentedPictures.Picture]
+  public let examples: [SegmentedImages.Image]
   /// The classes' names, by their numbers in the results.
   public let labels: [String]
   /// In the order of the contenders.
@@ -28,16 +28,16 @@ public struct SegmentationEvaluation: Evaluation {
   public let remarks: [String]
   private let comparisons = ComparisonCache()
 
-  /// Lets models see pictures, each of which is decoded once. Several are seen at a time.
+  /// Lets models see images, each of which is decoded once. Several are seen at a time.
   ///
   /// - Parameters:
   ///   - contenders: at least one; the others are compared with the first.
-  ///   - dataset: pictures with their label maps.
-  ///   - progress: told how many pictures are done, from any thread.
-  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no picture can be
+  ///   - dataset: images with their label maps.
+  ///   - progress: told how many images are done, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no image can be
   ///   read; `image` where none can be decoded at all; `prediction` where a model fails.
   public init(
-    of contenders: [EvaluationContender<SegmentationRequest>], on dataset: SegmentedPictures,
+    of contenders: [EvaluationContender<SegmentationRequest>], on dataset: SegmentedImages,
     progress: @Sendable (Int) -> Void = { _ in }
   ) throws(VisionError) {
     do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
@@ -49,21 +49,21 @@ public struct SegmentationEvaluation: Evaluation {
       translations.append(translation.numbers)
     }
     let known = translations
-    let run = try EvaluationRun<SegmentedPicture>(Self.self, contenders, on: dataset, progress: progress) {
+    let run = try EvaluationRun<SegmentedImage>(Self.self, contenders, on: dataset, progress: progress) {
       (place, question, _) throws(VisionError) in
-      let picture = question.picture
-      let observation = try contenders[place].request.segment(picture.pixels, orientation: picture.orientation)
-      return SegmentedPicture(truth: question.truth, answer: observation.labelMap.map { known[place][Int($0)] })
+      let image = question.image
+      let observation = try contenders[place].request.segment(image.pixels, orientation: image.orientation)
+      return SegmentedImage(truth: question.truth, answer: observation.labelMap.map { known[place][Int($0)] })
     }
     let largest = run.outcomes.joined().flatMap { $0.counts.keys.flatMap { [$0.truth, $0.answer] } }
-      .filter { $0 < SegmentedPicture.noClass }.max() ?? 0
+      .filter { $0 < SegmentedImage.noClass }.max() ?? 0
     let count = dataset.names?.count ?? Int(largest) + 1
     labels = (0..<count).map { dataset.names?[$0] ?? contenders[0].request.label($0) }
-    results = zip(contenders, run.outcomes).map { contender, pictures in
-      let overlaps = OverlapCounts(pictures, classCount: count)
+    results = zip(contenders, run.outcomes).map { contender, images in
+      let overlaps = OverlapCounts(images, classCount: count)
       return Result(
-        name: contender.name, pictures: pictures, scores: SegmentationScores(pictures, classCount: count),
-        interval: Bootstrap.interval(of: pictures.count, overlaps.meanIntersectionOverUnion), overlaps: overlaps)
+        name: contender.name, images: images, scores: SegmentationScores(images, classCount: count),
+        interval: Bootstrap.interval(of: images.count, overlaps.meanIntersectionOverUnion), overlaps: overlaps)
     }
     (self.contenders, self.remarks) = (contenders, remarks)
     (examples, faults) = (run.answered.map { dataset.examples[$0] }, run.faults)
@@ -81,7 +81,7 @@ public struct SegmentationEvaluation: Evaluation {
 /// What a model's classes are in the numbers of a data set.
 struct ClassTranslation {
   /// By the model's class; `noClass` for one that the data set does not have, and for what it did not see.
-  var numbers: [UInt8] = (0...255).map { min(UInt8($0), SegmentedPicture.noClass) }
+  var numbers: [UInt8] = (0...255).map { min(UInt8($0), SegmentedImage.noClass) }
   var remarks: [String] = []
 
   /// - Parameters:
@@ -99,7 +99,7 @@ struct ClassTranslation {
     let places = Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
     numbers = (0...255).map { number in
       guard number < labels.count, let name = matching.truth(of: labels[number]), let place = places[name] else {
-        return SegmentedPicture.noClass
+        return SegmentedImage.noClass
       }
       return UInt8(place)
     }

@@ -1,0 +1,61 @@
+import FoundationEssentials
+import Kelvin
+import KelvinVision
+
+// Usage: Images CLASSIFIER SEGMENTER IMAGE... Programs as Apple's articles on images have them, line by line: classifying
+// with a Core ML model, classifying a collection for categorisation and search, and segmenting with DETR.
+let classifier = URL(filePath: CommandLine.arguments[1])
+let segmenter = URL(filePath: CommandLine.arguments[2])
+let images = CommandLine.arguments.dropFirst(3).map { URL(filePath: $0) }
+
+/// Makes the request once, for all images.
+func makeClassificationRequest() throws -> VNCoreMLRequest {
+  let model = try VNCoreMLModel(for: Model(contentsOf: classifier))
+  let request = VNCoreMLRequest(model: model) { request, error in processClassifications(for: request, error: error) }
+  request.imageCropAndScaleOption = .centerCrop
+  return request
+}
+
+func updateClassifications(for image: URL, _ request: VNCoreMLRequest) {
+  let handler = VNImageRequestHandler(url: image)
+  do { try handler.perform([request]) } catch { print("Failed to perform classification.\n\(error)") }
+}
+
+func processClassifications(for request: VNRequest, error: (any Error)?) {
+  guard let classifications = request.results as? [VNClassificationObservation] else {
+    return print("Unable to classify image.\n\(error.map { "\($0)" } ?? "")")
+  }
+  let topClassifications = classifications.prefix(2)
+  print("Classification:", topClassifications.map { "(\($0.confidence)) \($0.identifier)" }.joined(separator: ", "))
+}
+
+/// Categories that the model is precise enough in, and terms to search for, of every image.
+func categorize(_ image: URL) async throws -> (categories: [String: Float], searchTerms: [String: Float]) {
+  let handler = try ImageRequestHandler(image)
+  let request = try ClassificationRequest(model: try await Model.load(contentsOf: classifier))
+  let observations = try await handler.perform(request)
+  let categories = observations.filter { $0.hasMinimumRecall(0.01, forPrecision: 0.9) }
+    .reduce(into: [String: Float]()) { $0[$1.identifier] = $1.confidence }
+  let searchTerms = observations.filter { $0.hasMinimumPrecision(0.01, forRecall: 0.7) }
+    .reduce(into: [String: Float]()) { $0[$1.identifier] = $1.confidence }
+  return (categories, searchTerms)
+}
+
+/// Which part of an image is what, in the model's own names and colours.
+func segment(_ image: URL, by model: Model) async throws {
+  let request = try SegmentationRequest(model: model)
+  let observation = try await request.perform(on: image)
+  for part in observation.parts { print(part.label, part.color, part.share) }
+  let name = image.lastPathComponent
+  let decoded = try ImageFile.decode(path: image.path)
+  let overlay = try observation.overlayPNG(on: decoded.pixels, orientation: decoded.orientation)
+  try overlay.write(to: URL(filePath: "\(name).overlay.png"))
+}
+
+let request = try makeClassificationRequest()
+let model = try await Model.load(contentsOf: segmenter)
+for image in images {
+  updateClassifications(for: image, request)
+  print(try await categorize(image))
+  try await segment(image, by: model)
+}

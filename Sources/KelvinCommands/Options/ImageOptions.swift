@@ -1,0 +1,61 @@
+import ArgumentParser
+import Kelvin
+
+/// How images are brought to a model's size.
+struct ImageOptions: ParsableArguments {
+  @OptionGroup var fitting: CropOption
+
+  @Option(
+    help: ArgumentHelp(
+      "How images are stored, as EXIF numbers it, 1 to 8. (default: as each file says)", valueName: "n"),
+    transform: orientation)
+  var orientation: ImageOrientation?
+
+  var cropAndScale: ImageCropAndScale? { fitting.cropAndScale }
+
+  /// Reads a function's inputs, images as these options say.
+  func reader(of file: ReadModel, functionName: String?) throws -> FeatureReader {
+    try FeatureReader(file, functionName: functionName, orientation: orientation, cropAndScale: cropAndScale)
+  }
+
+  /// Which images commands take that look at many, and what becomes of those that they cannot read.
+  static let taken = """
+    Images are files, folders with all images below them, patterns such as 'holiday/*.jpg', or - for one on standard \
+    input. One that cannot be read is a line and never the end; the status is 65 then, once all is done.
+    """
+
+  private static func orientation(_ text: String) throws -> ImageOrientation {
+    guard let orientation = Int(text).flatMap(ImageOrientation.init(rawValue:)) else {
+      throw ValidationError("'\(text)' is not an orientation; use a number from 1 to 8")
+    }
+    return orientation
+  }
+}
+
+/// How an image is fitted to a model's size.
+struct CropOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      Fit an image by center-crop, scale-fit or scale-fill, or by scale-fit-rotate-90-ccw or \
+      scale-fill-rotate-90-ccw, which turn it first.
+      """, valueName: "rule"),
+    transform: rule)
+  var cropAndScale: ImageCropAndScale?
+
+  private static let rules: [String: ImageCropAndScale] = [
+    "center-crop": .centerCrop, "scale-fit": .scaleToFit, "scale-fill": .scaleToFill, "centerCrop": .centerCrop,
+    "scaleFit": .scaleToFit, "scaleFill": .scaleToFill, "scale-fit-rotate-90-ccw": .scaleToFitPlus90CCWRotation,
+    "scale-fill-rotate-90-ccw": .scaleToFillPlus90CCWRotation, "scaleFitRotate90CCW": .scaleToFitPlus90CCWRotation,
+    "scaleFillRotate90CCW": .scaleToFillPlus90CCWRotation,
+  ]
+
+  private static func rule(_ text: String) throws -> ImageCropAndScale {
+    guard let rule = rules[text] else {
+      throw ValidationError(
+        "'\(text)' is not a way to fit an image; use center-crop, scale-fit, scale-fill, "
+          + "scale-fit-rotate-90-ccw or scale-fill-rotate-90-ccw")
+    }
+    return rule
+  }
+}

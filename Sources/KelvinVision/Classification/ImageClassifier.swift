@@ -1,0 +1,122 @@
+import Glibc
+package import Kelvin
+import KelvinBasics
+package import KelvinEngine
+package import KelvinGraph
+package import KelvinRuntime
+import KelvinSteps
+
+/// A model seen as a function from one image to label probabilities.
+package struct ImageClassifier: Sendable {
+  private enum Answer: Sendable {
+    /// The output with the probability of each label.
+    case probabilities(String)
+    /// The output with one number for each label; scores become probabilities by softmax.
+    case numbers(String, labels: [String], areScores: Bool)
+  }
+
+  /// The model's function as images are given to it.
+  package let function: Function
+  /// What the user should know of the answers: that they were scores.
+  package let remarks: [String]
+  /// What the model itself says of the precision and recall of its classes, under the names that they are given.
+  var ownCurves: [String: PrecisionRecallCurve] { function.classification?.curvesByLabel ?? [:] }
+  let inputName: String
+  private let answer: Answer
+
+  /// - Parameters:
+  ///   - labels: in place of the model's own.
+  ///   - normalization: for a model whose input is a plain tensor.
+  ///   - vector: an output that holds no classes.
+  /// - Throws: `VisionError` with the remedy where the model is not a classifier of images, or the labels do not fit.
+  package init(
+    _ model: LoadedModel, labels: [String]?, normalization: PixelNormalization?, excluding vector: String? = nil
+  ) throws(VisionError) {
+    var function = model.function
+    inputName = try ImageInput.only(of: &function, model.context.graph, normalization).name
+    let graph = model.context.graph
+    if let known = function.classification {
+      try Self.check(labels?.count ?? known.labels.count, of: known.labels.count)
+      if let labels { function = function.relabeled(.strings(labels)) }
+      answer = .probabilities(function.probabilitiesOutput(known))
+      remarks = []
+    } else {
+      let index = try Self.probabilityOutput(graph, model.shown.part, function, excluding: vector)
+      let (name, count) = (model.shown.part.outputs[index], graph[graph.outputs[index]].type.count)
+      let labels = labels ?? (0..<count).map(String.init)
+      try Self.check(labels.count, of: count)
+      let areScores = !graph.isNormalized(graph.outputs[index])
+      remarks = areScores ? ["output '\(name)' holds scores; confidences are their softmax"] : []
+      answer = .numbers(name, labels: labels, areScores: areScores)
+    }
+    self.function = function
+  }
+
+  private static func check(_ labels: Int, of classes: Int) throws(VisionError) {
+    guard labels != classes else { return }
+    let remedy = labels == classes + 1 ? "; leave out the one for the background, often the first" : ""
+    throw .invalidModel("there are \(labels) labels, the model has \(classes) classes\(remedy)")
+  }
+
+  /// Every label with its probability, the most probable first; where classes share a label, the larger one.
+  ///
+  /// - Parameters:
+  ///   - predictor: of `function`.
+  ///   - region: the part of the upright image that is classified; nil for all.
+  /// - Throws: `ModelError`.
+  package func classify(
+    _ image: PixelBuffer, _ orientation: ImageOrientation, region: PixelRect? = nil,
+    _ cropAndScale: ImageCropAndScale,
+    by predictor: Predictor, _ cancellation: Cancellation? = nil
+  ) throws(ModelError) -> [(label: String, confidence: Double)] {
+    let value = FeatureValue(image: image, orientation: orientation, cropAndScale: cropAndScale, cropRect: region)
+    let provider = DictionaryFeatureProvider(dictionary: [inputName: value])
+    return classes(in: try predictor.run(provider, [:], cancellation).features)
+  }
+
+  /// What a prediction of `function` says, as `classify` does.
+  func classes(in outputs: DictionaryFeatureProvider) -> [(label: String, confidence: Double)] {
+    let best: [String: Double]
+    switch answer {
+    case .probabilities(let name):
+      let entries = outputs[name]?.dictionaryValue ?? [:]
+      best = Dictionary(entries.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
+    case .numbers(let name, let labels, let areScores):
+      let numbers = outputs[name]?.multiArrayValue?.doubles ?? []
+      best = Dictionary(zip(labels, areScores ? softmax(numbers) : numbers), uniquingKeysWith: max)
+    }
+    return best.map { (label: $0.key, confidence: $0.value) }
+      .sorted { ($1.confidence, $0.label) < ($0.confidence, $1.label) }
+  }
+
+  /// The output with one number for each class: the one whose name says so, or the only one of that form.
+  private static func probabilityOutput(
+    _ graph: Graph, _ part: GraphPart, _ function: Function, excluding vector: String?
+  ) throws(VisionError) -> Int {
+    let names = Set(function.outputs.map(\.name)).subtracting(vector.map { [$0] } ?? [])
+    let vectors = graph.outputs.indices.filter { index in
+      guard names.contains(part.outputs[index]) else { return false }
+      let type = graph[graph.outputs[index]].type
+      let isVector = type.shape.dimensions.filter { $0 != 1 }.count == 1
+      return type.scalar.isFloatingPoint && isVector
+    }
+    let named = vectors.filter { index in
+      let name = graph[graph.outputs[index]].name.lowercased()
+      return name.contains("prob") || name.contains("softmax")
+    }
+    if let only = named.count == 1 ? named.first : vectors.count == 1 ? vectors.first : nil { return only }
+    let outputs = function.outputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
+    throw .invalidModel("the model has no output with one number for each class; it has \(outputs)")
+  }
+}
+
+extension Function {
+  /// The output with the probability of each label, which is added where the function has none.
+  fileprivate mutating func probabilitiesOutput(_ known: Classification) -> String {
+    if let name = known.probabilitiesOutput { return name }
+    let name = "#probabilities"
+    parts.append(.host(LabelDictionary(classification?.labels ?? known.labels, scores: known.scores, output: name)))
+    outputs.append(Feature(name: name, type: .dictionary(keys: known.labels.isText ? .string : .int64)))
+    return name
+  }
+}

@@ -1,0 +1,126 @@
+#if Collections
+public import FoundationEssentials
+import Glibc
+import Kelvin
+import KelvinBasics
+import KelvinIndex
+
+/// Images whose classes are known: a folder for each class, a CSV file with an image and its class on each line, or a
+/// document as COCO's.
+public struct LabelledImages: EvaluationDataset {
+  /// An image.
+  public struct Image: Hashable, EvaluationExample {
+    /// Where it lies.
+    public var path: String
+    /// The same.
+    public var name: String { path }
+    /// Its class, as the data set names it.
+    public var label: String
+  }
+
+  /// In the order of the data set.
+  public let images: [Image]
+  /// The same, as all data sets call them.
+  public var examples: [Image] { images }
+  /// What is said of what was left out.
+  public let remarks: [String]
+
+  /// The classes, sorted.
+  public var labels: [String] { Set(images.map(\.label)).sorted() }
+
+  /// A data set.
+  ///
+  /// - Parameter url: a folder whose folders are classes, with their images in them, however deep; a file of lines
+  ///   `image,class`, paths relative to its own, with or without a line of names above; or a JSON document with `images`,
+  ///   `annotations` and `categories`, where an image counts whose annotations are all of one category.
+  /// - Throws: `VisionError.invalidRequest` where there are no such images, with what was expected.
+  public init(contentsOf url: URL) throws(VisionError) {
+    let path = url.relativePath
+    var status = stat()
+    guard stat(path.pathBytes, &status) == 0 else {
+      throw .invalidRequest("'\(path)' cannot be read: \(String(cString: strerror(errno)))")
+    }
+    if status.st_mode & S_IFMT == S_IFDIR {
+      (images, remarks) = try Self.folders(path)
+    } else {
+      let data: Data
+      do throws(ModelError) { data = try LocalFile.read(path) } catch { throw .invalidRequest(error.description) }
+      (images, remarks) = try COCODocument.begins(data) ? Self.document(data, path) : Self.lines(data, path)
+    }
+    guard !images.isEmpty else {
+      throw .invalidRequest(
+        "'\(path)' has no labelled images; expected a folder for each class, lines 'image,class', or a document as "
+          + "COCO's")
+    }
+  }
+
+  private typealias Found = (images: [Image], remarks: [String])
+
+  private static func folders(_ path: String) throws(VisionError) -> Found {
+    let file = IndexFile(folder: path)
+    let walk = try indexing { () throws(PhotoIndexError) in
+      try FolderWalk(path, followsLinks: false, found: { _ in }, isCancelled: { false })
+    }
+    var remarks = walk.faults.map { "'\(file.path(of: $0.path))': \($0.reason)" }
+    var images: [Image] = []
+    var loose = 0
+    for entry in walk.entries {
+      let parts = entry.path.pathParts
+      guard parts.count > 1 else {
+        loose += 1
+        continue
+      }
+      images.append(Image(path: file.path(of: entry.path), label: parts[0]))
+    }
+    if loose > 0 {
+      remarks.append("\(loose) image\(loose == 1 ? " lies" : "s lie") in no class's folder and do not count")
+    }
+    return (images, remarks)
+  }
+
+  private static let imageColumns: Set = ["image", "picture", "path", "file", "filename", "file_name"]
+  private static let labelColumns: Set = ["label", "class", "category", "identifier"]
+
+  private static func lines(_ data: Data, _ path: String) throws(VisionError) -> Found {
+    let text: DelimitedText
+    do throws(DelimitedText.Fault) { text = try DelimitedText(data) } catch {
+      throw .invalidRequest("'\(path)', line \(error.line): \(error.reason)")
+    }
+    var rows = text.rows[...]
+    var (image, label) = (0, 1)
+    if let names = rows.first?.fields.map({ $0.lowercased() }),
+      let first = names.firstIndex(where: imageColumns.contains),
+      let second = names.firstIndex(where: labelColumns.contains)
+    {
+      (image, label) = (first, second)
+      rows = rows.dropFirst()
+    }
+    var images: [Image] = []
+    for row in rows {
+      guard row.fields.count > max(image, label) else {
+        throw .invalidRequest(
+          "'\(path)', line \(row.line): expected an image and its class, found \(counted(row.fields.count, "field"))")
+      }
+      images.append(Image(path: path.siblingPath(row.fields[image]), label: row.fields[label]))
+    }
+    return (images, [])
+  }
+
+  private static func document(_ data: Data, _ path: String) throws(VisionError) -> Found {
+    let document = try COCODocument(data, at: path)
+    let names = document.names
+    let classes = document.annotationsByImage.mapValues { Set($0.map(\.categoryId)) }
+    var images: [Image] = []
+    var ambiguous = 0
+    for image in document.images {
+      guard let found = classes[image.id], found.count == 1, let id = found.first, let name = names[id] else {
+        ambiguous += 1
+        continue
+      }
+      images.append(Image(path: document.path(of: image, in: path), label: name))
+    }
+    let verb = ambiguous == 1 ? "image has" : "images have"
+    return (images, ambiguous == 0 ? [] : ["\(ambiguous) \(verb) no class or several, and do not count"])
+  }
+}
+#endif

@@ -1,0 +1,89 @@
+import Kelvin
+import KelvinGraph
+
+/// The input of a model through which an image enters.
+enum ImageInput {
+  /// The one input that takes an image, by its name, and the image that it takes; a plain tensor becomes an image input as
+  /// `normalization` says.
+  ///
+  /// - Parameter normalization: for a model whose input is a plain tensor.
+  /// - Throws: `VisionError` with the remedy where the model takes no image, several, or something else besides.
+  static func only(
+    of function: inout Function, _ graph: Graph, _ normalization: PixelNormalization?
+  ) throws(VisionError) -> (name: String, image: ImageFeature) {
+    let (position, image) = try place(&function, graph, normalization)
+    let others = function.inputs.indices.filter { index in
+      index != position && !function.inputs[index].isOptional && function.inputs[index].defaultValue == nil
+    }
+    guard others.isEmpty else {
+      let names = others.map { "'\(function.inputs[$0].name)'" }.joined(separator: ", ")
+      throw .invalidModel("the model also needs \(names)")
+    }
+    return (function.inputs[position].name, image)
+  }
+
+  private static func place(
+    _ function: inout Function, _ graph: Graph, _ normalization: PixelNormalization?
+  ) throws(VisionError) -> (position: Int, image: ImageFeature) {
+    let images = function.inputs.indices.compactMap { index in
+      if case .image(let image) = function.inputs[index].type { (position: index, image: image) } else { nil }
+    }
+    if images.count > 1 {
+      throw .invalidModel("the model takes \(images.count) images")
+    }
+    if let only = images.first {
+      guard normalization == nil else {
+        throw .invalidRequest(
+          "the model says itself how pixels enter '\(function.inputs[only.position].name)'; leave the normalization out")
+      }
+      return only
+    }
+    let planar = function.inputs.indices.compactMap { index -> (index: Int, type: TensorType)? in
+      guard let id = graph.inputs.first(where: { graph[$0].name == function.inputs[index].name }) else { return nil }
+      let type = graph[id].type
+      let isPlanar =
+        type.scalar.isFloatingPoint && type.shape.rank == 4 && type.shape[0] == 1 && [1, 3].contains(type.shape[1])
+        && type.shape[2] > 0 && type.shape[3] > 0
+      return isPlanar ? (index, type) : nil
+    }
+    guard planar.count == 1, let input = planar.first else {
+      let inputs = function.inputs.map { "'\($0.name)' (\($0.type.text))" }.joined(separator: ", ")
+      throw .invalidModel(
+        "the model takes no image: expected one image input or one float tensor 1x3xHxW, it has \(inputs)")
+    }
+    let name = function.inputs[input.index].name
+    guard let normalization else {
+      throw .missingNormalization(
+        "input '\(name)' is a plain tensor (\(input.type)), which does not say how pixels enter it; "
+          + "give a normalization: \(PixelNormalization.names)")
+    }
+    let channels = input.type.shape[1]
+    let image = ImageFeature(
+      width: input.type.shape[3], height: input.type.shape[2], layout: channels == 1 ? .grayscale : .rgb,
+      scalar: input.type.scalar, scale: try normalization.scale(channels: channels),
+      bias: try normalization.bias(channels: channels))
+    function.inputs[input.index].type = .image(image)
+    return (input.index, image)
+  }
+}
+
+extension Graph {
+  /// Whether a value is what softmax or the logistic function gives, perhaps reshaped or cast.
+  func isNormalized(_ value: ValueID) -> Bool {
+    let producers = producers()
+    var value = value
+    while let index = producers[value.index] {
+      let node = nodes[index]
+      if node.op is Softmax { return true }
+      if let unary = node.op as? Unary { return unary.function.kind == .sigmoid }
+      // The function may have become a part of what computes its operand.
+      let epilogue = (node.op as? Convolution)?.epilogue ?? (node.op as? Linear)?.epilogue
+      if let epilogue { return epilogue.activation?.kind == .sigmoid }
+      guard node.op is Reshape || node.op is Cast || node.op is Transpose, let input = node.inputs.first else {
+        return false
+      }
+      value = input
+    }
+    return false
+  }
+}
