@@ -24,7 +24,7 @@ class Text(ctypes.Structure):
 
 
 def decoded(rows: Any, count: int) -> List[str]:
-    """Texts that the library gave with their lengths: `count` behind a pointer to `Text`."""
+    """Strings that the library gave with their lengths: `count` behind a pointer to `Text`."""
     # A slice of a pointer with a step has an element that is not there where it should have none.
     if count == 0:
         return []
@@ -53,14 +53,14 @@ class File(ctypes.Structure):
     _fields_ = [("path", c_char_p), ("bytes", c_void_p), ("count", c_size_t)]
 
 
-# c_void_p rather than c_char_p: ctypes would copy the text and lose the pointer that has to be freed.
+# c_void_p rather than c_char_p: ctypes would copy the string and lose the pointer that has to be freed.
 _TEXT = POINTER(c_void_p)
 _HANDLE = c_void_p
 _NAME = c_char_p
 # An array that is given, as bytes that have the layout of Array.
 _GIVEN = c_char_p
 
-# Of functions that answer with a code; every one takes where an error's text goes after these.
+# Of functions that answer with a code; every one takes where an error's string goes after these.
 _PROTOTYPES: Dict[str, List[Any]] = {
     "options_set": [_HANDLE, _NAME, _NAME],
     "cancellation_cancel": [_HANDLE],
@@ -185,7 +185,7 @@ class _Library:
         return ctypes.cast(getattr(self._loaded, "kelvin_" + name), c_void_p).value or 0
 
     def taken(self, text: c_void_p) -> str:
-        """A text that the library wrote, which is freed."""
+        """A string that the library wrote, which is freed."""
         try:
             return ctypes.string_at(text.value).decode(errors="replace") if text.value else ""
         finally:
@@ -218,7 +218,7 @@ library = _Library(_path())
 
 
 def utf8(text: Union[Path, bytes], what: str) -> bytes:
-    """A text as the library takes it with its length."""
+    """A string as the library takes it with its length."""
     if isinstance(text, str):
         return text.encode("utf-8", "surrogateescape")
     if isinstance(text, os.PathLike):

@@ -13,7 +13,7 @@ class Feature:
     is_optional: bool = False
     summary: str = ""
     default: Optional[float] = None
-    #: Of arrays and states: their element type by NumPy's name; string of texts in an array. Of images uint8, or float16 of
+    #: Of arrays and states: their element type by NumPy's name; string for arrays of strings. Of images uint8, or float16 of
     #: grey ones whose numbers are the model's, as they are.
     dtype: Optional[str] = None
     #: Of arrays and states the usual sizes; of images height and width.

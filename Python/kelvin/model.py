@@ -227,7 +227,7 @@ class Model:
             cancellation: what may end it from another thread.
 
         Returns:
-            Values by name: arrays, numbers, texts, images, or dictionaries of numbers by label, the largest first.
+            Values by name: arrays, numbers, strings, images, or dictionaries of numbers by label, the largest first.
 
         Raises:
             FeatureError: naming the input that is missing, unknown or does not fit.

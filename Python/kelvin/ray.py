@@ -40,8 +40,8 @@ class Predictor:
     """What `Dataset.map_batches` calls, in processes that load the model once each.
 
     A batch is arrays by column, and so is the answer: the columns that the model does not read, one for each output,
-    and `error`, an empty text for rows that went well. What a row is refused for (an image that cannot be decoded, a
-    shape) stands there, and its outputs are NaN, 0 or an empty text; the other rows are predicted all the same.
+    and `error`, an empty string for rows that went well. What a row is refused for (an image that cannot be decoded, a
+    shape) stands there, and its outputs are NaN, 0 or an empty string; the other rows are predicted all the same.
 
     Args:
         model: as `kelvin.Model` takes it; a path that every machine has.
@@ -242,7 +242,7 @@ def application(
 
 
 def _row(model: Model, kind: str, body: bytes) -> Dict[str, Any]:
-    """The inputs that a request brings. A text is never an image's path: who asks has no right to the files here."""
+    """The inputs that a request brings. A string is never an image's path: who asks has no right to the files here."""
     images = [name for name, feature in model.inputs.items() if feature.type == "image"]
     if not kind.startswith("application/json"):
         if len(images) != 1:

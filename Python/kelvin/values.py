@@ -306,7 +306,7 @@ class Features:
         return [_shared(views[index], self) for index in range(count.value)]
 
     def _texts(self, key: bytes) -> Any:
-        """Texts in a list, or in lists of lists as their array has axes: an array of objects where lists would lose an axis."""
+        """Strings in a list, or in lists of lists as their array has axes: an array of objects where lists would lose an axis."""
         texts, sizes = ctypes.POINTER(Text)(), ctypes.POINTER(ctypes.c_int64)()
         count, rank = ctypes.c_size_t(), ctypes.c_size_t()
         library.features_get_texts(self.handle, key, byref(texts), byref(count), byref(sizes), byref(rank))
@@ -376,7 +376,7 @@ def _dictionary(values: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _sized(values: Iterable[Any], what: str) -> Tuple[Any, Any]:
-    """Texts with their lengths as kelvin.h has them, and what has to be held while these are used."""
+    """Strings with their lengths as kelvin.h has them, and what has to be held while these are used."""
     texts = [utf8(value, what) for value in values]
     held = b"".join(texts)
     rows = np.empty((len(texts), 2), np.uintp)
@@ -386,7 +386,7 @@ def _sized(values: Iterable[Any], what: str) -> Tuple[Any, Any]:
 
 
 def _rectangle(name: str, values: Sequence[Any]) -> NDArray:
-    """An array of the texts in lists of lists.
+    """An array of the strings in lists of lists.
 
     Raises FeatureError where these are not of one length on each level.
     """
@@ -400,7 +400,7 @@ def _rectangle(name: str, values: Sequence[Any]) -> NDArray:
         shape += (lengths[0],)
         level = [item for value in level for item in value]
     if any(isinstance(value, (list, tuple)) for value in level):
-        raise FeatureError(f"feature '{name}': expected lists of one length, got lists beside texts")
+        raise FeatureError(f"feature '{name}': expected lists of one length, got lists beside strings")
     array = np.empty(len(level), object)
     array[:] = level
     return array.reshape(shape)

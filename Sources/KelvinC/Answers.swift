@@ -22,7 +22,7 @@ func answer(_ error: ErrorText?, _ work: () throws -> Void) -> kelvin_code {
   }
 }
 
-/// A text for the caller to free.
+/// A string for the caller to free.
 func allocated(_ text: String) -> UnsafeMutablePointer<CChar>? { strdup(text) }
 
 /// Where a result goes.
@@ -33,18 +33,18 @@ func place<Result>(_ pointer: UnsafeMutablePointer<Result>?, _ name: String) thr
   return pointer
 }
 
-/// A name or text from C.
+/// A name or string from C.
 ///
 /// - Throws: `HandleError` for NULL; `ModelError` with code `parameters` for what is not UTF-8.
 func text(_ pointer: UnsafePointer<CChar>?, _ name: @autoclosure () -> String) throws -> String {
-  guard let pointer else { throw HandleError("'\(name())' is NULL: expected a text") }
+  guard let pointer else { throw HandleError("'\(name())' is NULL: expected a string") }
   guard let text = String(validatingCString: pointer) else {
     throw ModelError(.parameters, "'\(name())' is not UTF-8: '\(String(cString: pointer))'")
   }
   return text
 }
 
-/// A text with its length from C.
+/// A string with its length from C.
 ///
 /// - Throws: `HandleError` for NULL where there are bytes; `ModelError` with code `parameters` for what is not UTF-8.
 func text(_ text: kelvin_text, _ name: @autoclosure () -> String) throws -> String {
@@ -55,7 +55,7 @@ func text(_ text: kelvin_text, _ name: @autoclosure () -> String) throws -> Stri
   return result
 }
 
-/// A text as C has it without its length.
+/// A string as C has it without its length.
 ///
 /// - Throws: `ModelError` with code `featureType` for one with a zero byte, where C would take it to end.
 func terminated(_ text: String, in memory: CMemory, remedy: @autoclosure () -> String) throws -> UnsafePointer<CChar> {
@@ -63,7 +63,7 @@ func terminated(_ text: String, in memory: CMemory, remedy: @autoclosure () -> S
     let before = text.utf8.distance(from: text.utf8.startIndex, to: zero)
     throw ModelError(
       .featureType,
-      "expected a text without a zero byte, got one after \(before) of \(text.utf8.count) bytes; \(remedy())")
+      "expected a string without a zero byte, got one after \(before) of \(text.utf8.count) bytes; \(remedy())")
   }
   return memory.text(text)
 }

@@ -15,10 +15,10 @@ final class CMemory: Sendable {
     return place
   }
 
-  /// A text with a zero at its end.
+  /// A string with a zero at its end.
   func text(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(elements(text.utf8CString)) }
 
-  /// Texts with their lengths, each with a zero at its end besides.
+  /// Strings with their lengths, each with a zero at its end besides.
   func texts(_ texts: some Collection<String>) -> UnsafePointer<kelvin_text> {
     UnsafePointer(elements(texts.map { kelvin_text(bytes: text($0), count: $0.utf8.count) }))
   }

@@ -9,7 +9,7 @@ struct DescriptionDocument: Encodable {
     var isOptional: Bool
     var summary: String
     var defaultValue: Double?
-    /// Of arrays, of texts too, and states.
+    /// Of arrays, of strings too, and states.
     var array: Array?
     var image: Image?
     /// The same under its former name.
@@ -19,7 +19,7 @@ struct DescriptionDocument: Encodable {
   }
 
   struct Array: Encodable {
-    /// As `MultiArrayDataType` names it; string of texts.
+    /// As `MultiArrayDataType` names it; string for strings.
     var dataType: String
     /// The usual sizes.
     var shape: [Int]
@@ -48,7 +48,7 @@ struct DescriptionDocument: Encodable {
   var overridable: [Feature]
   var predictedFeatureName: String?
   var predictedProbabilitiesName: String?
-  /// Texts, or whole numbers in digits.
+  /// Strings, or whole numbers in digits.
   var classLabels: [String]
   var metadata: [String: String]
   var creatorDefinedMetadata: [String: String]

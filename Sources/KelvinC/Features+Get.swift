@@ -138,7 +138,7 @@ public func kelvin_features_get_string(
   _ error: ErrorText?
 ) -> kelvin_code {
   get(features, name, value, "value", error) { features, feature, name in
-    guard feature.type == .string else { throw mismatch(name, "a text", feature) }
+    guard feature.type == .string else { throw mismatch(name, "a string", feature) }
     let remedy = "kelvin_features_get_text has it whole"
     return try features.withViews { views in
       try naming(name) { try terminated(feature.stringValue, in: views, remedy: remedy) }
@@ -152,7 +152,7 @@ public func kelvin_features_get_text(
   _ error: ErrorText?
 ) -> kelvin_code {
   get(features, name, value, "value", error) { features, feature, name in
-    guard feature.type == .string else { throw mismatch(name, "a text", feature) }
+    guard feature.type == .string else { throw mismatch(name, "a string", feature) }
     return features.withViews { $0.texts([feature.stringValue]).pointee }
   }
 }
@@ -180,7 +180,7 @@ public func kelvin_features_get_texts(
   getTexts(features, name, values, count, shape, rank, error) { texts, views in views.texts(texts) }
 }
 
-/// - Parameter placed: puts the texts where C reads them.
+/// - Parameter placed: puts the strings where C reads them.
 private func getTexts<Text>(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ values: UnsafeMutablePointer<UnsafePointer<Text>?>?,
   _ count: UnsafeMutablePointer<Int>?, _ shape: UnsafeMutablePointer<UnsafePointer<Int64>?>?,
@@ -193,7 +193,7 @@ private func getTexts<Text>(
     let (sizes, axes) = (try place(shape, "shape"), try place(rank, "rank"))
     let name = try text(name, "name")
     let feature = try features.feature(name)
-    guard let sequence = feature.sequenceValue, sequence.type == .string else { throw mismatch(name, "texts", feature) }
+    guard let sequence = feature.sequenceValue, sequence.type == .string else { throw mismatch(name, "strings", feature) }
     try features.withViews { views in
       texts.pointee = try naming(name) { try placed(sequence.stringValues, views) }
       sizes.pointee = UnsafePointer(views.elements(sequence.shape.map(Int64.init)))
@@ -284,7 +284,7 @@ public func kelvin_features_get_json(
 ) -> kelvin_code {
   get(features, name, json, "json", error) { _, feature, name in
     guard let value = ValueDocument(feature) else {
-      throw mismatch(name, "a number, text, dictionary or sequence of these", feature)
+      throw mismatch(name, "a number, string, dictionary or sequence of these", feature)
     }
     return allocated(String(decoding: try JSONText.encode(value, unspeakable: .text), as: UTF8.self))
   }
@@ -335,7 +335,7 @@ private enum ValueDocument: Encodable {
     case .dictionary(let value): try container.encode(value.named)
     case .sequence(let value):
       switch value.type {
-      case .string: try container.encode(TextDocument(value))
+      case .string: try container.encode(StringArrayDocument(value))
       case .int64: try container.encode(value.int64Values)
       default: try container.encode(value.dictionaryValues.map(\.named))
       }

@@ -151,7 +151,7 @@ public func kelvin_features_set_text_array(
   }
 }
 
-/// The sizes of an array of texts, and how many it has.
+/// The sizes of an array of strings, and how many it has.
 ///
 /// - Throws: `ModelError` with code `featureType` for sizes that no array has.
 private func sizes(_ name: String, _ shape: UnsafePointer<Int64>?, _ rank: Int) throws -> (sizes: [Int], count: Int) {
@@ -167,7 +167,7 @@ public func kelvin_features_set_text(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<kelvin_text>?, _ error: ErrorText?
 ) -> kelvin_code {
   set(features, name, error) { _ in
-    guard let value else { throw HandleError("'value' is NULL: expected a text") }
+    guard let value else { throw HandleError("'value' is NULL: expected a string") }
     return FeatureValue(string: try text(value.pointee, "value"))
   }
 }

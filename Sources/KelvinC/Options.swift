@@ -160,8 +160,8 @@ public func kelvin_options_set(
   answer(error) {
     let options = try Handles.find(options, as: OptionsHandle.self)
     let name = try text(name, "name")
-    // Paths need not be text.
-    guard let value else { throw HandleError("'value' is NULL: expected a text") }
+    // Paths need not be UTF-8.
+    guard let value else { throw HandleError("'value' is NULL: expected a string") }
     try options.set(name, String(path: value))
   }
 }

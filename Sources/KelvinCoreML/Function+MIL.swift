@@ -82,8 +82,8 @@ struct MILClassification {
   /// What the operation's outputs are as features; nil for another value.
   func type(of output: String) -> FeatureKind? {
     switch output {
-    case labelOutput: labels.isText ? .string : .int64
-    case probabilitiesOutput: .dictionary(keys: labels.isText ? .string : .int64)
+    case labelOutput: labels.isString ? .string : .int64
+    case probabilitiesOutput: .dictionary(keys: labels.isString ? .string : .int64)
     default: nil
     }
   }

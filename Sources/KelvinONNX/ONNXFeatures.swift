@@ -55,9 +55,9 @@ struct ONNXFeatures {
     if number == ONNXSchema.TensorProto.DataType.string {
       guard case .tensor = value.kind else {
         throw FormatError(
-          .unsupported, file: file, place: place, offset: value.offset, "it is a sequence of arrays of texts")
+          .unsupported, file: file, place: place, offset: value.offset, "it is a sequence of arrays of strings")
       }
-      return .texts(dimensions(value))
+      return .strings(dimensions(value))
     }
     guard let scalar = ScalarType(onnx: number) ?? value.narrowType?.scalar else {
       throw FormatError(
@@ -150,8 +150,8 @@ struct ONNXFeatures {
   /// A JSON list of labels, or an object from positions to labels, under one of the names that exporters use.
   private static func labels(_ metadata: [String: String]) -> Labels? {
     for key in ["classes", "labels", "names"] {
-      guard let text = metadata[key], text.utf8.count < 1 << 24 else { continue }
-      let data = Data(text.utf8)
+      guard let string = metadata[key], string.utf8.count < 1 << 24 else { continue }
+      let data = Data(string.utf8)
       if let labels = try? JSONText.decode([String].self, from: data), !labels.isEmpty { return .strings(labels) }
       if let labels = try? JSONText.decode([Int64].self, from: data), !labels.isEmpty { return .integers(labels) }
       if let labels = try? JSONText.decode([String: String].self, from: data), !labels.isEmpty {

@@ -123,30 +123,30 @@ struct ONNXTensor {
     return contents
   }
 
-  /// The texts of a tensor of texts; nil for one of numbers.
-  func texts() throws(FormatError) -> TextTensor? {
+  /// The strings of a tensor of strings; nil for one of numbers.
+  func strings() throws(FormatError) -> StringTensor? {
     typealias Fields = ONNXSchema.TensorProto
     guard elementType == Fields.DataType.string else { return nil }
     guard places == nil else {
       throw FormatError(
         .unsupported, file: message.file, place: "tensor '\(name)'", offset: message.offset,
-        "it is a sparse one of texts")
+        "it is a sparse one of strings")
     }
     var dimensions: [Int] = []
-    var texts: [String] = []
+    var strings: [String] = []
     var reader = message.fields()
     while let field = try reader.next() {
       switch field.number {
       case Fields.dims: try field.append(to: &dimensions, limit: Emitter.rankLimit)
-      case Fields.stringData: try field.append(to: &texts)
+      case Fields.stringData: try field.append(to: &strings)
       default: break
       }
     }
     let shape = Shape(dimensions)
-    guard shape.isAddressable, shape.count == texts.count else {
-      throw malformed("its shape is \(shape), it has \(texts.count) texts")
+    guard shape.isAddressable, shape.count == strings.count else {
+      throw malformed("its shape is \(shape), it has \(strings.count) strings")
     }
-    return TextTensor(texts, shape)
+    return StringTensor(strings, shape)
   }
 
   struct Contents {

@@ -2,13 +2,13 @@ import KelvinGraph
 
 /// Values of one kind in order, as tables of steps hold them.
 package enum Column: Sendable, Hashable {
-  case texts([String])
+  case strings([String])
   case integers([Int64])
   case floats([Float])
 
   package var count: Int {
     switch self {
-    case .texts(let values): values.count
+    case .strings(let values): values.count
     case .integers(let values): values.count
     case .floats(let values): values.count
     }
@@ -16,7 +16,7 @@ package enum Column: Sendable, Hashable {
 
   /// What is looked up; any not-a-number is the same.
   enum Key: Sendable, Hashable {
-    case text(String)
+    case string(String)
     case integer(Int64)
     case float(UInt32)
 
@@ -24,7 +24,7 @@ package enum Column: Sendable, Hashable {
 
     var description: String {
       switch self {
-      case .text(let text): "'\(text)'"
+      case .string(let string): "'\(string)'"
       case .integer(let number): "\(number)"
       case .float(let bits): "\(Float(bitPattern: bits))"
       }
@@ -33,7 +33,7 @@ package enum Column: Sendable, Hashable {
 
   var keys: [Key] {
     switch self {
-    case .texts(let values): values.map(Key.text)
+    case .strings(let values): values.map(Key.string)
     case .integers(let values): values.map(Key.integer)
     case .floats(let values): values.map { Key($0) }
     }
@@ -48,13 +48,13 @@ package enum Column: Sendable, Hashable {
     return count > 8 ? "\(shown) and \(count - 8) more" : shown
   }
 
-  /// The elements of a value as this column's kind: texts as texts, numbers as numbers.
+  /// The elements of a value as this column's kind: strings as strings, numbers as numbers.
   func elements(
     _ value: HostValue, of step: some HostStep, _ position: Int
   ) throws(StepError) -> (keys: [Key], shape: Shape) {
-    if case .texts = self {
-      let texts = try step.texts(position, value)
-      return (texts.texts.map(Key.text), texts.shape)
+    if case .strings = self {
+      let strings = try step.strings(position, value)
+      return (strings.strings.map(Key.string), strings.shape)
     }
     let tensor = try step.tensor(position, value)
     if case .floats = self { return (tensor.floats.map { Key($0) }, tensor.shape) }

@@ -27,7 +27,7 @@ package struct DictionaryRow: HostStep {
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
     let dictionary = try dictionary(0, inputs)
     guard case .integers(let keys) = dictionary.keys else {
-      throw refused(0, "its keys are texts, expected whole numbers", remedy: "give whole numbers from 0 on")
+      throw refused(0, "its keys are strings, expected whole numbers", remedy: "give whole numbers from 0 on")
     }
     var row = [Double](repeating: 0, count: length ?? keys.count)
     for (place, entry) in zip(keys, dictionary.values).sorted(by: { $0.0 < $1.0 }).enumerated() {

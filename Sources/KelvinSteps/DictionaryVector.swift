@@ -28,8 +28,8 @@ package struct DictionaryVector: HostStep {
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
     let dictionary = try dictionary(0, inputs)
-    guard dictionary.keys.isText == vocabulary.isText || dictionary.keys.count == 0 else {
-      let (wanted, got) = vocabulary.isText ? ("texts", "whole numbers") : ("whole numbers", "texts")
+    guard dictionary.keys.isString == vocabulary.isString || dictionary.keys.count == 0 else {
+      let (wanted, got) = vocabulary.isString ? ("strings", "whole numbers") : ("whole numbers", "strings")
       throw refused(
         0, "its keys are \(got), expected \(wanted)", remedy: "give words such as \(vocabulary.column.preview)")
     }
@@ -45,7 +45,7 @@ extension Labels {
   /// The same values as a column.
   package var column: Column {
     switch self {
-    case .strings(let labels): .texts(labels)
+    case .strings(let labels): .strings(labels)
     case .integers(let labels): .integers(labels)
     }
   }

@@ -14,7 +14,7 @@ package struct Classification: Sendable, Hashable {
 
   /// The curves by what observations call their labels; the first of labels that are alike.
   package var curvesByLabel: [String: PrecisionRecallCurve] {
-    Dictionary(zip(labels.texts, curves).map { ($0, $1) }) { first, _ in first }
+    Dictionary(zip(labels.strings, curves).map { ($0, $1) }) { first, _ in first }
   }
 }
 

@@ -61,7 +61,7 @@ package struct ItemRecommendation: HostStep {
   package var outputs: [String] { [list, scores].compactMap { $0 } }
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
-    (list == nil ? [] : [.unknown]) + (scores == nil ? [] : [.dictionary(isByText: items.isText)])
+    (list == nil ? [] : [.unknown]) + (scores == nil ? [] : [.dictionary(isByString: items.isString)])
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
@@ -95,8 +95,8 @@ package struct ItemRecommendation: HostStep {
     guard case .dictionary(let dictionary) = inputs[position] else {
       return try listed(position, inputs).map { ($0, 1) }
     }
-    guard dictionary.keys.isText == items.isText || dictionary.keys.count == 0 else {
-      let (wanted, got) = items.isText ? ("texts", "whole numbers") : ("whole numbers", "texts")
+    guard dictionary.keys.isString == items.isString || dictionary.keys.count == 0 else {
+      let (wanted, got) = items.isString ? ("strings", "whole numbers") : ("whole numbers", "strings")
       throw refused(position, "its items are \(got), expected \(wanted)", remedy: "give items such as \(items.column.preview)")
     }
     // A sum of floats depends on its order, and a dictionary has none.
@@ -128,7 +128,7 @@ extension Labels {
 
   fileprivate var value: HostValue {
     switch self {
-    case .strings(let labels): .texts(TextTensor(labels, [labels.count]))
+    case .strings(let labels): .strings(StringTensor(labels, [labels.count]))
     case .integers(let labels): .tensor(Tensor(labels, [labels.count]))
     }
   }

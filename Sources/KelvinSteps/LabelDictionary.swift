@@ -57,7 +57,7 @@ package struct LabelDictionary: HostStep {
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     if case .tensor(let type) = inputs[0] { try check(type.shape.count) }
-    return [rows == .each ? .sequence : .dictionary(isByText: labels.isText)]
+    return [rows == .each ? .sequence : .dictionary(isByString: labels.isString)]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {

@@ -28,7 +28,7 @@ package struct OneHotVector: HostStep {
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     switch inputs[0] {
-    case .texts(let shape): [.tensor(TensorType(.float32, try self.shape(shape)))]
+    case .strings(let shape): [.tensor(TensorType(.float32, try self.shape(shape)))]
     case .tensor(let type): [.tensor(TensorType(.float32, try shape(type.shape)))]
     default: [.unknown]
     }

@@ -22,7 +22,7 @@ package struct TopLabel: HostStep {
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     if case .tensor(let type) = inputs[0] { try check(type.shape.count) }
-    return [labels.isText ? .texts([1]) : .tensor(TensorType(.int64, [1]))]
+    return [labels.isString ? .strings([1]) : .tensor(TensorType(.int64, [1]))]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
@@ -30,7 +30,7 @@ package struct TopLabel: HostStep {
     try check(scores.count)
     let best = winner(scores[...])
     switch labels {
-    case .strings(let labels): return [.texts(TextTensor([labels[best]], [1]))]
+    case .strings(let labels): return [.strings(StringTensor([labels[best]], [1]))]
     case .integers(let labels): return [.tensor(Tensor([labels[best]], [1]))]
     }
   }

@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Each element's partner in a table: the index of a text, the text of an index (ONNX's `LabelEncoder` and
+/// Each element's partner in a table: the index of a string, the string of an index (ONNX's `LabelEncoder` and
 /// `CategoryMapper`, Core ML's `CategoricalMapping`). The shape stays.
 package struct ValueMap: HostStep {
   package static let name = "value_map"
@@ -29,20 +29,20 @@ package struct ValueMap: HostStep {
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     let shape: Shape
     switch inputs[0] {
-    case .texts(let known): shape = known
+    case .strings(let known): shape = known
     case .tensor(let type): shape = type.shape
     default: return [.unknown]
     }
     switch values {
-    case .texts: return [.texts(shape)]
+    case .strings: return [.strings(shape)]
     case .integers: return [.tensor(TensorType(.int64, shape))]
     case .floats: return [.tensor(TensorType(.float32, shape))]
     }
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-    if case .texts = values, case .tensor(let numbers) = inputs[0], !TextTensor.takes(numbers.shape) {
-      throw refused(0, "\(numbers.type) is more than \(TextTensor.countLimit) texts", remedy: "give fewer numbers")
+    if case .strings = values, case .tensor(let numbers) = inputs[0], !StringTensor.takes(numbers.shape) {
+      throw refused(0, "\(numbers.type) is more than \(StringTensor.countLimit) strings", remedy: "give fewer numbers")
     }
     let (elements, shape) = try keys.elements(inputs[0], of: self, 0)
     var found: [Int?] = []
@@ -55,9 +55,9 @@ package struct ValueMap: HostStep {
       found.append(place)
     }
     switch (values, otherwise) {
-    case (.texts(let values), let other):
-      let standard = if case .texts(let texts)? = other { texts[0] } else { "" }
-      return [.texts(TextTensor(found.map { $0.map { values[$0] } ?? standard }, shape))]
+    case (.strings(let values), let other):
+      let standard = if case .strings(let strings)? = other { strings[0] } else { "" }
+      return [.strings(StringTensor(found.map { $0.map { values[$0] } ?? standard }, shape))]
     case (.integers(let values), let other):
       let standard: Int64 = if case .integers(let numbers)? = other { numbers[0] } else { 0 }
       return [.tensor(Tensor(found.map { $0.map { values[$0] } ?? standard }, shape))]

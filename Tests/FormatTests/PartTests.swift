@@ -68,19 +68,19 @@ import Testing
   @Test func operatorsThatMoveTextsAreOneGraphBetweenTheirPlacesAndTheTextsOfThese() throws {
     for name in ["transposed", "sliced", "loops", "lists"] {
       let parts = try Self.moving(name).parts
-      #expect(parts.count { if case .host(let step) = $0 { step is TextPlaces } else { false } } <= 2, "\(name)")
+      #expect(parts.count { if case .host(let step) = $0 { step is StringIndices } else { false } } <= 2, "\(name)")
     }
     let parts = try Self.moving("transposed").parts
-    #expect(parts.first?.place == "step text_places" && parts.count == 5)
+    #expect(parts.first?.place == "step string_indices" && parts.count == 5)
     guard case .graph = parts[1] else {
       Issue.record("no graph follows the places")
       return
     }
-    #expect(parts.dropFirst(2).map(\.place) == [String](repeating: "step texts_at_places", count: 3))
+    #expect(parts.dropFirst(2).map(\.place) == [String](repeating: "step strings_at_indices", count: 3))
   }
 
   @Test func placesOfTextsGoOnFromLevelToLevel() throws {
-    let steps = try Self.moving("levels").hostSteps.compactMap { $0 as? TextPlaces }
+    let steps = try Self.moving("levels").hostSteps.compactMap { $0 as? StringIndices }
     #expect(steps.count > 1 && steps[0].start == nil)
     for (step, before) in zip(steps.dropFirst(), steps) { #expect(step.start == before.end) }
   }
@@ -96,7 +96,7 @@ import Testing
     }
     file.output("t39", [2, 2], type: 8)
     let steps = try readONNX(Bytes(file.bytes), path: "chain.onnx").main.hostSteps
-    let (placed, found) = (steps.compactMap { $0 as? TextPlaces }, steps.compactMap { $0 as? TextsAtPlaces })
+    let (placed, found) = (steps.compactMap { $0 as? StringIndices }, steps.compactMap { $0 as? StringsAtIndices })
     #expect(placed.count == 40 && found.map(\.pieces) == placed.map { [$0.piece] })
   }
 

@@ -154,32 +154,32 @@ static void texts(void) {
   const char *six[] = {"a", "b", "", "d", "e", "f"}, *none[] = {"a", NULL}, *const *found;
   const int64_t matrix[] = {2, 3}, negative[] = {2, -3}, huge[] = {INT64_MAX, 3}, *shape;
   size_t count, rank;
-  expect("negative sizes of texts", kelvin_features_set_text_array(features, "x", six, negative, 2, &error),
+  expect("negative sizes of strings", kelvin_features_set_text_array(features, "x", six, negative, 2, &error),
          KELVIN_ERROR_FEATURE, "at least 0");
-  expect("huge sizes of texts", kelvin_features_set_text_array(features, "x", six, huge, 2, &error), KELVIN_ERROR_FEATURE,
+  expect("huge sizes of strings", kelvin_features_set_text_array(features, "x", six, huge, 2, &error), KELVIN_ERROR_FEATURE,
          "fit memory");
-  expect("NULL sizes of texts", kelvin_features_set_text_array(features, "x", six, NULL, 2, &error), KELVIN_ERROR_HANDLE,
+  expect("NULL sizes of strings", kelvin_features_set_text_array(features, "x", six, NULL, 2, &error), KELVIN_ERROR_HANDLE,
          "'shape' is NULL");
-  expect("a NULL text", kelvin_features_set_text_array(features, "x", none, matrix, 1, &error), KELVIN_ERROR_HANDLE,
+  expect("a NULL string", kelvin_features_set_text_array(features, "x", none, matrix, 1, &error), KELVIN_ERROR_HANDLE,
          "'values' is NULL");
-  expect("texts", kelvin_features_set_text_array(features, "x", six, matrix, 2, &error), KELVIN_OK, NULL);
-  expect("texts again", kelvin_features_get_strings(features, "x", &found, &count, &shape, &rank, &error), KELVIN_OK, NULL);
+  expect("strings", kelvin_features_set_text_array(features, "x", six, matrix, 2, &error), KELVIN_OK, NULL);
+  expect("strings again", kelvin_features_get_strings(features, "x", &found, &count, &shape, &rank, &error), KELVIN_OK, NULL);
   if (count != 6 || rank != 2 || shape[0] != 2 || shape[1] != 3 || strcmp(found[5], "f") || strcmp(found[2], "")) {
     failures++;
-    printf("texts [2x3] came back as %zu of rank %zu\n", count, rank);
+    printf("strings [2x3] came back as %zu of rank %zu\n", count, rank);
   }
-  expect("one text", kelvin_features_set_text_array(features, "x", six, NULL, 0, &error), KELVIN_OK, NULL);
+  expect("one string", kelvin_features_set_text_array(features, "x", six, NULL, 0, &error), KELVIN_OK, NULL);
   expect("its sizes", kelvin_features_get_strings(features, "x", &found, &count, &shape, &rank, &error), KELVIN_OK, NULL);
-  if (count != 1 || rank != 0) failures++, printf("a text came back as %zu of rank %zu\n", count, rank);
+  if (count != 1 || rank != 0) failures++, printf("a string came back as %zu of rank %zu\n", count, rank);
   expect("nowhere for sizes", kelvin_features_get_strings(features, "x", &found, &count, NULL, &rank, &error),
          KELVIN_ERROR_HANDLE, "'shape' is NULL");
   expect("a number", kelvin_features_set_int64(features, "x", 1, &error), KELVIN_OK, NULL);
-  expect("texts of a number", kelvin_features_get_strings(features, "x", &found, &count, &shape, &rank, &error),
-         KELVIN_ERROR_FEATURE, "expected texts");
+  expect("strings of a number", kelvin_features_get_strings(features, "x", &found, &count, &shape, &rank, &error),
+         KELVIN_ERROR_FEATURE, "expected strings");
   kelvin_features_release(features);
 }
 
-// Whether a text is these bytes, with a zero behind them.
+// Whether a string is these bytes, with a zero behind them.
 static bool is(kelvin_text text, const char *bytes, size_t count) {
   return text.count == count && !memcmp(text.bytes, bytes, count) && !text.bytes[count];
 }
@@ -195,39 +195,39 @@ static void texts_with_zero_bytes(void) {
   kelvin_text text;
   bool is_numbered;
   char *json = NULL;
-  expect("a text", kelvin_features_set_text(features, "x", &whole, &error), KELVIN_OK, NULL);
+  expect("a string", kelvin_features_set_text(features, "x", &whole, &error), KELVIN_OK, NULL);
   expect("it again", kelvin_features_get_text(features, "x", &text, &error), KELVIN_OK, NULL);
-  if (!is(text, "a\0b", 3)) failures++, printf("a text of 3 bytes came back as %zu\n", text.count);
+  if (!is(text, "a\0b", 3)) failures++, printf("a string of 3 bytes came back as %zu\n", text.count);
   expect("it without its length", kelvin_features_get_string(features, "x", &cut, &error), KELVIN_ERROR_FEATURE,
          "got one after 1 of 3 bytes; kelvin_features_get_text has it whole");
-  if (cut) failures++, printf("a call that failed wrote a text\n");
+  if (cut) failures++, printf("a call that failed wrote a string\n");
   expect("it as JSON", kelvin_features_get_json(features, "x", &json, &error), KELVIN_OK, NULL);
-  if (!json || strcmp(json, "\"a\\u0000b\"")) failures++, printf("a text came back in JSON as %s\n", json);
+  if (!json || strcmp(json, "\"a\\u0000b\"")) failures++, printf("a string came back in JSON as %s\n", json);
   kelvin_free(json);
-  expect("a text that is not UTF-8", kelvin_features_set_text(features, "x", &strange, &error), KELVIN_ERROR_PARAMETERS,
+  expect("a string that is not UTF-8", kelvin_features_set_text(features, "x", &strange, &error), KELVIN_ERROR_PARAMETERS,
          "not UTF-8");
   expect("bytes nowhere", kelvin_features_set_text(features, "x", &nowhere, &error), KELVIN_ERROR_HANDLE,
          "'value.bytes' is NULL");
-  expect("no text", kelvin_features_set_text(features, "x", NULL, &error), KELVIN_ERROR_HANDLE, "'value' is NULL");
+  expect("no string", kelvin_features_set_text(features, "x", NULL, &error), KELVIN_ERROR_HANDLE, "'value' is NULL");
   expect("nowhere for it", kelvin_features_get_text(features, "x", NULL, &error), KELVIN_ERROR_HANDLE, "'value' is NULL");
-  expect("texts of a text", kelvin_features_get_texts(features, "x", &found, &count, &shape, &rank, &error),
-         KELVIN_ERROR_FEATURE, "expected texts");
+  expect("strings of a string", kelvin_features_get_texts(features, "x", &found, &count, &shape, &rank, &error),
+         KELVIN_ERROR_FEATURE, "expected strings");
 
-  expect("texts", kelvin_features_set_texts(features, "x", four, square, 2, &error), KELVIN_OK, NULL);
+  expect("strings", kelvin_features_set_texts(features, "x", four, square, 2, &error), KELVIN_OK, NULL);
   expect("them again", kelvin_features_get_texts(features, "x", &found, &count, &shape, &rank, &error), KELVIN_OK, NULL);
   if (count != 4 || rank != 2 || shape[0] != 2 || shape[1] != 2 || !is(found[0], "\0", 1) || !is(found[1], "", 0) ||
       !is(found[2], "\xc3\xa9\0", 3) || !is(found[3], "a", 1)) {
     failures++;
-    printf("texts [2x2] came back as %zu of rank %zu\n", count, rank);
+    printf("strings [2x2] came back as %zu of rank %zu\n", count, rank);
   }
   expect("them without lengths", kelvin_features_get_strings(features, "x", &several, &count, &shape, &rank, &error),
          KELVIN_ERROR_FEATURE, "kelvin_features_get_texts has it whole");
-  expect("a text of texts", kelvin_features_get_text(features, "x", &text, &error), KELVIN_ERROR_FEATURE, "expected a text");
-  expect("texts in a row", kelvin_features_set_texts(features, "x", four, row, 1, &error), KELVIN_OK, NULL);
+  expect("a string of strings", kelvin_features_get_text(features, "x", &text, &error), KELVIN_ERROR_FEATURE, "expected a string");
+  expect("strings in a row", kelvin_features_set_texts(features, "x", four, row, 1, &error), KELVIN_OK, NULL);
   expect("too many", kelvin_features_set_texts(features, "x", four, huge, 2, &error), KELVIN_ERROR_FEATURE, "fit memory");
-  expect("no texts", kelvin_features_set_texts(features, "x", NULL, row, 1, &error), KELVIN_ERROR_HANDLE,
+  expect("no strings", kelvin_features_set_texts(features, "x", NULL, row, 1, &error), KELVIN_ERROR_HANDLE,
          "'values' is NULL");
-  expect("a text nowhere", kelvin_features_set_texts(features, "x", &nowhere, NULL, 0, &error), KELVIN_ERROR_HANDLE,
+  expect("a string nowhere", kelvin_features_set_texts(features, "x", &nowhere, NULL, 0, &error), KELVIN_ERROR_HANDLE,
          "'values.bytes' is NULL");
 
   expect("keys", kelvin_features_set_text_dictionary(features, "x", four, numbers, 4, &error), KELVIN_OK, NULL);
@@ -246,11 +246,11 @@ static void texts_with_zero_bytes(void) {
   const kelvin_text twice[] = {{"a\0", 2}, {"a\0", 2}};
   expect("a key twice", kelvin_features_set_text_dictionary(features, "x", twice, numbers, 2, &error),
          KELVIN_ERROR_FEATURE, "once");
-  if (several) failures++, printf("a call that failed wrote texts\n");
+  if (several) failures++, printf("a call that failed wrote strings\n");
 
-  expect("a text that ends", kelvin_features_set_string(features, "x", "abc", &error), KELVIN_OK, NULL);
+  expect("a string that ends", kelvin_features_set_string(features, "x", "abc", &error), KELVIN_OK, NULL);
   expect("and its length", kelvin_features_get_text(features, "x", &text, &error), KELVIN_OK, NULL);
-  if (!is(text, "abc", 3)) failures++, printf("a text of 3 bytes came back as %zu\n", text.count);
+  if (!is(text, "abc", 3)) failures++, printf("a string of 3 bytes came back as %zu\n", text.count);
   kelvin_features_release(features);
 }
 
@@ -295,7 +295,7 @@ static void arrays(kelvin_model *model) {
   expect("NULL names", CALL(NULL, in, 1, probabilities, out, 1), KELVIN_ERROR_HANDLE, "'input_names' is NULL");
   expect("a NULL name", CALL(nothing, in, 1, probabilities, out, 1), KELVIN_ERROR_HANDLE, "'input_names' is NULL");
   expect("NULL arrays", CALL(image, in, 1, probabilities, NULL, 1), KELVIN_ERROR_HANDLE, "'outputs' is NULL");
-  expect("names in no text", CALL(bytes, in, 1, probabilities, out, 1), KELVIN_ERROR_PARAMETERS, "not UTF-8");
+  expect("names that are not UTF-8", CALL(bytes, in, 1, probabilities, out, 1), KELVIN_ERROR_PARAMETERS, "not UTF-8");
   expect("an unknown input", CALL(photo, in, 1, probabilities, out, 1), KELVIN_ERROR_FEATURE, "photo");
   expect("an unknown output", CALL(image, in, 1, photo, out, 1), KELVIN_ERROR_FEATURE, "no output 'photo'");
   expect("an input twice", CALL(image, in, 2, probabilities, out, 1), KELVIN_ERROR_FEATURE, "there twice");

@@ -14,16 +14,16 @@ import Testing
     guard case .dictionary(let found) = try step.run([.tensor(Tensor(scores, [1, scores.count]))])[0] else {
       return [:]
     }
-    return Dictionary(uniqueKeysWithValues: zip(found.keys.texts, found.values))
+    return Dictionary(uniqueKeysWithValues: zip(found.keys.strings, found.values))
   }
 
-  private func text(_ value: HostValue) -> String? {
-    if case .texts(let texts) = value { texts.texts.first } else { nil }
+  private func string(_ value: HostValue) -> String? {
+    if case .strings(let strings) = value { strings.strings.first } else { nil }
   }
 
   @Test func theMostProbableLabelWins() throws {
-    #expect(text(try top([0.1, 0.7, 0.2], .strings(["a", "b", "c"]))) == "b")
-    #expect(text(try top([0.5, 0.5], .strings(["a", "b"]))) == "a", "of equal scores the first")
+    #expect(string(try top([0.1, 0.7, 0.2], .strings(["a", "b", "c"]))) == "b")
+    #expect(string(try top([0.5, 0.5], .strings(["a", "b"]))) == "a", "of equal scores the first")
     guard case .tensor(let number) = try top([0.1, 0.7], .integers([7, -9])) else {
       Issue.record("a whole number is a tensor")
       return
@@ -39,7 +39,7 @@ import Testing
 
   @Test func whatIsNoNumberNeverWinsAndIsNotHidden() throws {
     let labels = Labels.strings(["a", "b", "c", "b"])
-    #expect(text(try top([.nan, 2, 1, .nan], labels)) == "b")
+    #expect(string(try top([.nan, 2, 1, .nan], labels)) == "b")
     let found = try entries([.nan, 2, 1, .nan], labels)
     #expect(found["a"]?.isNaN == true && found["b"] == 2 && found["c"] == 1)
   }
@@ -61,10 +61,10 @@ import Testing
     #expect { try entries([1, 2, 3], labels) } throws: { "\($0)".contains("3 elements for 2 labels") }
     #expect { try entries([], .strings([])) } throws: { "\($0)".contains("0 labels") }
     let first = TopLabel(labels, scores: "scores", output: "label", readsFirstRow: true)
-    #expect(text(try first.run([.tensor(Tensor([1, 2, 9, 0] as [Float], [2, 2]))])[0]) == "b")
+    #expect(string(try first.run([.tensor(Tensor([1, 2, 9, 0] as [Float], [2, 2]))])[0]) == "b")
     #expect(throws: StepError.self) { try first.types([.tensor(TensorType(.float32, [3]))]) }
-    #expect { try first.run([.texts(TextTensor(["a"], [1]))]) } throws: {
-      "\($0)".contains("expected a tensor, got a text")
+    #expect { try first.run([.strings(StringTensor(["a"], [1]))]) } throws: {
+      "\($0)".contains("expected a tensor, got a string")
     }
   }
 

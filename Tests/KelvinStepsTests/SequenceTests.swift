@@ -30,7 +30,7 @@ import Testing
     #expect(absent.type == .absent)
     let given = try SequenceOfParts("x", mark: "#").run(try step.run([.tensor(Tensor([1.5, 2] as [Float], [2]))]))[0]
     #expect(tensor(given)?.words == [1, 2])
-    #expect(throws: StepError.self) { try step.run([.texts(TextTensor(["a"], [1]))]) }
+    #expect(throws: StepError.self) { try step.run([.strings(StringTensor(["a"], [1]))]) }
     #expect(throws: StepError.self) { try step.run([.sequence([.absent])]) }
   }
 

@@ -3,7 +3,7 @@ import Kelvin
 import TestSupport
 import Testing
 
-/// Models with texts, dictionaries and lists between their tensors, and classical models, against ONNX Runtime, NumPy and
+/// Models with strings, dictionaries and lists between their tensors, and classical models, against ONNX Runtime, NumPy and
 /// scikit-learn.
 @Suite struct PartVectorTests {
   private struct Value: Decodable {
@@ -303,9 +303,9 @@ import Testing
     let number = try await refusal("labels_in_the_middle.mlmodel", ["color": FeatureValue(int64: 2), "size": size])
     #expect(number.contains("'color': expected string, got int64"), "\(number)")
     let keys = try await refusal("dictionary_vectorizer.mlmodel", ["words": FeatureValue(dictionary: [1: 1])])
-    #expect(keys.contains("'words': expected a dictionary whose keys are texts"), "\(keys)")
+    #expect(keys.contains("'words': expected a dictionary whose keys are strings"), "\(keys)")
     let ragged = try await refusal(
       "one_hot_texts.onnx", ["x": FeatureValue(sequence: FeatureSequence(strings: ["a", "b", "c"]))])
-    #expect(ragged.contains("'x': expected texts") && ragged.contains("got 3"), "\(ragged)")
+    #expect(ragged.contains("'x': expected strings") && ragged.contains("got 3"), "\(ragged)")
   }
 }

@@ -10,15 +10,15 @@ import Testing
 
 /// Functions of several parts: host steps and graphs in any order, each graph specialised by what comes to it.
 @Suite struct WalkTests {
-  /// The number of characters of each text.
+  /// The number of characters of each string.
   private struct Lengths: HostStep {
     static let name = "lengths"
-    let inputs = ["texts"]
+    let inputs = ["strings"]
     let outputs = ["lengths"]
 
     func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-      let texts = try texts(0, inputs)
-      return [.tensor(Tensor(texts.texts.map { Float($0.count) }, texts.shape))]
+      let strings = try strings(0, inputs)
+      return [.tensor(Tensor(strings.strings.map { Float($0.count) }, strings.shape))]
     }
   }
 
@@ -56,11 +56,11 @@ import Testing
     .graph(GraphPart(name: name, inputs: [input], outputs: [output], source: Affine(input: input, function: function)))
   }
 
-  /// Texts → lengths → minus 3 → those above 0 → times 2.
+  /// Strings → lengths → minus 3 → those above 0 → times 2.
   private func function() -> Function {
     let lengths = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
     return Function(
-      inputs: [Feature(name: "texts", type: .sequence(of: .string))],
+      inputs: [Feature(name: "strings", type: .sequence(of: .string))],
       outputs: [Feature(name: "doubled", type: lengths), Feature(name: "shifted", type: lengths)],
       parts: [
         .host(Lengths()), graph("shift", "lengths", "shifted", UnaryFunction(.affine, a: 1, b: -3)), .host(Positive()),
@@ -253,8 +253,8 @@ import Testing
 
   @Test func whatNoLoopCanTakeIsRefusedByItsNameAndSlot() throws {
     #expect { try predict(loop(least: 0), start: [0], limit: [9]) } throws: { error in
-      let text = "\(error)"
-      return text.contains("loop 'ramps'") && text.contains("'doubled'") && text.contains("its rows become one array")
+      let string = "\(error)"
+      return string.contains("loop 'ramps'") && string.contains("'doubled'") && string.contains("its rows become one array")
     }
     #expect { try predict(loop(least: 1), start: [0], limit: [1, 2]) } throws: {
       "\($0)".contains("'limit'") && "\($0)".contains("expected one number")
@@ -300,8 +300,8 @@ import Testing
     return Predictor(loaded, compiled, specializationLimit: 2)
   }
 
-  private func texts(_ texts: [String]) -> DictionaryFeatureProvider {
-    DictionaryFeatureProvider(dictionary: ["texts": FeatureValue(sequence: FeatureSequence(strings: texts))])
+  private func strings(_ strings: [String]) -> DictionaryFeatureProvider {
+    DictionaryFeatureProvider(dictionary: ["strings": FeatureValue(sequence: FeatureSequence(strings: strings))])
   }
 
   @Test func hostStepsAndGraphsRunInTheirOrderAtTheSizesOfTheData() throws {
@@ -310,7 +310,7 @@ import Testing
       (["a", "abcd", "abcdef"], [-2.0, 1, 3], [2.0, 6]), (["abcdefgh"], [5], [10]), (["a", "b"], [-2, -2], []),
       (["abcd", "a", "abcdef"], [1, -2, 3], [2, 6]),
     ] {
-      let outputs = try predictor.predict(texts(words), [:], nil)
+      let outputs = try predictor.predict(strings(words), [:], nil)
       #expect(outputs["shifted"]?.multiArrayValue?.doubles == shifted)
       #expect(outputs["doubled"]?.multiArrayValue?.doubles == doubled)
       #expect(outputs["lengths"] == nil, "what lies between parts is none of the outputs")
@@ -321,7 +321,7 @@ import Testing
     let predictor = try predictor(function())
     let memory = try MultiArray(shape: [2], dataType: .float32)
     for words in [["abcd", "abcde"], ["abcdef", "abcdefg"], ["abcd", "abcdefg"]] {
-      let outputs = try predictor.predict(texts(words), ["doubled": .multiArray(memory)], nil)
+      let outputs = try predictor.predict(strings(words), ["doubled": .multiArray(memory)], nil)
       #expect(outputs["doubled"]?.multiArrayValue === memory)
       #expect(memory.doubles == words.map { 2 * Double($0.count - 3) })
     }
@@ -329,12 +329,12 @@ import Testing
 
   @Test func aValueOfAnotherKindIsRefusedByItsName() throws {
     let predictor = try predictor(function())
-    let numbers = DictionaryFeatureProvider(dictionary: ["texts": FeatureValue(sequence: FeatureSequence(int64s: [1]))])
+    let numbers = DictionaryFeatureProvider(dictionary: ["strings": FeatureValue(sequence: FeatureSequence(int64s: [1]))])
     #expect { try predictor.predict(numbers, [:], nil) } throws: { error in
-      "\(error)".contains("'texts'") && "\(error)".contains("expected sequence")
+      "\(error)".contains("'strings'") && "\(error)".contains("expected sequence")
     }
     #expect { try predictor.predict(DictionaryFeatureProvider(dictionary: [:]), [:], nil) } throws: { error in
-      "\(error)".contains("'texts'") && "\(error)".contains("no value was given")
+      "\(error)".contains("'strings'") && "\(error)".contains("no value was given")
     }
   }
 

@@ -150,7 +150,7 @@ import Testing
     ),
     (
       #"{"format": "kelvin-head", "version": 1, "family": "yolov8", "labels": [1]}"#,
-      "field 'labels[0]': expected a text"
+      "field 'labels[0]': expected a string"
     ),
     (#"{"format": "kelvin-head", "version": 1, "family": "yolov8", "labels": []}"#, "field 'labels': expected names"),
     (#"{"format": "kelvin-head", "version": 1, "family": "yolox", "strides": [8, 0]}"#, "field 'strides'"),

@@ -69,7 +69,7 @@ class Predictions(unittest.TestCase):
         self.assertEqual((feature.type, feature.elements, feature.dtype), ("sequence", "string", "string"))
         for rows in ([["a", "b", "c"], ["d", "", "f"]], np.array([["a", "b", "c"], ["d", "", "f"]], object)):
             self.assertEqual(model.predict({"x": rows})["y"], [["a", "d"], ["b", ""], ["c", "f"]])
-        for rows, words in (([["a", "b"], ["c"]], "x"), ([[["a"]]], r"texts \[.*\], got \[1x1x1\]")):
+        for rows, words in (([["a", "b"], ["c"]], "x"), ([[["a"]]], r"strings \[.*\], got \[1x1x1\]")):
             with self.assertRaisesRegex((kelvin.FeatureError, TypeError, ValueError), words):
                 model.predict({"x": rows})
         branches = kelvin.Model(ROOT / "Tests/Vectors/Texts/branches.onnx", units="cpu")

@@ -1,7 +1,7 @@
 /// Kelvin's C interface: run Core ML and ONNX models, and ask where each layer runs and what it costs.
 ///
 /// Every function that can fail answers with a `kelvin_code`, `KELVIN_OK` where it did not, and writes what went wrong
-/// with its remedy to `*error`, a text that `kelvin_free` frees. `error` may be NULL. Nothing else that a function
+/// with its remedy to `*error`, a string that `kelvin_free` frees. `error` may be NULL. Nothing else that a function
 /// writes to has been touched where it failed, but for memory that was lent for outputs.
 ///
 /// A handle is a number that looks like a pointer and points nowhere. NULL, a handle that was released and one of
@@ -13,9 +13,9 @@
 /// its own, so a process that forks uses it in the child only if it did not in the parent before: the child's calls are
 /// answered with `KELVIN_ERROR_HANDLE`.
 ///
-/// Texts are UTF-8. A `const char *` ends at its first zero byte; a `kelvin_text` has its length, and zero bytes may be in
-/// it. Texts that are values, and keys of dictionaries, are set and got as either; names and paths are `const char *` alone.
-/// A text with a zero byte is never given as a `const char *`, which would lack its end: that call is answered with
+/// Strings are UTF-8. A `const char *` ends at its first zero byte; a `kelvin_text` has its length, and zero bytes may be in
+/// it. Strings that are values, and keys of dictionaries, are set and got as either; names and paths are `const char *` alone.
+/// A string with a zero byte is never given as a `const char *`, which would lack its end: that call is answered with
 /// `KELVIN_ERROR_FEATURE`.
 #ifndef KELVIN_H
 #define KELVIN_H
@@ -63,7 +63,7 @@ enum {
   KELVIN_ERROR_HANDLE = 9,
 };
 
-/// Frees a text that the library wrote: an error, a document. NULL is allowed.
+/// Frees a string that the library wrote: an error, a document. NULL is allowed.
 void kelvin_free(char *text);
 
 // MARK: Options
@@ -137,7 +137,7 @@ kelvin_code kelvin_model_description(kelvin_model *model, char **json, char **er
 kelvin_code kelvin_model_plan(kelvin_model *model, char **json, char **error);
 /// The same as a page that stands by itself.
 kelvin_code kelvin_model_plan_html(kelvin_model *model, char **html, char **error);
-/// What should be known once of how the model was loaded and runs, a JSON array of texts.
+/// What should be known once of how the model was loaded and runs, a JSON array of strings.
 kelvin_code kelvin_model_remarks(kelvin_model *model, char **json, char **error);
 /// Predictions under way end as they would have. States and features stay.
 void kelvin_model_release(kelvin_model *model);
@@ -174,7 +174,7 @@ typedef struct kelvin_array {
   const int64_t *strides;
 } kelvin_array;
 
-/// A text with its length. It, and the functions that take or give one, are of interface 6 and later.
+/// A string with its length. It, and the functions that take or give one, are of interface 6 and later.
 typedef struct kelvin_text {
   /// UTF-8; NULL is allowed where there are none. What the library gives has a zero byte behind it that is not counted.
   const char *bytes;
@@ -252,9 +252,9 @@ enum {
   KELVIN_KIND_INT64 = 3,
   KELVIN_KIND_DOUBLE = 4,
   KELVIN_KIND_STRING = 5,
-  /// Numbers by text or by whole number.
+  /// Numbers by string or by whole number.
   KELVIN_KIND_DICTIONARY = 6,
-  /// Texts, whole numbers, dictionaries or arrays in a row.
+  /// Strings, whole numbers, dictionaries or arrays in a row.
   KELVIN_KIND_SEQUENCE = 7,
 };
 
@@ -290,28 +290,28 @@ kelvin_code kelvin_features_set_double(kelvin_features *features, const char *na
 /// - Parameter value: UTF-8, copied.
 kelvin_code kelvin_features_set_string(
   kelvin_features *features, const char *name, const char *value, char **error);
-/// Numbers by texts (UTF-8, copied), of which each comes once.
+/// Numbers by strings (UTF-8, copied), of which each comes once.
 kelvin_code kelvin_features_set_dictionary(
   kelvin_features *features, const char *name, const char *const *keys, const double *values, size_t count,
   char **error);
 /// Numbers by whole numbers, of which each comes once.
 kelvin_code kelvin_features_set_numbered(
   kelvin_features *features, const char *name, const int64_t *keys, const double *values, size_t count, char **error);
-/// Texts in a row.
+/// Strings in a row.
 kelvin_code kelvin_features_set_strings(
   kelvin_features *features, const char *name, const char *const *values, size_t count, char **error);
-/// Texts in an array, row-major, as many as its sizes say. Of interface 5 and later.
+/// Strings in an array, row-major, as many as its sizes say. Of interface 5 and later.
 kelvin_code kelvin_features_set_text_array(
   kelvin_features *features, const char *name, const char *const *values, const int64_t *shape, size_t rank,
   char **error);
-/// A text, copied, that may hold zero bytes.
+/// A string, copied, that may hold zero bytes.
 kelvin_code kelvin_features_set_text(
   kelvin_features *features, const char *name, const kelvin_text *value, char **error);
-/// Texts in an array, row-major, as many as its sizes say, or in a row: an array of one size.
+/// Strings in an array, row-major, as many as its sizes say, or in a row: an array of one size.
 kelvin_code kelvin_features_set_texts(
   kelvin_features *features, const char *name, const kelvin_text *values, const int64_t *shape, size_t rank,
   char **error);
-/// Numbers by texts, of which each comes once.
+/// Numbers by strings, of which each comes once.
 kelvin_code kelvin_features_set_text_dictionary(
   kelvin_features *features, const char *name, const kelvin_text *keys, const double *values, size_t count,
   char **error);
@@ -324,7 +324,7 @@ kelvin_code kelvin_features_set_arrays(
 /// Takes a feature's value away; nothing where it has none.
 kelvin_code kelvin_features_remove(kelvin_features *features, const char *name, char **error);
 
-/// The names of the features that have a value, sorted: `count` texts that belong to the features, and stay until these
+/// The names of the features that have a value, sorted: `count` strings that belong to the features, and stay until these
 /// are changed, predicted into or released.
 ///
 /// - Returns: `KELVIN_ERROR_FEATURE` where a model gave a feature a name with a zero byte, by which C cannot ask for it.
@@ -349,29 +349,29 @@ kelvin_code kelvin_features_get_frame(
   kelvin_features *features, const char *name, kelvin_frame *frame, char **error);
 kelvin_code kelvin_features_get_int64(kelvin_features *features, const char *name, int64_t *value, char **error);
 kelvin_code kelvin_features_get_double(kelvin_features *features, const char *name, double *value, char **error);
-/// A text that stays until the features are changed, predicted into or released.
+/// A string that stays until the features are changed, predicted into or released.
 ///
 /// - Returns: `KELVIN_ERROR_FEATURE` for one with a zero byte: `kelvin_features_get_text` has that.
 kelvin_code kelvin_features_get_string(
   kelvin_features *features, const char *name, const char **value, char **error);
-/// Texts in an array or in a row, row-major, and the sizes of the array, of a row one: `count` texts that stay until the
+/// Strings in an array or in a row, row-major, and the sizes of the array, of a row one: `count` strings that stay until the
 /// features are changed, predicted into or released. Of interface 5 and later.
 ///
 /// - Returns: `KELVIN_ERROR_FEATURE` where one has a zero byte: `kelvin_features_get_texts` has these.
 kelvin_code kelvin_features_get_strings(
   kelvin_features *features, const char *name, const char *const **values, size_t *count, const int64_t **shape,
   size_t *rank, char **error);
-/// A dictionary by the falling order of its values: texts, or whole numbers in digits, in `*keys`, and their numbers. All
+/// A dictionary by the falling order of its values: strings, or whole numbers in digits, in `*keys`, and their numbers. All
 /// stays until the features are changed, predicted into or released.
 ///
 /// - Returns: `KELVIN_ERROR_FEATURE` where a key has a zero byte: `kelvin_features_get_text_dictionary` has these.
 kelvin_code kelvin_features_get_dictionary(
   kelvin_features *features, const char *name, const char *const **keys, const double **values, size_t *count,
   bool *is_numbered, char **error);
-/// A text with its length, as `kelvin_features_get_string` gives it without.
+/// A string with its length, as `kelvin_features_get_string` gives it without.
 kelvin_code kelvin_features_get_text(
   kelvin_features *features, const char *name, kelvin_text *value, char **error);
-/// Texts with their lengths, as `kelvin_features_get_strings` gives them without.
+/// Strings with their lengths, as `kelvin_features_get_strings` gives them without.
 kelvin_code kelvin_features_get_texts(
   kelvin_features *features, const char *name, const kelvin_text **values, size_t *count, const int64_t **shape,
   size_t *rank, char **error);
@@ -379,8 +379,8 @@ kelvin_code kelvin_features_get_texts(
 kelvin_code kelvin_features_get_text_dictionary(
   kelvin_features *features, const char *name, const kelvin_text **keys, const double **values, size_t *count,
   bool *is_numbered, char **error);
-/// Any value but arrays, rows of them and images as JSON: numbers, texts, dictionaries, other sequences. An array of texts
-/// is lists in lists, one of no axes a text.
+/// Any value but arrays, rows of them and images as JSON: numbers, strings, dictionaries, other sequences. An array of strings
+/// is lists in lists, one of no axes a string.
 kelvin_code kelvin_features_get_json(kelvin_features *features, const char *name, char **json, char **error);
 void kelvin_features_release(kelvin_features *features);
 

@@ -98,7 +98,7 @@ package struct FeatureReader {
         Tensor(TensorType(.float64, Shape(dimensions.map { _ in 1 })), rounding: [number]), feature, scalar, dimensions)
     case .dictionary(let keys): return FeatureValue(dictionary: try dictionary(text, keys, feature))
     case .sequence(let elements): return FeatureValue(sequence: try sequence(text, elements, feature))
-    case .texts:
+    case .strings:
       let isList = text.hasPrefix("[") || text.hasSuffix(".json")
       return FeatureValue(
         sequence: isList ? try sequence(text, .string, feature) : FeatureSequence(strings: [text]))
@@ -202,7 +202,7 @@ extension FeatureKind {
     case .string: "text"
     case .dictionary: "'{\"key\": 1}'"
     case .sequence(let elements): elements == .string ? "'[\"a\", \"b\"]'" : "'[1, 2]'"
-    case .texts: "text"
+    case .strings: "text"
     default: "array.npy"
     }
   }

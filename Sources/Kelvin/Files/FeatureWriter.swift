@@ -111,7 +111,7 @@ package struct FeatureWriter {
       let path = place("json")
       let text =
         switch sequence.type {
-        case .string: try Self.json(TextDocument(sequence))
+        case .string: try Self.json(StringArrayDocument(sequence))
         case .dictionary: try Self.json(sequence.dictionaryValues.map(entries))
         case .multiArray: try Self.json(try sequence.multiArrayValues.map { try write($0, to: place("npy")) })
         default: try Self.json(sequence.int64Values)

@@ -88,7 +88,7 @@ struct TableCells {
       }
       return FeatureValue(multiArray: MultiArray(Tensor(TensorType(scalar, shape), rounding: numbers)))
     case (.cell(let column), .dictionary(let keys)): return try dictionary(keys, input, column, row)
-    case (.cell(let column), .sequence), (.cell(let column), .texts): return try sequence(input, column, row)
+    case (.cell(let column), .sequence), (.cell(let column), .strings): return try sequence(input, column, row)
     default: throw fault(input, row, "no cell holds \(input.feature.type.text)")
     }
   }
@@ -183,7 +183,7 @@ struct TableCells {
       return FeatureValue(sequence: FeatureSequence(int64s: numbers))
     }
     // A text that is no list is a list of one.
-    guard text.beginsList, let texts = try? JSONText.decode(TextDocument.self, from: Data(text.utf8)) else {
+    guard text.beginsList, let texts = try? JSONText.decode(StringArrayDocument.self, from: Data(text.utf8)) else {
       return FeatureValue(sequence: FeatureSequence(strings: [text]))
     }
     return FeatureValue(sequence: texts.sequence)

@@ -57,7 +57,7 @@ struct TableOutputs: Sendable {
       default: break
       }
       let lists = function.hostSteps.compactMap { ($0 as? any RowColumnStep)?.labelLists[feature.name] }
-      let labelCells = (lists.first?.texts ?? []).map { Array(DelimitedText.field($0, separator: separator).utf8) }
+      let labelCells = (lists.first?.strings ?? []).map { Array(DelimitedText.field($0, separator: separator).utf8) }
       outputs.append(Output(feature: feature, form: form, scalar: scalar, labelCells: labelCells))
     }
     self.outputs = outputs
@@ -134,7 +134,7 @@ struct TableOutputs: Sendable {
         }
       case .labels(let labels, let places):
         let place = places[row]
-        if output.labelCells.isEmpty { text.add(labels.texts[place]) } else { text.add(raw: output.labelCells[place]) }
+        if output.labelCells.isEmpty { text.add(labels.strings[place]) } else { text.add(raw: output.labelCells[place]) }
       case .scores(_, let rows): for score in rows[row] { text.add(score) }
       case .absent, nil: text.addEmpty(output.columnCount)
       }
@@ -186,7 +186,7 @@ struct TableOutputs: Sendable {
     case .dictionary where dictionaries.count == 1: try add(dictionaries[0], output, to: &text)
     case .string:
       let texts = sequence ?? FeatureSequence(strings: [])
-      text.add(texts.count == 1 ? texts.stringValues[0] : try Self.json(TextDocument(texts)))
+      text.add(texts.count == 1 ? texts.stringValues[0] : try Self.json(StringArrayDocument(texts)))
     case .int64: text.add(try Self.json(sequence?.int64Values ?? []))
     default: text.addEmpty(output.columnCount)
     }

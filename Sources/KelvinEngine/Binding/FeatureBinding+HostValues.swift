@@ -2,7 +2,7 @@ import KelvinFeatures
 import KelvinGraph
 
 extension FeatureBinding {
-  /// An input as host steps read it: numbers are tensors `[1]`, a text is `[1]` too.
+  /// An input as host steps read it: numbers are tensors `[1]`, a string is `[1]` too.
   ///
   /// - Throws: `featureType` naming the feature: missing, or what was expected and what was given.
   func hostValue(_ name: String, _ values: DictionaryFeatureProvider) throws(ModelError) -> HostValue {
@@ -15,7 +15,7 @@ extension FeatureBinding {
       return .absent
     }
     switch (value.storage, feature.type) {
-    case (.string(let text), .string): return .texts(TextTensor([text], [1]))
+    case (.string(let string), .string): return .strings(StringTensor([string], [1]))
     case (.int64(let number), .int64): return .tensor(Tensor([number], [1]))
     case (.int64(let number), .double): return .tensor(Tensor(TensorType(.float64, [1]), rounding: [Double(number)]))
     case (.double(let number), .double): return .tensor(Tensor(TensorType(.float64, [1]), rounding: [number]))
@@ -24,9 +24,9 @@ extension FeatureBinding {
       return .tensor(array.tensor.converted(to: scalar))
     case (.dictionary(let entries), .dictionary(let keys)): return .dictionary(try dictionary(entries, keys, feature))
     case (.sequence(let sequence), .sequence(.string)) where sequence.type == .string:
-      return .texts(TextTensor(sequence.stringValues, [sequence.count]))
-    case (.sequence(let sequence), .texts(let dimensions)) where sequence.type == .string:
-      return .texts(try texts(sequence, dimensions, feature))
+      return .strings(StringTensor(sequence.stringValues, [sequence.count]))
+    case (.sequence(let sequence), .strings(let dimensions)) where sequence.type == .string:
+      return .strings(try strings(sequence, dimensions, feature))
     case (.sequence(let sequence), .sequence(.int64)) where sequence.type == .int64:
       return .tensor(Tensor(sequence.int64Values, [sequence.count]))
     case (.sequence(let sequence), .tensors(let scalar)) where sequence.type == .multiArray || sequence.count == 0:
@@ -36,50 +36,50 @@ extension FeatureBinding {
     }
   }
 
-  /// Texts in their shape; those in a row in the feature's, of which at most one size follows from how many there are.
-  private func texts(
+  /// Strings in their shape; those in a row in the feature's, of which at most one size follows from how many there are.
+  private func strings(
     _ sequence: FeatureSequence, _ dimensions: [Dimension], _ feature: Feature
-  ) throws(ModelError) -> TextTensor {
-    let texts = sequence.stringValues
+  ) throws(ModelError) -> StringTensor {
+    let strings = sequence.stringValues
     if sequence.shape.count == dimensions.count {
       try check(Shape(sequence.shape), of: feature, dimensions)
-      return TextTensor(texts, Shape(sequence.shape))
+      return StringTensor(strings, Shape(sequence.shape))
     }
     guard sequence.shape.count == 1 else {
       let expected = dimensions.map(\.description).joined(separator: " x ")
-      throw mismatch(feature, "expected texts [\(expected)], got [\(Shape(sequence.shape))]")
+      throw mismatch(feature, "expected strings [\(expected)], got [\(Shape(sequence.shape))]")
     }
     var sizes = dimensions.map { if case .fixed(let size) = $0 { size } else { 1 } }
     if let free = dimensions.firstIndex(where: \.isFlexible), Shape(sizes).isAddressable, Shape(sizes).count > 0 {
-      sizes[free] = texts.count / Shape(sizes).count
+      sizes[free] = strings.count / Shape(sizes).count
     }
-    guard Shape(sizes).isAddressable, Shape(sizes).count == texts.count,
+    guard Shape(sizes).isAddressable, Shape(sizes).count == strings.count,
       zip(dimensions, sizes).allSatisfy({ $0.accepts($1) })
     else {
       let expected = dimensions.map(\.description).joined(separator: " x ")
-      throw mismatch(feature, "expected texts [\(expected)] in a row, got \(texts.count)")
+      throw mismatch(feature, "expected strings [\(expected)] in a row, got \(strings.count)")
     }
-    return TextTensor(texts, Shape(sizes))
+    return StringTensor(strings, Shape(sizes))
   }
 
   private func dictionary(
     _ entries: [ClassLabel: Double], _ keys: FeatureKind.KeyType, _ feature: Feature
   ) throws(ModelError) -> HostDictionary {
-    var (texts, integers): ([String], [Int64]) = ([], [])
+    var (strings, integers): ([String], [Int64]) = ([], [])
     var numbers: [Double] = []
     for (key, number) in entries {
       switch key {
-      case .string(let text): texts.append(text)
+      case .string(let string): strings.append(string)
       case .int64(let integer): integers.append(integer)
       }
       numbers.append(number)
     }
-    let (own, others) = keys == .string ? (texts.count, integers.count) : (integers.count, texts.count)
+    let (own, others) = keys == .string ? (strings.count, integers.count) : (integers.count, strings.count)
     guard others == 0, own == numbers.count else {
-      let wanted = keys == .string ? "texts" : "whole numbers"
+      let wanted = keys == .string ? "strings" : "whole numbers"
       throw mismatch(feature, "expected a dictionary whose keys are \(wanted), \(others) of its keys are not")
     }
-    return HostDictionary(keys == .string ? .strings(texts) : .integers(integers), numbers)
+    return HostDictionary(keys == .string ? .strings(strings) : .integers(integers), numbers)
   }
 
   /// What a host step computed, as the output feature that it is; nil where there is no value.
@@ -89,10 +89,10 @@ extension FeatureBinding {
     switch (computed, feature.type) {
     case (.absent, _): return nil
     case (.tensor(let tensor), _): return try value(tensor, feature)
-    case (.texts(let texts), .string) where texts.texts.count == 1: return FeatureValue(string: texts.texts[0])
-    case (.texts(let texts), .sequence(.string)): return FeatureValue(sequence: FeatureSequence(strings: texts.texts))
-    case (.texts(let texts), .texts):
-      return FeatureValue(sequence: FeatureSequence(strings: texts.texts, shape: texts.shape.dimensions))
+    case (.strings(let strings), .string) where strings.strings.count == 1: return FeatureValue(string: strings.strings[0])
+    case (.strings(let strings), .sequence(.string)): return FeatureValue(sequence: FeatureSequence(strings: strings.strings))
+    case (.strings(let strings), .strings):
+      return FeatureValue(sequence: FeatureSequence(strings: strings.strings, shape: strings.shape.dimensions))
     case (.dictionary(let dictionary), .dictionary): return FeatureValue(dictionary: dictionary.entries)
     case (.sequence(let rows), .dictionaries):
       let dictionaries = rows.compactMap { if case .dictionary(let row) = $0 { row.entries } else { nil } }

@@ -30,7 +30,7 @@ package struct RowWalk: Sendable {
   private static func gives(_ feature: Feature, _ steps: [any RowColumnStep]) -> Bool {
     switch feature.type {
     case .int64, .double, .string, .dictionary, .dictionaries, .tensor: true
-    case .texts: steps.contains { $0.labelLists[feature.name] != nil }
+    case .strings: steps.contains { $0.labelLists[feature.name] != nil }
     case .image, .sequence, .tensors, .state: false
     }
   }

@@ -52,7 +52,7 @@ public struct FeatureDescription: Hashable, Sendable {
     case .sequence(let values):
       type = .sequence
       sequence = SequenceConstraint(valueType: values == .int64 ? .int64 : .string)
-    case .texts(let dimensions):
+    case .strings(let dimensions):
       type = .sequence
       sequence = SequenceConstraint(valueType: .string, sizeRangeForDimension: dimensions.map(\.range))
     case .dictionaries:

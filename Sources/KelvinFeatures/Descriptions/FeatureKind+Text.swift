@@ -11,13 +11,13 @@ extension FeatureKind {
       "\(image.width)x\(image.height) \(image.layout.rawValue.uppercased()) image\(image.otherSizes)"
     case .int64: "whole number"
     case .double: "number"
-    case .string: "text"
-    case .dictionary(let keys): "dictionary by \(keys == .string ? "text" : "whole numbers")"
-    case .sequence(let elements): "sequence of \(elements == .string ? "texts" : "whole numbers")"
-    case .texts(let dimensions):
-      dimensions.isEmpty ? "texts" : "texts[\(dimensions.map(\.description).joined(separator: " x "))]".compactSizes
+    case .string: "string"
+    case .dictionary(let keys): "dictionary by \(keys == .string ? "string" : "whole numbers")"
+    case .sequence(let elements): "sequence of \(elements == .string ? "strings" : "whole numbers")"
+    case .strings(let dimensions):
+      dimensions.isEmpty ? "strings" : "strings[\(dimensions.map(\.description).joined(separator: " x "))]".compactSizes
     case .tensors(let scalar): "sequence of \(scalar.rawValue) arrays"
-    case .dictionaries(let keys): "dictionaries by \(keys == .string ? "text" : "whole numbers")"
+    case .dictionaries(let keys): "dictionaries by \(keys == .string ? "string" : "whole numbers")"
     }
   }
 }

@@ -1,14 +1,14 @@
-/// Texts as JSON has an array of them: lists in lists, one text by itself where it has no axes.
-package struct TextDocument: Codable {
+/// Strings as JSON has an array of them: lists in lists, one string by itself where it has no axes.
+package struct StringArrayDocument: Codable {
   package let sequence: FeatureSequence
   private static let depthLimit = 16
 
   package init(_ sequence: FeatureSequence) { self.sequence = sequence }
 
-  /// - Throws: `DecodingError` of what is neither a text nor lists of equal lengths.
+  /// - Throws: `DecodingError` of what is neither a string nor lists of equal lengths.
   package init(from decoder: any Decoder) throws {
-    if let text = try? decoder.singleValueContainer().decode(String.self) {
-      sequence = FeatureSequence(strings: [text], shape: [])
+    if let string = try? decoder.singleValueContainer().decode(String.self) {
+      sequence = FeatureSequence(strings: [string], shape: [])
     } else if let row = try? decoder.singleValueContainer().decode([String].self) {
       sequence = FeatureSequence(strings: row)
     } else {
@@ -23,29 +23,29 @@ package struct TextDocument: Codable {
       .dataCorrupted(DecodingError.Context(codingPath: decoder.codingPath, debugDescription: reason))
     }
     guard decoder.codingPath.count < depthLimit else { throw fault("lists are nested more than \(depthLimit) deep") }
-    let rows = try decoder.singleValueContainer().decode([TextDocument].self).map(\.sequence)
+    let rows = try decoder.singleValueContainer().decode([StringArrayDocument].self).map(\.sequence)
     guard rows.allSatisfy({ $0.shape == rows[0].shape }) else { throw fault("lists of different lengths") }
     return rows
   }
 
   package func encode(to encoder: any Encoder) throws {
-    try Rows(texts: sequence.stringValues[...], shape: sequence.shape[...]).encode(to: encoder)
+    try Rows(strings: sequence.stringValues[...], shape: sequence.shape[...]).encode(to: encoder)
   }
 
-  /// A part of an array: a text, or parts.
+  /// A part of an array: a string, or parts.
   private struct Rows: Encodable {
-    let texts: ArraySlice<String>
+    let strings: ArraySlice<String>
     let shape: ArraySlice<Int>
 
     func encode(to encoder: any Encoder) throws {
       var container = encoder.singleValueContainer()
-      guard let count = shape.first else { return try container.encode(texts.first ?? "") }
-      if shape.count == 1 { return try container.encode(Array(texts)) }
-      let width = count == 0 ? 0 : texts.count / count
+      guard let count = shape.first else { return try container.encode(strings.first ?? "") }
+      if shape.count == 1 { return try container.encode(Array(strings)) }
+      let width = count == 0 ? 0 : strings.count / count
       try container.encode(
         (0..<count).map { row in
-          let start = texts.startIndex + row * width
-          return Rows(texts: texts[start..<start + width], shape: shape.dropFirst())
+          let start = strings.startIndex + row * width
+          return Rows(strings: strings[start..<start + width], shape: shape.dropFirst())
         })
     }
   }

@@ -1,6 +1,6 @@
 import KelvinGraph
 
-/// Texts, numbers, dictionaries or arrays in a row, all of one kind, or texts in an array. Core ML calls it `MLSequence`;
+/// Strings, numbers, dictionaries or arrays in a row, all of one kind, or strings in an array. Core ML calls it `MLSequence`;
 /// Swift has a `Sequence` of its own.
 public struct FeatureSequence: Hashable, Sendable {
   private enum Storage: Hashable, Sendable {
@@ -12,18 +12,18 @@ public struct FeatureSequence: Hashable, Sendable {
 
   private let storage: Storage
 
-  /// A sequence of texts.
+  /// A sequence of strings.
   public init(strings: [String]) { storage = .strings(strings, shape: [strings.count]) }
 
-  /// An array of texts: an input or output of an ONNX model.
+  /// An array of strings: an input or output of an ONNX model.
   ///
   /// - Parameters:
-  ///   - strings: its texts, row-major.
-  ///   - shape: its sizes; none for a text by itself.
-  /// - Precondition: a shape of no negative sizes has as many texts.
+  ///   - strings: its strings, row-major.
+  ///   - shape: its sizes; none for a string by itself.
+  /// - Precondition: a shape of no negative sizes has as many strings.
   public init(strings: [String], shape: [Int]) {
     precondition(
-      Self.count(of: shape) == strings.count, "\(strings.count) texts for an array of the shape \(shape)")
+      Self.count(of: shape) == strings.count, "\(strings.count) strings for an array of the shape \(shape)")
     storage = .strings(strings, shape: shape)
   }
 
@@ -53,9 +53,9 @@ public struct FeatureSequence: Hashable, Sendable {
     }
   }
 
-  /// The texts, row-major; none where the sequence holds something else.
+  /// The strings, row-major; none where the sequence holds something else.
   public var stringValues: [String] { if case .strings(let values, _) = storage { values } else { [] } }
-  /// The sizes of an array of texts; of everything else `[count]`.
+  /// The sizes of an array of strings; of everything else `[count]`.
   public var shape: [Int] { if case .strings(_, let shape) = storage { shape } else { [count] } }
   /// The dictionaries; none where the sequence holds something else.
   public var dictionaryValues: [[ClassLabel: Double]] {

@@ -37,7 +37,7 @@ extension Feature {
   /// Whether predictions may give it other sizes than the usual ones.
   package var hasOpenSizes: Bool {
     switch type {
-    case .tensor(_, let dimensions), .texts(let dimensions):
+    case .tensor(_, let dimensions), .strings(let dimensions):
       takesSequences || dimensions.contains { if case .flexible = $0 { true } else { false } }
     case .image(let image): image.isFlexible
     default: false
@@ -53,8 +53,8 @@ package enum FeatureKind: Sendable, Hashable {
   case int64, double, string
   case dictionary(keys: KeyType)
   case sequence(of: KeyType)
-  /// Texts in an array.
-  case texts([Dimension])
+  /// Strings in an array.
+  case strings([Dimension])
   /// Dictionaries in a row.
   case dictionaries(keys: KeyType)
   /// Tensors of any shapes in a row.

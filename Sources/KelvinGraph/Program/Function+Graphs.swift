@@ -195,22 +195,22 @@ extension Feature {
     switch type {
     case .int64: return .tensor(TensorType(.int64, [1]))
     case .double: return .tensor(TensorType(.float64, [1]))
-    case .string: return .texts([1])
-    case .dictionary(let keys): return .dictionary(isByText: keys == .string)
+    case .string: return .strings([1])
+    case .dictionary(let keys): return .dictionary(isByString: keys == .string)
     case .tensor(let scalar, let dimensions):
       return (shape ?? dimensions.standardShape).map { .tensor(TensorType(scalar, $0)) } ?? .unknown
-    case .texts(let dimensions): return (shape ?? dimensions.standardShape).map { .texts($0) } ?? .unknown
+    case .strings(let dimensions): return (shape ?? dimensions.standardShape).map { .strings($0) } ?? .unknown
     case .dictionaries: return .sequence
     case .tensors, .sequence, .image, .state: return .unknown
     }
   }
 
   /// The shape with one size for all that are open, as far as they take it; nil where one has no usual size, and for
-  /// what is neither a tensor nor texts.
+  /// what is neither a tensor nor strings.
   fileprivate func shape(openSizes size: Int) -> Shape? {
     let dimensions: [Dimension]
     switch type {
-    case .tensor(_, let own), .texts(let own): dimensions = own
+    case .tensor(_, let own), .strings(let own): dimensions = own
     default: return nil
     }
     guard dimensions.standardShape != nil else { return nil }

@@ -1,4 +1,4 @@
-/// A part of a function that runs on the host, on values that no graph holds: texts, dictionaries, lists of any
+/// A part of a function that runs on the host, on values that no graph holds: strings, dictionaries, lists of any
 /// lengths.
 ///
 /// A value that says what is done, and the one place that does it. Steps keep nothing between runs.
@@ -39,13 +39,13 @@ extension HostStep {
     return tensor
   }
 
-  package func texts(_ position: Int, _ values: [HostValue]) throws(StepError) -> TextTensor {
-    try texts(position, values[position])
+  package func strings(_ position: Int, _ values: [HostValue]) throws(StepError) -> StringTensor {
+    try strings(position, values[position])
   }
 
-  package func texts(_ position: Int, _ value: HostValue) throws(StepError) -> TextTensor {
-    guard case .texts(let texts) = value else { throw expected("texts", position, value) }
-    return texts
+  package func strings(_ position: Int, _ value: HostValue) throws(StepError) -> StringTensor {
+    guard case .strings(let strings) = value else { throw expected("strings", position, value) }
+    return strings
   }
 
   package func dictionary(_ position: Int, _ values: [HostValue]) throws(StepError) -> HostDictionary {

@@ -1,4 +1,4 @@
-/// Class labels, categories or the keys of a dictionary, in order: all texts or all whole numbers.
+/// Class labels, categories or the keys of a dictionary, in order: all strings or all whole numbers.
 package enum Labels: Sendable, Hashable {
   case strings([String])
   case integers([Int64])
@@ -10,10 +10,10 @@ package enum Labels: Sendable, Hashable {
     }
   }
 
-  package var isText: Bool { if case .strings = self { true } else { false } }
+  package var isString: Bool { if case .strings = self { true } else { false } }
 
-  /// Each as text, numbers in digits.
-  package var texts: [String] {
+  /// Each as a string, numbers in digits.
+  package var strings: [String] {
     switch self {
     case .strings(let labels): labels
     case .integers(let labels): labels.map(String.init)

@@ -4,7 +4,7 @@ extension FeatureKind {
   /// Whether no tensor holds it.
   package var isHostKind: Bool {
     switch self {
-    case .texts, .string, .dictionary, .dictionaries, .sequence: true
+    case .strings, .string, .dictionary, .dictionaries, .sequence: true
     case .tensor, .tensors, .image, .int64, .double, .state: false
     }
   }

@@ -59,7 +59,7 @@ package func resolveInputTypes(
       types[feature.name] = TensorType(scalar, Shape(whole + sizes))
     case .int64: types[feature.name] = TensorType(.int64, [1])
     case .double: types[feature.name] = TensorType(.float64, [1])
-    case .string, .dictionary, .sequence, .texts, .dictionaries, .tensors:
+    case .string, .dictionary, .sequence, .strings, .dictionaries, .tensors:
       throw FormatError(.unsupported, file: file, place: "input '\(feature.name)'", "its type is not supported yet")
     }
   }

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 import KelvinSteps
 
-/// How an ONNX operator on texts, dictionaries or lists is written as host steps.
+/// How an ONNX operator on strings, dictionaries or lists is written as host steps.
 struct ONNXHostMapper: OperationMapper {
   /// With its domain, where that is not the standard one.
   let name: String
@@ -34,7 +34,7 @@ struct ONNXHostMapper: OperationMapper {
   static let byName: [String: ONNXHostMapper] = table(all)
 
   static let all: [ONNXHostMapper] =
-    texts + [
+    strings + [
       .arrayFeatureExtractor, .bitCast, .castMap, .categoryMapper, .concat, .constant, .dictVectorizer, .flatten,
       .gather, .identity, .imageDecoder, .imputer, .labelEncoder, .linearClassifier, .linearRegressor, .normalizer,
       .oneHotEncoder, .reshape, .squeeze, .supportVectorClassifier, .supportVectorRegressor, .treeEnsemble,
@@ -48,8 +48,8 @@ struct ONNXHostNode {
   let file: String
   /// The names that hold something else than tensors.
   let hostNames: Set<String>
-  /// Constant texts, by name.
-  let texts: [String: TextTensor]
+  /// Constant strings, by name.
+  let strings: [String: StringTensor]
   let initializers: [String: ONNXTensor]
   /// Of the graph's values whose elements have narrow types.
   let narrowTypes: [String: ONNXNarrowType]

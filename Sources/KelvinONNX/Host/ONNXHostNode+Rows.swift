@@ -34,7 +34,7 @@ extension ONNXHostNode {
   ) throws(FormatError) -> ONNXHostMapper.Output {
     let step = ClassifierStep(
       classifier, labels, input: try input(0), labelOutput: slot(0), scoresOutput: slot(1))
-    return ONNXHostMapper.Output(step: step, hostValues: labels.isText ? [step.labelOutput] : [])
+    return ONNXHostMapper.Output(step: step, hostValues: labels.isString ? [step.labelOutput] : [])
   }
 
   /// - Parameter scalar: of the results; nil for the input's.

@@ -3,15 +3,15 @@ import KelvinImport
 import KelvinSteps
 
 extension ONNXHostMapper {
-  /// A table from texts, integers or floats to texts, integers or floats.
+  /// A table from strings, integers or floats to strings, integers or floats.
   static let labelEncoder = ONNXHostMapper("ai.onnx.ml.LabelEncoder") { (node) throws(FormatError) in
     var otherwise: Column
     let (keys, values): (Column, Column)
     if !node.strings("classes_strings").isEmpty {
-      // Version 1: the table is a list of texts and their places, and the input says which way.
-      let texts = Column.texts(node.strings("classes_strings"))
-      let places = Column.integers((0..<texts.count).map(Int64.init))
-      (keys, values) = node.isHostValue(0) ? (texts, places) : (places, texts)
+      // Version 1: the table is a list of strings and their places, and the input says which way.
+      let strings = Column.strings(node.strings("classes_strings"))
+      let places = Column.integers((0..<strings.count).map(Int64.init))
+      (keys, values) = node.isHostValue(0) ? (strings, places) : (places, strings)
     } else {
       guard let known = try node.column("keys"), let mapped = try node.column("values"), known.count == mapped.count
       else {
@@ -21,7 +21,7 @@ extension ONNXHostMapper {
     }
     let attributes = node.node.attributes
     switch values {
-    case .texts: otherwise = .texts([attributes["default_string"]?.text ?? "_Unused"])
+    case .strings: otherwise = .strings([attributes["default_string"]?.text ?? "_Unused"])
     case .integers: otherwise = .integers([Int64(attributes["default_int64"]?.integer ?? -1)])
     case .floats: otherwise = .floats([attributes["default_float"]?.float ?? -0.0])
     }
@@ -29,23 +29,23 @@ extension ONNXHostMapper {
     guard otherwise.count == 1, otherwise.isAlike(values) else {
       throw node.malformed("its default is not one value such as the others")
     }
-    let isText = if case .texts = values { true } else { false }
+    let isString = if case .strings = values { true } else { false }
     let step = ValueMap(keys, to: values, otherwise: otherwise, input: try node.input(0), output: try node.output())
-    return [Output(step: step, isHostValue: isText)]
+    return [Output(step: step, isHostValue: isString)]
   }
 
-  /// Texts to integers or integers to texts, by the input.
+  /// Strings to integers or integers to strings, by the input.
   static let categoryMapper = ONNXHostMapper("ai.onnx.ml.CategoryMapper") { (node) throws(FormatError) in
-    let texts = Column.texts(node.strings("cats_strings"))
+    let strings = Column.strings(node.strings("cats_strings"))
     let integers = Column.integers(node.integers("cats_int64s"))
-    guard texts.count == integers.count else { throw node.malformed("expected as many texts as integers") }
+    guard strings.count == integers.count else { throw node.malformed("expected as many strings as integers") }
     let toIntegers = node.isHostValue(0)
     let attributes = node.node.attributes
     let otherwise: Column =
       toIntegers
       ? .integers([Int64(attributes["default_int64"]?.integer ?? -1)])
-      : .texts([attributes["default_string"]?.text ?? "_Unused"])
-    let (keys, values) = toIntegers ? (texts, integers) : (integers, texts)
+      : .strings([attributes["default_string"]?.text ?? "_Unused"])
+    let (keys, values) = toIntegers ? (strings, integers) : (integers, strings)
     let step = ValueMap(keys, to: values, otherwise: otherwise, input: try node.input(0), output: try node.output())
     return [Output(step: step, isHostValue: !toIntegers)]
   }
@@ -55,7 +55,7 @@ extension ONNXHostNode {
   /// The column that `keys_strings`, `keys_int64s`, `keys_floats` or `keys_tensor` holds; nil where none does.
   fileprivate func column(_ name: String) throws(FormatError) -> Column? {
     if let tensor = node.attributes["\(name)_tensor"]?.tensor { return try tensor.column(self) }
-    if !strings("\(name)_strings").isEmpty { return .texts(strings("\(name)_strings")) }
+    if !strings("\(name)_strings").isEmpty { return .strings(strings("\(name)_strings")) }
     if !integers("\(name)_int64s").isEmpty { return .integers(integers("\(name)_int64s")) }
     guard let floats = node.attributes["\(name)_floats"]?.floats, !floats.isEmpty else { return nil }
     return .floats(floats)
@@ -64,7 +64,7 @@ extension ONNXHostNode {
 
 extension ONNXTensor {
   fileprivate func column(_ node: ONNXHostNode) throws(FormatError) -> Column {
-    if let texts = try texts() { return .texts(texts.texts) }
+    if let strings = try strings() { return .strings(strings.strings) }
     let tensor = try read(node.files)
     return tensor.type.scalar.isFloatingPoint ? .floats(tensor.floats) : .integers(tensor.words)
   }
@@ -73,7 +73,7 @@ extension ONNXTensor {
 extension Column {
   fileprivate func isAlike(_ other: Column) -> Bool {
     switch (self, other) {
-    case (.texts, .texts), (.integers, .integers), (.floats, .floats): true
+    case (.strings, .strings), (.integers, .integers), (.floats, .floats): true
     default: false
     }
   }

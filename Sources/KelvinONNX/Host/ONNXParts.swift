@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 import KelvinSteps
 
-/// The parts of an ONNX model: its graph, cut where operators on texts, dictionaries or lists lie between others.
+/// The parts of an ONNX model: its graph, cut where operators on strings, dictionaries or lists lie between others.
 struct ONNXParts {
   let model: ONNXModel
   let features: ONNXFeatures
@@ -28,19 +28,19 @@ struct ONNXParts {
     return given + (try sortedParts()) + results
   }
 
-  /// The same with places for texts that graphs move.
+  /// The same with places for strings that graphs move.
   private func sortedParts() throws(FormatError) -> [FunctionPart] {
-    let moved = try ONNXMovedTexts(self)
+    let moved = try ONNXMovedStrings(self)
     var model = model
     model.graph.initializers.merge(moved.initializers) { own, _ in own }
     model.listNames.formUnion(moved.listNames)
     return try ONNXParts(model, features, file: file, files: files).sorted(moved.items)
   }
 
-  private func sorted(_ items: [ONNXMovedTexts.Item]) throws(FormatError) -> [FunctionPart] {
+  private func sorted(_ items: [ONNXMovedStrings.Item]) throws(FormatError) -> [FunctionPart] {
     let names = model.graph.outputs.map(\.name)
     guard items.contains(where: { $0.steps != nil }) else {
-      // A graph holds no texts: nodes that read some are refused by now.
+      // A graph holds no strings: nodes that read some are refused by now.
       let given = features.inputs.filter { !$0.type.isHostKind }
       return try graphs(GraphPart.onlyName, items.map(\.node), given.map(\.name), names)
     }

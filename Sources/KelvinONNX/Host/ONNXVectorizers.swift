@@ -35,7 +35,7 @@ extension ONNXHostMapper {
     return [Output(step: step, isHostValue: false)]
   }
 
-  /// Categories of texts as vectors.
+  /// Categories of strings as vectors.
   static let oneHotEncoder = ONNXHostMapper("ai.onnx.ml.OneHotEncoder") { (node) throws(FormatError) in
     guard let categories = node.labels(strings: "cats_strings", integers: "cats_int64s") else {
       throw node.malformed("it has no categories")

@@ -68,7 +68,7 @@ package struct ClassifierStep<Classifier: RowClassifier>: HostStep {
     guard let extent = try RowLayout.batch.extent(inputs, of: self) else { return [.unknown, .unknown] }
     try extent.check(classifier.widths, of: self)
     let scores = TensorType(.float32, try extent.shape(classifier.scoreCount, of: self))
-    return [labels.isText ? .texts([extent.count]) : .tensor(TensorType(.int64, [extent.count])), .tensor(scores)]
+    return [labels.isString ? .strings([extent.count]) : .tensor(TensorType(.int64, [extent.count])), .tensor(scores)]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
@@ -78,7 +78,7 @@ package struct ClassifierStep<Classifier: RowClassifier>: HostStep {
     let (winners, scores) = classifier.classify(rows)
     let named: HostValue =
       switch labels {
-      case .strings(let labels): .texts(TextTensor(winners.map { labels[$0] }, [rows.count]))
+      case .strings(let labels): .strings(StringTensor(winners.map { labels[$0] }, [rows.count]))
       case .integers(let labels): .tensor(Tensor(winners.map { labels[$0] }, [rows.count]))
       }
     return [named, .tensor(Tensor(TensorType(.float32, shape), rounding: scores))]

@@ -116,7 +116,7 @@ extension Function {
     if let name = known.probabilitiesOutput { return name }
     let name = "#probabilities"
     parts.append(.host(LabelDictionary(classification?.labels ?? known.labels, scores: known.scores, output: name)))
-    outputs.append(Feature(name: name, type: .dictionary(keys: known.labels.isText ? .string : .int64)))
+    outputs.append(Feature(name: name, type: .dictionary(keys: known.labels.isString ? .string : .int64)))
     return name
   }
 }

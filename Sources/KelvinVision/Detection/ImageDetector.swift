@@ -43,7 +43,7 @@ struct ImageDetector: Sendable {
     var function = model.function
     if function.classification != nil { throw .invalidModel("the model classifies whole images") }
     if described == nil, let kept = function.detection {
-      let classes = kept.labels?.texts
+      let classes = kept.labels?.strings
       if let given, let count = classes?.count, count != given.count {
         throw .invalidModel("there are \(given.count) labels, the model has \(count) classes")
       }

@@ -50,7 +50,7 @@ struct ModelView {
       coordinates.shape[1] == 4
     else { return [] }
     let classes = confidence.shape[1]
-    let names = given ?? detection.labels?.texts ?? (0..<classes).map(String.init)
+    let names = given ?? detection.labels?.strings ?? (0..<classes).map(String.init)
     let (scores, boxes) = (confidence.floats, coordinates.doubles)
     let (width, height) = (Double(target.width), Double(target.height))
     return (0..<min(confidence.shape[0], coordinates.shape[0])).compactMap { row in

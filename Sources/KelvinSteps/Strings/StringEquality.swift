@@ -1,12 +1,12 @@
 package import KelvinGraph
 
-/// Whether each text of one tensor is that of another, scalar by scalar (ONNX's `Equal` of strings).
-package struct TextEquality: HostStep {
-  package static let name = "text_equality"
-  package let pair: TextPair
+/// Whether each string of one tensor is that of another, scalar by scalar (ONNX's `Equal` of strings).
+package struct StringEquality: HostStep {
+  package static let name = "string_equality"
+  package let pair: StringPair
   package let output: String
 
-  package init(_ pair: TextPair, output: String) {
+  package init(_ pair: StringPair, output: String) {
     self.pair = pair
     self.output = output
   }

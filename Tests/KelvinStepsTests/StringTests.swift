@@ -2,13 +2,13 @@ import KelvinGraph
 import KelvinSteps
 import Testing
 
-/// Steps on texts beyond what the models of `Tests/Vectors/Parts` show.
+/// Steps on strings beyond what the models of `Tests/Vectors/Parts` show.
 @Suite struct TextTests {
-  private func texts(_ texts: [String]) -> HostValue { .texts(TextTensor(texts, [texts.count])) }
-  private func list(_ value: HostValue?) -> TextTensor? { if case .texts(let texts)? = value { texts } else { nil } }
+  private func strings(_ strings: [String]) -> HostValue { .strings(StringTensor(strings, [strings.count])) }
+  private func list(_ value: HostValue?) -> StringTensor? { if case .strings(let strings)? = value { strings } else { nil } }
   private func tensor(_ value: HostValue?) -> Tensor? { if case .tensor(let tensor)? = value { tensor } else { nil } }
 
-  /// Each pattern with texts that it matches from end to end, and some that it does not.
+  /// Each pattern with strings that it matches from end to end, and some that it does not.
   @Test(
     arguments: [
       ("", [""], ["a"]),
@@ -46,8 +46,8 @@ import Testing
     ] as [(String, [String], [String])])
   func anExpressionMatchesFromEndToEnd(pattern: String, matching: [String], others: [String]) throws {
     let expression = try RegularExpression(pattern)
-    for text in matching { #expect(expression.matches(text), "'\(pattern)' does not match '\(text)'") }
-    for text in others { #expect(!expression.matches(text), "'\(pattern)' matches '\(text.prefix(20))'") }
+    for string in matching { #expect(expression.matches(string), "'\(pattern)' does not match '\(string)'") }
+    for string in others { #expect(!expression.matches(string), "'\(pattern)' matches '\(string.prefix(20))'") }
   }
 
   @Test(
@@ -62,8 +62,8 @@ import Testing
   }
 
   @Test func anExpressionIsFoundFirstAndLongestAndBehindThat() throws {
-    func found(_ pattern: String, in text: String) throws -> [String] {
-      let scalars = Array(text.unicodeScalars)
+    func found(_ pattern: String, in string: String) throws -> [String] {
+      let scalars = Array(string.unicodeScalars)
       return try RegularExpression(pattern).occurrences(in: scalars).map { range in
         scalars[range].map { String($0) }.joined()
       }
@@ -75,30 +75,30 @@ import Testing
     #expect(try found("x", in: "") == [])
   }
 
-  @Test func textsBesideEachOtherAreOfOneShapeButForTheirAxis() throws {
-    let step = TextJoin([.slot("x"), .constant(TextTensor(["a", "b"], [2, 1])), .slot("z")], axis: -1, output: "y")
-    #expect(try step.types([.texts([2, 3]), .texts([2, 0])]) == [.texts([2, 4])])
-    #expect(try step.types([.unknown, .texts([2, 0])]) == [.unknown])
-    #expect(try step.types([.texts([2, 3]), .texts([3, 1])]) == [.unknown])
-    let uneven = [TextTensor(["c", "d"], [2, 1]), TextTensor(["e"], [1, 1])].map { HostValue.texts($0) }
+  @Test func stringsBesideEachOtherAreOfOneShapeButForTheirAxis() throws {
+    let step = StringJoin([.slot("x"), .constant(StringTensor(["a", "b"], [2, 1])), .slot("z")], axis: -1, output: "y")
+    #expect(try step.types([.strings([2, 3]), .strings([2, 0])]) == [.strings([2, 4])])
+    #expect(try step.types([.unknown, .strings([2, 0])]) == [.unknown])
+    #expect(try step.types([.strings([2, 3]), .strings([3, 1])]) == [.unknown])
+    let uneven = [StringTensor(["c", "d"], [2, 1]), StringTensor(["e"], [1, 1])].map { HostValue.strings($0) }
     #expect { try step.run(uneven) } throws: { "\($0)".contains("differ outside axis 1") }
   }
 
-  @Test func axesOfTextsThatAreNotThereAreRefused() throws {
+  @Test func axesOfStringsThatAreNotThereAreRefused() throws {
     for change in [
-      TextReshape.Change.flattened(at: 4), .removed([1]), .removed([3]), .inserted([5]), .inserted([0, 0]),
+      StringReshape.Change.flattened(at: 4), .removed([1]), .removed([3]), .inserted([5]), .inserted([0, 0]),
     ] {
-      let step = TextReshape(change, input: .slot("x"), output: "y")
-      #expect { try step.types([.texts([1, 2, 1])]) } throws: { "\($0)".contains("have no axes") }
+      let step = StringReshape(change, input: .slot("x"), output: "y")
+      #expect { try step.types([.strings([1, 2, 1])]) } throws: { "\($0)".contains("have no axes") }
     }
-    let step = TextReshape(.removed(nil), input: .slot("x"), output: "y")
-    #expect(try step.types([.texts([1, 2, 1])]) == [.texts([2])])
+    let step = StringReshape(.removed(nil), input: .slot("x"), output: "y")
+    #expect(try step.types([.strings([1, 2, 1])]) == [.strings([2])])
   }
 
-  @Test func textsAreSplitAtAnyWhiteSpaceAndAtDelimitersOfSeveralScalars() throws {
-    func parts(_ text: String, at delimiter: String? = nil, atMost splits: Int? = nil) throws -> [String]? {
-      let step = TextSplit(at: delimiter, atMost: splits, input: "x", parts: "y", counts: "n")
-      return list(try step.run([texts([text])])[0])?.texts
+  @Test func stringsAreSplitAtAnyWhiteSpaceAndAtDelimitersOfSeveralScalars() throws {
+    func parts(_ string: String, at delimiter: String? = nil, atMost splits: Int? = nil) throws -> [String]? {
+      let step = StringSplit(at: delimiter, atMost: splits, input: "x", parts: "y", counts: "n")
+      return list(try step.run([strings([string])])[0])?.strings
     }
     #expect(try parts("\ta\u{a0}b\n\nc ") == ["a", "b", "c"])
     #expect(try parts(" a  b c ", atMost: 1) == ["a", "b c "])
@@ -111,51 +111,51 @@ import Testing
   }
 
   @Test func partsBeyondWhatMemoryTakesAreRefused() {
-    let step = TextSplit(at: ",", atMost: nil, input: "x", parts: "y", counts: "n")
+    let step = StringSplit(at: ",", atMost: nil, input: "x", parts: "y", counts: "n")
     let long = String(repeating: ",", count: 20_000)
-    #expect { try step.run([texts([long] + [String](repeating: "", count: 1000))]) } throws: {
-      "\($0)".contains("1001 texts of up to 20001 parts are more than")
+    #expect { try step.run([strings([long] + [String](repeating: "", count: 1000))]) } throws: {
+      "\($0)".contains("1001 strings of up to 20001 parts are more than")
     }
   }
 
-  @Test func moreTextsThanMemoryTakesAreNotGathered() throws {
-    let row = TextTensor([String](repeating: "a", count: 4096), [1, 4096])
+  @Test func moreStringsThanMemoryTakesAreNotGathered() throws {
+    let row = StringTensor([String](repeating: "a", count: 4096), [1, 4096])
     let many = Tensor([Int64](repeating: 0, count: 4097), [4097])
-    let gather = TextGather(.constant(row), at: .slot("i"), axis: 0, output: "y")
-    #expect(try gather.types([.tensor(TensorType(.int64, [4096]))]) == [.texts([4096, 4096])])
+    let gather = StringGather(.constant(row), at: .slot("i"), axis: 0, output: "y")
+    #expect(try gather.types([.tensor(TensorType(.int64, [4096]))]) == [.strings([4096, 4096])])
     #expect { try gather.run([.tensor(many)]) } throws: {
-      "\($0)".contains("[4097x4096] is more than 16777216 texts; give fewer indices")
+      "\($0)".contains("[4097x4096] is more than 16777216 strings; give fewer indices")
     }
     let large = Tensor([Int64](repeating: 0, count: 4097 * 4096), [4097, 4096])
-    let placed = TextsAtPlaces(and: [], at: "p", output: "y")
-    #expect { try placed.run([.tensor(large)]) } throws: { "\($0)".contains("is more than 16777216 texts") }
-    let labels = ValueMap(.integers([0]), to: .texts(["a"]), otherwise: nil, input: "x", output: "y")
-    #expect { try labels.run([.tensor(large)]) } throws: { "\($0)".contains("is more than 16777216 texts") }
+    let placed = StringsAtIndices(and: [], at: "p", output: "y")
+    #expect { try placed.run([.tensor(large)]) } throws: { "\($0)".contains("is more than 16777216 strings") }
+    let labels = ValueMap(.integers([0]), to: .strings(["a"]), otherwise: nil, input: "x", output: "y")
+    #expect { try labels.run([.tensor(large)]) } throws: { "\($0)".contains("is more than 16777216 strings") }
     let vectors = OneHotVector(.integers([0, 1]), ignoresUnknown: false, input: "x", output: "y")
-    #expect { try vectors.types([.texts([1 << 28])]) } throws: { "\($0)".contains("is more than 268435456 numbers") }
+    #expect { try vectors.types([.strings([1 << 28])]) } throws: { "\($0)".contains("is more than 268435456 numbers") }
   }
 
-  @Test func textsThatGrowBeyondMemoryAreNotWritten() throws {
-    let step = TextConcatenation(TextPair(.slot("x"), .slot("x")), output: "y")
+  @Test func stringsThatGrowBeyondMemoryAreNotWritten() throws {
+    let step = StringConcatenation(StringPair(.slot("x"), .slot("x")), output: "y")
     let long = String(repeating: "a", count: 1 << 16)
-    let many = texts([String](repeating: long, count: (1 << 13) + 1))
-    #expect { try step.run([many, many]) } throws: { "\($0)".contains("8193 texts are more than 1073741824 bytes") }
+    let many = strings([String](repeating: long, count: (1 << 13) + 1))
+    #expect { try step.run([many, many]) } throws: { "\($0)".contains("8193 strings are more than 1073741824 bytes") }
   }
 
-  @Test func textsThatDoNotFitEachOtherAreNotJoined() throws {
-    let step = TextConcatenation(TextPair(.slot("x"), .constant(TextTensor(["a", "b"], [2]))), output: "y")
-    #expect(try step.types([.texts([3, 1])]) == [.texts([3, 2])])
+  @Test func stringsThatDoNotFitEachOtherAreNotJoined() throws {
+    let step = StringConcatenation(StringPair(.slot("x"), .constant(StringTensor(["a", "b"], [2]))), output: "y")
+    #expect(try step.types([.strings([3, 1])]) == [.strings([3, 2])])
     #expect(try step.types([.unknown]) == [.unknown])
-    #expect { try step.run([texts(["1", "2", "3"])]) } throws: {
-      "\($0)".contains("texts [3] and [2] do not fit each other; give sizes that are equal or 1")
+    #expect { try step.run([strings(["1", "2", "3"])]) } throws: {
+      "\($0)".contains("strings [3] and [2] do not fit each other; give sizes that are equal or 1")
     }
   }
 
-  @Test func textsAreEqualScalarByScalar() throws {
-    let composed = TextTensor(["\u{e9}", "e\u{301}", "a"], [3])
-    let step = TextEquality(TextPair(.slot("x"), .constant(composed)), output: "y")
-    #expect(try step.types([.texts([2, 1])]) == [.tensor(TensorType(.bool, [2, 3]))])
-    #expect(tensor(try step.run([.texts(TextTensor(["\u{e9}", "a"], [2, 1]))])[0])?.doubles == [1, 0, 0, 0, 0, 1])
+  @Test func stringsAreEqualScalarByScalar() throws {
+    let composed = StringTensor(["\u{e9}", "e\u{301}", "a"], [3])
+    let step = StringEquality(StringPair(.slot("x"), .constant(composed)), output: "y")
+    #expect(try step.types([.strings([2, 1])]) == [.tensor(TensorType(.bool, [2, 3]))])
+    #expect(tensor(try step.run([.strings(StringTensor(["\u{e9}", "a"], [2, 1]))])[0])?.doubles == [1, 0, 0, 0, 0, 1])
   }
 
   @Test func bitsStayAsTheyAre() throws {
@@ -168,25 +168,25 @@ import Testing
     }
   }
 
-  @Test func textsAreNumbersAsFarAsTheySpellSome() throws {
+  @Test func stringsAreNumbersAsFarAsTheySpellSome() throws {
     func numbers(_ given: [String], _ scalar: ScalarType) throws -> Tensor? {
-      tensor(try TextNumbers(scalar, input: "x", output: "y").run([texts(given)])[0])
+      tensor(try StringsToNumbers(scalar, input: "x", output: "y").run([strings(given)])[0])
     }
     let special = try #require(try numbers(["inf", "-INF", "nan", "1e400"], .float32)).floats
     #expect(special[0] == .infinity && special[1] == -.infinity && special[2].isNaN && special[3] == .infinity)
     #expect(try numbers(["100.9", "-0.5", "18446744073709551615"], .uint64)?.words == [100, 0, -1])
-    for text in ["", "1,5", " 1", "one"] {
-      #expect { try numbers([text], .float32) } throws: { "\($0)".contains("'\(text)' is no number of float32") }
+    for string in ["", "1,5", " 1", "one"] {
+      #expect { try numbers([string], .float32) } throws: { "\($0)".contains("'\(string)' is no number of float32") }
     }
     #expect { try numbers(["1e30"], .int64) } throws: { "\($0)".contains("no number of int64") }
   }
 
-  @Test func numbersAreTextsWithEnoughDigits() throws {
-    let step = NumberTexts(input: "x", output: "y")
+  @Test func numbersAreStringsWithEnoughDigits() throws {
+    let step = NumbersToStrings(input: "x", output: "y")
     #expect(
-      list(try step.run([.tensor(Tensor([0.1, -2, 1e-7] as [Float], [3]))])[0])?.texts == ["0.1", "-2.0", "1e-07"])
+      list(try step.run([.tensor(Tensor([0.1, -2, 1e-7] as [Float], [3]))])[0])?.strings == ["0.1", "-2.0", "1e-07"])
     let large = Tensor(TensorType(.uint64, [1]), wrapping: [-1])
-    #expect(list(try step.run([.tensor(large)])[0])?.texts == ["18446744073709551615"])
+    #expect(list(try step.run([.tensor(large)])[0])?.strings == ["18446744073709551615"])
   }
 
   @Test func longDistancesAreNotCountedWhereNothingIsThatFar() throws {

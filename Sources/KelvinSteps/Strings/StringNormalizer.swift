@@ -1,9 +1,9 @@
 package import KelvinGraph
 
-/// A list of texts without those that are left out, in one case (ONNX's `StringNormalizer`). A list of which nothing is
-/// left is one empty text.
-package struct TextNormalizer: HostStep {
-  package static let name = "text_normalizer"
+/// A list of strings without those that are left out, in one case (ONNX's `StringNormalizer`). A list of which nothing is
+/// left is one empty string.
+package struct StringNormalizer: HostStep {
+  package static let name = "string_normalizer"
 
   package enum Case: Hashable, Sendable {
     case kept, lower, upper
@@ -30,20 +30,20 @@ package struct TextNormalizer: HostStep {
   package var outputs: [String] { [output] }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-    let texts = try texts(0, inputs)
-    let isRow = texts.shape.rank == 2 && texts.shape[0] == 1
-    guard texts.shape.rank == 1 || isRow else {
-      throw refused(0, "expected [C] or [1, C], got [\(texts.shape)]", remedy: "give one list of texts")
+    let strings = try strings(0, inputs)
+    let isRow = strings.shape.rank == 2 && strings.shape[0] == 1
+    guard strings.shape.rank == 1 || isRow else {
+      throw refused(0, "expected [C] or [1, C], got [\(strings.shape)]", remedy: "give one list of strings")
     }
-    let left = texts.texts.filter { !words.contains(distinguishesCase ? $0 : $0.lowercased()) }
-    let written = left.map { text in
+    let left = strings.strings.filter { !words.contains(distinguishesCase ? $0 : $0.lowercased()) }
+    let written = left.map { string in
       switch letters {
-      case .kept: text
-      case .lower: text.lowercased()
-      case .upper: text.uppercased()
+      case .kept: string
+      case .lower: string.lowercased()
+      case .upper: string.uppercased()
       }
     }
     let result = written.isEmpty ? [""] : written
-    return [.texts(TextTensor(result, isRow ? [1, result.count] : [result.count]))]
+    return [.strings(StringTensor(result, isRow ? [1, result.count] : [result.count]))]
   }
 }

@@ -3,12 +3,12 @@ import KelvinImport
 import KelvinSteps
 
 extension ONNXHostMapper {
-  /// Constant texts are read where they are used.
+  /// Constant strings are read where they are used.
   static let constant = ONNXHostMapper("Constant") { (node) throws(FormatError) in
-    try node.node.constantTexts() == nil ? nil : []
+    try node.node.constantStrings() == nil ? nil : []
   }
 
-  /// By places that are computed or a list that the model knows; by other places a graph moves the texts' own.
+  /// By places that are computed or a list that the model knows; by other places a graph moves the strings' own.
   static let gather = ONNXHostMapper("Gather") { (node) throws(FormatError) in
     guard node.isHostValue(0) else { return nil }
     if let indices = node.initializers[try node.input(1)], try indices.dimensions().count != 1 { return nil }
@@ -21,7 +21,7 @@ extension ONNXHostMapper {
     return [try node.gather(axis: -1, takesList: true)]
   }
 
-  /// To sizes that the model knows; to others a graph moves the texts' places.
+  /// To sizes that the model knows; to others a graph moves the strings' places.
   static let reshape = ONNXHostMapper("Reshape") { (node) throws(FormatError) in
     guard node.isHostValue(0), node.isInitializer(1) else { return nil }
     let sizes = try node.integers(1, "shape")
@@ -52,10 +52,10 @@ extension ONNXHostMapper {
     let names = node.node.inputs
     guard names.contains(where: node.hostNames.contains) else { return nil }
     if let number = names.first(where: { !node.hostNames.contains($0) }) {
-      throw node.malformed("'\(number)' is a tensor of numbers beside texts")
+      throw node.malformed("'\(number)' is a tensor of numbers beside strings")
     }
-    let parts = names.map { name in node.texts[name].map { StepOperand.constant($0) } ?? .slot(name) }
-    let step = TextJoin(parts, axis: node.node.attributes["axis"]?.integer ?? 0, output: try node.output())
+    let parts = names.map { name in node.strings[name].map { StepOperand.constant($0) } ?? .slot(name) }
+    let step = StringJoin(parts, axis: node.node.attributes["axis"]?.integer ?? 0, output: try node.output())
     return [Output(step: step, isHostValue: true)]
   }
 
@@ -66,10 +66,10 @@ extension ONNXHostMapper {
 }
 
 extension ONNXHostNode {
-  /// An input of texts: those that the model knows, or the slot that has them.
-  func texts(_ index: Int) throws(FormatError) -> StepOperand<TextTensor> {
+  /// An input of strings: those that the model knows, or the slot that has them.
+  func strings(_ index: Int) throws(FormatError) -> StepOperand<StringTensor> {
     let name = try input(index)
-    return texts[name].map { .constant($0) } ?? .slot(name)
+    return strings[name].map { .constant($0) } ?? .slot(name)
   }
 
   /// Whether an input is left out or an initialiser.
@@ -77,8 +77,8 @@ extension ONNXHostNode {
     !node.inputs.indices.contains(index) || node.inputs[index].isEmpty || initializers[node.inputs[index]] != nil
   }
 
-  fileprivate func changed(_ change: TextReshape.Change) throws(FormatError) -> ONNXHostMapper.Output {
-    .init(step: TextReshape(change, input: try texts(0), output: try output()), isHostValue: true)
+  fileprivate func changed(_ change: StringReshape.Change) throws(FormatError) -> ONNXHostMapper.Output {
+    .init(step: StringReshape(change, input: try strings(0), output: try output()), isHostValue: true)
   }
 
   /// From an input, which they have been since operator set 13, or an attribute.
@@ -89,25 +89,25 @@ extension ONNXHostNode {
 
   fileprivate func gather(axis: Int, takesList: Bool) throws(FormatError) -> ONNXHostMapper.Output {
     let (name, indices) = (try input(0), try input(1))
-    var source = StepOperand<TextTensor>.slot(name)
-    if var known = texts[name] {
+    var source = StepOperand<StringTensor>.slot(name)
+    if var known = strings[name] {
       // A list counts as one row.
-      if takesList, known.shape.rank == 1 { known = TextTensor(known.texts, [1, known.texts.count]) }
+      if takesList, known.shape.rank == 1 { known = StringTensor(known.strings, [1, known.strings.count]) }
       source = .constant(known)
     }
     let places: StepOperand<[Int]> =
       initializers[indices] == nil ? .slot(indices) : .constant(try integers(1, "indices"))
     return .init(
-      step: TextGather(source, at: places, axis: axis, takesList: takesList, output: try output()), isHostValue: true)
+      step: StringGather(source, at: places, axis: axis, takesList: takesList, output: try output()), isHostValue: true)
   }
 }
 
 extension ONNXNode {
-  /// The texts of a `Constant`; nil where it holds something else.
-  func constantTexts() throws(FormatError) -> TextTensor? {
+  /// The strings of a `Constant`; nil where it holds something else.
+  func constantStrings() throws(FormatError) -> StringTensor? {
     guard qualifiedKind == "Constant" else { return nil }
-    if let list = attributes["value_strings"]?.strings { return TextTensor(list, [list.count]) }
-    if let text = attributes["value_string"]?.text { return TextTensor([text], []) }
-    return try attributes["value"]?.tensor?.texts()
+    if let list = attributes["value_strings"]?.strings { return StringTensor(list, [list.count]) }
+    if let string = attributes["value_string"]?.text { return StringTensor([string], []) }
+    return try attributes["value"]?.tensor?.strings()
   }
 }

@@ -65,7 +65,7 @@ package struct TermCounts: HostStep {
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     let shape: Shape
     switch inputs[0] {
-    case .texts(let known): shape = known
+    case .strings(let known): shape = known
     case .tensor(let type): shape = type.shape
     default: return [.unknown]
     }
@@ -117,8 +117,8 @@ package struct TermCounts: HostStep {
       throw refused(0, "expected [C] or [N, C], got [\(shape)]", remedy: "give a list of words, or several")
     }
     let result = Shape(shape.rank == 2 ? [shape[0], columns] : [columns])
-    guard TextTensor.takes(result) else {
-      throw refused(0, "[\(result)] counts are more than \(TextTensor.countLimit)", remedy: "give fewer lists")
+    guard StringTensor.takes(result) else {
+      throw refused(0, "[\(result)] counts are more than \(StringTensor.countLimit)", remedy: "give fewer lists")
     }
     return result
   }

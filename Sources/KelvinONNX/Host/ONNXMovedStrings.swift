@@ -2,12 +2,12 @@ import KelvinGraph
 import KelvinImport
 import KelvinSteps
 
-/// The nodes of a model that has texts, each as a graph or host steps run it.
+/// The nodes of a model that has strings, each as a graph or host steps run it.
 ///
-/// A node that only moves texts moves the places that they have in a list instead (`TextPlaces`), which are numbers, so
+/// A node that only moves strings moves the places that they have in a list instead (`StringIndices`), which are numbers, so
 /// that it is a node of a graph like any other, with whatever it reads and in whatever sub-graph it lies. There is a list
 /// for each level: how many host steps lie before what a node reads. Places go on from list to list.
-struct ONNXMovedTexts {
+struct ONNXMovedStrings {
   /// What stands for a node, or beside one.
   struct Item {
     var node: ONNXNode
@@ -18,7 +18,7 @@ struct ONNXMovedTexts {
 
   /// In an order in which each follows what it reads.
   private(set) var items: [Item] = []
-  /// The places of texts that the model knows, by the slots that have them.
+  /// The places of strings that the model knows, by the slots that have them.
   private(set) var initializers: [String: ONNXTensor] = [:]
   /// The slots with places that are sequences, or may be left out.
   private(set) var listNames: Set<String> = []
@@ -26,41 +26,41 @@ struct ONNXMovedTexts {
   private let parts: ONNXParts
   /// The level at which each value is there; 0 of those that are there from the beginning.
   private var levels: [String: Int] = [:]
-  private var constants: [String: TextTensor] = [:]
-  /// What no tensor is, but sequences of texts.
+  private var constants: [String: StringTensor] = [:]
+  /// What no tensor is, but sequences of strings.
   private var hostNames: Set<String> = []
   private var maps: Set<String> = []
-  /// The levels at which texts are moved, by name.
+  /// The levels at which strings are moved, by name.
   private var moved: [String: Int] = [:]
-  /// The texts that get places.
+  /// The strings that get places.
   private var placed: Set<String> = []
   /// The same, by level.
   private var sources: [Int: [String]] = [:]
-  /// The texts that the model knows and that are in slots.
+  /// The strings that the model knows and that are in slots.
   private var given: Set<String> = []
-  /// The moved texts that are read as texts.
+  /// The moved strings that are read as strings.
   private var readBack: Set<String> = []
-  /// The last level whose texts moved ones may be; of all such levels the texts come together.
+  /// The last level whose strings moved ones may be; of all such levels the strings come together.
   private var origins: [String: Int] = [:]
   /// The same of all that the node reads that is being looked at.
   private var read: Set<Int> = []
-  /// Levels whose texts come together, each with another one of them.
+  /// Levels whose strings come together, each with another one of them.
   private var together: [Int: Int] = [:]
-  /// The texts that the model knows and that have places.
+  /// The strings that the model knows and that have places.
   private var known = [""]
   /// By their bytes: Swift's equality passes over how characters are written.
   private var knownPlaces: [[UInt8]: Int] = [[]: 0]
-  /// Whether texts are compared by their places.
-  private var order = TextPlaces.Order.given
+  /// Whether strings are compared by their places.
+  private var order = StringIndices.Order.given
   private var missing = MissingOperations()
 
   /// - Throws: `FormatError`: `missing` lists the operators on what is no tensor that Kelvin lacks.
   init(_ parts: ONNXParts) throws(FormatError) {
     self.parts = parts
     let graph = parts.model.graph
-    for (name, tensor) in graph.initializers { constants[name] = try tensor.texts() }
+    for (name, tensor) in graph.initializers { constants[name] = try tensor.strings() }
     for node in graph.nodes {
-      if let constant = try node.constantTexts(), let name = node.outputs.first { constants[name] = constant }
+      if let constant = try node.constantStrings(), let name = node.outputs.first { constants[name] = constant }
     }
     hostNames = Set(constants.keys)
     for feature in parts.features.inputs where feature.type.isHostKind {
@@ -81,10 +81,10 @@ struct ONNXMovedTexts {
     var reads = node.inputs
     if node.hasGraphs { reads = try node.staged().uses.map(\.name) }
     let level = reads.map { levels[$0] ?? 0 }.max() ?? 0
-    if node.qualifiedKind == "Unique", let input = node.inputs.first, isText(input) {
+    if node.qualifiedKind == "Unique", let input = node.inputs.first, isString(input) {
       return addUnique(node, level)
     }
-    let isMoved = node.inputs.contains { moved[$0] != nil } && ONNXNode.movesTexts[node.qualifiedKind] != nil
+    let isMoved = node.inputs.contains { moved[$0] != nil } && ONNXNode.movesStrings[node.qualifiedKind] != nil
     if !isMoved, let outputs = try hostOutputs(node) {
       readBack.formUnion(outputs.flatMap(\.step.inputs).filter { moved[$0] != nil })
       for name in outputs.flatMap(\.step.inputs) { give(name) }
@@ -96,7 +96,7 @@ struct ONNXMovedTexts {
     }
     for name in node.outputs { levels[name] = level }
     read = []
-    guard let (other, texts) = try moving(node, []) else {
+    guard let (other, strings) = try moving(node, []) else {
       if let name = node.inputs.first(where: { hostNames.contains($0) || moved[$0] != nil }) {
         missing.add("\(node.qualifiedKind) of what is no tensor ('\(name)')", at: node.name)
       }
@@ -104,7 +104,7 @@ struct ONNXMovedTexts {
     }
     join(read)
     var placed = other
-    for index in texts where !placed.outputs[index].isEmpty {
+    for index in strings where !placed.outputs[index].isEmpty {
       let name = placed.outputs[index]
       placed.outputs[index] = slot(name)
       moved[name] = level
@@ -124,19 +124,19 @@ struct ONNXMovedTexts {
     guard let mapper = ONNXHostMapper.byName[node.qualifiedKind] else { return nil }
     return try mapper.map(
       ONNXHostNode(
-        node: node, file: parts.file, hostNames: hostNames, texts: constants,
+        node: node, file: parts.file, hostNames: hostNames, strings: constants,
         initializers: parts.model.graph.initializers, narrowTypes: parts.model.narrowTypes, mark: parts.model.mark,
         files: parts.files))
   }
 
-  /// Different texts by their places in a list of their own, which is sorted.
+  /// Different strings by their places in a list of their own, which is sorted.
   private mutating func addUnique(_ node: ONNXNode, _ level: Int) {
     let input = node.inputs[0]
     if moved[input] != nil { readBack.insert(input) }
     let name = "\(node.name)\(parts.model.mark)\(items.count)"
     let (list, places) = ("\(name).list", "\(name).ranks")
-    let source: StepOperand<TextTensor> = constants[input].map { .constant($0) } ?? .slot(input)
-    let sorted = TextPlaces(
+    let source: StepOperand<StringTensor> = constants[input].map { .constant($0) } ?? .slot(input)
+    let sorted = StringIndices(
       behind: .none, of: [source], order: .sorted, list: list, end: "\(name).end", places: [places])
     append([sorted], level)
     var ranked = node
@@ -148,22 +148,22 @@ struct ONNXMovedTexts {
     ranked.outputs[0] = slot(output)
     items.append(Item(node: ranked, steps: nil, level: level))
     append(
-      [TextsAtPlaces(of: .none, and: [.list(list, start: nil)], at: slot(output), output: output)], level)
+      [StringsAtIndices(of: .none, and: [.list(list, start: nil)], at: slot(output), output: output)], level)
     levels[output] = level + 1
     hostNames.insert(output)
   }
 
-  /// Puts texts that the model knows into their slot, where something reads it.
+  /// Puts strings that the model knows into their slot, where something reads it.
   private mutating func give(_ name: String) {
-    guard let texts = constants[name], given.insert(name).inserted else { return }
-    append([TextReshape(.kept, input: .constant(texts), output: name)], 0)
+    guard let strings = constants[name], given.insert(name).inserted else { return }
+    append([StringReshape(.kept, input: .constant(strings), output: name)], 0)
   }
 
   private mutating func append(_ steps: [any HostStep], _ level: Int) {
     items.append(Item(standing: steps, level))
   }
 
-  /// The level that stands for those whose texts come together with a level's.
+  /// The level that stands for those whose strings come together with a level's.
   private func first(_ level: Int) -> Int {
     var level = level
     while let other = together[level] { level = other }
@@ -176,28 +176,28 @@ struct ONNXMovedTexts {
     for other in firsts where other != least { together[other] = least }
   }
 
-  /// Puts the steps that make places, and those that read texts back, between the nodes.
+  /// Puts the steps that make places, and those that read strings back, between the nodes.
   private mutating func addSteps() {
-    let known = KnownTexts(known)
-    var pieces: [Int: TextPiece] = [:]
+    let known = KnownStrings(known)
+    var pieces: [Int: StringPiece] = [:]
     var start: String?
     var ordered: [Item] = []
     let readBack = Dictionary(uniqueKeysWithValues: readBack.map { (slot($0), $0) })
     let levels = Dictionary(grouping: items, by: \.level)
-    /// Of texts of several levels that come together, or are compared, the directory with all so far.
-    var directories: [Int: String] = [:]
+    /// Of strings of several levels that come together, or are compared, the table with all so far.
+    var tables: [Int: String] = [:]
     let levelCounts = sources.keys.reduce(into: [:]) { $0[first($1), default: 0] += 1 }
     for level in Set(levels.keys).union(sources.keys).sorted() {
       if let names = sources[level] {
         let name = "\(parts.model.mark)\(level)"
         let group = first(level)
-        let step = TextPlaces(
-          behind: known, from: start, after: directories[group], of: names.map { .slot($0) },
-          order: levelCounts[group, default: 1] > 1 ? .distinct : order, list: "\(name).texts", end: "\(name).end",
+        let step = StringIndices(
+          behind: known, from: start, after: tables[group], of: names.map { .slot($0) },
+          order: levelCounts[group, default: 1] > 1 ? .distinct : order, list: "\(name).strings", end: "\(name).end",
           places: names.map(slot))
         ordered.append(Item(standing: [step], level))
         pieces[level] = step.piece
-        if step.order == .distinct { directories[group] = step.list }
+        if step.order == .distinct { tables[group] = step.list }
         start = step.end
       }
       for item in levels[level] ?? [] {
@@ -207,8 +207,8 @@ struct ONNXMovedTexts {
         guard !names.isEmpty else { continue }
         let steps = names.map { name in
           let origin = origins[name]
-          let piece = origin.flatMap { directories[first($0)].map { .directory($0) } ?? pieces[$0] }
-          return TextsAtPlaces(of: known, and: piece.map { [$0] } ?? [], at: slot(name), output: name)
+          let piece = origin.flatMap { tables[first($0)].map { .table($0) } ?? pieces[$0] }
+          return StringsAtIndices(of: known, and: piece.map { [$0] } ?? [], at: slot(name), output: name)
         }
         ordered.append(Item(standing: steps, level))
       }
@@ -217,7 +217,7 @@ struct ONNXMovedTexts {
   }
 }
 
-extension ONNXMovedTexts.Item {
+extension ONNXMovedStrings.Item {
   /// Steps for which the file has no node.
   fileprivate init(standing steps: [any HostStep], _ level: Int) {
     self.init(
@@ -225,21 +225,21 @@ extension ONNXMovedTexts.Item {
   }
 }
 
-extension ONNXMovedTexts {
-  /// The names of a sub-graph: all of them, and those of texts.
+extension ONNXMovedStrings {
+  /// The names of a sub-graph: all of them, and those of strings.
   fileprivate struct Names {
     var all: Set<String> = []
-    var texts: Set<String> = []
+    var strings: Set<String> = []
   }
 
-  private func isText(_ name: String) -> Bool {
+  private func isString(_ name: String) -> Bool {
     hostNames.contains(name) && !maps.contains(name) || moved[name] != nil
   }
 
-  /// The name of a text's places: its own in a sub-graph, whose values have no others; nil where it is no text.
+  /// The name of a string's places: its own in a sub-graph, whose values have no others; nil where it is no string.
   private mutating func place(_ name: String, _ scopes: [Names]) throws(FormatError) -> String? {
-    for scope in scopes.reversed() where scope.all.contains(name) { return scope.texts.contains(name) ? name : nil }
-    guard isText(name) else { return nil }
+    for scope in scopes.reversed() where scope.all.contains(name) { return scope.strings.contains(name) ? name : nil }
+    guard isString(name) else { return nil }
     let slot = slot(name)
     if let constant = constants[name] {
       if initializers[slot] == nil { initializers[slot] = places(of: constant, named: slot) }
@@ -253,81 +253,81 @@ extension ONNXMovedTexts {
     return slot
   }
 
-  /// The places of texts that the model knows, which are the same in all lists.
-  private mutating func places(of texts: TextTensor, named name: String) -> ONNXTensor {
-    let places = texts.texts.map { text in
-      let bytes = Array(text.utf8)
+  /// The places of strings that the model knows, which are the same in all lists.
+  private mutating func places(of strings: StringTensor, named name: String) -> ONNXTensor {
+    let places = strings.strings.map { string in
+      let bytes = Array(string.utf8)
       if let place = knownPlaces[bytes] { return place }
-      known.append(text)
+      known.append(string)
       knownPlaces[bytes] = known.count - 1
       return known.count - 1
     }
-    return ONNXTensor(named: name, integers: places, texts.shape.dimensions, file: parts.file)
+    return ONNXTensor(named: name, integers: places, strings.shape.dimensions, file: parts.file)
   }
 
-  /// A node with places for texts, and which of its outputs are some; nil where it has to do with no text.
+  /// A node with places for strings, and which of its outputs are some; nil where it has to do with no string.
   private mutating func moving(
     _ node: ONNXNode, _ scopes: [Names]
-  ) throws(FormatError) -> (node: ONNXNode, texts: [Int])? {
+  ) throws(FormatError) -> (node: ONNXNode, strings: [Int])? {
     var node = node
     let kind = node.qualifiedKind
     switch kind {
     case "If": return try movingBranch(node, scopes)
     case "Loop", "Scan", "SequenceMap": return try movingLoop(node, scopes)
     case "Constant" where !scopes.isEmpty:
-      guard let texts = try node.constantTexts() else { return nil }
-      node.attributes = ["value": ONNXAttribute(tensor: places(of: texts, named: node.outputs.first ?? ""))]
+      guard let strings = try node.constantStrings() else { return nil }
+      node.attributes = ["value": ONNXAttribute(tensor: places(of: strings, named: node.outputs.first ?? ""))]
       return (node, Array(node.outputs.indices.prefix(1)))
     case "SequenceEmpty" where node.attributes["dtype"]?.integer == ONNXSchema.TensorProto.DataType.string:
       node.attributes["dtype"]?.integer = ONNXSchema.TensorProto.DataType.int64
       return (node, Array(node.outputs.indices.prefix(1)))
     default: break
     }
-    let texts = node.inputs.indices.filter { peek(node.inputs[$0], scopes) }
-    guard !texts.isEmpty else { return nil }
-    guard let moves = ONNXNode.movesTexts[kind], moves.takes(node), moves.operands(node).isSuperset(of: texts) else {
+    let strings = node.inputs.indices.filter { peek(node.inputs[$0], scopes) }
+    guard !strings.isEmpty else { return nil }
+    guard let moves = ONNXNode.movesStrings[kind], moves.takes(node), moves.operands(node).isSuperset(of: strings) else {
       guard !scopes.isEmpty else { return nil }
       // No operator is called so: a sub-graph that is run is refused by its name.
-      node.kind += " of texts in a sub-graph"
-      for index in texts { node.inputs[index] = try place(node.inputs[index], scopes) ?? node.inputs[index] }
+      node.kind += " of strings in a sub-graph"
+      for index in strings { node.inputs[index] = try place(node.inputs[index], scopes) ?? node.inputs[index] }
       return (node, [])
     }
-    if let number = moves.operands(node).sorted().first(where: { !texts.contains($0) && !node.inputs[$0].isEmpty }) {
+    if let number = moves.operands(node).sorted().first(where: { !strings.contains($0) && !node.inputs[$0].isEmpty }) {
       throw FormatError(
         .malformed, file: parts.file, place: "\(node.kind) '\(node.name)'", offset: node.offset,
-        "'\(node.inputs[number])' is a tensor of numbers beside texts")
+        "'\(node.inputs[number])' is a tensor of numbers beside strings")
     }
-    for index in texts { node.inputs[index] = try place(node.inputs[index], scopes) ?? node.inputs[index] }
+    for index in strings { node.inputs[index] = try place(node.inputs[index], scopes) ?? node.inputs[index] }
     if moves.compares { order = .distinct }
-    return (node, moves.givesTexts ? Array(node.outputs.indices) : [])
+    return (node, moves.givesStrings ? Array(node.outputs.indices) : [])
   }
 
-  /// Whether a name is one of texts, of which nothing needs places yet.
+  /// Whether a name is one of strings, of which nothing needs places yet.
   private func peek(_ name: String, _ scopes: [Names]) -> Bool {
-    for scope in scopes.reversed() where scope.all.contains(name) { return scope.texts.contains(name) }
-    return isText(name)
+    for scope in scopes.reversed() where scope.all.contains(name) { return scope.strings.contains(name) }
+    return isString(name)
   }
 
   private mutating func movingBranch(
     _ node: ONNXNode, _ scopes: [Names]
-  ) throws(FormatError) -> (node: ONNXNode, texts: [Int])? {
+  ) throws(FormatError) -> (node: ONNXNode, strings: [Int])? {
     var node = node
-    var texts: Set<Int> = []
+    var strings: Set<Int> = []
     var isChanged = false
     for key in ["then_branch", "else_branch"] {
       guard let graph = try node.attributes[key]?.subgraphs().first, let side = try inside(graph, [], scopes) else {
         continue
       }
       node.attributes[key]?.rewritten = side.graph
-      texts.formUnion(side.texts)
+      strings.formUnion(side.strings)
       isChanged = true
     }
-    return isChanged ? (node, texts.intersection(node.outputs.indices).sorted()) : nil
+    return isChanged ? (node, strings.intersection(node.outputs.indices).sorted()) : nil
   }
 
   private mutating func movingLoop(
     _ node: ONNXNode, _ scopes: [Names]
-  ) throws(FormatError) -> (node: ONNXNode, texts: [Int])? {
+  ) throws(FormatError) -> (node: ONNXNode, strings: [Int])? {
     guard let body = try node.attributes["body"]?.subgraphs().first else { return nil }
     var node = node
     var given: Set<Int> = []
@@ -336,54 +336,54 @@ extension ONNXMovedTexts {
     for index in given.sorted() { node.inputs[index] = try place(node.inputs[index], scopes) ?? "" }
     node.attributes["body"]?.rewritten = inner.graph
     // The first output of a loop's body says whether there is another trip.
-    let texts = inner.texts.map { node.qualifiedKind == "Loop" ? $0 - 1 : $0 }
-    return (node, texts.filter(node.outputs.indices.contains))
+    let strings = inner.strings.map { node.qualifiedKind == "Loop" ? $0 - 1 : $0 }
+    return (node, strings.filter(node.outputs.indices.contains))
   }
 
-  /// A sub-graph with places for texts, and which of its outputs are some; nil where it has none.
+  /// A sub-graph with places for strings, and which of its outputs are some; nil where it has none.
   ///
-  /// - Parameter given: its inputs that are texts.
+  /// - Parameter given: its inputs that are strings.
   private mutating func inside(
     _ graph: ONNXGraph, _ given: Set<Int>, _ scopes: [Names]
-  ) throws(FormatError) -> (graph: ONNXGraph, texts: [Int])? {
+  ) throws(FormatError) -> (graph: ONNXGraph, strings: [Int])? {
     guard scopes.count < StagedWalk.depthLimit else { return nil }
     var graph = graph
     var names = Names(all: Set(graph.inputs.map(\.name)).union(graph.initializers.keys))
     var isChanged = false
-    for index in graph.inputs.indices where given.contains(index) || graph.inputs[index].isOfTexts {
-      names.texts.insert(graph.inputs[index].name)
+    for index in graph.inputs.indices where given.contains(index) || graph.inputs[index].isOfStrings {
+      names.strings.insert(graph.inputs[index].name)
       graph.inputs[index].takePlaces()
     }
     for (name, tensor) in graph.initializers.sorted(by: { $0.key < $1.key }) {
-      guard let texts = try tensor.texts() else { continue }
-      graph.initializers[name] = places(of: texts, named: name)
-      names.texts.insert(name)
+      guard let strings = try tensor.strings() else { continue }
+      graph.initializers[name] = places(of: strings, named: name)
+      names.strings.insert(name)
     }
     for index in graph.nodes.indices {
       names.all.formUnion(graph.nodes[index].outputs)
-      guard let (node, texts) = try moving(graph.nodes[index], scopes + [names]) else { continue }
+      guard let (node, strings) = try moving(graph.nodes[index], scopes + [names]) else { continue }
       graph.nodes[index] = node
       isChanged = true
-      names.texts.formUnion(texts.map { node.outputs[$0] })
+      names.strings.formUnion(strings.map { node.outputs[$0] })
     }
-    var texts: [Int] = []
+    var strings: [Int] = []
     for index in graph.outputs.indices {
       let place = try place(graph.outputs[index].name, scopes + [names])
-      guard place != nil || graph.outputs[index].isOfTexts else { continue }
+      guard place != nil || graph.outputs[index].isOfStrings else { continue }
       graph.outputs[index].name = place ?? graph.outputs[index].name
       graph.outputs[index].takePlaces()
-      texts.append(index)
+      strings.append(index)
     }
-    return isChanged || !names.texts.isEmpty || !texts.isEmpty ? (graph, texts) : nil
+    return isChanged || !names.strings.isEmpty || !strings.isEmpty ? (graph, strings) : nil
   }
 }
 
 extension ONNXValueInfo {
-  fileprivate var isOfTexts: Bool { elementType == ONNXSchema.TensorProto.DataType.string }
+  fileprivate var isOfStrings: Bool { elementType == ONNXSchema.TensorProto.DataType.string }
 
-  /// Says that it has places for texts.
+  /// Says that it has places for strings.
   fileprivate mutating func takePlaces() {
-    if isOfTexts { elementType = ONNXSchema.TensorProto.DataType.int64 }
+    if isOfStrings { elementType = ONNXSchema.TensorProto.DataType.int64 }
   }
 }
 
@@ -394,8 +394,8 @@ extension ONNXNode {
   fileprivate struct Moves {
     /// The operands whose elements it moves; nil for all.
     var places: Set<Int>?
-    var givesTexts = true
-    /// Whether it asks which texts are equal.
+    var givesStrings = true
+    /// Whether it asks which strings are equal.
     var compares = false
 
     func operands(_ node: ONNXNode) -> Set<Int> {
@@ -407,7 +407,7 @@ extension ONNXNode {
     func takes(_ node: ONNXNode) -> Bool { node.attributes["reduction"]?.text ?? "none" == "none" }
   }
 
-  fileprivate static let movesTexts: [String: Moves] = {
+  fileprivate static let movesStrings: [String: Moves] = {
     var moves: [String: Moves] = [:]
     for kind in [
       "CenterCropPad", "ConcatFromSequence", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements",
@@ -422,8 +422,8 @@ extension ONNXNode {
     for kind in ["Concat", "SequenceConstruct"] { moves[kind] = Moves(places: nil) }
     for kind in [
       "NonZero", "OptionalHasElement", "RandomNormalLike", "RandomUniformLike", "SequenceLength", "Shape", "Size",
-    ] { moves[kind] = Moves(places: [0], givesTexts: false) }
-    moves["Equal"] = Moves(places: [0, 1], givesTexts: false, compares: true)
+    ] { moves[kind] = Moves(places: [0], givesStrings: false) }
+    moves["Equal"] = Moves(places: [0, 1], givesStrings: false, compares: true)
     return moves
   }()
 }

@@ -1,9 +1,9 @@
 package import KelvinGraph
 
-/// The same texts in another shape, or in their own (ONNX's `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`, `Identity`).
+/// The same strings in another shape, or in their own (ONNX's `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`, `Identity`).
 /// Axes are counted from the end where they are negative.
-package struct TextReshape: HostStep {
-  package static let name = "text_reshape"
+package struct StringReshape: HostStep {
+  package static let name = "string_reshape"
 
   package enum Change: Hashable, Sendable {
     case kept
@@ -18,10 +18,10 @@ package struct TextReshape: HostStep {
   }
 
   package let change: Change
-  package let input: StepOperand<TextTensor>
+  package let input: StepOperand<StringTensor>
   package let output: String
 
-  package init(_ change: Change, input: StepOperand<TextTensor>, output: String) {
+  package init(_ change: Change, input: StepOperand<StringTensor>, output: String) {
     self.change = change
     self.input = input
     self.output = output
@@ -33,20 +33,20 @@ package struct TextReshape: HostStep {
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     let shape: Shape
     switch (input, inputs.first) {
-    case (.constant(let texts), _): shape = texts.shape
-    case (.slot, .texts(let given)?): shape = given
+    case (.constant(let strings), _): shape = strings.shape
+    case (.slot, .strings(let given)?): shape = given
     case (.slot, _): return [.unknown]
     }
-    return [.texts(try changed(shape))]
+    return [.strings(try changed(shape))]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-    let texts: TextTensor
+    let strings: StringTensor
     switch input {
-    case .constant(let known): texts = known
-    case .slot: texts = try self.texts(0, inputs)
+    case .constant(let known): strings = known
+    case .slot: strings = try self.strings(0, inputs)
     }
-    return [.texts(TextTensor(texts.texts, try changed(texts.shape)))]
+    return [.strings(StringTensor(strings.strings, try changed(strings.shape)))]
   }
 
   private func changed(_ shape: Shape) throws(StepError) -> Shape {
@@ -80,7 +80,7 @@ package struct TextReshape: HostStep {
     let free = whole.indices.filter { whole[$0] == -1 }
     if free.count == 1, known.isAddressable, known.count > 0 { whole[free[0]] = shape.count / known.count }
     guard Shape(whole).isAddressable, Shape(whole).count == shape.count else {
-      throw refused(0, "texts [\(shape)] do not fit \(sizes)", remedy: "give another number of them")
+      throw refused(0, "strings [\(shape)] do not fit \(sizes)", remedy: "give another number of them")
     }
     return Shape(whole)
   }
@@ -92,6 +92,6 @@ package struct TextReshape: HostStep {
   }
 
   private func misplaced(_ axes: [Int], _ shape: Shape) -> StepError {
-    refused(0, "texts [\(shape)] have no axes \(axes) for it", remedy: "give as many axes as the model names")
+    refused(0, "strings [\(shape)] have no axes \(axes) for it", remedy: "give as many axes as the model names")
   }
 }

@@ -1,12 +1,12 @@
 package import KelvinGraph
 
-/// The parts of each text between delimiters, in a last axis as long as the most parts, with empty texts behind fewer; and
+/// The parts of each string between delimiters, in a last axis as long as the most parts, with empty strings behind fewer; and
 /// how many there are (ONNX's `StringSplit`).
-package struct TextSplit: HostStep {
-  package static let name = "text_split"
+package struct StringSplit: HostStep {
+  package static let name = "string_split"
   /// Nil for any white space, of which what is at either end makes no part.
   package let delimiter: String?
-  /// The most places at which a text is split.
+  /// The most places at which a string is split.
   package let splits: Int?
   package let input: String
   package let parts: String
@@ -24,30 +24,30 @@ package struct TextSplit: HostStep {
   package var outputs: [String] { [parts, counts] }
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
-    guard case .texts(let shape) = inputs[0] else { return [.unknown, .unknown] }
+    guard case .strings(let shape) = inputs[0] else { return [.unknown, .unknown] }
     return [.unknown, .tensor(TensorType(.int64, shape))]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-    let texts = try texts(0, inputs)
-    let split = texts.texts.map(parts(of:))
+    let strings = try strings(0, inputs)
+    let split = strings.strings.map(parts(of:))
     let most = split.reduce(0) { max($0, $1.count) }
-    let shape = Shape(texts.shape.dimensions + [most])
-    guard TextTensor.takes(shape) else {
+    let shape = Shape(strings.shape.dimensions + [most])
+    guard StringTensor.takes(shape) else {
       throw refused(
-        0, "\(texts.texts.count) texts of up to \(most) parts are more than \(TextTensor.countLimit) texts",
+        0, "\(strings.strings.count) strings of up to \(most) parts are more than \(StringTensor.countLimit) strings",
         remedy: "give fewer or shorter ones")
     }
     let padded = split.flatMap { parts in parts + [String](repeating: "", count: most - parts.count) }
     return [
-      .texts(TextTensor(padded, shape)), .tensor(Tensor(split.map { Int64($0.count) }, texts.shape)),
+      .strings(StringTensor(padded, shape)), .tensor(Tensor(split.map { Int64($0.count) }, strings.shape)),
     ]
   }
 
-  private func parts(of text: String) -> [String] {
-    guard let delimiter else { return words(of: text) }
+  private func parts(of string: String) -> [String] {
+    guard let delimiter else { return words(of: string) }
     // By scalars: an accent after a delimiter is none of its own.
-    let (scalars, mark) = (Array(text.unicodeScalars), Array(delimiter.unicodeScalars))
+    let (scalars, mark) = (Array(string.unicodeScalars), Array(delimiter.unicodeScalars))
     var parts: [String] = []
     var (start, place) = (0, 0)
     while place + mark.count <= scalars.count, splits.map({ parts.count < $0 }) ?? true {
@@ -62,8 +62,8 @@ package struct TextSplit: HostStep {
     return parts + [String(scalars[start...])]
   }
 
-  private func words(of text: String) -> [String] {
-    let scalars = Array(text.unicodeScalars)
+  private func words(of string: String) -> [String] {
+    let scalars = Array(string.unicodeScalars)
     var words: [String] = []
     var place = 0
     while true {

@@ -1,8 +1,8 @@
 package import KelvinGraph
 
-/// Which texts a regular expression matches from their beginnings to their ends (ONNX's `RegexFullMatch`).
-package struct TextMatch: HostStep {
-  package static let name = "text_match"
+/// Which strings a regular expression matches from their beginnings to their ends (ONNX's `RegexFullMatch`).
+package struct StringMatch: HostStep {
+  package static let name = "string_match"
   package let expression: RegularExpression
   package let input: String
   package let output: String
@@ -17,13 +17,13 @@ package struct TextMatch: HostStep {
   package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
-    guard case .texts(let shape) = inputs[0] else { return [.unknown] }
+    guard case .strings(let shape) = inputs[0] else { return [.unknown] }
     return [.tensor(TensorType(.bool, shape))]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-    let texts = try texts(0, inputs)
-    let found = texts.texts.map { expression.matches($0) ? 1.0 : 0 }
-    return [.tensor(Tensor(TensorType(.bool, texts.shape), rounding: found))]
+    let strings = try strings(0, inputs)
+    let found = strings.strings.map { expression.matches($0) ? 1.0 : 0 }
+    return [.tensor(Tensor(TensorType(.bool, strings.shape), rounding: found))]
   }
 }

@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// A number of 32 bits for each text, or for the bits of each number (`com.microsoft.MurmurHash3`).
+/// A number of 32 bits for each string, or for the bits of each number (`com.microsoft.MurmurHash3`).
 ///
 /// Reference: Austin Appleby, MurmurHash3, its form for 32 bits.
 package struct ElementHash: HostStep {
@@ -25,14 +25,14 @@ package struct ElementHash: HostStep {
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     switch inputs[0] {
-    case .texts(let shape): [.tensor(TensorType(scalar, shape))]
+    case .strings(let shape): [.tensor(TensorType(scalar, shape))]
     case .tensor(let type): [.tensor(TensorType(scalar, type.shape))]
     default: [.unknown]
     }
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-    if case .texts(let texts) = inputs[0] { return [result(texts.texts.map { hash(Array($0.utf8)) }, texts.shape)] }
+    if case .strings(let strings) = inputs[0] { return [result(strings.strings.map { hash(Array($0.utf8)) }, strings.shape)] }
     let tensor = try tensor(0, inputs)
     let width = tensor.type.scalar.byteCount
     guard [4, 8].contains(width) else { throw refused(0, "a hash is of elements of 32 or 64 bits, got \(tensor.type)") }

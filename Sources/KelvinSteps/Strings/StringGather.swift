@@ -1,10 +1,10 @@
 package import KelvinGraph
 
-/// Texts by their indices along an axis, counted from the end where they are negative: the text of an index.
-package struct TextGather: HostStep {
-  package static let name = "text_gather"
+/// Strings by their indices along an axis, counted from the end where they are negative: the string of an index.
+package struct StringGather: HostStep {
+  package static let name = "string_gather"
 
-  package let texts: StepOperand<TextTensor>
+  package let strings: StepOperand<StringTensor>
   package let indices: StepOperand<[Int]>
   /// Counted from the end where it is negative.
   package let axis: Int
@@ -13,40 +13,40 @@ package struct TextGather: HostStep {
   package let output: String
 
   package init(
-    _ texts: StepOperand<TextTensor>, at indices: StepOperand<[Int]>, axis: Int, takesList: Bool = false, output: String
+    _ strings: StepOperand<StringTensor>, at indices: StepOperand<[Int]>, axis: Int, takesList: Bool = false, output: String
   ) {
-    self.texts = texts
+    self.strings = strings
     self.indices = indices
     self.axis = axis
     self.takesList = takesList
     self.output = output
   }
 
-  package var inputs: [String] { [texts.slot, indices.slot].compactMap { $0 } }
+  package var inputs: [String] { [strings.slot, indices.slot].compactMap { $0 } }
   package var outputs: [String] { [output] }
 
   package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
     var (known, picked): (Shape?, Shape?)
     var pending = inputs[...]
-    switch texts {
-    case .constant(let texts): known = texts.shape
-    case .slot: if case .texts(let shape)? = pending.popFirst() { known = shape }
+    switch strings {
+    case .constant(let strings): known = strings.shape
+    case .slot: if case .strings(let shape)? = pending.popFirst() { known = shape }
     }
     switch indices {
     case .constant(let list): picked = [list.count]
     case .slot: if case .tensor(let type)? = pending.popFirst() { picked = type.shape }
     }
     guard let known, let picked else { return [.unknown] }
-    return [.texts(try shape(known, picked).whole)]
+    return [.strings(try shape(known, picked).whole)]
   }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-    let texts: TextTensor
+    let strings: StringTensor
     var position = 0
-    switch self.texts {
-    case .constant(let known): texts = known
+    switch self.strings {
+    case .constant(let known): strings = known
     case .slot:
-      texts = try self.texts(0, inputs)
+      strings = try self.strings(0, inputs)
       position = 1
     }
     let picked: (list: [Int], shape: Shape)
@@ -59,36 +59,36 @@ package struct TextGather: HostStep {
       }
       picked = (tensor.integers, tensor.shape)
     }
-    let (axis, whole) = try shape(texts.shape, picked.shape)
-    let length = texts.shape[axis]
+    let (axis, whole) = try shape(strings.shape, picked.shape)
+    let length = strings.shape[axis]
     var list: [Int] = []
     for index in picked.list {
       guard (-length..<length).contains(index) else {
         throw refused(
-          max(0, inputs.count - 1), "the index \(index) is outside \(length) texts", remedy: "give 0 to \(length - 1)")
+          max(0, inputs.count - 1), "the index \(index) is outside \(length) strings", remedy: "give 0 to \(length - 1)")
       }
       list.append(index < 0 ? index + length : index)
     }
-    let inner = texts.shape.dimensions[(axis + 1)...].reduce(1, *)
-    let outer = texts.shape.dimensions[..<axis].reduce(1, *)
+    let inner = strings.shape.dimensions[(axis + 1)...].reduce(1, *)
+    let outer = strings.shape.dimensions[..<axis].reduce(1, *)
     var gathered: [String] = []
     gathered.reserveCapacity(whole.count)
     for row in 0..<outer {
       for index in list {
         let start = (row * length + index) * inner
-        gathered += texts.texts[start..<start + inner]
+        gathered += strings.strings[start..<start + inner]
       }
     }
-    return [.texts(TextTensor(gathered, whole))]
+    return [.strings(StringTensor(gathered, whole))]
   }
 
-  private func shape(_ texts: Shape, _ indices: Shape) throws(StepError) -> (axis: Int, whole: Shape) {
-    let place = axis < 0 ? axis + texts.rank : axis
-    guard texts.dimensions.indices.contains(place) else { throw refused(0, "texts [\(texts)] have no axis \(axis)") }
+  private func shape(_ strings: Shape, _ indices: Shape) throws(StepError) -> (axis: Int, whole: Shape) {
+    let place = axis < 0 ? axis + strings.rank : axis
+    guard strings.dimensions.indices.contains(place) else { throw refused(0, "strings [\(strings)] have no axis \(axis)") }
     let picked = takesList ? [indices.count] : indices.dimensions
-    let whole = Shape(Array(texts.dimensions[..<place]) + picked + Array(texts.dimensions[(place + 1)...]))
-    guard TextTensor.takes(whole) else {
-      throw refused(0, "[\(whole)] is more than \(TextTensor.countLimit) texts", remedy: "give fewer indices")
+    let whole = Shape(Array(strings.dimensions[..<place]) + picked + Array(strings.dimensions[(place + 1)...]))
+    guard StringTensor.takes(whole) else {
+      throw refused(0, "[\(whole)] is more than \(StringTensor.countLimit) strings", remedy: "give fewer indices")
     }
     return (place, whole)
   }

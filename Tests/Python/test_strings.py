@@ -1,4 +1,4 @@
-"""Texts with zero bytes, which C's end at: they come whole from a model and go whole to it, and where none can, it is said."""
+"""Strings with zero bytes, which C's end at: they come whole from a model and go whole to it, and where none can, it is said."""
 import pathlib
 import unittest
 
@@ -17,7 +17,7 @@ VECTORS = ROOT / "Tests/Vectors"
 
 
 def changed(path, *changes):
-    """A model in memory, texts in its file replaced by others of their lengths."""
+    """A model in memory, strings in its file replaced by others of their lengths."""
     contents = path.read_bytes()
     for old, new in changes:
         assert old in contents and len(old) == len(new), (path, old, new)
@@ -39,7 +39,7 @@ class Texts(unittest.TestCase):
         rows = [["a\0b", "", "\0"], ["é\0", "\0\0é", "f"]]
         for given in (rows, np.array(rows, object), [tuple(row) for row in rows]):
             self.assertEqual(model.predict({"x": given})["y"], [["a\0b", "é\0"], ["", "\0\0é"], ["\0", "f"]])
-        # NumPy pads texts of one length with zero bytes, and takes those at their ends for none of theirs.
+        # NumPy pads strings of one length with zero bytes, and takes those at their ends for none of theirs.
         for dtype in ("U", "S"):
             given = np.array([["a\0b", "", "c"], ["\0e", "f", "g"]], dtype)
             self.assertEqual(model.predict({"x": given})["y"], [["a\0b", "\0e"], ["", "f"], ["c", "g"]])

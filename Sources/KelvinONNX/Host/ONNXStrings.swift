@@ -2,38 +2,38 @@ import KelvinGraph
 import KelvinImport
 import KelvinSteps
 
-/// Operators on texts.
+/// Operators on strings.
 extension ONNXHostMapper {
-  static let texts: [ONNXHostMapper] = [
+  static let strings: [ONNXHostMapper] = [
     cast, castLike, equal, murmurHash, regexFullMatch, stringConcat, stringNormalizer, stringSplit, tfIdfVectorizer,
     tokenizer,
   ]
 
-  /// Texts to numbers and numbers to texts; between numbers a graph casts.
+  /// Strings to numbers and numbers to strings; between numbers a graph casts.
   private static let cast = ONNXHostMapper("Cast") { (node) throws(FormatError) in
     let target = node.node.attributes["to"]?.integer ?? 0
     let (input, output) = (try node.input(0), try node.output())
     if target == ONNXSchema.TensorProto.DataType.string {
       let step: any HostStep =
         node.isHostValue(0)
-        ? TextReshape(.kept, input: try node.texts(0), output: output) : NumberTexts(input: input, output: output)
+        ? StringReshape(.kept, input: try node.strings(0), output: output) : NumbersToStrings(input: input, output: output)
       return [Output(step: step, isHostValue: true)]
     }
     guard node.isHostValue(0) else { return nil }
     guard let scalar = ScalarType(onnx: target) else {
-      throw node.unsupported("it casts texts to the element type \(target)")
+      throw node.unsupported("it casts strings to the element type \(target)")
     }
-    return [Output(step: TextNumbers(scalar, input: input, output: output), isHostValue: false)]
+    return [Output(step: StringsToNumbers(scalar, input: input, output: output), isHostValue: false)]
   }
 
-  /// Where texts are what is alike.
+  /// Where strings are what is alike.
   private static let castLike = ONNXHostMapper("CastLike") { (node) throws(FormatError) in
     let output = try node.output()
     guard node.isHostValue(1) else { return nil }
     let step: any HostStep =
       node.isHostValue(0)
-      ? TextReshape(.kept, input: try node.texts(0), output: output)
-      : NumberTexts(input: try node.input(0), output: output)
+      ? StringReshape(.kept, input: try node.strings(0), output: output)
+      : NumbersToStrings(input: try node.input(0), output: output)
     return [Output(step: step, isHostValue: true)]
   }
 
@@ -46,34 +46,34 @@ extension ONNXHostMapper {
   }
 
   private static let stringConcat = ONNXHostMapper("StringConcat") { (node) throws(FormatError) in
-    let step = TextConcatenation(try node.textPair(), output: try node.output())
+    let step = StringConcatenation(try node.stringPair(), output: try node.output())
     return [Output(step: step, isHostValue: true)]
   }
 
   private static let equal = ONNXHostMapper("Equal") { (node) throws(FormatError) in
     guard node.isHostValue(0), node.isHostValue(1) else { return nil }
-    return [Output(step: TextEquality(try node.textPair(), output: try node.output()), isHostValue: false)]
+    return [Output(step: StringEquality(try node.stringPair(), output: try node.output()), isHostValue: false)]
   }
 
   private static let stringSplit = ONNXHostMapper("StringSplit") { (node) throws(FormatError) in
     let splits = node.node.attributes["maxsplit"]?.integer
     let delimiter = node.node.attributes["delimiter"]?.text ?? ""
     let parts = try node.output()
-    let step = TextSplit(
+    let step = StringSplit(
       at: delimiter.isEmpty ? nil : delimiter, atMost: splits.flatMap { $0 < 0 ? nil : $0 }, input: try node.input(0),
       parts: parts, counts: node.node.outputs.count > 1 ? node.node.outputs[1] : "\(parts)\(node.mark)counts")
     return [Output(step: step, hostValues: [parts])]
   }
 
   private static let stringNormalizer = ONNXHostMapper("StringNormalizer") { (node) throws(FormatError) in
-    let letters: TextNormalizer.Case
+    let letters: StringNormalizer.Case
     switch node.node.attributes["case_change_action"]?.text ?? "NONE" {
     case "NONE": letters = .kept
     case "LOWER": letters = .lower
     case "UPPER": letters = .upper
     case let action: throw node.malformed("its case_change_action is '\(action)', expected NONE, LOWER or UPPER")
     }
-    let step = TextNormalizer(
+    let step = StringNormalizer(
       without: node.strings("stopwords"),
       distinguishesCase: node.node.attributes["is_case_sensitive"]?.integer ?? 0 != 0,
       letters: letters, input: try node.input(0), output: try node.output())
@@ -82,14 +82,14 @@ extension ONNXHostMapper {
 
   private static let regexFullMatch = ONNXHostMapper("RegexFullMatch") { (node) throws(FormatError) in
     guard let pattern = node.node.attributes["pattern"]?.text else { throw node.malformed("it has no pattern") }
-    let step = TextMatch(try node.expression(pattern), input: try node.input(0), output: try node.output())
+    let step = StringMatch(try node.expression(pattern), input: try node.input(0), output: try node.output())
     return [Output(step: step, isHostValue: false)]
   }
 
   private static let tokenizer = ONNXHostMapper("com.microsoft.Tokenizer") { (node) throws(FormatError) in
     let least = node.node.attributes["mincharnum"]?.integer ?? 1
     let separators = node.strings("separators")
-    let rule: TextTokens.Rule
+    let rule: StringTokens.Rule
     if let expression = node.node.attributes["tokenexp"]?.text, !expression.isEmpty {
       guard separators.isEmpty else {
         throw node.malformed("it has both tokenexp and separators, expected one of them")
@@ -101,7 +101,7 @@ extension ONNXHostMapper {
       for separator in separators { expressions.append(try node.expression(separator)) }
       rule = separators == [""] ? .characters : .between(expressions)
     }
-    let step = TextTokens(
+    let step = StringTokens(
       rule, atLeast: least, isMarked: node.node.attributes["mark"]?.integer ?? 0 != 0,
       padding: node.node.attributes["pad_value"]?.text ?? "", input: try node.input(0), output: try node.output())
     return [Output(step: step, isHostValue: true)]
@@ -143,8 +143,8 @@ extension ONNXHostMapper {
 }
 
 extension ONNXHostNode {
-  fileprivate func textPair() throws(FormatError) -> TextPair {
-    TextPair(try texts(0), try texts(1))
+  fileprivate func stringPair() throws(FormatError) -> StringPair {
+    StringPair(try strings(0), try strings(1))
   }
 
   fileprivate func expression(_ pattern: String) throws(FormatError) -> RegularExpression {

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 import KelvinSteps
 
-/// Core ML's small models that turn texts and dictionaries into numbers, or back.
+/// Core ML's small models that turn strings and dictionaries into numbers, or back.
 extension HostStage {
   /// A dictionary as an array in the order of a list of keys.
   static func dictVectorizer(
@@ -20,7 +20,7 @@ extension HostStage {
       steps: [DictionaryVector(words, type, input: input, output: output)])
   }
 
-  /// Texts to whole numbers, or whole numbers to texts.
+  /// Strings to whole numbers, or whole numbers to strings.
   static func categoricalMapping(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {
@@ -31,29 +31,29 @@ extension HostStage {
       let map = try parameters.message(field)
     else { throw unknown("a categoricalMapping without a table", message) }
     let toIntegers = field == Fields.stringToInt64Map
-    var (texts, integers): ([String], [Int64]) = ([], [])
+    var (strings, integers): ([String], [Int64]) = ([], [])
     try map.each(ClassicalSchema.StringToInt64Map.map) { (entry) throws(FormatError) in
-      try entry.check(texts.count, WireMessage.operationLimit)
+      try entry.check(strings.count, WireMessage.operationLimit)
       let pair = LayerParameters(try entry.message())
       let (key, value) = (1, 2)
-      texts.append(try pair.string(toIntegers ? key : value))
+      strings.append(try pair.string(toIntegers ? key : value))
       integers.append(Int64(try pair.integer(toIntegers ? value : key) ?? 0))
     }
     var otherwise: Column?
     switch try parameters.choice(among: [Fields.strValue, Fields.int64Value]) {
-    case Fields.strValue where !toIntegers: otherwise = .texts([try parameters.string(Fields.strValue)])
+    case Fields.strValue where !toIntegers: otherwise = .strings([try parameters.string(Fields.strValue)])
     case Fields.int64Value where toIntegers:
       otherwise = .integers([Int64(try parameters.integer(Fields.int64Value) ?? 0)])
     default: break
     }
     let (keys, values): (Column, Column) =
-      toIntegers ? (.texts(texts), .integers(integers)) : (.integers(integers), .texts(texts))
+      toIntegers ? (.strings(strings), .integers(integers)) : (.integers(integers), .strings(strings))
     return HostStage(
       kind: "categoricalMapping", inputs: inputs, outputs: outputs,
       steps: [ValueMap(keys, to: values, otherwise: otherwise, input: input, output: output)])
   }
 
-  /// A vector with 1 at the place of the category of a text or whole number.
+  /// A vector with 1 at the place of the category of a string or whole number.
   static func oneHotEncoder(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {
@@ -65,10 +65,10 @@ extension HostStage {
     }
     let categories = try Labels(parameters, strings: Fields.stringCategories, integers: Fields.int64Categories)
     guard let categories, categories.count > 0 else { throw unknown("a oneHotEncoder without categories", message) }
-    guard categories.isText == (inputs[0].type == .string) else {
+    guard categories.isString == (inputs[0].type == .string) else {
       throw FormatError(
         .malformed, file: message.file, place: "oneHotEncoder", offset: message.offset,
-        "its input is \(categories.isText ? "no text, its categories are texts" : "a text, its categories are whole numbers")"
+        "its input is \(categories.isString ? "no string, its categories are strings" : "a string, its categories are whole numbers")"
       )
     }
     let ignores = try parameters.integer(Fields.handleUnknown) ?? 0 == Fields.HandleUnknown.ignoreunknown

@@ -1,11 +1,11 @@
 package import KelvinGraph
 
-/// Two operands of texts whose shapes are broadcast.
-package struct TextPair: Hashable, Sendable {
-  package let first: StepOperand<TextTensor>
-  package let second: StepOperand<TextTensor>
+/// Two operands of strings whose shapes are broadcast.
+package struct StringPair: Hashable, Sendable {
+  package let first: StepOperand<StringTensor>
+  package let second: StepOperand<StringTensor>
 
-  package init(_ first: StepOperand<TextTensor>, _ second: StepOperand<TextTensor>) {
+  package init(_ first: StepOperand<StringTensor>, _ second: StepOperand<StringTensor>) {
     self.first = first
     self.second = second
   }
@@ -18,9 +18,9 @@ package struct TextPair: Hashable, Sendable {
     var shapes: [Shape] = []
     for operand in [first, second] {
       switch operand {
-      case .constant(let texts): shapes.append(texts.shape)
+      case .constant(let strings): shapes.append(strings.shape)
       case .slot:
-        guard case .texts(let shape)? = pending.popFirst() else { return nil }
+        guard case .strings(let shape)? = pending.popFirst() else { return nil }
         shapes.append(shape)
       }
     }
@@ -30,41 +30,41 @@ package struct TextPair: Hashable, Sendable {
   /// Each element of one with its partner of the other, row-major.
   func pairs(_ inputs: [HostValue], of step: some HostStep) throws(StepError) -> (pairs: [(String, String)], shape: Shape)
   {
-    var operands: [TextTensor] = []
+    var operands: [StringTensor] = []
     var position = 0
     for operand in [first, second] {
       switch operand {
-      case .constant(let texts): operands.append(texts)
+      case .constant(let strings): operands.append(strings)
       case .slot:
-        operands.append(try step.texts(position, inputs))
+        operands.append(try step.strings(position, inputs))
         position += 1
       }
     }
     let shape = try broadcast(operands[0].shape, operands[1].shape, of: step)
     let (left, right) = (operands[0].places(broadcastTo: shape), operands[1].places(broadcastTo: shape))
-    return (zip(left, right).map { (operands[0].texts[$0], operands[1].texts[$1]) }, shape)
+    return (zip(left, right).map { (operands[0].strings[$0], operands[1].strings[$1]) }, shape)
   }
 
   private func broadcast(_ a: Shape, _ b: Shape, of step: some HostStep) throws(StepError) -> Shape {
-    guard let shape = a.broadcast(with: b), TextTensor.takes(shape) else {
+    guard let shape = a.broadcast(with: b), StringTensor.takes(shape) else {
       throw StepError(
-        step: type(of: step).name, slot: slots.first ?? "", reason: "texts [\(a)] and [\(b)] do not fit each other",
+        step: type(of: step).name, slot: slots.first ?? "", reason: "strings [\(a)] and [\(b)] do not fit each other",
         remedy: "give sizes that are equal or 1")
     }
     return shape
   }
 }
 
-extension TextTensor {
-  /// More texts than that are not made.
+extension StringTensor {
+  /// More strings than that are not made.
   static let countLimit = 1 << 24
-  /// Texts of more bytes together are not written.
+  /// Strings of more bytes together are not written.
   static let byteLimit = 1 << 30
 
-  /// Whether texts of a shape are made.
+  /// Whether strings of a shape are made.
   static func takes(_ shape: Shape) -> Bool { shape.isAddressable && shape.count <= countLimit }
 
-  /// For each element of a shape that this one broadcasts to, the place of its text.
+  /// For each element of a shape that this one broadcasts to, the place of its string.
   fileprivate func places(broadcastTo shape: Shape) -> [Int] {
     var places = [0]
     let own = [Int](repeating: 1, count: shape.rank - self.shape.rank) + self.shape.dimensions

@@ -1,9 +1,9 @@
 package import KelvinGraph
 
-/// The tokens of each text in a last axis as long as the most tokens, with one text behind fewer (ONNX Runtime's
+/// The tokens of each string in a last axis as long as the most tokens, with one string behind fewer (ONNX Runtime's
 /// `Tokenizer`).
-package struct TextTokens: HostStep {
-  package static let name = "text_tokens"
+package struct StringTokens: HostStep {
+  package static let name = "string_tokens"
 
   package enum Rule: Hashable, Sendable {
     case characters
@@ -16,7 +16,7 @@ package struct TextTokens: HostStep {
   package let rule: Rule
   /// Tokens of fewer scalars are left out.
   package let leastLength: Int
-  /// Whether the texts U+0002 and U+0003 stand before and behind the tokens of each text.
+  /// Whether the strings U+0002 and U+0003 stand before and behind the tokens of each string.
   package let isMarked: Bool
   package let padding: String
   package let input: String
@@ -35,40 +35,40 @@ package struct TextTokens: HostStep {
   package var outputs: [String] { [output] }
 
   package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-    let texts = try texts(0, inputs)
-    let rows = texts.texts.map { text in
-      let tokens = tokens(of: Array(text.unicodeScalars))
+    let strings = try strings(0, inputs)
+    let rows = strings.strings.map { string in
+      let tokens = tokens(of: Array(string.unicodeScalars))
       return isMarked ? ["\u{2}"] + tokens + ["\u{3}"] : tokens
     }
     let most = rows.reduce(0) { max($0, $1.count) }
-    let shape = Shape(texts.shape.dimensions + [most])
-    guard TextTensor.takes(shape) else {
+    let shape = Shape(strings.shape.dimensions + [most])
+    guard StringTensor.takes(shape) else {
       throw refused(
-        0, "\(texts.texts.count) texts of up to \(most) tokens are more than \(TextTensor.countLimit) texts",
+        0, "\(strings.strings.count) strings of up to \(most) tokens are more than \(StringTensor.countLimit) strings",
         remedy: "give fewer or shorter ones")
     }
     let padded = rows.flatMap { $0 + [String](repeating: padding, count: most - $0.count) }
-    return [.texts(TextTensor(padded, shape))]
+    return [.strings(StringTensor(padded, shape))]
   }
 
-  private func tokens(of text: [Unicode.Scalar]) -> [String] {
+  private func tokens(of string: [Unicode.Scalar]) -> [String] {
     let ranges: [Range<Int>]
     switch rule {
-    case .characters: return text.map { String($0) }
+    case .characters: return string.map { String($0) }
     case .between(let separators):
-      ranges = separators.reduce(text.isEmpty ? [] : [0..<text.count]) { pieces, separator in
+      ranges = separators.reduce(string.isEmpty ? [] : [0..<string.count]) { pieces, separator in
         pieces.flatMap { piece in
-          let gaps = separator.occurrences(in: Array(text[piece])).map { $0.shifted(by: piece.lowerBound) }
+          let gaps = separator.occurrences(in: Array(string[piece])).map { $0.shifted(by: piece.lowerBound) }
           let starts = [piece.lowerBound] + gaps.map(\.upperBound)
           return zip(starts, gaps.map(\.lowerBound) + [piece.upperBound]).map { $0..<$1 }
             .filter { $0.count >= leastLength }
         }
       }
-    case .matches(let expression): ranges = expression.occurrences(in: text).filter { $0.count >= leastLength }
+    case .matches(let expression): ranges = expression.occurrences(in: string).filter { $0.count >= leastLength }
     }
     return ranges.map { range in
       var token = ""
-      token.unicodeScalars.append(contentsOf: text[range])
+      token.unicodeScalars.append(contentsOf: string[range])
       return token
     }
   }

@@ -1,0 +1,253 @@
+package import KelvinGraph
+
+/// Strings that a model knows, which have the first places: a string's own is its index. The first one is empty, so that what
+/// operators fill with zeros is filled with what ONNX has for strings that nobody gives.
+package struct KnownStrings: Hashable, Sendable {
+  package let strings: [String]
+  fileprivate let places: [ExactString: Int64]
+
+  package init(_ strings: [String]) {
+    self.strings = strings
+    places = Dictionary(zip(strings.map(ExactString.init), Int64(0)...)) { first, _ in first }
+  }
+
+  /// The empty string alone.
+  package static let empty = KnownStrings([""])
+  /// None, so that places begin with what is computed.
+  package static let none = KnownStrings([])
+}
+
+/// Computed strings that have places.
+package enum StringPiece: Hashable, Sendable {
+  /// A list of them, one after another. `start` is the slot with the first one's place; nil behind the strings that the model
+  /// knows.
+  case list(String, start: String?)
+  /// The slot with a table of them.
+  case table(String)
+
+  fileprivate var slots: [String] {
+    switch self {
+    case .list(let list, let start): [start, list].compactMap { $0 }
+    case .table(let slot): [slot]
+    }
+  }
+}
+
+/// Arrays of strings as arrays of their places, so that graphs move them as they move numbers.
+///
+/// Each step gives places behind those of the steps before it, and has its own strings alone in its list: what strings take is
+/// as much as there are of them, and a list is done with when nothing reads its places any more.
+package struct StringIndices: HostStep {
+  package static let name = "string_indices"
+
+  /// How strings get their places.
+  package enum Order: Hashable, Sendable {
+    /// As they come. Empty ones have the empty string's place all the same.
+    case given
+    /// As they come, equal ones one place, also those that are in an earlier table.
+    case distinct
+    /// By their bytes in UTF-8, and so by their scalars; equal ones one place.
+    case sorted
+  }
+
+  package let known: KnownStrings
+  /// The slot with the first place that is free; nil behind the strings that the model knows.
+  package let start: String?
+  /// The slot with the table in which equal strings are looked for.
+  package let earlier: String?
+  package let sources: [StepOperand<StringTensor>]
+  package let order: Order
+  /// The slot for the strings: a list of those that are new, or where they are distinct the table with them.
+  package let list: String
+  /// The slot for the first place that is free behind them.
+  package let end: String
+  /// A slot for each source.
+  package let places: [String]
+
+  /// - Precondition: there are as many slots as sources; nothing comes before what is sorted.
+  package init(
+    behind known: KnownStrings = .empty, from start: String? = nil, after earlier: String? = nil,
+    of sources: [StepOperand<StringTensor>], order: Order, list: String, end: String, places: [String]
+  ) {
+    precondition(sources.count == places.count)
+    precondition(order != .sorted || known.strings.isEmpty && start == nil)
+    precondition(order == .distinct || earlier == nil)
+    self.known = known
+    self.start = start
+    self.earlier = earlier
+    self.sources = sources
+    self.order = order
+    self.list = list
+    self.end = end
+    self.places = places
+  }
+
+  package var inputs: [String] {
+    [start, earlier].compactMap { $0 } + sources.compactMap(\.slot)
+  }
+  package var outputs: [String] { [list, end] + places }
+  /// What reads the strings reads.
+  package var piece: StringPiece { order == .distinct ? .table(list) : .list(list, start: start) }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    var pending = inputs.suffix(sources.count { $0.slot != nil })
+    var types: [HostType] = [.unknown, .tensor(TensorType(.int64, []))]
+    for source in sources {
+      switch source {
+      case .constant(let strings): types.append(.tensor(TensorType(.int64, strings.shape)))
+      case .slot:
+        guard case .strings(let shape)? = pending.popFirst() else {
+          types.append(.unknown)
+          continue
+        }
+        types.append(.tensor(TensorType(.int64, shape)))
+      }
+    }
+    return types
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    var position = 0
+    let start = try place(start, behind: known, &position, inputs)
+    var table = StringTable()
+    if earlier != nil {
+      table = try self.table(position, inputs)
+      position += 1
+    }
+    var given: [StringTensor] = []
+    for source in sources {
+      switch source {
+      case .constant(let strings): given.append(strings)
+      case .slot:
+        given.append(try strings(position, inputs))
+        position += 1
+      }
+    }
+    guard given.reduce(0, { $0 + $1.strings.count }) <= StringTensor.countLimit else {
+      throw refused(0, "they are more than \(StringTensor.countLimit) strings", remedy: "give fewer")
+    }
+    var list: [String] = []
+    func added(_ string: String) -> Int64 {
+      list.append(string)
+      return Int64(start + list.count - 1)
+    }
+    let places: [[Int64]]
+    switch order {
+    case .given:
+      places = given.map { source in
+        source.strings.map { $0.isEmpty ? known.places[ExactString($0)] ?? added($0) : added($0) }
+      }
+    case .distinct:
+      let added = table.adding(given.map(\.strings), from: start) { known.places[ExactString($0)] }
+      return result(.table(added.table), start + added.table.count - table.count, added.places, given)
+    case .sorted:
+      let all = Set(given.flatMap(\.strings).map(ExactString.init)).sorted()
+      let ranks = Dictionary(uniqueKeysWithValues: zip(all, Int64(0)...))
+      list = all.map(\.string)
+      places = given.map { source in source.strings.map { ranks[ExactString($0)] ?? 0 } }
+    }
+    return result(.strings(StringTensor(list, [list.count])), start + list.count, places, given)
+  }
+
+  private func result(_ list: HostValue, _ end: Int, _ places: [[Int64]], _ given: [StringTensor]) -> [HostValue] {
+    [list, .tensor(Tensor([Int64(end)], []))] + zip(places, given).map { .tensor(Tensor($0, $1.shape)) }
+  }
+}
+
+/// The strings at places (see ``StringIndices``), in the places' shape.
+package struct StringsAtIndices: HostStep {
+  package static let name = "strings_at_indices"
+  package let known: KnownStrings
+  /// Those that may have one of the places, in the order of their places.
+  package let pieces: [StringPiece]
+  package let places: String
+  package let output: String
+
+  package init(of known: KnownStrings = .empty, and pieces: [StringPiece], at places: String, output: String) {
+    self.known = known
+    self.pieces = pieces
+    self.places = places
+    self.output = output
+  }
+
+  package var inputs: [String] { pieces.flatMap(\.slots) + [places] }
+  package var outputs: [String] { [output] }
+
+  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+    guard case .tensor(let type)? = inputs.last else { return [.unknown] }
+    return [.strings(type.shape)]
+  }
+
+  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    var position = 0
+    var lists = [(start: 0, strings: known.strings)]
+    var tables: [StringTable] = []
+    for piece in pieces {
+      switch piece {
+      case .table: tables.append(try table(position, inputs))
+      case .list(_, let start):
+        let start = try place(start, behind: known, &position, inputs)
+        lists.append((start, try strings(position, inputs).strings))
+      }
+      position += 1
+    }
+    let places = try tensor(position, inputs)
+    guard StringTensor.takes(places.shape) else {
+      throw refused(position, "\(places.type) is more than \(StringTensor.countLimit) strings", remedy: "give fewer")
+    }
+    var list = 0
+    /// The string of a list.
+    func listed(_ place: Int) -> String? {
+      if !(lists[list].start..<lists[list].start + lists[list].strings.count).contains(place) {
+        list = max(0, lists.partitioningIndex { $0.start > place } - 1)
+      }
+      let (start, strings) = lists[list]
+      return strings.indices.contains(place - start) ? strings[place - start] : nil
+    }
+    let numbers = places.integers
+    var found = numbers.map(listed)
+    for table in tables {
+      let missing = found.indices.filter { found[$0] == nil }
+      for (index, string) in zip(missing, table.strings(at: missing.map { numbers[$0] })) { found[index] = string }
+    }
+    let strings = try zip(numbers, found).map { place, string throws(StepError) in
+      guard let string else { throw refused(position, "there is no string at \(place)") }
+      return string
+    }
+    return [.strings(StringTensor(strings, places.shape))]
+  }
+}
+
+extension HostStep {
+  /// The place in a slot, or the first one behind the strings that the model knows.
+  fileprivate func place(
+    _ slot: String?, behind known: KnownStrings, _ position: inout Int, _ inputs: [HostValue]
+  ) throws(StepError) -> Int {
+    guard slot != nil else { return known.strings.count }
+    let places = try tensor(position, inputs).integers
+    guard places.count == 1, (0...Int.max >> 1).contains(places[0]) else {
+      throw refused(position, "expected one place, got \(places.prefix(8))")
+    }
+    position += 1
+    return places[0]
+  }
+
+  fileprivate func table(_ position: Int, _ inputs: [HostValue]) throws(StepError) -> StringTable {
+    guard case .table(let table) = inputs[position] else {
+      throw refused(position, "expected \(HostType.table), got \(inputs[position].type)")
+    }
+    return table
+  }
+}
+
+extension Array {
+  /// The first index whose element, and each behind it, holds; the count where none does.
+  fileprivate func partitioningIndex(where holds: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if holds(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
