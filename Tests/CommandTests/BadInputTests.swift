@@ -21,7 +21,7 @@ import Testing
     #expect(TemporaryFolder.entries("\(folder.path)/out") == nil, "something was written")
   }
 
-  @Test func wrongUsageEndsWith64() {
+  @Test func wrongUsageExitsWithStatus64() {
     refusal(["frobnicate"], 64, "frobnicate")
     refusal(["plan"], 64, "--problem")
     refusal(["plan", Kelvin.digits, "--precision", "extreme"], 64, "automatic, full, high, low")
@@ -41,14 +41,14 @@ import Testing
     refusal(["predict", Kelvin.digits, "--input", "image", "--output-dir", "/tmp"], 64, "NAME=NUMBER")
   }
 
-  @Test func anUnknownDeviceEndsWith69AndSaysWhichThereAre() {
+  @Test func unknownDeviceExitsWithStatus69() {
     refusal(["plan", Kelvin.digits, "--units", "cpu,vulkan:99"], 69, "vulkan:99")
     refusal(["plan", Kelvin.digits, "--units", "toaster"], 69, "toaster", "cpu")
     refusal(["plan", Kelvin.digits, "--exclude", "toaster"], 69, "toaster")
     refusal(["classify", Kelvin.digits, Kelvin.image("0_0030.png"), "--units", "opencl:77"], 69, "opencl:77")
   }
 
-  @Test func aWrongInputNameIsAnsweredWithTheRightOnes() {
+  @Test func wrongInputNameListsTheInputs() {
     predict("photo=\(Kelvin.image("0_0030.png"))", 65, "'photo'", "'image'", "64x64 RGB image")
   }
 
@@ -57,7 +57,7 @@ import Testing
     refusal(["predict", Kelvin.digits, "--output-dir", folder.path], 65, "'image'", "--input image=")
   }
 
-  @Test func aWrongShapeIsAnsweredWithExpectedAndGot() {
+  @Test func wrongShapeErrorNamesBothShapes() {
     let folder = TemporaryFolder()
     let flat = folder.write(NumPyFile.bytes(shape: [3, 64, 64], float32: { _ in 0 }), "flat.npy")
     predict("image=\(flat)", 65, "float32[3x64x64]", "numpy.expand_dims")
@@ -66,7 +66,7 @@ import Testing
     refusal(["plan", Kelvin.digits, "--shape", "photo=1x3x64x64"], 65, "photo")
   }
 
-  @Test func elementsThatWouldLoseTheirValueAreRefused() {
+  @Test func lossyElementConversionIsRefused() {
     let folder = TemporaryFolder()
     let model = folder.write(ONNXFile.model(weightShape: [2, 2], weights: [1, 2, 3, 4]), "model.onnx")
     func run(_ array: [UInt8]) -> ToolResult {
@@ -93,7 +93,7 @@ import Testing
     predict("image=3", 65)
   }
 
-  @Test func unreadableImagesAreReportedAndTheOthersAnswered() throws {
+  @Test func unreadableImagesDoNotStopTheOthers() throws {
     let folder = TemporaryFolder()
     let good = Kelvin.image("0_0030.png")
     let bad = folder.write("no image", "bad.jpg")
@@ -106,7 +106,7 @@ import Testing
     #expect(answers.map { $0["error"] != nil } == [false, true, true, false])
   }
 
-  @Test func labelsMustMatchTheClasses() throws {
+  @Test func labelCountMustMatchTheClassCount() throws {
     let folder = TemporaryFolder()
     let names = (0..<10).map { "digit \($0)" }
     let image = Kelvin.image("4_0041.png")
@@ -119,7 +119,7 @@ import Testing
     refusal(["classify", Kelvin.digits, image, "--labels", folder.write("", "none.txt")], 65, "none.txt")
   }
 
-  @Test func aModelThatTakesNoImageIsNotGuessedAt() {
+  @Test func classifyRefusesModelWithoutImageInput() {
     let folder = TemporaryFolder()
     let model = folder.write(ONNXFile.model(weightShape: [2, 2], weights: [1, 2, 3, 4]), "model.onnx")
     refusal(["classify", model, Kelvin.image("0_0030.png")], 65, "takes no image", "'x'")
@@ -136,7 +136,7 @@ import Testing
     refusal(["plan", Kelvin.digits, "--plan", "/nowhere/plan.json"], 65, "/nowhere/plan.json")
   }
 
-  @Test func anExcludedCPUIsMissedWithAndWithoutStrict() {
+  @Test func excludedCPUIsReportedWithAndWithoutStrict() {
     for strict in [[], ["--strict"]] {
       refusal(
         ["plan", Kelvin.digits, "--exclude", "cpu", "--units", "cpu"] + strict, 65, "take back the exclusion of cpu")
@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(.boundsFiles)
-  func outputsThatCannotBeWrittenAreAnError() {
+  func unwritableOutputIsAnError() {
     let folder = TemporaryFolder()
     let input = "image=\(Kelvin.image("0_0030.png"))"
     let file = folder.write("in the way", "file")

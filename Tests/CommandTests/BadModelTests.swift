@@ -54,14 +54,14 @@ import Testing
       "nine elements in four")
   }
 
-  @Test func aSoundModelOfTheSameFormIsNotRefused() {
+  @Test func validModelOfSameStructureIsAccepted() {
     let folder = TemporaryFolder()
     let model = folder.write(ONNXFile.model(weightShape: [2, 2], weights: [1, 2, 3, 4]), "sound.onnx")
     let result = Kelvin.run("plan", model, "--json")
     #expect(result.status == 0, "\(result)")
   }
 
-  @Test func whatAModelLacksIsListedAtOnce() throws {
+  @Test func allMissingOperatorsAreListed() throws {
     let folder = TemporaryFolder()
     let model = folder.write(
       ONNXFile.model(weightShape: [2, 2], weights: [1, 2, 3, 4], operators: ["Frobnicate", "Twiddle", "Frobnicate"]),
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
-  func damagedBytesEndInAnAnswerOrAnError(seed: UInt64) {
+  func damagedModelGivesResultOrError(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let folder = TemporaryFolder()
     var bytes = TemporaryFolder.read(Kelvin.digits)

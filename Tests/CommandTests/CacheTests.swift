@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func theSecondRunFindsWhatTheFirstLeft() throws {
+  @Test func secondRunUsesTheCacheOfTheFirst() throws {
     let folder = TemporaryFolder()
     let cold = Kelvin.run(arguments + ["--cache-dir", folder.path])
     let left = TemporaryFolder.files(folder.path)
@@ -26,7 +26,7 @@ import Testing
     #expect(TemporaryFolder.files(folder.path) == left)
   }
 
-  @Test func aCacheThatCannotBeWrittenIsNotedOnce() throws {
+  @Test func unwritableCacheIsReportedOnce() throws {
     let folder = TemporaryFolder()
     let file = folder.write("in the way", "file")
     for place in ["\(file)/cache", "/proc/kelvin"] {
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(.boundsFiles)
-  func aFullDiskIsNotedAndLeavesNothingHalfWritten() throws {
+  func fullDiskIsReportedAndLeavesNoPartialFile() throws {
     let folder = TemporaryFolder()
     let full = Kelvin.run(arguments + ["--cache-dir", folder.path], shell: "ulimit -f 8")
     #expect(full.status == 0, "\(full)")
@@ -48,7 +48,7 @@ import Testing
     #expect(try (full.output, next.output) == (expected, expected))
   }
 
-  @Test func damagedFilesAreMadeAnew() throws {
+  @Test func damagedCacheFilesAreReplaced() throws {
     let folder = TemporaryFolder()
     _ = Kelvin.run(arguments + ["--cache-dir", folder.path])
     for file in TemporaryFolder.files(folder.path) {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func flippedBitsInPackedWeightsAreFoundAndSaidOnce() throws {
+  @Test func flippedBitsInPackedWeightsAreReportedOnce() throws {
     let folder = TemporaryFolder()
     _ = Kelvin.run(arguments + ["--cache-dir", folder.path])
     let pack = try #require(TemporaryFolder.files(folder.path).first { $0.hasSuffix(".pack") })
@@ -82,7 +82,7 @@ import Testing
     #expect(try next.errors.isEmpty && next.output == expected, "\(next)")
   }
 
-  @Test func aFolderThatOthersMayWriteToIsRefusedWithItsOwnerAndMode() throws {
+  @Test func cacheFolderWritableByOthersIsRefused() throws {
     let folder = TemporaryFolder()
     _ = Kelvin.run(arguments + ["--cache-dir", folder.path])
     let left = TemporaryFolder.files(folder.path)
@@ -99,7 +99,7 @@ import Testing
     #expect(result.errors.split(separator: "\n").count == 1, "\(result)")
   }
 
-  @Test func aPlantedLinkIsNotFollowed() throws {
+  @Test func plantedLinkIsNotFollowed() throws {
     let folder = TemporaryFolder()
     _ = Kelvin.run(arguments + ["--cache-dir", folder.path])
     let lock = try #require(TemporaryFolder.files(folder.path).first { $0.hasSuffix(".pack.lock") })
@@ -118,7 +118,7 @@ import Testing
     #expect(TemporaryFolder.read(victim) == Array("precious".utf8))
   }
 
-  @Test func beingKilledAtAnyMomentSpoilsNothing() throws {
+  @Test func killedRunLeavesTheCacheValid() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SeededGenerator(seed: seed)
     let expected = try expected

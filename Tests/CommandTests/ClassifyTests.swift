@@ -15,7 +15,7 @@ import Testing
     Kelvin.run(["classify", Kelvin.digitsPackage] + arguments + ["--units", "cpu", "--top", "1"])
   }
 
-  @Test func foldersPatternsAndFilesAreClassifiedInTheOrderGiven() throws {
+  @Test func foldersPatternsAndFilesKeepTheirOrder() throws {
     _ = put("b/nine.png", "9_0125.png")
     _ = put("b/a/nought.png", "0_0030.png")
     _ = put("x1.jpg", "3_0103.jpg")
@@ -30,7 +30,7 @@ import Testing
       documents.map { $0["observations"]?[0]?["identifier"]?.text } == ["nine", "three", "seven", "zero", "nine"])
   }
 
-  @Test func aFailingFileIsALineInEveryFormAndNeverTheEnd() throws {
+  @Test func failedImageIsOneErrorInEveryFormat() throws {
     let good = put("nine.png", "9_0125.png")
     let bad = folder.write("no, \"image\"", "bad, \"one\".png")
     let files = [bad, good, "\(folder.path)/absent.png", "\(folder.path)/none*.png"]
@@ -50,7 +50,7 @@ import Testing
     #expect(document == documents)
   }
 
-  @Test func manyImagesComeInTheirOrder() throws {
+  @Test func resultsOfManyImagesKeepTheirOrder() throws {
     let names = (0..<80).map { number in put("\(number).png", number.isMultiple(of: 3) ? "9_0125.png" : "0_0030.png") }
     let documents = try #require(try JSONValue(classify(names + ["--json"]).output).array)
     #expect(documents.map { $0["image"]?.text } == names)
@@ -59,7 +59,7 @@ import Testing
         == names.indices.map { $0.isMultiple(of: 3) ? "nine" : "zero" })
   }
 
-  @Test func anImageComesOnStandardInput() throws {
+  @Test func imageIsReadFromStandardInput() throws {
     let result = Kelvin.run(
       [Kelvin.digitsPackage, Kelvin.image("9_0125.png")],
       script: "exec \"$0\" classify \"$1\" - --units cpu --json < \"$2\"")
@@ -67,7 +67,7 @@ import Testing
     #expect(try JSONValue(result.output)[0]?["observations"]?[0]?["identifier"]?.text == "nine")
   }
 
-  @Test func aLabelIsShownOnlyWhereTheModelIsSureEnough() throws {
+  @Test func labelsBelowTheConfidenceAreHidden() throws {
     let image = put("nine.png", "9_0125.png")
     let sure = Kelvin.run(
       "classify", Kelvin.digitsPackage, image, "--units", "cpu", "--min-confidence", "0.5", "--json")
@@ -76,7 +76,7 @@ import Testing
     #expect(precise.status == 65 && precise.errors.contains("--min-confidence"), "\(precise)")
   }
 
-  @Test func theModelThatWasChosenServesWhereNoneIsNamed() throws {
+  @Test func defaultModelIsUsedWhenNoneIsNamed() throws {
     let image = put("nine.png", "9_0125.png")
     let before = Kelvin.run(["classify", image], environment: home)
     #expect(before.status == 65 && before.errors.contains("kelvin use"), "\(before)")

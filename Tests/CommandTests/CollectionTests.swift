@@ -11,7 +11,7 @@ import Testing
 
   private static let hasSQLite = access("/usr/bin/sqlite3", X_OK) == 0
 
-  @Test func everyFormNamesTheSameFiles() throws {
+  @Test func everyOutputFormatListsTheSameFiles() throws {
     let indexed = fixture.index("--json")
     #expect(indexed.status == 0, "\(indexed)")
     let document = try JSONValue(indexed.output)
@@ -32,14 +32,14 @@ import Testing
     #expect(Kelvin.run("categories", fixture.folder.path).output.contains("33.3 %"))
   }
 
-  @Test func aSecondRunNeedsNoModelNamedAndSeesNothingAgain() throws {
+  @Test func secondIndexRunSkipsUnchangedImages() throws {
     #expect(fixture.index().status == 0)
     let again = Kelvin.run("index", fixture.folder.path, "--units", "cpu", "--json")
     #expect(try JSONValue(again.output)["unchanged"]?.number == 3, "\(again)")
     #expect(try JSONValue(again.output)["seen"]?.number == 0)
   }
 
-  @Test func likenessDuplicatesAndTimesNarrowASearch() throws {
+  @Test func similarityDuplicatesAndTimesFilterASearch() throws {
     fixture.folder.write(TemporaryFolder.read("\(CollectionFixture.images)/9_0125.png"), "copy.png")
     #expect(fixture.index().status == 0)
     let like = fixture.search("--like", "\(CollectionFixture.images)/9_0128.png", "--json", "--units", "cpu")
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(.enabled(if: CollectionTests.hasSQLite, "needs the sqlite3 program"))
-  func imagesThatShareNoLabelAreSaidWhereMoreWereWanted() throws {
+  func imagesWithoutSharedLabelAreCounted() throws {
     #expect(fixture.index().status == 0)
     // Of ten digits every image keeps half, and so shares some with any other.
     let forget = """
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
-  func aContactSheetOpensByItself() throws {
+  func contactSheetOpensInTheBrowser() throws {
     #expect(fixture.index().status == 0)
     let sheet = "\(fixture.folder.path)/sheet.html"
     let result = fixture.search("nine OR three OR zero", "--sheet", sheet)
@@ -81,7 +81,7 @@ import Testing
     #expect(checked.status == 0 && checked.output.contains("\"images\": 3"), "\(checked.output)")
   }
 
-  @Test func anIndexingRunIsAPage() throws {
+  @Test func indexReportIsAPage() throws {
     fixture.folder.write("no image", "<b>.jpg")
     let page = "\(fixture.folder.path)/run.html"
     let result = fixture.index("--report", page)
@@ -95,7 +95,7 @@ import Testing
     #expect(checked.status == 0 && checked.output.contains("\"tables\": 3"), "\(checked.output)")
   }
 
-  @Test func categoriesAreAContactSheetOfTheirSurestImages() {
+  @Test func categorySheetShowsTheMostConfidentImages() {
     #expect(fixture.index().status == 0)
     let sheet = "\(fixture.folder.path)/sheet.html"
     let result = Kelvin.run("categories", fixture.folder.path, "--sheet", sheet)
@@ -105,7 +105,7 @@ import Testing
     #expect(page.split(separator: "<figure").count == result.output.split(separator: "\n").count)
   }
 
-  @Test func anIndexOfANewerKelvinIsSaidWhoeverAsks() {
+  @Test func indexOfNewerVersionIsRefused() {
     #expect(fixture.index().status == 0)
     let file = "\(fixture.folder.path)/.kelvin-index.sqlite"
     var bytes = TemporaryFolder.read(file)
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func namesOfAnyBytesLoopsAndBrokenFilesAreALineEachAndNeverTheEnd() throws {
+  @Test func unusualFilesDoNotStopIndexing() throws {
     let script = """
       cd "$1"; cp nine.png "$(printf 'n\\351.png')"; cp nine.png "$(printf 'line\\nfeed\\033[31m.png')"
       ln -s . loop; ln -s / root; mkfifo pipe.jpg; echo text > text.jpg; head -c 80 nine.png > torn.png; : > empty.gif
@@ -142,7 +142,7 @@ import Testing
     #expect(again.errorLines.count == 1 && again.errors.contains("pipe.jpg"), "\(again)")
   }
 
-  @Test func labelsFullOfMarkupAndEscapesAreShownWritten() throws {
+  @Test func markupAndEscapesInLabelsAreEscaped() throws {
     let evil = "<script>alert(1)</script>\u{1B}[31m\u{202E}"
     let labels = fixture.folder.write((0..<10).map { "\(evil) \($0)" }.joined(separator: "\n"), "labels.txt")
     #expect(fixture.index("--labels", labels).status == 0)
@@ -159,7 +159,7 @@ import Testing
     #expect(!page.contains("\u{1B}") && !page.contains("\u{202E}"))
   }
 
-  @Test func whatCannotBeDoneIsOneLineWithTheRemedy() throws {
+  @Test func refusalIsOneLineWithTheRemedy() throws {
     let absent = fixture.search("nine")
     #expect(absent.status == 65 && absent.errorLines.count == 1 && absent.errors.contains("kelvin index"), "\(absent)")
     let unnamed = Kelvin.run(["index", fixture.folder.path], environment: ["XDG_CONFIG_HOME": "/nonexistent"])
@@ -176,7 +176,7 @@ import Testing
     #expect(fixture.search("--like", "/nonexistent.jpg").status == 65)
   }
 
-  @Test func withoutSQLiteTheReasonIsSaid() {
+  @Test func missingSQLiteIsReported() {
     let library = TemporaryFolder()
     library.write("no library", "libsqlite3.so.0")
     let result = Kelvin.run(["search", fixture.folder.path, "nine"], environment: ["LD_LIBRARY_PATH": library.path])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ControlFlowCommandTests {
   private static let model = "\(SharedFiles.projectRoot)/Tests/Vectors/Control/data_dependent.onnx"
 
-  @Test func plansTellRegionsAndTrips() throws {
+  @Test func planShowsRegionsAndIterationCounts() throws {
     let result = Kelvin.run("plan", Self.model, "--units", "cpu", "--trips", "40", "--json", "--no-cache")
     #expect(result.status == 0, "\(result)")
     #expect(
@@ -58,7 +58,7 @@ import Testing
     output.split(separator: "\n").first { $0.hasPrefix("predicted") }
   }
 
-  @Test(arguments: ["vulkan:0", "opencl:0"]) func profilesSeeInsideLoopsOnDevicesThatAreStarted(device: String) throws {
+  @Test(arguments: ["vulkan:0", "opencl:0"]) func profileMeasuresLoopBodiesOnGPUs(device: String) throws {
     let folder = try Self.vector()
     let result = Kelvin.run(
       "profile", Self.looping, "--input", "n=100", "--input", "x=\(folder.root)/x.npy", "--units", "cpu,\(device)",
@@ -80,7 +80,7 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
-  @Test func profilesSeeInsideLoops() throws {
+  @Test func profileMeasuresLoopBodiesOnTheCPU() throws {
     let folder = try Self.vector()
     let (saved, trace, page) = (
       "\(folder.root)/machine.json", "\(folder.root)/trace.json", "\(folder.root)/page.html"

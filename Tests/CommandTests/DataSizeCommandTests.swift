@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Plans and profiles of models whose sizes depend on data: every graph, the later ones at the sizes of a sample run.
-@Suite struct DataSizeCommandTests {
+@Suite struct DataDependentShapeCommandTests {
   private static let picked = "\(Kelvin.root)/Tests/Vectors/DataSizes/picked.onnx"
   private static let given = "\(Kelvin.root)/Tests/Vectors/DataSizes/given.onnx"
 
@@ -21,7 +21,7 @@ import Testing
     try #require(document["parts"]?[index], "\(document)")
   }
 
-  @Test func aPlanShowsTheLaterGraphAtTheSizesOfItsInputs() throws {
+  @Test func planShowsLaterGraphAtItsInputSizes() throws {
     let folder = TemporaryFolder()
     for positive in [3, 7] {
       let plan = try document(["plan", Self.picked, "--input", input(positive, folder)])
@@ -44,7 +44,7 @@ import Testing
     #expect(text.errors.contains("sample run"), "\(text)")
   }
 
-  @Test func aGraphThatNoSampleRunCameToIsNotCalledNothing() throws {
+  @Test func planListsGraphsThatNoSampleRunReached() throws {
     // Made-up numbers are no shape of its other input.
     let model = "\(Kelvin.root)/Tests/Vectors/DataSizes/Unsampled/reshaped.onnx"
     let result = Kelvin.run("plan", model, "--units", "cpu-only", "--no-cache", "--verbose")
@@ -53,7 +53,7 @@ import Testing
     #expect(result.output.contains("no sample run came to it"), "\(result.output)")
   }
 
-  @Test func withoutInputsTheSampleIsMadeUpAndSaysSo() throws {
+  @Test func sampleInputsAreGeneratedAndReported() throws {
     let result = Kelvin.run(["plan", Self.picked, "--seed", "3", "--json"])
     #expect(result.errors.contains("'x' made up (seed 3)"), "\(result)")
     let plan = try JSONValue(result.output)
@@ -65,7 +65,7 @@ import Testing
       only["parts"]?.array?.count == 1 && only["nodes"]?.array?.allSatisfy { $0["part"]?.text == "main.2" } == true)
   }
 
-  @Test func aSampleThatCannotBeRunIsARemarkAndOneOfGivenInputsAnError() throws {
+  @Test func failedSampleOfGivenInputsIsAnError() throws {
     // A made-up shape of ones does not fit twelve elements.
     let made = Kelvin.run(["plan", Self.given, "--json"])
     #expect(made.status == 0 && made.errors.contains("it is left out"), "\(made)")
@@ -123,7 +123,7 @@ import Testing
     #expect(text.output.contains("graph 'main.2' at the sizes of a sample run (at 2x5"), "\(text.output)")
   }
 
-  @Test func aPlanSaysUpToWhichSizesItHoldsUnlessEverySizeHasItsOwn() throws {
+  @Test func planStatesTheLargestSizesItCovers() throws {
     let folder = TemporaryFolder()
     let model = folder.write(ONNXFile.flexible(), "model.onnx")
     func held(_ more: String...) throws -> [Double]? {

@@ -22,7 +22,7 @@ private let scene = "\(folder)/scene.png"
   }
 
   @Test(arguments: [1, 6])
-  func objectsHaveTheirPlaceInTheImageAndInItsPixels(orientation: Int) throws {
+  func objectsHaveNormalizedAndPixelBoxes(orientation: Int) throws {
     let document = TemporaryFolder.read("\(folder)/expected.json")
     let cases = try #require(try JSONValue(String(decoding: document, as: UTF8.self))["detect"]?.array)
     let item = try #require(
@@ -46,7 +46,7 @@ private let scene = "\(folder)/scene.png"
     #expect(confidences == confidences.sorted(by: >))
   }
 
-  @Test func onlyChosenClassesAndOnlySoManyAreShown() throws {
+  @Test func classesAndCountLimitTheObjects() throws {
     let all = try #require(try detect(Self.yolo + [scene])[0]["observations"]?.array)
     let herons = all.filter { $0["identifier"]?.text == "heron" }
     #expect(herons.count > 2 && herons.count < all.count)
@@ -62,7 +62,7 @@ private let scene = "\(folder)/scene.png"
     #expect(unknown.status == 65 && unknown.errors.contains("no class 'badger'; it has otter, heron, reed"))
   }
 
-  @Test func everyImageIsDrawnWithItsObjectsUnderItsName() throws {
+  @Test func drawingsAreNamedAfterTheirImages() throws {
     let copies = ["a/photo.png", "b/photo.png"].map { target.write(TemporaryFolder.read(scene), $0) }
     let answers = try detect([Self.pipeline] + copies + ["--output-dir", "\(target.path)/out"])
     let paths = answers.compactMap { $0["drawing"]?.text }
@@ -75,7 +75,7 @@ private let scene = "\(folder)/scene.png"
     #expect(upright.width == plain.height && upright.height == plain.width)
   }
 
-  @Test func aContactSheetShowsWhatWasFoundWhereAndWhatCouldNotBeRead() throws {
+  @Test func contactSheetShowsObjectsAndUnreadableImages() throws {
     let broken = target.write("not an image", "broken.png")
     let sheet = "\(target.path)/sheet.html"
     _ = try detect([Self.pipeline, scene, broken, "--sheet", sheet], status: 65)
@@ -85,7 +85,7 @@ private let scene = "\(folder)/scene.png"
     #expect(page.contains("class=\"fault\"") && page.contains("known format") && page.contains("2 images"))
   }
 
-  @Test func aFolderIsAnsweredLineByLineAndAFailingImageIsALine() throws {
+  @Test func folderResultsIncludeFailedImages() throws {
     for name in ["b.png", "a.png"] { target.write(TemporaryFolder.read(scene), "album/\(name)") }
     target.write("not an image", "album/c.png")
     let arguments = ["detect", Self.pipeline, "\(target.path)/album", "--units", "cpu", "--format"]
@@ -103,7 +103,7 @@ private let scene = "\(folder)/scene.png"
     #expect(rows.last?.contains("/album/c.png,,,,,,,\"image '") == true)
   }
 
-  @Test func boxesBeyondAllImagesAreShownAndDrawnAsFarAsTheyCanBe() throws {
+  @Test func hugeBoxesAreListedAndClippedInDrawings() throws {
     // Boxes in pixels read as logarithms of sides: e^64 strides wide.
     let arguments = ["\(folder)/Heads/yolov5.onnx", scene, "--head", "\(folder)/Heads/yolox.json"]
     let result = Kelvin.run(["detect"] + arguments + ["--output-dir", target.path])
@@ -111,7 +111,7 @@ private let scene = "\(folder)/scene.png"
     #expect(try ImageFile.decode(path: "\(target.path)/scene.objects.png").pixels.width == 48)
   }
 
-  @Test func namesOfClassesDoNothingToATerminal() throws {
+  @Test func classNamesAreEscapedForTerminals() throws {
     let labels = target.write("otter\u{1B}[2J\n<b>heron</b>\n=reed\n", "labels.txt")
     let result = Kelvin.run(["detect"] + Self.yolo + [scene, "--labels", labels, "--output-dir", target.path])
     #expect(result.status == 0 && !result.output.contains("\u{1B}"), "\(result)")
@@ -128,7 +128,7 @@ private let scene = "\(folder)/scene.png"
     (["\(folder)/detector.mlmodel", "--iou", "2"], 64, "'2' is not a share"),
     (["\(folder)/detector.mlmodel", "--max", "0"], 64, "--max takes a number from 1"),
   ])
-  func whatFindsNoObjectsIsRefusedWithAWayOut(arguments: [String], status: Int, remedy: String) {
+  func unsuitableModelIsRefusedWithARemedy(arguments: [String], status: Int, remedy: String) {
     let result = Kelvin.run(["detect"] + arguments + [scene])
     #expect(result.status == Int32(status), "\(result)")
     #expect(result.errors.contains(remedy) && result.output.isEmpty, "\(result)")
@@ -140,7 +140,7 @@ private let scene = "\(folder)/scene.png"
 
   private let target = TemporaryFolder()
 
-  @Test func posesHaveTheirJointsByNameAndAreDrawn() throws {
+  @Test func posesHaveNamedJointsAndDrawings() throws {
     let result = Kelvin.run(
       ["pose"] + Self.people + [scene, "--crop-and-scale", "scale-fill", "--output-dir", target.path, "--json"])
     #expect(result.status == 0, "\(result)")
@@ -165,7 +165,7 @@ private let scene = "\(folder)/scene.png"
     #expect(drawn.width == plain.width && drawn.bytes != plain.bytes)
   }
 
-  @Test func oneOrFewerPosesAreFoundWhereAskedFor() throws {
+  @Test func optionsLimitTheNumberOfPoses() throws {
     func rows(_ arguments: [String]) -> [Substring] {
       let result = Kelvin.run(["pose"] + Self.people + [scene, "--format", "csv"] + arguments)
       #expect(result.status == 0, "\(result)")

@@ -9,7 +9,7 @@ import Testing
     return try JSONValue(result.output)
   }
 
-  @Test func devicesNameThemselvesAndSayWhetherTheyAreThere() throws {
+  @Test func devicesListsNamesAndAvailability() throws {
     let devices = try #require(try document(["devices"]).array)
     #expect(devices.contains { $0["id"]?.text == "cpu" && $0["available"]?.bool == true })
     for device in devices {
@@ -31,7 +31,7 @@ import Testing
     #expect(function["missing"]?.array?.isEmpty == true)
   }
 
-  @Test func classifyAnswersInTheOrderGiven() throws {
+  @Test func classifyKeepsTheOrderOfItsImages() throws {
     let images = ["9_0125.png", "0_0030.png", "3_0103.jpg"].map(Kelvin.image)
     let results = try #require(try document(["classify", Kelvin.digits] + images + ["--top", "3"]).array)
     #expect(results.map { $0["image"]?.text } == images)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func everyHeldOutDigitGetsTheLabelThatAnIndependentRuntimeGaveIt() throws {
+  @Test func digitLabelsMatchAnIndependentRuntime() throws {
     let expected = try JSONValue(
       String(decoding: TemporaryFolder.read("\(Kelvin.root)/Examples/Digits/expected.json"), as: UTF8.self))
     let images = try #require(expected["images"]?.array)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func predictMakesUpMissingInputsOnlyWhereASeedIsGiven() throws {
+  @Test func predictGeneratesMissingInputsOnlyWithASeed() throws {
     let folder = TemporaryFolder()
     func run(_ name: String, _ options: String...) -> ToolResult {
       Kelvin.run(["predict", Kelvin.digits, "--output-dir", "\(folder.path)/\(name)"] + options)
@@ -81,7 +81,7 @@ import Testing
     #expect(probabilities("given") != probabilities("one"))
   }
 
-  @Test func predictNamesTheFilesItWrote() throws {
+  @Test func predictListsTheFilesItWrote() throws {
     let folder = TemporaryFolder()
     let input = "image=\(Kelvin.image("7_0043.png"))"
     let target = "\(folder.path)/new/outputs"
@@ -102,7 +102,7 @@ import Testing
     #expect(TemporaryFolder.entries(target) == ["classLabel_probs.json", "probabilities.npy"])
   }
 
-  @Test func onePredictionIsAPage() throws {
+  @Test func predictReportIsAPage() throws {
     let folder = TemporaryFolder()
     let page = "\(folder.path)/page.html"
     let result = Kelvin.run(
@@ -117,7 +117,7 @@ import Testing
     #expect(checked.status == 0 && checked.output.contains("\"tables\": 2"), "\(checked.output)")
   }
 
-  @Test func predictedArraysCanBeGivenBack() throws {
+  @Test func float64InputGivesTheFloat32Label() throws {
     let folder = TemporaryFolder()
     let array = folder.write(NumPyFile.bytes(shape: [1, 3, 64, 64], float64: { Double($0 % 256) }), "input.npy")
     let first = try document(["predict", Kelvin.digits, "--input", "image=\(array)", "--output-dir", folder.path])
@@ -126,7 +126,7 @@ import Testing
     #expect(first["outputs"]?["classLabel"] == second["outputs"]?["classLabel"])
   }
 
-  @Test func textsInAnArrayAreListsInListsBothWays() throws {
+  @Test func stringArraysAreNestedListsInInputAndOutput() throws {
     let folder = TemporaryFolder()
     let model = "\(Kelvin.root)/Tests/Vectors/Texts/transposed.onnx"
     let input = #"x=[["a", "b", "größer"], ["d", "", "f"]]"#
@@ -142,7 +142,7 @@ import Testing
     #expect(ragged.status != 0 && ragged.errors.contains("'x'"), "\(ragged)")
   }
 
-  @Test func constantsThatMayBeGivenAreInspectedAndGiven() throws {
+  @Test func overridableConstantsAreListedAndAccepted() throws {
     let folder = TemporaryFolder()
     let model = "\(Kelvin.root)/Tests/Vectors/Overrides/affine.onnx"
     let inspection = try document(["inspect", model])
@@ -180,7 +180,7 @@ import Testing
     #expect(abs(total - (plan["predicted"]?.number ?? 0)) < 1e-9)
   }
 
-  @Test func operationsThatCostNothingAreListedWithTheReason() throws {
+  @Test func foldedOperationsAreListedWithTheReason() throws {
     let folder = TemporaryFolder()
     let model = folder.write(
       ONNXFile.model(weightShape: [2, 2], weights: [1, 2, 3, 4], operators: ["Identity", "Relu"]), "model.onnx")
@@ -190,7 +190,7 @@ import Testing
     #expect(folded.allSatisfy { $0["reason"]?.text?.isEmpty == false })
   }
 
-  @Test func aModelOfHostStepsHasNothingToPlace() throws {
+  @Test func modelOfHostOperationsHasNothingToPlace() throws {
     let model = "\(Kelvin.root)/Tests/Vectors/Classical/forest.mlmodel"
     let text = Kelvin.run("plan", model, "--units", "cpu-only").output
     #expect(text.contains("Nothing to place: steps on the host do all that is left of it, 2 operations"), "\(text)")
@@ -199,7 +199,7 @@ import Testing
     #expect(steps.count == 2 && steps.allSatisfy { $0["isOnHost"]?.bool == true })
   }
 
-  @Test func aPinnedNodeRunsWhereItIsPinnedAndItsCopiesAreListed() throws {
+  @Test func pinnedNodeRunsOnItsDeviceWithItsCopiesListed() throws {
     let free = try document(["plan", Kelvin.digits, "--units", "cpu,reference"])
     let names = try #require(free["nodes"]?.array).compactMap { $0["name"]?.text }
     let node = names[names.count / 2]
@@ -210,7 +210,7 @@ import Testing
     #expect(record["transfers"]?.array?.contains { $0["to"]?.text == "reference" } == true)
   }
 
-  @Test func aSavedPlanIsAdopted() throws {
+  @Test func savedPlanIsAdopted() throws {
     let folder = TemporaryFolder()
     let file = "\(folder.path)/plan.json"
     let saved = try document(["plan", Kelvin.digits, "--units", "reference", "--save", file])
@@ -247,7 +247,7 @@ import Testing
     #expect(sources.allSatisfy { $0 == "measured" })
   }
 
-  @Test func thePackageGivesTheLabelsOfTheOtherFormat() throws {
+  @Test func bothModelFormatsGiveTheSameLabels() throws {
     let images = ["1_0011.png", "5_0109.jpg", "8_0242.png"].map(Kelvin.image)
     let package = try #require(try document(["classify", Kelvin.digitsPackage] + images).array)
     let file = try #require(try document(["classify", Kelvin.digits] + images).array)
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func operatorsSayWhatEachDeviceAnswers() throws {
+  @Test func operatorsListsTheSupportOfEachDevice() throws {
     let rows = try #require(try document(["operators"]).array)
     let convolution = try #require(rows.first { $0["operator"]?.text == "convolution" })
     #expect(convolution["devices"]?["reference"]?["status"]?.text == "supported")

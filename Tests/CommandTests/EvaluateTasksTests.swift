@@ -37,7 +37,7 @@ import Testing
     result["classes"]?.array?.first { $0["label"]?.text == label }?["intersectionOverUnion"]?.number
   }
 
-  @Test func labelMapsAreHeldToThoseOfASiblingFolder() throws {
+  @Test func labelMapsAreComparedWithASiblingFolder() throws {
     var map = Self.scene()
     try dataset(map, "right")
     // Half of the red block is blue in truth, and the top four rows are nobody's to judge.
@@ -65,7 +65,7 @@ import Testing
     #expect(text.contains("blue thing as red thing") && text.contains("data:image/jpeg;base64,"))
   }
 
-  @Test func namesOfADataSetAreThoseOfTheModel() throws {
+  @Test func dataSetClassesAreMatchedByName() throws {
     // The data set numbers the same classes otherwise.
     try dataset(Self.scene().map { [3, 2, 1, 0][Int($0)] })
     folder.write("blue thing\nclass 2\nRed_Thing\nbackground\n", "set/classes.txt")
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// The run lengths are pycocotools' of the blue block.
-  @Test func polygonsAndRunLengthsAreLabelMaps() throws {
+  @Test func polygonsAndRunLengthsGiveLabelMaps() throws {
     let path = folder.write(
       #"""
       {"images": [{"id": 5, "file_name": "scene.png", "width": 48, "height": 32}],
@@ -99,7 +99,7 @@ import Testing
 
   private static let blueRuns = "Rn0:f000000000000000000000000000000n1"
 
-  @Test func segmentationsThatDoNotFitAreALine() throws {
+  @Test func unsuitableSegmentationIsOneErrorLine() throws {
     try dataset(Self.scene())
     folder.write(TemporaryFolder.read(Kelvin.image("9_0125.png")), "set/images/small.png")
     folder.write(TemporaryFolder.read("\(folder.path)/set/labels/scene.png"), "set/labels/small.png")
@@ -116,7 +116,7 @@ import Testing
     #expect(bare.status == 65 && bare.errors.contains("expected a folder with 'images' and 'labels' in it"), "\(bare)")
   }
 
-  @Test func boxesAreHeldToCOCOs() throws {
+  @Test func boxesAreComparedWithCOCOAnnotations() throws {
     let detector = "\(Self.vision)/detector.mlmodel"
     let scene = "\(Self.vision)/scene.png"
     let document = TemporaryFolder.read("\(Self.vision)/expected.json")
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
-  func numbersAreHeldToATable() throws {
+  func numbersAreComparedWithATable() throws {
     let model = SharedFiles.path("models/boston_linear.mlmodel")
     let names = (1...13).map(String.init)
     var lines = ["target," + names.joined(separator: ",")]
@@ -192,7 +192,7 @@ import Testing
   }
 
   /// `Tests/Vectors/Classical` has a model of the four numbers `a` to `d`.
-  @Test func rowsAreReadAsPredictReadsThem() throws {
+  @Test func rowsAreReadTheWayPredictReadsThem() throws {
     let model = "\(Kelvin.root)/Tests/Vectors/Classical/linear.mlmodel"
     let rows = "a,b,c,d\r\n\"1\",2,3,4\r\n5, 6 ,7,8\r\n"
     let predicted = Kelvin.run(["predict", model, "--csv", folder.write(rows, "in.csv"), "--units", "cpu"])
@@ -204,7 +204,7 @@ import Testing
     #expect(one["target"]?.text == "y" && one["largestError"]?.number == 0, "\(result.output)")
   }
 
-  @Test func aHeadMakesItAMatterOfDetection() throws {
+  @Test func headOptionSelectsTheDetectionTask() throws {
     let heads = "\(Self.vision)/Heads"
     let document = #"""
       {"images": [{"id": 1, "file_name": "\#(Self.vision)/scene.png"}], "categories": [{"id": 1, "name": "otter"}],
@@ -215,21 +215,21 @@ import Testing
     #expect(try JSONValue(result.output)["task"]?.text == "detection", "\(result)")
   }
 
-  @Test func anImageBesideItsTableIsNamedAsItIs() {
+  @Test func imageBesideItsTableKeepsItsName() {
     folder.write("picture,class\nabsent.png,nine\n", "set.csv")
     let result = Kelvin.run(
       ["evaluate", Kelvin.digitsPackage, "set.csv", "--units", "cpu"], shell: "cd '\(folder.path)'")
     #expect(result.status == 65 && result.errors.contains("absent.png") && !result.errors.contains("./"), "\(result)")
   }
 
-  @Test func whatAFullDiskCannotKeepIsStillPrinted() {
+  @Test func resultIsPrintedWhenTheDiskIsFull() {
     let set = "\(Kelvin.root)/Tests/Vectors/Classical/linear.mlmodel"
     let rows = folder.write("a,b,c,d,y\n1,2,3,4,5\n", "rows.csv")
     let result = evaluate(set, rows, "--report", "/dev/full")
     #expect(result.status == 70 && result.output.contains("MAE"), "\(result)")
   }
 
-  @Test func whatAModelDoesNotDoIsSaid() throws {
+  @Test func unsuitableTaskIsRefused() throws {
     let set = folder.write("a.png,x\n", "set.csv")
     let result = evaluate(Self.segmenter, set, "--task", "classification")
     #expect(result.status == 65 && result.errorLines.count == 1, "\(result)")

@@ -18,7 +18,7 @@ import Testing
     Kelvin.run(["evaluate", Kelvin.digitsPackage] + arguments)
   }
 
-  @Test func foldersAreClassesAndWhatIsTakenForWhatIsTold() throws {
+  @Test func foldersAreClassesAndConfusionsAreListed() throws {
     let result = evaluate(dataset(), "--units", "cpu", "--json")
     #expect(result.status == 0, "\(result)")
     let document = try JSONValue(result.output)
@@ -36,7 +36,7 @@ import Testing
     #expect(one["againstFirst"] == nil)
   }
 
-  @Test func oneModelOnSeveralUnitsIsHeldAgainstItself() throws {
+  @Test func modelIsComparedAcrossUnits() throws {
     let result = evaluate(dataset(), "--units", "cpu", "--units", "reference", "--json")
     let results = try #require(try JSONValue(result.output)["results"]?.array)
     #expect(results.map { $0["model"]?.text } == ["cpu", "reference"])
@@ -47,7 +47,7 @@ import Testing
     #expect(table.output.split(separator: "\n").allSatisfy { $0.count <= 80 || !$0.contains("%") }, "\(table)")
   }
 
-  @Test func linesAndCOCODocumentsAreDataSets() throws {
+  @Test func listsAndCOCODocumentsAreDataSets() throws {
     _ = dataset()
     let lines = folder.write(
       "\u{FEFF}label,image\r\n\"nine\",\"data/nine/9_0125.png\"\r\n\r\nzero,data/zero/0_0030.png\r\n", "set.csv")
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func curvesThatAreSavedAreRead() throws {
+  @Test func savedCurvesCanBeRead() throws {
     let curves = "\(folder.path)/curves.json"
     #expect(evaluate(dataset(), "--units", "cpu", "--save-curves", curves).status == 0)
     let document = try JSONValue(String(decoding: TemporaryFolder.read(curves), as: UTF8.self))
@@ -83,7 +83,7 @@ import Testing
     #expect(try JSONValue(seen.output)[0]?["observations"]?[0]?["identifier"]?.text == "nine")
   }
 
-  @Test func thePageHasEveryContestantAndFetchesNothing() throws {
+  @Test func pageHasEveryCandidateAndFetchesNothing() throws {
     let page = "\(folder.path)/page.html"
     let result = evaluate(dataset(), "--units", "cpu", "--units", "reference", "--report", page)
     #expect(result.status == 0, "\(result)")
@@ -96,7 +96,7 @@ import Testing
     #expect(!text.contains("http://") && !text.contains("https://"))
   }
 
-  @Test func theVerdictNamesAModelAndThoseThatNothingBeats() throws {
+  @Test func verdictNamesAModelAndTheParetoFront() throws {
     let result = evaluate(dataset(), "--units", "cpu", "--units", "reference", "--pareto", "--json")
     #expect(result.status == 0, "\(result)")
     let document = try JSONValue(result.output)
@@ -130,7 +130,7 @@ import Testing
     #expect(String(decoding: TemporaryFolder.read(page), as: UTF8.self).contains("<h3>Against cpu, full</h3>"))
   }
 
-  @Test func whatCannotBeEvaluatedIsOneLine() throws {
+  @Test func invalidDataSetIsOneErrorLine() throws {
     _ = dataset()
     for (path, words) in [
       ("\(folder.path)/absent", "cannot be read"), (folder.write("", "empty.csv"), "no labelled images"),

@@ -17,7 +17,7 @@ import Testing
     return list.split(separator: ", ").map(String.init)
   }
 
-  @Test func theGraphIsPrintedAsItIsAfterEachPass() throws {
+  @Test func graphIsPrintedAfterEachPass() throws {
     let names = try names()
     #expect(names.first == "none" && names.last == "remove-unused-captures")
     let raw = graph("--stop-after-pass", "none")
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: ["none", "fold-constants-2", "fold-bias"])
-  func aModelAnswersAlikeAfterAnyPass(name: String) {
+  func resultsAgreeAfterAnyPass(name: String) {
     func scores(_ extra: String...) -> [Float] {
       let folder = TemporaryFolder()
       let input = "image=\(Kelvin.image("0_0030.png"))"
@@ -47,7 +47,7 @@ import Testing
     for (usual, stopped) in zip(usual, stopped) { #expect(abs(usual - stopped) < 1e-4) }
   }
 
-  @Test func theNodesOfAPlanAreThoseOfTheGraph() throws {
+  @Test func planHasTheNodesOfTheGraph() throws {
     for name in ["none", "fuse-epilogue"] {
       let result = Kelvin.run("plan", Kelvin.digits, "--units", "cpu", "--json", "--stop-after-pass", name)
       #expect(result.status == 0, "\(result)")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func optionsThatDoNotGoTogetherAreRefused() {
+  @Test func conflictingOptionsAreRefused() {
     for arguments in [["--stop-after-pass", "none"], ["--graph", "--json"]] {
       let result = Kelvin.run(["inspect", Kelvin.digits] + arguments)
       #expect(result.status == 64 && result.errors.contains("--graph"), "\(result)")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Names from outside that would act on a terminal, or forge a line, as the tool prints them.
-@Suite struct HostileTextTests {
+@Suite struct HostileStringTests {
   static let evil = "a\u{1B}[31mred\u{202E}gnp\u{9B}2J\u{2028}\u{200B}\nkelvin: error: fake\r\u{7}\u{7F}z"
 
   /// Nothing but printable characters and line feeds, and no line that was not the tool's to write.
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func operationsAndFilesAreShownWritten() {
+  @Test func operationAndFileNamesAreEscaped() {
     let folder = TemporaryFolder()
     let model = folder.write(
       ONNXFile.model(weightShape: [2, 2], weights: [1, 2, 3, 4], operators: [Self.evil]), "m\(Self.evil).onnx")
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func resultsAndNotesAreShownWritten() throws {
+  @Test func resultsAndNotesAreEscaped() throws {
     let folder = TemporaryFolder()
     let image = folder.write(TemporaryFolder.read(Kelvin.image("0_0030.png")), "\(Self.evil).png")
     let model = folder.copy(Kelvin.digits, as: "\(Self.evil).onnx")
@@ -55,7 +55,7 @@ import Testing
 
   private struct Answer: Decodable { var image: String }
 
-  @Test func aPathThatIsNotUTF8IsAPath() throws {
+  @Test func pathsNeedNotBeUTF8() throws {
     let folder = TemporaryFolder()
     let script = """
       d=$(printf '%s/d\\377\\376' "$1"); mkdir "$d"; cp "$2" "$d/m.onnx"; cp "$3" "$d/$(printf 'p\\351.png')"
@@ -70,7 +70,7 @@ import Testing
     #expect(absent.status == 65 && absent.errors.contains("no\\xFF.onnx"), "\(absent)")
   }
 
-  @Test func linksAreFollowedWhereTheyAreAllowed() {
+  @Test func linksAreFollowedOnlyWhenAllowed() {
     let folder = TemporaryFolder()
     let package = folder.copy(Kelvin.digitsPackage, as: "m.mlpackage")
     let weights = "\(package)/Data/com.apple.CoreML/weights"
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func aLibraryThatCannotBeOpenedIsNotCalledMissing() throws {
+  @Test func unusableLibraryIsNotReportedAsMissing() throws {
     let folder = TemporaryFolder()
     folder.write("not a library", "libvips.so.42")
     let image = Kelvin.image("0_0030.png")

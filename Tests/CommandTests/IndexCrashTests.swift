@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(.enabled(if: IndexCrashTests.hasSQLite, "needs the sqlite3 program"))
-  func anIndexerThatIsKilledAnywhereLeavesAWholeIndexAndTheNextGoesOn() throws {
+  func killedIndexerLeavesAValidIndex() throws {
     let fixture = CollectionFixture()
     fixture.fill(300)
     let file = "\(fixture.folder.path)/.kelvin-index.sqlite"
@@ -51,7 +51,7 @@ import Testing
     #expect(sqlite(file, "INSERT INTO label_words (label_words) VALUES ('integrity-check')").isEmpty)
   }
 
-  @Test func twoIndexersOfOneFolderShareTheWorkWithoutDoingAnyTwice() throws {
+  @Test func concurrentIndexersProcessEachImageOnce() throws {
     let fixture = CollectionFixture()
     fixture.fill(40)
     let results = Mutex<[ToolResult]>([])
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(.enabled(if: IndexCrashTests.hasSQLite, "needs the sqlite3 program"))
-  func anInterruptKeepsWhatWasDone() throws {
+  func interruptKeepsFinishedImages() throws {
     let fixture = CollectionFixture()
     fixture.fill(3000)
     // Interrupted as soon as the file holds an image.

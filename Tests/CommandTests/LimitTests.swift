@@ -9,7 +9,7 @@ import Testing
   private static let endless = ONNXFile.loop(trips: 1 << 60)
 
   @Test(arguments: ["predict", "profile", "bench", "plan"])
-  func inputsThatNoMemoryHoldsAreRefusedBeforeTheyAreMadeUp(command: String) {
+  func inputsTooLargeForMemoryAreRefused(command: String) {
     let folder = TemporaryFolder()
     let path = folder.write(ONNXFile.rectifier(Self.vast), "vast.onnx")
     let more = ["predict": ["--seed", "1", "--output-dir", folder.path], "plan": ["--trial"]][command] ?? []
@@ -19,7 +19,7 @@ import Testing
     #expect(result.errorLines.count == (result.status == 0 ? 0 : 1), "\(result)")
   }
 
-  @Test(arguments: ["predict", "profile"]) func aLoopWithoutEndEndsWhenItsTimeIsUp(command: String) {
+  @Test(arguments: ["predict", "profile"]) func endlessLoopStopsAtItsTimeLimit(command: String) {
     let folder = TemporaryFolder()
     let path = folder.write(Self.endless, "endless.onnx")
     let more = command == "predict" ? ["--seed", "1", "--output-dir", folder.path] : []
@@ -29,7 +29,7 @@ import Testing
     #expect(result.errors.contains("--max-seconds"))
   }
 
-  @Test func memoryBeyondWhatWasAllowedIsRefused() {
+  @Test func memoryBeyondTheLimitIsRefused() {
     let folder = TemporaryFolder()
     let path = folder.write(ONNXFile.rectifier(1 << 26), "large.onnx")
     let arguments = ["predict", path, "--units", "cpu-only", "--seed", "1", "--output-dir", folder.path]
@@ -38,12 +38,12 @@ import Testing
     #expect(result.errorLines.count == 1 && result.errors.contains("--max-memory"), "\(result)")
   }
 
-  @Test func whatStaysWithinItsLimitsIsAnswered() {
+  @Test func planWithinItsLimitsSucceeds() {
     let result = Kelvin.run(["plan", Kelvin.digits, "--max-seconds", "50s", "--max-memory", "2GiB"])
     #expect(result.status == 0, "\(result)")
   }
 
-  @Test(arguments: ["0", "-3", "3XB", "", "nan", "1e40GB"]) func aSizeThatIsNoneIsRefused(text: String) {
+  @Test(arguments: ["0", "-3", "3XB", "", "nan", "1e40GB"]) func invalidSizeIsRefused(text: String) {
     #expect(Kelvin.run(["plan", Kelvin.digits, "--max-memory=\(text)"]).status == 64)
   }
 
@@ -53,7 +53,7 @@ import Testing
   @Test(
     .boundsAddresses,
     arguments: [["devices"], ["plan", Kelvin.digits], ["predict", Kelvin.digits, "--seed", "1"]], ladder)
-  func withLittleAddressSpaceAProcessAnswersOrSaysWhyNot(arguments: [String], megabytes: Int) {
+  func smallAddressSpaceGivesResultOrReason(arguments: [String], megabytes: Int) {
     let folder = TemporaryFolder()
     let more = arguments[0] == "predict" ? ["--output-dir", folder.path] : []
     let result = Kelvin.run(arguments + more, shell: "ulimit -v \(megabytes * 1000)")

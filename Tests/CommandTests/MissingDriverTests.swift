@@ -22,7 +22,7 @@ struct MissingDriverTests {
   }
 
   @Test(arguments: ["none", "broken"])
-  func theReasonAndARemedyAreSaidAndTheProcessorGoesOn(drivers: String) throws {
+  func missingDriversAreReportedAndTheCPURuns(drivers: String) throws {
     let environment = Self.environment(drivers)
     let devices = Kelvin.run(["devices"], environment: environment)
     #expect(devices.status == 0 && devices.errors.isEmpty, "\(devices)")

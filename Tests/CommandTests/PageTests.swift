@@ -8,7 +8,7 @@ import Testing
     "", "devices", "inspect", "predict", "classify", "segment", "detect", "pose", "index", "search",
     "categories", "evaluate", "answer", "embed", "use", "plan", "profile", "bench", "advise", "operators",
   ])
-  func helpIsAsKept(command: String) {
+  func helpMatchesTheGoldenFile(command: String) {
     let result = Kelvin.run(
       (command.isEmpty ? [] : [command]) + ["--help"], environment: ["COLUMNS": "80"])
     #expect(result.status == 0, "\(result)")
@@ -32,13 +32,13 @@ import Testing
   }()
 
   @Test(.enabled(if: PageTests.hasSoftwareDrivers, "needs a Vulkan and an OpenCL driver that compute on the CPU"))
-  func theOperatorPageIsWhatTheDevicesAnswer() {
+  func operatorPageMatchesTheDevices() {
     let result = Kelvin.run("operators", "--markdown")
     #expect(result.status == 0, "\(result)")
     Golden.expect(result.output, at: "docs/operators.md")
   }
 
-  @Test func theCoveragePageNamesWhatTheReadersKnow() throws {
+  @Test func coveragePageListsTheSupportedOperators() throws {
     let page = try String(contentsOfFile: "\(Kelvin.root)/docs/coverage.md", encoding: .utf8)
     /// What lists of the page that begin so name.
     func named(_ beginning: String) -> Set<Substring> {

@@ -5,7 +5,7 @@ import Testing
 /// `kelvin plan --problem` against every placement there is.
 @Suite struct ProblemTests {
   @Test(arguments: 1...24 as ClosedRange<UInt64>)
-  func theAnswerIsTheBestOfAllPlacements(seed: UInt64) throws {
+  func resultIsTheBestOfAllPlacements(seed: UInt64) throws {
     let problem = SmallProblem(seed: seed)
     let folder = TemporaryFolder()
     let result = Kelvin.run("plan", "--problem", folder.write(problem.json, "problem.json"))
@@ -42,7 +42,7 @@ import Testing
     "{\"devices\": [\"a\"], \"host\": \"b\", \"transfers\": [], \"inputs\": [], \"outputs\": [], \"nodes\": []}",
     "{\"devices\": [\"a\"], \"host\": \"a\", \"transfers\": [], \"inputs\": [], \"outputs\": [\"y\"], \"nodes\": []}",
   ])
-  func aDocumentOfAnotherShapeIsRefused(text: String) {
+  func malformedProblemIsRefused(text: String) {
     let result = run(text)
     #expect(result.status == 65, "\(text): \(result)")
     #expect(result.errorLines.count == 1, "\(text): \(result)")
@@ -64,7 +64,7 @@ import Testing
     #expect(excluded["placement"]?["n"]?.text == "b")
   }
 
-  @Test func aMistypedKeyIsAnErrorAndAStrangeOneANote() throws {
+  @Test func mistypedKeyIsAnErrorAndUnknownKeyANote() throws {
     let problem = """
       {"devices": ["a"], "host": "a", "transfers": [], "inputs": [], "outputs": ["y"],
        "nodes": [{"id": "n", "inputs": [], "outputs": [{"value": "y", "bytes": 4}], "seconds": {"a": 1}}]

@@ -23,7 +23,7 @@ import Testing
     Dictionary(grouping: plan["nodes"]?.array ?? []) { $0["device"]?.text ?? "" }.mapValues(\.count)
   }
 
-  @Test func theDemosSampleIsASplitAndSaysWhatItIs() throws {
+  @Test func sampleProfilePlanIsASplitLabelledSample() throws {
     let plan = try document(["plan", "--profile", "sample-discrete-gpu"])
     let counts = devices(plan)
     #expect(counts["cpu", default: 0] > 10 && counts["vulkan:0", default: 0] > 10, "\(counts)")
@@ -38,7 +38,7 @@ import Testing
     #expect(page.contains("plan --profile sample-discrete-gpu"))
   }
 
-  @Test func theDocumentationsExampleIsPlannedAsItSays() throws {
+  @Test func documentedExampleGivesTheDocumentedPlan() throws {
     let folder = TemporaryFolder()
     let file = folder.write(Self.example, "example.json")
     let plan = try document(["plan", "--profile", file])
@@ -48,7 +48,7 @@ import Testing
     #expect(try document(["plan", "example", "--profile", file])["model"]?.text == "example")
   }
 
-  @Test func aModelIsPlannedForAMachineThatIsNotHere() throws {
+  @Test func modelIsPlannedForAnotherMachine() throws {
     let plan = try document(["plan", Kelvin.digits, "--profile", "sample-discrete-gpu"])
     let candidates = (plan["nodes"]?.array ?? []).flatMap { $0["candidates"]?.array ?? [] }
     #expect(candidates.contains { $0["device"]?.text == "vulkan:0" && $0["source"]?.text == "estimated" })
@@ -56,7 +56,7 @@ import Testing
     #expect(plan["whatIf"]?["reasons"]?.array?.isEmpty == false)
   }
 
-  @Test func aWhatIfIsNeverRun() throws {
+  @Test func planForAnotherMachineIsNeverRun() throws {
     let folder = TemporaryFolder()
     let file = folder.write(Self.example, "example.json")
     let plan = "\(folder.path)/plan.json"

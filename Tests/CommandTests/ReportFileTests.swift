@@ -26,7 +26,7 @@ import Testing
     if let checked = check("page.py check", page) { #expect(checked.status == 0, "\(checked)") }
   }
 
-  @Test func aWhatIfPageSaysThatNothingWasRun() {
+  @Test func pageForAnotherMachineStatesThatNothingRan() {
     let page = "\(folder.path)/what-if.html"
     let result = Kelvin.run("plan", "--profile", "sample-discrete-gpu", "--report", page)
     #expect(result.status == 0, "\(result)")
@@ -36,7 +36,7 @@ import Testing
     #expect(html.contains("class=\"move\""))
   }
 
-  @Test func aBenchLeavesAPageAndATraceThatHold() {
+  @Test func benchWritesAValidPageAndTrace() {
     let (page, trace) = ("\(folder.path)/bench.html", "\(folder.path)/bench.json")
     let workload = folder.write(
       """

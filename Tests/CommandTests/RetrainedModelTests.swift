@@ -26,7 +26,7 @@ import Testing
     #expect(try second != first && second == answer(model, isCached: false))
   }
 
-  @Test func weightsThatOnlyALoopNames() throws {
+  @Test func changedWeightsInsideALoopAreUsed() throws {
     let model = folder.write(ONNXFile.loop(weightsIn: "w.bin"), "m.onnx")
     func write(_ factor: Float) {
       let weights = (0..<16).map { Float($0) * factor - 1 }
@@ -36,7 +36,7 @@ import Testing
     try expectNothingOfTheOld(model) { write(2) }
   }
 
-  @Test func weightsOfAProgramInsideAPipeline() throws {
+  @Test func changedWeightsInsideAPipelineAreUsed() throws {
     let package = folder.copy(Kelvin.digitsPackage, as: "m.mlpackage")
     let place = "m.mlpackage/Data/com.apple.CoreML"
     let specification = TemporaryFolder.read("\(folder.path)/\(place)/model.mlmodel")

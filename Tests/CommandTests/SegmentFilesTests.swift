@@ -25,7 +25,7 @@ import Testing
     try JSONValue(String(decoding: TemporaryFolder.read(path ?? ""), as: UTF8.self))
   }
 
-  @Test func withoutAFolderSharesAloneAreSaid() throws {
+  @Test func onlySharesArePrintedWithoutAFolder() throws {
     let result = try documents([Self.scene])[0]
     #expect(result["classes"]?.array?.count == 4 && result["width"]?.number == 48)
     #expect(result["labelMap"] == nil && result["overlay"] == nil)
@@ -33,7 +33,7 @@ import Testing
     #expect(table.status == 0 && table.output.contains("red thing") && !table.output.contains(".png\n"), "\(table)")
   }
 
-  @Test func everyKindOfFileIsWrittenWhereItIsAskedFor() throws {
+  @Test func requestedKindsOfFilesAreWritten() throws {
     let output = "\(target.path)/out"
     let result = try documents(
       [Self.scene, "--output-dir", output, "--write", "labels,overlay,masks,polygons,rle,counts"])[0]
@@ -60,7 +60,7 @@ import Testing
     #expect(TemporaryFolder.entries(output)?.count == 9)
   }
 
-  @Test func outlinesCanHaveFewerCorners() throws {
+  @Test func outlinesCanBeSimplified() throws {
     func corners(_ extra: [String]) throws -> Int {
       let arguments = [Self.scene, "--output-dir", target.path, "--write", "polygons"] + extra
       let features = try #require(try json(try documents(arguments)[0]["polygons"]?.text)["features"]?.array)
@@ -71,7 +71,7 @@ import Testing
     #expect(try corners(["--simplify", "0"]) == corners([]))
   }
 
-  @Test func onlyChosenLabelsAreSeenAndDrawn() throws {
+  @Test func onlyChosenLabelsAreListedAndDrawn() throws {
     let arguments = [Self.scene, "--output-dir", target.path, "--only", "blue thing", "--only", "class 2"]
     let result = try documents(arguments)[0]
     #expect(result["classes"]?.array?.map { $0["label"]?.text } == ["class 2", "blue thing"])
@@ -81,7 +81,7 @@ import Testing
     #expect(unknown.errorLines.count == 1 && unknown.errors.contains("did you mean 'blue thing'?"), "\(unknown)")
   }
 
-  @Test func namesAndColoursAreTakenFromFiles() throws {
+  @Test func labelsAndColorsAreReadFromFiles() throws {
     let labels = target.write("ground\nroof\nlawn\n\u{1B}[31msky,\"blue\"\n", "labels.txt")
     let colors = target.write("\n#010203\n\n#0A0B0C\n", "colors.txt")
     let parts = try #require(
@@ -96,7 +96,7 @@ import Testing
     #expect(wrong.status == 65 && wrong.errors.contains("line 2: 'red'"), "\(wrong)")
   }
 
-  @Test func foldersPatternsAndStandardInputAreTakenInTheOrderGiven() throws {
+  @Test func foldersPatternsAndStandardInputKeepTheirOrder() throws {
     _ = (put("photos/b.png"), put("photos/deep/a.png"), put("x1.png"), put("x2.png"))
     let output = "\(target.path)/out"
     let results = try documents(["\(target.path)/x?.png", "\(target.path)/photos", "--output-dir", output])
@@ -112,7 +112,7 @@ import Testing
     #expect(try JSONValue(piped.output)["labelMap"]?.text == "\(output)/stdin.labels.png", "\(piped)")
   }
 
-  @Test func aFailingFileIsALineInEveryFormAndNeverTheEnd() throws {
+  @Test func failedImageIsOneErrorInEveryFormat() throws {
     let good = put("good.png")
     let bad = target.write("no image", "bad, one.png")
     let files = [bad, good, "\(target.path)/absent.png", "\(target.path)/no*.png"]
@@ -128,7 +128,7 @@ import Testing
     #expect(rows[1].hasPrefix("\"\(target.path)/bad, one.png\",,,,,,"))
   }
 
-  @Test func manyImagesComeInTheirOrder() throws {
+  @Test func resultsOfManyImagesKeepTheirOrder() throws {
     let bytes = TemporaryFolder.read(Self.scene)
     let paths = (0..<70).map { target.write($0 % 9 == 4 ? Array(bytes.prefix(60)) : bytes, "in/\($0).png") }
     let result = segment(paths + ["--output-dir", "\(target.path)/out", "--json"])
@@ -138,7 +138,7 @@ import Testing
     #expect(results.map { $0["error"] != nil } == (0..<70).map { $0 % 9 == 4 })
   }
 
-  @Test func overlaysAreCompressedAsHardAsIsAskedFor() throws {
+  @Test func pngLevelSetsTheCompression() throws {
     func size(_ level: Int) throws -> (Int, PixelBuffer) {
       let arguments = [Self.scene, "--output-dir", target.path, "--write", "overlay", "--png-level", "\(level)"]
       let path = try #require(try documents(arguments)[0]["overlay"]?.text)
@@ -154,14 +154,14 @@ import Testing
     (["--json", "--format", "csv"], "contradict"),
     (["--write", "polygons", "--output-dir", "out", "--simplify", "-1"], "from 0"),
   ])
-  func whatCannotBeIsWrongUsage(arguments: [String], remedy: String) {
+  func invalidOptionsAreWrongUsage(arguments: [String], remedy: String) {
     let result = segment([Self.scene] + arguments)
     #expect(result.status == 64 && result.errors.contains(remedy) && result.output.isEmpty, "\(result)")
   }
 
   /// A camera's images, each turned by its own EXIF orientation.
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
-  func mapsAreAsImagesAreSeen() throws {
+  func mapsFollowTheEXIFOrientation() throws {
     let paths = (1...8).map { SharedFiles.path("images/exif/Portrait_\($0).jpg") }
     let results = try documents(paths + ["--output-dir", target.path])
     let maps = try results.map { try ImageFile.decode(path: try #require($0["labelMap"]?.text)).pixels }

@@ -48,7 +48,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     ("scaleToFitPlus90CCWRotation", "scale-fit-rotate-90-ccw"),
     ("scaleToFillPlus90CCWRotation", "scale-fill-rotate-90-ccw"),
   ])
-  func mapsLieOverTheImageHoweverItWasFitted(rule: String, option: String) throws {
+  func mapsMatchTheImageUnderEveryCropAndScale(rule: String, option: String) throws {
     let document = TemporaryFolder.read("\(folder)/expected.json")
     let cases = try #require(try JSONValue(String(decoding: document, as: UTF8.self))["segment"]?.array)
     for item in cases where item["rule"]?.text == rule {
@@ -66,7 +66,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     }
   }
 
-  @Test func everyFormOfAnAnswerGivesTheSameMap() throws {
+  @Test func everyOutputLayoutGivesTheExpectedMap() throws {
     let document = try JSONValue(
       String(decoding: TemporaryFolder.read("\(folder)/expected.json"), as: UTF8.self))
     let item = try #require(
@@ -84,7 +84,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     }
   }
 
-  @Test func classesHaveTheModelsNamesAndColoursAndTheirShare() throws {
+  @Test func classesHaveLabelsColorsAndShares() throws {
     let parts = try #require(try segment([Self.package, Self.scene])[0]["classes"]?.array)
     #expect(parts.map { $0["label"]?.text } == ["background", "class 2", "red thing", "blue thing"])
     #expect(parts.map { $0["color"]?.text } == ["#000000", "#00A0A0", "#804000", "#F0E040"])
@@ -97,7 +97,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     #expect(Array(chunk("PLTE", map).prefix(12)) == [0, 0, 0, 0x80, 0x40, 0, 0, 0xA0, 0xA0, 0xF0, 0xE0, 0x40])
   }
 
-  @Test func aModelWithoutColoursGetsOnesThatAllCanTellApart() throws {
+  @Test func modelWithoutColorsGetsThePalette() throws {
     let labels = target.write("nothing\nred\ngreen\nblue\n", "labels.txt")
     let parts = try #require(
       try segment([Self.tensorModel, "--normalization", "0:1", "--labels", labels, Self.scene])[0]["classes"]?.array)
@@ -106,7 +106,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     #expect(colors == [0: "#000000", 1: "#E69F00", 2: "#56B4E9", 3: "#009E73"])
   }
 
-  @Test func theOverlayIsTheImageUnderItsClassesWithALegendBelow() throws {
+  @Test func overlayShowsImageClassesAndLegend() throws {
     let result = try segment([Self.package, Self.scene])[0]
     let overlay = try ImageFile.decode(path: try #require(result["overlay"]?.text)).pixels
     let scene = try ImageFile.decode(path: Self.scene).pixels
@@ -132,7 +132,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     }
   }
 
-  @Test func aContactSheetNamesThingsBeforeTheirBackground() throws {
+  @Test func contactSheetListsTheBackgroundLast() throws {
     let sheet = "\(target.path)/sheet.html"
     let result = Kelvin.run("segment", Self.package, Self.scene, "--units", "cpu", "--sheet", sheet)
     #expect(result.status == 0, "\(result)")
@@ -141,7 +141,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     #expect(page.contains("<span>background "))
   }
 
-  @Test func filesOfImagesThatShareANameAreNumbered() throws {
+  @Test func filesOfEquallyNamedImagesAreNumbered() throws {
     let bytes = TemporaryFolder.read(Self.scene)
     let paths = ["a/photo 1.png", "b/photo 1.png", "c/photo_1.jpeg"].map { target.write(bytes, $0) }
     let results = try segment([Self.package] + paths)
@@ -153,7 +153,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     #expect(!first.isEmpty && first == TemporaryFolder.read("\(target.path)/photo_1_2.overlay.png"))
   }
 
-  @Test func oneImageThatCannotBeReadDoesNotKeepTheOthersFromTheirFiles() throws {
+  @Test func unreadableImageDoesNotStopTheOthers() throws {
     let broken = target.write("not an image", "broken.png")
     let result = Kelvin.run("segment", Self.package, broken, Self.scene, "--output-dir", target.path, "--json")
     #expect(result.status == 65)
@@ -171,7 +171,7 @@ private let folder = "\(Kelvin.root)/Tests/Vision"
     (["\(folder)/segmenter.mlpackage", "--crop-and-scale", "stretch"], 64, "scale-fill"),
     (["\(folder)/detector.mlmodel"], 65, "boxes"),
   ])
-  func whatIsNoSegmentationIsRefusedWithAWayOut(arguments: [String], status: Int, remedy: String) {
+  func unsuitableModelIsRefusedWithARemedy(arguments: [String], status: Int, remedy: String) {
     let result = Kelvin.run(["segment"] + arguments + [Self.scene, "--output-dir", target.path])
     #expect(result.status == Int32(status), "\(result)")
     #expect(result.errors.contains(remedy), "\(result)")

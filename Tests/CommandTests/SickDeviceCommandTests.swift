@@ -4,7 +4,7 @@ import Testing
 /// Commands on devices that stop working: the stand-ins of `CFaultyDrivers`, compiled to a library and put in the loaders'
 /// place.
 @Suite(.enabled(if: FaultyLoaders.folder != nil, "no C compiler, or no loader to stand in for"))
-struct SickDeviceCommandTests {
+struct FailingDeviceCommandTests {
   private static let hung = ["vulkan:0": "vkQueueSubmit", "opencl:0": "clEnqueueNDRangeKernel"]
 
   private func classify(_ fault: String, _ units: String, _ more: String...) -> ToolResult {
@@ -14,7 +14,7 @@ struct SickDeviceCommandTests {
   }
 
   @Test(arguments: ["vulkan:0", "opencl:0"])
-  func aHungDeviceIsSaidAndTheAnswerStands(device: String) throws {
+  func hungDeviceIsReportedAndTheResultIsCorrect(device: String) throws {
     let sound = Kelvin.run(["classify", Kelvin.digits, Kelvin.image("7_0044.png"), "--units", "cpu", "--json"])
     let function = try #require(Self.hung[device])
     let result = classify("\(function) 1 1000000 0 1", device, "--device-timeout", "1s")
@@ -29,7 +29,7 @@ struct SickDeviceCommandTests {
 
   /// Neither the command nor its end waits for the driver. The calls are none that may compile, which have longer.
   @Test(arguments: ["vulkan:0", "opencl:0"])
-  func aCallThatNeverReturnsIsSaidAndTheAnswerStands(device: String) throws {
+  func stuckCallIsReportedAndTheResultIsCorrect(device: String) throws {
     let function = try #require(["vulkan:0": "vkAllocateMemory", "opencl:0": "clCreateBuffer"][device])
     let result = classify("\(function) 1 1000000 0 2", device, "--device-timeout", "1s")
     #expect(result.status == 0, "\(result)")
@@ -41,7 +41,7 @@ struct SickDeviceCommandTests {
   }
 
   @Test(arguments: ["vulkan:0": "-4", "opencl:0": "-36"])
-  func strictRunsFailWithOneLineAndTheStatusOfADevice(device: String, lost: String) throws {
+  func strictRunOnALostDeviceExitsWithStatus69(device: String, lost: String) throws {
     let function = try #require(Self.hung[device])
     let result = classify("\(function) 1 1000000 \(lost) 0", device, "--strict")
     #expect(result.status == 69, "\(result)")
@@ -51,7 +51,7 @@ struct SickDeviceCommandTests {
 
   /// By the first run, whose verdict the cache keeps for those that follow.
   @Test(arguments: ["vulkan:0", "opencl:0"])
-  func aDriverThatLiesIsFoundOutOnceAndListed(device: String) throws {
+  func wrongDriverIsDetectedOnceAndListed(device: String) throws {
     let cache = TemporaryFolder()
     func run(_ arguments: [String], lie: String? = nil) -> ToolResult {
       var environment = FaultyLoaders.environment("none 1 0 0 0")

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func theFirstRowsAreOnAPage() {
+  @Test func reportPageHasTheFirstRows() {
     let rows = (0..<300).map { "\($0),1,2,3" }
     let input = folder.write((["a,b,c,d"] + rows).joined(separator: "\n"), "in.csv")
     let (output, page) = ("\(folder.path)/out.csv", "\(folder.path)/page.html")
@@ -44,14 +44,14 @@ import Testing
     #expect(stream.status == 64 && stream.errors.contains("--output"), "\(stream)")
   }
 
-  @Test func columnsAtFaultAreSaidOfTheTable() {
+  @Test func columnErrorsNameTheTable() {
     let twice = predict(["--csv", folder.write("a,b,b\n1,2,3\n", "twice.csv")])
     #expect(twice.status == 65 && twice.errors.contains("twice.csv': the columns 2 and 3 are both called 'b'"), "\(twice)")
     let few = predict(["--csv", folder.write("a,b,c\n1,2,3\n", "few.csv")])
     #expect(few.status == 65 && few.errors.contains("few.csv': no column is there for the input 'd'"), "\(few)")
   }
 
-  @Test func aFaultIsALineWithItsPlaceAndLeavesWhatWasThere() {
+  @Test func rowErrorNamesItsPlaceAndKeepsTheOldFile() {
     let input = folder.write("a,b,c,d\n1,2,3,4\n1,2,\u{1B}[31m,4\n5,6,7,8\n", "in.csv")
     let output = folder.write("before", "out.csv")
     let result = predict(["--csv", input, "--output", output])
@@ -67,7 +67,7 @@ import Testing
       ])
   }
 
-  @Test func whatCannotBeReadOrWrittenIsALine() {
+  @Test func unreadableOrUnwritableFileIsOneErrorLine() {
     let input = folder.write("a,b,c,d\n1,2,3,4\n", "in.csv")
     for (arguments, status, reason) in [
       (["--csv", "\(folder.path)/absent.csv"], 65, "No such file"), (["--csv", folder.path], 65, "Is a directory"),
@@ -87,7 +87,7 @@ import Testing
     #expect(TemporaryFolder.entries(folder.path) == ["in.csv"])
   }
 
-  @Test func aDiskThatFillsUpLeavesWhatWasThere() {
+  @Test func fullDiskKeepsTheOldFile() {
     let input = folder.write("a,b,c,d\n" + String(repeating: "1,2,3,4\n", count: 40_000), "in.csv")
     let output = folder.write("before", "out.csv")
     // Two hundred blocks of 512 bytes.
@@ -96,7 +96,7 @@ import Testing
     #expect(text(output) == "before" && TemporaryFolder.entries(folder.path)?.sorted() == ["in.csv", "out.csv"])
   }
 
-  @Test func anInterruptedRunKeepsItsRowsBesideWhatWasThere() {
+  @Test func interruptedRunKeepsRowsInAPartialFile() {
     let pipe = "\(folder.path)/pipe"
     let output = folder.write("before", "out.csv")
     // The table never ends by itself: the tool is interrupted once some of it has come.

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `kelvin answer` and `kelvin embed`.
-@Suite struct TextTests {
+@Suite struct StringOperationTests {
   private let folder = TemporaryFolder()
   private static let texts = "\(Kelvin.root)/Tests/Text"
   private static let passage = "The captain sailed to the harbour in 1887. She bought a copper clock at night."
@@ -14,7 +14,7 @@ import Testing
       shell: shell)
   }
 
-  @Test func anAnswerIsAPieceOfTheTextWithItsPlace() throws {
+  @Test func answerIsASpanOfTheText() throws {
     let arguments = ["--question", "Who sailed?", "--top", "3"]
     let result = run("answer", arguments + ["--text", Self.passage, "--json"])
     #expect(result.status == 0, "\(result)")
@@ -35,7 +35,7 @@ import Testing
         && table.output.contains(answers[0]["text"]?.text ?? "none"))
   }
 
-  @Test func aFileThatCannotBeReadIsALineAndNeverTheEnd() throws {
+  @Test func unreadableFileIsOneErrorAndDoesNotStopTheRest() throws {
     let good = folder.write(Self.passage, "good.txt")
     let latin = folder.write([0x66, 0xE9], "latin.txt")
     let result = run("answer", ["--question", "Who?", latin, "\(folder.path)/absent.txt", good, "--format", "jsonl"])
@@ -45,7 +45,7 @@ import Testing
     #expect(documents[0]["error"]?.text?.contains("not UTF-8") == true)
   }
 
-  @Test func textsThatAreAlikeComeFirst() throws {
+  @Test func similarTextsComeFirst() throws {
     let lines = folder.write("the copper clock\nthe otter sailed\nbread and butter\n", "lines.txt")
     let result = run("embed", ["--lines", lines, "--like", "the otter sailed", "--json"])
     let documents = try #require(try JSONValue(result.output).array, "\(result)")
@@ -57,7 +57,7 @@ import Testing
     #expect(TemporaryFolder.read(saved).count == 128 + 2 * 24 * 4)
   }
 
-  @Test func answersAndLikenessAreAPageToo() {
+  @Test func answersAndSimilaritiesHaveReportPages() {
     let page = "\(folder.path)/page.html"
     let answers = run("answer", ["--question", "Who <b>sailed</b>?", "--text", Self.passage, "--report", page])
     #expect(answers.status == 0, "\(answers)")
@@ -69,7 +69,7 @@ import Testing
     #expect(text.contains("<h1>otters</h1>") && text.contains("one otter") && text.contains("among 2 texts"))
   }
 
-  @Test func whatDoesNotFitIsALine() {
+  @Test func unsuitableArgumentsAreErrors() {
     for (command, arguments, status, reason) in [
       ("answer", ["--question", "Who?"], 64, "name files"),
       ("answer", ["--question", "Who?", "--text", "x", "--top", "0"], 64, "--top"),

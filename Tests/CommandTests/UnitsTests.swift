@@ -17,7 +17,7 @@ import Testing
       })
   }
 
-  @Test func theCPUAloneOpensNoDriver() {
+  @Test func cpuUnitsOpenNoDriver() {
     let folder = TemporaryFolder()
     let drivers: Set<Substring> = ["libvulkan.so.1", "libOpenCL.so.1", "libnvidia-ml.so.1"]
     let input = ["--input", "image=\(Kelvin.image("0_0030.png"))", "--output-dir", "\(folder.path)/out"]
@@ -33,7 +33,7 @@ import Testing
     #expect(libraries(["devices"]).isSuperset(of: drivers))
   }
 
-  @Test func anExcludedCPUIsAnErrorWithTheRemedy() {
+  @Test func excludedCPUIsAnErrorWithARemedy() {
     let folder = TemporaryFolder()
     let image = Kelvin.image("0_0030.png")
     let result = Kelvin.run([
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(.enabled(if: PageTests.hasSoftwareDrivers, "needs a Vulkan and an OpenCL driver that compute on the CPU"))
-  func nodesThatRunElsewhereAreToldOnStandardError() {
+  func nodesOutsideTheUnitsAreReported() {
     let folder = TemporaryFolder()
     let model = "\(Kelvin.root)/Tests/Vectors/DataSizes/places.onnx"
     let arguments = ["predict", model, "--seed", "0", "--output-dir", "\(folder.path)/out", "--units"]

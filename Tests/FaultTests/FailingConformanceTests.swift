@@ -7,7 +7,7 @@ import Testing
 /// Conformance cases on a device that is lost among them, or slow to say that it is done.
 @Suite(.serialized) struct FailingConformanceTests {
   @Test(arguments: [(Interface.vulkan, "vkQueueSubmit"), (.opencl, "clEnqueueNDRangeKernel")])
-  func everyCaseOnALostDeviceIsRightOrTheOneError(interface: Interface, function: String) async {
+  func casesOnALostDeviceAreCorrectOrOneError(interface: Interface, function: String) async {
     await #expect(processExitsWith: .success) { [interface, function] in
       let loss = FaultyFault.answering(function, call: 40, forGood: true, code: interface.codes.lost)
       let machine = FaultyMachine(interface, loss)
@@ -28,7 +28,7 @@ import Testing
   }
 
   /// Waits end without the fence, a few times.
-  @Test func aSlowFenceIsWaitedFor() async {
+  @Test func slowFenceIsAwaited() async {
     await #expect(processExitsWith: .success) {
       let machine = FaultyMachine(.vulkan, patience: 60)
       let device = try #require(machine.device)
@@ -47,7 +47,7 @@ import Testing
   }
 
   /// A fence that never comes takes the device out, and every case says so.
-  @Test func aFenceThatNeverComesIsOneError() async {
+  @Test func fenceTimeoutGivesOneError() async {
     await #expect(processExitsWith: .success) {
       let machine = FaultyMachine(.vulkan, patience: 60)
       let device = try #require(machine.device)

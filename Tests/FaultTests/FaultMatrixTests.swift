@@ -10,7 +10,7 @@ import Testing
   /// PoCL 3.1 ends about one in ten of these processes by a signal, as devices are lost and made anew by the hundred; where
   /// it does, the setting is run once more. What the matrix finds by itself ends a process by its status and counts at once.
   @Test(arguments: FaultMatrix.Setting.all)
-  func everyFaultIsAnsweredOrOneClearError(setting: FaultMatrix.Setting) async throws {
+  func everyFaultGivesAResultOrOneError(setting: FaultMatrix.Setting) async throws {
     guard "\(setting)".hasPrefix("opencl"), !Self.isWhole else { return try await run(setting) }
     let attempts = Attempts()
     try await withKnownIssue(isIntermittent: true) {

@@ -89,7 +89,7 @@ struct FaultRounds {
   ) -> Fault {
     let kind = random.index(below: 5)
     guard kind > 0 else { return Fault() }
-    let submission = SickDeviceTests.submission[interface]
+    let submission = FailingDeviceTests.submission[interface]
     let candidates = calls.filter { mayLose ? kind < 4 || $0.function == submission : Self.isSurvived($0.function) }
     guard !candidates.isEmpty else { return Fault() }
     let (function, count) = candidates[random.index(below: candidates.count)]

@@ -9,7 +9,7 @@ import Testing
 /// Drivers that do not take the memory of the host in which large weights are.
 @Suite(.serialized) struct MemoryImportTests {
   /// That it is no such handle, and that something is wrong: of the other calls the latter would be a lost device.
-  @Test(arguments: [Int32(-1_000_072_003), -13]) func whatADriverDoesNotTakeIsCopied(code: Int32) async {
+  @Test(arguments: [Int32(-1_000_072_003), -13]) func memoryRefusedByVulkanIsCopied(code: Int32) async {
     await #expect(processExitsWith: .success) { [code] in
       let (graph, input, expected) = try product()
       let device = try #require(FaultyMachine(.vulkan).device)
@@ -27,7 +27,7 @@ import Testing
   }
 
   /// PoCL's first buffer is the one that programs are rehearsed on, the second the weight.
-  @Test func whatADriverOfOpenCLDoesNotTakeIsCopied() async {
+  @Test func memoryRefusedByOpenCLIsCopied() async {
     await #expect(processExitsWith: .success) {
       let (graph, input, expected) = try product()
       guard let device = FaultyMachine(.opencl).device else { leave() }
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func aDeviceThatIsLostMeanwhileIsOut() async {
+  @Test func lossDuringImportDisablesTheDevice() async {
     await #expect(processExitsWith: .success) {
       let (graph, _, _) = try product()
       let device = try #require(FaultyMachine(.vulkan).device)

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: Interface.allCases)
-  func aLieOfAnyKernelOfASelfTestFailsIt(interface: Interface) async {
+  func selfTestDetectsAnyIdleKernel(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       for name in SelfTestTests.tests[interface] ?? [] {
         var number: UInt32 = 1
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: Interface.allCases)
-  func whatADriverLiesAboutRunsElsewhereAndIsSaid(interface: Interface) async {
+  func nodesWithWrongKernelsRunElsewhere(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let input = try FaultyMachine.input(0)
       let expected = try FaultyMachine.expected([input])[0]
@@ -92,7 +92,7 @@ import Testing
   }
 
   /// By the user's cache, for a driver and its version.
-  @Test func aVerdictIsKeptAndAnotherDriverVersionIsAskedAnew() async {
+  @Test func selfTestResultIsKeptPerDriverVersion() async {
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
       let input = try FaultyMachine.input(0)
@@ -122,7 +122,7 @@ import Testing
     ("vkQueueSubmit", Int32(-4), UInt32.max), ("vkAllocateMemory", -2, 1), ("vkCreateComputePipelines", -13, 1),
     ("vkCreateShaderModule", -1, 1), ("vkWaitForFences", -4, 1),
   ])
-  func aSelfTestThatCannotBeMadeBlamesNoKernel(function: String, code: Int32, count: UInt32) async {
+  func selfTestThatCannotRunBlamesNoKernel(function: String, code: Int32, count: UInt32) async {
     await #expect(processExitsWith: .success) { [function, code, count] in
       let input = try FaultyMachine.input(0)
       let expected = try FaultyMachine.expected([input])[0]
@@ -138,7 +138,7 @@ import Testing
   }
 
   /// The limit is that of the kernel on the device, which its compiler knows alone.
-  @Test func aKernelWhoseGroupsAreTooLargeForTheDeviceRunsElsewhere() async {
+  @Test func kernelWithTooLargeGroupsRunsElsewhere() async {
     await #expect(processExitsWith: .success) {
       let input = try FaultyMachine.input(0)
       let expected = try FaultyMachine.expected([input])[0]

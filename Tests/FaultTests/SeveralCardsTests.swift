@@ -8,7 +8,7 @@ import Testing
 /// More than one card behind an interface, and interfaces that begin with an error.
 @Suite(.serialized) struct SeveralCardsTests {
   @Test(arguments: Interface.allCases)
-  func whereOneOfTwoCardsIsLostTheOtherAnswers(interface: Interface) async {
+  func otherCardTakesOverWhenOneIsLost(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let inputs = try (0..<2).map { try FaultyMachine.input($0) }
       let expected = try FaultyMachine.expected(inputs)
@@ -37,7 +37,7 @@ import Testing
     (.opencl, "clGetPlatformIDs", -1001, "no OpenCL driver is installed"),
     (.opencl, "clGetDeviceIDs", -1, "no OpenCL device"), (.opencl, "clCreateContext", -6, "clCreateContext"),
   ])
-  func anInterfaceThatBeginsWithAnErrorIsARowWithTheReason(
+  func interfaceStartErrorIsListedWithTheReason(
     interface: Interface, function: String, code: Int32, reason: String
   ) async {
     await #expect(processExitsWith: .success) { [interface, function, code, reason] in

@@ -7,19 +7,19 @@ import KelvinRuntime
 import Testing
 
 /// What becomes of predictions when a device stops working, and of its memory. Every test has the stand-ins to itself.
-@Suite(.serialized) struct SickDeviceTests {
+@Suite(.serialized) struct FailingDeviceTests {
   /// A submission that never ends, by interface.
   static let submission: [Interface: String] = [.vulkan: "vkQueueSubmit", .opencl: "clEnqueueNDRangeKernel"]
 
   @Test(arguments: Interface.allCases)
-  func aHungDeviceIsLeftAndTheAnswerComesFromElsewhere(interface: Interface) async {
+  func hungDeviceIsReplaced(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let inputs = try (0..<3).map { try FaultyMachine.input($0) }
       let expected = try FaultyMachine.expected(inputs)
       let machine = FaultyMachine(interface, patience: 60)
       let predictor = try machine.load()
       #expect(distance(try predictor.answer(inputs[0]), expected[0]) < 1e-4)
-      let function = try #require(SickDeviceTests.submission[interface])
+      let function = try #require(FailingDeviceTests.submission[interface])
       let answer = try machine.answer(predictor, inputs[1], during: FaultyFault.hanging(function))
       #expect(distance(answer, expected[1]) < 1e-4)
       #expect(machine.device?.health.failure?.code == .hung)
@@ -40,7 +40,7 @@ import Testing
     (Interface.vulkan, "vkQueueSubmit"), (.vulkan, "vkWaitForFences"), (.opencl, "clSetEventCallback"),
     (.opencl, "clFlush"),
   ])
-  func aCallThatNeverReturnsIsAnsweredElsewhere(interface: Interface, function: String) async {
+  func stuckCallIsReplacedByAnotherDevice(interface: Interface, function: String) async {
     await #expect(processExitsWith: .success) { [interface, function] in
       let inputs = try (0..<2).map { try FaultyMachine.input($0) }
       let expected = try FaultyMachine.expected(inputs)
@@ -60,13 +60,13 @@ import Testing
 
   /// Everybody is told, not just who made the call.
   @Test(arguments: Interface.allCases)
-  func predictionsBesideAStuckCallAreAnsweredToo(interface: Interface) async {
+  func predictionsBesideAStuckCallComplete(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let input = try FaultyMachine.input(0)
       let expected = try FaultyMachine.expected([input])[0]
       let machine = FaultyMachine(interface, patience: 0.2)
       let predictor = try machine.load()
-      faulty_order(FaultyFault.stuck(in: try #require(SickDeviceTests.submission[interface])))
+      faulty_order(FaultyFault.stuck(in: try #require(FailingDeviceTests.submission[interface])))
       let threads = (0..<6).map { _ in
         WorkerThread {
           let off = (try? predictor.answer(input)).map { distance($0, expected) }
@@ -81,7 +81,7 @@ import Testing
   /// One kernel that a compiler does not take is no reason to do without the device. PoCL's are tried together first, then
   /// one by one.
   @Test(arguments: [(Interface.vulkan, "vkCreateComputePipelines", -13, 2), (.opencl, "clBuildProgram", -11, 1)])
-  func whatADeviceDoesNotCompileRunsElsewhere(interface: Interface, function: String, code: Int32, first: Int) async {
+  func kernelThatDoesNotCompileRunsElsewhere(interface: Interface, function: String, code: Int32, first: Int) async {
     await #expect(processExitsWith: .success) { [interface, function, code, first] in
       let count = UInt32(3 - first)
       var order = FaultyFault.answering(function, call: first, code: code)
@@ -105,9 +105,9 @@ import Testing
 
   /// Too large a prediction says nothing of smaller ones, nor of the time when others have given memory back.
   @Test(arguments: Interface.allCases)
-  func memoryThatLackedForOneSizeIsAskedForAgain(interface: Interface) async {
+  func outOfMemoryForOneSizeDoesNotBlockOthers(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
-      let function = try #require(SickDeviceTests.submission[interface])
+      let function = try #require(FailingDeviceTests.submission[interface])
       let machine = FaultyMachine(interface)
       let predictor = try machine.load()
       /// Whether the device had a part in the answer, which is right.
@@ -140,7 +140,7 @@ import Testing
       let machine = FaultyMachine(interface)
       let predictor = try machine.load(isStrict: true)
       _ = try predictor.answer(input)
-      let function = try #require(SickDeviceTests.submission[interface])
+      let function = try #require(FailingDeviceTests.submission[interface])
       faulty_order(FaultyFault.answering(function, code: interface.codes.lost))
       for _ in 0..<2 {
         #expect { _ = try predictor.answer(input) } throws: { error in
@@ -153,7 +153,7 @@ import Testing
 
   /// The wait fails while the queue works on: what it works on is neither destroyed nor freed, by anybody, ever.
   @Test(arguments: Interface.allCases, [UInt32(FaultyCardAsItIs.rawValue), FaultyCardDiscrete.rawValue])
-  func aFailedWaitFreesNothing(interface: Interface, card: UInt32) async {
+  func failedWaitFreesNoMemory(interface: Interface, card: UInt32) async {
     await #expect(processExitsWith: .success) { [interface, card] in
       let inputs = try (0..<2).map { try FaultyMachine.input($0) }
       let expected = try FaultyMachine.expected(inputs)
@@ -180,7 +180,7 @@ import Testing
   }
 
   @Test(arguments: Interface.allCases)
-  func aDeviceWithoutMemoryIsLeftByTheModelAlone(interface: Interface) async {
+  func outOfMemoryDisablesTheDeviceForOneModel(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let input = try FaultyMachine.input(0)
       let expected = try FaultyMachine.expected([input])[0]
@@ -201,7 +201,7 @@ import Testing
   }
 
   /// What is said names the failure and why nothing else answers.
-  @Test func whereNothingElseMayRunTheModelTheFailureIsSaid() async {
+  @Test func failureIsReportedWhenNoFallbackRemains() async {
     await #expect(processExitsWith: .success) {
       let input = try FaultyMachine.input(0)
       let machine = FaultyMachine(.vulkan)

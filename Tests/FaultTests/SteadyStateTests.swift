@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct SteadyStateTests {
   /// The first predictions bind a session, and may bind it anew to the memory of their outputs.
   @Test(arguments: Interface.allCases)
-  func aLaterPredictionSubmitsAndWaitsAndMakesNothing(interface: Interface) async {
+  func laterPredictionsCreateNoDriverObjects(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let machine = FaultyMachine(interface)
       try #require(machine.device != nil || interface.discover(patience: 1).isEmpty)
@@ -22,7 +22,7 @@ import Testing
   }
 
   /// A card into whose memory the host does not see.
-  @Test func smallWeightsGoToACardTogether() async {
+  @Test func smallWeightsAreUploadedTogether() async {
     await #expect(processExitsWith: .success) {
       // Fresh memory is otherwise filled, by copies of its own.
       unsetenv("KELVIN_FRESH_MEMORY")

@@ -13,7 +13,7 @@ import Testing
     return try withExtendedLifetime(place) { try readModel(at: folder.write(place)) }
   }
 
-  @Test func aProgramOfTextComputesWhatItSays() throws {
+  @Test func compiledProgramComputesItsFunction() throws {
     let place = TemporaryFolder()
     let program = try readModel(at: CompiledFolder().write(place))
     #expect(program.source.format == .mlProgram)
@@ -39,7 +39,7 @@ import Testing
     #expect(operations.flatMap(\.blocks).map(\.outputs) == [["goes"], ["next", "more"], ["x"], ["twice"]])
   }
 
-  @Test func classesOfATextAreLabels() throws {
+  @Test func classifyOperationGivesLabels() throws {
     var folder = CompiledFolder()
     folder.text = """
       program(1.0) {
@@ -63,7 +63,7 @@ import Testing
     #expect(try program.main.classification?.labels == .strings(["otter", #"ice "bear""#]))
   }
 
-  @Test func describedFeaturesAreWhatTheDescriptionSays() throws {
+  @Test func featuresMatchTheMetadata() throws {
     var folder = CompiledFolder()
     folder.text = """
       program(1.0) {
@@ -91,7 +91,7 @@ import Testing
     #expect(inputs[1].allowedShapes == [[1, 4], [1, 9]])
   }
 
-  @Test func elementsOfFewBitsArePacked() throws {
+  @Test func subByteElementsArePacked() throws {
     var folder = CompiledFolder()
     folder.text = """
       program(1.3) {
@@ -110,7 +110,7 @@ import Testing
     ("model.espresso.net", "a neural network"), ("model0/coremldata.bin", "a pipeline"),
     ("coremldata.bin", "a model of an older kind"),
   ])
-  func whatOnlyApplesFrameworksReadIsRefusedWithTheWayOut(name: String, kind: String) throws {
+  func appleOnlyFormatsAreRefusedWithARemedy(name: String, kind: String) throws {
     let place = TemporaryFolder()
     place.write("", "m.mlmodelc/\(name)")
     let error = try #require(throws: FormatError.self) { try readModel(at: "\(place.path)/m.mlmodelc") }
@@ -131,7 +131,7 @@ import Testing
     ("z = relu(", "z = unheard_of(", "ios16.unheard_of"),
     ("} -> (z)", "} -> (nobody)", "nobody"),
   ])
-  func whatIsWrongIsToldByItsLine(before: String, after: String, words: String) throws {
+  func syntaxErrorsNameTheirLine(before: String, after: String, words: String) throws {
     var folder = CompiledFolder()
     let text = CompiledFolder.convolution
     #expect(text.contains(before))
@@ -147,7 +147,7 @@ import Testing
     #expect(try #require(try folder.error()).description.contains("metadata.json"))
   }
 
-  @Test func aTextThatEndsAnywhereIsRefused() throws {
+  @Test func truncatedProgramIsRefused() throws {
     let text = Array(CompiledFolder.convolution.utf8)
     for count in 0..<text.count - 1 {
       var folder = CompiledFolder()
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: ["(", "[", "{", "x", "tensor<", "list<", "state<", "[val = tensor<fp32, []>(", "f() {"])
-  func deepNestsAreRefused(opening: String) throws {
+  func deepNestingIsRefused(opening: String) throws {
     let nest = String(repeating: opening, count: 100_000)
     for text in [
       "program(1.0) { func main<ios16>(\(nest)", "program(1.0) { func main<ios16>() { \(nest)",

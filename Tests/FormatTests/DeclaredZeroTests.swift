@@ -19,7 +19,7 @@ import Testing
     return file
   }
 
-  @Test func aZeroIsNoElementsWhereConstantsTakeNoOtherSize() throws {
+  @Test func declaredZeroIsEmptyWhenConstantsRequireIt() throws {
     let graph = try program(splits([0], [0, 0, 0])).graph()
     #expect(shapes(graph) == [[0], [0], [0]])
     #expect(try run(graph, [Tensor([] as [Float], [0])]).map(\.count) == [0, 0, 0])
@@ -32,7 +32,7 @@ import Testing
     #expect(try shapes(program(splits([2, 0], [0, 0], axis: 1, outputs: [2, 0])).graph()) == [[2, 0], [2, 0]])
   }
 
-  @Test func aZeroIsAnySizeWhereOthersFit() throws {
+  @Test func declaredZeroIsAnySizeWhenOthersFit() throws {
     var file = ONNXFile()
     file.input("x", [0, 3])
     file.ramp("w", [3, 2])
@@ -44,14 +44,14 @@ import Testing
   }
 
   /// As converters of images' networks write the sizes of an image.
-  @Test func aZeroBehindTheFirstAxisIsAskedForWhereOthersFit() throws {
+  @Test func declaredZeroInLaterAxesMustBeGiven() throws {
     let program = try program(.single("Relu", input: [0, 3, 0, 0]))
     #expect(throws: (any Error).self) { try program.graph() }
     #expect(try shapes(program.graph(["x": [1, 3, 8, 6]])) == [[1, 3, 8, 6]])
     #expect(try shapes(program.graph(["x": [1, 3, 0, 6]])) == [[1, 3, 0, 6]])
   }
 
-  @Test func whatAFileDeclaresOfItsOutputsSpeaksAgainstNoElements() throws {
+  @Test func declaredOutputsRuleOutEmptyInputs() throws {
     // No elements divide into eight rows as well; the output says that there are some.
     var file = ONNXFile()
     file.input("x", [0, 4])
@@ -63,7 +63,7 @@ import Testing
     #expect(try shapes(program(file).graph(["x": [4, 4]])) == [[8, 2]])
   }
 
-  @Test func aModelIsReadWhoseConstantsTakeAnotherSizeThanOne() throws {
+  @Test func modelWhoseConstantsRejectSizeOneIsRead() throws {
     for size in [0, -1] {
       let file = splits([size], [2, 3], outputs: [])
       let built = try program(file).main.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator())
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func aModelThatNoSizeFitsIsRefused() throws {
+  @Test func modelWithoutAFittingSizeIsRefused() throws {
     var file = ONNXFile()
     file.input("x", [0])
     file.node("Relu", ["nothing"], ["y"])

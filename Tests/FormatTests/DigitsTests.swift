@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func bothFormatsTakeTheSameImage() throws {
+  @Test func bothFormatsHaveTheSameImageInput() throws {
     for name in ["Digits.onnx", "Digits.mlpackage"] {
       let inputs = try readModel(at: "\(Self.folder)/\(name)").main.inputs
       #expect(inputs.map(\.name) == ["image"])
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func theONNXGraphHasOneNodeForEachOperation() throws {
+  @Test func onnxGraphHasOneNodePerOperation() throws {
     #expect(try readModel(at: "\(Self.folder)/Digits.onnx").graph().nodes.count == 53)
   }
 }

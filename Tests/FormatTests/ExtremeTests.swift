@@ -49,7 +49,7 @@ extension HeavyTests {
       ("Unsqueeze", [], [], ["axes"]),
     ]
 
-    @Test(arguments: attributes.map(\.kind)) func anyNumberInAnyPlaceIsRefusedOrRead(kind: String) async {
+    @Test(arguments: attributes.map(\.kind)) func extremeAttributesAreRefusedOrRead(kind: String) async {
       await #expect(processExitsWith: .success) { [kind] in
         let place = try #require(ExtremeTests.attributes.first { $0.kind == kind })
         var watch = MemoryWatch()
@@ -82,7 +82,7 @@ extension HeavyTests {
     }
 
     /// The same on constants, which are computed while the graph is built.
-    @Test(arguments: attributes.map(\.kind)) func anyNumberOnConstantsIsRefusedOrRead(kind: String) throws {
+    @Test(arguments: attributes.map(\.kind)) func extremeAttributesOfConstantsAreRefusedOrRead(kind: String) throws {
       let place = try #require(Self.attributes.first { $0.kind == kind })
       var generator = SeededGenerator(seed: 1)
       var graphs = 0
@@ -125,7 +125,7 @@ extension HeavyTests {
       #expect(folded.nodes.count < 20_000)
     }
 
-    @Test func manyOperationsOfOneNameStayCheap() throws {
+    @Test func manyEquallyNamedOperationsStayCheap() throws {
       var file = ONNXFile()
       file.input("x", [1])
       for index in 0..<40_000 { file.node("Relu", [index == 0 ? "x" : "v\(index - 1)"], ["v\(index)"], name: "same") }
@@ -146,7 +146,7 @@ extension HeavyTests {
       #expect(settleONNX(file.bytes) == .graph)
     }
 
-    @Test func aConstantMuchLargerThanItsFileIsNotComputed() async {
+    @Test func constantMuchLargerThanItsFileIsNotComputed() async {
       await #expect(processExitsWith: .success) {
         var watch = MemoryWatch()
         var file = ONNXFile()
@@ -167,7 +167,7 @@ extension HeavyTests {
       }
     }
 
-    @Test func sizesThatOnlyAddUpToTooMuchAreRefused() {
+    @Test func tooLargeSumsOfSizesAreRefused() {
       for size in [1 << 37, 1 << 59, 1 << 60] {
         var file = ONNXFile()
         for index in 0..<5 { file.input("x\(index)", [size], type: ONNXFile.double) }
@@ -190,7 +190,7 @@ extension HeavyTests {
       ("upsample_nearest_neighbor", ["scale_factor_height", "scale_factor_width"], []),
     ]
 
-    @Test(arguments: operations.map(\.kind)) func anyNumberInAnyProgramIsRefusedOrRead(kind: String) throws {
+    @Test(arguments: operations.map(\.kind)) func extremeProgramAttributesAreRefusedOrRead(kind: String) throws {
       let place = try #require(Self.operations.first { $0.kind == kind })
       var generator = SeededGenerator(seed: 2)
       for shape in Self.shapes where shape.allSatisfy({ $0 <= 1 << 40 }) {
@@ -229,7 +229,7 @@ extension HeavyTests {
       #expect(settleONNX(file.bytes) == .refused)
     }
 
-    @Test func typesInsideTypesAreRefused() {
+    @Test func deeplyNestedTypesAreRefused() {
       var type = MILFile.type(MILFile.float32, [1])
       for _ in 0..<2000 {
         let inner = type
@@ -242,7 +242,7 @@ extension HeavyTests {
       #expect(settle("types") { try readCoreML(Bytes(file.bytes), path: "m", folder: ".", files: []) } == .refused)
     }
 
-    @Test func aWindowOfBillionsOverOneConstantIsNotComputed() {
+    @Test func hugeWindowOverAConstantIsNotComputed() {
       var file = ONNXFile()
       file.input("x", [1, 1, 1, 1])
       file.ramp("c", [1, 1, 1, 1])
@@ -255,7 +255,7 @@ extension HeavyTests {
       #expect(settleONNX(file.bytes) == .graph)
     }
 
-    @Test func graphsInsideGraphsAreRefused() {
+    @Test func deeplyNestedGraphsAreRefused() {
       var inner = Wire.message { $0.text(2, "innermost") }
       for _ in 0..<2000 {
         let graph = inner
@@ -273,7 +273,7 @@ extension HeavyTests {
       #expect(settleONNX(file.bytes) == .refused)
     }
 
-    @Test func blocksInsideBlocksAreRefused() {
+    @Test func deeplyNestedBlocksAreRefused() {
       var blocks: [[UInt8]] = []
       for _ in 0..<2000 {
         var file = MILFile()
@@ -288,7 +288,7 @@ extension HeavyTests {
       #expect(settle("blocks") { try readCoreML(Bytes(bytes), path: "m", folder: ".", files: []) } == .refused)
     }
 
-    @Test func pipelinesInsidePipelinesAreRefused() {
+    @Test func deeplyNestedPipelinesAreRefused() {
       var model = MILFile().bytes
       for _ in 0..<2000 {
         let inner = model

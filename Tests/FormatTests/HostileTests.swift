@@ -17,7 +17,7 @@ extension HeavyTests {
   @Suite struct HostileTests {
     private static let digits = "\(Shared.packageRoot)/Examples/Digits"
 
-    @Test func theFixturesAreSound() throws {
+    @Test func fixturesAreValid() throws {
       let folder = TemporaryFolder()
       for file in [ONNXFile.manifold, .classifier] {
         let path = folder.write(file.bytes, "model.onnx")
@@ -29,7 +29,7 @@ extension HeavyTests {
       #expect(try readModel(at: PackageFolder().write(folder)).graph().outputs.count == 5)
     }
 
-    @Test func aModelCutShortAnywhereIsRefusedOrRead() {
+    @Test func truncatedModelIsRefusedOrRead() {
       let whole = ONNXFile.manifold.bytes
       var graphs = 0
       for length in 0..<whole.count where settleONNX(Array(whole[..<length]), "cut at \(length)") == .graph {
@@ -39,7 +39,7 @@ extension HeavyTests {
       #expect(graphs == 0)
     }
 
-    @Test func digitsCutShortAtManyPlacesIsRefusedOrRead() throws {
+    @Test func truncatedDigitsModelIsRefused() throws {
       let file = try Bytes(mapping: "\(Self.digits)/Digits.onnx")
       for step in 0..<400 {
         let length = file.count * step / 400
@@ -92,7 +92,7 @@ extension HeavyTests {
       }
     }
 
-    @Test func damagedDigitsIsRefusedOrRead() async {
+    @Test func aDamagedDigitsModelIsRefusedOrRead() async {
       await #expect(processExitsWith: .success) {
         let onnx = try readFile("\(HostileTests.digits)/Digits.onnx")
         let folder = "\(HostileTests.digits)/Digits.mlpackage/Data/com.apple.CoreML"

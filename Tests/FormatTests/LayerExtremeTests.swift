@@ -96,7 +96,7 @@ import Testing
     #expect(graph.values.allSatisfy { ($0.weight?.type.byteCount ?? 0) <= 1024 })
   }
 
-  @Test func windowsWithMorePositionsThanElementsAllowAreRefused() {
+  @Test func slidingWindowsWithTooManyPositionsAreRefused() {
     let bytes = Self.model(Self.slidingWindows, [16_384]) {
       $0.integer(2, 8192)
       $0.integer(3, 1)
@@ -104,7 +104,7 @@ import Testing
     #expect(Self.reason(bytes).contains("positions"))
   }
 
-  @Test func windowsListTheirPositions() throws {
+  @Test func slidingWindowsGiveTheirElements() throws {
     let graph = try Self.graph(
       Self.model(Self.slidingWindows, [7]) {
         $0.integer(2, 3)

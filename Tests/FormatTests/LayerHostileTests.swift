@@ -26,12 +26,12 @@ extension HeavyTests {
       settle(what()) { try readCoreML(Bytes(bytes), path: "model.mlmodel", folder: "/nonexistent", files: []) }
     }
 
-    @Test func everyFixtureIsSound() {
+    @Test func everyFixtureIsValid() {
       #expect(Self.fixtures.count > 150)
       for (name, bytes) in Self.fixtures { #expect(Self.ending(of: bytes, name) == .graph, "\(name)") }
     }
 
-    @Test func aModelCutShortIsRefusedOrRead() {
+    @Test func truncatedModelIsRefusedOrRead() {
       for (name, bytes) in Self.fixtures {
         for length in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 12)) {
           #expect(Self.ending(of: Array(bytes[..<length]), "\(name) cut at \(length)") != nil)

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("a slash parts a path also where it is one character with a mark, or with what stands before it")
+  @Test("a slash separates path components even before a combining mark")
   func slashesAreBytes() throws {
     for (location, code) in [("d\u{600}/secret.bin", FormatError.Code.link), ("../\u{301}secret.bin", .malformed)] {
       let folder = TemporaryFolder()
@@ -66,7 +66,7 @@ import Testing
     #expect(try error(path) == nil)
   }
 
-  @Test func pathsOutOfTheFolderAreRefusedEvenWhereLinksAreAllowed() throws {
+  @Test func pathsOutsideTheFolderAreAlwaysRefused() throws {
     for location in ["../secret.bin", "/etc/passwd", "a/../../secret.bin"] {
       let folder = TemporaryFolder()
       #expect(try error(model(folder, location: location), allowsLinks: true)?.code == .malformed, "\(location)")
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func whatIsNoFileIsRefusedAtOnce(allowsLinks: Bool) throws {
+  func pipesFoldersAndSocketsAreRefused(allowsLinks: Bool) throws {
     for (kind, words) in [("pipe", "a pipe"), ("folder", "a folder"), ("socket", "")] {
       let folder = TemporaryFolder()
       let path = try model(folder)
@@ -93,7 +93,7 @@ import Testing
     #expect(try error(path, allowsLinks: allowsLinks)?.code == (allowsLinks ? .unreadable : .link))
   }
 
-  @Test func theModelsOwnPathMayBeALink() throws {
+  @Test func modelPathMayBeALink() throws {
     let folder = TemporaryFolder()
     let path = try model(folder)
     folder.write(littleEndian([5, 6]), "model/w.bin")
@@ -107,7 +107,7 @@ import Testing
     "Manifest.json", "Data", "Data/com.apple.CoreML", "Data/com.apple.CoreML/model.mlmodel",
     "Data/com.apple.CoreML/weights", "Data/com.apple.CoreML/weights/weight.bin",
   ])
-  func noPartOfAPackageIsALink(part: String) throws {
+  func linkedPackagePartsAreRefused(part: String) throws {
     let folder = TemporaryFolder()
     let path = PackageFolder().write(folder)
     #expect(rename("\(path)/\(part)", "\(folder.path)/elsewhere") == 0)
@@ -117,7 +117,7 @@ import Testing
     #expect(try error(path, allowsLinks: true) == nil)
   }
 
-  @Test func namesThatLookAlikeAreDifferentFiles() throws {
+  @Test func canonicallyEqualNamesAreDifferentFiles() throws {
     let folder = TemporaryFolder()
     var file = ONNXFile()
     file.input("x", [1])

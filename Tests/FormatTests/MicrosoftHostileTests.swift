@@ -184,7 +184,7 @@ extension HeavyTests {
       },
     ]
 
-    @Test(arguments: cases.indices) func numbersThatDoNotFitAreRefusedAndNoneEndsTheProcess(index: Int) async {
+    @Test(arguments: cases.indices) func extremeNumbersAreRefusedWithoutACrash(index: Int) async {
       await #expect(processExitsWith: .success) { [index] in
         let place = MicrosoftHostileTests.cases[index]
         var watch = MemoryWatch()
@@ -215,7 +215,7 @@ extension HeavyTests {
     #expect("\(String(describing: error))".contains(words))
   }
 
-  @Test func formsOfAttentionThatAreNotRead() {
+  @Test func unsupportedAttentionOptionsAreNamed() {
     expect(
       .microsoft("Attention", input: [1, 3, 4], ["w"], ["num_heads": .integer(2), "do_rotary": .integer(1)]) {
         $0.ramp("w", [4, 12])
@@ -237,7 +237,7 @@ extension HeavyTests {
       }, "is_packed_batching")
   }
 
-  @Test func formsOfWeightsAndActivationsThatAreNotRead() {
+  @Test func unsupportedActivationsAndMetricsAreNamed() {
     expect(
       .microsoft("FusedConv", input: [1, 2, 5, 5], ["w"], ["activation": .text("Mish")]) { $0.ramp("w", [2, 2, 3, 3]) },
       "'Mish'")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Element types of ONNX of at most 8 bits.
-@Suite struct NarrowTypeTests {
+@Suite struct LowPrecisionTypeTests {
   /// A floating-point type by its number in ONNX, and what its table in the standard says of it.
   struct Float: Sendable, CustomTestStringConvertible {
     let name: String
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: floats, [true, false])
-  func aCastRoundsToTheNearestNumberOfTheType(type: Float, saturates: Bool) throws {
+  func castRoundsToTheNearestValue(type: Float, saturates: Bool) throws {
     var x: [Swift.Float] = [
       0, -0.0, .infinity, -.infinity, .nan, .leastNonzeroMagnitude, -.leastNormalMagnitude / 4, 3e38, -3e38,
     ]
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func aCastToPowersOfTwoRoundsAsItIsAsked() throws {
+  @Test func castToPowersOfTwoFollowsItsRoundingMode() throws {
     let x: [Swift.Float] = [0.75, 1, 1.25, 1.5, 1.75, 2, 3, 100, 0, 3e38, .infinity, .nan]
     let top: Swift.Float = 0x1p127
     let least: Swift.Float = 0x1p-127
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: [(21, 0, 15), (22, -8, 7), (25, 0, 3), (26, -2, 1)])
-  func aCastToIntegersKeepsTheLowBits(number: Int, lowest: Int, highest: Int) throws {
+  func castToIntegersKeepsTheLowBits(number: Int, lowest: Int, highest: Int) throws {
     let x: [Swift.Float] = [-9, -8, -2.9, -1, 0, 1.9, 2, 7, 8, 15, 16, 1000, .nan]
     let count = highest - lowest + 1
     let y = try result("Cast", Tensor(x, [x.count]), ["to": .integer(number)])
@@ -140,7 +140,7 @@ import Testing
   }
 
   /// Every type in the form of bytes and in that of integers, where the two differ.
-  @Test func elementsAreReadFromBothForms() throws {
+  @Test func elementsAreReadFromBytesAndIntegers() throws {
     func read(_ tensor: [UInt8]) throws -> [Swift.Float] {
       var file = ONNXFile()
       file.opset = 25
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func weightsStayInTheirBits() throws {
+  @Test func weightsStayPacked() throws {
     for (number, bytes) in [(22, 2048), (17, 4096)] {
       var file = ONNXFile()
       file.opset = 21
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func quantizationSaturatesAtTheTypesOfTheZeroPoint() throws {
+  @Test func quantizationSaturatesAtTheZeroPointType() throws {
     let x = Tensor([-100, -1.25, 0.25, 0.75, 3, 100] as [Swift.Float], [6])
     let scale = ONNXFile.tensor("s", [0.5] as [Swift.Float], [])
     func quantized(_ number: Int) throws -> [Swift.Float] {
@@ -214,7 +214,7 @@ import Testing
   }
 
   /// The scale of a block, of an axis, of all.
-  @Test func floatsAreQuantizedAndBackByBlocks() throws {
+  @Test func blockwiseQuantizationRoundTrips() throws {
     let x: [Swift.Float] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     let scales = ONNXFile.tensor("s", [1, 2, 4, 8, 16, 32] as [Swift.Float], [2, 3])
     let blocks: KeyValuePairs<String, ONNXFile.Attribute> = [
@@ -241,7 +241,7 @@ import Testing
   }
 
   /// A type passes through what moves elements, and into branches.
-  @Test func namesRememberTheirTypes() throws {
+  @Test func valuesKeepTheirTypesThroughBranches() throws {
     var then = Wire()
     for (number, kind) in [(1, "Identity"), (2, "CastLike")] {
       then.message(1) {
@@ -274,7 +274,7 @@ import Testing
     #expect(results.map(\.floats) == [[1, 6], [1, 6]])
   }
 
-  @Test func whatLooksAtBitsIsRefused() throws {
+  @Test func bitCastIsRefused() throws {
     var file = ONNXFile()
     file.opset = 27
     file.input("x", [2], type: 17)

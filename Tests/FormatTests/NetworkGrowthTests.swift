@@ -80,7 +80,7 @@ extension HeavyTests {
       return process.processorSeconds - before
     }
 
-    @Test func workDoesNotGrowAsTheCubeOfTheBreaks() async {
+    @Test func manyBreaksAreReadBelowCubicTime() async {
       await #expect(processExitsWith: .success) {
         let process = OwnProcess()
         _ = try NetworkGrowthTests.seconds(50, breaks: true, process)
@@ -91,7 +91,7 @@ extension HeavyTests {
       }
     }
 
-    @Test func workGrowsAsTheLayersOfALoopDo() async {
+    @Test func readingTimeGrowsWithTheLoopLayers() async {
       await #expect(processExitsWith: .success) {
         let process = OwnProcess()
         _ = try NetworkGrowthTests.seconds(500, breaks: false, process)

@@ -21,7 +21,7 @@ import Testing
     try #require(try run(graph(file), [Tensor(x, shape)]).first)
   }
 
-  @Test func argMaxTakesTheFirstOrTheLastOfEqualElements() throws {
+  @Test func argMaxTakesTheFirstOrLastEqualElement() throws {
     let x: [Float] = [1, 7, 7, 3, 3, 2]
     let first = try result(.single("ArgMax", input: [2, 3], ["axis": .integer(-1)]), x, [2, 3])
     #expect(first.type == TensorType(.int64, [2, 1]))
@@ -34,13 +34,13 @@ import Testing
     #expect(try result(.single("ArgMin", input: [2, 3]), x, [2, 3]).integers == [0, 1, 1])
   }
 
-  @Test func aBackwardSliceFromBeforeTheFirstElementTakesIt() throws {
+  @Test func backwardSliceClampsItsStart() throws {
     let file = ONNXFile.single(
       "Slice", input: [3], constants: ["starts": [-100], "ends": [-200], "axes": [0], "steps": [-1]])
     #expect(try result(file, [4, 5, 6], [3]).floats == [4])
   }
 
-  @Test func anIntegerRaisedToAFractionKeepsTheFraction() throws {
+  @Test func integerPowerUsesTheFractionalExponent() throws {
     var file = ONNXFile()
     file.input("x", [2], type: ONNXFile.int64)
     file.weights("e", [0.5], [1])
@@ -49,7 +49,7 @@ import Testing
     #expect(try run(graph(file), [Tensor([9, 16] as [Int64], [2])])[0].integers == [3, 4])
   }
 
-  @Test func aRealSignalMayLackTheAxisOfItsParts() throws {
+  @Test func stftAcceptsARealSignalWithoutComponentAxis() throws {
     var file = ONNXFile()
     file.input("x", [1, 4])
     file.integers("samples", [4])
@@ -60,7 +60,7 @@ import Testing
     for (part, expected) in zip(parts.floats, [10, 0, -2, 2, -2, 0] as [Float]) { #expect(abs(part - expected) < 1e-5) }
   }
 
-  @Test func nodesBehindTheirReadersAreBroughtInFrontOfThem() throws {
+  @Test func nodesAreSortedTopologically() throws {
     var file = ONNXFile()
     file.input("x", [1])
     file.input("positive", [], type: 9)
@@ -109,7 +109,7 @@ import Testing
     #expect(error(file)?.description.contains("nowhere") == true)
   }
 
-  @Test func everyOperatorThatIsMissingIsListedAtOnce() {
+  @Test func allMissingOperatorsAreListed() {
     var file = ONNXFile()
     file.input("x", [1])
     // A branch that may not be taken is not looked into, a loop's body is.
@@ -126,7 +126,7 @@ import Testing
   }
 
   /// The side that is not taken may lack what it likes where the branch is walked, too.
-  @Test func aBranchThatFindsASizeOfWhatIsMissingIsAnErrorForWhoTakesIt() throws {
+  @Test func branchWithAMissingOperatorFailsWhenTaken() throws {
     var file = ONNXFile()
     file.input("x", [3])
     file.input("positive", [], type: 9)
@@ -176,7 +176,7 @@ import Testing
     return try #require(program.functions[program.defaultFunction])
   }
 
-  @Test func aModelWhoseUsualSizesAreTooSmallIsReadForThoseThatItTakes() throws {
+  @Test func modelIsReadForSizesLargerThanTheDefault() throws {
     let function = try rows(then: "Relu", ["table"])
     #expect(try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator())[0].graph == nil)
     #expect(try function.graph(shapes: ["x": [8]], evaluator: ReferenceEvaluator()).outputs.count == 1)
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func whatONNXRuntimeLaidOutForAProcessorIsRefusedWithARemedy() throws {
+  @Test func processorSpecificLayoutIsRefusedWithARemedy() throws {
     var file = ONNXFile()
     file.input("x", [1, 16, 2, 2])
     file.node("ReorderOutput", ["x"], ["y"], domain: "com.microsoft.nchwc")
@@ -205,7 +205,7 @@ import Testing
     return try result(file, (0..<60).map(Float.init), [60]).doubles
   }
 
-  @Test func aScaleThatFloat32RoundsResizesAsTheOneThatWasMeant() throws {
+  @Test func roundedScaleResizesToTheIntendedSize() throws {
     #expect(try resized(by: 0.6) == (0..<36).map { Double($0 * 5 / 3) })
     #expect(try resized(by: 0.2) == (0..<12).map { Double($0 * 5) })
     #expect(try resized(by: 0.35) == (0..<21).map { Double($0 * 20 / 7) })
@@ -213,7 +213,7 @@ import Testing
     #expect(try resized(by: 1 / 3) == (0..<20).map { Double($0 * 3) })
   }
 
-  @Test func operatorSetsThatAreNotKnownAreRefused() {
+  @Test func unknownOperatorSetsAreRefused() {
     for opset in [-1, 0, 6, 29, Int.max] {
       var file = ONNXFile.single("Relu", input: [1])
       file.opset = opset

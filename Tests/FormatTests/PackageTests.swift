@@ -23,7 +23,7 @@ import Testing
       ("upsample_bilinear", 1.2998047, [26, 78]), ("upsample_nearest_neighbor", Float(0.7), [13, 41]),
       ("upsample_nearest_neighbor", Float(0.7), [14, 42]),
     ])
-  func factorsThatWereRoundedGiveTheSizesThatWereMeant(kind: String, factor: Float, sizes: [Int]) throws {
+  func roundedScaleFactorsGiveTheDeclaredSizes(kind: String, factor: Float, sizes: [Int]) throws {
     var file = MILFile()
     file.input("x", [1, 1, 20, 60])
     file.number("factor", factor)
@@ -34,7 +34,7 @@ import Testing
     #expect(try program.graph().outputs.count == 1)
   }
 
-  @Test func aSoundPackageReads() throws {
+  @Test func validPackageIsRead() throws {
     let folder = TemporaryFolder()
     let program = try readModel(at: PackageFolder().write(folder))
     #expect(program.source.format == .mlProgram)
@@ -44,7 +44,7 @@ import Testing
     #expect(try program.main.inputs[0].type == .tensor(.float32, [.fixed(1), .fixed(4), .fixed(6), .fixed(6)]))
   }
 
-  @Test func withoutTheRootItemTheOnlyModelIsTaken() throws {
+  @Test func onlyModelIsReadWithoutARootItem() throws {
     var package = PackageFolder()
     package.root = "ANOTHER"
     #expect(try package.error() == nil)
@@ -80,7 +80,7 @@ import Testing
     try expect(.malformed, "outside the file", in: package)
   }
 
-  @Test func weightsMustLieInsideTheirFile() throws {
+  @Test func weightsOutsideTheirFileAreRefused() throws {
     for offset in [-64, Int.max, Int.max - 32, 1 << 40, 4096] {
       var file = MILFile()
       file.input("x", [1])
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: ["../weights.bin", "@model_path/../w.bin", "/etc/hostname", "@model_path/", "a/../../b"])
-  func weightFilesMustLieInsideTheFolder(name: String) throws {
+  func weightFilesOutsideTheFolderAreRefused(name: String) throws {
     var file = MILFile()
     file.input("x", [1])
     file.constant("w", MILFile.float32, [2], MILFile.blob(name, offset: 64))
@@ -114,7 +114,7 @@ import Testing
     return PackageFolder(model: file.bytes, weights: weights.bytes)
   }
 
-  @Test func aRecordMustSayWhatTheProgramSays() throws {
+  @Test func weightRecordMustMatchTheProgram() throws {
     #expect(try package { _, _ in }.error() == nil)
     try expect(.malformed, "0xDEADBEEF", in: package { $0[$1] = 0 })
     try expect(.malformed, "element type 1", in: package({ _, _ in }, type: 1))
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func aFolderOrFileThatIsNoModelIsRefused() throws {
+  @Test func foldersAndFilesWithoutAModelAreRefused() throws {
     let folder = TemporaryFolder()
     #expect(throws: FormatError.self) { try readModel(at: folder.path) }
     #expect(throws: FormatError.self) { try readModel(at: "\(folder.path)/absent.onnx") }
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func everyOperationThatIsMissingIsListedAtOnce() throws {
+  @Test func allMissingOperationsAreListed() throws {
     var file = MILFile()
     file.input("x", [1])
     for index in 0..<5 { file.operation("fft", ["x": ["x"]], "f\(index)", [1]) }
@@ -167,7 +167,7 @@ import Testing
     try expect(.malformed, "there already", in: PackageFolder(model: file.bytes))
   }
 
-  @Test func argMaxGivesPositionsInThirtyTwoBits() throws {
+  @Test func argMaxGivesInt32() throws {
     var file = MILFile()
     file.input("x", [2, 3])
     file.operation("reduce_argmax", ["x": ["x"]], "largest", [2], type: MILFile.int32)

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func aGraphIsCutWhereTextsLieBetween() throws {
+  @Test func graphIsSplitAroundStringOperations() throws {
     #expect(
       try Self.parts("words_in_turn.onnx") == ["value_map", "graph", "value_map", "value_map", "graph"])
     #expect(
@@ -32,7 +32,7 @@ import Testing
         == ["value_map", "joining", "linear_model", "top_label", "value_map", "scaling"])
   }
 
-  @Test func aGraphIsNotCutForTextsAtItsEnds() throws {
+  @Test func graphIsNotSplitForStringsAtItsEnds() throws {
     for name in ["sklearn_one_hot.onnx", "sklearn_ordinal.onnx", "sklearn_dictionary.onnx"] {
       #expect(try Self.parts(name).count { $0 == "graph" } == 1, "\(name)")
     }
@@ -40,7 +40,7 @@ import Testing
     #expect(try Self.parts("dictionary_vectorizer.mlmodel") == ["dictionary_vector", "linear_model"])
   }
 
-  @Test func laterGraphsAreBuiltWhereTheirSizesAreKnownBeforehand() throws {
+  @Test func laterGraphsOfKnownSizesAreBuilt() throws {
     let function = try readModel(at: "\(Self.folder)/words_in_turn.onnx").main
     let built = try function.builtGraphs(shapes: [:], evaluator: ReferenceEvaluator())
     #expect(built.map(\.part.name) == ["main1", "main2"])
@@ -51,7 +51,7 @@ import Testing
     #expect(seven[1].computed == ["codes": TensorType(.int64, [7])])
   }
 
-  @Test func textsThatAnOperatorDoesNotTakeAreNamed() throws {
+  @Test func stringsForANumericOperatorAreNamed() throws {
     var file = ONNXFile()
     file.input("x", [1], type: 8)
     file.node("Relu", ["x"], ["y"])
@@ -65,7 +65,7 @@ import Testing
     try readModel(at: "\(Shared.packageRoot)/Tests/Vectors/Texts/\(file).onnx").main
   }
 
-  @Test func operatorsThatMoveTextsAreOneGraphBetweenTheirPlacesAndTheTextsOfThese() throws {
+  @Test func stringMovesAreOneGraphOverIndices() throws {
     for name in ["transposed", "sliced", "loops", "lists"] {
       let parts = try Self.moving(name).parts
       #expect(parts.count { if case .host(let step) = $0 { step is StringIndices } else { false } } <= 2, "\(name)")
@@ -79,13 +79,13 @@ import Testing
     #expect(parts.dropFirst(2).map(\.place) == [String](repeating: "step strings_at_indices", count: 3))
   }
 
-  @Test func placesOfTextsGoOnFromLevelToLevel() throws {
+  @Test func stringIndicesContinueAcrossLevels() throws {
     let steps = try Self.moving("levels").hostSteps.compactMap { $0 as? StringIndices }
     #expect(steps.count > 1 && steps[0].start == nil)
     for (step, before) in zip(steps.dropFirst(), steps) { #expect(step.start == before.end) }
   }
 
-  @Test func textsAreLookedForInTheListsAloneThatTheyMayComeFrom() throws {
+  @Test func stringsAreSearchedOnlyInTheirSourceTables() throws {
     var file = ONNXFile()
     file.opset = 20
     file.input("x", [2, 2], type: 8)
@@ -100,7 +100,7 @@ import Testing
     #expect(placed.count == 40 && found.map(\.pieces) == placed.map { [$0.piece] })
   }
 
-  @Test func namesThatAreMadeOfOthersAreNoneOfTheFiles() throws {
+  @Test func generatedNamesDifferFromFileNames() throws {
     var file = ONNXFile()
     file.input("x", [2, 2], type: 8)
     for name in ["x#places", "a###b", "#0.texts"] { file.input(name, [1]) }
@@ -112,7 +112,7 @@ import Testing
   }
 
   /// A reshape to pairs of numbers or texts of which there may be any number, of which one is the usual one.
-  @Test(arguments: [ONNXFile.float, 8]) func sizesThatTheUsualOnesAreNotAreKnownWhenAModelRuns(type: Int) throws {
+  @Test(arguments: [ONNXFile.float, 8]) func unusualSizesAreResolvedAtRunTime(type: Int) throws {
     func file(_ shape: [Int], reversed: Bool) -> ONNXFile {
       var file = ONNXFile()
       file.input("x", [-1], type: type)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func aDamagedConstantOfTextsIsRefused() throws {
+  @Test func damagedStringConstantIsRefused() throws {
     var file = ONNXFile()
     let damaged = Wire.message {
       $0.packed(1, [3])
@@ -173,7 +173,7 @@ import Testing
     return file
   }
 
-  @Test func whatASubGraphDoesToTextsBesidesMovingThemIsRefusedWhereItIsRun() throws {
+  @Test func subgraphStringComputationIsRefusedWhenRun() throws {
     func graphs(_ file: ONNXFile) throws -> [Function.BuiltGraph] {
       try readONNX(Bytes(file.bytes), path: "branch.onnx").main.builtGraphs(
         shapes: [:], evaluator: ReferenceEvaluator())
@@ -187,7 +187,7 @@ import Testing
 
   /// By outputs of the branch, whose sides have two each: the second of a node that has one, or none at all.
   @Test(arguments: [["y", "z"], ["y"], []])
-  func sidesThatGiveMoreTextsThanTheirBranchHasAreRefused(_ outputs: [String]) throws {
+  func surplusStringOutputsOfABranchAreRefused(_ outputs: [String]) throws {
     func side(_ kind: String) -> [UInt8] {
       var file = ONNXFile()
       for name in ["first", "second"] {
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test func numbersBesideTextsAreRefused() throws {
+  @Test func mixedNumbersAndStringsAreRefused() throws {
     var file = ONNXFile()
     file.input("x", [1], type: 8)
     file.input("n", [1])
@@ -239,7 +239,7 @@ extension HeavyTests {
       }
     }()
 
-    @Test func aDamagedModelOfTextsIsRefusedOrRead() async {
+    @Test func aDamagedStringModelIsRefusedOrRead() async {
       await #expect(processExitsWith: .success) {
         var endings: [Ending: Int] = [:]
         for seed in 0..<UInt64(6000) {

@@ -23,7 +23,7 @@ import Testing
     model.message(2) { $0.append(Wire.varint(2 << 3 | 1) + littleEndian(precision.bitPattern)) }
   }
 
-  @Test func probitRegressorsThatCannotBeAreRefused() {
+  @Test func invalidProbitRegressorsAreRefused() {
     #expect(refusal("probit", Self.probit) { _ in }?.description.contains("no bias") == true)
     for precision in [0, -1, Double.nan] {
       let error = refusal("probit", Self.probit) {
@@ -45,7 +45,7 @@ import Testing
     #expect(drawn?.code == .unsupported && drawn?.description.contains("at random") == true, "\(drawn as Any)")
   }
 
-  @Test func recommendersThatCannotBeAreRefused() {
+  @Test func invalidRecommendersAreRefused() {
     func named(_ model: inout Wire, item: Int) {
       model.message(1) { $0.integer(1, item) }
       model.message(2) { $0.text(1, "ant") }

@@ -58,19 +58,19 @@ import Testing
     return try run(graph, [Tensor([1] as [Float], [1])])[0].integers
   }
 
-  @Test func aLoopMakesASequenceOfAsManyTripsAsItHas() throws {
+  @Test func loopGivesOneElementPerIteration() throws {
     #expect(try lengths(loop(trips: 0)) == [0])
     #expect(try lengths(loop(trips: 7)) == [7])
     #expect(try lengths(loop(trips: -3)) == [0])
   }
 
   @Test(arguments: [1 << 20, 1 << 40, Int.max, nil])
-  func aLoopWithoutEndIsRefused(trips: Int?) {
+  func endlessLoopIsRefused(trips: Int?) {
     #expect(throws: (any Error).self) { try lengths(loop(trips: trips)) }
   }
 
   /// Its trips are walked: how long the sequence is is known when they have been made.
-  @Test func aLoopThatDataEndsIsAPartOfItsOwn() throws {
+  @Test func dataDependentLoopIsASeparatePart() throws {
     let program = try readONNX(Bytes(loop(trips: 3, goesOn: "x").bytes), path: "m.onnx")
     let parts = try #require(program.functions[program.defaultFunction]).parts
     guard parts.count == 3, case .loop(let loop) = parts[1] else {
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// A graph that reads a sequence is built for its layout alone.
-  @Test func aSequenceIsTwoSlotsOfAGraph() throws {
+  @Test func sequenceIsTwoGraphValues() throws {
     var file = ONNXFile()
     file.rawInput(value("s", 1, isSequence: true))
     file.integers("last", [-1], [])

@@ -45,7 +45,7 @@ extension HeavyTests {
       #expect(zip(results[0].floats, expected).allSatisfy { abs($0 - $1) < 1e-3 })
     }
 
-    @Test func aDetectorsShapeArithmeticIsFolded() throws {
+    @Test func shapeArithmeticOfADetectorIsFolded() throws {
       let graph = try readModel(at: Shared.model("ultraface_version-RFB-320.onnx")).graph()
       // They only compute sizes for reshapes.
       #expect(Set(graph.nodes.flatMap(\.origins).map(\.kind)).isDisjoint(with: ["Shape", "Gather", "Constant"]))
@@ -53,7 +53,7 @@ extension HeavyTests {
       #expect(try Pipeline.standard(ReferenceEvaluator()).run(graph).graph.nodes.count < graph.nodes.count)
     }
 
-    @Test func aDigitClassifierOfOperatorSetSevenReads() throws {
+    @Test func digitClassifierOfOperatorSet7IsRead() throws {
       let program = try readModel(at: Shared.model("mnist.onnx"))
       let graph = try program.graph()
       #expect(graph.types(graph.inputs) == [TensorType(.float32, [1, 1, 28, 28])])
@@ -75,7 +75,7 @@ extension HeavyTests {
       }
     }
 
-    @Test func aQuantizedModelIsReadAsItIsWritten() throws {
+    @Test func quantizedModelKeepsItsEncoding() throws {
       let nodes = try readModel(at: Shared.model("MobileNetV2_int8_qdq.onnx")).graph().nodes
       #expect(nodes.count { $0.op is Quantize } == 65)
       #expect(nodes.count { $0.op is Dequantize } == 171)

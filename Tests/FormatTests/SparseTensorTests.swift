@@ -32,7 +32,7 @@ import Testing
     return try #require(try run(graph, [Tensor([Float](repeating: 1, count: count), Shape(input))]).first)
   }
 
-  @Test func elementsLieWhereTheirPlacesSay() throws {
+  @Test func sparseElementsHaveTheirIndices() throws {
     let flat = Self.sparse([5, 6] as [Float], [1, 5], nil, [2, 3])
     #expect(try sum(flat, [2, 3]).floats == [1, 6, 1, 1, 1, 7])
     let tuples = Self.sparse([5, 6] as [Float], [0, 1, 1, 2], [2, 2], [2, 3])
@@ -62,7 +62,7 @@ import Testing
     sparse([5] as [Float], [0], nil, [-1]), sparse([5] as [Float], [0], nil, [Int](repeating: 1, count: 80)),
     Wire.message { $0.packed(3, [2, 3]) },
   ])
-  func placesOutsideAndShapesThatNoMemoryHasAreRefused(tensor: [UInt8]) throws {
+  func invalidIndicesAndHugeShapesAreRefused(tensor: [UInt8]) throws {
     var file = ONNXFile()
     file.input("x", [2, 3])
     file.sparseInitializer(tensor)

@@ -119,7 +119,7 @@ extension HeavyTests {
       }
     }
 
-    @Test(arguments: cases.indices) func aTableTooLargeIsRefusedAndNoneEndsTheProcess(index: Int) async {
+    @Test(arguments: cases.indices) func tooLargeTableIsRefusedWithoutACrash(index: Int) async {
       await #expect(processExitsWith: .success) { [index] in
         let place = TableHostileTests.cases[index]
         var watch = MemoryWatch()

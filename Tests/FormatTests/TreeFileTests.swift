@@ -50,7 +50,7 @@ import Testing
 
   private static let (branch, leaf) = ("BRANCH_LEQ", "LEAF")
 
-  @Test func treesThatAreSoundAreRead() {
+  @Test func validTreesAreRead() {
     let file = Self.onnx(
       [
         (0, 0, Self.branch, 0, 1, 2), (0, 1, Self.leaf, 0, 0, 0), (0, 2, Self.leaf, 0, 0, 0),
@@ -60,7 +60,7 @@ import Testing
     #expect(Self.refusal(file) == "nothing was refused")
   }
 
-  @Test func whatIsWrongWithNodesIsSaidByTreeAndNode() {
+  @Test func nodeErrorsNameTreeAndNode() {
     let (branch, leaf) = (Self.branch, Self.leaf)
     let leaves = [(0, 1, leaf, 0, 0, 0), (0, 2, leaf, 0, 0, 0)]
     let cases: [(String, ONNXFile)] = [
@@ -116,7 +116,7 @@ import Testing
     } catch { return "\(error)" }
   }
 
-  @Test func claimsOfACoreMLModelAreHeldAgainstWhatItHas() {
+  @Test func invalidCoreMLTreesAndVectorsAreRefused() {
     func trees(_ dimensions: Int, _ nodes: [[UInt8]]) -> String {
       let ensemble = Wire.message {
         for node in nodes { $0.bytes(1, node) }

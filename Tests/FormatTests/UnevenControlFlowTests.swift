@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Branches and loops that no graph can hold for the sizes that it is built for.
-@Suite struct UnevenControlFlowTests {
+@Suite struct DynamicShapeControlFlowTests {
   private func side(
     _ kind: String, _ inputs: [String], _ attributes: KeyValuePairs<String, ONNXFile.Attribute> = [:]
   ) -> [UInt8] {
@@ -47,13 +47,13 @@ import Testing
     }
   }
 
-  @Test func aBranchIsWalkedWhereItsSidesGiveOtherSizesAndANodeWhereTheyGiveTheSame() throws {
+  @Test func branchRunsOnTheHostWhenItsShapesDiffer() throws {
     let twice = side("Concat", ["x", "x"], ["axis": .integer(0)])
     #expect(try parts(function(branch(twice, side("Relu", ["x"])))) == ["branch", "graph"])
     #expect(try parts(function(branch(side("Abs", ["x"]), side("Relu", ["x"])))) == ["graph"])
   }
 
-  @Test func whatIsUnevenSaysWhatTheSidesGive() throws {
+  @Test func shapeMismatchErrorListsBothShapes() throws {
     let file = branch(side("Concat", ["x", "x"], ["axis": .integer(0)]), side("Relu", ["x"]))
     let function = try function(file)
     let flow = #expect(throws: UnevenControlFlow.self) {
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// `x` has three elements, not four. Taking the side is the error.
-  @Test func aSideThatIsMeantForOtherSizesIsARegionThatCannotRun() throws {
+  @Test func branchForOtherSizesIsARefusedRegion() throws {
     let file = branch(side("Reshape", ["x", "four"]), side("Relu", ["x"]))
     let graph = try readONNX(Bytes(file.bytes), path: "m.onnx").graph()
     let regions = graph.nodes.flatMap(\.regions)
@@ -76,7 +76,7 @@ import Testing
     #expect(regions.first?.refusal?.contains("Reshape 'Reshape'") == true)
   }
 
-  @Test func aBranchOfWhichNeitherSideTakesTheSizesIsRefused() throws {
+  @Test func branchWithoutAFittingSideIsRefused() throws {
     let file = branch(side("Reshape", ["x", "four"]), side("Transpose", ["x"], ["perm": .integers([1, 0])]))
     #expect { try readONNX(Bytes(file.bytes), path: "m.onnx").graph() } throws: {
       "\($0)".contains("Transpose 'Transpose'")
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// Each of them would have to be cut: a size that is found, one that is read from an input, an uneven branch.
-  @Test func nothingIsCutForTheSakeOfWhatNoOutputDependsOn() throws {
+  @Test func unusedNodesDoNotSplitTheGraph() throws {
     var file = branch(side("Abs", ["x"]), side("Relu", ["x"]))
     file.input("sizes", [1], type: ONNXFile.int64)
     file.node("NonZero", ["x"], ["places"])
@@ -100,7 +100,7 @@ import Testing
     #expect(try parts(function(file)) == ["graph"])
   }
 
-  @Test func manyUnevenBranchesAreWalkedTogether() throws {
+  @Test func manyDynamicBranchesMoveToTheHostTogether() throws {
     var file = ONNXFile()
     file.opset = 20
     file.input("x", [3])
@@ -125,7 +125,7 @@ import Testing
   }
 
   /// What Kelvin lacks is told even there.
-  @Test func anUnusedOperatorThatKelvinLacksIsRefusedByName() throws {
+  @Test func unusedUnknownOperatorIsRefusedByName() throws {
     var file = branch(side("Abs", ["x"]), side("Relu", ["x"]))
     file.node("Unheard", ["x"], ["unused"])
     #expect { try readONNX(Bytes(file.bytes), path: "m.onnx").graph() } throws: { "\($0)".contains("Unheard") }
@@ -161,7 +161,7 @@ import Testing
     (3, "slice_by_size", nil), (4, "slice_by_size", "4 elements from 0 by 1 lie outside it"),
     (3, "imagined", "ios16.imagined"),
   ])
-  func aSideOfAProgramThatCannotRunRefusesNothingUntilItIsTaken(
+  func untakenSideMayBeUnsupported(
     _ count: Int, _ kind: String, _ refusal: String?
   ) throws {
     let file = program(taking: count, kind)

@@ -31,13 +31,13 @@ import Testing
     return Shell.run("{ \(link) && \(build) && \(call); } 2>&1")
   }
 
-  @Test func everyWrongCallHasACodeAndWords() {
+  @Test func everyWrongCallHasACodeAndMessage() {
     let result = run("Tests/Interface/hostile.c", "'\(Self.digits)' '\(Self.network)'")
     #expect(result.status == 0, "\(result.output)")
   }
 
   @Test(.enabled(if: sanitizers != "thread", "the library has ThreadSanitizer, which goes with no other"))
-  func addressSanitizerSeesNothingInAProgramThatCallsItWrongly() {
+  func wrongCallsPassAddressSanitizer() {
     let result = run(
       "Tests/Interface/hostile.c", "'\(Self.digits)' '\(Self.network)'",
       flags: "-g -fuse-ld=lld -fsanitize=address,undefined")
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: ["", "-g -fuse-ld=lld -fsanitize=address,undefined"])
-  func framesOfEveryFormatAreReadWhereTheyLieAndFilesAreReadAndWritten(flags: String) {
+  func framesOfEveryFormatAreReadInPlace(flags: String) {
     // The library has ThreadSanitizer then, which goes with no other.
     if Self.sanitizers == "thread", !flags.isEmpty { return }
     let result = run(
@@ -53,13 +53,13 @@ import Testing
     #expect(result.status == 0, "\(result.output)")
   }
 
-  @Test func theExampleInCNamesWhatIsInAnImage() {
+  @Test func cExampleClassifiesAnImage() {
     let result = run("Examples/C/classify.c", "'\(Self.digits)' '\(Self.root)/Examples/Digits/images/7_0043.png'")
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.split(separator: "\n").first?.hasSuffix("seven") == true, "\(result.output)")
   }
 
-  @Test func theExampleInCNamesWhatIsInEveryFrameOfAVideo() {
+  @Test func cExampleClassifiesVideoFrames() {
     // Two frames alike, another, and the beginning of a fourth.
     let bytes = 71 * 69 + 72 * 35
     let folder = TemporaryFolder()
@@ -73,13 +73,13 @@ import Testing
     #expect(lines.count == 3 && lines[0] == lines[1] && lines[1] != lines[2], "\(result.output)")
   }
 
-  @Test func theExampleInCPlusPlusPredictsFromFourThreads() {
+  @Test func cPlusPlusExamplePredictsFromFourThreads() {
     let result = run("Examples/C/threads.cpp", "'\(Self.network)'", compiler: "clang++ -std=c++17")
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("equal scores"), "\(result.output)")
   }
 
-  @Test func programsSeeWhatTheHeaderDeclaresAndNothingElse() {
+  @Test func libraryExportsExactlyTheHeaderFunctions() {
     let exported = Shell.run(
       "nm -D --defined-only '\(Self.library)' | awk '{ print $3 }' | sed 's/@.*//' | grep -v '^KELVIN_0$'")
     let declared = Shell.run("grep -o 'kelvin_[a-z0-9_]*(' '\(Self.root)/Sources/CKelvin/include/kelvin.h' | tr -d '('")
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(.enabled(if: sanitizers != "thread", "for ThreadSanitizer, Swift's libraries stay apart"))
-  func theLibraryNeedsNothingButWhatEverySystemHas() {
+  func libraryNeedsOnlySystemLibraries() {
     let needed = Shell.run("objdump -p '\(Self.library)' | awk '/NEEDED/ { print $2 }'").output.split(separator: "\n")
     let allowed: Set = ["libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"]
     #expect(Set(needed.map(String.init)).subtracting(allowed).isEmpty, "\(needed)")
@@ -100,7 +100,7 @@ import Testing
   @Test(
     .enabled(if: hasNumPy, "python3 has no numpy"), .enabled(if: sanitizers == nil, "python3 has no sanitizers"),
     arguments: ["rm -f kelvin/_calls.abi3.so", "'\(root)/dev/package/calls.sh' \"$PWD/kelvin/_calls.abi3.so\""])
-  func pythonPredictsPlansAndRefusesWithoutItsPartInCAndWithIt(preparing: String) {
+  func pythonTestsPassWithAndWithoutTheCExtension(preparing: String) {
     let folder = TemporaryFolder()
     let result = Shell.run(
       "{ cd '\(folder.path)' && cp -r '\(Self.root)/Python/kelvin' '\(Self.root)/Python/_kelvin_coremltools.py' . && "

@@ -41,7 +41,7 @@ struct DelimitedRowsTests {
     }
   }
 
-  @Test("a row that does not end is found before it fills memory")
+  @Test("an unterminated row is rejected before it fills memory")
   func overlong() {
     var cutter = DelimitedCutter(largestRow: 1000)
     var isFirst = true
@@ -71,7 +71,7 @@ struct DelimitedRowsTests {
   }
 
   @Test(
-    "whole numbers are those without a fraction",
+    "integers are numbers without a fraction",
     arguments: [
       ("3", 3), ("3.0", 3), ("-9223372036854775808", Int64.min), (" 7\t", 7), ("3.5", nil), ("", nil), ("1e3", 1000),
     ])
@@ -79,7 +79,7 @@ struct DelimitedRowsTests {
     #expect(Array(text.utf8).withUnsafeBufferPointer { NumberText.integer($0) } == expected)
   }
 
-  @Test("what is no number is none", arguments: ["", " ", "-", ".", "1,5", "1 2", "x", "--1", "1e", "0x"])
+  @Test("an invalid number gives nil", arguments: ["", " ", "-", ".", "1,5", "1 2", "x", "--1", "1e", "0x"])
   func noNumbers(text: String) {
     #expect(Array(text.utf8).withUnsafeBufferPointer { NumberText.double($0) } == nil)
   }

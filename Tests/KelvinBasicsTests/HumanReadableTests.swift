@@ -24,7 +24,7 @@ struct HumanReadableTests {
     #expect(HumanReadable.fixed(1e300, decimals: 2) == "1e+300")
   }
 
-  @Test func aRegionInHundredsOfOthersIsNamedByItsBeginningAndItsEnd() {
+  @Test func deepRegionNameIsShortenedInTheMiddle() {
     #expect(HumanReadable.region("halve/body", times: 10) == "halve/body: 10 × in each inference")
     let deep = (0..<500).map { "branch\($0)/then" }.joined(separator: "/")
     let text = HumanReadable.region(deep, times: 0.5)

@@ -2,11 +2,11 @@ import FoundationEssentials
 import KelvinBasics
 import Testing
 
-@Suite("JSON is read in one place")
+@Suite("JSON reading")
 struct JSONTextTests {
   /// Foundation's reader stopped the program at the last of these: it looks where the document has ended.
   @Test(
-    "a document that ends in a bracket however deep is no document, in every encoding",
+    "a document that ends in an open bracket is invalid in every encoding",
     arguments: ["[", "{", "{\"a\":["])
   func unfinished(_ level: String) {
     for depth in [1, 2, 255, 511, 512, 513, 514, 5000] {
@@ -21,14 +21,14 @@ struct JSONTextTests {
     }
   }
 
-  @Test("nothing is no document")
+  @Test("an empty document is invalid")
   func empty() {
     for document in [Data(), Data([0]), Data(" ".utf8)] {
       #expect(throws: DecodingError.self) { try JSONText.decode([Int].self, from: document) }
     }
   }
 
-  @Test("numbers alone, lists and what is in UTF-16 are read")
+  @Test("numbers, lists and UTF-16 documents are read")
   func whole() throws {
     #expect(try JSONText.decode(Int.self, from: Data("7".utf8)) == 7)
     #expect(try JSONText.decode([[Int]].self, from: Data("[[1],[]]\n".utf8)) == [[1], []])

@@ -1,10 +1,10 @@
 import KelvinBasics
 import Testing
 
-@Suite("The word that is meant")
+@Suite("Spelling suggestions")
 struct NearestWordTests {
   @Test(
-    "the nearest word is found where one is near",
+    "the nearest word is found if one is near",
     arguments: [
       ("dgo", "dog"), ("Dog", "dog"), ("aeroplan", "aeroplane"), ("airoplane", "aeroplane"),
       ("potted plant", "pottedplant"), ("tv", nil), ("otter", nil), ("", nil),
@@ -13,7 +13,7 @@ struct NearestWordTests {
     #expect(word.nearest(of: ["aeroplane", "cow", "dog", "pottedplant", "tvmonitor"]) == meant)
   }
 
-  @Test("of words that are as near the first is taken, and the nearest before any")
+  @Test("the nearest word wins, and the first of equally near words")
   func ties() {
     #expect("cap".nearest(of: ["cat", "cab"]) == "cat")
     #expect("cabs".nearest(of: ["cats", "cabs"]) == "cabs")

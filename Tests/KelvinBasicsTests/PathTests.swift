@@ -7,11 +7,11 @@ import Testing
     ("sets/list.csv", "a.png", "sets/a.png"), ("list.csv", "a.png", "a.png"), ("./list.csv", "a.png", "./a.png"),
     ("/list.csv", "b/a.png", "/b/a.png"), ("sets/list.csv", "/a.png", "/a.png"),
   ])
-  func whatAFileNamesLiesBesideIt(file: String, name: String, expected: String) {
+  func siblingPathIsRelativeToTheFile(file: String, name: String, expected: String) {
     #expect(file.siblingPath(name) == expected)
   }
 
-  @Test func aPathWithAZeroByteIsRefusedInsteadOfEndingThere() {
+  @Test func pathWithAZeroByteIsRefused() {
     let error = #expect(throws: FileError.self) { try OpenFile("/etc/passwd\0.onnx") }
     #expect("\(error, default: "")" == #"cannot open '/etc/passwd\u{0}.onnx': no path has a zero byte"#)
     #expect(access("/etc/passwd\0.onnx".pathBytes, F_OK) != 0)

@@ -3,7 +3,7 @@ import KelvinBasics
 import Testing
 
 /// Text from outside as people get to see it.
-@Suite struct PrintableTextTests {
+@Suite struct PrintableStringTests {
   /// Characters that act on a terminal, on the order of what is read, or take no room.
   static let hidden: [Unicode.Scalar] =
     (Array(0x00...0x1F) + Array(0x7F...0x9F) + Array(0x200B...0x200F) + Array(0x2028...0x202E)
@@ -11,7 +11,7 @@ import Testing
     + Array(0xE0020...0xE007F) + Array(0x10F780...0x10F7FF))
     .compactMap { Unicode.Scalar(UInt32($0)) }
 
-  @Test func whatActsOnATerminalIsWrittenOut() {
+  @Test func terminalControlCharactersAreEscaped() {
     for scalar in Self.hidden {
       let shown = "a\(scalar)b".printable
       #expect(!shown.unicodeScalars.contains(scalar), "U+\(String(scalar.value, radix: 16))")
@@ -25,20 +25,20 @@ import Testing
     "plain", "größer — µs × ✓ …", "日本語", "עברית", "العربية", "हिन्दी क्षत्रिय", "می‌خواهم", "🙂👩‍👩‍👧🏳️‍🌈1", "e\u{301}", "a\\b",
     "\u{E000}",
   ])
-  func whatPeopleWriteStays(text: String) { #expect(text.printable == text) }
+  func ordinaryStringsAreUnchanged(text: String) { #expect(text.printable == text) }
 
-  @Test func joinersStayOnlyWhereAScriptNeedsThem() {
+  @Test func joinersStayOnlyInScriptsThatNeedThem() {
     #expect("ad\u{200D}min".printable == "ad\\u{200D}min")
     #expect("\u{200D}".printable == "\\u{200D}")
     #expect("x\u{FE0F}\u{200D}y".printable == "x\\u{FE0F}\\u{200D}y")
   }
 
-  @Test func marksDoNotPileUp() {
+  @Test func combiningMarksAreLimited() {
     let shown = ("e" + String(repeating: "\u{301}", count: 500)).printable
     #expect(shown.unicodeScalars.count { $0 == "\u{301}" } == 8)
   }
 
-  @Test func inJSONToo() throws {
+  @Test func combiningMarksAreLimitedInJSON() throws {
     let text = "e" + String(repeating: "\u{301}", count: 500) + "f"
     let document = try JSONText.encode([text], layout: .line)
     for json in [String(decoding: document, as: UTF8.self), "[\(JSONText.quoted(text))]"] {
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// What is written from the right in parts of its own, so that nothing beside it is read in another order.
-  @Test func textIsPartedByDirection() {
+  @Test func stringIsSplitIntoDirectionalRuns() {
     let cases: [(String, [String])] = [
       ("", []), ("conv/1", ["conv/1"]), ("größe 3", ["größe 3"]), ("שלום", ["<שלום>"]),
       ("node 'שלום' 3 ms", ["node '", "<שלום>", "' 3 ms"]),
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func onceIsEnough() {
+  @Test func escapingTwiceChangesNothing() {
     // What is hidden itself is no neighbour that needs a joiner.
     for text in ["\u{2028}\u{200D}", "\u{200D}\u{9B}", "\u{FFF9}\u{FE0F}"] {
       #expect(text.printable.printable == text.printable && !text.printable.unicodeScalars.contains { $0.value > 0x7E })
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func linesOfOursStayLinesAndMessagesEnd() {
+  @Test func lineBreaksStayAndMessagesAreShortened() {
     #expect("a\u{1B}\nb\r\n".printableLines == "a\\u{1B}\nb\\r\n")
     let message = String(repeating: "n", count: 1 << 20).printableMessage
     #expect(message.count == 4000 && message.contains("…"))
@@ -103,7 +103,7 @@ import Testing
     #expect(narrow.lines(width: 20).allSatisfy { $0.columns <= 20 })
   }
 
-  @Test func noCellForgesALine() {
+  @Test func cellsCannotForgeALine() {
     var table = TextTable(.init("NAME"), .init("N"))
     table.add(["a\nkelvin: error: fake", "1"], remarks: ["b\nkelvin: error: fake"])
     table.add(heading: "c\nkelvin: error: fake")
@@ -112,7 +112,7 @@ import Testing
     #expect("p\nq \u{1B}[2J".wrapped() == ["p\\nq \\u{1B}[2J"])
   }
 
-  @Test func jsonHoldsNoneRawAndMeansTheSame() throws {
+  @Test func jsonEscapesControlCharactersWithoutLoss() throws {
     let texts = Self.hidden.map { "a\($0)\"\\b" } + ["🙂é日本語", "👩‍👧"]
     for layout in [JSONText.Layout.readable, .line] {
       let data = try JSONText.encode(texts, layout: layout)
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func everyPathPassesThroughAString() throws {
+  @Test func anyPathSurvivesConversionToAString() throws {
     let fixed: [[UInt8]] = [
       [], [0xFF], [0x61, 0xFF, 0xFE, 0x62], [0xC3], [0xE2, 0x80], [0xED, 0xA0, 0x80], [0xC0, 0xAF],
       Array("é/日本\u{10F7FF}".utf8), [0xF4, 0x8F, 0x9F], Array("e\u{301}".utf8), [0xF5, 0x80, 0x80, 0x80],

@@ -1,7 +1,7 @@
 import KelvinBasics
 import Testing
 
-@Suite("Blocks that repeat")
+@Suite("Repeated blocks")
 struct RepeatedBlockTests {
   /// The list again, from its stretches alone: of a block the elements of the first time, as often as it repeats.
   private func expanded(_ stretches: [RepeatedBlock.Stretch], of keys: [Int]) -> [Int] {
@@ -37,7 +37,7 @@ struct RepeatedBlockTests {
     return best
   }
 
-  @Test("expanding what was folded gives the list again, in the fewest lines", arguments: 0..<200)
+  @Test("expanding a folded list gives the list, in the fewest lines", arguments: 0..<200)
   func expansion(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let letters = 1 + Int(random.unit() * 3)
@@ -69,7 +69,7 @@ struct RepeatedBlockTests {
     #expect(expanded(RepeatedBlock.stretches(blocks, of: broken.count), of: broken) == broken, "seed \(seed)")
   }
 
-  @Test("two times, a block that is too long and an empty list are left as they are")
+  @Test("two repetitions, too long blocks and empty lists are not folded")
   func limits() {
     #expect(RepeatedBlock.find(in: [1, 2, 1, 2]).isEmpty)
     #expect(RepeatedBlock.find(in: [Int]()).isEmpty)
@@ -77,7 +77,7 @@ struct RepeatedBlockTests {
     #expect(RepeatedBlock.find(in: Array(repeating: 7, count: 20_000)) == [.init(start: 0, period: 1, count: 20_000)])
   }
 
-  @Test("blocks that reach beyond a shortened list are shown one by one")
+  @Test("blocks that reach beyond a shortened list are not folded")
   func shortened() {
     let blocks = [RepeatedBlock(start: 1, period: 2, count: 3), RepeatedBlock(start: 8, period: 1, count: 4)]
     #expect(
@@ -86,7 +86,7 @@ struct RepeatedBlockTests {
     #expect(RepeatedBlock.stretches(blocks, of: 0).isEmpty)
   }
 
-  @Test("a block costs the sum of its times, from the least to the most")
+  @Test("a block states the sum and the range of its times")
   func cost() {
     let seconds = [9.0, 1, 2, 1, 3, 1, 2.5]
     let cost = RepeatedBlock(start: 1, period: 2, count: 3).cost { seconds[$0] }

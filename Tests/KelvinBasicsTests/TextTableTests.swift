@@ -1,7 +1,7 @@
 import KelvinBasics
 import Testing
 
-@Suite("Tables of text")
+@Suite("Text tables")
 struct TextTableTests {
   @Test("columns are as wide as their widest cell, names to the left, numbers to the right")
   func aligned() {
@@ -16,7 +16,7 @@ struct TextTableTests {
       ])
   }
 
-  @Test("a column of numbers with nothing in it is left out")
+  @Test("an empty column of numbers is omitted")
   func vanishing() {
     var table = TextTable(numbers: ["Layer", "time", "error"])
     table.add("conv", "1 ms", "—")
@@ -24,7 +24,7 @@ struct TextTableTests {
     #expect(table.lines() == ["Layer  time", "conv   1 ms", "pool   2 ms"])
   }
 
-  @Test("where there is no room, named columns go first, then names lose their ends, but never numbers")
+  @Test("a narrow table drops named columns, then shortens names, but never numbers")
   func narrow() {
     var table = TextTable(numbers: ["Layer", "time", "runs"])
     table.add("a very long name", "1.20 ms", "10")
@@ -33,7 +33,7 @@ struct TextTableTests {
     #expect(table.lines(width: 5)[1] == "a very …  1.20 ms    10")
   }
 
-  @Test("texts are cut where they tell least, and remarks stand below their row")
+  @Test("columns shrink to their limits, and remarks follow their row")
   func cuts() {
     var table = TextTable(.init("PATH", shrinksTo: 4, cut: .beginning), .init("KIND", shrinksTo: 4))
     table.add(["models/mobilenet.onnx", "abcdefgh"], remarks: ["why it is so"])
@@ -58,7 +58,7 @@ struct TextTableTests {
   }
 }
 
-@Suite("Lines of text")
+@Suite("Line wrapping")
 struct WrappingTests {
   @Test("words stay whole, lines after the first hang, and runs of spaces are kept")
   func wrapped() {
@@ -67,7 +67,7 @@ struct WrappingTests {
     #expect("unbreakable".wrapped(to: 4, indent: 1) == [" unbreakable"])
   }
 
-  @Test("the middle gives way")
+  @Test("long strings are shortened in the middle")
   func middle() {
     #expect("abcdefgh".truncatedInMiddle(to: 5) == "ab…gh")
     #expect("abc".truncatedInMiddle(to: 5) == "abc")

@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func timeRunsOutInThePhaseThatTookIt() {
+  @Test func exceededTimeNamesThePhaseThatTookIt() {
     let still = Still()
     let budget = WorkBudget(.init(seconds: 2), meter: still.meter)
     budget.enter(.building)
@@ -29,7 +29,7 @@ import Testing
     #expect(budget.isSpent)
   }
 
-  @Test func aPhaseThatEndedTooLateIsBlamedForIt() {
+  @Test func phaseThatEndedTooLateIsNamed() {
     let still = Still()
     let budget = WorkBudget(.init(seconds: 1), meter: still.meter)
     budget.enter(.passes)
@@ -38,7 +38,7 @@ import Testing
     #expect(budget.excess?.phase == .passes)
   }
 
-  @Test func memoryCountsFromWhereItBegan() {
+  @Test func memoryCountsFromTheBeginningOfTheBudget() {
     let still = Still()
     let budget = WorkBudget(.init(bytes: 1 << 20), meter: still.meter)
     #expect(!budget.measuresSpent)
@@ -49,7 +49,7 @@ import Testing
     #expect(budget.excess?.kind == .memory(limit: 1 << 20, used: 3 << 19) && budget.excess?.phase == .reading)
   }
 
-  @Test func aSizeThatOverflowsIsNotAdmitted() {
+  @Test func overflowingSizeIsNotAdmitted() {
     let still = Still()
     still.now.withLock { $0.bytes = 0 }
     let budget = WorkBudget(.init(bytes: 1 << 20), meter: still.meter)
@@ -57,7 +57,7 @@ import Testing
     #expect(!budget.admits(bytes: .max))
   }
 
-  @Test func oftenLookedAtMemoryIsMeasuredSooner() {
+  @Test func frequentChecksMeasureMemorySooner() {
     let still = Still()
     let budget = WorkBudget(.init(bytes: 1000), meter: still.meter)
     _ = budget.isSpent
@@ -66,7 +66,7 @@ import Testing
     #expect(looks.map { $0 <= 64 } == true)
   }
 
-  @Test func withoutLimitsNothingIsSpentAndTheBudgetAroundStays() {
+  @Test func emptyLimitsKeepTheOuterBudget() {
     #expect(WorkBudget.current == nil && !WorkBudget.isSpent)
     let outer = WorkBudget(.init(seconds: 1e9))
     outer.governing {
@@ -77,7 +77,7 @@ import Testing
     #expect(WorkBudget.current == nil)
   }
 
-  @Test func theProcessMeterSeesWhatIsHeld() {
+  @Test func processMeterReportsMemoryAndTime() {
     let before = WorkMeter.process.seconds()
     #expect(WorkMeter.process.bytes() > 1 << 20)
     #expect(WorkMeter.process.seconds() >= before)

@@ -7,7 +7,7 @@ import Testing
 /// What one part of an advice measures within its time.
 struct AdviceScheduleTests {
   @Test(
-    "the quickest configurations are kept, at least one, and there are rounds enough to tell them apart",
+    "the fastest configurations are kept, with enough rounds to compare them",
     arguments: 1...40 as ClosedRange<UInt64>)
   func keepsTheQuickest(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -37,7 +37,7 @@ struct AdviceScheduleTests {
     }
   }
 
-  @Test("of those that a first look does not tell apart the most exact is measured first, of others the quickest")
+  @Test("the most exact of equally fast configurations is measured first")
   func exactAmongEquals() {
     func estimate(_ inference: Double, _ roundoff: Double) -> AdviceSchedule.Estimate {
       .init(coldStart: 0.1, start: 0.05, inference: inference, roundoff: roundoff)
@@ -52,7 +52,7 @@ struct AdviceScheduleTests {
     }
   }
 
-  @Test("more time leaves nobody out who was kept, and never shortens what is measured")
+  @Test("more time drops no configuration and shortens no measurement")
   func moreTimeIsNeverLess() {
     let estimates: [AdviceSchedule.Estimate] = [
       .init(coldStart: 0.02, start: 0.01, inference: 1e-3), .init(coldStart: 1, start: 0.5, inference: 0.02),

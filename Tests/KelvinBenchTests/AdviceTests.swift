@@ -49,7 +49,7 @@ struct AdviceTests {
     ).run()
   }
 
-  @Test("the faster device is picked for every question that it is better at, and the slower one has a price")
+  @Test("the faster device is picked for every question, and the slower one has a cost")
   func picks() throws {
     let advice = try advise()
     #expect(advice.rows.map(\.label) == ["cpu", "gpu:0"])
@@ -68,7 +68,7 @@ struct AdviceTests {
     #expect(advice.crossovers.isEmpty)
   }
 
-  @Test("precision levels that a device does not tell apart are one row, and those that it does are two")
+  @Test("precision levels that a device computes alike are one row")
   func precisionLevels() throws {
     let same = try advise(questions: [.photo])
     #expect(same.rows.map(\.candidate.also) == [["cpu, low"], ["gpu:0, low"]])
@@ -77,7 +77,7 @@ struct AdviceTests {
     #expect(apart.rows.map(\.label) == ["cpu", "gpu:0", "gpu:0, low"])
   }
 
-  @Test("where nothing tells two precision levels apart, the more exact one is picked")
+  @Test("the more exact of two equal precision levels is picked")
   func tiedPrecisions() throws {
     let advice = try advise(cpu: 4e-3, gpu: 1e-3, hasLowPrecision: true, precisions: [.low, .automatic])
     #expect(advice.rows.map(\.label).filter { $0.hasPrefix("gpu") } == ["gpu:0, low", "gpu:0"])
@@ -88,7 +88,7 @@ struct AdviceTests {
     }
   }
 
-  @Test("what starts later but runs faster overtakes after as many photos as that takes")
+  @Test("a slower start with faster runs has a break-even number of photos")
   func predictionsToBreakEven() throws {
     // The card's first submission of a session takes half a second: its driver compiles.
     let context = try chain(
@@ -117,7 +117,7 @@ struct AdviceTests {
     #expect(crossover.sentence.contains("gpu:0"))
   }
 
-  @Test("what there was no time for is named, and the budget is kept as far as the least rounds allow")
+  @Test("skipped configurations are named, and the budget is kept")
   func budget() throws {
     let began = clock.now()
     let advice = try advise(cpu: 1e-3, gpu: 0.5, budget: 60)
@@ -131,7 +131,7 @@ struct AdviceTests {
     #expect(advice.picks.allSatisfy { advice.rows[$0.row].label == "cpu" && !$0.isClear })
   }
 
-  @Test("a device that is lost costs its own row")
+  @Test("a lost device affects only its own row")
   func aLostDevice() throws {
     let count = Atomic(0)
     let advice = try advise(questions: [.stream]) { count.add(1, ordering: .relaxed).newValue > 60 }
@@ -140,7 +140,7 @@ struct AdviceTests {
     #expect(advice.notes.contains { $0.hasPrefix("gpu:0: ") && $0.contains("the card is gone") })
   }
 
-  @Test("what was cut short is not compared, and nobody is picked for having fewer threads")
+  @Test("interrupted measurements are not compared")
   func interruption() throws {
     let count = Atomic(0)
     let cancellation = Cancellation()
@@ -155,7 +155,7 @@ struct AdviceTests {
     }
   }
 
-  @Test("units that come to one device for one photo stay a row of their own where several in flight use both")
+  @Test("units that differ only in throughput are separate rows")
   func mixesForThroughput() throws {
     for (questions, labels) in [
       (Set([AdviceRequest.Question.photo]), ["cpu", "gpu:0"]), ([.photo, .throughput], ["cpu", "gpu:0", "cpu,gpu:0"]),
@@ -180,7 +180,7 @@ struct AdviceTests {
     }
   }
 
-  @Test("a stream that has to last is told on the machine that was asked about, and its heat decides")
+  @Test("the sustained recommendation uses the thermal model of the machine")
   func lasting() throws {
     let advice = try advise(cpu: 12e-3, gpu: 12e-3, questions: [.sustained])
     #expect(advice.picks.map(\.question) == [.sustained])
@@ -190,7 +190,7 @@ struct AdviceTests {
     #expect(advice.notes.contains { $0.contains("\"phone\"") && $0.contains("no temperature is measured") })
   }
 
-  @Test("the page begins with the picks side by side and the table, of which no cell is missing")
+  @Test("the page begins with the recommendations and a complete table")
   func page() throws {
     let page = try #require(try advise().report())
     let told = try #require(page.advice)
@@ -213,7 +213,7 @@ struct AdviceTests {
     #expect(lines.contains { $0.hasPrefix("gpu:0") && $0.contains("lost") })
   }
 
-  @Test("requests that mean nothing are refused with what is expected")
+  @Test("invalid requests are refused with the expected values")
   func refusals() {
     for (request, word) in [
       (AdviceRequest(questions: [], envelope: .server), "a stream"),

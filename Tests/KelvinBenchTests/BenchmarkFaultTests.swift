@@ -63,7 +63,7 @@ struct BenchmarkFaultTests {
     }
   }
 
-  @Test func startsAreMadeByTheStarterColdOnesFirst() throws {
+  @Test func coldStartsComeFirst() throws {
     let starts = Starts()
     let result = try bench(try context { _ in 1e-3 }, oneShot, starter: starts)
     #expect(starts.made.prefix(4).allSatisfy { $0.isCold })
@@ -77,7 +77,7 @@ struct BenchmarkFaultTests {
     #expect(within.notes.contains { $0.contains("starts were made within this process") })
   }
 
-  @Test func aProcessThatCrashesFailsItsConfigurationAlone() throws {
+  @Test func crashFailsOnlyItsConfiguration() throws {
     let result = try bench(try context { _ in 1e-3 }, oneShot, starter: Starts(failing: "gpu:0"))
     #expect(result.configurations[1].failure?.contains("Segmentation fault") == true)
     #expect(result.configurations[0].failure == nil)
@@ -102,7 +102,7 @@ struct BenchmarkFaultTests {
       ])
   }
 
-  @Test(arguments: [0, 5, 60, 160]) func aDeviceThatIsLostFailsItsConfigurationAlone(after: Int) throws {
+  @Test(arguments: [0, 5, 60, 160]) func lostDeviceFailsOnlyItsConfiguration(after: Int) throws {
     let result = try bench(try losing(after: after), stream)
     let (cpu, gpu) = (result.configurations[0], result.configurations[1])
     #expect(gpu.failure?.contains("the card is gone") == true)
@@ -116,13 +116,13 @@ struct BenchmarkFaultTests {
     #expect(result.csv().contains("cpu,sustained,119,"))
   }
 
-  @Test func whereEveryConfigurationFailsThereIsNoReport() throws {
+  @Test func noReportIsMadeWhenEveryConfigurationFails() throws {
     let context = try losing(after: 5)
     #expect(throws: RuntimeError.self) { try bench(context, stream, units: ["gpu:0"]) }
   }
 
   @Test(arguments: ["cold starts", "starts", "warm inferences", "stream", "comparison with the reference device"])
-  func givingUpLeavesWhatWasMeasured(during phase: String) throws {
+  func cancellationKeepsFinishedMeasurements(during phase: String) throws {
     let cancellation = Cancellation()
     // The third time that cold starts are spoken of, one has been made.
     var left = phase == "cold starts" ? 3 : 1
@@ -147,7 +147,7 @@ struct BenchmarkFaultTests {
     #expect(HTMLReport.render(result.report()).contains("interrupted during the \(phase)"))
   }
 
-  @Test func givingUpBeforeAnythingWasMeasuredIsSaid() throws {
+  @Test func cancellationBeforeMeasuringIsAnError() throws {
     let cancellation = Cancellation()
     cancellation.cancel()
     let context = try context { _ in 1e-3 }
@@ -170,7 +170,7 @@ struct BenchmarkFaultTests {
     #expect(quoted.csv().contains("\n\"cpu,gpu:0\",warm,"))
   }
 
-  @Test func aClockThatJumpsAheadDropsFramesAndNothingElse() throws {
+  @Test func clockJumpOnlyDropsFrames() throws {
     let calls = Atomic(0)
     let context = try context { _ in 1e-3 }
     let result = try bench(

@@ -24,7 +24,7 @@ struct BenchmarkJournalTests {
     return (result, journal)
   }
 
-  @Test("a journal gives the very page, document and table that the bench gave")
+  @Test("a journal reproduces the page, document and table of its run")
   func roundTrip() throws {
     let (result, journal) = try stream()
     let again = BenchmarkResult(try BenchmarkJournal.read(journal))
@@ -35,7 +35,7 @@ struct BenchmarkJournalTests {
     #expect(HTMLReport.render(again.report()).contains("a Sunday"))
   }
 
-  @Test("whatever was kept before the end is a result, and a last line cut short is no harm")
+  @Test("a truncated journal gives the results before its end")
   func cutShort() throws {
     let journal = try stream().journal
     let whole = try BenchmarkJournal.read(journal)
@@ -50,7 +50,7 @@ struct BenchmarkJournalTests {
     #expect(try !result.json().isEmpty && !HTMLReport.render(result.report()).isEmpty)
   }
 
-  @Test("what is no journal is refused with its place")
+  @Test("an invalid journal is refused with its place")
   func refused() throws {
     let journal = try stream().journal
     let lines = journal.split(separator: 0x0A).map { Data($0) }
@@ -69,7 +69,7 @@ struct BenchmarkJournalTests {
     #expect(reason([foreign]).contains("'diary'"))
   }
 
-  @Test("a document is written though a number has no word in JSON")
+  @Test("non-finite numbers do not prevent a document")
   func unspeakable() throws {
     let result = try stream().result
     var broken = result

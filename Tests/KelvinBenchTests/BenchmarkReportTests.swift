@@ -31,7 +31,7 @@ struct BenchmarkReportTests {
     var traceEvents: [Event]
   }
 
-  @Test("the trace of a stream has one slice for each frame that was answered, as long as its latency, and the heat")
+  @Test("the trace of a stream has one slice per answered frame, and the heat")
   func trace() throws {
     let result = try stream()
     let document = try JSONDecoder().decode(Document.self, from: Data(TraceExport.chromeJSON(result.trace)))
@@ -51,7 +51,7 @@ struct BenchmarkReportTests {
     #expect(document.traceEvents.contains { $0.ph == "i" && $0.name == "stream begins" })
   }
 
-  @Test("the page gets the graph's edges, the governor's actions, and the stretches that others disturbed")
+  @Test("the page has the graph's edges, the governor's actions and the disturbed intervals")
   func page() throws {
     var result = try stream()
     let action = """

@@ -57,7 +57,7 @@ struct BenchmarkRunnerTests {
     #expect(!result.report().configurations.contains { $0.isRecommended })
   }
 
-  @Test func nodesThatRunOutsideTheUnitsAreNoted() throws {
+  @Test func nodesOutsideTheUnitsAreReported() throws {
     let context = try chain(
       clock,
       devices: [
@@ -78,7 +78,7 @@ struct BenchmarkRunnerTests {
     #expect(agreement.inputs == 1)
   }
 
-  @Test func differencesAreFoundAndCounted() {
+  @Test func agreementCountsTheDifferences() {
     let reference = [[Tensor([0.1, 0.9], [2])], [Tensor([0.8, 0.2], [2])]]
     let ours = [[Tensor([0.1, 0.8], [2])], [Tensor([0.4, 0.6], [2])]]
     let agreement = Agreement.compare(ours, to: reference, classes: 0)
@@ -87,7 +87,7 @@ struct BenchmarkRunnerTests {
     #expect(abs(agreement.meanDifference - 0.9 / 4) < 1e-6)
   }
 
-  @Test func aStreamCountsWhatItDrops() throws {
+  @Test func streamCountsDroppedFrames() throws {
     let workload = Workload(
       name: "test", kind: .stream, iterations: 12, warmSeconds: 0, framesPerSecond: 20, duration: 6)
     let result = try bench(try context(cpu: 5e-3, gpu: 40e-3), workload, units: ["cpu", "gpu:0"])
@@ -107,7 +107,7 @@ struct BenchmarkRunnerTests {
     #expect(result.report().series.count == 2)
   }
 
-  @Test func theDocumentHasTheShapeOthersRelyOn() throws {
+  @Test func documentHasItsKeys() throws {
     let workload = Workload(name: "test", kind: .throughput, iterations: 12, warmSeconds: 0, duration: 1, inFlight: 1)
     let result = try bench(try context(cpu: 1e-3, gpu: 4e-3), workload, units: ["cpu", "gpu:0"])
     let json = try result.json()
@@ -139,7 +139,7 @@ struct BenchmarkRunnerTests {
     #expect(HTMLReport.render(result.report()).contains("pick cpu"))
   }
 
-  @Test func aMixIsRunBeforeItIsAdopted() throws {
+  @Test func mixedPlanIsRunBeforeItIsAdopted() throws {
     // By estimate the card is by far the best place; running shows that it is not.
     let result = try bench(try context(cpu: 1e-4, gpu: 5e-3), oneShot, units: ["cpu,gpu:0"])
     let configuration = result.configurations[0]
@@ -150,7 +150,7 @@ struct BenchmarkRunnerTests {
     #expect(trial.entries[trial.chosen].seconds <= fastestSingle)
   }
 
-  @Test func noConfigurationAndImpossibleWorkloadsAreRefused() throws {
+  @Test func emptyConfigurationsAndInvalidWorkloadsAreRefused() throws {
     let context = try context(cpu: 1e-3, gpu: 1e-3)
     #expect(throws: BenchmarkError.self) { try bench(context, oneShot, units: []) }
     var never = oneShot

@@ -20,7 +20,7 @@ struct EnergyMeterTests {
       envelope: try ThermalEnvelope(named: "desktop"), cores: 2, clock: machine)
   }
 
-  @Test("measured joules are those above what the counters ran up at idle")
+  @Test("measured energy excludes the idle energy")
   func aboveIdle() throws {
     let machine = ScriptedMachine(["RAPL package-0": 10])
     var meter = try meter(machine)
@@ -32,7 +32,7 @@ struct EnergyMeterTests {
     #expect(use.source == "measured by RAPL package-0, less 10.0 W at idle")
   }
 
-  @Test("one wrap is followed")
+  @Test("one counter wrap is corrected")
   func wrap() throws {
     let machine = ScriptedMachine(["RAPL package-0": 0], from: 999_950)
     var meter = try meter(machine)
@@ -41,7 +41,7 @@ struct EnergyMeterTests {
     #expect(abs(try #require(meter.stop(devices: [processor]).joules) - 120) < 1e-6)
   }
 
-  @Test("a counter that vanished, or was reset, gives way to the estimate, which says so")
+  @Test("a vanished or reset counter is replaced by a labelled estimate")
   func vanished() throws {
     for joules in [nil, 5.0] {
       let machine = ScriptedMachine(["RAPL package-0": 1], from: 500_000)
@@ -57,7 +57,7 @@ struct EnergyMeterTests {
     }
   }
 
-  @Test("a card counts with its own counter beside the processor's; one that nothing measures leaves energy unknown")
+  @Test("a GPU adds its own counter; an unmeasured GPU leaves the energy unknown")
   func cards() throws {
     let machine = ScriptedMachine(["RAPL package-0": 10, "NVML Card (0)": 30])
     var meter = try meter(machine)
@@ -72,7 +72,7 @@ struct EnergyMeterTests {
           joules: nil, source: "unknown: nothing measures vulkan:1", isMeasured: false))
   }
 
-  @Test("without counters it is an estimate from CPU time, and no time is spent on idling")
+  @Test("without counters the energy is estimated from CPU time")
   func estimated() throws {
     let machine = ScriptedMachine([:])
     var meter = try meter(machine)

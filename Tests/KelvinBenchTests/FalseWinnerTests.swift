@@ -49,7 +49,7 @@ struct FalseWinnerTests {
     return (difference, Double(seen) / Double(trials))
   }
 
-  @Test("equals have a winner in at most 5 % of runs, whatever the correlation and however few the rounds")
+  @Test("equal configurations have a winner in at most 5 % of runs")
   func errorRate() throws {
     #expect(RecordedSeries.all.count >= 3, "Tests/Recorded/equal-rounds.json is not what it was")
     let trials = 600
@@ -65,7 +65,7 @@ struct FalseWinnerTests {
     #expect(five <= limit, "five configurations, seed 20")
   }
 
-  @Test("a difference that would have been seen in 8 of 10 runs is seen in about as many")
+  @Test("a difference detectable in 8 of 10 runs is found in about 8 of 10 runs")
   func powerIsHonest() throws {
     for (rounds, correlation) in [(12, 0.0), (20, 0.0), (20, 0.6), (40, 0.3)] {
       let (_, seen) = try power(.normal, correlation: correlation, rounds: rounds, trials: 400)

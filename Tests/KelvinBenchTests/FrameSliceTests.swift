@@ -21,7 +21,7 @@ struct FrameSliceTests {
     return slice
   }
 
-  @Test func aFastDeviceServesEveryFrameWhenItArrives() {
+  @Test func fastDeviceServesEveryFrameOnArrival() {
     let run = slice(fps: 50, service: 0.004)
     #expect(run.frames.count == 100)
     #expect(run.dropped == 0)
@@ -29,7 +29,7 @@ struct FrameSliceTests {
     #expect(abs(run.elapsed - 2) < 0.01)
   }
 
-  @Test func aSlowDeviceDropsTheOldestAndNeverBuildsABacklog() {
+  @Test func slowDeviceDropsTheOldestFrames() {
     let run = slice(fps: 50, service: 0.05)
     #expect(run.frames.count + run.dropped == 100)
     // 20 frames a second are served, so 60 of 100 are dropped.
@@ -39,7 +39,7 @@ struct FrameSliceTests {
     #expect(zip(run.frames, run.frames.dropFirst()).allSatisfy { $0.arrival < $1.arrival })
   }
 
-  @Test(arguments: [1, 2, 4]) func aQueueHoldsAsManyFramesAsItMay(queue: Int) {
+  @Test(arguments: [1, 2, 4]) func queueHoldsItsNumberOfFrames(queue: Int) {
     let run = slice(fps: 100, service: 0.1, queue: queue)
     #expect(run.frames.count + run.dropped == 200)
     let longestWait = run.frames.map { $0.start - $0.arrival }.max() ?? 0
@@ -47,14 +47,14 @@ struct FrameSliceTests {
     #expect(longestWait > Double(queue - 1) * 0.01)
   }
 
-  @Test("a slice lasts as long as the intervals between its arrivals, so that its rate is the stream's")
+  @Test("a slice lasts as long as the intervals between its arrivals")
   func wholeIntervals() {
     let run = slice(fps: 15, service: 0.004, seconds: 13.0 / 15)
     #expect(run.frames.count == 13)
     #expect(abs(1 / run.secondsPerFrame - 15) < 1e-9)
   }
 
-  @Test func oneStallLosesOnlyWhatTheQueueCannotHold() {
+  @Test func stallDropsOnlyFramesBeyondTheQueue() {
     let clock = VirtualClock()
     var count = 0
     let run = paced(seconds: 1, rate: 10, queue: 2, clock: clock) {
@@ -66,7 +66,7 @@ struct FrameSliceTests {
     #expect(run.frames.count == 7)
   }
 
-  @Test func aClockThatWakesEarlyLosesNoFrame() {
+  @Test func earlyWakingLosesNoFrame() {
     struct Early: MeasurementClock {
       let inner: VirtualClock
       func now() -> Double { inner.now() }
@@ -78,7 +78,7 @@ struct FrameSliceTests {
     #expect(run.dropped == 0)
   }
 
-  @Test func aGovernorsShareIsTakenEvenlyAndTheRestIsNotCountedAsDropped() {
+  @Test func governedFramesAreEvenAndTheRestIsSkipped() {
     let clock = VirtualClock()
     var run = FrameSlice()
     run.runPaced(
@@ -90,7 +90,7 @@ struct FrameSliceTests {
     #expect(zip(run.frames, run.frames.dropFirst()).allSatisfy { abs($1.arrival - $0.arrival - 0.1) < 1e-9 })
   }
 
-  @Test func aQueueThatShrinksDropsWhatWaitsTooLong() {
+  @Test func shrinkingQueueDropsOldFrames() {
     let clock = VirtualClock()
     var run = FrameSlice()
     var count = 0
@@ -104,7 +104,7 @@ struct FrameSliceTests {
     #expect(run.frames.suffix(10).allSatisfy { $0.start - $0.arrival <= 0.01 + 1e-9 })
   }
 
-  @Test func aMachineThatSleptForHoursDropsWhatArrivedMeanwhile() {
+  @Test func suspendDropsTheMissedFrames() {
     let clock = VirtualClock()
     var run = FrameSlice()
     var count = 0
@@ -118,7 +118,7 @@ struct FrameSliceTests {
     #expect(run.frames.count < 1100)
   }
 
-  @Test func whatWasMeasuredBeforeAnErrorStands() {
+  @Test func framesBeforeAnErrorAreKept() {
     struct Lost: Error {}
     let clock = VirtualClock()
     var run = FrameSlice()
@@ -134,7 +134,7 @@ struct FrameSliceTests {
     #expect(abs(run.elapsed - clock.now()) < 1e-9)
   }
 
-  @Test func thePipelinesRateIsCountedBetweenAnswers() {
+  @Test func pipelineRateIsCountedBetweenResults() {
     // Filling takes a second, then there is an answer every 0.1 s; two more come after the end.
     let answers = (0..<22).map { FrameSlice.Frame(arrival: 0, start: 0, end: 1 + 0.1 * Double($0)) }
     let slice = FrameSlice(pipelined: answers.reversed(), inFlight: 1, seconds: 2.95)
@@ -144,7 +144,7 @@ struct FrameSliceTests {
     #expect(FrameSlice(pipelined: [answers[0]], inFlight: 1, seconds: 2).secondsPerFrame == 1)
   }
 
-  @Test func answersThatComeTogetherCountOnce() {
+  @Test func simultaneousResultsCountOnce() {
     // Two sessions answer side by side twice a second: four answers a second, however short the slice is.
     let answers = (1...3).flatMap { turn in
       (0..<2).map { FrameSlice.Frame(arrival: 0, start: 0, end: 0.5 * Double(turn) + 1e-6 * Double($0)) }

@@ -45,7 +45,7 @@ struct PrecisionTests {
     return sources
   }
 
-  @Test func whatIsMeasuredUnderOnePrecisionHoldsForAllThatAreComputedAlike() throws {
+  @Test func costsAreSharedByEqualPrecisions() throws {
     let context = try context(cardHasLow: false)
     let measured = context.with(costs: CostSheet(try profile(context, .automatic)))
     for precision in Precision.allCases {
@@ -53,7 +53,7 @@ struct PrecisionTests {
     }
   }
 
-  @Test func aDeviceThatComputesOtherwiseHasCostsOfItsOwn() throws {
+  @Test func costsAreSeparateForDifferentPrecisions() throws {
     let context = try context(cardHasLow: true)
     let low = try profile(context, .low)
     let measured = context.with(costs: CostSheet(low, shipped: .none))
@@ -71,7 +71,7 @@ struct PrecisionTests {
     #expect(try sources(there, .low) == ["cpu": [.measured], "gpu:0": [.measured]])
   }
 
-  @Test func aPlanSaysWhereLowPrecisionMakesNoDifference() throws {
+  @Test func planStatesWhenLowPrecisionEqualsFull() throws {
     let card = PlanRequest(units: .devices(["gpu:0"]), precision: .low)
     for (hasLow, expected) in [
       (true, []),
@@ -82,7 +82,7 @@ struct PrecisionTests {
     }
   }
 
-  @Test func aPlanIsTakenBackUnderEveryPrecisionThatItsDevicesComputeAlike() throws {
+  @Test func planIsReusedUnderEqualPrecisions() throws {
     let same = try context(cardHasLow: false)
     let plan = try same.plan(try same.explain(request(.automatic)), request(.automatic))
     for precision in Precision.allCases {
@@ -101,7 +101,7 @@ struct PrecisionTests {
     #expect(throws: Never.self) { try other.explain(adopting: cpu, request(.low)) }
   }
 
-  @Test func aBenchmarkCallsConfigurationsThatComputeAlikeTheSamePlan() throws {
+  @Test func benchmarkReportsEqualConfigurationsAsOnePlan() throws {
     for (hasLow, expected) in [(false, 1), (true, 0)] {
       let subject = BenchmarkSubject(
         context: try context(cardHasLow: hasLow), format: "test", inputs: [chainInputs], hasMadeUpInputs: true,

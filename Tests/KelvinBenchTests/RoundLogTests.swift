@@ -56,20 +56,20 @@ struct RoundLogTests {
     #expect(kept(log) == Array(0..<12))
   }
 
-  @Test func disturbedRoundsAreRepeatedAndDoNotCount() {
+  @Test func disturbedRoundsAreRepeated() {
     let log = run(planned: 12) { (3...5).contains($0) }
     #expect(log.isDisturbed.count == 15)
     #expect(kept(log).count == 12)
     #expect(!kept(log).contains(4))
   }
 
-  @Test func aNeighbourThatNeverRestsCostsNoFurtherRounds() {
+  @Test func constantBackgroundLoadAddsNoRounds() {
     let log = run(planned: 12) { _ in true }
     #expect(log.isDisturbed.count == 12)
     #expect(kept(log).count == 12)
   }
 
-  @Test func roundsThatDecideNothingAreDoubledOnce() {
+  @Test func undecidedRoundsAreDoubledOnce() {
     let machine = Neighbourhood()
     var log = RoundLog(planned: 4, files: machine.files, at: 0)
     func go() { while log.wantsAnother { log.endRound() } }
@@ -83,7 +83,7 @@ struct RoundLogTests {
     #expect(!log.wantsAnother)
   }
 
-  @Test func aDeadlineEndsDisturbedRoundsAndNoOthers() {
+  @Test func deadlineEndsOnlyDisturbedRounds() {
     func rounds(isDisturbed: Bool, deadline: Double) -> (count: Int, isCutShort: Bool, isExtended: Bool) {
       let machine = Neighbourhood()
       var log = RoundLog(planned: 20, files: machine.files, at: 0, deadline: deadline)
@@ -101,7 +101,7 @@ struct RoundLogTests {
     #expect(rounds(isDisturbed: false, deadline: 9) == (20, false, true))
   }
 
-  @Test func whatIsTooShortToTellIsJudgedByTheNextLook() {
+  @Test func shortRoundsUseTheNextContentionReading() {
     let machine = Neighbourhood()
     var log = RoundLog(planned: 4, files: machine.files, at: 0)
     for time in [0.1, 0.2] {

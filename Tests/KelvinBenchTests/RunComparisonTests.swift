@@ -21,7 +21,7 @@ struct RunComparisonTests {
       [("cpu", figures)], against: try document(warm: earlier), named: "old.json", threshold: threshold)
   }
 
-  @Test func aFigureIsBetterWorseOrNeither() throws {
+  @Test func valueIsBetterWorseOrNeither() throws {
     #expect(try compare(1.2, with: 1).entries.first?.verdict == .worse)
     #expect(try compare(0.8, with: 1).entries.first?.verdict == .better)
     #expect(try compare(1.03, with: 1).entries.first?.verdict == .noDifference)
@@ -29,14 +29,14 @@ struct RunComparisonTests {
     #expect(abs(try #require(try compare(1.2, with: 1).entries.first?.ratio) - 1.2) < 1e-12)
   }
 
-  @Test func onlyWhatIsWorseBeyondTheThresholdIsARegression() throws {
+  @Test func regressionExceedsTheThreshold() throws {
     #expect(try compare(1.2, with: 1).hasRegressed)
     #expect(try !compare(1.2, with: 1, threshold: 0.3).hasRegressed)
     #expect(try !compare(0.5, with: 1).hasRegressed)
     #expect(try !compare(1.03, with: 1, threshold: 0).hasRegressed)
   }
 
-  @Test func runsWithoutACommonFigureAreRefused() throws {
+  @Test func runsWithoutCommonValuesAreRefused() throws {
     let figures = try document(warm: 1).configurations[0].figures
     #expect(throws: BenchmarkError.self) {
       try RunComparison([("vulkan:0", figures)], against: try document(warm: 1), named: "old.json", threshold: 0)

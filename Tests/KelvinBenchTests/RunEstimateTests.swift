@@ -79,7 +79,7 @@ struct RunEstimateTests {
   }
 
   @Test(
-    "while a driver may be compiling for nobody knows how long no time is told, and what is told is right within a third"
+    "no time is estimated while a driver may compile"
   )
   func saysNothing() throws {
     let workload = Workload(name: "starts", kind: .oneShot, starts: 8, iterations: 64, warmSeconds: 3)
@@ -93,7 +93,7 @@ struct RunEstimateTests {
     }
   }
 
-  @Test("what may be wrong by more than a third is not told")
+  @Test("an estimate that may be wrong by more than a third is not shown")
   func doubt() {
     var estimate = RunEstimate(at: 0)
     estimate.expect(.coldStarts, RoughSeconds(2, doubt: .infinity))
@@ -109,7 +109,7 @@ struct RunEstimateTests {
     #expect(RoughSeconds(1, doubt: .infinity) * 0 == .zero)
   }
 
-  @Test("what was expected of a phase gives way to what is seen of it, and later phases are added")
+  @Test("observed times replace the expected ones, and later phases are added")
   func gradually() {
     var estimate = RunEstimate(at: 0)
     estimate.expect(.warm, RoughSeconds(10))

@@ -43,7 +43,7 @@ struct SimulatedHeatStreamTests {
     result.configurations[0].sustained?.heat.map(\.headroom).max() ?? 0
   }
 
-  @Test("the governed stream stays below the limit that the ungoverned one crosses, by ways that really ran")
+  @Test("the governed stream stays below the limit that the ungoverned one exceeds")
   func governed() throws {
     let ungoverned = try bench(units: "cpu", isGoverned: false)
     #expect(hottest(ungoverned) > 1)
@@ -56,7 +56,7 @@ struct SimulatedHeatStreamTests {
     for action in sustained.actions { #expect(action.at >= 0 && action.at <= sustained.duration) }
   }
 
-  @Test("a single device has a rung of fewer threads, which really answers, and no frame is left out for it")
+  @Test("a single device can use fewer threads without dropping frames")
   func fewerThreads() throws {
     let processors = FixtureTree(["proc/cpuinfo": (0..<4).map { "processor\t: \($0)\n\n" }.joined()])
     let result = try bench(units: "cpu", isGoverned: true, files: processors.files)
@@ -70,7 +70,7 @@ struct SimulatedHeatStreamTests {
     #expect(text.contains("answered by as planned"))
   }
 
-  @Test("a lower precision is a rung where the devices tell it apart, and says how far its answers are off")
+  @Test("a lower precision is a step of the ladder and states its error")
   func precision() throws {
     let labels = { (result: BenchmarkResult) in result.configurations[0].sustained?.ladder?.labels ?? [] }
     #expect(!labels(try bench(units: "cpu", isGoverned: true)).contains("precision low"))
@@ -81,7 +81,7 @@ struct SimulatedHeatStreamTests {
     #expect(ladder.labels.first == "as planned")
   }
 
-  @Test("everything that is printed or kept says that the heat is simulated")
+  @Test("all output states that the heat is simulated")
   func said() throws {
     var journal = Data()
     let result = try bench(units: "cpu", isGoverned: true, keep: { journal += $0 })
@@ -100,7 +100,7 @@ struct SimulatedHeatStreamTests {
     #expect(try again.json() == result.json())
   }
 
-  @Test("where the limit comes into reach, what was planned for is said; where it does not, nothing is")
+  @Test("the goal is stated only if the limit can be reached")
   func goal() throws {
     let hot = try bench(units: "cpu,gpu:0", isGoverned: false, fps: 60)
     #expect(hot.notes.contains { $0.contains("is at its limit after") }, "\(hot.notes)")
@@ -108,7 +108,7 @@ struct SimulatedHeatStreamTests {
     #expect(!cool.notes.contains { $0.contains("is at its limit after") })
   }
 
-  @Test("heat is simulated for streams, at a speed that it can keep")
+  @Test("heat is simulated only for streams and at a sustainable speed")
   func refused() {
     #expect(throws: BenchmarkError.self) { try bench(units: "cpu", isGoverned: false, speed: 1e4) }
   }

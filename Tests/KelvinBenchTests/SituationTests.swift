@@ -9,7 +9,7 @@ import KelvinThermal
 import TestSupport
 import Testing
 
-struct SituationTests {
+struct ScenarioTests {
   private let clock = VirtualClock()
 
   private func context(cpu: Double = 1e-3, gpu: Double = 2e-3) throws -> ModelContext {
@@ -27,7 +27,7 @@ struct SituationTests {
       coload: coload)
   }
 
-  @Test func costsAreLongerByWhatOthersTake() throws {
+  @Test func backgroundLoadScalesTheCosts() throws {
     let context = try context()
     let problem = try context.planner.problem(context.graph, PlanRequest(units: .devices(["cpu", "gpu:0"])))
     let situation = try Situation(
@@ -42,7 +42,7 @@ struct SituationTests {
     #expect(throws: RuntimeError.self) { try Situation(workload(coload: ["gpu:7": 0.1]), context.inventory) }
   }
 
-  @Test func aLoadOnTheCPUIsOneOnDriversThatRunThere() throws {
+  @Test func cpuLoadSlowsSoftwareDrivers() throws {
     let software = DeviceListing(
       TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1 })
     let inventory = DeviceInventory([software, DeviceListing(ReferenceDevice())])
@@ -51,7 +51,7 @@ struct SituationTests {
     #expect(situation.slowdown("another card") == 1)
   }
 
-  @Test func reservingLeavesThreadsAndThenTimeFree() throws {
+  @Test func reservingFreesThreadsAndThenTime() throws {
     let inventory = try context().inventory
     let half = try Situation(workload(reserve: ["cpu": 0.5]), inventory)
     #expect(half.threads(of: 8) == 4)
@@ -66,7 +66,7 @@ struct SituationTests {
     #expect(card.rest(busy: ["gpu:0": 0.4], threads: 2, cores: 2) == 0)
   }
 
-  @Test func theVerdictIsForTheSituationAndSaysSo() throws {
+  @Test func verdictNamesTheBackgroundLoad() throws {
     let context = try context()
     let subject = BenchmarkSubject(context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true)
     let result = try BenchmarkRunner(
@@ -78,7 +78,7 @@ struct SituationTests {
     #expect(result.workload.description.contains("30 % of cpu used by others"))
   }
 
-  @Test func aReservedCardIsNotBusyForMoreThanTheRest() throws {
+  @Test func reservedDeviceIsBusyOnlyForItsShare() throws {
     let context = try context(gpu: 4e-3)
     let subject = BenchmarkSubject(context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true)
     var half = workload(reserve: ["gpu:0": 0.5])
@@ -114,7 +114,7 @@ struct SituationTests {
     #expect(throws: RuntimeError.self) { try SyntheticLoad(CoLoad(shares: ["gpu:9": 0.5]), inventory, processors: 1) }
   }
 
-  @Test func aLoadIsSpeltAsItIsReadAndItsWorkIsTold() throws {
+  @Test func loadIsWrittenTheWayItIsRead() throws {
     var load = CoLoad()
     for (name, text) in [("cpu", "0.3"), ("memory", "2GB/s"), ("cache", "16MB")] {
       #expect(load.set(name, to: text) == nil)
@@ -154,7 +154,7 @@ struct SituationTests {
     private(set) var account: NeighbourAccount?
   }
 
-  @Test func aProcessBesideIsHeldWhileWorkAloneIsTimedAndTheReportSaysWhatItWas() throws {
+  @Test func backgroundProcessIsPausedAndReported() throws {
     let context = try context()
     let subject = BenchmarkSubject(context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true)
     var stream = workload(coload: ["cpu": 0.3])

@@ -66,7 +66,7 @@ struct TokenBenchTests {
   private let workload = Workload(
     name: "test", kind: .tokens, coldStarts: 1, starts: 6, duration: 0.5, prompt: 4, tokens: 21)
 
-  @Test func aTokensTimeIsALineOverTheTokensBeforeIt() throws {
+  @Test func tokenTimeIsLinearInThePrecedingTokens() throws {
     let tokens = try #require(try run(workload).configurations[0].tokens)
     let line = try #require(tokens.line)
     // The token behind the first one has five before it, of which the last is the one that is read.
@@ -80,7 +80,7 @@ struct TokenBenchTests {
     #expect(sustained.promptCounts == FormCounts(plans: 0, compilations: sustained.sequences))
   }
 
-  @Test func theConfigurationOfMoreTokensIsPicked() throws {
+  @Test func configurationWithMoreTokensWins() throws {
     let result = try run(workload)
     #expect(result.verdict.winner == 0)
     #expect(result.verdict.text.contains("Tokens one after another: pick cpu"), "\(result.verdict.text)")
@@ -89,7 +89,7 @@ struct TokenBenchTests {
     #expect(result.configurations[0].warm == nil)
   }
 
-  @Test func tableDocumentAndPageSayTheSame() throws {
+  @Test func tableDocumentAndPageAgree() throws {
     var journal = Data()
     let result = try run(workload) { journal += $0 }
     let lines = result.lines.joined(separator: "\n")
@@ -101,7 +101,7 @@ struct TokenBenchTests {
     #expect(try again.json() == result.json() && again.lines == result.lines && again.report() == result.report())
   }
 
-  @Test func aModelThatTakesNoTokensFailsWithTheReason() throws {
+  @Test func nonTokenModelFailsWithTheReason() throws {
     let context = try chain(clock, devices: [TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 }])
     let subject = BenchmarkSubject(context: context, format: "test", inputs: [chainInputs], hasMadeUpInputs: true)
     let runner = try BenchmarkRunner(

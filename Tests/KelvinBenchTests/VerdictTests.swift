@@ -28,7 +28,7 @@ struct VerdictTests {
     #expect(finding.winner == nil)
   }
 
-  @Test func disturbedRoundsAreLeftOutWhileEnoughRemain() throws {
+  @Test func disturbedRoundsAreExcludedWhileEnoughRemain() throws {
     var slow = series(0.010, seed: 1)
     for index in 0..<4 { slow[index] = 1 }
     let disturbed = (0..<12).map { $0 < 4 }
@@ -49,7 +49,7 @@ struct VerdictTests {
     #expect(alone.winner == nil)
   }
 
-  @Test func theSamePlanIsNotBehindItself() throws {
+  @Test func equalPlansAreNotRanked() throws {
     let level = series(0.0102, noise: 0.06, seed: 4)
     let rounds = [level, series(0.010, noise: 0.06, seed: 23), level.map { $0 * 1.05 }]
     let finding = try #require(Finding(rounds, plans: [0, 1, 0]))
@@ -57,12 +57,12 @@ struct VerdictTests {
     #expect(finding.runnerUp == nil)
   }
 
-  @Test func aDifferenceOfOnePercentIsNotCalledOne() throws {
+  @Test func onePercentIsNotADifference() throws {
     let finding = try #require(Finding([series(0.0100, noise: 1e-5, seed: 1), series(0.0101, noise: 1e-5, seed: 2)]))
     #expect(finding.winner == nil)
   }
 
-  @Test func nothingMeasuredIsNoFinding() {
+  @Test func emptyMeasurementsGiveNoFinding() {
     #expect(Finding([]) == nil)
     #expect(Finding([[], []]) == nil)
   }
@@ -78,7 +78,7 @@ struct VerdictTests {
     #expect(text.contains("once warm, cpu-only takes"))
   }
 
-  @Test func aTieSaysThatNoDifferenceWasMeasured() throws {
+  @Test func tieStatesThatNoDifferenceWasMeasured() throws {
     let rounds = [series(0.1, noise: 0.4, seed: 4), series(0.5, seed: 5), series(0.1, noise: 0.4, seed: 6)]
     let finding = try #require(Finding(rounds))
     let verdict = Verdict(labels: labels, start: finding, warm: finding, load: nil)
@@ -89,7 +89,7 @@ struct VerdictTests {
     #expect(!verdict.text.contains("pick"))
   }
 
-  @Test func aStreamPrefersWhoeverServesMoreFrames() throws {
+  @Test func streamPrefersMoreServedFrames() throws {
     let served = try #require(Finding([series(0.05, seed: 1), series(0.033, seed: 2)]))
     // The one that drops frames answers the few it takes a little sooner.
     let latency = try #require(Finding([series(0.020, seed: 3), series(0.025, seed: 4)]))
@@ -99,7 +99,7 @@ struct VerdictTests {
     #expect(verdict.sentences.last?.contains("pick b (keeps up") == true)
   }
 
-  @Test func aStreamThatBothKeepUpWithPrefersTheSoonerAnswer() throws {
+  @Test func streamPrefersLowerLatencyWhenBothKeepUp() throws {
     let even = [Double](repeating: 1.0 / 30, count: 8)
     let served = try #require(Finding([even, even]))
     let latency = try #require(Finding([series(0.020, seed: 3), series(0.010, seed: 4)]))
@@ -109,7 +109,7 @@ struct VerdictTests {
     #expect(verdict.sentences.count == 2)
   }
 
-  @Test func oneConfigurationWinsAgainstNobody() throws {
+  @Test func singleConfigurationHasNoWinner() throws {
     let finding = try #require(Finding([series(0.1, seed: 1)]))
     let verdict = Verdict(labels: ["cpu"], start: finding, warm: finding, load: nil)
     #expect(verdict.winner == nil)
@@ -126,13 +126,13 @@ struct VerdictTests {
     #expect(!verdict.text.contains("no difference"))
   }
 
-  @Test func tooFewRoundsAreNotCalledNoDifference() throws {
+  @Test func tooFewRoundsAreNotCompared() throws {
     let finding = try #require(Finding([series(0.010, seed: 1, count: 5), series(0.030, seed: 2, count: 5)]))
     let verdict = Verdict(labels: ["a", "b"], start: finding, warm: nil, load: nil)
     #expect(verdict.text.contains("not compared (5 rounds, a comparison needs 6) to the first answer"))
   }
 
-  @Test func roundsThatScatterTooMuchAreNotCalledNoDifference() throws {
+  @Test func scatteredRoundsAreNotCompared() throws {
     let processor = [0.0393, 0.0377, 0.0386, 0.0412, 0.0422, 0.0431]
     let driver = [1.895, 0.598, 1.057, 0.586, 0.702, 0.879]
     let finding = try #require(Finding([driver, processor], level: 0.0125))
@@ -152,7 +152,7 @@ struct VerdictTests {
     #expect(three.tied == [0, 1] && three.refusal != nil)
   }
 
-  @Test func noDifferenceSaysWhatWouldHaveBeenSeen() throws {
+  @Test func tieStatesTheDetectableDifference() throws {
     let finding = try #require(Finding([series(0.010, noise: 0.1, seed: 1), series(0.010, noise: 0.1, seed: 2)]))
     #expect(finding.winner == nil)
     let difference = try #require(finding.detectable)
@@ -163,7 +163,7 @@ struct VerdictTests {
     #expect(clear.detectable == nil)
   }
 
-  @Test func aVerdictFromDisturbedRoundsSaysSo() throws {
+  @Test func verdictStatesDisturbedRounds() throws {
     let rounds = [series(0.010, seed: 1), series(0.030, seed: 2)]
     let busy = try #require(Finding(rounds, isDisturbed: (0..<12).map { $0 < 9 }))
     #expect(busy.winner == 0 && busy.disturbedCounted == 9)

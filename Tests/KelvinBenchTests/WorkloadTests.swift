@@ -42,7 +42,7 @@ struct WorkloadTests {
     #expect(try Workload(json: try JSONEncoder().encode(pile), document: "pile") == pile)
   }
 
-  @Test func whatIsLeftOutTakesTheNamedWorkloadsValue() throws {
+  @Test func missingKeysHaveTheDefaultsOfTheKind() throws {
     let text = #"{"format":"kelvin-workload","version":1,"name":"mine","kind":"stream","fps":12.5}"#
     let mine = try Workload(json: Data(text.utf8), document: "mine.json")
     #expect(mine.framesPerSecond == 12.5)
@@ -95,7 +95,7 @@ struct WorkloadTests {
     #expect(description.contains(says), "\(description)")
   }
 
-  @Test func deepNestingAndGreatSizeAreRefused() {
+  @Test func deepNestingAndLargeFilesAreRefused() {
     let deep = String(repeating: "[", count: 20_000)
     #expect(throws: BenchmarkError.self) { try Workload(json: Data(deep.utf8), document: "deep") }
     #expect(throws: BenchmarkError.self) { try Workload(json: Data(count: 1 << 20), document: "large") }

@@ -7,14 +7,14 @@ import Testing
 
 @Suite struct ConformanceTests {
   @Test(arguments: CPUDevice.variantNames.indices, [false, true])
-  func everyCaseAgreesWithTheReferenceOrIsExempt(variant: Int, prefersBlocks: Bool) throws {
+  func conformsOrIsExempt(variant: Int, prefersBlocks: Bool) throws {
     try check(CPUDevice(variant: variant, prefersBlocks: prefersBlocks), .full, CPUDevice.variantNames[variant])
   }
 
   @Test(
     .enabled(if: CPUDevice().rounds, "no instruction set of this processor multiplies bfloat16"),
     arguments: [false, true])
-  func soDoesEveryCaseOfRoundedOperands(prefersBlocks: Bool) throws {
+  func conformsOnRoundedOperands(prefersBlocks: Bool) throws {
     try check(CPUDevice(prefersBlocks: prefersBlocks), .low, "rounded")
   }
 

@@ -8,7 +8,7 @@ import Testing
 /// Products of which nothing is to be computed, alone in a graph: no memory is taken for what they pack.
 struct EmptyProductTests {
   @Test(
-    "a product without rows, columns or terms gives what the reference gives",
+    "a product without rows, columns or terms matches the reference",
     arguments: [(0, 3, 2), (2, 0, 3), (2, 3, 0), (0, 0, 0)] as [(rows: Int, terms: Int, columns: Int)])
   func products(size: (rows: Int, terms: Int, columns: Int)) throws {
     let x = Tensor([Float](repeating: 1, count: size.rows * size.terms), [size.rows, size.terms])

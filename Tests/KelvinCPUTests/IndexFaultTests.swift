@@ -25,7 +25,7 @@ import Testing
     Case(op: ScatterND(), x: [4, 5], indices: Tensor([Int64]([3, -6]), [1, 2]), updates: [1]),
   ]
 
-  @Test(arguments: cases) func isAnErrorThatNamesTheIndex(_ testCase: Case) throws {
+  @Test(arguments: cases) func errorNamesTheNodeAndTheIndex(_ testCase: Case) throws {
     let (graph, inputs) = try graph(of: testCase)
     let outside = try #require(testCase.indices.integers.first { !(-5...4).contains($0) })
     for device in [CPUDevice() as any Device, ReferenceDevice()] {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func theSameInvocationRunsAgain() throws {
+  @Test func sameInvocationRunsAgain() throws {
     let (graph, inputs) = try graph(of: Self.cases[0])
     let device = CPUDevice()
     let executable = try device.compile(

@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Integers again: with bounds, sometimes by scales so large that sums leave int32.
-  @Test(arguments: 0..<120) func requantizedConvolutionsOfAnyShape(seed: Int) throws {
+  @Test(arguments: 0..<120) func requantizedConvolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let kernel = [pick([1, 1, 2, 3, 5, 8]), pick([1, 1, 2, 3, 5])]
@@ -79,7 +79,7 @@ import Testing
       threads: pick([1, 2, 3]), "seed \(seed)")
   }
 
-  @Test(arguments: 0..<60) func convolutionsOfAnyShape(seed: Int) throws {
+  @Test(arguments: 0..<60) func convolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let kernel = [pick([1, 2, 3, 5]), pick([1, 2, 3, 5])]
@@ -101,7 +101,7 @@ import Testing
       threads: pick([1, 2, 3]), "seed \(seed)")
   }
 
-  @Test(arguments: 0..<40) func matrixProductsOfAnyShape(seed: Int) throws {
+  @Test(arguments: 0..<40) func matrixProductsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let sizes = [1, 2, 3, 5, 6, 7, 15, 16, 17, 31, 33, 63, 65, 130]

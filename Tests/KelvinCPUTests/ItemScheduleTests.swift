@@ -28,7 +28,7 @@ struct ItemScheduleTests {
   }
 
   @Test(arguments: [ScalarType.float32, .float16], [1, 3])
-  func eachItemIsWhatItIsByItself(scalar: ScalarType, threads: Int) throws {
+  func batchedItemsEqualSingleItems(scalar: ScalarType, threads: Int) throws {
     let (graph, input) = try network(scalar)
     let one = try #require(graph.computing(items: 1))
     let together = try CPUDevice().run(graph, [input], threads: threads).outputs[0]
@@ -38,7 +38,7 @@ struct ItemScheduleTests {
     expectClose(together, Tensor.joined(apart), within: scalar == .float16 ? 1e-2 : 1e-5)
   }
 
-  @Test func memoryIsThatOfTheItemsAtATime() throws {
+  @Test func memoryHoldsOnlyTheCurrentItems() throws {
     let (graph, _) = try network(.float32)
     let executable = try CPUDevice().compile(
       Segment(

@@ -18,7 +18,7 @@ private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(sepa
   }
 
   /// The same on what this machine is not; what is missing is said.
-  @Test func kernelsOfAnotherProcessorAgreeUnderAnEmulator() {
+  @Test func kernelsOfOtherProcessorsAgreeInAnEmulator() {
     #expect(system("'\(root)/dev/kernels.sh' --only aarch64 > /dev/null") == 0, "run dev/kernels.sh --only aarch64")
   }
 }

@@ -46,7 +46,7 @@ struct RowLayoutTests {
   }
 
   @Test(arguments: [(7, 1), (3, 2), (5, 1)], CPUDevice.variantNames.indices)
-  func windowsOfSingleChannelsReadAndWriteRows(of window: (kernel: Int, stride: Int), variant: Int) throws {
+  func depthwiseWindowsReadAndWriteRows(of window: (kernel: Int, stride: Int), variant: Int) throws {
     var random = SeededGenerator(seed: 3)
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     let input = Tensor.random(.float32, [2, 9, 11, 48], -1...1, &random)
@@ -75,7 +75,7 @@ struct RowLayoutTests {
     }
   }
 
-  @Test func aKernelThatWorksOnPlanesGetsPlanes() throws {
+  @Test func planeKernelsGetPlanes() throws {
     let (graph, input) = try network(3, residual: true)
     let result = try CPUDevice().run(graph, [input])
     expectClose(result.outputs[0], try ReferenceDevice().run(graph, [input]).outputs[0], within: 1e-5)

@@ -29,7 +29,7 @@ struct SlotAnchorTests {
     timings.filter { $0.node.hasPrefix(prefix) && $0.seconds > 0 }.map(\.node)
   }
 
-  @Test("a dense block's concatenations move nothing", arguments: CPUDevice.variantNames.indices)
+  @Test("a dense block's concatenations copy nothing", arguments: CPUDevice.variantNames.indices)
   func denseBlock(variant: Int) throws {
     var test = self
     let input = Tensor.random(.float32, [1, 32, 6, 6], -1...1, &test.random)
@@ -54,7 +54,7 @@ struct SlotAnchorTests {
     }
   }
 
-  @Test("what leaves a segment twice, as itself and as a part, is right in both places")
+  @Test("a value that is an output and a part of another output is correct in both")
   func leavingParts() throws {
     var test = self
     let input = Tensor.random(.float32, [2, 16], -1...1, &test.random)
@@ -69,7 +69,7 @@ struct SlotAnchorTests {
   }
 
   @Test(
-    "random graphs that put side by side and cut out give what the reference gives",
+    "random graphs of concatenations and slices match the reference",
     arguments: 1...60 as ClosedRange<UInt64>)
   func randomGraphs(seed: UInt64) throws {
     var test = self

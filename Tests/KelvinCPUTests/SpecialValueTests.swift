@@ -14,7 +14,7 @@ import Testing
   ]
 
   @Test(arguments: UnaryFunction.Kind.allCases.filter { $0 != .logicalNot })
-  func functionsKeepThem(kind: UnaryFunction.Kind) throws {
+  func unaryFunctionsKeepSpecialValues(kind: UnaryFunction.Kind) throws {
     let (a, b): (Float, Float) = kind == .clip ? (-1, 6) : (0.2, 0.3)
     let x = Tensor(TensorType(.float32, [Self.values.count]), rounding: Self.values)
     let (graph, inputs) = try oneNode(Unary(UnaryFunction(kind, a: a, b: b)), x)
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: ConformanceCase.all)
-  func everyCaseKeepsThemAsTheReferenceDoes(_ testCase: ConformanceCase) throws {
+  func specialValuesMatchTheReference(_ testCase: ConformanceCase) throws {
     let variants = CPUDevice.variantNames.indices
     let devices = [false, true].flatMap { blocks in variants.map { CPUDevice(variant: $0, prefersBlocks: blocks) } }
     let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
@@ -46,7 +46,7 @@ import Testing
   @Test(
     .enabled(if: CPUDevice().rounds, "no instruction set of this processor multiplies bfloat16"),
     arguments: ConformanceCase.all)
-  func everyCaseOfRoundedOperandsKeepsThem(_ testCase: ConformanceCase) throws {
+  func specialValuesMatchOnRoundedOperands(_ testCase: ConformanceCase) throws {
     let devices = [false, true].map { CPUDevice(prefersBlocks: $0) }
     let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice(), precision: .low)
     for (outcome, device) in zip(outcomes, devices) {
@@ -56,7 +56,7 @@ import Testing
 
   /// One such number would spoil a whole tile of Winograd's.
   @Test(arguments: [Float.infinity, -.infinity, .nan, 3e38], [Precision.full, .low])
-  func aConvolutionByTilesSpoilsNoNeighbours(number: Float, precision: Precision) throws {
+  func winogradTilesKeepSpecialValuesLocal(number: Float, precision: Precision) throws {
     var random = SeededGenerator(seed: 41)
     let shape: Shape = [2, 17, 21, 18]
     var values = Tensor.random(.float32, shape, -1...1, &random).floats.map(Double.init)

@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func packedWeightsAreUsedInPlaceOfTheModels() throws {
+  @Test func packedWeightsReplaceTheModelWeights() throws {
     let (graph, input) = try Self.network()
     let weights = MemoryPackedWeights()
     let expected = try CPUDevice().run(graph, [input], weights: weights).outputs
@@ -106,7 +106,7 @@ import Testing
     #expect(zip(actual, expected).allSatisfy { $0.doubles == $1.doubles })
   }
 
-  @Test func nodesThatShareAWeightAreNotMixedUp() throws {
+  @Test func nodesWithASharedWeightStayDistinct() throws {
     var random = SeededGenerator(seed: 8)
     let weights = MemoryPackedWeights()
     let scale = Tensor.random(.float32, [3], 0.5...1, &random)
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func memoryThatIsTooSmallIsRefused() throws {
+  @Test func tooSmallMemoryIsRefused() throws {
     let (graph, _) = try Self.network()
     let executable = try CPUDevice().compile(
       Segment(

@@ -62,7 +62,7 @@ private func run(_ tasks: [ck_task], threads: Int) {
 }
 
 @Suite struct TaskPoolTests {
-  @Test(arguments: [1, 2]) func noTaskBeginsAfterTheStopWordIsSet(threads: Int) {
+  @Test(arguments: [1, 2]) func stopFlagPreventsFurtherTasks(threads: Int) {
     let marks = (0..<3).map { _ in Marks(64) }
     let stop = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
     stop.initialize(to: 0)
@@ -100,7 +100,7 @@ private func run(_ tasks: [ck_task], threads: Int) {
     }
   }
 
-  @Test func aTaskSeesWhatTheOneBeforeItWrote() {
+  @Test func tasksSeeTheWritesOfEarlierTasks() {
     // Each item adds its neighbour's mark from the task before; without a barrier some would still be zero.
     struct Step {
       var from: UnsafeMutablePointer<Int>
@@ -127,7 +127,7 @@ private func run(_ tasks: [ck_task], threads: Int) {
     #expect((0..<count).allSatisfy { buffers[0][$0] == 101 })
   }
 
-  @Test func jobsInsideTasksRunToo() {
+  @Test func nestedJobsRun() {
     struct Outer {
       var inner: ck_task
     }
@@ -154,7 +154,7 @@ private func run(_ tasks: [ck_task], threads: Int) {
     #expect(marks.allSatisfy { $0.allSatisfy { $0.areAll(1) } })
   }
 
-  @Test func threadsHaveScratchOfTheirOwn() {
+  @Test func threadsHaveSeparateScratch() {
     let threads = 4
     let stride = 64
     let scratch = UnsafeMutableRawPointer.allocate(byteCount: threads * stride, alignment: 64)
@@ -184,7 +184,7 @@ private func run(_ tasks: [ck_task], threads: Int) {
   }
 
   /// A fault that is blocked ends the process, whoever would answer it: packs that are cut short are read here.
-  @Test func workersLeaveSignalsToOthersButTheirOwnFaults() async {
+  @Test func workersBlockAllButFaultSignals() async {
     // A process of its own: in this one, others may hold the pool, and no worker would come.
     await #expect(processExitsWith: .success) {
       let meeting = Meeting()

@@ -17,7 +17,7 @@ import Testing
     return withUnsafePointer(to: table) { VariantCheck.fault(of: $0) }
   }
 
-  @Test func noInstructionSetOfThisProcessorDiffersFromPlainC() throws {
+  @Test func everyInstructionSetAgreesWithPlainC() throws {
     var count = 0
     let variants = try #require(ck_variants(&count))
     for index in 0..<count {
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func aKernelThatComputesNothingIsFound() throws {
+  @Test func idleFloatKernelsAreDetected() throws {
     let members: [(String, WritableKeyPath<ck_kernels, ck_run?>)] = [
       ("depthwise", \.depthwise), ("window_pool", \.window_pool), ("unary", \.unary), ("binary", \.binary),
       ("reduce", \.reduce), ("softmax", \.softmax), ("batch_normalization", \.batch_normalization),
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func soIsOneOfProductsOfEitherType() throws {
+  @Test func idleProductKernelsAreDetected() throws {
     let members: [(String, WritableKeyPath<ck_product_kernels, ck_run?>)] = [
       ("gemm", \.gemm), ("gemv", \.gemv), ("pack_rows", \.pack_rows), ("blocked_convolution", \.blocked_convolution),
       ("winograd", \.winograd),
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func soIsOneOfIntegers() throws {
+  @Test func idleIntegerKernelsAreDetected() throws {
     let members: [(String, WritableKeyPath<ck_integer_kernels, ck_run?>)] = [
       ("gemm", \.gemm), ("pack_rows", \.pack_rows), ("pack_columns", \.pack_columns), ("depthwise", \.depthwise),
       ("pool", \.pool), ("quantize", \.quantize), ("dequantize", \.dequantize), ("binary", \.binary),
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func soIsEveryFunction() throws {
+  @Test func idleElementwiseFunctionsAreDetected() throws {
     let functions = try #require(Self.best).pointee.maps
     let count = MemoryLayout.size(ofValue: functions) / MemoryLayout<ck_map?>.stride
     let nothing: ck_map = { _, _, _, _, _ in }

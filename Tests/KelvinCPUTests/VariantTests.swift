@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: 0..<60)
-  func convolutionsOfAnyShape(seed: Int) throws {
+  func convolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let kernel = [pick([1, 2, 3, 5]), pick([1, 2, 3, 5])]
@@ -77,7 +77,7 @@ import Testing
 
   /// Layers that Winograd's tiles may take over, with all that an epilogue may have.
   @Test(arguments: 0..<40)
-  func wideConvolutionsOfThreeByThree(seed: Int) throws {
+  func winogradConvolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: 3000 + UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let (channels, filters) = (pick([16, 17, 24, 33, 48, 65]), pick([16, 17, 31, 48]))
@@ -105,7 +105,7 @@ import Testing
 
   /// Relative to the exact sums, on inputs as rectified layers leave them.
   @Test(arguments: [32, 64, 128])
-  func tilesAreNoMoreThanTwiceAsInexactAsTaps(channels: Int) throws {
+  func winogradErrorIsAtMostTwiceTheDirectError(channels: Int) throws {
     var random = SeededGenerator(seed: 5000 + UInt64(channels))
     let shape: Shape = [1, channels, 24, 24]
     let values = Tensor.random(.float32, shape, -1...1, &random).floats.map { Double(max($0, 0)) }
@@ -126,7 +126,7 @@ import Testing
 
   /// Relative to the exact sums, as matrix products are that add up a part at a time.
   @Test(arguments: [(2048, 1, 7), (384, 3, 14), (48, 7, 14)])
-  func longSumsAreNoMoreThanTwiceAsInexactAsMatrixProducts(channels: Int, side: Int, size: Int) throws {
+  func longSumErrorIsAtMostTwiceTheMatMulError(channels: Int, side: Int, size: Int) throws {
     var random = SeededGenerator(seed: 5700 + UInt64(channels))
     let shape: Shape = [1, channels, size, size]
     let values = Tensor.random(.float32, shape, -1...1, &random).floats.map { Double(max($0, 0)) }
@@ -147,7 +147,7 @@ import Testing
   }
 
   /// A constant lies dense, and no kernel on rounded operands reads it so.
-  @Test func aConstantImageIsConvolvedAtEachPrecision() throws {
+  @Test func constantInputIsConvolvedAtEachPrecision() throws {
     var random = SeededGenerator(seed: 5800)
     var graph = Graph()
     let operands = [
@@ -168,7 +168,7 @@ import Testing
   /// Relative to the exact sums, as the products of rounded operands are.
   @Test(
     .enabled(if: CPUDevice().rounds, "no instruction set of this processor multiplies bfloat16"), arguments: [64, 256])
-  func tilesOfRoundedOperandsAreNoMoreThanTwiceAsInexactAsTaps(channels: Int) throws {
+  func roundedWinogradErrorIsAtMostTwiceTheDirectError(channels: Int) throws {
     var random = SeededGenerator(seed: 5500 + UInt64(channels))
     let shape: Shape = [1, channels, 24, 24]
     let values = Tensor.random(.float32, shape, -1...1, &random).floats.map { Double(max($0, 0)) }
@@ -186,7 +186,7 @@ import Testing
   }
 
   /// Bands of different images lie as far apart as rows: none is taken for another.
-  @Test func bandsOfSmallImagesInMuchPadding() throws {
+  @Test func paddedBandsOfSmallImagesStaySeparate() throws {
     var random = SeededGenerator(seed: 6000)
     let window = Window(kernel: [5, 5], before: [600, 2], after: [600, 2])
     let x = Tensor.random(.float32, [3, 16, 1, 1], -1...1, &random)
@@ -198,7 +198,7 @@ import Testing
 
   /// Groups that lie in one block of channels, or in several.
   @Test(arguments: 0..<40)
-  func convolutionsOfManyGroups(seed: Int) throws {
+  func groupedConvolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: 4000 + UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let (width, groups) = (pick([2, 4, 8, 8, 16, 32, 48]), pick([2, 3, 5, 7, 13]))
@@ -216,7 +216,7 @@ import Testing
   }
 
   @Test(arguments: 0..<40)
-  func depthwiseConvolutionsOfAnyShape(seed: Int) throws {
+  func depthwiseConvolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: 1000 + UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let side = pick([3, 3, 5, 5, 2, 7])
@@ -237,7 +237,7 @@ import Testing
   }
 
   @Test(arguments: 0..<40)
-  func productsOfAnyShape(seed: Int) throws {
+  func matrixProductsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: 2000 + UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let (rows, columns, depth) = (pick(Self.sizes), pick(Self.sizes + [97, 130]), pick(Self.sizes + [600]))
@@ -259,7 +259,7 @@ import Testing
   }
 
   @Test(arguments: [(1, 5, 7), (6, 1, 7), (6, 5, 1), (1, 1, 7), (1, 5, 1), (6, 1, 1), (1, 1, 1)])
-  func productsWithAnAxisOfOne(rows: Int, columns: Int, depth: Int) throws {
+  func matrixProductsWithUnitAxesMatchTheReference(rows: Int, columns: Int, depth: Int) throws {
     var random = SeededGenerator(seed: 2100)
     let place = "\(rows) x \(columns) x \(depth)"
     try check(
@@ -280,7 +280,7 @@ import Testing
   }
 
   @Test(arguments: UnaryFunction.Kind.allCases.filter { $0 != .logicalNot })
-  func functionsOverTheirWholeRange(kind: UnaryFunction.Kind) throws {
+  func unaryFunctionsMatchOverTheirWholeRange(kind: UnaryFunction.Kind) throws {
     var random = SeededGenerator(seed: 3000)
     let (a, b): (Float, Float) = kind == .clip ? (-1, 6) : kind == .selu ? (1.6732632, 1.050701) : (0.2, 0.5)
     let isPositive = [.log, .sqrt, .rsqrt, .acosh].contains(kind)
@@ -293,7 +293,7 @@ import Testing
   }
 
   @Test(arguments: Reduce.Function.allCases)
-  func reductionsAlongAnyAxes(function: Reduce.Function) throws {
+  func reductionsMatchAlongAnyAxes(function: Reduce.Function) throws {
     var random = SeededGenerator(seed: 4000)
     for shape: Shape in [[3, 5, 7, 11], [1, 2, 131, 1], [4, 300, 3, 17]] {
       for axes in [[0], [3], [1, 2], [0, 2], [0, 1, 2, 3], [1, 3], []] {
@@ -305,7 +305,7 @@ import Testing
   }
 
   @Test(arguments: [ArgReduce.Function.maximum, .minimum], [ScalarType.int32, .int64, .uint16, .int8])
-  func positionsOfExtremesAlongAnyAxis(function: ArgReduce.Function, scalar: ScalarType) throws {
+  func argReductionsMatchAlongAnyAxis(function: ArgReduce.Function, scalar: ScalarType) throws {
     var random = SeededGenerator(seed: 4500)
     for shape: Shape in [[3, 5, 7], [2, 11, 300], [1, 101], [4, 1]] {
       // Few different values, so that many are equal.
@@ -321,7 +321,7 @@ import Testing
     }
   }
 
-  @Test func poolsOfAnyShape() throws {
+  @Test func poolingMatchesTheReference() throws {
     for seed in 0..<40 {
       var random = SeededGenerator(seed: 5000 + UInt64(seed))
       func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
@@ -337,7 +337,7 @@ import Testing
     }
   }
 
-  @Test func broadcastingBetweenAnyShapes() throws {
+  @Test func broadcastingMatchesTheReference() throws {
     for seed in 0..<60 {
       var random = SeededGenerator(seed: 6000 + UInt64(seed))
       let full = (0..<4).map { _ in Self.sizes[..<12].randomElement(using: &random) ?? 1 }

@@ -22,7 +22,7 @@ import Testing
     return offsets
   }
 
-  @Test func eachValueLiesAsLowAsThoseAliveBesideItAllow() {
+  @Test func eachValueHasTheLowestFreeOffset() {
     for seed in UInt64(1)...300 {
       var random = SeededGenerator(seed: seed)
       let (count, span) = (random.index(below: 200), 1 + random.index(below: 300))
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [1, Int.max / 2])
-  func valuesArePlacedInTimeThatGrowsAsTheyDo(life: Int) async {
+  func planningTimeGrowsLinearly(life: Int) async {
     await #expect(processExitsWith: .success) { [life] in
       let process = OwnProcess()
       func seconds(_ count: Int) -> Double {

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite struct DeviceHealthTests {
-  @Test func theFirstFailureIsTheOneThatIsTold() throws {
+  @Test func firstFailureIsReported() throws {
     try health.check()
     #expect(health.mayFree && health.failure == nil)
     let first = DeviceError(.lost, device: "gpu:0", place: "submission", reason: "pulled out")
@@ -13,7 +13,7 @@ import Testing
     #expect(throws: first) { try health.check() }
   }
 
-  @Test func patienceIsThatOfTheLongestThatWasAllowed() {
+  @Test func timeoutIsTheLongestAllowed() {
     #expect(health.patience == Watchdog.standard.floor)
     health.allow(0.5)
     #expect(health.patience == 0.5)
@@ -22,7 +22,7 @@ import Testing
     #expect(health.patience == 90)
   }
 
-  @Test func noPatienceIsLongerThanTheMostThatIsAllowed() throws {
+  @Test func timeoutHasAnUpperBound() throws {
     health.allow(90)
     let submission = health.submitted()
     health.allowNoMore(than: 3)
@@ -32,7 +32,7 @@ import Testing
     #expect(clock.now == 103)
   }
 
-  @Test func whatIsHeldIsWhatWasTakenLessWhatWasGivenBack() {
+  @Test func heldMemoryIsAllocatedMinusFreed() {
     health.took(byteCount: 300)
     health.took(byteCount: 20)
     health.freed(byteCount: 300)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func aSubmissionThatDoesNotEndInTimeIsHung() throws {
+  @Test func lateSubmissionIsHung() throws {
     health.allow(3)
     var waits: [Double] = []
     #expect { try wait(for: health.submitted(), attempts: { waits.append($0) }) } throws: { error in
@@ -99,7 +99,7 @@ import Testing
   }
 
   /// Whoever waits behind others waits for these too, whether anybody looks at them or not.
-  @Test func eachSubmissionBeforeOneIsAllowedItsOwnTime() throws {
+  @Test func queuedSubmissionsExtendTheTimeout() throws {
     health.allow(10)
     let all = (0..<4).map { _ in health.submitted() }
     let began = clock.now
@@ -109,7 +109,7 @@ import Testing
   }
 
   /// A program's first run has more time, and so has whoever waits behind it.
-  @Test func whatMayCompileIsAllowedThreeTimesAsMuch() throws {
+  @Test func compilingSubmissionsHaveThreeTimesTheTimeout() throws {
     health.allow(10)
     let rehearsal = health.submitted(mayCompile: true)
     #expect(try wait(for: rehearsal, ending: clock.now + 29) == 29)
@@ -123,7 +123,7 @@ import Testing
   }
 
   /// Those who look at what ended long ago show nothing.
-  @Test func looksAtWhatIsOverDoNotKeepAHungDevice() throws {
+  @Test func pollingFinishedWorkDoesNotExtendTheTimeout() throws {
     health.allow(10)
     let first = health.submitted()
     try wait(for: first, ending: clock.now + 1)
@@ -138,13 +138,13 @@ import Testing
     }
   }
 
-  @Test func theWatchdogAllowsAMultipleOfWhatIsExpectedAndAFloor() {
+  @Test func watchdogLimitHasAMultipleAndAFloor() {
     let watchdog = Watchdog(floor: 2, multiple: 10)
     #expect(watchdog.limit(expecting: 0.01) == 2)
     #expect(watchdog.limit(expecting: 3) == 30)
   }
 
-  @Test func aWaitThatFailsIsALossWhateverItsCode() {
+  @Test func failedWaitIsADeviceLoss() {
     let failed = DeviceError(.outOfMemory, device: "gpu:0", place: "a fence", reason: "no memory").asLoss()
     #expect(failed.code == .lost && failed.reason.contains("no memory"))
     let hung = DeviceError.hung("gpu:0", "a fence", seconds: 1)

@@ -13,12 +13,12 @@ import Testing
     ),
     (String(repeating: "a", count: 1_000_000), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
   ])
-  func agreesWithItsStandard(text: String, digest: String) {
+  func digestsMatchTheStandard(text: String, digest: String) {
     #expect(Digest(text).description == digest)
     #expect(Digest(Bytes(Array(text.utf8))) == Digest(text))
   }
 
-  @Test func partsCountAsIfTheyWereOne() {
+  @Test func digestOfPartsEqualsDigestOfWhole() {
     let text = Array("what is hashed in parts".utf8)
     for place in text.indices {
       let digest = text.withUnsafeBytes { whole in
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func aBlobIsNotBelievedWithAnyBitChanged() {
+  @Test func blobWithAnyFlippedBitIsRejected() {
     let origin = Digest("origin")
     let blob = CheckedBlob.encoded([1, 2, 3], origin: origin)
     #expect(CheckedBlob.payload(of: Bytes(blob), origin: origin) == [1, 2, 3])

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func aCallThatDoesNotReturnIsGivenUpAndItsDeviceIsOut() {
+  @Test func stuckCallDisablesItsDevice() {
     let call = Call()
     #expect {
       try health.guarded("gpu:0", "submission") { () throws(DeviceError) in
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// A driver may have a call wait for whatever it does in order, or behind the lock of its compiler.
-  @Test func aCallIsAllowedWhatItMayHaveToWaitFor() throws {
+  @Test func callTimeoutIncludesQueuedWork() throws {
     let alone = health.limit(.short)
     let submissions = (0..<3).map { _ in health.submitted() }
     #expect(health.limit(.short) == alone + 2 * health.patience)
@@ -58,7 +58,7 @@ import Testing
     #expect(health.limit(.short) == alone)
   }
 
-  @Test func whoWaitsForALockThatAStuckCallHoldsIsToldSo() {
+  @Test func lockHeldByAStuckCallFailsItsWaiters() {
     let (call, lock) = (Call(), DeviceLock(0))
     let holder = WaitingThread { [health] () throws(DeviceError) in
       try health.guarded("gpu:0", "building") { () throws(DeviceError) in
@@ -73,7 +73,7 @@ import Testing
   }
 
   /// Work of the host's own, and waiting for others, is no call of a driver.
-  @Test func whatIsNoCallMayTakeAsLongAsItWill() throws {
+  @Test func hostWorkHasNoTimeout() throws {
     let call = Call()
     let worker = WaitingThread { [health] () throws(DeviceError) in
       try health.guarded("gpu:0", "compilation") { () throws(DeviceError) in
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func ofCallsBesideEachOtherAllAreMadeAndTheFirstFailureInOrderIsTold() {
+  @Test func parallelCallsThrowTheFirstFailureInOrder() {
     @Sendable func failure(_ index: Int) -> DeviceError {
       DeviceError(.execution, device: "gpu:0", place: "\(index)", reason: "r")
     }
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aCallThatDoesNotReturnAmongOthersIsGivenUp(_ isOnDriverThread: Bool) {
+  func stuckParallelCallDisablesItsDevice(_ isOnDriverThread: Bool) {
     let call = Call()
     let body = { @Sendable [health] () throws(DeviceError) in
       try health.guardedEach("gpu:0", "building", .short, 4) { index throws(DeviceError) in
@@ -140,7 +140,7 @@ import Testing
     #expect(call.steps.withLock { $0 } == ["stuck"])
   }
 
-  @Test func whatADeviceThatIsOutHoldsIsNotGivenBack() {
+  @Test func memoryOfALostDeviceIsNotFreed() {
     var released = 0
     health.freeing("gpu:0") { released += 1 }
     #expect(released == 1)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct KernelFamilyTests {
   @Test(arguments: [true, false])
-  func runsTheBodyOfANodeWhoseFusedKernelRefusesIt(refuses: Bool) throws {
+  func refusedFusedNodeRunsItsBody(refuses: Bool) throws {
     let (graph, input) = try fused(weightIsConstant: true)
     let kernels = PickyKernels(refusesFused: refuses)
     #expect(kernels.support(for: graph.nodes[0], in: graph, precision: .full) == .supported)
@@ -18,19 +18,19 @@ import Testing
     #expect(results == (try ReferenceDevice().run(graph, [input]).outputs.map(\.floats)))
   }
 
-  @Test func saysWhatTheBodyLacks() throws {
+  @Test func unsupportedBodyIsReported() throws {
     let (graph, _) = try fused(weightIsConstant: false)
     let support = PickyKernels(refusesFused: true).support(for: graph.nodes[0], in: graph, precision: .full)
     #expect(support == .unsupported("weights that are not constant"))
   }
 
-  @Test func answersOnePrecisionToAllThatItComputesAlike() throws {
+  @Test func equalPrecisionsReportFull() throws {
     let (graph, _) = try fused(weightIsConstant: true)
     let device = ReferenceDevice()
     #expect(Precision.allCases.allSatisfy { device.effectivePrecision($0, of: graph.nodes[0], in: graph) == .full })
   }
 
-  @Test func computesInThePrecisionOfItsBestOfferOrOfTheBodysWorst() throws {
+  @Test func effectivePrecisionFollowsTheOffers() throws {
     let (graph, _) = try fused(weightIsConstant: true)
     for refuses in [true, false] {
       let kernels = PickyKernels(refusesFused: refuses)
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func takesNoKernelOfAnotherPrecisionForTheSakeOfItsNeighbours() throws {
+  @Test func selectionKeepsThePreferredPrecision() throws {
     let (graph, _) = try fused(weightIsConstant: true)
     let blocks = KernelLayouts(reads: [.rows], writes: [.rows])
     let offers = [KernelOffer("rows", "rows", blocks, precision: .low), KernelOffer("dense", precision: .full)]

@@ -6,7 +6,7 @@ import Testing
 struct KernelTuningTests {
   private static let times = ["slow": 3.0, "middling": 2, "fast": 1]
 
-  @Test func theFastestIsTakenAndRemembered() throws {
+  @Test func fastestKernelIsChosenAndRemembered() throws {
     let blobs = KeptBlobs()
     #expect(try Tuned(blobs, Self.times).kernels == ["fast"])
     let later = try Tuned(blobs, ["slow": 1, "middling": 2, "fast": 3])
@@ -14,16 +14,16 @@ struct KernelTuningTests {
     #expect(later.timed.isEmpty)
   }
 
-  @Test func theNameSaysWhichKernelItIs() throws {
+  @Test func kernelNameShowsTheChoice() throws {
     #expect(try Tuned(KeptBlobs(), Self.times).names == ["node0": "dense third"])
     #expect(try Tuned(NoBlobCache(), Self.times).names == ["node0": "dense first"])
   }
 
-  @Test func anotherKernelHasToBeClearlyFaster() throws {
+  @Test func alternativeMustBeClearlyFaster() throws {
     #expect(try Tuned(KeptBlobs(), ["slow": 1, "middling": 0.97, "fast": 0.95]).kernels == ["slow"])
   }
 
-  @Test func nothingIsTimedWhereResultsMustRepeatOrNothingIsKept() throws {
+  @Test func deterministicOrUncachedRunsTimeNothing() throws {
     for tuned in [
       try Tuned(KeptBlobs(), Self.times, isDeterministic: true), try Tuned(NoBlobCache(), Self.times),
       try Tuned(KeptBlobs(), Self.times, KernelTuning(.off)),
@@ -33,7 +33,7 @@ struct KernelTuningTests {
     }
   }
 
-  @Test func whatIsKeptIsNotUsedWhereResultsMustRepeat() throws {
+  @Test func deterministicRunsIgnoreStoredChoices() throws {
     let blobs = KeptBlobs()
     _ = try Tuned(blobs, Self.times)
     #expect(try Tuned(blobs, Self.times, isDeterministic: true).kernels == ["slow"])
@@ -41,14 +41,14 @@ struct KernelTuningTests {
   }
 
   @Test(arguments: [Array("no such kernel".utf8), [], [0xff, 0xfe]])
-  func aDamagedAnswerIsAsGoodAsNone(_ bytes: [UInt8]) throws {
+  func damagedChoiceIsTimedAgain(_ bytes: [UInt8]) throws {
     let blobs = KeptBlobs()
     _ = try Tuned(blobs, Self.times)
     blobs.replaceAll(by: bytes)
     #expect(try Tuned(blobs, Self.times).kernels == ["fast"])
   }
 
-  @Test func otherDriversKernelsAndDevicesAreOtherQuestions() throws {
+  @Test func choicesAreKeyedByDeviceDriverAndBuild() throws {
     let blobs = KeptBlobs()
     _ = try Tuned(blobs, Self.times)
     let now = ["slow": 1.0, "middling": 2, "fast": 3]
@@ -58,7 +58,7 @@ struct KernelTuningTests {
     #expect(try Tuned(blobs, now, threads: 2).kernels == ["fast"], "no device that times uses them")
   }
 
-  @Test func softwareDriversTimeWhereSomebodyAsksForItAndUseWhatIsKept() throws {
+  @Test func softwareDriversTimeOnlyOnRequest() throws {
     let (blobs, driver) = (KeptBlobs(), DeviceInfo.named(kind: .software))
     #expect(try Tuned(blobs, Self.times, device: driver).timed.isEmpty)
     #expect(try Tuned(blobs, Self.times, KernelTuning(.exhaustive), device: driver).kernels == ["fast"])
@@ -73,7 +73,7 @@ struct KernelTuningTests {
     #expect(Set(tuned.timed) == ["node0"])
   }
 
-  @Test func aTuningThatRanOutOfTimeGoesOnWithTheNextOne() throws {
+  @Test func unfinishedTuningContinuesOnTheNextLoad() throws {
     let (blobs, sizes) = (KeptBlobs(), [8, 32, 16])
     func next() throws -> Tuned {
       let clock = FakeClock()
@@ -88,14 +88,14 @@ struct KernelTuningTests {
     #expect(try next().timed.isEmpty)
   }
 
-  @Test func allThatIsCompiledForAModelSharesTheTime() throws {
+  @Test func tuningTimeIsSharedByAllSegments() throws {
     let clock = FakeClock()
     let tuning = KernelTuning(.automatic, allowance: 6.5, clock: { clock.now })
     #expect(try Tuned(KeptBlobs(), Self.times, tuning, clock: clock).kernels == ["fast"])
     #expect(try Tuned(KeptBlobs(), Self.times, tuning, clock: clock).timed.isEmpty)
   }
 
-  @Test func whatIsNotReadyWhenTheTimeIsOverIsNotTried() throws {
+  @Test func alternativesAfterTheTimeLimitAreSkipped() throws {
     let (blobs, clock) = (KeptBlobs(), FakeClock())
     let tuning = KernelTuning(.automatic, allowance: 4, clock: { clock.now })
     #expect(try Tuned(blobs, Self.times, tuning, clock: clock).kernels == ["middling"])
@@ -104,7 +104,7 @@ struct KernelTuningTests {
     #expect(later.timed.isEmpty)
   }
 
-  @Test func whatIsCompiledAfterLoadingTimesNothingUnasked() throws {
+  @Test func laterCompilationTimesOnlyOnRequest() throws {
     let blobs = KeptBlobs()
     #expect(try Tuned(blobs, Self.times, KernelTuning().afterLoading).timed.isEmpty)
     #expect(try Tuned(blobs, Self.times, KernelTuning(.exhaustive).afterLoading).kernels == ["fast"])
@@ -113,18 +113,18 @@ struct KernelTuningTests {
   }
 
   @Test(arguments: [DeviceError.Code.compilation, .outOfMemory, .execution, .unsupported])
-  func anAlternativeThatFailsIsOutOfTheQuestion(_ code: DeviceError.Code) throws {
+  func failingAlternativeIsDropped(_ code: DeviceError.Code) throws {
     #expect(try Tuned(KeptBlobs(), Self.times, faults: ["fast": code]).kernels == ["middling"])
     let blobs = KeptBlobs()
     #expect(try Tuned(blobs, Self.times, faults: ["slow": code]).kernels == ["slow"])
     #expect(try Tuned(blobs, Self.times).timed.isEmpty, "what compiles alone in no way is not tried at every loading")
   }
 
-  @Test func soIsOneWithOtherNumbers() throws {
+  @Test func alternativeWithOtherResultsIsDropped() throws {
     #expect(try Tuned(KeptBlobs(), Self.times, strangers: ["fast"]).kernels == ["middling"])
   }
 
-  @Test func oneThatTakesTheDeviceWithItIsNotTriedAgain() throws {
+  @Test func alternativeThatLosesTheDeviceIsNotRetried() throws {
     let blobs = KeptBlobs()
     #expect { try Tuned(blobs, Self.times, faults: ["fast": .lost]) } throws: { ($0 as? DeviceError)?.code == .lost }
     let later = try Tuned(blobs, Self.times, faults: ["fast": .lost])
@@ -132,7 +132,7 @@ struct KernelTuningTests {
     #expect(later.timed.isEmpty)
   }
 
-  @Test func whatWasFoundStaysWhereSomebodyGivesUp() throws {
+  @Test func cancelledTuningKeepsItsChoices() throws {
     let blobs = KeptBlobs()
     #expect {
       try Tuned(blobs, Self.times, sizes: [4, 8], goesOn: { $0.count <= 18 })

@@ -8,7 +8,7 @@ import Testing
 struct LayoutPlanTests {
   private let blocks = ValueLayout.blocks(of: 4)
 
-  @Test func aValueIsBroughtToALayoutOnceForAllItsReaders() {
+  @Test func valueIsConvertedOnceForAllReaders() {
     var net = Net([1, 6, 3, 3])
     let (a, b) = (net.node(net.x), net.node(net.x))
     net.graph.outputs = [a, b]
@@ -18,7 +18,7 @@ struct LayoutPlanTests {
     #expect(plan.cost == LayoutPlan.startCost + 72)
   }
 
-  @Test func neighboursThatAgreeMoveNothing() {
+  @Test func agreeingLayoutsNeedNoConversion() {
     var net = Net([1, 6, 3, 3])
     let (a, b) = (net.node(net.x), net.node(net.x))
     let c = net.node(a, b)
@@ -30,14 +30,14 @@ struct LayoutPlanTests {
     #expect(plan.conversions.map(\.value) == [c] && plan.conversions.map(\.isAfter) == [true])
   }
 
-  @Test func amongEqualWaysTheFirstIsTaken() {
+  @Test func firstOfEqualImplementationsIsChosen() {
     var net = Net([1, 6, 3, 3])
     net.graph.outputs = [net.node(net.x)]
     #expect(LayoutPlan(net.graph, [[way(), way(), way(handicap: 0)]]).choices == [0])
     #expect(LayoutPlan(net.graph, [[way(handicap: 5), way(handicap: 3)]]).choices == [1])
   }
 
-  @Test func aHandicapIsWeighedAgainstWhatWouldBeMoved() {
+  @Test func extraCostIsWeighedAgainstConversions() {
     var net = Net([1, 6, 3, 3])
     net.graph.outputs = [net.node(net.x)]
     let moving = 2 * (LayoutPlan.startCost + 72)
@@ -48,7 +48,7 @@ struct LayoutPlanTests {
     #expect(choice(moving + 1) == [0])
   }
 
-  @Test(arguments: [[2, 8, 1, 1], [1, 8]]) func layoutsThatCoincideCostNothing(_ shape: [Int]) {
+  @Test(arguments: [[2, 8, 1, 1], [1, 8]]) func equalLayoutsCostNothing(_ shape: [Int]) {
     var net = Net(Shape(shape))
     net.graph.outputs = [net.node(net.x)]
     #expect(LayoutPlan(net.graph, [[way(reads: blocks, writes: .rows)]]).cost == 0)
@@ -66,7 +66,7 @@ struct LayoutPlanTests {
   }
 
   /// Every way of every node, tried.
-  @Test func isNeverDearerThanTheBestOfAllChoices() {
+  @Test func planEqualsExhaustiveSearch() {
     for seed in UInt64(1)...400 {
       var random = SeededGenerator(seed: seed)
       let (graph, ways) = Net.random(&random)
@@ -83,7 +83,7 @@ struct LayoutPlanTests {
     }
   }
 
-  @Test func aGraphWithTooManyOpenValuesIsStillPlanned() {
+  @Test func graphWithTooManyOpenValuesIsPlanned() {
     var net = Net([1, 6, 3, 3])
     let values = (0..<40).map { _ in net.node(net.x) }
     let last = net.graph.addValue(Value(name: "last", type: net.graph[net.x].type))
@@ -95,7 +95,7 @@ struct LayoutPlanTests {
     expectReadable(net.graph, zip(values.map { _ in either } + [[join]], plan.choices).map { $0[$1] }, plan, "wide")
   }
 
-  @Test func valuesThatANodeHasNothingToDoWithTakeNoTime() async {
+  @Test func unrelatedValuesTakeNoTime() async {
     await #expect(processExitsWith: .success) {
       let process = OwnProcess()
       func seconds(_ count: Int) -> Double {

@@ -31,7 +31,7 @@ struct NullDeviceTests {
       Bindings(inputs: [slices[0]], outputs: [slices[1]], scratch: nil, measuresNodes: measuresNodes))
   }
 
-  @Test func recordsWhatWasSubmitted() throws {
+  @Test func submissionsAreRecorded() throws {
     let (first, second) = (NullDevice(id: "null:0"), NullDevice(id: "null:1"))
     let (a, b) = (try invocation(on: first), try invocation(on: second))
     try a.submit()
@@ -43,12 +43,12 @@ struct NullDeviceTests {
     #expect(second.submissions == [NullSubmission(number: 0, nodes: nodes)])
   }
 
-  @Test func writesZeros() throws {
+  @Test func outputsAreZero() throws {
     let outputs = try NullDevice().run(graph, [Tensor([Float](repeating: 3, count: 5), [5])]).outputs
     #expect(outputs[0].floats == [0, 0, 0, 0, 0])
   }
 
-  @Test func claimsTheCostsItWasGiven() throws {
+  @Test func givenCostsAreReported() throws {
     let device = NullDevice(seconds: { node, _ in node.name == "n0" ? 2 : 3 })
     let measured = try invocation(on: device, measuresNodes: true)
     #expect(measured.nodeTimings.isEmpty)
@@ -58,7 +58,7 @@ struct NullDeviceTests {
     #expect(try invocation(on: device).nodeTimings.isEmpty)
   }
 
-  @Test func refusesWhatItsCreatorSaysItLacks() throws {
+  @Test func unsupportedNodesAreRefused() throws {
     let device = NullDevice(supports: { node, _ in node.name == "n1" ? .unsupported("not today") : .supported })
     #expect(device.support(for: graph.nodes[0], in: graph, precision: .full) == .supported)
     #expect(device.support(for: graph.nodes[1], in: graph, precision: .full) == .unsupported("not today"))

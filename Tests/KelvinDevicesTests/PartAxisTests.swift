@@ -7,7 +7,7 @@ import Testing
 /// What operators say of the axes along which they can be cut.
 struct PartAxisTests {
   @Test(arguments: ConformanceCase.all)
-  func aNodeInPartsComputesTheSame(_ testCase: ConformanceCase) throws {
+  func splitNodeGivesTheSameResult(_ testCase: ConformanceCase) throws {
     let (graph, reference) = (testCase.graph, ReferenceDevice())
     let expected = try reference.run(graph, testCase.inputs).outputs
     for node in graph.nodes where node.outputs.count == 1 {

@@ -8,7 +8,7 @@ import Testing
     value.map { abs($0 - expected) < 1e-12 } ?? false
   }
 
-  @Test func averagePrecisionIsThatOfPycocotools() throws {
+  @Test func averagePrecisionMatchesPycocotools() throws {
     let vectors = try EvaluationVectors.read()
     let images = vectors.images.map(\.evaluated)
     let expected = vectors.detection
@@ -24,7 +24,7 @@ import Testing
     #expect(isClose(AveragePrecision(images, size: .large).mean, expected.large))
   }
 
-  @Test func nothingToFindHasNoPrecision() {
+  @Test func emptyGroundTruthHasNoPrecision() {
     let box = EvaluatedBox(x: 0, y: 0, width: 1, height: 1)
     let images = [DetectedImage(detections: [.init(label: 0, confidence: 1, box: box)], truths: [])]
     #expect(AveragePrecision(images).mean == nil)
@@ -32,7 +32,7 @@ import Testing
     #expect(AveragePrecision([crowd]).mean == nil)
   }
 
-  @Test func classificationScoresAreThoseOfScikitLearn() throws {
+  @Test func classificationScoresMatchScikitLearn() throws {
     let expected = try EvaluationVectors.read().classification
     let scores = ClassificationScores(expected.images)
     #expect(isClose(scores.top1.share, expected.top1))
@@ -50,7 +50,7 @@ import Testing
     #expect(scores.confusions.map(\.count) == scores.confusions.map(\.count).sorted(by: >))
   }
 
-  @Test func curvesAreThoseOfScikitLearn() throws {
+  @Test func curvesMatchScikitLearn() throws {
     let expected = try EvaluationVectors.read().classification
     let curve = try #require(PrecisionRecallCurve(of: 2, in: expected.images))
     #expect((60...101).contains(curve.precision.count))
@@ -62,7 +62,7 @@ import Testing
     #expect(curve.recall.first?.value == 1)
   }
 
-  @Test func intervalsOfSharesAreThoseOfStatsmodels() throws {
+  @Test func proportionIntervalsMatchStatsmodels() throws {
     for one in try EvaluationVectors.read().proportions {
       let interval = Proportion(one.hits, of: one.trials).interval
       #expect(abs(interval.lowerBound - one.interval[0]) < 1e-9)
@@ -72,7 +72,7 @@ import Testing
     #expect(Proportion(0, of: 0).share == nil)
   }
 
-  @Test func theTestOfPairsIsThatOfSciPy() throws {
+  @Test func mcNemarTestMatchesSciPy() throws {
     for one in try EvaluationVectors.read().mcnemar {
       var pairs = PairedProportions()
       (pairs.onlyFirst, pairs.onlySecond) = (one.onlyFirst, one.onlySecond)
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// The first example of Newcombe's paper, the tenth of its methods.
-  @Test func theIntervalOfPairsIsThePublishedOne() {
+  @Test func pairedIntervalMatchesThePublishedExample() {
     var pairs = PairedProportions()
     (pairs.both, pairs.onlySecond, pairs.onlyFirst) = (36, 12, 2)
     #expect(isClose(pairs.difference, 0.2))
@@ -94,7 +94,7 @@ import Testing
     #expect(PairedProportions().interval == -1...1)
   }
 
-  @Test func calibrationIsTheMeanDistanceInBins() {
+  @Test func calibrationErrorIsTheMeanBinDistance() {
     let answers = [(0.95, true), (0.95, true), (0.97, false), (0.5, true), (0.5, false), (1.0, true), (0.0, false)]
     let calibration = Calibration(answers.map { (confidence: $0.0, isRight: $0.1) })
     // The last bin holds the first three and the one of 1; 0.5 lies in the eighth; 0 in the first.
@@ -114,7 +114,7 @@ import Testing
     #expect(scores.accuracy == Proportion(3, of: 5))
   }
 
-  @Test func regressionErrorsAreWhatTheyAreCalled() throws {
+  @Test func regressionErrorsMatchTheirDefinitions() throws {
     let errors = try #require(RegressionErrors([(1, 2), (2, 2), (3, 1)]))
     #expect(isClose(errors.meanAbsolute, 1))
     #expect(isClose(errors.rootMeanSquare, (5.0 / 3).squareRoot()))

@@ -9,7 +9,7 @@ struct LoweringTests {
   private let relu = Unary(.relu)
   private let sum = Binary(.add)
 
-  @Test func aValueIsMovedToALayoutOnceForAllItsReaders() throws {
+  @Test func valueIsConvertedOnceForAllReaders() throws {
     var net = Net(Shape([1, 6, 3, 3]))
     let x = net.x
     let (a, b) = (try net.add(pool, x), try net.add(pool, x))
@@ -17,14 +17,14 @@ struct LoweringTests {
     #expect(try net.programs() == ["block", "pool", "pool", "unblock", "unblock", "binary", "binary"])
   }
 
-  @Test func aKernelThatTakesEitherLayoutStaysInBlocks() throws {
+  @Test func layoutAgnosticKernelStaysInBlocks() throws {
     var net = Net(Shape([1, 6, 3, 3]))
     try net.output(try net.add(pool, try net.add(relu, try net.add(pool, net.x))))
     // Two blocks of four channels, nine positions.
     #expect(try net.programs() == ["block", "pool", "unary of 72", "pool", "unblock"])
   }
 
-  @Test func linesAlongAnyAxisStayInBlocks() throws {
+  @Test func rowReductionsStayInBlocks() throws {
     let card = NamingTarget(lineGroup: 64)
     for (op, shape, target, kernel) in [
       (Softmax(axis: 1) as any Operator, [1, 6, 3, 3], NamingTarget(), "softmax"),
@@ -46,7 +46,7 @@ struct LoweringTests {
     #expect(try net.lowered(card).dispatches.map(\.call.program) == ["block", "pool", "reduce 1 first last"])
   }
 
-  @Test func lanesThatHaveToStayZeroAreNoLinesOfTheirOwn() throws {
+  @Test func rowsOverPaddingLanesLeaveBlocks() throws {
     let clearing = NamingTarget(clearsLanes: true)
     for (op, channels, stays) in [
       (Softmax(axis: 3) as any Operator, 6, false), (Softmax(axis: 3), 8, true), (Softmax(axis: 1), 6, true),
@@ -59,7 +59,7 @@ struct LoweringTests {
     }
   }
 
-  @Test func anOutputThatNobodyElseReadsIsWrittenDense() throws {
+  @Test func unsharedOutputIsWrittenDense() throws {
     var net = Net(Shape([1, 6, 3, 3]))
     try net.output(try net.add(relu, try net.add(pool, net.x)))
     let dispatches = try net.lowered().dispatches
@@ -72,7 +72,7 @@ struct LoweringTests {
     ([1, 6, 1, 1], ["block", "pool", "binary"]),
     ([3, 6, 1, 1], ["block", "pool", "unblock", "binary"]), ([1, 8, 1, 2], ["block", "pool", "unblock", "binary"]),
   ])
-  func blocksThatLieAsDenseTensorsDoAreNotMoved(_ shape: [Int], _ expected: [String]) throws {
+  func blocksEqualToDenseTensorsAreNotConverted(_ shape: [Int], _ expected: [String]) throws {
     var net = Net(Shape(shape))
     try net.output(try net.add(sum, try net.add(pool, net.x), net.x))
     #expect(try net.programs() == expected)
@@ -85,7 +85,7 @@ struct LoweringTests {
     #expect(try net.programs() == ["block", "pool", "pool", "unary of 54", "unblock"])
   }
 
-  @Test func everyOutputIsBroughtToItsPlace() throws {
+  @Test func everyOutputIsWritten() throws {
     var net = Net(Shape([2, 3]))
     let y = try net.add(relu, net.x)
     try net.output(y, net.x, y)
@@ -96,13 +96,13 @@ struct LoweringTests {
     #expect(dispatches[2].reads.map(\.place) == [.output(0)])
   }
 
-  @Test func halvesAreWidenedAtTheBoundaryOnly() throws {
+  @Test func float16IsWidenedOnlyAtTheBoundary() throws {
     var net = Net(Shape([1, 6, 3, 3]), .float16)
     try net.output(try net.add(pool, try net.add(sum, net.x, net.x)))
     #expect(try net.programs() == ["enter", "binary", "block", "pool", "unblock", "leave"])
   }
 
-  @Test func halvesThatLieAsSuchAreMovedByNobody() throws {
+  @Test func storedFloat16NeedsNoConversion() throws {
     var net = Net(Shape([1, 6, 3, 3]), .float16)
     try net.output(try net.add(pool, try net.add(sum, net.x, net.x)))
     let lowered = try net.lowered(NamingTarget(halves: .float16))
@@ -112,7 +112,7 @@ struct LoweringTests {
     #expect(lowered.dispatches.dropLast().map(\.write.byteCount) == [112, 144, 144])
   }
 
-  @Test func aKernelWithoutAFormForHalvesWorksOnCopiesOfWhatItReads() throws {
+  @Test func kernelWithoutFloat16SupportReadsWidenedCopies() throws {
     var net = Net(Shape([2, 8]), .float16)
     let softmax = Softmax(axis: 1)
     let (a, b) = (try net.add(softmax, net.x), try net.add(softmax, net.x))
@@ -124,7 +124,7 @@ struct LoweringTests {
     #expect(dispatches.map(\.write.isHalf) == [false, false, true, false, true, true])
   }
 
-  @Test func castsBetweenFloatsAreConversionsWhereHalvesLieAsSuch() throws {
+  @Test func castsBetweenFloatsConvertStoredFloat16() throws {
     for (from, to, conversion) in [(ScalarType.float16, ScalarType.float32, "widen"), (.float32, .float16, "narrow")] {
       var net = Net(Shape([2, 8]), from)
       try net.output(try net.add(Cast(to), net.x))
@@ -132,7 +132,7 @@ struct LoweringTests {
     }
   }
 
-  @Test func float32IsConvertedAtTheBoundaryAloneWhereItLiesAsFloat16() throws {
+  @Test func float32StoredAsFloat16IsConvertedAtTheBoundary() throws {
     var net = Net(Shape([1, 6, 3, 3]))
     try net.output(try net.add(pool, try net.add(sum, net.x, net.x)))
     let target = NamingTarget(halves: .float16)
@@ -145,7 +145,7 @@ struct LoweringTests {
     #expect(try net.lowered(NamingTarget(), .low).dispatches.count == 4)
   }
 
-  @Test func whatLiesAsFloat16IsSaidToBeOfLowPrecision() throws {
+  @Test func float32StoredAsFloat16IsLowPrecision() throws {
     var net = Net(Shape([2, 8]))
     try net.output(try net.add(sum, try net.add(relu, net.x), net.x))
     var integers = Net(Shape([2, 8]), .int32)
@@ -159,7 +159,7 @@ struct LoweringTests {
     #expect(halves.effectivePrecisions(NamingTarget(halves: .float16), .low) == [.full])
   }
 
-  @Test func castsBetweenFloatsRenameWhereBothLieAsFloat16() throws {
+  @Test func castsBetweenStoredFloat16AreRenames() throws {
     for (from, to, programs) in [
       (ScalarType.float16, ScalarType.float32, ["leave"]), (.float32, .float16, ["enter", "half copy"]),
     ] {
@@ -169,13 +169,13 @@ struct LoweringTests {
     }
   }
 
-  @Test func neighboursWithoutPaddingArePaddedAsOneAxis() throws {
+  @Test func unpaddedAdjacentAxesAreMerged() throws {
     var net = Net(Shape([2, 3, 4, 5, 6]))
     try net.output(try net.add(Pad(before: [0, 0, 1, 0, 0], after: [0, 0, 0, 0, 0], mode: .edge), net.x))
     #expect(try net.programs() == ["pad [6, 5, 30]"])
   }
 
-  @Test func scratchOfValuesThatLiveTogetherDoesNotOverlap() throws {
+  @Test func scratchOfLiveValuesDoesNotOverlap() throws {
     var net = Net(Shape([1, 6, 3, 3]))
     var values = [net.x]
     for _ in 0..<6 { values.append(try net.add(pool, values[values.count - 1])) }
@@ -200,7 +200,7 @@ struct LoweringTests {
     }
   }
 
-  @Test func whatHasNoKernelSaysSo() throws {
+  @Test func missingKernelIsReported() throws {
     var net = Net(Shape([4]), .float64)
     let y = try net.add(relu, net.x)
     try net.output(y)
@@ -210,7 +210,7 @@ struct LoweringTests {
 }
 
 /// On cards lines that are few and long are shared by groups, and cut into parts where there are too few of them.
-struct SharedLineTests {
+struct SharedRowTests {
   private let card = NamingTarget(lineGroup: 64)
 
   private func programs(_ op: any Operator, _ shape: Shape, _ target: NamingTarget) throws -> [String] {
@@ -219,7 +219,7 @@ struct SharedLineTests {
     return try net.lowered(target).dispatches.map(\.call.program)
   }
 
-  @Test func aLongLineIsCutAndItsStatisticsAreReadByTheSecondPass() throws {
+  @Test func longRowIsReducedInTwoPasses() throws {
     #expect(
       try programs(Softmax(axis: 1), [1, 4096], card) == ["softmax statistics of 4", "softmax result of 4"])
     let normalization = LayerNormalization(axis: 1, epsilon: 1e-5)
@@ -230,22 +230,22 @@ struct SharedLineTests {
     #expect(try programs(sum, [1, 4096], card) == ["reduce 4 first", "reduce 1 last"])
   }
 
-  @Test func whereLinesKeepADeviceBusyEachIsOneGroups() throws {
+  @Test func manyRowsUseOneGroupEach() throws {
     #expect(try programs(Softmax(axis: 1), [400, 4096], card) == ["softmax result of 1"])
     let sum = Reduce(.sum, axes: [1], keepsDimensions: true)
     #expect(try programs(sum, [400, 4096], card) == ["reduce 1 first last"])
   }
 
   @Test(arguments: [[4, 16], [1, 40, 20_000]] as [Shape])
-  func shortLinesAndManyNeighboursAreSingleInvocations(shape: Shape) throws {
+  func shortOrStridedRowsUseSingleInvocations(shape: Shape) throws {
     #expect(try programs(Softmax(axis: 1), shape, card) == ["softmax"])
   }
 
-  @Test func aDeviceWhoseGroupsShareNothingHasNone() throws {
+  @Test func deviceWithoutSharedMemoryUsesSingleInvocations() throws {
     #expect(try programs(Softmax(axis: 1), [1, 4096], NamingTarget()) == ["softmax"])
   }
 
-  @Test func aRowsDepthIsSharedWhereColumnsAreTooFewForACard() {
+  @Test func rowDepthIsSplitForFewColumns() {
     func columns(rows: Int = 1, depth: Int, _ count: Int) -> Int {
       RowProduct(rows: rows, depth: depth, columns: count, inputStride: depth, outputStride: count)
         .columns(ofGroup: 64, rowTile: 1)
@@ -257,7 +257,7 @@ struct SharedLineTests {
     #expect(columns(depth: 64, 768) == 32)
   }
 
-  @Test func axesThatAreNoNeighboursAreNoLine() throws {
+  @Test func separateAxesAreNotOneRow() throws {
     let mean = { (axes: [Int]) in Reduce(.mean, axes: axes, keepsDimensions: true) }
     #expect(try programs(mean([0, 2]), [40, 3, 40], card) == ["reduce"])
     #expect(try programs(mean([0, 2]), [40, 1, 40], card) == ["reduce 1 first last"])
@@ -272,7 +272,7 @@ struct PartLoweringTests {
     Slice(starts: [first, 0], counts: [count, width], steps: [1, 1])
   }
 
-  @Test func aRunIsReadWhereItLies() throws {
+  @Test func contiguousSliceIsReadInPlace() throws {
     var net = Net([4, 64])
     try net.output(try net.add(relu, try net.add(rows(1, 2, of: 64), net.x)))
     let dispatches = try net.lowered().dispatches
@@ -280,7 +280,7 @@ struct PartLoweringTests {
     #expect(dispatches[0].reads == [Storage(.input(0), offset: 256, byteCount: 512, isHalf: false)])
   }
 
-  @Test(arguments: [2, -2, 0]) func aSliceThatIsGatheredByAKnownIndexIsReadWhereItLies(index: Int64) throws {
+  @Test(arguments: [2, -2, 0]) func gatherByAConstantIndexIsReadInPlace(index: Int64) throws {
     var net = Net([4, 64])
     try net.output(try net.add(relu, try net.add(Gather(axis: 0), net.x, net.weight(Tensor([index], [])))))
     let dispatches = try net.lowered().dispatches
@@ -289,19 +289,19 @@ struct PartLoweringTests {
   }
 
   @Test(arguments: [([4], 0), ([-5], 0), ([1, 2], 0), ([1], 1)] as [([Int64], Int)])
-  func whatIsNoSliceInOnePieceIsGathered(indices: [Int64], axis: Int) throws {
+  func nonContiguousSliceIsGathered(indices: [Int64], axis: Int) throws {
     var net = Net([4, 64])
     try net.output(try net.add(Gather(axis: axis), net.x, net.weight(Tensor(indices, [indices.count]))))
     #expect(try net.programs() == ["gather"])
   }
 
-  @Test func aRunThatBeginsWhereKernelsCannotIsMoved() throws {
+  @Test func misalignedSliceIsCopied() throws {
     var net = Net([4, 48])
     try net.output(try net.add(relu, try net.add(rows(1, 2, of: 48), net.x)))
     #expect(try net.programs() == ["copy", "unary of 96"])
   }
 
-  @Test func blocksAreJoinedWhereTheyAreMade() throws {
+  @Test func blocksAreConcatenatedInPlace() throws {
     var net = Net([1, 16, 2, 2])
     let pool = Pool(.maximum, window: Window(kernel: [1, 1]))
     let parts = (try net.add(pool, net.x), try net.add(pool, net.x), try net.add(pool, net.x))
@@ -315,7 +315,7 @@ struct PartLoweringTests {
     #expect(dispatches[1...3].map(\.write.offset) == [0, 256, 512])
   }
 
-  @Test func blocksOfSeveralImagesAreJoinedByCopies() throws {
+  @Test func blocksOfSeveralImagesAreConcatenatedByCopies() throws {
     var net = Net([2, 16, 2, 2])
     let pool = Pool(.maximum, window: Window(kernel: [1, 1]))
     let parts = (try net.add(pool, net.x), try net.add(pool, net.x))
@@ -323,7 +323,7 @@ struct PartLoweringTests {
     #expect(try net.programs() == ["block", "pool", "pool", "copy", "copy", "pool", "unblock"])
   }
 
-  @Test func partsOfAJoinAreMadeWhereItHasThem() throws {
+  @Test func concatenatedPartsAreWrittenInPlace() throws {
     var net = Net([2, 64])
     let parts = (try net.add(relu, net.x), try net.add(Softmax(axis: 1), net.x))
     try net.output(try net.add(Concat(axis: 0), parts.0, parts.1, net.x))
@@ -333,7 +333,7 @@ struct PartLoweringTests {
     #expect(dispatches.map(\.write.offset) == [0, 512, 1024])
   }
 
-  @Test func aPartThatIsAnOutputIsCopied() throws {
+  @Test func concatenatedPartThatIsAnOutputIsCopied() throws {
     var net = Net([2, 64])
     let part = try net.add(relu, net.x)
     try net.output(part, try net.add(Concat(axis: 0), part, net.x))
@@ -342,7 +342,7 @@ struct PartLoweringTests {
     #expect(dispatches[0].write.place == .output(0))
   }
 
-  @Test func aTensorThatNoKernelSeesWholeIsComputedInPartsAndNothingIsMoved() throws {
+  @Test func tooLargeTensorIsComputedInPartsInPlace() throws {
     var net = Net([16, 64])
     try net.output(try net.add(relu, net.x))
     let dispatches = try net.lowered(NamingTarget(elementLimit: 640)).dispatches
@@ -351,7 +351,7 @@ struct PartLoweringTests {
     #expect(dispatches.map(\.write.offset) == [0, 2560])
   }
 
-  @Test func aTableTooLargeIsCutByColumns() throws {
+  @Test func tooLargeTableIsSplitByColumns() throws {
     var net = Net([5], .int32)
     let table = net.weight(Tensor((0..<4096).map { Float($0) }, [32, 128]))
     try net.output(try net.add(Gather(axis: 0), table, net.x))
@@ -360,7 +360,7 @@ struct PartLoweringTests {
     #expect(Set(lowered.dispatches.prefix(2).map(\.reads[0].place)) == [.weight(0), .weight(1)])
   }
 
-  @Test func whatCannotBeCutNamesTheLimit() throws {
+  @Test func unsplittableTensorNamesTheLimit() throws {
     var net = Net([1024])
     try net.output(try net.add(Softmax(axis: 0), net.x))
     let error = #expect(throws: DeviceError.self) { try net.lowered(NamingTarget(elementLimit: 640)) }

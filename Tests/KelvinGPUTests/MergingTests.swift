@@ -6,7 +6,7 @@ import Testing
 /// Merging axes changes how elements are walked, never which are.
 struct MergingTests {
   @Test(arguments: UInt64(0)..<200)
-  func aCopyMovesTheSameElementsHoweverItsAxesMerge(seed: UInt64) {
+  func mergedAxesCopyTheSameElements(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let sizes = (0..<Int.random(in: 0...5, using: &random)).map { _ in Int.random(in: 1...3, using: &random) }
     let order = sizes.indices.shuffled(using: &random)
@@ -23,7 +23,7 @@ struct MergingTests {
     #expect(moves(copy.of(units: 3)) == Dictionary(uniqueKeysWithValues: units), "seed \(seed)")
   }
 
-  @Test func neighboursThatBothTensorsWalkAlikeAreOneAxis() {
+  @Test func compatibleAdjacentAxesAreMerged() {
     let strides = Shape([2, 3, 5]).strides
     #expect(StridedCopy(sizes: [2, 3, 5], source: strides, target: strides) == StridedCopy(contiguous: 30))
     #expect(Walk([2, 3, 5], [[2, 3, 5], [5]]).axes.map(\.size) == [6, 5])
@@ -31,7 +31,7 @@ struct MergingTests {
   }
 
   @Test(arguments: UInt64(0)..<200)
-  func aWalkVisitsWhatBroadcastingPairs(seed: UInt64) {
+  func stridedIterationFollowsBroadcasting(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let sizes = (0..<Int.random(in: 0...5, using: &random)).map { _ in Int.random(in: 1...3, using: &random) }
     let operands = (0..<3).map { _ in

@@ -8,7 +8,7 @@ private let hasCompilers = system("command -v swiftc clang > /dev/null") == 0
 
 @Suite struct AddingAnOperatorTests {
   @Test(.enabled(if: hasCompilers, "swiftc and clang are not on the path"))
-  func thePageAndTheScriptMakeAnOperatorThatCompiles() {
+  func documentedStepsGiveAnOperatorThatCompiles() {
     #expect(system("'\(root)/dev/check-new-operator.sh'") == 0, "its complaints stand above")
   }
 }

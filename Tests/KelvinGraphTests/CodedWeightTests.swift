@@ -1,7 +1,7 @@
 import KelvinGraph
 import Testing
 
-struct CodedWeightTests {
+struct QuantizedWeightTests {
   private let shape: Shape = [4, 8]
 
   private func codes(bits: Int, isSigned: Bool) throws -> Weight {
@@ -28,7 +28,7 @@ struct CodedWeightTests {
     }
   }
 
-  @Test(arguments: 1...8, [true, false]) func codesAndWhatTheyMeanGiveTheElements(_ bits: Int, _ isSigned: Bool) throws
+  @Test(arguments: 1...8, [true, false]) func quantizedValuesGiveTheDenseElements(_ bits: Int, _ isSigned: Bool) throws
   {
     let codes = try codes(bits: bits, isSigned: isSigned)
     let zeros = Weight(Tensor(TensorType(codes.type.scalar, [4, 2]), rounding: (0..<8).map { Double($0 % 3) }))
@@ -49,7 +49,7 @@ struct CodedWeightTests {
     }
   }
 
-  @Test func transposedCodesStayCodesOfAsManyBits() throws {
+  @Test func transposedWeightsKeepTheirBitWidth() throws {
     let codes = try codes(bits: 4, isSigned: true)
     let indices = try self.codes(bits: 4, isSigned: false)
     let weights = [
@@ -64,7 +64,7 @@ struct CodedWeightTests {
     }
   }
 
-  @Test func whatHasNoSuchFormIsNotCoded() throws {
+  @Test func otherEncodingsAreNotQuantized() throws {
     let codes = try codes(bits: 4, isSigned: false)
     let vectors = try Weight(palettized: codes, table: numbers([1, 1, 16, 2]), vectorAxis: 1)
     let halves = Weight(Tensor(TensorType(.float32, [1, 1]), rounding: [0.5]))

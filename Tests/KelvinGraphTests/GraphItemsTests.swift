@@ -7,7 +7,7 @@ import Testing
 
 /// Graphs that compute each item of a batch by itself.
 struct GraphItemsTests {
-  @Test func someOfTheItemsAreComputedAsAmongAll() throws {
+  @Test func subsetOfItemsGivesTheSameResults() throws {
     for seed in UInt64(1)...40 {
       let (whole, inputs) = try RandomGraph.make(seed: seed, items: 6)
       #expect(whole.itemCount == 6, "seed \(seed)")
@@ -24,7 +24,7 @@ struct GraphItemsTests {
     }
   }
 
-  @Test func shapesThatKeepTheItemsInFrontKeepThemApart() throws {
+  @Test func leadingBatchAxisKeepsItemsSeparate() throws {
     let graph = try graph([4, 3, 2, 2]) { builder, x in
       let flat = try builder.add(Reshape([4, 12]), x, name: "flat", origin: Self.origin)
       let weights = builder.constant("w", Tensor([Float](repeating: 1, count: 60), [5, 12]))
@@ -35,7 +35,7 @@ struct GraphItemsTests {
     #expect(graph.computing(items: 3) == nil)
   }
 
-  @Test func nothingIsKeptApartThatMeets() throws {
+  @Test func combinedItemsAreNotSeparate() throws {
     func meeting(_ what: String, _ make: (inout GraphBuilder, ValueID) throws -> ValueID) throws {
       let graph = try graph([4, 4], make)
       #expect(graph.itemCount == nil, "\(what)")

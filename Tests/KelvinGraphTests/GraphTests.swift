@@ -36,7 +36,7 @@ import Testing
       regions: [Region(role: .then, graph: inner, refusal: depth == 1 ? refusal : nil)])
   }
 
-  @Test func aNodeIsPureWhereAllInItIs() {
+  @Test func nodeIsPureWhenItsRegionsArePure() {
     #expect(nested(3, Unary(.relu)).isPure)
     #expect(!nested(3, RandomKey(seed: 1)).isPure)
     #expect(!nested(3, Unary(.relu), refusal: "lacks an operator").isPure)
@@ -53,7 +53,7 @@ import Testing
     #expect(graph.nodes.map(\.isPure) == [true, false])
   }
 
-  @Test func regionsAreVisitedOnceFromInsideAndAGraphWithNoneChangedIsNotMade() {
+  @Test func regionsAreVisitedOnceFromTheInside() {
     var visited: [Int] = []
     let graph = Graph(nodes: [nested(3, Unary(.relu))])
     let same = graph.mappingRegions { region, _ in
@@ -75,7 +75,7 @@ import Testing
     #expect(builder.graph.nodes.isEmpty)
   }
 
-  @Test func namesThatAreTakenGetANumber() throws {
+  @Test func duplicateNamesGetANumber() throws {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     let origin = Origin(name: "a", kind: "Test", index: 0)
     let x = try builder.input("a", TensorType(.float32, [1]))
@@ -83,7 +83,7 @@ import Testing
     #expect(builder.graph[y].name == "a~2")
   }
 
-  @Test func verifierNamesTheNodeThatBreaksARule() throws {
+  @Test func verifierNamesTheInvalidNode() throws {
     var wrongType = try sample()
     wrongType.values[2].type = TensorType(.float32, [3, 2])
     #expect(throws: GraphError.self) { try wrongType.verify() }
@@ -103,7 +103,7 @@ import Testing
     #expect(throws: GraphError.self) { try writtenTwice.verify() }
   }
 
-  @Test func everyHalfSurvivesTheRoundTrip() {
+  @Test func everyFloat16SurvivesTheRoundTrip() {
     for bits in UInt16.min...UInt16.max {
       let value = Float(halfBits: bits)
       if value.isNaN { continue }
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func finiteNumbersStayFiniteAsHalves() {
+  @Test func finiteNumbersStayFiniteAsFloat16() {
     let numbers: [(Float, Float)] = [
       (1e9, 65504), (-3.4e38, -65504), (65519, 65504), (65520, 65504), (-0.5, -0.5), (.infinity, .infinity),
     ]
@@ -119,7 +119,7 @@ import Testing
     #expect(Float(halfBits: Float.nan.finiteHalfBits).isNaN)
   }
 
-  @Test func weightsSayWhetherFloat16HoldsThem() throws {
+  @Test func weightsKnowWhetherFloat16HoldsThem() throws {
     let whole = Weight(Tensor([Float(1), 0.1], [2]))
     let half = try whole.converted(to: .float16)
     #expect(!whole.isHeldByFloat16 && half.isHeldByFloat16)
@@ -127,7 +127,7 @@ import Testing
     #expect(try !whole.converted(to: .float64).isHeldByFloat16)
   }
 
-  @Test func halvesRoundToNearestEven() {
+  @Test func float16RoundsToNearestEven() {
     #expect(Double(1 + 0x1p-11).halfBits == 0x3C00)
     #expect(Double(1 + 3 * 0x1p-11).halfBits == 0x3C02)
     #expect(Double(65519.99).halfBits == 0x7BFF)
@@ -151,7 +151,7 @@ import Testing
     #expect(Shape([2]).broadcast(with: [3]) == nil)
   }
 
-  @Test func windowsCountAsTheFormulaSays() throws {
+  @Test func windowOutputSizesMatchTheFormula() throws {
     #expect(try Window(kernel: [3], strides: [2], before: [1]).outputSizes([13]) == [7])
     #expect(try Window(kernel: [3], strides: [2], before: [0], roundsUp: true).outputSizes([6]) == [3])
     // A last window may not start beyond input and leading padding.

@@ -62,7 +62,7 @@ import Testing
     #expect(graph.weights.keys.map(\.regions) == [[.init(node: "pick", index: 0)]])
   }
 
-  @Test func keysOfGraphsTellRegionsApartAndNotOrigins() throws {
+  @Test func graphKeysDependOnRegionsButNotOrigins() throws {
     let graph = try Self.controlled()
     var other = graph
     other.nodes[0].regions[0].graph.nodes[0].op = Binary(.multiply)
@@ -72,7 +72,7 @@ import Testing
     #expect(other.canonical == graph.canonical)
   }
 
-  @Test func linesThatCannotBeReadAreNamed() throws {
+  @Test func syntaxErrorsNameTheirLine() throws {
     func message(_ text: String) -> String {
       do {
         return try Graph(parsing: text, weights: [:]).description
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: 0..<UInt64(4))
-  func damagedTextIsAnErrorOrAnotherGraph(seed: UInt64) throws {
+  func aDamagedDumpIsAnErrorOrAnotherGraph(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let graph = try Self.controlled()
     let text = Array(graph.description.utf8)

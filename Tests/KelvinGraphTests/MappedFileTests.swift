@@ -21,7 +21,7 @@ import Testing
   private static func sum(_ bytes: Bytes) -> Int { bytes.withUnsafeBytes { $0.reduce(0) { $0 + Int($1) } } }
 
   @Test(arguments: [0, 1, 4096, 5000, 1 << 20, (1 << 21) - 1])
-  func aFileCutShortIsReadWithoutACrashAndNeverTrusted(length: Int) async throws {
+  func truncatedFileIsReadSafelyAndRejected(length: Int) async throws {
     let path = try Self.file(Self.large)
     defer { unlink(path) }
     let bytes = try Bytes(mapping: path)
@@ -35,7 +35,7 @@ import Testing
     #expect(throws: FileError.self) { try bytes.touches() }
   }
 
-  @Test func manyThreadsMayFindTheEndAtOnce() async throws {
+  @Test func manyThreadsMayReachTheEndTogether() async throws {
     let path = try Self.file(Self.large)
     defer { unlink(path) }
     for _ in 0..<50 {
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func othersGoOnWhenOneFileIsCutShort() throws {
+  @Test func otherFilesStayValidWhenOneIsTruncated() throws {
     let paths = try [Self.file(Self.large), Self.file(Self.large)]
     defer { for path in paths { unlink(path) } }
     let files = try paths.map { try Bytes(mapping: $0) }
@@ -61,7 +61,7 @@ import Testing
     #expect(try files[1].touches() == 0)
   }
 
-  @Test func whatIsWrittenInPlaceIsNoticed() throws {
+  @Test func writeInPlaceIsDetected() throws {
     let path = try Self.file(Self.large)
     defer { unlink(path) }
     let old = [timespec(tv_sec: 1000, tv_nsec: 0), timespec(tv_sec: 1000, tv_nsec: 0)]
@@ -73,7 +73,7 @@ import Testing
     #expect(throws: FileError.self) { try bytes.touches() }
   }
 
-  @Test func smallFilesAreReadAtOnce() throws {
+  @Test func smallFilesAreReadIntoMemory() throws {
     let path = try Self.file(1000)
     defer { unlink(path) }
     let bytes = try Bytes(mapping: path)
@@ -83,7 +83,7 @@ import Testing
     _ = try bytes.touches()
   }
 
-  @Test func aSignalOfAnothersIsPassedOn() async {
+  @Test func foreignSignalIsPassedOn() async {
     await #expect(processExitsWith: .signal(SIGBUS)) {
       let path = try MappedFileTests.file(MappedFileTests.large)
       let guarded = try Bytes(mapping: path)

@@ -87,7 +87,7 @@ import Testing
     ]
   }()
 
-  @Test(arguments: examples) func operationsAreThoseCountedByHand(example: Example) throws {
+  @Test(arguments: examples) func operationCountsMatchTheExamples(example: Example) throws {
     let inputs = example.inputs.map { TensorType(example.scalar, $0) }
     #expect(example.op.operations(inputs, try example.op.infer(inputs)) == example.expected)
   }
@@ -103,7 +103,7 @@ import Testing
     return !movers.contains(op.name)
   }
 
-  @Test func everyCaseTakesAFiniteNumberOfOperationsAndNoneWhereElementsOnlyMove() {
+  @Test func operationCountsAreFiniteAndZeroForMoves() {
     for example in ConformanceCase.all {
       for node in example.graph.nodes {
         let work = example.graph.work(of: node)

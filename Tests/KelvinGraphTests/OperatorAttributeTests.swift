@@ -19,7 +19,7 @@ import Testing
     #expect(made.attributes == op.attributes, note)
   }
 
-  @Test func everyOperatorIsWhatItsAttributesSay() throws {
+  @Test func operatorsRoundTripThroughTheirAttributes() throws {
     for op in Self.operators {
       try expectRoundTrip(op)
       #expect(try makeOperator(op.name, op.attributes).attributes == op.attributes)
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: 0..<UInt64(8))
-  func operatorsOfRandomAttributesAreWhatTheySay(seed: UInt64) throws {
+  func operatorsRoundTripThroughRandomAttributes(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     // Texts are names of cases: any that some operator has under the same name.
     var texts: [String: [AttributeValue]] = [:]
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func attributesAtTheirDefaultsAreLeftOut() throws {
+  @Test func defaultAttributesAreOmitted() throws {
     #expect(
       CumulativeReduce(.sum, axis: 2).attributes == [
         Attribute("function", .text("sum")), Attribute("axis", .integer(2)),
@@ -66,7 +66,7 @@ import Testing
       ]) == Convolution(window: Window(kernel: [3, 3], strides: [2, 2])))
   }
 
-  @Test func attributesThatDoNotFitAreRefused() {
+  @Test func invalidAttributesAreRefused() {
     func message(_ name: String, _ attributes: [Attribute]) -> String {
       do {
         return "\(try makeOperator(name, attributes))"
@@ -90,7 +90,7 @@ import Testing
   }
 
   /// What was measured is found by these keys: a change of the encoding sets all of it aside.
-  @Test func keysAreMadeFromBitsAndNotFromText() throws {
+  @Test func keysUseBitPatterns() throws {
     var graph = Graph()
     let x = graph.addValue(Value(name: "x", type: TensorType(.float32, [1, 8])))
     let y = graph.addValue(Value(name: "y", type: TensorType(.float32, [1, 8])))

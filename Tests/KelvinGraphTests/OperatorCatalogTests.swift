@@ -15,11 +15,11 @@ import Testing
       one.graph.nodes.map { (name: $0.op.name, node: $0, graph: one.graph) }
     }, by: \.name)
 
-  @Test func theCatalogIsInOrderAndNamesEachOperatorOnce() {
+  @Test func catalogIsSortedAndUnique() {
     #expect(Self.names == Set(Self.names).sorted())
   }
 
-  @Test(arguments: names) func anOperatorHasAReferenceKernelForEachOfItsCases(name: String) throws {
+  @Test(arguments: names) func operatorsHaveReferenceKernelsForTheirCases(name: String) throws {
     let cases = try #require(Self.cases[name], "no conformance case has a \(name)")
     let device = ReferenceDevice()
     for (_, node, graph) in cases {
@@ -27,11 +27,11 @@ import Testing
     }
   }
 
-  @Test func noCaseHasAnOperatorThatTheCatalogLacks() {
+  @Test func conformanceCasesUseCatalogOperators() {
     #expect(Set(Self.cases.keys).subtracting(Self.names) == [])
   }
 
-  @Test func theDocumentationHasOneLineForEachOperator() throws {
+  @Test func documentationHasOneRowPerOperator() throws {
     let page = try String(contentsOfFile: "\(SharedFiles.projectRoot)/docs/operators.md", encoding: .utf8)
     let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { String($0.split(separator: "`")[1]) }
     #expect(rows == Self.names)

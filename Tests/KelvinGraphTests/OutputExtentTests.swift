@@ -43,7 +43,7 @@ import Testing
     #expect(passed.graph.extents == [OutputExtent(output: 0, axis: 1, count: 1)])
   }
 
-  @Test func outputsAreAsLongAsWasCounted() throws {
+  @Test func outputsHaveTheCountedLength() throws {
     let graph = try sample()
     for (values, expected): ([Float], [[Int]]) in [
       ([0, 2, -1, 3, 0, 4], [[0, 1, 1], [1, 0, 2]]), ([-1, -1, -1, -1, 0, 0], [[], []]),
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Int64(-1), 7, .max]) func aCountBeyondTheRoomIsAnError(count: Int64) throws {
+  @Test(arguments: [Int64(-1), 7, .max]) func countBeyondTheCapacityIsAnError(count: Int64) throws {
     var graph = try sample()
     graph[graph.outputs[1]].type = TensorType(.int64, [1])
     let padded = [Tensor(TensorType(.int64, [2, 6]), wrapping: Array(repeating: 0, count: 12)), Tensor([count], [1])]
@@ -65,7 +65,7 @@ import Testing
     #expect(message.contains("'places'") && message.contains("\(count)") && message.contains("room for 6"))
   }
 
-  @Test func theVerifierRefusesExtentsThatSayNothing() throws {
+  @Test func verifierRefusesInvalidExtents() throws {
     for (extent, reason) in [
       (OutputExtent(output: 2, axis: 0, count: 1), "of 2"), (OutputExtent(output: 0, axis: 2, count: 1), "no axis 2"),
       (OutputExtent(output: 0, axis: 1, count: 0), "expected one integer"),

@@ -45,7 +45,7 @@ import Testing
   }
 
   /// As whoever packs more weights does, while a prediction that can be made but once reads those that there are.
-  @Test func aPackIsReplacedUnderOneThatReadsIt() throws {
+  @Test func packMayBeReplacedWhileItIsRead() throws {
     let fixture = try Fixture()
     let packs = SourceFiles()
     let other = fixture.folder.write([1], "other")
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Compiled forms come and go, each with a pack of its own.
-  @Test func aPackThatNobodyReadsIsLetGo() throws {
+  @Test func unusedPackIsReleased() throws {
     let sources = SourceFiles()
     var packs: [Bytes.Unowned] = []
     for _ in 0..<3 {
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// Whoever reads one may let it go before it is vouched for.
-  @Test func aPackThatWasReadIsVouchedForToTheEnd() throws {
+  @Test func packIsVerifiedAfterItsLastRead() throws {
     for isHeldMeanwhile in [false, true] {
       let sources = SourceFiles()
       var fixture: Fixture? = try Fixture()
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func aTouchIsNoChange() throws {
+  @Test func touchIsNotAChange() throws {
     let fixture = try Fixture()
     let ways: [(String, () -> Int32)] = [
       ("touch", { utimensat(AT_FDCWD, fixture.path, nil, 0) }),
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func whatIsWrittenIsAChangeUntilItIsTakenBack() throws {
+  @Test func writtenBytesAreAChangeUntilRestored() throws {
     let fixture = try Fixture()
     for _ in 0..<3 {
       fixture.put(8)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func nothingComesOfBytesThatWereThereForAMoment() throws {
+  @Test func resultFromTemporaryBytesIsDiscarded() throws {
     let fixture = try Fixture()
     var seen: [UInt8] = []
     let answer = try fixture.vouching {
@@ -159,7 +159,7 @@ import Testing
     #expect(seen == [8, 7] && answer == 7, "\(seen)")
   }
 
-  @Test func whatIsTouchedMeanwhileIsDoneAgainAndSoAreItsErrors() throws {
+  @Test func touchDuringUseRepeatsTheWork() throws {
     let fixture = try Fixture()
     var runs = 0
     var discarded = 0
@@ -175,7 +175,7 @@ import Testing
     #expect(throws: Wrong.self) { try fixture.vouching { throw Wrong() } }
   }
 
-  @Test func thatHasAnEnd() throws {
+  @Test func repetitionsAreLimited() throws {
     let fixture = try Fixture()
     var runs = 0
     func run() {
@@ -189,7 +189,7 @@ import Testing
     #expect(runs == 1)
   }
 
-  @Test func aTouchThatAnotherHasLookedAtCountsToo() throws {
+  @Test func touchCheckedByAnotherCallerRepeatsTheWork() throws {
     let fixture = try Fixture()
     var runs = 0
     try fixture.vouching {
@@ -202,7 +202,7 @@ import Testing
     #expect(runs == 2)
   }
 
-  @Test func aFileThatNothingIsKnownOfCountsAsChanged() throws {
+  @Test func fileWithoutAKnownStateCountsAsChanged() throws {
     let folder = TemporaryFolder()
     let path = folder.write([UInt8](repeating: 7, count: Self.size), "f")
     let sources = SourceFiles()
@@ -211,7 +211,7 @@ import Testing
     #expect(throws: FileError.self) { try sources.vouching {} }
   }
 
-  @Test func manyThreadsLookOnce() async throws {
+  @Test func manyThreadsCheckOnce() async throws {
     let fixture = try Fixture()
     let looks = Mutex(0)
     fixture.bytes.recognize { _ in
@@ -227,7 +227,7 @@ import Testing
     #expect(looks.withLock(\.self) == 1)
   }
 
-  @Test func aPathThatWasLookedAtHasToStayItsFile() throws {
+  @Test func replacedFileIsDetected() throws {
     let folder = TemporaryFolder()
     let path = folder.write([1, 2, 3], "w")
     let sources = SourceFiles()
@@ -240,7 +240,7 @@ import Testing
     #expect(error?.reason.contains("another file took its place") == true)
   }
 
-  @Test func contentsComeOnceAndInOrder() throws {
+  @Test func contentsAreReadOnceAndInOrder() throws {
     let folder = TemporaryFolder()
     let paths = (0..<4).map { folder.write([UInt8](repeating: 0, count: $0), "\($0)") }
     let sources = SourceFiles()

@@ -3,7 +3,7 @@ import KelvinGraph
 import Testing
 
 struct TransposedTensorTests {
-  @Test("a transposed tensor has each element at its place of exchanged axes", arguments: ScalarType.allCases)
+  @Test("a transposed tensor has its axes exchanged", arguments: ScalarType.allCases)
   func exchangesAxes(_ scalar: ScalarType) {
     var random = SeededGenerator(seed: 7)
     for trial in 0..<40 {

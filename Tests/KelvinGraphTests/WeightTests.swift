@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func packedIntegersTakeExactlyTheirBytes() throws {
+  @Test func packedIntegersRequireTheExactByteCount() throws {
     for count in [2, 4] {
       #expect(throws: GraphError.self) {
         try PackedIntegers(Bytes([UInt8](repeating: 0, count: count)), bits: 6, shape: [4])
@@ -29,7 +29,7 @@ import Testing
     #expect(try PackedIntegers(Bytes([UInt8]()), bits: 3, shape: [0, 5]).unpacked().count == 0)
   }
 
-  @Test func bitsBehindTheLastElementDoNotCount() throws {
+  @Test func bitsAfterTheLastElementAreIgnored() throws {
     let first = try PackedIntegers(Bytes([UInt8]([0xFF, 0xFF])), bits: 1, shape: [11])
     let last = try PackedIntegers(Bytes([UInt8]([0xFF, 0x1F])), bits: 1, order: .mostSignificantFirst, shape: [11])
     #expect(first.nonzeroCount == 11)
@@ -100,7 +100,7 @@ import Testing
     #expect(throws: GraphError.self) { try Weight(affine: zeros(.int64, [4]), scale: zeros(.float32, [1])) }
   }
 
-  @Test func masksMustLetAsManyThroughAsThereAre() throws {
+  @Test func masksMustSelectTheStoredCount() throws {
     let mask = Weight(try PackedIntegers(Bytes([UInt8]([0b101])), bits: 1, shape: [3]))
     #expect(throws: GraphError.self) { try Weight(sparse: zeros(.float16, [1]), mask: mask) }
     #expect(throws: GraphError.self) { try Weight(sparse: zeros(.float16, [3]), mask: mask) }
@@ -111,7 +111,7 @@ import Testing
     #expect(try Weight(sparse: ones, mask: mask).selected(by: mask).dense().floats == [1, 2])
   }
 
-  @Test func littleCannotExpandToMuch() throws {
+  @Test func expandedSizeIsBounded() throws {
     let indices = try codes([1 << 20], bits: 1)
     #expect(throws: GraphError.self) {
       try Weight(palettized: indices, table: zeros(.float32, [1, 2, 1 << 16]), vectorAxis: 0)
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func whatIsComputedFromCompressedWeightsIsCompressed() throws {
+  @Test func weightsComputedFromCompressedOnesAreCompressed() throws {
     let weight = try codes([8])
     let computed = Weight(TensorType(.uint8, [8]), from: [weight]) { weight.dense() }
     #expect(computed.isCompressed && computed.storedByteCount == 2)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct ZeroedMemoryTests {
   /// Sizes on both sides of where the system is asked, and of whole pages.
   @Test(arguments: [0, 1, 4095, 4096, (1 << 20) - 1, 1 << 20, (1 << 21) - 1, 1 << 21, (1 << 22) + 5000])
-  func allOfItIsZeroAndCanBeWritten(count: Int) throws {
+  func memoryIsZeroAndWritable(count: Int) throws {
     for _ in 0..<3 {
       let memory = try #require(ZeroedMemory(count: count))
       #expect(memory.count == count)
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Int.max, Int.max - 4096, 1 << 62]) func moreThanThereIsIsRefused(count: Int) {
+  @Test(arguments: [Int.max, Int.max - 4096, 1 << 62]) func tooLargeRequestIsRefused(count: Int) {
     #expect(ZeroedMemory(count: count) == nil)
   }
 }

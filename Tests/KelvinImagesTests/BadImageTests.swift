@@ -11,8 +11,8 @@ private func failure(_ body: () throws -> DecodedImage) -> ImageError? {
   }
 }
 
-@Suite struct BadImages {
-  @Test func namesWhatIsNotAnImage() {
+@Suite struct InvalidImageTests {
+  @Test func nonImageIsNamed() {
     #expect(failure { try ImageFile.decode([], name: "none.png") }?.code == .corrupt)
     let text = failure { try ImageFile.decode(Array("<svg/>, not pixels".utf8), name: "notes.txt") }
     #expect(text?.code == .unknownFormat)
@@ -22,7 +22,7 @@ private func failure(_ body: () throws -> DecodedImage) -> ImageError? {
     #expect(failure { try ImageFile.decode(path: "/dev/zero") }?.code == .unreadable)
   }
 
-  @Test func refusesPixelsThatDoNotFitTheirSize() {
+  @Test func pixelCountMustMatchTheSize() {
     for (width, height, count) in [(2, 2, 11), (0, 2, 0), (-1, -1, 3), (.max, 2, 6), (.max / 2, 3, 6)] {
       #expect(throws: ImageError.self) {
         try PixelBuffer(width: width, height: height, format: .rgb8, bytes: [UInt8](repeating: 0, count: count))
@@ -32,9 +32,9 @@ private func failure(_ body: () throws -> DecodedImage) -> ImageError? {
 }
 
 @Suite(.enabled(if: decoderMissing == nil, "libvips is not installed"))
-struct BadFiles {
+struct InvalidImageFileTests {
   @Test(arguments: [ImageFile.Encoding.png, .jpeg(quality: 80)])
-  func acceptsNoPartOfATruncatedImage(encoding: ImageFile.Encoding) throws {
+  func truncatedImageIsRefused(encoding: ImageFile.Encoding) throws {
     let file = try ImageFile.encode(try noise(40, 30, .rgb8, seed: 5), as: encoding)
     #expect(failure { try ImageFile.decode(file, name: "whole") } == nil)
     for length in stride(from: 16, to: file.count - 16, by: 97) {
@@ -42,14 +42,14 @@ struct BadFiles {
     }
   }
 
-  @Test func noticesLostDataInAFileThatEndsProperly() throws {
+  @Test func missingDataIsDetectedDespiteAValidEnd() throws {
     let file = try ImageFile.encode(try noise(64, 64, .rgb8, seed: 8), as: .jpeg(quality: 90))
     let cut = Array(file.prefix(file.count / 2)) + [0xff, 0xd9]
     #expect(failure { try ImageFile.decode(cut, name: "cut.jpg") }?.code == .corrupt)
     #expect(failure { try ImageFile.decode(file + [1, 2, 3], name: "long.jpg") } == nil)
   }
 
-  @Test func refusesHugeImagesFromTheirHeader() throws {
+  @Test func hugeImageIsRefusedFromItsHeader() throws {
     var file = try ImageFile.encode(try noise(4, 4, .rgb8, seed: 6), as: .jpeg(quality: 80))
     let frame = try #require((2..<file.count - 9).first { file[$0] == 0xff && file[$0 + 1] == 0xc0 })
     for byte in frame + 5..<frame + 9 { file[byte] = 0xfe }
@@ -60,7 +60,7 @@ struct BadFiles {
   }
 
   @Test(arguments: [ImageFile.Encoding.png, .jpeg(quality: 80)])
-  func survivesMutations(encoding: ImageFile.Encoding) throws {
+  func mutatedFilesAreDecodedOrRefused(encoding: ImageFile.Encoding) throws {
     let file = try ImageFile.encode(try gradient(24, 17), as: encoding)
     var refused = 0
     for seed in 0..<300 {
@@ -95,7 +95,7 @@ struct BadFiles {
       "pillow_truncated_image.png", "pillow_truncated_jpeg.jpg", "sharp_truncated.jpg", "sharp_truncated.png",
       "sharp_corrupt-header.jpg",
     ])
-  func refusesBrokenFilesByName(file: String) throws {
+  func brokenFilesAreNamed(file: String) throws {
     let path = try #require(shared) + "/images/odd/" + file
     let error = try #require(failure { try ImageFile.decode(path: path) })
     #expect(error.code == .corrupt)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.enabled(if: decoderMissing == nil, "libvips is not installed"))
 struct Decoding {
-  @Test(arguments: [PixelFormat.rgb8, .gray8]) func readsBackWhatItWrites(format: PixelFormat) throws {
+  @Test(arguments: [PixelFormat.rgb8, .gray8]) func writtenImageIsReadBack(format: PixelFormat) throws {
     let image = try noise(37, 19, format, seed: 4)
     let decoded = try ImageFile.decode(try ImageFile.encode(image), name: "made.png")
     #expect(decoded.orientation == .up)
@@ -14,7 +14,7 @@ struct Decoding {
     }
   }
 
-  @Test func composesAlphaOnBlack() throws {
+  @Test func alphaIsComposedOnBlack() throws {
     let bytes: [UInt8] = [200, 100, 50, 255, 200, 100, 50, 0, 200, 100, 50, 128]
     for (format, order) in [(PixelFormat.rgba8, [0, 1, 2]), (.bgra8, [2, 1, 0])] {
       let image = try PixelBuffer(width: 3, height: 1, format: format, bytes: bytes)
@@ -27,7 +27,7 @@ struct Decoding {
     }
   }
 
-  @Test func honoursEmbeddedOrientationAndItsOverride() throws {
+  @Test func embeddedOrientationCanBeOverridden() throws {
     let image = try gradient(48, 32)
     let jpeg = try ImageFile.encode(image, as: .jpeg(quality: 95))
     let plain = try ImageFile.decode(jpeg, name: "plain")
@@ -44,7 +44,7 @@ struct Decoding {
     #expect(try ImageFile.decode(withExif(jpeg, orientation: 9), name: "odd").orientation == .up)
   }
 
-  @Test func decodesOnManyTasksAtOnce() async throws {
+  @Test func manyTasksDecodeTogether() async throws {
     let image = try noise(50, 40, .rgb8, seed: 9)
     let file = try ImageFile.encode(image)
     try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -63,7 +63,7 @@ struct Decoding {
   }
 
   @Test(.enabled(if: shared != nil, "no shared test material"), arguments: ["Landscape", "Portrait"])
-  func turnsAllEightOrientationsIntoOneImage(kind: String) throws {
+  func allOrientationsGiveTheSameImage(kind: String) throws {
     let folder = try #require(shared) + "/images/exif/"
     let first = try ImageFile.decode(path: folder + "\(kind)_1.jpg")
     let upright = try first.pixels.resized(width: 96, height: 96)
@@ -79,7 +79,7 @@ struct Decoding {
   }
 
   @Test(.enabled(if: shared != nil, "no shared test material"))
-  func readsEveryKindOfPhoto() throws {
+  func everyKindOfPhotoIsRead() throws {
     let folder = try #require(shared) + "/images/"
     for (file, width, height) in [
       ("photos/cat_720p.jpg", 1280, 720), ("photos/squat.bmp", 500, 610), ("odd/pillow_hopper.gif", 128, 128),

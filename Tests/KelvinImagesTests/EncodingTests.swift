@@ -13,13 +13,13 @@ struct Encodings {
     return name.contains("alpha") || name.contains("rgba") ? (0.6, 3) : (0.1, 2)
   }
 
-  @Test func areAllThere() {
+  @Test func everyTestImageExists() {
     let suffixes = Set(ImageVectors.names.compactMap { $0.split(separator: ".").last })
     #expect(suffixes == ["jpg", "png", "webp", "bmp", "tiff", "gif", "avif"])
     #expect(ImageVectors.names.count > 40)
   }
 
-  @Test(arguments: ImageVectors.names) func decodeAsPillowDecodesThem(name: String) throws {
+  @Test(arguments: ImageVectors.names) func decodedPixelsMatchPillow(name: String) throws {
     let expected = try ImageVectors.expected(name)
     guard ImageVectors.isReadable(name) else { return }
     let decoded = try ImageFile.decode(path: ImageVectors.path(name))
@@ -31,7 +31,7 @@ struct Encodings {
     #expect(largest <= limit.largest, "\(name)")
   }
 
-  @Test func obeyAnOrientationGivenInPlaceOfTheirOwn() throws {
+  @Test func givenOrientationReplacesTheEmbeddedOne() throws {
     let upright = try ImageVectors.expected("exif_1.jpg")
     for said in 1...8 {
       for given in ImageOrientation.allCases {
@@ -43,7 +43,7 @@ struct Encodings {
     }
   }
 
-  @Test func convertColourThroughProfiles() throws {
+  @Test func colorProfilesAreApplied() throws {
     for name in ["display_p3.png", "adobe_rgb.png", "prophoto.png"] {
       let unmanaged = try ImageVectors.expected("rgb.png")
       let managed = try ImageFile.decode(path: ImageVectors.path(name)).pixels

@@ -6,7 +6,7 @@ import Testing
 
 /// Images whose files hold more than an image.
 @Suite(.serialized, .enabled(if: decoderMissing == nil, "libvips is not installed"))
-struct Essences {
+struct StrippedImageTests {
   static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
     func word(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
     var crc: UInt32 = 0xFFFF_FFFF
@@ -39,18 +39,18 @@ struct Essences {
     return bytes + [UInt8(count % mod >> 8), UInt8(count % mod & 255), 0, 1]
   }
 
-  @Test func textInAnImageTakesNoMemory() async {
+  @Test func textChunksTakeNoMemory() async {
     await #expect(processExitsWith: .success) {
       let process = OwnProcess()
       let plain = try ImageFile.encode(try noise(16, 16, .rgb8, seed: 1))
       _ = try ImageFile.decode(plain, name: "plain")
-      let bomb = Essences.bomb(30_000)
+      let bomb = StrippedImageTests.bomb(30_000)
       var chunks: [UInt8] = []
       for index in 0..<60 {
-        chunks += Essences.chunk("zTXt", Array("Comment\0\0".utf8) + bomb)
-        chunks += Essences.chunk("iTXt", Array("C\(index)\0\u{1}\0\0\0".utf8) + bomb)
+        chunks += StrippedImageTests.chunk("zTXt", Array("Comment\0\0".utf8) + bomb)
+        chunks += StrippedImageTests.chunk("iTXt", Array("C\(index)\0\u{1}\0\0\0".utf8) + bomb)
       }
-      let file = Essences.png(plain, with: chunks)
+      let file = StrippedImageTests.png(plain, with: chunks)
       let before = process.peakByteCount
       let decoded = try ImageFile.decode(file, name: "text.png")
       #expect(try decoded.pixels == ImageFile.decode(plain, name: "plain").pixels)
@@ -59,7 +59,7 @@ struct Essences {
   }
 
   @Test(arguments: ["png", "jpeg"])
-  func whatFollowsOrFillsAFileIsNotRead(kind: String) async {
+  func paddingAndTrailingDataAreNotRead(kind: String) async {
     await #expect(processExitsWith: .success) { [kind] in
       let process = OwnProcess()
       let image = try noise(16, 16, .rgb8, seed: 2)
@@ -95,18 +95,18 @@ struct Essences {
     }
   }
 
-  @Test func moreThanAnImageOfItsSizeIsRefused() throws {
+  @Test func tooMuchDataForTheImageSizeIsRefused() throws {
     let plain = try ImageFile.encode(try noise(4, 4, .rgb8, seed: 3))
-    let many = Essences.png(
+    let many = StrippedImageTests.png(
       plain, with: (0..<90).flatMap { _ in Self.chunk("IDAT", [UInt8](repeating: 0, count: 1 << 16)) })
-    let profile = Essences.png(plain, with: Self.chunk("iCCP", [UInt8](repeating: 0, count: 5 << 20)))
+    let profile = StrippedImageTests.png(plain, with: Self.chunk("iCCP", [UInt8](repeating: 0, count: 5 << 20)))
     for file in [many, profile] {
       let error = #expect(throws: ImageError.self) { try ImageFile.decode(file, name: "fat.png") }
       #expect(error?.code == .tooLarge, "\(String(describing: error))")
     }
   }
 
-  @Test func headersAloneTellASizeThatIsTooLarge() throws {
+  @Test func tooLargeImageIsRefusedFromItsHeader() throws {
     let plain = try ImageFile.encode(try noise(9, 9, .rgb8, seed: 7))
     // What follows the header is not looked at.
     let error = #expect(throws: ImageError.self) {
@@ -123,7 +123,7 @@ struct Essences {
     }
   }
 
-  @Test func everyFormatDecodesFromItsEssenceAsTheWholeFileDoes() throws {
+  @Test func strippedFilesDecodeLikeWholeFiles() throws {
     // The vectors' pixels were made by another program from whole files (`DecodingVectorTests`); what is added here
     // must change none of them.
     for name in ImageVectors.names {
@@ -134,7 +134,7 @@ struct Essences {
     }
   }
 
-  @Test func onlyTheFirstImageOfManyIsRead() throws {
+  @Test func onlyTheFirstFrameIsRead() throws {
     let frames = 400
     var gif = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
     let frame: [UInt8] = [0x21, 0xF9, 4, 0, 1, 0, 0, 0, 0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0, 2, 2, 0x84, 0x51, 0]
@@ -146,7 +146,7 @@ struct Essences {
   }
 
   /// More segments, chunks, blocks or strips than any image needs, each of which takes time.
-  @Test func aFileInTooManyPartsIsRefused() throws {
+  @Test func tooManySegmentsAreRefused() throws {
     let count = (1 << 18) + 1
     func many(_ part: [UInt8]) -> [UInt8] { Array(repeatElement(part, count: count).joined()) }
     let image = try noise(4, 4, .rgb8, seed: 4)
@@ -182,7 +182,7 @@ struct Essences {
   }
 
   /// TIFF's first way with JPEG has the tables apart from the pixels: in a stream, or one by one.
-  @Test(arguments: [true, false]) func tablesOfOldJPEGInTIFFAreKept(isStream: Bool) throws {
+  @Test(arguments: [true, false]) func oldStyleJPEGTablesInTIFFAreKept(isStream: Bool) throws {
     let jpeg = try ImageFile.encode(try noise(16, 16, .gray8, seed: 5), as: .jpeg(quality: 95))
     let (segments, scan) = Self.segments(jpeg)
     var tiff = TIFFFile()
@@ -231,7 +231,7 @@ struct Essences {
   }
 
   /// A strip that lies over the directory does not bring back what was left out of it.
-  @Test func pixelsOverADirectoryBringNothingBack() async {
+  @Test func stripsOverADirectoryRestoreNothing() async {
     await #expect(processExitsWith: .success) {
       let process = OwnProcess()
       var tiff = TIFFFile()

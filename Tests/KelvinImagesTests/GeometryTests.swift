@@ -2,7 +2,7 @@ import KelvinImages
 import Testing
 
 @Suite struct Geometry {
-  @Test func enlargesAnImpulseAsPublished() throws {
+  @Test func enlargedImpulseMatchesThePublishedValues() throws {
     // One white column, four times as wide: the response published for Core ML's constructor.
     var bytes = [UInt8](repeating: 0, count: 16)
     bytes[4] = 255
@@ -12,7 +12,7 @@ import Testing
     #expect(row.filter { $0 != 0 }.count == 8)
   }
 
-  @Test func enlargesByOneAndAHalfAsPublished() throws {
+  @Test func enlargementByHalfMatchesThePublishedValues() throws {
     func response(at column: Int) throws -> [UInt8] {
       var bytes = [UInt8](repeating: 0, count: 16)
       bytes[column] = 255
@@ -23,14 +23,14 @@ import Testing
     #expect(Array(try response(at: 5)[7..<10]) == [128, 212, 43])
   }
 
-  @Test func leavesAnImageOfTheRightSizeAlone() throws {
+  @Test func imageOfTheTargetSizeIsUnchanged() throws {
     let image = try noise(13, 7, .rgb8, seed: 1)
     for cropAndScale in [ImageCropAndScale.centerCrop, .scaleToFit, .scaleToFill] {
       #expect(try image.resized(width: 13, height: 7, cropAndScale) == image)
     }
   }
 
-  @Test func placesImagesAsMeasured() {
+  @Test func placementMatchesTheMeasuredValues() {
     func placed(_ option: ImageCropAndScale, _ w: Int, _ h: Int, _ tw: Int, _ th: Int) -> [Int] {
       let place = option.place(width: w, height: h, targetWidth: tw, targetHeight: th)
       return [place.x.inset, place.x.drawn, place.y.inset, place.y.drawn]
@@ -43,7 +43,7 @@ import Testing
     #expect(placed(.scaleToFill, 100, 50, 224, 112) == [0, 224, 0, 112])
   }
 
-  @Test func fillsBarsWithZeroBeforeNormalising() throws {
+  @Test func barsAreZeroBeforeNormalization() throws {
     let image = try PixelBuffer(width: 2, height: 1, format: .rgb8, bytes: [UInt8](repeating: 255, count: 6))
     let sampler = ImageSampler(width: 4, height: 4, cropAndScale: .scaleToFit)
     var tensor = [Float](repeating: .nan, count: 48)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func readsRowsThatHaveGaps() throws {
+  @Test func rowPaddingIsSkipped() throws {
     let bytes: [UInt8] = [1, 2, 3, 4, 5, 6, 99, 99, 7, 8, 9, 10, 11, 12]
     var tensor = [UInt8](repeating: 0, count: 12)
     try bytes.withUnsafeBytes { bytes in
@@ -69,7 +69,7 @@ import Testing
     #expect(tensor == [3, 6, 9, 12, 2, 5, 8, 11, 1, 4, 7, 10])
   }
 
-  @Test func refusesARegionOutsideTheImage() throws {
+  @Test func regionOutsideTheImageIsRefused() throws {
     let image = try noise(8, 4, .rgb8, seed: 2)
     let whole = PixelRect(x: 0, y: 0, width: 4, height: 8)
     let sampler = ImageSampler(width: 2, height: 2, regionOfInterest: whole)
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func makesImagesOutOfTensors() throws {
+  @Test func tensorsBecomeImages() throws {
     let tensor: [Float] = [0, 10.4, 300, 10.5, -3, .nan, 255, 1, 2, 254.4, 254.6, .infinity]
     let image = try tensor.withUnsafeBufferPointer {
       try PixelBuffer(planar: $0, width: 2, height: 2, order: .bgr)

@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinImages
 import Testing
 
-@Suite struct IndexedImages {
+@Suite struct IndexedPNGTests {
   private static func palette(_ count: Int) -> [IndexedPNG.Color] {
     (0..<count).map { IndexedPNG.Color(red: UInt8($0), green: UInt8($0 * 7 % 256), blue: UInt8(255 - $0)) }
   }
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(.enabled(if: decoderMissing == nil, "libvips is not installed"), arguments: 0..<25)
-  func areReadBackByLibvips(seed: Int) throws {
+  func libvipsReadsThemBack(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
     let (width, height) = (Int.random(in: 1...700, using: &random), Int.random(in: 1...40, using: &random))
     let indices = Self.indices(width * height, seed: seed)
@@ -31,14 +31,14 @@ import Testing
     #expect(decoded.bytes == expected, "seed \(seed)")
   }
 
-  @Test func takeLittleRoomWhereRowsRepeat() throws {
+  @Test func repeatedRowsCompressWell() throws {
     let row = (0..<1920).map { UInt8($0 / 320) }
     let indices = (0..<1080).flatMap { _ in row }
     let file = try IndexedPNG.encode(width: 1920, height: 1080, indices: indices, palette: Self.palette(6))
     #expect(file.count < 30_000)
   }
 
-  @Test func refuseIndicesOutsideThePalette() {
+  @Test func indicesOutsideThePaletteAreRefused() {
     #expect(throws: ImageError.self) {
       try IndexedPNG.encode(width: 2, height: 1, indices: [0, 3], palette: Self.palette(3))
     }

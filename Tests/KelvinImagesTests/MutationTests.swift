@@ -5,7 +5,7 @@ import Testing
 
 /// Damaged images of every format: each ends in pixels or in a typed error, soon and in little memory.
 @Suite(.serialized, .enabled(if: decoderMissing == nil, "libvips is not installed"))
-struct DamagedImages {
+struct DamagedImageTests {
   private static let count = 600
   private static let maximumPixels = 1 << 22
 
@@ -37,23 +37,23 @@ struct DamagedImages {
     return bytes
   }
 
-  @Test func endInPixelsOrInATypedError() async {
+  @Test func damagedImagesGivePixelsOrATypedError() async {
     await #expect(processExitsWith: .success) {
       let process = OwnProcess()
       let files = ImageVectors.names.map { ImageVectors.bytes(ImageVectors.path($0)) }
       try #require(!files.isEmpty)
-      let count = DamagedImages.count
+      let count = DamagedImageTests.count
       let before = process.peakByteCount
       var refused: [ImageError.Code: Int] = [:]
       var slowest = (seconds: 0.0, name: "")
       for seed in 0..<count {
         var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
         let name = "\(ImageVectors.names[seed % files.count]), seed \(seed)"
-        let mutant = DamagedImages.damage(
+        let mutant = DamagedImageTests.damage(
           files[seed % files.count], files[(seed * 7 + 1) % files.count], &random)
         let began = process.processorSeconds
         do throws(ImageError) {
-          let limit = DamagedImages.maximumPixels
+          let limit = DamagedImageTests.maximumPixels
           let pixels = try ImageFile.decode(mutant, name: name, maximumPixels: limit).pixels
           #expect(pixels.bytes.count == pixels.width * pixels.height * 3, "\(name)")
           #expect(pixels.width * pixels.height <= limit, "\(name)")

@@ -20,14 +20,14 @@ import Testing
     try PerceptualHash.differences(in: DecodedImage(pixels: pixels, orientation: orientation))
   }
 
-  @Test func bitsSayWhatIsBrighterThanItsRightNeighbourFromTheTopLeft() throws {
+  @Test func bitsCompareEachPixelWithItsRightNeighbor() throws {
     #expect(try hash(try image(90, 80) { x, _ in 1 - x }) == .max)
     #expect(try hash(try image(90, 80) { x, _ in x }) == 0)
     #expect(try hash(try image(90, 80) { x, y in y < 0.5 ? 1 - x : x }) == 0xFFFF_FFFF_0000_0000)
     #expect(try hash(try image(90, 80) { x, _ in x < 0.5 ? 1 - x : x }) == 0xF0F0_F0F0_F0F0_F0F0)
   }
 
-  @Test func sizeAndExposureChangeFewBitsAndContentsMany() throws {
+  @Test func hashDependsOnContentMoreThanOnSize() throws {
     func waves(_ x: Double, _ y: Double) -> Double {
       0.25 + 0.5 * abs((2.3 * x + 3 * y * y).truncatingRemainder(dividingBy: 2) - 1)
     }
@@ -38,12 +38,12 @@ import Testing
   }
 
   @Test(arguments: ImageOrientation.allCases)
-  func theHashIsOfTheUprightImage(orientation: ImageOrientation) throws {
+  func hashIsOfTheUprightImage(orientation: ImageOrientation) throws {
     let stored = try image(72, 72) { x, y in (5 * x + 3 * y * x).truncatingRemainder(dividingBy: 1) }
     #expect(try hash(stored, orientation) == hash(try stored.oriented(orientation)))
   }
 
-  @Test func reducingTakesTheMeanOfWhatAPixelStandsFor() throws {
+  @Test func reducedPixelsAreMeans() throws {
     let pixels = try PixelBuffer(width: 4, height: 2, format: .gray8, bytes: [0, 10, 100, 200, 20, 30, 100, 201])
     #expect(try pixels.reduced(width: 2, height: 1).bytes == [15, 150])
     #expect(try pixels.thumbnail(side: 2, orientation: .right).width == 1)

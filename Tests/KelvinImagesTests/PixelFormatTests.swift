@@ -16,7 +16,7 @@ import Testing
     (PixelFormat.yCbCr601Full, 0.299, 0.114, false), (.yCbCr601Video, 0.299, 0.114, true),
     (.yCbCr709Full, 0.2126, 0.0722, false), (.yCbCr709Video, 0.2126, 0.0722, true),
   ])
-  func aFrameOfVideoHasTheColoursThatItWasMadeOf(format: PixelFormat, red: Double, blue: Double, isVideo: Bool) throws {
+  func videoFrameHasItsOriginalColors(format: PixelFormat, red: Double, blue: Double, isVideo: Bool) throws {
     for color in [[255.0, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [200, 120, 40], [13, 77, 201]] {
       let part = Self.chroma(color, red: red, blue: blue, isVideo: isVideo)
       // Three by three pixels: the last column and row have chroma of their own.
@@ -30,14 +30,14 @@ import Testing
     }
   }
 
-  @Test func chromaIsOfTwoByTwoPixels() throws {
+  @Test func chromaCoversTwoByTwoPixels() throws {
     let bytes: [UInt8] = [100, 100, 100, 100, 100, 100, 100, 100] + [128, 228, 128, 28]
     let rgb = try PixelBuffer(width: 4, height: 2, format: .yCbCr601Full, bytes: bytes).inRGB.bytes
     let reds = stride(from: 0, to: rgb.count, by: 3).map { rgb[$0] }
     #expect(reds == [240, 240, 0, 0, 240, 240, 0, 0])
   }
 
-  @Test func floatingPointIsFromZeroToOne() throws {
+  @Test func floatPixelsRangeFromZeroToOne() throws {
     let floats: [Float] = [0, 1, 0.5, -1, 2, .nan, .infinity, 1 / 255]
     let expected: [UInt8] = [0, 255, 128, 0, 255, 0, 255, 1]
     let bytes = floats.flatMap { value in withUnsafeBytes(of: value.bitPattern) { Array($0) } }
@@ -50,14 +50,14 @@ import Testing
     #expect(colour.format == .rgb8 && colour.bytes == [0, 255, 128, 255, 0, 255])
   }
 
-  @Test func alphaBeforeTheColoursIsNoColour() throws {
+  @Test func leadingAlphaIsIgnored() throws {
     let image = try PixelBuffer(width: 1, height: 1, format: .argb8, bytes: [9, 1, 2, 3])
     #expect(image.inRGB.bytes == [1, 2, 3])
     #expect(try image.resized(width: 1, height: 1).bytes == [1, 2, 3])
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func whatIsSampledIsWhatItsBytesGive(format: PixelFormat) throws {
+  func samplingMatchesThe8BitPixels(format: PixelFormat) throws {
     let image = try noise(13, 9, format, seed: 5)
     for orientation in [ImageOrientation.up, .right, .downMirrored] {
       let own = try image.resized(width: 5, height: 4, .centerCrop, orientation: orientation)
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: PixelFormat.allCases)
-  func lentPixelsAreSeenWhereTheyLieAndGivenBackOnce(format: PixelFormat) throws {
+  func borrowedPixelsAreReadInPlaceAndReleasedOnce(format: PixelFormat) throws {
     let own = try noise(7, 5, format, seed: 6)
     let row = 7 * format.bytesPerPixel
     let gap = row + 11
@@ -93,7 +93,7 @@ import Testing
     #expect(returned.withLock { $0 } == 1)
   }
 
-  @Test func whatIsNoImageIsRefused() throws {
+  @Test func invalidPixelBuffersAreRefused() throws {
     let byte: [UInt8] = [0, 0, 0, 0]
     try byte.withUnsafeBytes { bytes in
       let base = try #require(bytes.baseAddress)

@@ -34,7 +34,7 @@ import Testing
     return try PixelBuffer(width: width, height: height, format: .rgb8, bytes: bytes)
   }
 
-  @Test func followTheDocumentedGeometry() throws {
+  @Test func placementFollowsTheDocumentedGeometry() throws {
     #expect(Self.cases.count == 80)
     for (index, item) in Self.cases.enumerated() {
       let n = item.numbers

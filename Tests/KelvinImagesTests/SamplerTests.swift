@@ -69,7 +69,7 @@ private struct Definition {
 }
 
 @Suite struct Sampler {
-  @Test(arguments: 0..<40) func matchesItsDefinition(seed: Int) throws {
+  @Test(arguments: 0..<40) func samplerMatchesItsDefinition(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
     func size() -> Int { [1, 2, 3, 7, 13, 17, 31, 64].randomElement(using: &random) ?? 1 }
     let format = PixelFormat.allCases.randomElement(using: &random) ?? .rgb8
@@ -127,7 +127,7 @@ private struct Definition {
     return worst
   }
 
-  @Test func normalisesEveryChannelOnItsOwn() throws {
+  @Test func channelsAreNormalizedSeparately() throws {
     let image = try noise(5, 4, .rgb8, seed: 3)
     let sampler = ImageSampler(width: 5, height: 4, order: .bgr)
     let plain = try samples(sampler, image)
@@ -140,7 +140,7 @@ private struct Definition {
     }
   }
 
-  @Test func turnsImagesTheWayTheirNamesSay() throws {
+  @Test func orientationsRotateTheImage() throws {
     let stored = try PixelBuffer(width: 3, height: 2, format: .gray8, bytes: [1, 2, 3, 4, 5, 6])
     let expected: [ImageOrientation: [UInt8]] = [
       .up: [1, 2, 3, 4, 5, 6], .upMirrored: [3, 2, 1, 6, 5, 4], .down: [6, 5, 4, 3, 2, 1],

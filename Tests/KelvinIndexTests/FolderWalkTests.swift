@@ -3,14 +3,14 @@ import KelvinIndex
 import TestSupport
 import Testing
 
-@Suite struct FolderWalkTests {
+@Suite struct FolderScanTests {
   private let folder = TemporaryFolder()
 
   private func walk(followsLinks: Bool = false) throws -> FolderWalk {
     try FolderWalk(folder.path, followsLinks: followsLinks, found: { _ in }, isCancelled: { false })
   }
 
-  @Test func imagesAreFoundByTheirEndingsAtAnyDepthInOrder() throws {
+  @Test func imagesAreFoundByExtensionInOrder() throws {
     for name in ["b.JPG", "a/c.webp", "a/b/d.heic", "a.png", "notes.txt", "jpg", ".hidden.jpg", ".cache/e.jpg"] {
       folder.write("x", name)
     }
@@ -19,7 +19,7 @@ import Testing
     #expect(entries.allSatisfy { $0.state.size == 1 && $0.state.modified > 0 && $0.state.inode > 0 })
   }
 
-  @Test func linksAreNotFollowedAndThoseInCirclesEndWhereTheyAre() throws {
+  @Test func linkCyclesEnd() throws {
     let outside = TemporaryFolder()
     outside.write("x", "far.jpg")
     folder.write("x", "in/near.jpg")
@@ -35,7 +35,7 @@ import Testing
     #expect(all.faults.map(\.path).sorted() == ["dangling.jpg", "self.jpg"])
   }
 
-  @Test func whatIsNoFileIsSaidAndNotWaitedFor() throws {
+  @Test func nonFilesAreReportedWithoutWaiting() throws {
     folder.write("x", "a.jpg")
     #expect(mkfifo("\(folder.path)/pipe.jpg", 0o644) == 0)
     let walk = try walk()
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(.enabled(if: getuid() != 0, "needs a user whom permissions hold for"))
-  func aFolderWithoutPermissionIsAFaultAndItsImagesAreNotTakenForGone() throws {
+  func unreadableFolderKeepsItsImages() throws {
     folder.write("x", "open/a.jpg")
     folder.write("x", "shut/b.jpg")
     #expect(chmod("\(folder.path)/shut", 0) == 0)
@@ -55,7 +55,7 @@ import Testing
     #expect(walk.unseen == ["shut/"])
   }
 
-  @Test func aFolderThatIsNoneIsAnError() {
+  @Test func pathThatIsNotAFolderIsAnError() {
     folder.write("x", "file")
     for path in ["\(folder.path)/file", "\(folder.path)/absent"] {
       let error = #expect(throws: PhotoIndexError.self) {

@@ -20,7 +20,7 @@ import Testing
   private static let hasSQLite = access("/usr/bin/sqlite3", X_OK) == 0
 
   @Test(.enabled(if: IndexFileTests.hasSQLite, "needs the sqlite3 program"))
-  func anotherProgramReadsWhatTheFormatSays() throws {
+  func anotherProgramReadsTheDocumentedFormat() throws {
     _ = try fixture.writer(IndexFixture.facts(dimensions: 2)).write([
       IndexFixture.record("a/river.jpg", [("otter", 0.9), ("lake", 0.05)], vector: [3, 4]),
       IndexFixture.record("it's.jpg", [("dog", 0.5)], vector: [0, 1]),
@@ -42,7 +42,7 @@ import Testing
     #expect(try sqlite("INSERT INTO label_words (label_words) VALUES ('integrity-check')") == "")
   }
 
-  @Test func aReaderKeepsWhatItSawWhileTheIndexIsFilled() throws {
+  @Test func readerKeepsItsSnapshot() throws {
     let writer = try fixture.writer()
     _ = try writer.write([IndexFixture.record("a", [("otter", 0.9)])])
     let reader = try IndexReader(fixture.file)
@@ -52,7 +52,7 @@ import Testing
     #expect(try fixture.find("otter") == ["a", "b"])
   }
 
-  @Test func imagesThatAreWrittenAgainReplaceWhatWasThere() throws {
+  @Test func rewrittenImagesReplaceTheOldRecords() throws {
     let writer = try fixture.writer(IndexFixture.facts(dimensions: 1))
     _ = try writer.write([IndexFixture.record("a", [("otter", 0.9)], vector: [1])])
     let ids = try writer.write([
@@ -76,7 +76,7 @@ import Testing
     #expect(known["d"]?.error == "torn")
   }
 
-  @Test func anIndexOfAnotherModelIsKeptUnlessItIsToBeRebuilt() throws {
+  @Test func indexOfAnotherModelIsKeptUnlessRebuilt() throws {
     do { _ = try fixture.writer().write([IndexFixture.record("a", [("otter", 0.9)])]) }
     let error = #expect(throws: PhotoIndexError.self) {
       try fixture.writer(IndexFixture.facts(identity: "another model"))
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(.enabled(if: IndexFileTests.hasSQLite, "needs the sqlite3 program"))
-  func aNewerFormatAndFilesOfOthersAreRefusedAndLeftAsTheyAre() throws {
+  func newerAndForeignFilesAreRefusedUnchanged() throws {
     do { _ = try fixture.writer().write([IndexFixture.record("a", [("otter", 0.9)])]) }
     _ = try sqlite("PRAGMA user_version = 7")
     for attempt in [{ _ = try fixture.writer() }, { _ = try IndexReader(fixture.file) }] {
@@ -106,7 +106,7 @@ import Testing
     #expect(TemporaryFolder.read(fixture.file.path) == before)
   }
 
-  @Test func whatIsNoDatabaseIsRefusedAndLeftAsItIs() throws {
+  @Test func nonDatabaseIsRefusedUnchanged() throws {
     let text = String(repeating: "This is a diary and no database. ", count: 100)
     fixture.folder.write(text, ".kelvin-index.sqlite")
     for attempt in [{ _ = try fixture.writer() }, { _ = try IndexReader(fixture.file) }] {
@@ -116,14 +116,14 @@ import Testing
     #expect(TemporaryFolder.read(fixture.file.path) == Array(text.utf8))
   }
 
-  @Test func withoutAnIndexTheErrorSaysHowToMakeOne() {
+  @Test func missingIndexErrorHasARemedy() {
     let error = #expect(throws: PhotoIndexError.self) { try IndexReader(fixture.file) }
     #expect(error?.code == .absent)
     #expect(error?.description.contains("kelvin index") == true)
   }
 
   @Test(.enabled(if: IndexFileTests.hasSQLite, "needs the sqlite3 program"))
-  func aPathThatLeadsOutOfTheFolderIsNobodysImage() throws {
+  func pathsOutsideTheFolderAreIgnored() throws {
     do {
       _ = try fixture.writer().write([
         IndexFixture.record("a", [("otter", 0.9)]), IndexFixture.record("b", [("otter", 0.8)]),
@@ -135,7 +135,7 @@ import Testing
     #expect(try fixture.find("otter") == ["c"])
   }
 
-  @Test func pathsThatAreNotUTF8ComeBackAsTheyWere() throws {
+  @Test func nonUTF8PathsRoundTrip() throws {
     let path = String(pathBytes: [0x70, 0xE9, 0x0A, 0x27, 0x2E, 0x6A, 0x70, 0x67])
     _ = try fixture.writer().write([IndexFixture.record(path, [("otter", 0.9)])])
     #expect(try fixture.find("otter") == [path])

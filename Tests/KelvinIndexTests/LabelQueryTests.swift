@@ -2,7 +2,7 @@ import KelvinIndex
 import Testing
 
 @Suite struct LabelQueryTests {
-  @Test func orBindsLeastAndNotMost() throws {
+  @Test func orHasTheLowestAndNotTheHighestPrecedence() throws {
     #expect(
       try LabelQuery("otter OR badger AND lake NOT dog")
         == .either(
@@ -12,7 +12,7 @@ import Testing
         == .both(.either(.words("\"otter\""), .words("\"badger\"")), .words("\"lake\"")))
   }
 
-  @Test func wordsBesideOneAnotherAreOfOneLabelAndQuotesKeepTheirOrder() throws {
+  @Test func adjacentWordsMatchOneLabel() throws {
     #expect(try LabelQuery("sea lion") == .words("\"sea\" \"lion\""))
     #expect(try LabelQuery("\"sea lion\" terr*") == .words("\"sea lion\" \"terr\" *"))
     // In lower case they are words like others.
@@ -25,7 +25,7 @@ import Testing
     ("otter OR )", "nothing before it"), ("*", "is no word"), ("otter \"'\"", "is no word"),
     (String(repeating: "(", count: 5000) + "a", "parentheses"),
   ])
-  func whatIsNotPutTogetherRightIsRefusedWithTheReason(text: String, reason: String) {
+  func malformedQueryIsRefusedWithTheReason(text: String, reason: String) {
     let error = #expect(throws: PhotoIndexError.self) { try LabelQuery(text) }
     #expect(error?.code == .query)
     #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")

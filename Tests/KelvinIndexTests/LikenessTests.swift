@@ -3,11 +3,11 @@ import KelvinIndex
 import TestSupport
 import Testing
 
-@Suite struct LikenessTests {
+@Suite struct SimilarityTests {
   private let fixture = IndexFixture()
 
   @Test(arguments: [3, 31, 32, 100, 512])
-  func scoresAreTheCosinesOfEveryVectorToRounding(dimensions: Int) throws {
+  func scoresAreTheCosinesOfTheVectors(dimensions: Int) throws {
     var random = SeededGenerator(seed: UInt64(dimensions))
     func vector() -> [Float] { (0..<dimensions).map { _ in Float.random(in: -3...3, using: &random) } }
     let vectors = (0..<50).map { _ in vector() }
@@ -25,7 +25,7 @@ import Testing
     for match in matches { #expect(abs(Double(match.score) - cosines[Int(match.path) ?? 0]) < 1e-5) }
   }
 
-  @Test func anImageOfTheIndexIsKnownByItsContents() throws {
+  @Test func indexedImageIsFoundByItsContents() throws {
     _ = try fixture.writer(IndexFixture.facts(dimensions: 2)).write([
       IndexFixture.record("a", vector: [0, 2], content: 1), IndexFixture.record("b", vector: [3, 3], content: 2),
     ])
@@ -39,7 +39,7 @@ import Testing
     #expect(try reader.likeness(ofContent: [9]) == nil)
   }
 
-  @Test func withoutVectorsLabelsAreCompared() throws {
+  @Test func labelsAreComparedWithoutVectors() throws {
     _ = try fixture.writer().write([
       IndexFixture.record("same", [("otter", 0.8), ("badger", 0.2)]),
       IndexFixture.record("near", [("otter", 0.5), ("dog", 0.5)]), IndexFixture.record("far", [("dog", 1)]),
@@ -57,7 +57,7 @@ import Testing
     #expect(abs(try IndexReader(fixture.file).search(question).matches[0].score - 1) < 1e-6)
   }
 
-  @Test func vectorsOfAnotherLengthOrOfNoLengthAreRefused() throws {
+  @Test func vectorsOfWrongOrZeroLengthAreRefused() throws {
     _ = try fixture.writer(IndexFixture.facts(dimensions: 2)).write([
       IndexFixture.record("a", vector: [1, 0]), IndexFixture.record("nothing", vector: [0, 0]),
       IndexFixture.record("broken", vector: [.nan, 1]),
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func nearDuplicatesAreThoseWhoseHashesDifferInFewBits() throws {
+  @Test func nearDuplicatesDifferInFewHashBits() throws {
     let hash: UInt64 = 0xF0E1_D2C3_B4A5_9687
     _ = try fixture.writer().write([
       IndexFixture.record("a", hash: hash), IndexFixture.record("three", hash: hash ^ 0x8000_0000_0100_0001),

@@ -21,12 +21,12 @@ import Testing
     ("OTTERS", ["river.jpg", "zoo.jpg"]), ("bad*", ["wood.jpg"]), ("bad", []), ("heron", []),
     ("(otter OR badger) AND (lake OR dog)", ["wood.jpg", "river.jpg"]),
   ])
-  func wordsFindTheImagesWhoseLabelsHaveThemTheSurestFirst(words: String, paths: [String]) throws {
+  func matchesAreSortedByConfidence(words: String, paths: [String]) throws {
     try fill()
     #expect(try fixture.find(words) == paths)
   }
 
-  @Test func aLabelCountsOnlyWhereTheModelIsSureEnough() throws {
+  @Test func labelsBelowTheConfidenceDoNotMatch() throws {
     try fill()
     #expect(try fixture.find("otter", LabelLimits(confidence: 0.5)) == ["river.jpg"])
     #expect(try fixture.find("otter AND lake", LabelLimits(confidence: 0.1)) == [])
@@ -35,14 +35,14 @@ import Testing
     #expect(try fixture.find(nil, LabelLimits(confidence: 0.65)) == ["river.jpg", "shore.jpg"])
   }
 
-  @Test func withoutWordsTheNewestComeFirst() throws {
+  @Test func newestImagesComeFirstWithoutWords() throws {
     try fill()
     #expect(try fixture.find(nil) == ["zoo.jpg", "shore.jpg", "wood.jpg", "river.jpg"])
     #expect(Set(try fixture.find(nil, since: 3)) == ["zoo.jpg", "shore.jpg"])
     #expect(try fixture.find("otter", since: 3) == ["zoo.jpg"])
   }
 
-  @Test func theLabelThatWasSoughtIsNamedFirstAndTheRestFollow() throws {
+  @Test func matchedLabelIsListedFirst() throws {
     try fill()
     var question = IndexReader.Question(limit: 1)
     question.words = try LabelQuery("lake")
@@ -54,7 +54,7 @@ import Testing
     #expect((matches[0].width, matches[0].height) == (40, 30))
   }
 
-  @Test func precisionAndRecallSetTheLeastConfidenceOfEachLabelByItsOwnCurve() throws {
+  @Test func curvesSetTheConfidenceOfEachLabel() throws {
     func points(_ values: [(Float, Float)]) -> [PrecisionRecallCurve.Point] {
       values.map { PrecisionRecallCurve.Point(threshold: $0.0, value: $0.1) }
     }
@@ -77,7 +77,7 @@ import Testing
     #expect(try find(0.9, 0.6) == [])
   }
 
-  @Test func withoutCurvesPrecisionIsAnErrorThatSaysWhatServesInstead() throws {
+  @Test func precisionWithoutCurvesIsAnErrorWithARemedy() throws {
     try fill()
     let error = #expect(throws: PhotoIndexError.self) {
       try fixture.find("otter", LabelLimits(precision: 0.9))
@@ -86,7 +86,7 @@ import Testing
     #expect(error?.description.contains("--min-confidence") == true)
   }
 
-  @Test func categoriesCountImagesByTheirSurestLabel() throws {
+  @Test func categoriesCountImagesByTheirTopLabel() throws {
     try fill()
     _ = try fixture.writer().write([IndexFixture.record("pond.jpg", [("otter", 0.95)])])
     let categories = try IndexReader(fixture.file).categories()

@@ -18,7 +18,7 @@ struct ComparisonTests {
     return (candidate, baseline)
   }
 
-  @Test("five per cent is found through a neighbour that triples single rounds")
+  @Test("a difference of 5 % is found despite disturbed rounds")
   func findsDifference() throws {
     let (candidate, baseline) = rounds(60, ratio: 0.95, noise: 0.05, seed: 11)
     let faster = try PairedComparison(candidate: candidate, baseline: baseline)
@@ -29,7 +29,7 @@ struct ComparisonTests {
     #expect(try PairedComparison(candidate: baseline, baseline: candidate).verdict == .slower)
   }
 
-  @Test("equal configurations get a winner in at most 12 of 200 runs")
+  @Test("equal configurations have a winner in at most 12 of 200 runs")
   func noFalseWinner() throws {
     var winners = 0
     for seed in UInt64(1)...200 {
@@ -40,7 +40,7 @@ struct ComparisonTests {
     #expect(winners <= 12, "seeds 1...200, winners \(winners)")
   }
 
-  @Test("fewer than six pairs are not compared, and say so")
+  @Test("fewer than six pairs are reported as not compared")
   func tooFew() throws {
     let five = try PairedComparison(candidate: [1, 1, 1, 1, 1], baseline: [2, 2, 2, 2, 2])
     #expect(five.ratio == 0.5)
@@ -49,7 +49,7 @@ struct ComparisonTests {
     #expect(try PairedComparison(candidate: [1, 1, 1, 1, 1, 1], baseline: [2, 2, 2, 2, 2, 2]).verdict == .faster)
   }
 
-  @Test("pairs that scatter so much that a factor of two would not show are not called equal")
+  @Test("scattered pairs are not reported as equal")
   func scattered() throws {
     // Starts of a driver beside those of the processor, in seconds.
     let driver = [1.895, 0.598, 1.057, 0.586, 0.702, 0.879]
@@ -62,7 +62,7 @@ struct ComparisonTests {
     #expect(seeing.detectable() < 1 && seeing.verdict == .noDifferenceMeasured, "\(seeing)")
   }
 
-  @Test("neighbours that correlate widen the interval, and a stricter level does")
+  @Test("correlated samples and a stricter level widen the interval")
   func correlationWidens() throws {
     var random = SeededGenerator(seed: 3)
     var state = 0.0
@@ -116,7 +116,7 @@ struct ComparisonTests {
     return (times, latencies)
   }
 
-  @Test("a throttling run gives back its L₀, L∞ and τ, and the time to lose a tenth")
+  @Test("a throttling run gives L₀, L∞, τ and the time to lose a tenth")
   func decay() throws {
     let (times, latencies) = run(seconds: 600, initial: 0.2, settled: 0.4, tau: 90, noise: 0.1, seed: 2)
     let fit = try DecayFit(times: times, latencies: latencies)
@@ -134,7 +134,7 @@ struct ComparisonTests {
     #expect(abs(fit.latency(after: 0) - fit.initial) < 1e-12)
   }
 
-  @Test("a run that warms up is told from one that throttles")
+  @Test("a warm-up is distinguished from throttling")
   func warmUp() throws {
     let (times, latencies) = run(seconds: 120, initial: 0.3, settled: 0.2, tau: 10, noise: 0.1, seed: 3)
     let fit = try DecayFit(times: times, latencies: latencies)
@@ -142,7 +142,7 @@ struct ComparisonTests {
     #expect(fit.timeToLoss() == nil)
   }
 
-  @Test("steady runs are called decaying in at most a tenth of 40 runs")
+  @Test("steady runs are reported as decaying in at most a tenth of 40 runs")
   func noFalseDecay() throws {
     var found = 0
     for seed in UInt64(1)...40 {
@@ -152,7 +152,7 @@ struct ComparisonTests {
     #expect(found <= 4, "seeds 1...40, found \(found)")
   }
 
-  @Test("no fit goes below zero, and a slow beginning of a few frames is no decay")
+  @Test("fits stay above zero, and a slow start of a few frames is not a decay")
   func boundedDecay() throws {
     // A straight line down: without bounds the best curve ends far below zero.
     let times = (0..<60).map { Double($0) }

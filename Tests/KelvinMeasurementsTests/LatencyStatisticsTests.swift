@@ -30,7 +30,7 @@ struct LatencyStatisticsTests {
     }
   }
 
-  @Test("five samples cannot give 95 %, and say so")
+  @Test("five samples report that they cannot give 95 %")
   func fewSamples() throws {
     let interval = try LatencyStatistics([1, 2, 3, 4, 5]).medianInterval
     #expect(interval.lower == 1)
@@ -48,7 +48,7 @@ struct LatencyStatisticsTests {
     #expect(abs(interval.confidence - 0.95) < 1e-3)
   }
 
-  @Test("samples that no clock can give are refused with their index")
+  @Test("impossible samples are refused with their index")
   func invalid() {
     #expect(throws: MeasurementError.tooFewSamples(needed: 1, got: 0)) { try LatencyStatistics([]) }
     #expect(throws: MeasurementError.invalidSample(index: 1, value: -1)) { try LatencyStatistics([1, -1]) }

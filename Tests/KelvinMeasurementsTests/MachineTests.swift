@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Machines and their files")
 struct MachineTests {
-  @Test("files that are binary, folders, endless or not there have a reason each")
+  @Test("binary, endless and missing files and folders have a reason each")
   func unreadable() {
     let tree = FixtureTree(["folder/file": "text", "large": String(repeating: "9", count: 10_000)])
     func reason(_ path: String) -> String? {
@@ -20,7 +20,7 @@ struct MachineTests {
     #expect(!SystemFiles.Failure.system(ENOENT).isDenied)
   }
 
-  @Test("machines describe themselves; a guest is known by its processor's flag")
+  @Test("machines describe themselves, and guests have the hypervisor flag")
   func description() {
     let laptop = FixtureTree.reading(Machines.intelLaptop) { MachineDescription($0) }
     #expect(laptop.processor == "13th Gen Intel(R) Core(TM) i5-1340P")

@@ -36,7 +36,7 @@ struct MeasuredProfileTests {
     #expect(copy.coverage(of: ["conv 3x3 f32", "relu f32"], device: "vulkan:0") == 0.5)
   }
 
-  @Test("keys of later versions are ignored, their version is not")
+  @Test("unknown keys are ignored, and a later version is refused")
   func laterKeys() throws {
     let text = String(decoding: try profile.json(), as: UTF8.self)
     let extended = text.replacing("\"kelvinVersion\"", with: "\"added\" : {\"a\": [1]}, \"kelvinVersion\"")

@@ -3,7 +3,7 @@ import KelvinMeasurements
 import Testing
 
 struct NonNegativeLeastSquaresTests {
-  @Test func whatIsExactIsFoundExactly() {
+  @Test func exactSolutionIsFound() {
     var generator = SeededGenerator(seed: 5)
     let truth = [3e-5, 0, 2e-10, 1.5e-4]
     let rows = (0..<12).map { _ in
@@ -15,7 +15,7 @@ struct NonNegativeLeastSquaresTests {
   }
 
   @Test(arguments: 0..<200)
-  func noSetOfPositiveColumnsFitsBetter(seed: Int) {
+  func noSubsetOfColumnsFitsBetter(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     let columns = 1 + generator.index(below: 5)
     let rows = (0..<columns + 3).map { _ in (0..<columns).map { _ in generator.unit() } }
@@ -38,7 +38,7 @@ struct NonNegativeLeastSquaresTests {
     }
   }
 
-  @Test func columnsThatCannotBeToldApartShareTheirSum() {
+  @Test func identicalColumnsShareTheirSum() {
     let found = NonNegativeLeastSquares.solve([[1, 1, 0], [2, 2, 0]], [4, 8])
     #expect(abs(found[0] - 2) < 1e-6 && abs(found[1] - 2) < 1e-6 && found[2] == 0)
   }

@@ -18,7 +18,7 @@ struct PowerSourceTests {
   private let discharging = ["type": "Battery\n", "status": "Discharging\n", "present": "1\n"]
   private let mouse = ["type": "Battery\n", "status": "Discharging\n", "scope": "Device\n"]
 
-  @Test("a supply that is online is mains, though a battery discharges beside it; offline with a battery is a battery")
+  @Test("an online supply is mains, and an offline supply with a battery is a battery")
   func laptops() {
     #expect(source(["AC": plugged, "BAT0": ["type": "Battery\n", "status": "Charging\n"]]) == .mains)
     #expect(source(["AC": plugged, "BAT0": discharging]) == .mains)
@@ -29,7 +29,7 @@ struct PowerSourceTests {
     #expect(source(["ucsi": ["type": "USB\n", "online": "1\n"], "BAT0": discharging, "AC": unplugged]) == .mains)
   }
 
-  @Test("a mouse, a UPS and an empty bay power nothing")
+  @Test("a mouse, a UPS and an empty bay are not power sources")
   func strangers() {
     #expect(source(["hid-mouse": mouse]) == .unknown)
     #expect(source(["AC": plugged, "hid-mouse": mouse]) == .mains)
@@ -39,7 +39,7 @@ struct PowerSourceTests {
   }
 
   @Test(
-    "rubbish says nothing",
+    "invalid files give no power source",
     arguments: ["", "\u{0}", "99999999999999999999", "-1", "yes", "\u{FFFD}", String(repeating: "1", count: 5000)])
   func rubbish(text: String) {
     #expect(source([:]) == .unknown)
@@ -49,7 +49,7 @@ struct PowerSourceTests {
     #expect(source(["AC": ["online": "1"], "BAT0": ["status": "Discharging"]]) == .unknown)
   }
 
-  @Test("a description says battery in its summary, every source in a report's, and nothing where none was recorded")
+  @Test("summaries name the battery, and reports name every recorded source")
   func summaries() throws {
     var machine = FixtureTree.reading(Machines.intelLaptop) { MachineDescription($0) }
     let plain = machine.summary

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func aDocumentOfTheFirstVersionIsRead() throws {
+  @Test func firstVersionDocumentIsRead() throws {
     let profile = try read(Self.first)
     #expect(profile.label == .measured && !profile.isPartial && profile.models.isEmpty && profile.corun.isEmpty)
     #expect(profile.cost(node: "relu full 2t", device: "cpu")?.samples == 3)
@@ -51,7 +51,7 @@ import Testing
     #expect(profile.threads == 2)
   }
 
-  @Test func keysOfEarlierVersionsHoldForWhatEveryDeviceComputedIn() throws {
+  @Test func keysOfEarlierVersionsAreMigrated() throws {
     var profile = try read(
       Self.first.replacing(#""version": 1"#, with: #""version": 2"#).replacing(
         #""nodes": {"#,
@@ -76,7 +76,7 @@ import Testing
     #expect(Set(read.nodes.keys) == ["relu full 2t", "relu low 2t", "by hand 2t"])
   }
 
-  @Test func everyPartSurvivesWritingAndReading() throws {
+  @Test func everyPartRoundTrips() throws {
     let profile = try full
     let copy = try MeasuredProfile(json: try profile.json(), document: "p")
     #expect(copy == profile)
@@ -85,7 +85,7 @@ import Testing
     #expect(copy.corun("vulkan:0", "cpu")?.overlaps == true)
   }
 
-  @Test func aCostWrittenByHandNeedsItsSecondsAlone() throws {
+  @Test func statedCostNeedsOnlySeconds() throws {
     let text = Self.first.replacing(
       #""samples": 3, "source": "host clock", "isNoisy": false,"#, with: ""
     ).replacing(
@@ -95,7 +95,7 @@ import Testing
     #expect(cost.interval.contains(0.5) && !cost.isNoisy)
   }
 
-  @Test func impossiblePartsAreRefusedWithTheirPlace() throws {
+  @Test func invalidPartsAreRefusedWithTheirPlace() throws {
     func rejects(_ place: String, _ change: (inout MeasuredProfile) -> Void) throws {
       var bad = try full
       change(&bad)
@@ -118,7 +118,7 @@ import Testing
     try rejects("models.m.nodes.r.key") { $0.models["m"]?.nodes[0].key = "unknown" }
   }
 
-  @Test func mergingKeepsPartsAndSaysWhatItIsNow() throws {
+  @Test func mergedProfileKeepsItsPartsAndLabel() throws {
     var other = try read(Self.first.replacing("\"P\"", with: "\"Q\""))
     other.devices[0].power = DevicePower(idleWatts: 1, busyWatts: 2, source: "s")
     other.corun = [CorunFactor(a: "vulkan:0", b: "cpu", factor: 1.9, samples: 3)]
@@ -132,7 +132,7 @@ import Testing
     #expect(try full.merging(try full) == full)
   }
 
-  @Test func whatIsRemovedTakesItsPairsAndWorkAlong() throws {
+  @Test func removedDeviceTakesItsPairsAndWork() throws {
     let gone = try full.removing(devices: ["cpu"])
     #expect(gone.corun.isEmpty && gone.transfers.isEmpty && gone.nodes.isEmpty && gone.work.isEmpty)
     #expect(gone.devices.map(\.id) == ["vulkan:0"])

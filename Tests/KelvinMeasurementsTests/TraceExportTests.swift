@@ -46,7 +46,7 @@ struct TraceExportTests {
 
     """
 
-  @Test("the exported trace is the golden one, byte for byte, in whatever order it was recorded")
+  @Test("the exported trace matches the golden file in any recording order")
   func golden() {
     #expect(String(decoding: TraceExport.chromeJSON(trace), as: UTF8.self) == Self.golden)
     var reversed = trace
@@ -63,7 +63,7 @@ struct TraceExportTests {
     var traceEvents: [Event]
   }
 
-  @Test("any text in names and any number in times still gives valid JSON")
+  @Test("any name and any time gives valid JSON")
   func hostile() throws {
     let name = "a\u{0}\u{1F}\"\\\n\t</script>\u{2028}🙂"
     var wild = Trace(events: [

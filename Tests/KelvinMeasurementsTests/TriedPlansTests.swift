@@ -12,11 +12,11 @@ struct TriedPlansTests {
 
   private let single = (0..<12).map { 0.010 + 0.0001 * Double($0 % 3) }
 
-  @Test func aMixThatIsFasterBeyondNoiseIsChosen() throws {
+  @Test func mixedPlanFasterBeyondNoiseIsChosen() throws {
     #expect(try trial(single.map { $0 * 0.8 }, single).chosen == 0)
   }
 
-  @Test func aMixThatIsNotFasterBeyondNoiseLosesToTheSingleDevice() throws {
+  @Test func mixedPlanWithinNoiseLosesToASingleDevice() throws {
     let mixed = (0..<12).map { 0.0099 + 0.0004 * Double($0 % 2) }
     let trial = try trial(mixed, single)
     #expect(trial.chosen == 1)
@@ -24,7 +24,7 @@ struct TriedPlansTests {
     #expect(trial.reason.hasSuffix("in 12 pairs, of 2 plans tried"))
   }
 
-  @Test func aProfileKeepsTheLatestTrialOfEachQuestionAndDropsThoseOfLostDevices() throws {
+  @Test func profileKeepsTheLatestTrials() throws {
     var older = MeasuredProfile(kelvinVersion: "1", machine: machine)
     older.trials = [try trial(single.map { $0 * 0.8 }, single)]
     var newer = MeasuredProfile(kelvinVersion: "1", machine: machine)

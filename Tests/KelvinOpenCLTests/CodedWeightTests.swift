@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @Suite(.enabled(if: !present.isEmpty, absence))
-struct CodedWeightTests {
-  @Test(arguments: CodedProduct.all) func weightsStayCodesInTheMemoryOfACard(_ product: CodedProduct) throws {
+struct QuantizedWeightTests {
+  @Test(arguments: CodedProduct.all) func weightsStayQuantizedInDeviceMemory(_ product: CodedProduct) throws {
     for (name, device) in driven.sorted(by: { $0.key < $1.key }) where name.contains(" as ") {
       #expect(try product.packedShare(on: device) <= product.share, "\(name)")
     }

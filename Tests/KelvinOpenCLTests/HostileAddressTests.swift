@@ -17,7 +17,7 @@ struct HostileAddressTests {
   }
 
   @Test(arguments: driven.keys.sorted())
-  func aResizeReadsInsideItsTensorWhateverItsPositionsSay(_ name: String) throws {
+  func resizeNeverReadsOutsideItsTensor(_ name: String) throws {
     let device = try #require(driven[name])
     for (graph, input) in try HostileAddresses.resizes() {
       let weights = HostilePositions(numbersPerPosition: 3)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct OpenCLBufferTests {
   @Test(arguments: driven.keys.sorted())
-  func readsBackWhatWasWrittenAtAnOffset(_ name: String) throws {
+  func writtenBytesAreReadBackAtAnOffset(_ name: String) throws {
     let buffer = try #require(driven[name]).makeBuffer(byteCount: 5000)
     let values = (0..<100).map { UInt8($0) }
     try values.withUnsafeBytes { try buffer.write($0, at: 0) }
@@ -18,7 +18,7 @@ struct OpenCLBufferTests {
     #expect(buffer.byteCount == 5000)
   }
 
-  @Test func isTheHostsMemoryWhereTheDeviceIsTheCPU() throws {
+  @Test func cpuDevicesUseHostMemory() throws {
     for device in present where device.info.resource == "cpu" {
       let buffer = try device.makeBuffer(byteCount: 16)
       let pointer = try #require(buffer.hostPointer)
@@ -30,7 +30,7 @@ struct OpenCLBufferTests {
     }
   }
 
-  @Test func scratchThatWouldChangeHandsAtEachSubmissionIsTheDevicesAlone() throws {
+  @Test func scratchOfIntegratedGPUsIsDeviceLocal() throws {
     let device = try #require(driven.first { $0.key.hasSuffix(DeviceInfo.Kind.integratedGPU.rawValue) }).value
     #expect(try device.makeBuffer(byteCount: 16).hostPointer != nil)
     let scratch = try device.makeScratch(byteCount: 5000)
@@ -45,7 +45,7 @@ struct OpenCLBufferTests {
     }
   }
 
-  @Test func refusesMoreMemoryThanTheDeviceHas() throws {
+  @Test func requestBeyondDeviceMemoryIsRefused() throws {
     let error = #expect(throws: DeviceError.self) { _ = try present[0].makeBuffer(byteCount: 1 << 60) }
     #expect(error?.code == .outOfMemory)
   }

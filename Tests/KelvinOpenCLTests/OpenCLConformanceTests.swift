@@ -52,7 +52,7 @@ let absence: Comment = "\(listings.first?.reason ?? "no OpenCL device")"
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct OpenCLConformanceTests {
   @Test(arguments: driven.keys.sorted())
-  func agreesWithTheReferenceInEveryCaseThatIsNotExempt(_ name: String) throws {
+  func conformsOrIsExempt(_ name: String) throws {
     let device = try #require(driven[name])
     for testCase in ConformanceCase.all {
       let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
@@ -60,7 +60,7 @@ struct OpenCLConformanceTests {
     }
   }
 
-  @Test func agreesInProductsOfWordsOfBytes() throws {
+  @Test func conformsOnPackedByteProducts() throws {
     let cases = ConformanceCase.all.filter(\.isIntegerProduct)
     #expect(cases.count > 10)
     for device in multiplying {
@@ -71,7 +71,7 @@ struct OpenCLConformanceTests {
     }
   }
 
-  @Test(arguments: [8, 16]) func agreesInProductsWhateverAProcessorsVectorsAre(_ width: Int) throws {
+  @Test(arguments: [8, 16]) func conformsOnProductsForAnyVectorWidth(_ width: Int) throws {
     let device = try #require(processors[width])
     let cases = ConformanceCase.all.filter { $0.isProductInTiles && !$0.name.hasSuffix(" float16") }
     #expect(cases.count > 50)
@@ -82,11 +82,11 @@ struct OpenCLConformanceTests {
   }
 
   @Test(arguments: driven.keys.sorted())
-  func takesNoLoopThatTheDriverEnds(_ name: String) throws {
+  func loopsStayWithinTheIterationLimit(_ name: String) throws {
     #expect(try longLoopFaults(of: try #require(driven[name]), reference: ReferenceDevice()) == [])
   }
 
-  @Test func agreesInPartsWhereTensorsAreTooLargeForKernels() throws {
+  @Test func conformsOnTensorsSplitIntoParts() throws {
     for device in narrow {
       let device = try #require(device as? any KernelDevice)
       let faults = try partsFaults(of: device, reference: ReferenceDevice())
@@ -95,7 +95,7 @@ struct OpenCLConformanceTests {
   }
 
   @Test(arguments: ConformanceCase.all)
-  func keepsSpecialValuesAsTheReferenceDoes(_ testCase: ConformanceCase) throws {
+  func specialValuesMatchTheReference(_ testCase: ConformanceCase) throws {
     let names = driven.keys.sorted()
     let devices = names.compactMap { driven[$0] }
     let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
@@ -106,7 +106,7 @@ struct OpenCLConformanceTests {
 
   /// One such number would spoil a whole tile of Winograd's.
   @Test(arguments: [Float.infinity, -.infinity, .nan, 3e38])
-  func tilesSpoilNoNeighbours(number: Float) throws {
+  func winogradTilesKeepSpecialValuesLocal(number: Float) throws {
     let tiles = try SpoiledTiles([2, 174, 13, 10], filters: 178, number: number, reference: ReferenceDevice())
     for name in driven.keys.sorted() {
       let device = try #require(driven[name] as? any KernelDevice)
@@ -116,7 +116,7 @@ struct OpenCLConformanceTests {
 
   /// Of what is driven as a card: float32 lies as float16.
   @Test(arguments: driven.keys.filter { $0.contains(" as ") }.sorted())
-  func soDoesEveryCaseOfRoundedValues(_ name: String) throws {
+  func conformsOnRoundedValues(_ name: String) throws {
     let (device, reference) = (try #require(driven[name]), ReferenceDevice())
     for testCase in ConformanceCase.all {
       let outcome = try checkConformance(
@@ -128,7 +128,7 @@ struct OpenCLConformanceTests {
   }
 
   @Test(arguments: driven.keys.sorted())
-  func passesEverySelfTest(_ name: String) throws {
+  func everySelfTestPasses(_ name: String) throws {
     let device = try #require(driven[name] as? any KernelDevice)
     let example = try SelfTest.example(of: SelfTest.all, on: device)
     let trust = KernelTrust(driver: "", identity: "every self-test")
@@ -143,7 +143,7 @@ struct OpenCLConformanceTests {
   /// Functions of one element, which a CPU has a kernel each of, count as one, and so do the sizes of a convolution's tiles.
   /// Self-tests ask for no precision below full, in which finite numbers stay finite as float16 too.
   @Test(arguments: driven.keys.sorted())
-  func whateverKernelsANodeTakesASelfTestThatItNeedsRuns(_ name: String) throws {
+  func everyKernelANodeUsesHasASelfTest(_ name: String) throws {
     let device = try #require(driven[name] as? OpenCLDevice)
     let reach = try SelfTestReach(device) { segment in
       Set(

@@ -9,7 +9,7 @@ import Testing
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct OpenCLSegmentTests {
   @Test(arguments: driven.keys.sorted(), [ScalarType.float32, .float16])
-  func agreesWithTheReferenceWhereLayoutsMix(_ name: String, _ scalar: ScalarType) throws {
+  func mixedLayoutsMatchTheReference(_ name: String, _ scalar: ScalarType) throws {
     let device = try #require(driven[name])
     for images in 1...2 {
       try expectAgreement(of: device, on: TestNetwork.mixed(scalar, images: images))
@@ -17,7 +17,7 @@ struct OpenCLSegmentTests {
   }
 
   @Test(arguments: driven.keys.sorted(), [ScalarType.float32, .float16])
-  func agreesWithTheReferenceOnRandomGraphs(_ name: String, _ scalar: ScalarType) throws {
+  func randomGraphsMatchTheReference(_ name: String, _ scalar: ScalarType) throws {
     let device = try #require(driven[name])
     for seed in UInt64(0)..<40 {
       try expectAgreement(of: device, on: TestNetwork.random(seed: seed, scalar), "seed \(seed)")
@@ -25,7 +25,7 @@ struct OpenCLSegmentTests {
   }
 
   @Test(arguments: driven.keys.sorted(), [ScalarType.float32, .float16, .int64, .uint8])
-  func bringsAliasesAndCopiesOfValuesToEveryOutput(_ name: String, _ scalar: ScalarType) throws {
+  func aliasedValuesReachEveryOutput(_ name: String, _ scalar: ScalarType) throws {
     let device = try #require(driven[name])
     var net = TestNetwork(scalar)
     let x = net.input([2, 3, 5])
@@ -37,7 +37,7 @@ struct OpenCLSegmentTests {
 
   /// Weights of a float16 graph, those that are float16 in a float32 graph's file, and any at low precision; not on a
   /// processor, which reads float32 faster.
-  @Test func float16WeightsTakeHalfTheMemoryOnACard() throws {
+  @Test func float16WeightsTakeHalfTheDeviceMemory() throws {
     let card = try #require(driven.sorted { $0.key < $1.key }.first { $0.key.contains(" as ") }?.value)
     let plain = try TestNetwork.mixed(.float32, images: 1)
     let stored = try TestNetwork.storedAsHalves(plain)
@@ -59,7 +59,7 @@ struct OpenCLSegmentTests {
     #expect(present[0].effectivePrecision(.low, of: plain.nodes[0], in: plain) == .full)
   }
 
-  @Test func timesEveryNodeOnTheDevicesClock() throws {
+  @Test func nodesAreTimedByTheDeviceClock() throws {
     let graph = try TestNetwork.mixed(.float32, images: 1)
     let (_, timings) = try present[0].run(graph, inputs(of: graph), measuresNodes: true)
     #expect(Set(timings.map(\.node)) == Set(graph.nodes.map(\.name)))
@@ -68,7 +68,7 @@ struct OpenCLSegmentTests {
     #expect(none.isEmpty)
   }
 
-  @Test func runsAnInvocationAgainAfterItsInputsChanged() throws {
+  @Test func invocationRunsAgainOnChangedInputs() throws {
     let device = present[0]
     var net = TestNetwork()
     let x = net.input([7])
@@ -87,7 +87,7 @@ struct OpenCLSegmentTests {
     }
   }
 
-  @Test func givesConcurrentCallersTheirOwnResults() async throws {
+  @Test func concurrentCallersGetTheirOwnResults() async throws {
     let device = present[0]
     let graph = try TestNetwork.mixed(.float32, images: 1)
     let tensors = inputs(of: graph)
@@ -98,7 +98,7 @@ struct OpenCLSegmentTests {
     }
   }
 
-  @Test func refusesMemoryOfAnotherDevice() throws {
+  @Test func memoryOfAnotherDeviceIsRefused() throws {
     var net = TestNetwork()
     let x = net.input([7])
     let graph = try net.finish(net.add(Unary(UnaryFunction(.negate)), x))
@@ -110,7 +110,7 @@ struct OpenCLSegmentTests {
     #expect(error?.reason.contains("memory of another device") == true)
   }
 
-  @Test func saysWhyANodeIsUnsupported() throws {
+  @Test func unsupportedNodeHasAReason() throws {
     var net = TestNetwork(.float64)
     let x = net.input([3])
     let sum = try net.add(Binary(.add), x, x)
@@ -121,7 +121,7 @@ struct OpenCLSegmentTests {
     #expect(error?.code == .unsupported)
   }
 
-  @Test func packsAndUploadsAWeightOnceForAllShapes() throws {
+  @Test func weightIsUploadedOnceForAllShapes() throws {
     let weights = CountingWeights()
     for size in [9, 12] {
       var net = TestNetwork()
@@ -144,7 +144,7 @@ extension OpenCLSegmentTests {
     return try device.functions(of: segment(net.finish(result)))
   }
 
-  @Test func windowsThatShareNothingAreRowsOfAProduct() throws {
+  @Test func disjointWindowsAreRowsOfAProduct() throws {
     for stride in [4, 6] { #expect(try functions(stride: stride).contains { $0.hasPrefix("copy") }) }
     for (stride, before) in [(3, 0), (4, 1)] {
       let functions = try functions(stride: stride, before: before)

@@ -7,10 +7,10 @@ import KelvinOpenCL
 import Synchronization
 import Testing
 
-@Suite("Turns of an OpenCL queue", .enabled(if: !present.isEmpty, absence))
-struct OpenCLTurnsTests {
+@Suite("Synchronization of an OpenCL queue", .enabled(if: !present.isEmpty, absence))
+struct OpenCLQueueTests {
   @Test(
-    "threads that use one queue of a device which computes inside the call never wait for each other for ever",
+    "threads that share one queue do not deadlock",
     .timeLimit(.minutes(3)))
   func basicDevices() async throws {
     await #expect(processExitsWith: .success) {

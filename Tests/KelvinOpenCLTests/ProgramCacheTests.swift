@@ -27,7 +27,7 @@ struct ProgramCacheTests {
     return device
   }
 
-  @Test func buildsAProgramOnceForAllLaterProcesses() async {
+  @Test func programIsBuiltOnceForAllProcesses() async {
     // How many devices there are besides decides what a program is called.
     await #expect(processExitsWith: .success) {
       Self.keepBinaries()
@@ -40,7 +40,7 @@ struct ProgramCacheTests {
     }
   }
 
-  @Test func buildsAProgramAgainWhenItsBinaryIsDamaged() async {
+  @Test func damagedProgramBinaryIsRebuilt() async {
     await #expect(processExitsWith: .success) {
       Self.keepBinaries()
       let blobs = TestBlobs()
@@ -65,7 +65,7 @@ struct ProgramCacheTests {
     }
   }
 
-  @Test func dotProductsOfBytesAreProgramsOfTheirOwn() async {
+  @Test func byteDotProductsAreSeparatePrograms() async {
     await #expect(processExitsWith: .success) {
       Self.keepBinaries()
       let (plain, dots) = (TestBlobs(), TestBlobs())
@@ -76,7 +76,7 @@ struct ProgramCacheTests {
     }
   }
 
-  @Test(.enabled(if: hasPoCL, "PoCL is not there")) func leavesProgramsToADriverThatKeepsThemItself() async {
+  @Test(.enabled(if: hasPoCL, "PoCL is not there")) func driverCacheReplacesTheProgramCache() async {
     await #expect(processExitsWith: .success) {
       setenv("POCL_KERNEL_CACHE", "1", 1)
       let blobs = TestBlobs()
@@ -86,7 +86,7 @@ struct ProgramCacheTests {
   }
 
   /// What does not compile beside the others is built alone, which a result does not show.
-  @Test(.enabled(if: hasPoCL, "PoCL is not there")) func programsOfASegmentAreFewOnPoCL() async {
+  @Test(.enabled(if: hasPoCL, "PoCL is not there")) func segmentHasFewProgramsOnPoCL() async {
     await #expect(processExitsWith: .success) {
       setenv("POCL_KERNEL_CACHE", "1", 1)
       let device = try #require(OpenCLDevice.discover().compactMap(\.device).first as? OpenCLDevice)
@@ -99,7 +99,7 @@ struct ProgramCacheTests {
 
   /// PoCL ends the process where several queues run one program on grids of many widths.
   @Test(.enabled(if: hasPoCL, "PoCL is not there"))
-  func programsOfTwoContextsThatLiveTogetherAreNotTheSameOnPoCL() async {
+  func liveContextsDoNotShareProgramsOnPoCL() async {
     await #expect(processExitsWith: .success) {
       Self.keepBinaries()
       let blobs = TestBlobs()

@@ -108,7 +108,7 @@ import Testing
     return (try builder.finish(), inputs, source)
   }
 
-  @Test(arguments: 0..<100) func itIsRecognizedAndWorthTheSame(seed: UInt64) throws {
+  @Test(arguments: 0..<100) func attentionIsRecognizedWithEqualResults(seed: UInt64) throws {
     let (graph, inputs, source) = try graph(seed: seed)
     let result = try Pipeline.standard(ReferenceEvaluator()).run(graph).graph
     #expect(result.nodes.filter { $0.op is Attention }.count == 1, "seed \(seed): \(result)")
@@ -146,14 +146,14 @@ import Testing
 
   private let origin = Origin(name: "move", kind: "Test", index: 0)
 
-  @Test func sequencesWithoutTokensStayAsTheyAre() throws {
+  @Test func emptySequencesAreUnchanged() throws {
     let graph = try graph(of: [2, 0, 4]) { [origin] builder, x in
       try builder.add(Reshape([1, 2, 0, 4]), [x], name: "apart", origin: origin)[0]
     }
     #expect(try recognized(graph) == nil)
   }
 
-  @Test(arguments: [Int.max, Int.min, 3, -4]) func anIndexOutsideOfItsAxisIsNotFollowed(index: Int) throws {
+  @Test(arguments: [Int.max, Int.min, 3, -4]) func indexOutsideItsAxisIsNotFollowed(index: Int) throws {
     let graph = try graph(of: [5, 3, 4]) { [origin] builder, x in
       let place = builder.constant("place", Tensor(TensorType(.int64, []), wrapping: [Int64(index)]))
       return try builder.add(Gather(axis: 1), [x, place], name: "part", origin: origin)[0]
@@ -163,7 +163,7 @@ import Testing
   }
 
   /// What attention reads stays, though nothing besides what it replaces read it before.
-  @Test func whatItReadsIsNotReplaced() throws {
+  @Test func operandsOfAttentionAreNotReplaced() throws {
     for reading in ["a mask", "its own scores", "another operand's way"] {
       var builder = GraphBuilder(evaluator: ReferenceEvaluator())
       func add(_ op: any Operator, _ operands: ValueID...) throws -> ValueID {
@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  @Test func aLongWayIsFollowedForAPart() throws {
+  @Test func longViewChainsAreFollowedOnlyPartly() throws {
     let graph = try graph(of: [6, 4]) { [origin] builder, x in
       var x = x
       for step in 0..<3000 {

@@ -62,7 +62,7 @@ import Testing
     return (try source.builder.finish(), [.random(.float32, [1, 3, 9, 8], -2...2, &source.random)])
   }
 
-  @Test func aQuantizedConvolutionBecomesOneNodeWithItsOrigins() throws {
+  @Test func quantizedConvolutionBecomesOneNode() throws {
     let (graph, inputs) = try convolution()
     let result = try Pipeline.standard(evaluator).run(graph).graph
     #expect(result.nodes.map(\.op.name) == ["quantize", "convolution_integer", "dequantize"])
@@ -82,7 +82,7 @@ import Testing
     #expect(Set(fromBody.floats).count > 20)
   }
 
-  @Test func aResultThatIsReadBeforeQuantizationStaysFloat() throws {
+  @Test func resultReadBeforeQuantizationStaysFloat() throws {
     let (graph, inputs) = try convolution(readsSums: true)
     let result = try Pipeline.standard(evaluator).run(graph).graph
     #expect(result.nodes.contains { $0.op is Convolution })
@@ -91,7 +91,7 @@ import Testing
     #expect(Tolerance(relative: 1e-5, absolute: 1e-5).difference(of: after[1], from: before[1]) == nil)
   }
 
-  @Test(arguments: [0.02, 0.03]) func poolingRunsOnBytesWhereScalesAreEqual(scale: Double) throws {
+  @Test(arguments: [0.02, 0.03]) func poolingRunsOnBytesWhenScalesAreEqual(scale: Double) throws {
     var source = Source(evaluator)
     let x = try source.builder.input("x", TensorType(.uint8, [1, 2, 6, 6]))
     let real = try source.dequantize(x, 0.02, 7, "x.dq")

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: Spelling.allCases)
-  func everySpellingBecomesOneNode(spelling: Spelling) throws {
+  func everyDecompositionBecomesOneNode(spelling: Spelling) throws {
     let (graph, inputs) = try chain(spelling)
     let result = try Pipeline.standard(evaluator).run(graph)
     #expect(result.graph.nodes.map { $0.op as? LayerNormalization } == [LayerNormalization(axis: 1, epsilon: 1e-5)])
@@ -85,14 +85,14 @@ import Testing
     try expectEqualResults(graph, result.graph, inputs)
   }
 
-  @Test func parametersThatRepeatStayBehind() throws {
+  @Test func broadcastParametersStaySeparate() throws {
     let (graph, inputs) = try chain(.quotient, scale: [5])
     let result = try Pipeline.standard(evaluator).run(graph)
     #expect(result.graph.nodes.map(\.op.name) == ["layer_normalization", "binary", "binary"])
     try expectEqualResults(graph, result.graph, inputs)
   }
 
-  @Test func statisticsOverOtherAxesOrReadElsewhereAreLeftAlone() throws {
+  @Test func otherAxesAndSharedStatisticsAreNotFused() throws {
     for (graph, _) in [try chain(.inverseRoot, axes: [1]), try chain(.inverseRoot, leaksMean: true)] {
       let result = try RecognizeLayerNormalization().run(graph)
       #expect(result.graph.nodes.count == graph.nodes.count)

@@ -26,7 +26,7 @@ import Testing
       [.clip(-7, 2), .clip(3, 8)], [UnaryFunction(.negate), .relu, UnaryFunction(.negate), .clip(-5, -2)],
       [UnaryFunction(.negate), .clip(1, 4)], [.relu, UnaryFunction(.affine, a: 1, b: 2), .relu],
     ] as [[UnaryFunction]])
-  func aChainKeepsWhatItComputes(functions: [UnaryFunction]) throws {
+  func mergedChainGivesTheSameResult(functions: [UnaryFunction]) throws {
     let graph = try chain(functions)
     let merged = try MergeClips().run(graph).graph
     try merged.verify()
@@ -35,7 +35,7 @@ import Testing
   }
 
   /// What the first merged chain came to read is read by the second too.
-  @Test func aValueThatTwoChainsBeginWithStays() throws {
+  @Test func valueSharedByTwoChainsIsKept() throws {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     func add(_ function: UnaryFunction, _ value: ValueID) throws -> ValueID {
       try builder.add(Unary(function), value, name: "f", origin: Origin(name: "f", kind: "f", index: 0))
@@ -51,7 +51,7 @@ import Testing
     #expect(try ReferenceDevice().run(merged, [Self.points]).outputs.map(\.doubles) == wanted)
   }
 
-  @Test func aSpelledOutRelu6IsOneClip() throws {
+  @Test func decomposedRelu6BecomesOneClip() throws {
     let negate = UnaryFunction(.affine, a: -1)
     let merged = try MergeClips().run(try chain([.relu, negate, .clip(-6, .infinity), negate])).graph
     #expect(merged.nodes.count == 1)

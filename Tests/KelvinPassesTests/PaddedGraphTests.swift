@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<4) func itIsWorthTheGraphOfEveryLength(masked: Int) throws {
+  @Test(arguments: 0..<4) func paddedGraphMatchesEveryLength(masked: Int) throws {
     let longest = 12
     let body = attention(masked: masked)
     let graph = try padded(longest, body)
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func whatAddsUpPaddingOrCountsFromItsBeginningIsRefused() throws {
+  @Test func operationsAffectedByPaddingAreRefused() throws {
     let bodies: [(Body, String)] = [
       ({ writer, past, _, _ in [try writer.add(Reduce(.sum, axes: [2], keepsDimensions: false), past)] }, "reduce"),
       ({ writer, past, new, _ in [try writer.add(Concat(axis: 2), new, past)] }, "concat"),

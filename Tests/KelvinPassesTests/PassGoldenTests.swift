@@ -20,7 +20,7 @@ import Testing
     return (example, try Pipeline(passes: [pass]).run(example.graph))
   }
 
-  @Test func everyPassHasAnExampleAndAKeptDump() throws {
+  @Test func everyPassHasAnExampleAndAGoldenDump() throws {
     let names = Set(Self.pipeline.names)
     #expect(names.count == Self.pipeline.passes.count, "names are unique")
     #expect(Set(PassExample.all.keys) == names)
@@ -28,7 +28,7 @@ import Testing
     #expect(Set(kept) == Set(names.map { "\($0).txt" }))
   }
 
-  @Test(arguments: pipeline.names) func theGraphBeforeAndAfterIsAsKept(name: String) throws {
+  @Test(arguments: pipeline.names) func graphsMatchTheGoldenDump(name: String) throws {
     let (before, after) = try example(name)
     var parts = [("before", before.graph.description), ("after", after.graph.description)]
     let changes = after.changes.map { change in
@@ -41,7 +41,7 @@ import Testing
     Golden.expect(text, at: "\(Self.folder)/\(name).txt")
   }
 
-  @Test(arguments: pipeline.names) func aPassAloneKeepsWhatAGraphComputes(name: String) throws {
+  @Test(arguments: pipeline.names) func singlePassKeepsTheResults(name: String) throws {
     let (before, after) = try example(name)
     #expect(!after.changes.isEmpty, "the pass has found nothing")
     #expect(after.changes.allSatisfy { $0.pass.replacing(" ", with: "-") == name.replacing("-2", with: "") })
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test(arguments: pipeline.names) func stoppingAfterAPassLeavesTheOthersForLater(name: String) throws {
+  @Test(arguments: pipeline.names) func stoppedPipelineCanBeContinued(name: String) throws {
     let first = try Self.pipeline.stopping(after: name)
     #expect(first.names.last == name)
     let rest = Pipeline(passes: Array(Self.pipeline.passes.dropFirst(first.passes.count)))
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func aPassThatIsNotThereIsAnsweredWithThoseThatAre() throws {
+  @Test func unknownPassErrorListsThePasses() throws {
     #expect(try Self.pipeline.stopping(after: "none").passes.isEmpty)
     let error = #expect(throws: GraphError.self) { try Self.pipeline.stopping(after: "fold") }
     for name in Self.pipeline.names { #expect(error?.description.contains(name) == true) }

@@ -50,7 +50,7 @@ import Testing
     #expect(Tolerance(relative: 1e-5, absolute: 1e-6).difference(of: after, from: before) == nil)
   }
 
-  @Test func foldedWeightsAreNotComputedBeforeTheyAreNeeded() throws {
+  @Test func foldedWeightsAreComputedLazily() throws {
     let type = TensorType(.float32, [2])
     let graph = Graph(
       nodes: [
@@ -112,7 +112,7 @@ import Testing
   }
 
   /// Random graphs of the kinds of nodes that passes look for.
-  @Test(arguments: 0..<300) func passesKeepWhatAGraphComputes(seed: Int) throws {
+  @Test(arguments: 0..<300) func passesKeepTheResults(seed: Int) throws {
     let (graph, inputs) = try RandomGraph.make(seed: UInt64(seed))
     let result = try Pipeline.standard(evaluator).run(graph)
     let before = try reference.run(graph, inputs).outputs
@@ -124,7 +124,7 @@ import Testing
   }
 
   /// Whoever takes a node for the only reader of a value has to know which nodes the same pass made read it.
-  @Test(arguments: 0..<1500) func everyPassLeavesAValidGraphWithTheSameOutputs(seed: Int) throws {
+  @Test(arguments: 0..<1500) func everyPassKeepsTheGraphValid(seed: Int) throws {
     var (graph, inputs) = try RandomChains.make(seed: UInt64(seed))
     for pass in Pipeline.standard(evaluator).passes {
       let before = graph
@@ -181,7 +181,7 @@ private struct Asked: Operator {
     return graph
   }
 
-  @Test func eachNodeIsAskedWhetherItIsPureAFewTimesHoweverDeepItLies() throws {
+  @Test func purityIsQueriedAFewTimesPerNode() throws {
     func questions(_ depth: Int) throws -> Int {
       let graph = nested(depth)
       try graph.verify()

@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: [Roofline.Combination.serial, .overlapped])
-  func recoversCoefficientsFromNoisySamplesWithAnOutlier(combination: Roofline.Combination) throws {
+  func coefficientsAreRecoveredDespiteNoise(combination: Roofline.Combination) throws {
     let truth = Roofline(
       overheadSeconds: 5e-6, operationsPerSecond: 4e10, bytesPerSecond: 8e9, combination: combination)
     var random = SeededGenerator(seed: 90_000)
@@ -44,7 +44,7 @@ import Testing
     #expect(fitted.bytesPerSecond > 0)
   }
 
-  @Test func everyKindOfDeviceHasAGuess() {
+  @Test func everyKindOfDeviceHasDefaultCosts() {
     for kind in DeviceKind.allCases {
       #expect(kind.guess.estimate(operator: "conv", operations: 1e6, bytes: 1e4) > 0)
       #expect(kind.transferGuess.estimate(bytes: 1e6) > 0)
@@ -59,7 +59,7 @@ import Testing
   }
 
   /// Two families, one ten times as fast as the other: neither is described by what both have in common.
-  @Test func familiesAreFittedApart() throws {
+  @Test func familiesAreFittedSeparately() throws {
     var random = SeededGenerator(seed: 4_711)
     let samples = (0..<40).map { index in
       let operations = Double.random(in: 1e6...1e8, using: &random)
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// Seconds without any law: an error measured on the samples that were fitted would look better than it is.
-  @Test func theLeaveOneOutErrorIsThatOfNodesNotSeen() throws {
+  @Test func leaveOneOutErrorUsesUnseenNodes() throws {
     var random = SeededGenerator(seed: 815)
     let samples = (0..<5).map { _ in
       FamilySample(

@@ -2,7 +2,7 @@ import KelvinPlanning
 import Testing
 
 @Suite struct ExplanationTests {
-  @Test func regretsEqualSolvingAgainWithTheNodePinnedElsewhere() throws {
+  @Test func regretsEqualSolvingWithThePinMoved() throws {
     var compared = 0
     for seed in UInt64(40_000)..<40_250 {
       var made = RandomProblem(seed: seed, devices: 3)
@@ -35,7 +35,7 @@ import Testing
     #expect(compared > 1_000)
   }
 
-  @Test func rankedPlansAreSoundDistinctAndInOrder() throws {
+  @Test func rankedPlansAreValidDistinctAndSorted() throws {
     for seed in UInt64(50_000)..<50_100 {
       var made = RandomProblem(seed: seed, devices: 3)
       guard let problem = try? PlanningProblem(text: made.json(nodes: 7)),
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func saysWhyInWords() throws {
+  @Test func nodeReasonsAreStated() throws {
     let text = Golden.chain.replacing("\"pins\": {}", with: "\"pins\": {\"c\": \"gpu\"}")
       .replacing(
         "\"seconds\": {\"cpu\": 10, \"gpu\": 30}}\n ",
@@ -69,7 +69,7 @@ import Testing
     #expect(plan.nodes[1].transfers.map(\.value) == ["x"])
   }
 
-  @Test func saysWhatStayingSavesWithItsNumbers() throws {
+  @Test func reasonStatesTheSavedSeconds() throws {
     let text = Golden.chain.replacing("\"latency\": 1}", with: "\"latency\": 100}")
     let plan = try PlanningProblem(text: text).explain()
     #expect(plan.solution.predicted == 100)
@@ -86,7 +86,7 @@ import Testing
     #expect(plan.solution.predicted == 100)
   }
 
-  @Test func bestSingleDeviceLetsTheHostHelp() throws {
+  @Test func bestSingleDeviceMayUseTheHost() throws {
     let plan = try PlanningProblem(text: Golden.chain).explain()
     #expect(plan.singleDevices.map(\.device) == ["cpu", "gpu"])
     #expect(plan.singleDevices.map(\.predicted) == [100, 72])

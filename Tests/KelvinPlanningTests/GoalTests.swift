@@ -40,7 +40,7 @@ import Testing
   }
 
   /// 2 W to spare: 20 J on `cpu` take 10 s, beside its load of 16 s; the split's 50 J take 25 s.
-  @Test func aSlowerLeanerPlanWinsWherePowerBinds() throws {
+  @Test func lowerPowerPlanWinsUnderAPowerLimit() throws {
     let solution = try problem("sustained", ", \"power\": {\"idleWatts\": 1, \"sustainableWatts\": 3}").solve()
     #expect(solution.placement == ["a": "cpu", "b": "cpu"])
     #expect(solution.objective == 16)
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// `cpu` starts at once and takes 16 s, `gpu` starts in 9 s and takes 11 s: 9 + 11 n < 16 n from n = 2 on.
-  @Test func oneShotNamesTheRunCountAtWhichTheChoiceFlips() throws {
+  @Test func oneShotStatesTheBreakEvenRunCount() throws {
     let start = ", \"start\": {\"load\": 1, \"runs\": 0, \"devices\": {\"gpu\": 9}}"
     let once = try problem("one-shot", start).solve()
     #expect(once.placement == ["a": "cpu", "b": "cpu"])
@@ -85,13 +85,13 @@ import Testing
     #expect(twice.method == .exact)
   }
 
-  @Test func oneShotWithoutStartCostsSaysThatItIsLatency() throws {
+  @Test func oneShotWithoutStartCostsEqualsLatency() throws {
     let solution = try problem("one-shot").solve()
     #expect(solution.objective == 11)
     #expect(solution.remark == "no start costs are given: the plan is that of goal 'latency'")
   }
 
-  @Test func saysWhyANodeStaysAwayFromTheBottleneck() throws {
+  @Test func reasonNamesTheBottleneck() throws {
     let plan = try problem("throughput").explain()
     #expect(
       plan.nodes.map(\.reason) == [

@@ -39,23 +39,23 @@ import Testing
     #expect(feasible > sample.seeds.count / 2)
   }
 
-  @Test func equalsExhaustiveSearchOnSmallGraphsOfThreeDevices() {
+  @Test func latencyEqualsExhaustiveSearchOnThreeDevices() {
     compare(Sample(seeds: 1_000..<4_000, devices: 3, nodes: 1...6))
   }
 
-  @Test func equalsExhaustiveSearchOnNineNodesAndThreeDevices() {
+  @Test func latencyEqualsExhaustiveSearchOnNineNodes() {
     compare(Sample(seeds: 10_000..<10_500, devices: 3, nodes: 8...9))
   }
 
-  @Test func equalsExhaustiveSearchOnTwelveNodesAndTwoDevices() {
+  @Test func latencyEqualsExhaustiveSearchOnTwelveNodes() {
     compare(Sample(seeds: 20_000..<20_500, devices: 2, nodes: 10...12))
   }
 
-  @Test func equalsExhaustiveSearchOnFourDevices() {
+  @Test func latencyEqualsExhaustiveSearchOnFourDevices() {
     compare(Sample(seeds: 30_000..<30_600, devices: 4, nodes: 2...6))
   }
 
-  @Test func aSearchCutShortBoundsTheOptimumFromBothSides() throws {
+  @Test func limitedSearchBoundsTheOptimum() throws {
     var approximate = 0
     var excess = 0.0
     for seed in UInt64(45_000)..<45_600 {
@@ -86,7 +86,7 @@ import Testing
 
   /// Costs worked out by hand. On the cpu alone: 10 + 40 + 40 + 10 = 100. With the two middle nodes away: 10 + 1 + 5 +
   /// 5 + 1 + 10 = 32.
-  @Test func splitsAChainWhereTheMiddleIsCheaperElsewhere() throws {
+  @Test func chainIsSplitWhenItsMiddleIsCheaperElsewhere() throws {
     let problem = try PlanningProblem(text: Golden.chain)
     let solution = try problem.solve()
     #expect(solution.predicted == 32)
@@ -98,20 +98,20 @@ import Testing
   }
 
   /// A relay pays: straight from `a` to `c` takes 10, over `b` it takes 2, and `b` consumes the same copy.
-  @Test func relaysThroughAThirdDeviceAndSharesTheCopy() throws {
+  @Test func copiesRelayThroughAThirdDevice() throws {
     let solution = try PlanningProblem(text: Golden.relay).solve()
     #expect(solution.transfers.map { "\($0.value) \($0.from)>\($0.to)" } == ["x a>b", "x b>c", "y c>a", "z b>a"])
     #expect(solution.predicted == 2 + 1 + 1 + 1 + 1)
   }
 
-  @Test func namesTheNodeThatNoDeviceCanRun() {
+  @Test func infeasibleNodeIsNamed() {
     let text = Golden.chain.replacing("{\"cpu\": 40, \"gpu\": 5}", with: "{}")
     let error = #expect(throws: PlanningError.self) { try PlanningProblem(text: text).solve() }
     #expect(error?.code == .infeasible)
     #expect(error?.node == "b")
   }
 
-  @Test func namesTheNodeWhoseValuesCannotTravel() {
+  @Test func nodeWithoutATransferRouteIsNamed() {
     let text = Golden.chain.replacing("\"pins\": {}", with: "\"pins\": {\"c\": \"gpu\"}")
       .replacing("\"from\": \"gpu\", \"to\": \"cpu\"", with: "\"from\": \"cpu\", \"to\": \"cpu\"")
     let error = #expect(throws: PlanningError.self) { try PlanningProblem(text: text).solve() }

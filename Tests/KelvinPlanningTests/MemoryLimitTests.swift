@@ -7,13 +7,13 @@ import Testing
     Golden.chain.replacing("\"pins\": {}", with: "\"memory\": {\"gpu\": \(bytes)}")
   }
 
-  @Test func aLimitThatDoesNotBindChangesNothing() throws {
+  @Test func looseLimitChangesNothing() throws {
     let solution = try PlanningProblem(text: Self.limited(16)).solve()
     #expect(solution.predicted == 32)
     #expect(solution.method == .exact)
   }
 
-  @Test func aNodeThatDoesNotFitRunsElsewhere() throws {
+  @Test func tooLargeNodeRunsElsewhere() throws {
     let plan = try PlanningProblem(text: Self.limited(15)).explain()
     #expect(plan.solution.predicted == 100)
     #expect(Set(plan.solution.placement.values) == ["cpu"])
@@ -21,7 +21,7 @@ import Testing
   }
 
   /// With `d` on the gpu, `x` would stay there while `c` makes `z` from `y`: 24 bytes.
-  @Test func aPlanThatWouldHoldTooMuchIsReplaced() throws {
+  @Test func planBeyondTheLimitIsReplaced() throws {
     let text = Golden.chain.replacing("\"inputs\": [\"z\"]", with: "\"inputs\": [\"z\", \"x\"]")
       .replacing("{\"value\": \"out\", \"bytes\": 8}", with: "{\"value\": \"out\", \"bytes\": 0}")
       .replacing("{\"cpu\": 10, \"gpu\": 30}}\n ]", with: "{\"cpu\": 10, \"gpu\": 1}}\n ]")
@@ -33,7 +33,7 @@ import Testing
     #expect(tight.placement["d"] == "cpu")
   }
 
-  @Test func aLongLimitedPlanSaysItsGap() throws {
+  @Test func longLimitedPlanStatesItsGap() throws {
     let free = try LargeProblemTests.graph(60, reach: 3, devices: 3, latency: 1e-7...1e-6, seed: 131_000)
     let best = try free.solve()
     var approximate = 0
@@ -53,7 +53,7 @@ import Testing
     #expect(approximate > 0)
   }
 
-  @Test func namesTheNodeWhenNothingFits() {
+  @Test func nodeIsNamedWhenNothingFits() {
     let text = Golden.chain.replacing("\"pins\": {}", with: "\"memory\": {\"gpu\": 8, \"cpu\": 8}")
     let error = #expect(throws: PlanningError.self) { try PlanningProblem(text: text).solve() }
     #expect(error?.code == .infeasible)
@@ -88,7 +88,7 @@ import Testing
       memory: ["b": Int.random(in: limits.b, using: &random), "a": Int.random(in: limits.a, using: &random)])
   }
 
-  @Test func smallLimitedPlansEqualTheBestOfAllThatFit() throws {
+  @Test func smallLimitedPlansEqualExhaustiveSearch() throws {
     var limited = 0
     var infeasible = 0
     for seed in UInt64(130_000)..<130_600 {
@@ -112,7 +112,7 @@ import Testing
   }
 
   /// Too many placements for the planner to look at each: what it prices must come close to the best of all that fit.
-  @Test func plansBeyondEnumerationComeCloseToTheBestThatFits() throws {
+  @Test func largeLimitedPlansAreNearTheOptimum() throws {
     var excess = 0.0
     var bound = 0
     for seed in UInt64(132_000)..<132_006 {

@@ -42,7 +42,7 @@ import Testing
     compare(100_000..<101_500, devices: 3, nodes: 1...5, goal: .throughput)
   }
 
-  @Test func throughputEqualsExhaustiveSearchOnLongerGraphsOfTwoDevices() {
+  @Test func throughputEqualsExhaustiveSearchOnLongerGraphs() {
     compare(102_000..<102_300, devices: 2, nodes: 6...9, goal: .throughput)
   }
 
@@ -50,11 +50,11 @@ import Testing
     compare(104_000..<105_500, devices: 3, nodes: 1...5, goal: .sustained)
   }
 
-  @Test func sustainedEqualsExhaustiveSearchOnLongerGraphsOfTwoDevices() {
+  @Test func sustainedEqualsExhaustiveSearchOnLongerGraphs() {
     compare(106_000..<106_300, devices: 2, nodes: 6...9, goal: .sustained)
   }
 
-  @Test func aSearchCutShortBoundsTheLargestLoadFromBothSides() throws {
+  @Test func limitedSearchBoundsTheLargestLoad() throws {
     var approximate = 0
     var excess = 0.0
     for seed in UInt64(108_000)..<108_300 {
@@ -80,7 +80,7 @@ import Testing
     #expect(excess / Double(max(1, approximate)) < 0.05)
   }
 
-  @Test func regretsOfAFrameEqualSolvingAgainWithTheNodePinnedElsewhere() throws {
+  @Test func frameRegretsEqualSolvingWithThePinMoved() throws {
     var compared = 0
     for seed in UInt64(110_000)..<110_060 {
       var made = RandomProblem(seed: seed, devices: 3)

@@ -23,13 +23,13 @@ struct PlanBlockTests {
 
   private let whole = RepeatedBlock(start: 1, period: 4, count: 12)
 
-  @Test("layers that are alike but for their names are one block")
+  @Test("layers that differ only in their names are one block")
   func found() {
     #expect(plan.repeatedBlocks == [whole])
   }
 
   @Test(
-    "a node of which something is to be said is in no block: another device, a reason, a copy, other work, unknown work",
+    "nodes with a remark are not folded into blocks",
     arguments: 0..<7)
   func unfolded(what: Int) {
     var plan = plan
@@ -48,14 +48,14 @@ struct PlanBlockTests {
     #expect(!blocks.isEmpty && blocks.allSatisfy { !$0.range.contains(odd) }, "\(blocks)")
   }
 
-  @Test("a plan that is short enough to be read is not folded")
+  @Test("a short plan is not folded")
   func short() {
     var plan = plan
     plan.nodes = Array(plan.nodes.prefix(Plan.fewestFolded))
     #expect(plan.repeatedBlocks.isEmpty)
   }
 
-  @Test("what a node computes is in the plan's file, so that a page made from it later folds as well")
+  @Test("the plan file records the work of a node, so that later pages fold it")
   func kept() throws {
     #expect(try Plan(json: plan.json()).repeatedBlocks == [whole])
   }

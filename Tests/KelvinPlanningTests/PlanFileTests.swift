@@ -15,7 +15,7 @@ import Testing
     return Plan(explanation, of: subject, goal: .latency) { ("conv", [.init(name: "layer_\($0)", share: 1)], ["x"]) }
   }
 
-  @Test func survivesAFileAndKeepsItsRecords() throws {
+  @Test func planRoundTripsThroughAFile() throws {
     let plan = try plan()
     let again = try Plan(json: try plan.json())
     #expect(again == plan)
@@ -25,7 +25,7 @@ import Testing
     #expect(again.nodes[1].candidates.map(\.seconds) == [40, 5])
   }
 
-  @Test func theDocumentHasTheContractsKeys() throws {
+  @Test func documentHasItsKeys() throws {
     let text = String(decoding: try plan().json(), as: UTF8.self)
     for key in [
       "model", "units", "goal", "predicted", "bestSingleDevice", "nodes", "name", "op", "origins", "share", "device",
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func survivesDamage() throws {
+  @Test func damagedPlanIsReadOrRefused() throws {
     let bytes = Array(try plan().json())
     let replacements = Array("{}[]\",:0-9eE.null".utf8)
     var random = SeededGenerator(seed: 71_000)
@@ -76,7 +76,7 @@ import Testing
       (#""nodes" : ["#, #""nods" : ["#, .malformed),
       (#""goal" : "latency""#, #""goal" : 3"#, .malformed),
     ] as [(String, String, PlanningError.Code)])
-  func refusesABadFile(part: String, replacement: String, code: PlanningError.Code) throws {
+  func invalidFileIsRefused(part: String, replacement: String, code: PlanningError.Code) throws {
     let good = String(decoding: try plan().json(), as: UTF8.self)
     let text = good.replacing(part, with: replacement)
     #expect(text != good)
@@ -84,7 +84,7 @@ import Testing
     #expect(error?.code == code, "\(error?.description ?? "no error")")
   }
 
-  @Test func refusesAnotherModelGraphOrMachine() throws {
+  @Test func planOfAnotherModelGraphOrMachineIsRefused() throws {
     let plan = try plan()
     let names = ["a", "b", "c", "d"]
     try plan.check(modelKey: "k1", graph: "g1", nodes: names, devices: ["cpu", "gpu"])

@@ -4,7 +4,7 @@ import KelvinPlanning
 import Testing
 
 @Suite struct ProblemDocumentTests {
-  @Test func survivesEncodingAndDecoding() throws {
+  @Test func problemRoundTrips() throws {
     for seed in UInt64(60_000)..<60_050 {
       var made = RandomProblem(seed: seed, devices: 3)
       guard let problem = try? PlanningProblem(text: made.json(nodes: 6)) else { continue }
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func saysWhereANumberIsWrong() {
+  @Test func invalidNumberIsNamedWithItsPlace() {
     let text = Golden.chain.replacing("\"pins\": {}", with: "\"start\": {\"devices\": {\"gpu\": \"soon\"}}")
     let error = #expect(throws: PlanningError.self) { try PlanningProblem(text: text) }
     #expect(error?.subject == "planning problem.start.devices.gpu")
@@ -22,7 +22,7 @@ import Testing
       #expect(throws: PlanningError.self) { try PlanningProblem(text: negative) }?.subject == "transfers[1].watts")
   }
 
-  @Test func startPowerAndEnergiesSurviveEncodingAndDecoding() throws {
+  @Test func startPowerAndEnergiesRoundTrip() throws {
     for (goal, seed) in [(Goal.oneShot, UInt64(61_000)), (.sustained, 61_100), (.throughput, 61_200)] {
       for seed in seed..<seed + 20 {
         var made = RandomProblem(seed: seed, devices: 3)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func answersInTheContractsShape() throws {
+  @Test func solutionDocumentHasItsKeys() throws {
     let solution = try PlanningProblem(text: Golden.chain).solve()
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
@@ -44,7 +44,7 @@ import Testing
     #expect(text.contains(#"{"bytes":8,"from":"cpu","node":"b","seconds":1,"to":"gpu","value":"x"}"#))
   }
 
-  @Test func readsEveryOptionalKey() throws {
+  @Test func everyOptionalKeyIsRead() throws {
     let text = Golden.chain.replacing(
       "\"pins\": {}",
       with: """
@@ -110,7 +110,7 @@ import Testing
       ("\"gpu\": 30}", "\"gpu\": 30}, \"joules\": {\"gpu\": 1e300}", .invalidNumber),
       ("\"nodes\": [", "\"nodes\": {", .malformed),
     ] as [(String, String, PlanningError.Code)])
-  func refusesABadDocument(part: String, replacement: String, code: PlanningError.Code) {
+  func invalidDocumentIsRefused(part: String, replacement: String, code: PlanningError.Code) {
     let text = Golden.chain.replacing(part, with: replacement)
     #expect(text != Golden.chain)
     let error = #expect(throws: PlanningError.self) { try PlanningProblem(text: text) }
@@ -131,7 +131,7 @@ import Testing
       ("\"pins\": {}", "\"start\": {\"run\": 1}", "planning problem.start", "runs"),
       ("\"pins\": {}", "\"power\": {\"idleWatt\": 1}", "planning problem.power", "idleWatts"),
     ])
-  func aKeyThatIsNearlyAKnownOneIsAnErrorThatNamesIt(part: String, replacement: String, place: String, known: String) {
+  func misspelledKeyErrorSuggestsTheKnownKey(part: String, replacement: String, place: String, known: String) {
     let text = Golden.chain.replacing(part, with: replacement)
     #expect(text != Golden.chain)
     let error = #expect(throws: PlanningError.self) { try PlanningProblem(text: text) }
@@ -140,7 +140,7 @@ import Testing
     #expect(error?.remedy == "'\(known)' is one")
   }
 
-  @Test func otherUnknownKeysAreRemarksThatNameKeyAndPlace() throws {
+  @Test func unknownKeysAreRemarksWithTheirPlace() throws {
     let text = Golden.chain.replacing("\"pins\": {}", with: "\"author\": \"me\"")
       .replacing("\"id\": \"a\"", with: "\"op\": \"conv\", \"id\": \"a\"")
       .replacing("\"id\": \"c\"", with: "\"op\": \"conv\", \"id\": \"c\"")
@@ -154,14 +154,14 @@ import Testing
     #expect(try PlanningProblem.read(Data(Golden.chain.utf8)).remarks.isEmpty)
   }
 
-  @Test func refusesEveryTruncation() {
+  @Test func everyTruncationIsRefused() {
     let bytes = Array(Golden.relay.utf8)
     for length in 0..<bytes.count {
       #expect(throws: PlanningError.self) { try PlanningProblem(json: Data(bytes[..<length])) }
     }
   }
 
-  @Test func survivesDamagedBytesAndDeepNesting() {
+  @Test func damagedBytesAndDeepNestingAreHandled() {
     var random = SeededGenerator(seed: 70_000)
     let bytes = Array(Golden.relay.utf8)
     let replacements = Array("{}[]\",:0-9eE.null".utf8)
@@ -190,7 +190,7 @@ import Testing
     #expect(throws: PlanningError.self) { try PlanningProblem(text: "{\"devices\":" + deep) }
   }
 
-  @Test func solvesAProblemWithoutNodes() throws {
+  @Test func problemWithoutNodesIsSolved() throws {
     let text =
       #"{"devices":["cpu"],"host":"cpu","transfers":[],"inputs":[{"value":"x","bytes":1}],"outputs":["x"],"nodes":[]}"#
     let problem = try PlanningProblem(text: text)

@@ -18,7 +18,7 @@ private func chain(_ cpu: [Double], _ gpu: [Double], link: Double = 1e-6) throws
 }
 
 struct SettledPlanTests {
-  @Test func oneDeviceIsTakenWhereAMixIsBetterByLessThanTheNoise() throws {
+  @Test func singleDeviceWinsWithinNoise() throws {
     let problem = try chain([1e-3, 1e-3, 1e-3, 1e-3], [9.5e-4, 1.2e-3, 9.5e-4, 1.2e-3])
     let best = try problem.explain()
     #expect(Set(best.solution.placement.values).count == 2)
@@ -32,7 +32,7 @@ struct SettledPlanTests {
     #expect(best.settled(problem, noise: 0, kept: nil) == best)
   }
 
-  @Test func aMixThatPaysKeepsFewerCopiesAmongEquals() throws {
+  @Test func mixedPlanKeepsFewerCopiesAmongEquals() throws {
     // The middle pays on the card; the last two by so little that nobody could tell.
     let cpu = [1e-3, 5e-3, 5e-3, 1e-3, 1e-3, 1e-3]
     let gpu = [3e-3, 1e-3, 1e-3, 3e-3, 9.9e-4, 3e-3]
@@ -44,7 +44,7 @@ struct SettledPlanTests {
     #expect(settled.solution.placement["n1"] == "gpu:0" && settled.solution.placement["n4"] == "cpu")
   }
 
-  @Test func amongEqualsThePlanKeptBeforeStays() throws {
+  @Test func previousPlanStaysAmongEquals() throws {
     let cpu = [1e-3, 5e-3, 1e-3, 1e-3]
     let gpu = [3e-3, 1e-3, 1.001e-3, 3e-3]
     let problem = try chain(cpu, gpu)
@@ -64,7 +64,7 @@ struct SettledPlanTests {
 
   /// Three profiles of one machine whose costs lie within noise of each other.
   @Test(arguments: 0..<20)
-  func profilesThatDifferByNoiseGiveOnePlan(seed: Int) throws {
+  func noisyProfilesGiveOnePlan(seed: Int) throws {
     var generator = SeededGenerator(seed: UInt64(seed))
     let cpu = (0..<40).map { _ in 5e-5 + 1e-4 * generator.unit() }
     let gpu = cpu.map { $0 * (1 + 0.01 * (generator.unit() - 0.5)) }

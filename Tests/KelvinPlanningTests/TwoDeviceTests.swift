@@ -31,7 +31,7 @@ import Testing
 
   /// A third device that everything can run on, at a price that nothing is worth, takes the cut away and leaves dynamic
   /// programming.
-  @Test func theCutEqualsDynamicProgramming() throws {
+  @Test func minimumCutEqualsDynamicProgramming() throws {
     var split = 0
     for seed in UInt64(140_000)..<140_060 {
       let two = try LargeProblemTests.graph(80, reach: 3, devices: 2, latency: 1e-6...3e-5, seed: seed)
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Two devices compute, through a third that only carries; the oracle tries all placements and all relays.
-  @Test func devicesThatOnlyRelayLeaveTheCutExact() throws {
+  @Test func minimumCutIsExactWithRelayDevices() throws {
     var relayed = 0
     for seed in UInt64(141_000)..<141_400 {
       var made = RandomProblem(seed: seed, devices: 4)
@@ -86,14 +86,14 @@ import Testing
     #expect(relayed > 10)
   }
 
-  @Test func fourThousandNodesTwentyWideAreExactWithFewArcsLookedAt() throws {
+  @Test func wideGraphIsExactWithFewSearchedArcs() throws {
     let solution = try Self.layered(20, 200, devices: 2, seed: 142_000).solve()
     #expect(solution.method == .exact && solution.gap == 0)
     #expect(solution.searchStates < 4_000 * 300)
     #expect(Set(solution.placement.values).count == 2)
   }
 
-  @Test func regretsOfAWideGraphEqualSolvingAgain() throws {
+  @Test func wideGraphRegretsEqualSolvingAgain() throws {
     let problem = try Self.layered(12, 6, devices: 2, seed: 143_000)
     let plan = try problem.explain()
     #expect(plan.hasExactRegrets)
@@ -106,7 +106,7 @@ import Testing
   }
 
   /// Both devices cost the same everywhere and links cost nothing: any placement is as good, and the host keeps all.
-  @Test func ofEqualPlansTheHostKeepsMost() throws {
+  @Test func hostIsPreferredAmongEqualPlans() throws {
     var problem = try Self.layered(6, 5, devices: 2, seed: 144_000)
     problem = try PlanningProblem(
       devices: problem.devices, host: "d1",
@@ -118,7 +118,7 @@ import Testing
     #expect(Set(try problem.solve().placement.values) == ["d1"])
   }
 
-  @Test func oneDeviceRunsEverythingWhateverTheGoal() throws {
+  @Test func singleDeviceRunsEverythingUnderEveryGoal() throws {
     for goal in [Goal.latency, .oneShot, .throughput] {
       let problem = try Self.layered(8, 3, devices: 1, goal: goal, seed: 146_000)
       let plan = try problem.explain()
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// A cost that is never chosen, 10¹⁸ times the rest, must not blur what is.
-  @Test func hugeCostsElsewhereDoNotBlurTheChoice() throws {
+  @Test func hugeCostsDoNotAffectTheChoice() throws {
     let problem = try Self.layered(8, 6, devices: 2, seed: 145_000)
     let nodes = problem.nodes.enumerated().map { number, node in
       var node = node

@@ -8,7 +8,7 @@ struct AccountTests {
     TraceEvent(name: "e", kind: kind, device: device, start: start, duration: duration)
   }
 
-  @Test func layersCopiesWaitsAndTheRestAddUpToTheWhole() {
+  @Test func accountPartsAddUpToTheTotal() {
     let events = [
       event(.node, "cpu", 0, 2), event(.transfer, "gpu", 2, 1), event(.node, "gpu", 3, 4),
       event(.transfer, "cpu", 7, 2),
@@ -20,7 +20,7 @@ struct AccountTests {
     #expect(account.residual == 1)
   }
 
-  @Test func nodesThatAClockCannotPlaceAreTakenFromTheWaiting() {
+  @Test func unplacedNodeTimeReducesTheWaits() {
     // The device reports 5 s of nodes, the host saw 1 s of submitting and 6 s of waiting for the output.
     let events = [event(.node, "gpu", 0, 5), event(.transfer, "cpu", 1, 6)]
     let account = Account(events, endToEnd: 7, copying: 0)
@@ -29,7 +29,7 @@ struct AccountTests {
     #expect(account.residual == 0)
   }
 
-  @Test func everyAccountCloses() {
+  @Test func everyAccountAddsUp() {
     var random = SeededGenerator(seed: 20)
     for _ in 0..<500 {
       let events = (0..<8).map { index in

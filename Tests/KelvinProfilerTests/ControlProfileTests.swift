@@ -77,7 +77,7 @@ import Testing
     ).run()
   }
 
-  @Test func aTripAndASideCostWhatTheyTakeBesideTheirLayers() throws {
+  @Test func iterationAndBranchOverheadIsMeasured() throws {
     let result = try profile(try context())
     for check in result.checks { #expect(abs(check.error) < 0.01, "\(check)") }
     // Of fifteen starts: fourteen in seven trips and one of a side, and on the CPU one more that copies into the home.
@@ -87,7 +87,7 @@ import Testing
     #expect(abs(card.seconds - 5e-4) < 5e-5, "\(card)")
   }
 
-  @Test func whatATripCostsHoldsForOtherNumbersOfTrips() throws {
+  @Test func iterationCostHoldsForOtherIterationCounts() throws {
     let context = try context()
     let (few, many) = (try profile(context), try profile(context, trips: 40))
     for device in ["cpu", "gpu:0"] {
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// The GPU computes a trip's two layers in less time than the CPU, but has to be started twice for them.
-  @Test func aLoopStaysWhereItsStartsAreCheap() throws {
+  @Test func loopStaysOnTheDeviceWithCheapStarts() throws {
     let request = PlanRequest(units: .devices(["cpu", "gpu:0"]))
     func homes(start: Double) throws -> Set<String> {
       let context = try context(cpu: 1e-3, gpu: 8e-4, start: start)
@@ -114,7 +114,7 @@ import Testing
     #expect(try homes(start: 1e-6) == ["gpu:0"])
   }
 
-  @Test func controlFlowStandsInThePlanBeforeWhatIsInIt() throws {
+  @Test func controlFlowPrecedesItsBodyInThePlan() throws {
     let context = try context()
     let result = try profile(context)
     let request = PlanRequest(units: .devices(["gpu:0"]))
@@ -139,7 +139,7 @@ import Testing
     #expect(throws: RuntimeError.self) { try priced.explain(adopting: moved, request) }
   }
 
-  @Test func aProfileAlonePlansControlFlow() throws {
+  @Test func profileWithoutModelPlansControlFlow() throws {
     let context = try context()
     let result = try profile(context)
     let document = try MeasuredProfile(json: try result.profile.json(), document: "copy")
@@ -164,7 +164,7 @@ import Testing
     #expect(loop.loop == "loop" && loop.trips == 7 && loop.basis == .measured && planner.expectations.count == 1)
   }
 
-  @Test func remarksTellNodesInRegionsAndNotControlFlow() throws {
+  @Test func remarksCountNodesInRegionsOnly() throws {
     let context = try context(refusing: "second")
     let request = PlanRequest(units: .devices(["gpu:0"]))
     let remarks = try context.remarks(on: try context.explain(request), request)
@@ -176,7 +176,7 @@ import Testing
     #expect(try whole.remarks(on: try whole.explain(request), request) == [])
   }
 
-  @Test func theTextTellsRegionsAndWhatControlFlowCosts() throws {
+  @Test func outputListsRegionsAndControlFlowCosts() throws {
     let lines = try profile(try context()).lines()
     #expect(lines.contains("  loop/body: 7 × in each inference"), "\(lines)")
     #expect(lines.contains("  branch/then: 1 × in each inference"))

@@ -37,7 +37,7 @@ struct NodeProfilerTests {
     return try profiler.run()
   }
 
-  @Test func everyNodeHasTheCostItsDeviceReports() throws {
+  @Test func nodeCostsAreTheReportedTimes() throws {
     let context = try context()
     let result = try profile(context)
     // The host is measured although only the GPU was named.
@@ -53,7 +53,7 @@ struct NodeProfilerTests {
     #expect(result.remarks.count { $0.hasPrefix(elsewhere) } == 1, "\(result.remarks)")
   }
 
-  @Test func planningReadsTheProfile() throws {
+  @Test func planningUsesTheProfile() throws {
     let context = try context()
     let result = try profile(context)
     let planned = context.with(costs: CostSheet(result.profile))
@@ -66,7 +66,7 @@ struct NodeProfilerTests {
     #expect(abs(explanation.solution.predicted - (3e-4 + 5e-4 + 3e-3)) < 1e-4)
   }
 
-  @Test func theSubmissionIsChargedToTheCrossings() throws {
+  @Test func submissionTimeIsChargedToTheTransfers() throws {
     let result = try profile(try context())
     let there = try #require(result.profile.transfer(from: "cpu", to: "gpu:0"))
     let back = try #require(result.profile.transfer(from: "gpu:0", to: "cpu"))
@@ -76,7 +76,7 @@ struct NodeProfilerTests {
     #expect(result.transfers.allSatisfy { $0.isShared })
   }
 
-  @Test("inferences that are held up in one layer or another are the layers' time, not what handing them out takes")
+  @Test("delays in a layer count as its time and not as submission time")
   func heldUp() throws {
     let count = Atomic(0)
     let context = try chain(
@@ -95,7 +95,7 @@ struct NodeProfilerTests {
     #expect(abs(sum - 4e-3) < 1e-6, "\(sum)")
   }
 
-  @Test func everyDevicesAccountCloses() throws {
+  @Test func everyDeviceAccountAddsUp() throws {
     for run in try profile(try context()).devices {
       let account = run.account
       #expect(abs(account.layers + account.transfers + account.waits + account.residual - account.endToEnd) < 1e-9)
@@ -103,7 +103,7 @@ struct NodeProfilerTests {
     }
   }
 
-  @Test func measuringEndsWithTheBudgetOrWithCertainty() throws {
+  @Test func measuringEndsByBudgetOrPrecision() throws {
     let certain = try profile(try context(), budget: 1000)
     #expect(certain.devices.allSatisfy { $0.latency.count < 50 })
     // As many rounds again run beside plans that alternate, and those of a trial beside the best plan.
@@ -114,7 +114,7 @@ struct NodeProfilerTests {
       })
   }
 
-  @Test func theDocumentsAreReadable() throws {
+  @Test func documentsAreReadBack() throws {
     let result = try profile(try context())
     let copy = try MeasuredProfile(json: try result.profile.json(), document: "copy")
     #expect(copy == result.profile)
@@ -132,7 +132,7 @@ struct NodeProfilerTests {
     #expect(result.trace.events.contains { $0.kind == .wait && $0.name == "waiting for gpu:0" })
   }
 
-  @Test func aDeviceThatRunsNothingIsLeftOutAndSaidSo() throws {
+  @Test func deviceWithoutSupportIsExcludedAndReported() throws {
     let context = try chain(
       clock,
       devices: [
@@ -144,7 +144,7 @@ struct NodeProfilerTests {
     #expect(result.remarks.contains { $0.contains("gpu:0 runs none") })
   }
 
-  @Test func predictionsAreComparedWithRunsWithoutTimers() throws {
+  @Test func predictionsAreComparedWithUntimedRuns() throws {
     let result = try profile(try context())
     // The best plan is what the GPU does alone, with the one layer that it refuses on the host.
     #expect(result.checks.map(\.label) == ["cpu", "gpu:0"])
@@ -169,7 +169,7 @@ struct NodeProfilerTests {
       ])
   }
 
-  @Test func theBestMixIsRunBesideTheDevicesAloneAndAdopted() throws {
+  @Test func bestMixedPlanIsMeasuredAndAdopted() throws {
     let context = try alternating()
     let result = try profile(context)
     #expect(result.checks.map(\.label) == ["cpu", "gpu:0", "best plan"])
@@ -193,7 +193,7 @@ struct NodeProfilerTests {
 
   /// Random graphs with branches, on devices that are faster at some layers than at others and dear to start.
   @Test(arguments: 0..<6)
-  func mixesThatWereNotMeasuredArePredictedWithinThePrintedBound(seed: Int) throws {
+  func mixedPlansArePredictedWithinTheBound(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let (graph, inputs) = try RandomGraph.make(seed: UInt64(seed), nodes: 14)
     let overhead = 4e-4 * random.unit()
@@ -235,7 +235,7 @@ struct NodeProfilerTests {
     }
   }
 
-  @Test func theProfileHoldsTheGraphAndPlansWithoutTheModel() throws {
+  @Test func profilePlansWithoutTheModel() throws {
     let context = try context()
     let result = try profile(context)
     let planner = try ProfilePlanner(CostSheet(result.profile), model: "chain.onnx")
@@ -249,7 +249,7 @@ struct NodeProfilerTests {
     #expect(problem.nodes[0].joules["cpu"] ?? 0 > 0)
   }
 
-  @Test func startsAreToldByDeviceAndByNode() throws {
+  @Test func startCostsAreMeasuredByDeviceAndNode() throws {
     let result = try profile(try context())
     for run in result.devices {
       #expect(run.compile > 0 && run.compileCached > 0 && run.firstRun > 0)
@@ -263,7 +263,7 @@ struct NodeProfilerTests {
     #expect(summed <= result.devices[0].compile + 1e-12)
   }
 
-  @Test func devicesThatShareOneClockGainNothingTogether() throws {
+  @Test func devicesOnOneClockDoNotOverlap() throws {
     let result = try profile(try context())
     let pair = try #require(result.profile.corun.first)
     #expect(Set([pair.a, pair.b]) == ["cpu", "gpu:0"])
@@ -271,7 +271,7 @@ struct NodeProfilerTests {
     #expect(abs(pair.factor - 1) < 1e-6 && !pair.overlaps)
   }
 
-  @Test func aDeviceThatIsLostLeavesTheOthersMeasured() throws {
+  @Test func lostDeviceDoesNotStopTheOthers() throws {
     let remaining = Mutex(9)
     let gpu = TimedDevice(
       "gpu:0", kind: .integratedGPU, clock: clock,
@@ -291,7 +291,7 @@ struct NodeProfilerTests {
     #expect(result.profile.transfers.isEmpty)
   }
 
-  @Test func aDeviceThatFailsAtOnceIsLeftOut() throws {
+  @Test func immediatelyFailingDeviceIsExcluded() throws {
     let gpu = TimedDevice("gpu:0", kind: .integratedGPU, clock: clock, fails: { true }) { _ in 1e-4 }
     let context = try chain(clock, devices: [TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1e-3 }, gpu])
     let result = try profile(context)
@@ -299,7 +299,7 @@ struct NodeProfilerTests {
     #expect(result.remarks.contains { $0.contains("gpu:0 failed and was left out") })
   }
 
-  @Test func anInterruptLeavesWhatIsKnownMarkedAsPartial() throws {
+  @Test func interruptLeavesAPartialProfile() throws {
     let cancellation = Cancellation()
     var options = ProfilerOptions()
     options.budget = 1000
@@ -319,7 +319,7 @@ struct NodeProfilerTests {
     #expect(throws: RuntimeError.self) { try nothing.run() }
   }
 
-  @Test func theBoundIsPrintedAndWhatIsNoisyIsNamed() throws {
+  @Test func boundIsPrintedAndNoisyNodesAreNamed() throws {
     let draws = Mutex(SeededGenerator(seed: 7))
     let context = try chain(
       clock,

@@ -19,7 +19,7 @@ struct PowerMeterTests {
       idleWatts: counters.watts(over: 0.5, clock: machine), clock: machine)
   }
 
-  @Test("a card's own counter says what it draws, at rest and in a stretch of work, and the processor's does not count")
+  @Test("a GPU's own counter measures its idle and busy power")
   func cardByItsCounter() throws {
     let machine = ScriptedMachine(["NVML Card (0)": 70, "RAPL package-0": 20])
     var meter = try meter(card, machine)
@@ -35,14 +35,14 @@ struct PowerMeterTests {
     #expect(meter.power.source == "measured by NVML Card (0)")
   }
 
-  @Test("where nothing counts a card, no stretch is run and the guess says so")
+  @Test("a GPU without a counter has a labelled guess")
   func cardWithoutCounter() throws {
     var meter = try meter(card, ScriptedMachine(["RAPL package-0": 20]))
     meter.stretch { Issue.record("nothing would be learnt from it") }
     #expect(meter.power.source.hasPrefix("a guess for the kind of device"))
   }
 
-  @Test("the processor's counters are read over its turns")
+  @Test("the processor's power is measured over its own rounds")
   func processorByTurns() throws {
     let machine = ScriptedMachine(["RAPL package-0": 10, "NVML Card (0)": 70])
     var meter = try meter(processor, machine)

@@ -24,7 +24,7 @@ import Testing
     .init(path: "gone.jpg", labels: [("otter", "70 %")], width: 0, height: 0, thumbnail: nil, fault: evil),
   ])
 
-  @Test func textsFromOutsideAreTextsAndNothingIsFetched() {
+  @Test func foreignStringsAreEscapedAndNothingIsFetched() {
     #expect(!Self.page.contains("<img src=x"))
     #expect(!Self.page.contains("\u{1B}") && !Self.page.contains("\u{202E}"))
     #expect(Self.page.split(separator: "</script>").count == 2)
@@ -32,7 +32,7 @@ import Testing
     #expect(!Self.page.contains("://"))
   }
 
-  @Test func whatIsNoThumbnailIsNotWrittenAsOne() {
+  @Test func invalidThumbnailIsOmitted() {
     let page = Self.sheet([
       .init(path: "a", labels: [], width: 1, height: 1, thumbnail: "\" onload=\"alert(1)", fault: nil)
     ])
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
-  func theSheetHoldsInABrowserAtAnyWidthLightAndDarkWithoutScriptsToo() throws {
+  func contactSheetPassesTheBrowserCheck() throws {
     let page = Self.sheet(
       title: "otter OR badger",
       [

@@ -32,7 +32,7 @@ import Testing
     ).render()
   }
 
-  @Test func aColumnThatNoModelHasAnythingInIsLeftOut() {
+  @Test func emptyColumnIsOmitted() {
     let bare = Self.page([Self.contestant("a", 0.5, seconds: 1)])
     #expect(!bare.contains(">On<") && !bare.contains(">Memory<") && !bare.contains(">Top-5<") && bare.contains(">Warm<"))
     let placed = Self.page([
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// The first is on the front, whose line goes from its mark to the right: the name is beside it, not on it.
-  @Test func aNameDoesNotStandOnTheLine() throws {
+  @Test func nameDoesNotOverlapTheFrontLine() throws {
     let page = Self.page([
       Self.contestant("fast", 0.5, seconds: 0.1, isOnFront: true), Self.contestant("slow", 0.5, seconds: 0.12),
     ])
@@ -55,14 +55,14 @@ import Testing
     #expect(y + 3 <= height - 1 || y - 9 >= height + 1)
   }
 
-  @Test func textsFromOutsideAreTexts() {
+  @Test func foreignStringsAreEscaped() {
     let page = Self.page([Self.contestant(Self.evil, 0.5, seconds: 1)])
     #expect(!page.contains("<script") && !page.contains("://") && page.contains("default-src 'none'"))
     #expect(page.contains("p\u{A0}=\u{A0}1.000"))
   }
 
   @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
-  func thePageHoldsInABrowserAtAnyWidthLightDarkAndOnPaper() throws {
+  func evaluationPagePassesTheBrowserCheck() throws {
     let page = Self.page([
       Self.contestant("A_model_with_a_long_name_in_full_precision", 0.5, seconds: 0.1, devices: "cpu", isOnFront: true),
       Self.contestant("B", 0.48, seconds: 0.2, devices: "cpu 80 %, vulkan:0 20 %"),
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
-  func tablesHoldInABrowserToo() throws {
+  func tablesPassTheBrowserCheck() throws {
     let table = TablePage.Table(
       title: "", columns: ["Text", "Similarity"], rows: (0..<30).map { ["\(Self.evil) text \($0)", "0.\($0)"] })
     let page = TablePage(title: Self.evil, summary: "30 texts", tables: [table], kelvinVersion: "0").render()

@@ -23,7 +23,7 @@ struct ReportPageTests {
     #expect(found.output.contains("\"series\": 2, \"headroom\": 1"), "\(found.output)")
   }
 
-  @Test("graphs of any form are drawn: a chain without links, a comb, a grid, seven hundred layers, a single one")
+  @Test("graphs of any shape are drawn")
   func graphs() throws {
     var input = try ReportFixture.input()
     func node(_ index: Int, _ inputs: [Int]) -> ReportNode {
@@ -60,7 +60,7 @@ struct ReportPageTests {
     #expect(found.output.contains("\"nodes\": 8, \"rows\": 8"), "\(found.output)")
   }
 
-  @Test("of layers that repeat the first time is in sight, and every one is reached")
+  @Test("repeated layers are folded, and every one can be reached")
   func blocks() throws {
     var input = try ReportFixture.input()
     input.placements = [ReportFixture.repeating]
@@ -69,7 +69,7 @@ struct ReportPageTests {
     #expect(found.output.contains("\"nodes\": 50, \"rows\": 50"), "\(found.output)")
   }
 
-  @Test("a run too short for two windows is a dash, heat that never changes a level line")
+  @Test("a short run is a dash, and constant heat is a level line")
   func shortRuns() throws {
     var input = try ReportFixture.input()
     input.series = [1, 2, 40].map { count in
@@ -83,7 +83,7 @@ struct ReportPageTests {
     #expect(found.output.contains("\"series\": 3, \"headroom\": 3"), "\(found.output)")
   }
 
-  @Test("the check sees a chart that is empty, a script that fails, a page that is too wide, and what paper would lose")
+  @Test("the check detects empty charts, failing scripts and overflow")
   func sensitivity() throws {
     let html = HTMLReport.render(try ReportFixture.input())
     for (what, with, complaint) in [

@@ -57,7 +57,7 @@ struct ReportTests {
   }
 
   /// Names that are written from the right change the order of nothing around them, in text, attributes and drawings.
-  @Test func namesWrittenFromTheRightAreIsolated() throws {
+  @Test func rightToLeftNamesAreIsolated() throws {
     let name = "\u{5E9}\u{5DC}\u{5D5}\u{5DD}"
     var input = try ReportFixture.input()
     input.title = "node \(name) 3 ms"
@@ -126,7 +126,7 @@ struct ReportTests {
     #expect(html.contains("default-src 'none'"))
   }
 
-  @Test("no text from a model, a driver or a sensor can become markup")
+  @Test("strings from models, drivers and sensors are escaped")
   func escaping() throws {
     let evil = "</script><script>alert('x')</script>\"'& <img src=x onerror=y>\u{0}\u{9F}"
     var input = try ReportFixture.input()
@@ -172,7 +172,7 @@ struct ReportTests {
     #expect(!html.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" && $0 != "\t" })
   }
 
-  @Test("regions have headings with how often they run, boxes in them are marked, and starts are no copies")
+  @Test("regions have headings with their run counts, and starts are not copies")
   func regions() throws {
     var input = try ReportFixture.input()
     input.placements = [ReportFixture.regions]
@@ -191,7 +191,7 @@ struct ReportTests {
     #expect(!HTMLReport.render(input).contains("A dashed box"))
   }
 
-  @Test("layers that repeat are shown once under what they cost in all, and all of them are on the page")
+  @Test("repeated layers are shown once with their total cost")
   func blocks() throws {
     var input = try ReportFixture.input()
     input.placements = [ReportFixture.repeating]
@@ -210,7 +210,7 @@ struct ReportTests {
     #expect(!unfolded.contains("each time") && unfolded.ranges(of: "class=\"hit\"").count == 50)
   }
 
-  @Test("a number stays on one line with its unit, and nothing else is glued")
+  @Test("a number stays on one line with its unit")
   func units() throws {
     var input = try ReportFixture.input()
     input.verdict = "12.3 ms, then 4 layers at ≈ 5 µs; 97.2 % of 36 (3.00 s) at 30.0 /s"
@@ -218,7 +218,7 @@ struct ReportTests {
     #expect(HTMLReport.render(input).contains("<p>\(glued)</p>"))
   }
 
-  @Test("numbers that are none, and sections without data, leave a well-formed page")
+  @Test("non-finite numbers and empty sections give a well-formed page")
   func degenerate() throws {
     var input = try ReportFixture.input()
     input.configurations[0].p50 = .nan
@@ -249,7 +249,7 @@ struct ReportTests {
     #expect(page.ranges(of: "<h2>").count == 1)
   }
 
-  @Test("a plan of 20 000 layers gives a page of bounded size that says what it leaves out")
+  @Test("a plan of 20 000 layers gives a page of bounded size")
   func large() throws {
     var input = try ReportFixture.input()
     input.placements = [input.placements[0]]

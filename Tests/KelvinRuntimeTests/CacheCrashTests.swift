@@ -78,7 +78,7 @@ import Testing
       .stops, .refuses(ENOSPC, forGood: true), .refuses(ENOSPC, forGood: false), .refuses(EDQUOT, forGood: true),
       .refuses(EROFS, forGood: true), .refuses(EIO, forGood: false),
     ] as [FailingDisk.Failure])
-  func noCallThatFailsIsEverBelievedLater(failure: FailingDisk.Failure) throws {
+  func failedWritesAreNeverTrusted(failure: FailingDisk.Failure) throws {
     let count = try countOfCalls()
     #expect(count > 40)
     var complaints = 0
@@ -105,7 +105,7 @@ import Testing
   }
 
   /// An update that is interrupted leaves what was there before, or what was to be there.
-  @Test func anInterruptedUpdateKeepsWhatWasThere() throws {
+  @Test func interruptedUpdateKeepsTheOldOrNewFile() throws {
     var number = 0
     var isOver = false
     while !isOver {

@@ -16,7 +16,7 @@ import Testing
     return file
   }
 
-  @Test func waitingHasAnEndAndIsSaidOnce() throws {
+  @Test func lockTimeoutIsReportedOnce() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let file = try hold("pack")
     defer { close(file) }
@@ -34,7 +34,7 @@ import Testing
     #expect(waited.withLock { $0 < .seconds(11) } && directory.remarks.count == 1)
   }
 
-  @Test func whoeverWaitsGetsTheLockThatIsLetGo() throws {
+  @Test func releasedLockIsAcquiredByTheWaiter() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let file = try hold("pack")
     let pauses = Mutex(0)
@@ -50,7 +50,7 @@ import Testing
     #expect(directory.locking("pack") { 7 } == 7 && pauses.withLock { $0 } == 5 && directory.remarks.isEmpty)
   }
 
-  @Test func aCacheThatIsHeldCostsNoAnswer() throws {
+  @Test func lockedCacheDoesNotFailThePrediction() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let key = ContentKey(["model"])
     let info = CacheFixture.device

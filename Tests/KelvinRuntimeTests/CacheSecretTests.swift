@@ -48,7 +48,7 @@ import Testing
     return calls
   }
 
-  @Test func whereModesAreNotKeptNothingIsAndThatIsSaid() throws {
+  @Test func fileSystemWithoutModesDisablesTheCache() throws {
     for _ in 0..<2 {
       let directory = CacheDirectory(cache, calls: withoutModes)
       keep("a", directory)
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func aSecretFromElsewhereIsLeftWhereModesAreNotKept() throws {
+  @Test func foreignSecretIsKeptOnFileSystemsWithoutModes() throws {
     keep("a", CacheDirectory(cache))
     let before = TemporaryFolder.read(secret)
     let directory = CacheDirectory(cache, calls: withoutModes)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// Two processes that find no secret, and no lock to be had.
-  @Test func ofTwoSecretsOneIsEverybodys() throws {
+  @Test func twoProcessesAgreeOnOneSecret() throws {
     let second = CacheDirectory(cache, calls: withoutLocks())
     let links = Mutex(0)
     let first = CacheDirectory(
@@ -99,7 +99,7 @@ import Testing
     #expect(!TemporaryFolder.files(cache).contains { $0.contains(".writing-") })
   }
 
-  @Test func ofManySecretsOneIsEverybodys() async throws {
+  @Test func manyTasksAgreeOnOneSecret() async throws {
     for round in 0..<20 {
       let cache = "\(folder.path)/\(round)"
       let calls = withoutLocks()
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func whoIsNotAloneReplacesNoSecret() throws {
+  @Test func secretIsNotReplacedWithoutALock() throws {
     keep("a", CacheDirectory(cache))
     let before = TemporaryFolder.read(secret)
     #expect(chmod(secret, 0o640) == 0)
@@ -126,7 +126,7 @@ import Testing
 
   /// The folder, or all that is in it, goes while a process has its secret; another process is first to fill it again.
   @Test(arguments: [true, false])
-  func aSecretGoesWithItsFolder(isEmptied: Bool) throws {
+  func secretIsReadAgainForANewFolder(isEmptied: Bool) throws {
     let directory = CacheDirectory(cache)
     let compiled = CompiledCache(directory, kelvinVersion: "1")
     let weights = compiled.weights(ContentKey(["model"]), function: "f", device: CacheFixture.device)

@@ -32,7 +32,7 @@ import Testing
     try CacheFixture.pack(weights, key, byte, count: count)
   }
 
-  @Test func packedWeightsAreFoundAgain() throws {
+  @Test func packedWeightsAreReused() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let first = weights(cache())
     _ = try pack(first, "a", 1)
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Devices that round a weight's size up read it where it is.
-  @Test func whatIsPackedHereHasRoomBehindIt() throws {
+  @Test func packedWeightsHaveSpareRoom() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let stores: [any PackedWeights] = [weights(cache()), MemoryPackedWeights()]
     for (weights, size) in stores.flatMap({ store in [1, 4096, 5000, 1 << 20].map { (store, $0) } }) {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func anotherVersionFindsNothing() throws {
+  @Test func cacheOfAnotherVersionIsIgnored() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let first = weights(cache("1"))
     _ = try pack(first, "a", 1)
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func aDamagedRegionIsPackedAnewAndSaidOnce() throws {
+  @Test func damagedRegionIsRepackedAndReportedOnce() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let first = weights(cache())
     for (key, byte) in [("a", 1), ("b", 2), ("c", 3)] as [(String, UInt8)] { try pack(first, key, byte) }
@@ -138,7 +138,7 @@ import Testing
   }
 
   /// A file that is whole and of this cache, but is not the one that the name means, or was made with another secret.
-  @Test func filesAreGoodUnderTheirOwnNamesAndSecretsAlone() throws {
+  @Test func filesAreValidOnlyUnderTheirNameAndSecret() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     func keep(_ model: String, _ byte: UInt8) throws -> CompiledCache {
       let cache = self.cache()
@@ -187,7 +187,7 @@ import Testing
       "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
     ),
   ])
-  func codesAgreeWithTheirStandard(key: [UInt8], text: String, code: String) {
+  func authenticationCodesMatchTheStandard(key: [UInt8], text: String, code: String) {
     for cut in 0...text.utf8.count {
       let found = Array(text.utf8).withUnsafeBytes { whole in
         CacheSecret.code(
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func blobsAreCheckedByTheirCode() throws {
+  @Test func blobsAreAuthenticated() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let blobs = cache().blobs(CacheFixture.device)
     let contents: [UInt8] = [1, 2, 3]
@@ -266,7 +266,7 @@ import Testing
     }
   }
 
-  @Test func aFileThatJustChangedIsHashedAgain() throws {
+  @Test func recentlyChangedFileIsHashedAgain() throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let file = "\(folder)/model"
@@ -277,7 +277,7 @@ import Testing
     #expect(try files("sources").count == 1)
   }
 
-  @Test func theMemoIsTrustedOnlyWhole() throws {
+  @Test func damagedMemoIsIgnored() throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let file = "\(folder)/model"
@@ -316,7 +316,7 @@ import Testing
     #expect(try key() != right)
   }
 
-  @Test func oneStoreIsSharedWhileAnybodyHoldsIt() throws {
+  @Test func storeIsSharedWhileItIsInUse() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let cache = cache()
     let first = weights(cache)
@@ -333,7 +333,7 @@ import Testing
     #expect(isMade && registry.store("a") { MemoryPackedWeights() } === held)
   }
 
-  @Test func whatOthersPackedIsKept() throws {
+  @Test func weightsPackedByOthersAreKept() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let (first, second) = (weights(cache()), weights(cache()))
     _ = try pack(first, "a", 1)
@@ -352,7 +352,7 @@ import Testing
     #expect(last.packedCount == 0)
   }
 
-  @Test func abandonedTemporariesAreSwept() throws {
+  @Test func abandonedTemporaryFilesAreRemoved() throws {
     try FileManager.default.createDirectory(atPath: "\(folder)/models/m", withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let old = timespec(tv_sec: time(nil) - 7200, tv_nsec: 0)
@@ -366,7 +366,7 @@ import Testing
     #expect(try files("").sorted() == [".writing-new", "blobs/b", "models/m/old.pack"])
   }
 
-  @Test func aComplaintGivesTheReasonOfTheCallThatFailed() throws {
+  @Test func complaintStatesTheSystemError() throws {
     try FileManager.default.createDirectory(atPath: "\(folder)/taken", withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let directory = CacheDirectory(folder)
@@ -377,7 +377,7 @@ import Testing
     #expect(try files("").isEmpty)
   }
 
-  @Test func aPlaceThatCannotBeWrittenIsAComplaintNotAFailure() throws {
+  @Test func unwritableCacheIsAComplaintNotAFailure() throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try Data([0]).write(to: URL(filePath: "\(folder)/file"))

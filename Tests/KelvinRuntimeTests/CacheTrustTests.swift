@@ -43,7 +43,7 @@ import Testing
     return status
   }
 
-  @Test func onlyWhatIsOnesOwnAndNobodyElseWritesIsBelieved() {
+  @Test func onlyOwnUnsharedFilesAreTrusted() {
     let trust = CacheTrust(user: 1000)
     for user in [0, 1000, 1001] as [uid_t] {
       for mode in 0...0o777 as ClosedRange<mode_t> {
@@ -60,7 +60,7 @@ import Testing
     #expect(CacheTrust(user: 0).objection(toOwn: status(1000, 0o700))?.contains("(1000) and has mode 0700") == true)
   }
 
-  @Test func whatIsMadeIsForItsUserAlone() throws {
+  @Test func createdFilesArePrivate() throws {
     prepare()
     defer { remove() }
     let directory = CacheDirectory("\(cache)/deep")
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [0o720, 0o702, 0o777, 0o1777] as [mode_t])
-  func aFolderThatOthersMayWriteToIsRefused(mode: mode_t) throws {
+  func folderWritableByOthersIsRefused(mode: mode_t) throws {
     prepare()
     defer { remove() }
     #expect(mkdir(cache, 0o700) == 0 && chmod(cache, mode) == 0)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(.enabled(if: isRoot, "only root gives folders away"))
-  func aFolderOfAnotherUserIsRefusedToRootToo() throws {
+  func folderOfAnotherUserIsRefusedForRoot() throws {
     prepare()
     defer { remove() }
     #expect(mkdir(cache, 0o700) == 0 && chown(cache, Self.stranger, Self.stranger) == 0)
@@ -125,7 +125,7 @@ import Testing
     #expect(linked.remarks.first?.contains("link that belongs to") == true, "\(linked.remarks)")
   }
 
-  @Test func aFolderInOneThatAllMayWriteToIsRefusedUnlessItIsSticky() throws {
+  @Test func worldWritableParentMustBeSticky() throws {
     prepare()
     defer { remove() }
     #expect(chmod(folder, 0o777) == 0)
@@ -138,7 +138,7 @@ import Testing
   }
 
   /// A link is as good as the folders that it leads through, each of which could be made to lead elsewhere.
-  @Test func whereALinkLeadsIsLookedAt() throws {
+  @Test func linkTargetsAreChecked() throws {
     prepare()
     defer { remove() }
     let (open, closed) = ("\(folder)/open", "\(folder)/closed")
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func aPipeInAFilesPlaceHoldsNobodyUp() throws {
+  @Test func pipeInsteadOfAFileDoesNotBlock() throws {
     prepare()
     defer { remove() }
     #expect(mkdir(cache, 0o700) == 0 && mkdir("\(cache)/blobs", 0o700) == 0 && mkfifo("\(cache)/blobs/b", 0o600) == 0)
@@ -206,7 +206,7 @@ import Testing
     #expect(write(directory) && directory.read("blobs/b")?.count == 3)
   }
 
-  @Test func aFolderThatWasRemovedIsMadeAgain() throws {
+  @Test func removedFolderIsCreatedAgain() throws {
     prepare()
     defer { remove() }
     let directory = CacheDirectory(cache)

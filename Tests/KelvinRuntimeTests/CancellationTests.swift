@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<40) func aRunCancelledMidwayEndsAndTheSessionGoesOnAsBefore(seed: Int) throws {
+  @Test(arguments: 0..<40) func cancelledRunLeavesTheSessionUsable(seed: Int) throws {
     let (graph, inputs) = try RandomGraph.make(seed: UInt64(seed), nodes: 16)
     let trigger = Trigger()
     let session = try makeModel(graph, trigger).makeSession()
@@ -87,7 +87,7 @@ import Testing
     #expect(throws: RuntimeError.self) { try session.run(cancellation) }
   }
 
-  @Test func outputsAreWrittenIntoLentMemoryAlone() throws {
+  @Test func outputsAreWrittenIntoCallerMemory() throws {
     let (graph, inputs) = try RandomGraph.make(seed: 3)
     let model = try CompiledModel(
       graph, placement: Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.name, "reference") }), transfers: [],

@@ -37,7 +37,7 @@ import Testing
     return pins
   }
 
-  @Test(arguments: 0..<600) func randomPlacementsMeanWhatTheRegionsSay(seed: Int) throws {
+  @Test(arguments: 0..<600) func randomPlacementsMatchTheInterpreter(seed: Int) throws {
     let (raw, inputs) = try RandomControlGraph.make(seed: UInt64(seed), depth: 1 + seed % 3)
     let graph = seed % 2 == 0 ? raw : try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let pins = randomPins(graph, seed: UInt64(seed))
@@ -63,7 +63,7 @@ import Testing
     deinit { bytes.deallocate() }
   }
 
-  @Test(arguments: 0..<200) func outputsInLentMemoryAreWhatTheRegionsSay(seed: Int) throws {
+  @Test(arguments: 0..<200) func outputsInCallerMemoryMatchTheInterpreter(seed: Int) throws {
     let (raw, inputs) = try RandomControlGraph.make(seed: UInt64(seed), depth: 2)
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let (model, _) = try compile(graph, randomPins(graph, seed: UInt64(seed)))
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func aStateThatNobodyHoldsIsGone() throws {
+  @Test func unusedStateIsReleased() throws {
     let seed = try #require((0..<100).first { try !RandomControlGraph.make(seed: UInt64($0)).graph.states.isEmpty })
     let (graph, inputs) = try RandomControlGraph.make(seed: UInt64(seed))
     let (model, _) = try compile(graph, [:])

@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Whether a device is the host's is asked for each group of nodes that may go next.
-  @Test(arguments: Family.allCases) func groupsAreLookedAtAFewTimes(family: Family) throws {
+  @Test(arguments: Family.allCases) func groupsAreQueriedAFewTimes(family: Family) throws {
     func questions(_ count: Int) throws -> Int {
       let flat = FlatGraph(try family.graph(count))
       let placement = Dictionary(uniqueKeysWithValues: flat.placedNames.map { ($0, "host") })
@@ -82,7 +82,7 @@ import Testing
     #expect(many <= 5 * few, "\(family): \(few) questions for 50, \(many) for 200")
   }
 
-  @Test(arguments: Family.allCases) func workGrowsAsTheGraphDoes(family: Family) async {
+  @Test(arguments: Family.allCases) func compileTimeGrowsWithTheGraph(family: Family) async {
     await #expect(processExitsWith: .success) { [family] in
       let process = OwnProcess()
       let inventory = DeviceInventory([DeviceListing(ReferenceDevice())])

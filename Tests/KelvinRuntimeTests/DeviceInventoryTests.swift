@@ -38,7 +38,7 @@ import Testing
     return opened.withLock { $0 }
   }
 
-  @Test func unitsOpenWhatTheyMayUse() throws {
+  @Test func unitsOpenOnlyTheirDevices() throws {
     #expect(try opening { _ = try UnitsSelection.cpuOnly.devices(in: $0) } == ["cpu"])
     #expect(try opening { _ = try UnitsSelection.devices(["cpu"]).devices(in: $0) } == ["cpu"])
     #expect(try opening { _ = try UnitsSelection.devices(["vulkan:1"]).devices(in: $0) } == ["vulkan"])
@@ -49,7 +49,7 @@ import Testing
     #expect(opening { _ = $0.devices(named: ["vulkan:0", "vulkan:7", "gone:0"]) } == ["vulkan"])
   }
 
-  @Test func helpersPinsAndExclusionsOpenTheirs() throws {
+  @Test func fallbacksPinsAndExclusionsOpenTheirDevices() throws {
     func opening(_ request: PlanRequest) throws -> [String] {
       try self.opening { _ = try Planner(inventory: $0, costs: CostSheet()).devices(for: request) }.sorted()
     }
@@ -59,7 +59,7 @@ import Testing
     #expect(try opening(PlanRequest(units: .cpuOnly, exclusions: ["vulkan:0"])) == ["cpu", "vulkan"])
   }
 
-  @Test func aFamilyIsOpenedOnceAndItsDevicesStayTheSame() throws {
+  @Test func familyIsOpenedOnce() throws {
     let inventory = inventory
     let first = try inventory.device("vulkan:0")
     #expect(try inventory.device("vulkan:0") === first)
@@ -68,7 +68,7 @@ import Testing
     #expect(opened.withLock { $0.count { $0 == "vulkan" } } == 1)
   }
 
-  @Test func unionsNameEveryDeviceOnce() throws {
+  @Test func unionListsEveryDeviceOnce() throws {
     let union = try UnitsSelection.union([.cpuOnly, .devices(["vulkan:1", "cpu"])], in: inventory)
     #expect(union == .devices(["cpu", "vulkan:1"]))
     #expect(try UnitsSelection.union([], in: inventory) == .all)

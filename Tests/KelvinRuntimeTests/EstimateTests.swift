@@ -35,7 +35,7 @@ import Testing
     sheet.cost(key: key, on: card, threads: 2, work: NodeWork(op: "convolution", operations: 1e9, bytes: 1))
   }
 
-  @Test func whatWasMeasuredOfTheDeviceComesFirst() throws {
+  @Test func ownMeasurementsComeFirst() throws {
     let own = CostSheet(profile(card.identity, count: 20), shipped: .none)
     #expect(own.basis(of: card, threads: 2).kind == .fitted)
     #expect(abs(estimate(own).seconds / (5e-6 + 1e-3) - 1) < 0.01)
@@ -45,7 +45,7 @@ import Testing
     #expect(estimate(own, "n3 full 2t").source == .measured)
   }
 
-  @Test func howFarEstimatesAreOffIsFoundOnceForAllGraphsOfAModel() async {
+  @Test func estimateErrorIsComputedOncePerModel() async {
     await #expect(processExitsWith: .success) {
       let tests = EstimateTests()
       let process = OwnProcess()
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func aShippedProfileOfTheClassStandsInForAGuess() throws {
+  @Test func shippedProfileOfTheClassReplacesTheDefault() throws {
     var shipped = card.identity
     shipped.name = "another name"
     shipped.driver = "llvmpipe Mesa 22"
@@ -73,7 +73,7 @@ import Testing
     #expect(abs(estimate(sheet, "n3 full 2t").seconds - 8e-6) < 1e-12)
   }
 
-  @Test func aShippedEstimateSaysHowFarItIsOffOnOtherMachinesOrThatNobodyKnows() throws {
+  @Test func shippedEstimateStatesItsErrorElsewhere() throws {
     let one = profile(card.identity, count: 20)
     let alone = CostSheet(nil, shipped: ShippedProfiles(["one": try one.json()])).basis(of: card, threads: 2)
     #expect(alone.errorElsewhere == nil && alone.text.contains("how far here is unknown"), "\(alone.text)")
@@ -88,7 +88,7 @@ import Testing
     #expect(try #require(both.leaveOneOutError) < 0.01)
   }
 
-  @Test func otherClassesSamplesAndOtherArchitecturesDoNot() throws {
+  @Test func samplesAndOtherClassesAreNotUsed() throws {
     var other = card.identity
     other.driver = "Portable Computing Language"
     var sample = profile(card.identity, count: 20)
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func theProfilesThatComeWithKelvinCanBeRead() throws {
+  @Test func shippedProfilesAreValid() throws {
     #expect(!ShippedProfiles.standard.names.isEmpty)
     for name in ShippedProfiles.standard.names {
       let profile = try #require(try ShippedProfiles.standard.profile(name))

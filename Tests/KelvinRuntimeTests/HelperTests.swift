@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Which devices help out with what the units cannot run, and what is said of it.
-@Suite struct HelperTests {
+@Suite struct FallbackDeviceTests {
   private func device(_ id: String, _ kind: DeviceInfo.Kind, runs names: String) -> any Device {
     NullDevice(
       info: DeviceInfo(id: id, name: id, kind: kind, driver: "null", version: "1", memory: 1 << 30, resource: id),
@@ -31,7 +31,7 @@ import Testing
 
   private let card = PlanRequest(units: .devices(["card"]))
 
-  @Test func theCPUHelpsAndTheReferenceDeviceOnlyWhereItCannot() throws {
+  @Test func cpuIsTheFirstFallbackAndReferenceTheLast() throws {
     let context = try context(cpuRuns: "ab")
     let explanation = try context.explain(card)
     #expect(explanation.solution.placement == ["a": "card", "b": "cpu", "c": "reference"])
@@ -44,7 +44,7 @@ import Testing
       ])
   }
 
-  @Test func nodesOfOneKindAreCountedTogether() throws {
+  @Test func nodesOfOneOperatorAreCountedTogether() throws {
     let context = try context(cpuRuns: "")
     let request = PlanRequest(units: .all)
     let remarks = try context.remarks(on: try context.explain(request), request)
@@ -53,7 +53,7 @@ import Testing
       remarks.first?.hasPrefix("2 of 3 nodes run on reference, in float64 and slowly, not on cpu or card: ") == true)
   }
 
-  @Test func thereIsNothingToSayOfUnitsThatRunEverythingAndOfNodesThatWerePutElsewhere() throws {
+  @Test func supportedAndPinnedNodesGiveNoRemark() throws {
     let context = try context(cpuRuns: "abc")
     for request in [
       PlanRequest(units: .all), PlanRequest(units: .cpuOnly),
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [UnitsSelection.all, .cpuOnly, .devices(["card"])])
-  func anExcludedCPUIsNotStoodInFor(units: UnitsSelection) throws {
+  func excludedCPUIsNotReplaced(units: UnitsSelection) throws {
     let context = try context(cpuRuns: "abc")
     let request = PlanRequest(units: units, exclusions: ["cpu"])
     let error = try #require(throws: RuntimeError.self) { try context.explain(request) }
@@ -73,7 +73,7 @@ import Testing
     #expect(error.description.contains("take back the exclusion of cpu"), "\(error)")
   }
 
-  @Test func withTheCPUExcludedTheReferenceDeviceServesWhatItCouldNotRunEither() throws {
+  @Test func referenceRunsNodesUnsupportedOnAnExcludedCPU() throws {
     let context = try context(cpuRuns: "")
     let request = PlanRequest(units: .devices(["card"]), exclusions: ["cpu"])
     let explanation = try context.explain(request)

@@ -69,7 +69,7 @@ import Testing
     #expect(try remains == [])
   }
 
-  @Test func whatWasBegunIsPutInPlaceAndWrittenOnce() throws {
+  @Test func draftIsWrittenOnce() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let counter = Counter()
     let first = weights(counter.calls())
@@ -82,7 +82,7 @@ import Testing
     try expectFound(["a": 1])
   }
 
-  @Test func nobodyFindsItBeforeItIsSaved() throws {
+  @Test func draftIsInvisibleBeforeItIsSaved() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let first = weights()
     try CacheFixture.pack(first, "a", 1)
@@ -102,7 +102,7 @@ import Testing
     try expectFound(["a": 1, "b": 3])
   }
 
-  @Test func whatIsPackedAfterwardsIsKeptToo() throws {
+  @Test func weightsPackedAfterTheDraftAreKept() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let first = weights()
     try CacheFixture.pack(first, "a", 1)
@@ -112,7 +112,7 @@ import Testing
     try expectFound(["a": 1, "b": 2])
   }
 
-  @Test func whatAnotherSavedMeanwhileIsKeptToo() throws {
+  @Test func packSavedByAnotherMeanwhileIsKept() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let (first, second) = (weights(), weights())
     try CacheFixture.pack(first, "a", 1)
@@ -123,7 +123,7 @@ import Testing
     try expectFound(["a": 1, "b": 2])
   }
 
-  @Test func aDraftThatCannotBeWrittenIsWrittenWhenItIsSaved() throws {
+  @Test func failedDraftIsWrittenOnSave() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let counter = Counter()
     let first = weights(counter.calls(refusals: 1))
@@ -133,7 +133,7 @@ import Testing
     try expectFound(["a": 1])
   }
 
-  @Test func aFolderThatWasEmptiedMeanwhileGetsAWholePack() throws {
+  @Test func emptiedFolderGetsACompletePack() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let first = weights()
     try CacheFixture.pack(first, "a", 1)

@@ -115,7 +115,7 @@ struct PipelinedSessionsTests {
     #expect(pipeline.inFlight == 3)
   }
 
-  @Test func everySessionGivesTheSameAnswer() throws {
+  @Test func everySessionGivesTheSameResult() throws {
     let model = try model([
       MeetingDevice("cpu", kind: .cpu) {}, MeetingDevice("gpu:0", kind: .discreteGPU) {},
     ])

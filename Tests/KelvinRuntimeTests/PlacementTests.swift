@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func independentDevicesAreStartedBeforeAnyIsWaitedFor() throws {
+  @Test func independentDevicesStartBeforeAnyWait() throws {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     let origin = Origin(name: "layer", kind: "Test", index: 0)
     let x = try builder.input("x", TensorType(.float32, [4]))
@@ -67,7 +67,7 @@ import Testing
     #expect(runs.prefix(3) == ["private", "unified", "reference"])
   }
 
-  @Test func aSegmentNeverNeedsItself() throws {
+  @Test func segmentNeverDependsOnItself() throws {
     // a on one device feeds b on another, which feeds c on the first: c cannot join a's segment.
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     let origin = Origin(name: "layer", kind: "Test", index: 0)
@@ -95,7 +95,7 @@ import Testing
     #expect(model.schedule.segments.map { $0.graph.nodes.map(\.name) } == [["a", "c", "d"], ["b"], ["e"]])
   }
 
-  @Test func aJoinDoesNotDelayWhatComesBeforeIt() throws {
+  @Test func joinDoesNotDelayEarlierNodes() throws {
     // `n` on the host needs the device's result; `c`, which does not, is computed while the device works.
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     let origin = Origin(name: "layer", kind: "Test", index: 0)
@@ -112,7 +112,7 @@ import Testing
     #expect(runs == [["b"], ["c"], ["n"]])
   }
 
-  @Test func theHostComputesBeforeItWaitsForOneDeviceToFeedAnother() throws {
+  @Test func hostComputesBeforeWaitingForDevices() throws {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     let origin = Origin(name: "layer", kind: "Test", index: 0)
     let x = try builder.input("x", TensorType(.float32, [4]))
@@ -130,7 +130,7 @@ import Testing
     #expect(runs == [["a"], ["c"], ["b"]])
   }
 
-  @Test func aPlanForAnotherModelIsRefused() throws {
+  @Test func planForAnotherModelIsRefused() throws {
     let (graph, _) = try RandomGraph.make(seed: 1)
     #expect(throws: RuntimeError.self) {
       try Schedule(FlatGraph(graph), placement: [:], transfers: [], host: "reference", isHost: { _ in true })
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func inputsThatDoNotFitAreRefusedByName() throws {
+  @Test func invalidInputsAreNamed() throws {
     let (graph, inputs) = try RandomGraph.make(seed: 2)
     let session = try compile(graph, try solve(graph, [:])).makeSession()
     #expect(throws: RuntimeError.self) { try session.run([]) }

@@ -34,7 +34,7 @@ import Testing
     loaded.profile?.cost(node: "relu full 1t", device: id)?.seconds
   }
 
-  @Test func newMeasurementsAreLaidOverOldOnes() throws {
+  @Test func newMeasurementsReplaceOldOnes() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let (first, second) = (device("a:0"), device("b:0"))
     #expect(try store().save(profile(first, 1)).isEmpty)
@@ -46,7 +46,7 @@ import Testing
     #expect(seconds(loaded, "a:0") == 3 && seconds(loaded, "b:0") == 2)
   }
 
-  @Test func whatNoLongerHoldsIsSetAsideWithItsReason() throws {
+  @Test func staleMeasurementsAreIgnoredWithAReason() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let (first, second) = (device("a:0"), device("b:0"))
     _ = try store().save(profile(first, 1))
@@ -61,7 +61,7 @@ import Testing
     #expect(updated.remarks == ["measured with Kelvin 1, this is 2"] && updated.profile?.nodes.isEmpty == true)
   }
 
-  @Test func aFileThatCannotBeReadIsMovedAsideAndSaid() throws {
+  @Test func unreadableFileIsMovedAndReported() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let directory = CacheDirectory(folder.path())
     let junk: [UInt8] = Array("{\"format\": \"recipe\", \"version\": 1}".utf8)
@@ -75,7 +75,7 @@ import Testing
   }
 
   /// A figure that is still JSON, and not the one that was measured.
-  @Test func aChangedFileIsSetAside() throws {
+  @Test func tamperedFileIsIgnored() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let measured = device("a:0")
     #expect(try store().save(profile(measured, 3)).isEmpty)

@@ -78,7 +78,7 @@ private final class ScratchExecutable: Executable {
     try model(size, on: device).makeSession(memory: memory)
   }
 
-  @Test func scratchIsAskedForAsSuch() throws {
+  @Test func scratchIsAllocatedAsScratch() throws {
     let device = CountingDevice(.integratedGPU, scratch: 3000)
     _ = try session(1000, on: device, SessionMemory())
     #expect(device.madeScratch == [3000])
@@ -90,7 +90,7 @@ private final class ScratchExecutable: Executable {
     (DeviceInfo.Kind.cpu, [10_000, 10_400, 12_000, 15_000, 16_000, 14_000, 64]),
     (.discreteGPU, [10_000, 10_100, 10_500, 11_000, 10_400, 64]),
   ])
-  func aSizeThatFitsAsksForNoMemory(kind: DeviceInfo.Kind, sizes: [Int]) throws {
+  func fittingSizeAllocatesNoMemory(kind: DeviceInfo.Kind, sizes: [Int]) throws {
     let (device, memory) = (CountingDevice(kind), SessionMemory())
     var sessions = try sizes[..<2].map { try session($0, on: device, memory) }
     let grown = device.made
@@ -104,7 +104,7 @@ private final class ScratchExecutable: Executable {
   }
 
   @Test(arguments: [DeviceInfo.Kind.cpu, .discreteGPU])
-  func memoryThatCannotHaveASpareGrowsByWhatIsNeeded(kind: DeviceInfo.Kind) throws {
+  func memoryGrowsByTheExactNeedNearTheLimit(kind: DeviceInfo.Kind) throws {
     let needed = try {
       let device = CountingDevice(kind)
       _ = try session(10_100, on: device, SessionMemory())

@@ -113,7 +113,7 @@ private final class PackingDevice: Device {
     }
   }
 
-  @Test(arguments: [true, false]) func everyPrecisionFindsTheFormsPackedForAnother(isCached: Bool) throws {
+  @Test(arguments: [true, false]) func precisionsShareTheirPackedWeights(isCached: Bool) throws {
     let file = try storedWeight()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let device = PackingDevice()
@@ -125,7 +125,7 @@ private final class PackingDevice: Device {
     }
   }
 
-  @Test func expandedFormsOfCompressedWeightsAreNotKeptOnDisk() throws {
+  @Test func expandedWeightsAreNotStoredOnDisk() throws {
     let count = 1 << 16
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -162,7 +162,7 @@ private final class PackingDevice: Device {
     #expect(files.count == 1 && size >= count * 4 && size < count * 5)
   }
 
-  @Test func measurementsAreMergedAndNeverSilentlyLost() throws {
+  @Test func measurementsAreMergedWithoutLoss() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let machine = MachineDescription(SystemFiles())
     @Sendable func profile(_ model: String) -> MeasuredProfile {

@@ -27,7 +27,7 @@ import Testing
     #expect(results.withLock { $0 } == Array(repeating: 49, count: 16))
   }
 
-  @Test func theOneUsedLongestAgoGoesFirst() throws {
+  @Test func leastRecentlyUsedValueIsEvicted() throws {
     let cache = SpecializationCache<Int, Int>(limit: 3)
     var made: [Int] = []
     func use(_ key: Int) throws {
@@ -46,7 +46,7 @@ import Testing
     #expect(cache.count == 3)
   }
 
-  @Test func valuesThatGoAreFreedOnceNobodyUsesThem() throws {
+  @Test func evictedValuesAreFreedAfterUse() throws {
     final class Thing: Sendable {
       let alive: Alive
       init(_ alive: Alive) {
@@ -64,14 +64,14 @@ import Testing
     withExtendedLifetime(held) {}
   }
 
-  @Test func aFailureIsForgotten() throws {
+  @Test func failureIsNotCached() throws {
     let cache = SpecializationCache<Int, Int>(limit: 2)
     #expect(throws: Failure.self) { try cache.value(for: 1) { throw Failure() } }
     #expect(cache.count == 0)
     #expect(try cache.value(for: 1) { 5 } == 5)
   }
 
-  @Test func whoWaitsForAMakerThatIsCancelledMakesTheValueItself() throws {
+  @Test func waiterOfACancelledMakerMakesTheValue() throws {
     let cache = SpecializationCache<Int, Int>(limit: 2)
     let isMaking = Mutex(false)
     let mayFail = Mutex(false)
@@ -94,7 +94,7 @@ import Testing
     #expect(result.withLock { $0 } == 9)
   }
 
-  @Test func waitingEndsWhenItIsCancelled() throws {
+  @Test func cancelledWaitEnds() throws {
     let cache = SpecializationCache<Int, Int>(limit: 2)
     let isMaking = Mutex(false)
     let mayEnd = Mutex(false)

@@ -32,13 +32,13 @@ import Testing
   }
 
   @Test(arguments: [" all", "cpu-only,", " , cpuAndGPU ", "cpu-and-neural-engine", " vulkan:0 ,cpu"])
-  func unitsAreTheSameWhereverBlanksAndCommasStand(text: String) throws {
+  func unitsIgnoreBlanksAndExtraCommas(text: String) throws {
     let units = try #require(UnitsSelection(text))
     #expect(UnitsSelection(units.description) == units)
     #expect((units == .devices(["vulkan:0", "cpu"])) == text.contains(":"))
   }
 
-  @Test func eachSelectionAllowsWhatItSays() throws {
+  @Test func selectionsAllowTheirDevices() throws {
     #expect(try names("all") == ["cpu", "vulkan:0", "opencl:0", "opencl:1"])
     #expect(try names("cpu-only") == ["cpu"])
     #expect(try names("cpu-and-gpu") == ["cpu", "vulkan:0", "opencl:0"])
@@ -48,7 +48,7 @@ import Testing
     #expect(throws: RuntimeError.self) { try UnitsSelection.devices([]).devices(in: inventory) }
   }
 
-  @Test func oneCardBehindTwoInterfacesIsUsedThroughTheOneThatMeasuresBetter() throws {
+  @Test func cardIsUsedThroughItsFasterInterface() throws {
     let (graph, _) = try RandomGraph.make(seed: 8)
     var profile = MeasuredProfile(kelvinVersion: "1", machine: MachineDescription(SystemFiles()))
     profile.devices = inventory.devices.map(\.info.identity)
@@ -69,14 +69,14 @@ import Testing
     }
   }
 
-  @Test func coreMLSpellingsAreAccepted() {
+  @Test func coreMLUnitNamesAreAccepted() {
     #expect(UnitsSelection("cpuAndGPU") == .cpuAndGPU)
     #expect(UnitsSelection("cpuOnly") == .cpuOnly)
     #expect(UnitsSelection("cpuAndNeuralEngine") == .cpuAndNeuralEngine)
     #expect(UnitsSelection(" , ") == nil)
   }
 
-  @Test func aDeviceThatIsNotThereIsNamed() throws {
+  @Test func absentDeviceIsNamed() throws {
     let unknown = #expect(throws: RuntimeError.self) { try names("cpu,cuda:0") }
     #expect(unknown?.description.contains("'cuda:0'") == true)
     #expect(unknown?.description.contains("vulkan:0") == true)
@@ -84,7 +84,7 @@ import Testing
     #expect(absent?.description.contains("libhexagon.so is not installed") == true)
   }
 
-  @Test func nodesThatNoUnitRunsFallBackAndSaySo() throws {
+  @Test func unsupportedNodesFallBackWithAReason() throws {
     let (graph, _) = try RandomGraph.make(seed: 5)
     let picky = NullDevice(
       info: DeviceInfo(
@@ -107,7 +107,7 @@ import Testing
     #expect(error?.description.contains("--strict") == true)
   }
 
-  @Test func pinsHoldByNodeAndByOrigin() throws {
+  @Test func pinsApplyByNodeAndByOrigin() throws {
     let (graph, _) = try RandomGraph.make(seed: 6)
     let inventory = DeviceInventory([
       DeviceListing(ReferenceDevice()), DeviceListing(DeferredDevice(id: "gpu", isUnified: false)),

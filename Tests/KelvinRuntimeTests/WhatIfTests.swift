@@ -59,7 +59,7 @@ import Testing
     try ProfilePlanner(costs, model: nil).problem(request).explain()
   }
 
-  @Test func aProfileAlonePlansItsGraph() throws {
+  @Test func profileWithoutModelPlansItsGraph() throws {
     let explanation = try solve(CostSheet(profile()))
     #expect(explanation.solution.placement == ["first": "vulkan:0", "second": "vulkan:0", "third": "cpu"])
     // Two layers of 0.1 ms, one of 10 us, two copies of 10 us and 1 us for 1000 bytes.
@@ -67,14 +67,14 @@ import Testing
     #expect(explanation.nodes[2].candidates.last?.unsupported == "dynamic output")
   }
 
-  @Test func aSlowerLinkMovesThePlan() throws {
+  @Test func slowerLinkChangesThePlan() throws {
     let slow = try CostSheet(profile()).with(
       links: ["cpu:vulkan:0=1MB/s,2ms"], devices: try DeviceInventory(whatIf: CostSheet(profile()), threads: 4))
     #expect(Set(try solve(slow).solution.placement.values) == ["cpu"])
     #expect(try solve(CostSheet(profile(latency: 2e-3))).solution.placement["first"] == "cpu")
   }
 
-  @Test func linksAreReadAndWrongOnesRefused() throws {
+  @Test func linksAreParsedAndInvalidOnesRefused() throws {
     let ids = ["cpu", "vulkan:0", "vulkan:1"]
     let link = try LinkOverride("vulkan:0:vulkan:1=64GB/s,5us", devices: ids)
     #expect(link.a == "vulkan:0" && link.b == "vulkan:1" && link.bytesPerSecond == 64e9)
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func aProfileWithoutHostOrGraphIsRefusedWithTheRemedy() throws {
+  @Test func profileWithoutHostOrGraphIsRefused() throws {
     var headless = profile().removing(devices: ["cpu"])
     #expect(throws: RuntimeError.self) { try DeviceInventory(whatIf: CostSheet(headless), threads: 4) }
     headless = profile()
@@ -115,7 +115,7 @@ import Testing
     #expect(try ProfilePlanner(CostSheet(profile()), model: "small.onnx").model.nodes.count == 3)
   }
 
-  @Test func pinsExclusionsAndStrictnessHoldForProfilesToo() throws {
+  @Test func pinsExclusionsAndStrictnessApplyToProfiles() throws {
     let pinned = try solve(CostSheet(profile()), PlanRequest(pins: ["first": "cpu"]))
     #expect(pinned.solution.placement["first"] == "cpu")
     let excluded = try solve(CostSheet(profile()), PlanRequest(exclusions: ["vulkan:0"]))
@@ -126,7 +126,7 @@ import Testing
     #expect(throws: RuntimeError.self) { try solve(CostSheet(profile()), PlanRequest(pins: ["nobody": "cpu"])) }
   }
 
-  @Test func devicesThatGainNothingTogetherAreOneResource() throws {
+  @Test func nonOverlappingDevicesAreOneResource() throws {
     var measured = profile()
     let infos = measured.devices.map { DeviceInfo($0) }
     #expect(CostSheet(measured).resources(of: infos) == ["cpu": "cpu", "vulkan:0": "card"])
@@ -136,7 +136,7 @@ import Testing
     #expect(CostSheet(measured).resources(of: infos)["vulkan:0"] == "card")
   }
 
-  @Test("devices on one silicon are two resources only where both were measured to go on nearly as if alone")
+  @Test("devices on one chip are two resources only if they were measured to overlap")
   func devicesWithCoresOfTheirOwn() {
     var measured = profile()
     let infos = ["cpu", "opencl:0", "opencl:1"].map {
@@ -171,7 +171,7 @@ import Testing
     #expect(rest > 0 && rest < 0.11)
   }
 
-  @Test func theShippedSampleIsASplitAndSaysThatItIsASample() throws {
+  @Test func shippedSampleIsALabelledSplit() throws {
     let sample = try #require(try ShippedProfiles.standard.profile("sample-discrete-gpu"))
     #expect(sample.label == .sample)
     let explanation = try solve(CostSheet(sample))

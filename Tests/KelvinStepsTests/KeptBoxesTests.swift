@@ -3,7 +3,7 @@ import KelvinSteps
 import Testing
 
 /// The rows that non-maximum suppression kept.
-@Suite struct KeptBoxesTests {
+@Suite struct SelectedBoxesTests {
   private let boxes = HostValue.tensor(Tensor((0..<12).map(Float.init), [1, 3, 4]))
   private let scores = HostValue.tensor(Tensor([0.9, 0.1, 0.8, 0.2, 0, 0] as [Float], [1, 3, 2]))
 
@@ -16,21 +16,21 @@ import Testing
     }
   }
 
-  @Test func areAsManyAsTheCountSays() throws {
+  @Test func boxesMatchTheCount() throws {
     let found = try kept(2, rows: 0...Int.max)
     #expect(found.map(\.shape) == [[2, 4], [2, 2]])
     #expect(found[0].floats == (0..<8).map(Float.init) && found[1].floats == [0.9, 0.1, 0.8, 0.2])
     #expect(try kept(0, rows: 0...Int.max).map(\.shape) == [[0, 4], [0, 2]])
   }
 
-  @Test func areFilledUpWithZerosAndCutToTheRowsTheModelPromises() throws {
+  @Test func boxesArePaddedOrCutToTheDeclaredRows() throws {
     let padded = try kept(1, rows: 5...5)
     #expect(padded[0].shape == [5, 4] && padded[0].floats[4...].prefix(8) == [4, 5, 6, 7, 8, 9, 10, 11])
     #expect(padded[0].floats.suffix(8).allSatisfy { $0 == 0 })
     #expect(try kept(3, rows: 0...1).map(\.shape) == [[1, 4], [1, 2]])
   }
 
-  @Test func areNeverMoreThanThereAre() throws {
+  @Test func boxCountIsBounded() throws {
     #expect(try kept(.max >> 32, rows: 0...Int.max)[0].shape == [3, 4])
     #expect(try kept(-4, rows: 0...Int.max)[0].shape == [0, 4])
   }

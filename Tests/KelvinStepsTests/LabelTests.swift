@@ -31,13 +31,13 @@ import Testing
     #expect(number.integers == [-9] && number.shape == [1])
   }
 
-  @Test func theLargerOfTwoScoresOfOneLabelStands() throws {
+  @Test func largerScoreOfADuplicateLabelIsKept() throws {
     let found = try entries([0.25, 0.5, 0.125], .strings(["crane", "b", "crane"]))
     #expect(found == ["crane": 0.25, "b": 0.5])
     #expect(try entries([0.125, 0.5, 0.25], .strings(["crane", "b", "crane"]))["crane"] == 0.25)
   }
 
-  @Test func whatIsNoNumberNeverWinsAndIsNotHidden() throws {
+  @Test func nanScoresAreKeptButNeverWin() throws {
     let labels = Labels.strings(["a", "b", "c", "b"])
     #expect(string(try top([.nan, 2, 1, .nan], labels)) == "b")
     let found = try entries([.nan, 2, 1, .nan], labels)
@@ -55,7 +55,7 @@ import Testing
     #expect(try step.types([.tensor(TensorType(.float32, [2, 2]))]) == [.sequence])
   }
 
-  @Test func scoresThatDoNotFitTheLabelsAreRefused() throws {
+  @Test func scoreCountMustMatchTheLabels() throws {
     let labels = Labels.strings(["a", "b"])
     #expect { try top([1, 2, 3, 4], labels) } throws: { "\($0)".contains("4 elements for 2 labels") }
     #expect { try entries([1, 2, 3], labels) } throws: { "\($0)".contains("3 elements for 2 labels") }
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func otherLabelsTakeThePlaceOfAFunctionsOwn() {
+  @Test func givenLabelsReplaceTheModelLabels() {
     let labels = Labels.strings(["a", "b"])
     let function = Function(
       inputs: [Feature(name: "scores", type: .tensor(.float32, [.fixed(2)]))],

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SequenceTests {
   private func tensor(_ value: HostValue?) -> Tensor? { if case .tensor(let tensor)? = value { tensor } else { nil } }
 
-  @Test func partsOfASequenceAreItAgain() throws {
+  @Test func splitSequenceRoundTrips() throws {
     let shapes: [Shape] = [[2, 3], [], [0, 4], [5]]
     let tensors = shapes.enumerated().map { place, shape in
       Tensor(TensorType(.float32, shape), rounding: (0..<shape.count).map { Double(10 * place + $0) })
@@ -24,7 +24,7 @@ import Testing
     #expect(found.map { tensor($0)?.floats } == tensors.map(\.floats))
   }
 
-  @Test func anOptionalValueIsThereOrNot() throws {
+  @Test func optionalValueIsPresentOrAbsent() throws {
     let step = SequenceParts(of: "x", .int64, mark: "#")
     let absent = try SequenceOfParts("x", mark: "#").run(try step.run([.absent]))[0]
     #expect(absent.type == .absent)
@@ -38,13 +38,13 @@ import Testing
     [], [3], [2], [2, -1], [2, 2, 1, 4], [2, 1, 5, 1], [1, 0], [1, 2, 0, 0], [0, 1, 0], [2, 1, 1, -4],
     [2, 1, 2, 1 << 40, 1 << 40], [2, 2, 1, 1 << 62, 1, 1 << 62], [2, 1, 1, 5],
   ])
-  func whatIsNoLayoutIsRefused(integers: [Int64]) {
+  func invalidLayoutIsRefused(integers: [Int64]) {
     let elements = HostValue.tensor(Tensor([1, 2, 3, 4] as [Float], [4]))
     let layout = HostValue.tensor(Tensor(integers, [integers.count]))
     #expect(throws: StepError.self) { try SequenceOfParts("x", mark: "#").run([elements, layout]) }
   }
 
-  @Test func anImageIsItsPixels() throws {
+  @Test func encodedImageBecomesPixels() throws {
     let colors: [UInt8] = [255, 0, 0, 0, 255, 0, 0, 0, 255, 10, 20, 30, 255, 255, 255, 0, 0, 0]
     let file = try ImageFile.encode(PixelBuffer(width: 3, height: 2, format: .rgb8, bytes: colors))
     let bytes = HostValue.tensor(Tensor(TensorType(.uint8, [file.count]), Bytes(file)))

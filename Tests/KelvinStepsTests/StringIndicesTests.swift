@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func sortedPlacesAreInTheOrderOfScalars() throws {
+  @Test func sortedIndicesFollowScalarOrder() throws {
     let (list, _, places) = try run(step(.sorted, behind: .none), [.strings(words)])
     #expect(list.map { $0.unicodeScalars.map(\.value) } == [[], [0x61], [0x62], [0x63], [0x65, 0x301], [0xE9]])
     #expect(places.map(\.integers) == [[2, 0, 5, 4, 2, 1], [1, 3]])

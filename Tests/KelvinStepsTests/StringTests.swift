@@ -3,7 +3,7 @@ import KelvinSteps
 import Testing
 
 /// Steps on strings beyond what the models of `Tests/Vectors/Parts` show.
-@Suite struct TextTests {
+@Suite struct StringOperationTests {
   private func strings(_ strings: [String]) -> HostValue { .strings(StringTensor(strings, [strings.count])) }
   private func list(_ value: HostValue?) -> StringTensor? { if case .strings(let strings)? = value { strings } else { nil } }
   private func tensor(_ value: HostValue?) -> Tensor? { if case .tensor(let tensor)? = value { tensor } else { nil } }
@@ -57,11 +57,11 @@ import Testing
       String(repeating: "(", count: 100_000), String(repeating: "(?:", count: 300) + String(repeating: ")", count: 300),
       "((((a{1000}){1000}){1000}){1000})", "(((((){1000}){1000}){1000}){1000})", "(|(|(|(|){1000}){1000}){1000}){1000}",
     ])
-  func whatIsNoExpressionOrTooLargeIsRefused(pattern: String) {
+  func invalidOrTooLargeExpressionIsRefused(pattern: String) {
     #expect(throws: RegularExpression.SyntaxError.self) { try RegularExpression(pattern) }
   }
 
-  @Test func anExpressionIsFoundFirstAndLongestAndBehindThat() throws {
+  @Test func occurrencesAreLeftmostAndLongest() throws {
     func found(_ pattern: String, in string: String) throws -> [String] {
       let scalars = Array(string.unicodeScalars)
       return try RegularExpression(pattern).occurrences(in: scalars).map { range in
@@ -110,7 +110,7 @@ import Testing
     #expect(try parts("ae\u{301}b", at: "e") == ["a", "\u{301}b"])
   }
 
-  @Test func partsBeyondWhatMemoryTakesAreRefused() {
+  @Test func tooManySplitPartsAreRefused() {
     let step = StringSplit(at: ",", atMost: nil, input: "x", parts: "y", counts: "n")
     let long = String(repeating: ",", count: 20_000)
     #expect { try step.run([strings([long] + [String](repeating: "", count: 1000))]) } throws: {
@@ -158,7 +158,7 @@ import Testing
     #expect(tensor(try step.run([.strings(StringTensor(["\u{e9}", "a"], [2, 1]))])[0])?.doubles == [1, 0, 0, 0, 0, 1])
   }
 
-  @Test func bitsStayAsTheyAre() throws {
+  @Test func bitPatternsArePreserved() throws {
     let step = TensorBits(as: .int32, input: "x", output: "y")
     let bits = Tensor([1.5, -0.0, .nan, .infinity] as [Float], [4])
     let found = tensor(try step.run([.tensor(bits)])[0])
@@ -189,7 +189,7 @@ import Testing
     #expect(list(try step.run([.tensor(large)])[0])?.strings == ["18446744073709551615"])
   }
 
-  @Test func longDistancesAreNotCountedWhereNothingIsThatFar() throws {
+  @Test func longSkipsStayCheapOnShortInputs() throws {
     let terms = [TermCounts.Term(words: [0, 1], column: 0, weight: 1)]
     let step = TermCounts(
       terms, of: .integers([1, 2]), lengths: 1...2, skips: 1 << 20, measure: .count, columns: 1, input: "x", output: "y"
@@ -198,7 +198,7 @@ import Testing
     #expect(tensor(try step.run([.tensor(Tensor([] as [Int64], [0]))])[0])?.floats == [0])
   }
 
-  @Test func aKeyOutsideOfARowIsRefused() {
+  @Test func keyOutsideARowIsRefused() {
     let step = DictionaryRow(.float32, length: 3, input: "x", output: "y")
     for key in [-1, 3] as [Int64] {
       #expect { try step.run([.dictionary(HostDictionary(.integers([key]), [1]))]) } throws: {

@@ -23,7 +23,7 @@ import Testing
     #expect(try name.types([.unknown]) == [.unknown])
   }
 
-  @Test func whatIsNotInTheTableIsRefusedWithWhatIs() {
+  @Test func unknownKeyErrorListsKnownKeys() {
     let step = ValueMap(colors, to: .integers([0, 1]), otherwise: nil, input: "color", output: "y")
     #expect { try step.run([strings("red", "pink")]) } throws: { error in
       "\(error)" == "value_map of 'color': 'pink' is not known; give one of 'red', 'green'"
@@ -47,14 +47,14 @@ import Testing
     #expect(list(try? codes.run([.tensor(Tensor([1] as [Float], [1]))])[0])?.strings == ["one"])
   }
 
-  @Test func floatsAreFoundByTheirValueAndNotANumberByItself() throws {
+  @Test func floatKeysMatchByValueIncludingNaN() throws {
     let step = ValueMap(
       .floats([.nan, -0.0, 2.5]), to: .floats([1, 2, 3]), otherwise: .floats([-1]), input: "x", output: "y")
     let found = try step.run([.tensor(Tensor([-Float.nan, 0, 2.5, 7], [4]))])
     #expect(tensor(found[0])?.floats == [1, 2, 3, -1])
   }
 
-  @Test func aCategoryIsOneOfAVectorAndAnUnknownOneNothingOrAnError() throws {
+  @Test func unknownCategoryIsZeroOrAnError() throws {
     let ignoring = OneHotVector(colors, ignoresUnknown: true, input: "x", output: "y")
     let found = tensor(try ignoring.run([strings("green", "pink")])[0])
     #expect(found?.floats == [0, 1, 0, 0] && found?.shape == [2, 2])
@@ -65,7 +65,7 @@ import Testing
     #expect { try strict.run([strings("red", "red")]) } throws: { "\($0)".contains("2 elements, expected one") }
   }
 
-  @Test func aDictionaryIsAVectorInTheOrderOfTheVocabulary() throws {
+  @Test func dictionaryVectorFollowsTheVocabulary() throws {
     let type = TensorType(.float64, [3])
     let step = DictionaryVector(.strings(["b", "a", "c"]), type, input: "words", output: "y")
     func run(_ keys: Labels, _ values: [Double]) throws -> [Double]? {

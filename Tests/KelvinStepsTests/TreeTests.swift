@@ -62,7 +62,7 @@ import Testing
     -Double.infinity, -1, -0.0, 0, 1.0 / 3, 0.5, 1, .leastNonzeroMagnitude, .infinity, .nan,
   ]
 
-  @Test(arguments: UInt64(0)..<40) func aForestAgreesWithAWalkFromNodeToNode(seed: UInt64) throws {
+  @Test(arguments: UInt64(0)..<40) func forestMatchesNodeByNodeTraversal(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let targets = Int.random(in: 1...3, using: &random)
     var planted = Planted()
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func aggregatesAreOfTheTargetsThatHaveVotes() throws {
+  @Test func aggregatesCoverOnlyTargetsWithVotes() throws {
     func values(_ aggregate: TreeEnsemble.Aggregate) throws -> [Double] {
       let votes = [TreeVote(0, 3), TreeVote(0, -1), TreeVote(2, 4)]
       let ensemble = try TreeEnsemble(
@@ -100,7 +100,7 @@ import Testing
     #expect(try values(.largest) == [13, 20, 34])
   }
 
-  @Test func nodesThatSeveralBranchesLeadToAreFoundFromEach() throws {
+  @Test func sharedNodesAreReachedFromEachBranch() throws {
     // Whether the first number is one of 1, 2 and 3, by a question for each; the second number decides behind them.
     func branch(_ feature: Int, _ test: TreeTest, _ ifTrue: Int, _ ifFalse: Int) -> TreeNode {
       .branch(feature: feature, test: test, missingIsTrue: false, ifTrue: ifTrue, ifFalse: ifFalse)
@@ -114,7 +114,7 @@ import Testing
     #expect(forest.evaluate(NumberRows(rows, count: 8, width: 2)).values == [2, 2, 2, 11, 20, 20, 20, 20])
   }
 
-  @Test func questionsThatShareAllTheyLeadToTakeNoMoreThanTheirNumber() throws {
+  @Test func sharedSubtreesTakeLinearTime() throws {
     let depth = 64
     var nodes: [TreeNode] = (0..<depth).map {
       .branch(feature: 0, test: .atMost(Double($0)), missingIsTrue: false, ifTrue: $0 + 1, ifFalse: $0 + 1)
@@ -124,7 +124,7 @@ import Testing
     #expect(forest.evaluate(NumberRows([3], count: 1, width: 1)).values == [7])
   }
 
-  @Test func whatIsNoTreeIsRefused() {
+  @Test func invalidTreesAreRefused() {
     func fault(_ nodes: [TreeNode], roots: [Int] = [0], votes: [TreeVote] = []) -> TreeFault? {
       do throws(TreeFault) {
         _ = try TreeEnsemble(nodes, roots: roots, votes: votes, targetCount: 1)

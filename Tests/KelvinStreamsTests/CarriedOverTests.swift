@@ -3,13 +3,13 @@ import KelvinStreams
 import KelvinThermal
 import Testing
 
-@Suite("Plans carried over to another class of machine")
-struct CarriedOverTests {
+@Suite("Plans transferred to another class of machine")
+struct TransferredPlanTests {
   private let machine = MachineDescription(
     processor: "a test", architecture: "x86_64", logicalCores: 4, memoryBytes: 1 << 32, kernel: "6.1",
     isVirtualised: false)
 
-  @Test("seconds stay, joules go by the ratio of the envelopes' ranges, and both facts are said")
+  @Test("seconds stay, and joules scale with the ranges of the envelopes")
   func scaled() throws {
     let desktop = try ThermalEnvelope(named: "desktop")
     let phone = try ThermalEnvelope(named: "phone")
@@ -22,7 +22,7 @@ struct CarriedOverTests {
     #expect(plan.energySource == "measured by RAPL package-0; × 0.070 to \"phone\"")
   }
 
-  @Test("joules that were measured on the machine an envelope was calibrated on stay; estimates go by the ranges")
+  @Test("joules measured on the calibrated machine stay, and estimates are scaled")
   func calibrated() throws {
     var own = try ThermalEnvelope(named: "phone")
     own.calibratedOn = machine.hardware
@@ -39,7 +39,7 @@ struct CarriedOverTests {
     #expect(abs(joules(isMeasured: true, on: other) - 0.075) < 1e-12)
   }
 
-  @Test("an unknown energy is the whole range while it works, and says that it is assumed")
+  @Test("an unknown energy is the whole range and is labelled as assumed")
   func unknown() throws {
     let phone = try ThermalEnvelope(named: "phone")
     let plan = StreamPlan.carriedOver(

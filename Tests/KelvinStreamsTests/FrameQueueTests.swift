@@ -2,9 +2,9 @@ import KelvinBasics
 import KelvinStreams
 import Testing
 
-@Suite("The queue of a stream")
+@Suite("Stream queue")
 struct FrameQueueTests {
-  @Test("however calls fall, every arrival is in one place, the newest wins, and frames are begun in their order")
+  @Test("every arrival is counted once, the newest wins, and frames start in order")
   func addsUp() {
     for seed in UInt64(1)...300 {
       var random = SeededGenerator(seed: seed)
@@ -46,7 +46,7 @@ struct FrameQueueTests {
     }
   }
 
-  @Test("a frame that would be answered after the deadline is left for a younger one")
+  @Test("a frame that would miss the deadline is replaced by a newer one")
   func deadline() {
     var queue = FrameQueue<Void>(setting: .init(queue: 3), deadline: 0.1)
     queue.push((), at: 0)
@@ -60,7 +60,7 @@ struct FrameQueueTests {
     #expect(queue.isLate(after: 0.1) == false && queue.isLate(after: 0.11))
   }
 
-  @Test("a plan that always takes longer than the deadline is run, on frames that are not over it yet")
+  @Test("a plan slower than the deadline runs on frames within the deadline")
   func hopeless() {
     var queue = FrameQueue<Void>(deadline: 0.05)
     for frame in 0..<20 {
@@ -73,7 +73,7 @@ struct FrameQueueTests {
     #expect(queue.tally.tooLate == 1)
   }
 
-  @Test("one hiccup does not make a plan look slow, and each plan is known by itself")
+  @Test("one slow frame does not change the expected time of a plan")
   func expected() {
     var queue = FrameQueue<Void>(deadline: 0.1)
     func begins(age: Double, at now: Double) -> Bool {
@@ -90,7 +90,7 @@ struct FrameQueueTests {
     #expect(begins(age: 0.05, at: 3))
   }
 
-  @Test("frame n has arrived from n/rate on, whatever rounding does, and as many as there are")
+  @Test("frame n arrives at n/rate")
   func paced() {
     for seed in UInt64(1)...200 {
       var random = SeededGenerator(seed: seed)

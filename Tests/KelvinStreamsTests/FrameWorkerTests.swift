@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The worker of a stream")
+@Suite("Stream worker")
 struct FrameWorkerTests {
   private struct Refused: Error {}
   private struct Lost: Error {}
@@ -55,7 +55,7 @@ struct FrameWorkerTests {
     }
   }
 
-  @Test("in every interleaving each frame is in one place, answers come in order, and the end comes once, at the end")
+  @Test("every interleaving delivers each frame once and in order")
   func interleavings() throws {
     for seed in UInt64(1)...400 {
       let stage = Stage()
@@ -113,7 +113,7 @@ struct FrameWorkerTests {
       settled + tally.answered + tally.interrupted + tally.waiting + tally.inService == queue.arrived, "seed \(seed)")
   }
 
-  @Test("an error is its frame's answer; a lost device ends the stream with it, and lets go of what waits")
+  @Test("an error is the result of its frame, and a lost device ends the stream")
   func errors() throws {
     let stage = Stage()
     let worker = FrameWorker<Int, Int>(
@@ -131,7 +131,7 @@ struct FrameWorkerTests {
     #expect(!worker.push(9))
   }
 
-  @Test("an idle stream ends when it is finished; one that is given up ends at once and delivers nothing more")
+  @Test("a finished stream ends when idle, and a cancelled one ends immediately")
   func ends() {
     let idle = Stage()
     FrameWorker<Int, Int>(clock: idle.clock, idle.parts(answer: { $0 })).finish()
@@ -150,7 +150,7 @@ struct FrameWorkerTests {
     #expect(worker.tally.queue.abandoned == 2)
   }
 
-  @Test("a payload whose end pushes another frame finds the worker free, wherever it was let go")
+  @Test("a payload may push another frame when it is released")
   func payloadsThatCallBack() {
     final class Payload: Sendable {
       let end: @Sendable () -> Void

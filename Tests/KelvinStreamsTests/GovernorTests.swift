@@ -33,7 +33,7 @@ struct GovernorTests {
         == 1)
   }
 
-  @Test("a stream that warms up, is relieved, and returns when it is cool: every action has its cause in words")
+  @Test("a stream that heats up and cools down states the cause of every action")
   func script() throws {
     var governor = try governor(queue: 2)
     var told: [String] = []
@@ -61,7 +61,7 @@ struct GovernorTests {
     #expect(governor.setting == .init(plan: 1, rate: 1, queue: 2), "\(told)")
   }
 
-  @Test("critical does not wait for the dwell, and takes everything there is, one step for each dwell")
+  @Test("the critical state acts immediately, one step per dwell")
   func critical() throws {
     var governor = try governor()
     #expect(governor.update(report(0, .serious))?.measure == .plan(1))
@@ -74,13 +74,13 @@ struct GovernorTests {
     #expect(governor.setting == .init(plan: 1, rate: 0.25, queue: 1))
   }
 
-  @Test("fair alone is no reason: nothing happens where the limit is not in sight")
+  @Test("the fair state alone causes no action")
   func fairAndSteady() throws {
     var governor = try governor()
     for second in 0..<1000 { #expect(governor.update(report(Double(second), .fair)) == nil) }
   }
 
-  @Test("a return that heat takes back doubles the wait, up to its bound; one that lasts restores it")
+  @Test("a failed return doubles the wait up to its bound, and a lasting one resets it")
   func backOff() throws {
     var governor = try Governor(plans: ["all", "cpu-only"], options: .init(rates: []))
     var now = 0.0
@@ -105,7 +105,7 @@ struct GovernorTests {
     #expect(governor.wait == 60)
   }
 
-  @Test("a clock set back, a long silence and reports that are not numbers are no evidence of coolness")
+  @Test("clock jumps, gaps and non-finite reports do not count as cooling")
   func badClocks() throws {
     var governor = try governor()
     _ = governor.update(report(100, .serious))
@@ -119,7 +119,7 @@ struct GovernorTests {
     #expect(governor.update(report(65, .nominal))?.isReturn == true)
   }
 
-  @Test("whatever is reported, it stays on its ladder, waits its dwell, and returns no faster than it may")
+  @Test("any reports keep the governor on its ladder and within its delays")
   func properties() throws {
     for seed in UInt64(1)...100 {
       var random = SeededGenerator(seed: seed)
@@ -183,7 +183,7 @@ struct GovernorTests {
     #expect(trace.counters.first?.values == ["plan": 1, "rate": 1, "queue": 1])
   }
 
-  @Test("options that mean nothing are refused")
+  @Test("invalid options are refused")
   func invalid() {
     for options in [
       Governor.Options(rates: [1.5]), .init(rates: [0.5, 0.75]), .init(dwell: 0), .init(dwell: .nan),
@@ -196,7 +196,7 @@ struct GovernorTests {
   }
 
   @Test(
-    "on a phone the governor leaves the hot plan before the limit, and its stream ends cooler and as fast as the lean one"
+    "on a phone the governor leaves the hot plan before the limit"
   )
   func onAPhone() throws {
     let vector = try #require(StreamSimulationTests.vectors.first)

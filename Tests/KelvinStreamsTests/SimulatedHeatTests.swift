@@ -57,7 +57,7 @@ struct SimulatedHeatTests {
     #expect(governed.hottest < 1)
   }
 
-  @Test("what the governor does about it, and when, in the envelope's seconds")
+  @Test("the governor's actions and their times follow the envelope")
   func actions() throws {
     var scene = try Scene(speed: 60, isGoverned: true)
     scene.run(until: 10)
@@ -73,7 +73,7 @@ struct SimulatedHeatTests {
       ])
   }
 
-  @Test("minutes pass in seconds, in steps that a governor can follow, and the heat is the model's")
+  @Test("simulated minutes pass in seconds and follow the thermal model")
   func speed() throws {
     let phone = try ThermalEnvelope(named: "phone")
     var heat = try SimulatedHeat(envelope: phone, speed: 60)
@@ -92,7 +92,7 @@ struct SimulatedHeatTests {
     #expect(abs((heat.advance(to: 2).last?.watts ?? 0) - phone.idleWatts) < 1e-12)
   }
 
-  @Test("a speed that would leave no time between reports is refused")
+  @Test("a speed without time between reports is refused")
   func refused() throws {
     for speed in [0, 0.5, 601, .nan, .infinity] {
       #expect(throws: StreamError.self) {

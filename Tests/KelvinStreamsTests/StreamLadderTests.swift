@@ -3,14 +3,14 @@ import KelvinStreams
 import KelvinThermal
 import Testing
 
-@Suite("The ladder of a stream")
+@Suite("Stream ladder")
 struct StreamLadderTests {
   private func plan(_ label: String, _ milliseconds: Double, _ millijoules: Double, _ remark: String = "") -> StreamPlan
   {
     StreamPlan(label: label, secondsPerFrame: milliseconds / 1e3, joulesPerFrame: millijoules / 1e3, remark: remark)
   }
 
-  @Test("rungs go by energy; what saves nothing, or does not keep up, is left out; each says what it saves and costs")
+  @Test("steps are sorted by energy and state their savings and costs")
   func golden() throws {
     let plans = [
       plan("as planned", 10, 100), plan("1 CPU thread", 18, 60), plan("hot", 5, 140), plan("the same", 11, 98),
@@ -29,7 +29,7 @@ struct StreamLadderTests {
       ])
   }
 
-  @Test("a single device without leaner ways lowers the rate; a rate that changes nothing is left out")
+  @Test("a single device without alternatives lowers the rate")
   func rates() throws {
     let alone = try StreamLadder(choosingAmong: [plan("as planned", 10, 100)], framesPerSecond: 30)
     #expect(alone.rungs.map(\.setting.rate) == [1, 0.75, 0.5, 0.25])
@@ -38,7 +38,7 @@ struct StreamLadderTests {
     #expect(slow.rungs.map(\.setting.rate) == [1, 0.25])
   }
 
-  @Test("whatever the plans, each rung draws clearly less than the one before, and keeps up as the preferred one does")
+  @Test("each step uses clearly less energy and keeps up")
   func properties() throws {
     for seed in UInt64(1)...300 {
       var random = SeededGenerator(seed: seed)
@@ -62,7 +62,7 @@ struct StreamLadderTests {
     }
   }
 
-  @Test("the plan made to last is taken where it answers more frames for ever, and the reason has the numbers")
+  @Test("the sustained plan is chosen if it answers more frames")
   func sustained() throws {
     let phone = try ThermalEnvelope(named: "phone")
     // 2.5 W to spare: 100 mJ a frame can be held at 25 frames a second, 50 mJ at all 30.

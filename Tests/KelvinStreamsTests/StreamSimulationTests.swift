@@ -69,7 +69,7 @@ struct StreamSimulationTests {
     return document.cases
   }()
 
-  @Test("the vectors are there, and of the envelopes that are shipped")
+  @Test("the test vectors exist and match the shipped envelopes")
   func vectorsAreCurrent() throws {
     #expect(Self.vectors.count >= 5)
     for vector in Self.vectors {
@@ -82,7 +82,7 @@ struct StreamSimulationTests {
   }
 
   @Test(
-    "a hot plan reaches the limit, settles, and is overtaken by a lean one when the closed form says",
+    "the crossover of two plans matches the closed form",
     arguments: vectors)
   func overtaken(_ vector: Vector) throws {
     let quiet = try StreamComparison(vector.simulation(noise: 0), governor: nil)
@@ -115,7 +115,7 @@ struct StreamSimulationTests {
     #expect(comparison.bestSettled == 1)
   }
 
-  @Test("one seed, one run; another seed, another noise but the same crossover minute")
+  @Test("equal seeds give equal runs, and other seeds give the same crossover minute")
   func deterministic() throws {
     let vector = try #require(Self.vectors.first)
     let first = try StreamComparison(vector.simulation(seed: 1))
@@ -127,7 +127,7 @@ struct StreamSimulationTests {
     #expect(abs(one.minutes - two.minutes) < 0.2)
   }
 
-  @Test("virtual time is not spent: a week of arrivals is refused only for its count, hours run through")
+  @Test("hours of virtual time run quickly, and a week of arrivals is refused")
   func accelerated() throws {
     let vector = try #require(Self.vectors.first)
     let base = try vector.simulation()
@@ -138,7 +138,7 @@ struct StreamSimulationTests {
     #expect(run.windows.count == 360)
   }
 
-  @Test("headroom never passes the limit noticeably while the clock can give way, and nothing is slowed before")
+  @Test("headroom stays at the limit while the clock can be reduced")
   func regulated() throws {
     for seed in UInt64(1)...40 {
       var random = SeededGenerator(seed: seed)
@@ -177,7 +177,7 @@ struct StreamSimulationTests {
     #expect(abs(shared.windows[0].watts - alone.windows[0].watts - added) < 0.01)
   }
 
-  @Test("frames that cannot be served are dropped, the newest wins, and none is lost from the count")
+  @Test("unserved frames are dropped and counted, and the newest wins")
   func drops() throws {
     let envelope = try ThermalEnvelope(named: "server")
     let plan = StreamPlan(label: "slow", secondsPerFrame: 0.1, joulesPerFrame: 1)
@@ -193,7 +193,7 @@ struct StreamSimulationTests {
     }
   }
 
-  @Test("values no stream can have are refused with their reason")
+  @Test("invalid values are refused with their reason")
   func invalid() throws {
     let envelope = try ThermalEnvelope(named: "phone")
     func refused(_ plan: StreamPlan?, _ stream: StreamSimulation.Stream, _ part: String) {
@@ -215,7 +215,7 @@ struct StreamSimulationTests {
     refused(StreamPlan(label: "a", secondsPerFrame: 1, joulesPerFrame: -1), .init(framesPerSecond: 1), "joules")
   }
 
-  @Test("people read lines of at most 80 columns, with the crossover minute and the envelope's name")
+  @Test("the output has at most 80 columns and names the crossover and the envelope")
   func text() throws {
     let vector = try #require(Self.vectors.first)
     let comparison = try StreamComparison(vector.simulation())
@@ -228,7 +228,7 @@ struct StreamSimulationTests {
     #expect(comparison.verdict.last?.contains("pick cpu-only") == true)
   }
 
-  @Test("plans that only noise tells apart do not overtake one another, and the leaner one is named")
+  @Test("plans within noise have no crossover, and the lower-energy one is named")
   func noise() throws {
     let envelope = try ThermalEnvelope(named: "phone")
     for seed in UInt64(0)..<10 {

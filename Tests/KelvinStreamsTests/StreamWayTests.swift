@@ -8,8 +8,8 @@ import KelvinThermal
 import TestSupport
 import Testing
 
-@Suite("The ways to answer a stream")
-struct StreamWayTests {
+@Suite("Stream alternatives")
+struct StreamAlternativeTests {
   private let clock = VirtualClock()
 
   private func context(hasLowPrecision: Bool = false) throws -> ModelContext {
@@ -27,7 +27,7 @@ struct StreamWayTests {
     return try context.streamWays(try context.explain(request), precision: precision, threads: 4)
   }
 
-  @Test("a single device has fewer threads to offer, and a lower precision where it tells the two apart")
+  @Test("a single device offers fewer threads, and a lower precision if it differs")
   func single() throws {
     #expect(try ways(context(), "cpu").map(\.label) == ["as planned", "2 CPU threads", "1 CPU thread"])
     let low = try ways(context(hasLowPrecision: true), "cpu")
@@ -38,7 +38,7 @@ struct StreamWayTests {
     #expect(try ways(context(hasLowPrecision: true), "cpu", .full).map(\.label).contains("precision low") == false)
   }
 
-  @Test("a device without CPU threads has none to save; several devices have each other")
+  @Test("a device without CPU threads offers none; several devices offer each other")
   func several() throws {
     #expect(try ways(context(), "gpu:0").map(\.change).contains(.threads) == false)
     let both = try ways(context(), "cpu,gpu:0")
@@ -46,7 +46,7 @@ struct StreamWayTests {
     #expect(both.contains { $0.change == .plan && Set($0.solution.placement.values).count == 1 })
   }
 
-  @Test("a trial times every way on the stream's own pace, and estimates energy by what is at work")
+  @Test("a trial times every alternative at the stream's rate")
   func trial() throws {
     let context = try context(hasLowPrecision: true)
     let phone = try ThermalEnvelope(named: "phone")
@@ -67,7 +67,7 @@ struct StreamWayTests {
     #expect(ladder.labels == ["as planned", "2 CPU threads", "1 CPU thread"])
   }
 
-  @Test("what measures energy is believed, and a way that cannot run is left out with its reason")
+  @Test("measured energy is used, and an alternative that cannot run is omitted")
   func metered() throws {
     let context = try context()
     let trial = try StreamTrial(
@@ -88,7 +88,7 @@ struct StreamWayTests {
     #expect(trial.remarks == ["the way '2 CPU threads' was left out: two threads are one too many"])
   }
 
-  @Test("where a counter fails for one way, all are estimated: a ladder never weighs a measurement against an estimate")
+  @Test("if a counter fails for one alternative, all energies are estimated")
   func oneUnmeasured() throws {
     let context = try context()
     var calls = 0

@@ -25,7 +25,7 @@ import Testing
     #expect(throws: ModelError.self) { try MultiArray(shape: [3], dataType: .int8, strides: [.max]) }
   }
 
-  @Test func stridesSayWhereElementsLie() throws {
+  @Test func stridesLocateTheElements() throws {
     // Columns first, with a gap after each.
     let array = try MultiArray(shape: [2, 3], dataType: .int32, strides: [1, 4])
     for row in 0..<2 { for column in 0..<3 { array[[row, column]] = Double(10 * row + column) } }
@@ -44,7 +44,7 @@ import Testing
     #expect(throws: ModelError.self) { try dense.transfer(to: MultiArray(shape: [3, 2], dataType: .float32)) }
   }
 
-  @Test func anArrayOverForeignMemorySharesItAndGivesItBackOnce() throws {
+  @Test func arrayOverForeignMemoryReleasesItOnce() throws {
     let freed = Mutex(0)
     let memory = UnsafeMutablePointer<Float>.allocate(capacity: 4)
     memory.initialize(repeating: 2, count: 4)
@@ -63,7 +63,7 @@ import Testing
     #expect(freed.withLock { $0 } == 1)
   }
 
-  @Test(arguments: [0, 1, 2, -1]) func joiningArraysPutsTheirElementsInOrder(axis: Int) throws {
+  @Test(arguments: [0, 1, 2, -1]) func joinedArraysKeepTheElementOrder(axis: Int) throws {
     let positive = axis < 0 ? axis + 3 : axis
     var shapes = [[2, 3, 4], [2, 3, 4]]
     shapes[1][positive] = 5

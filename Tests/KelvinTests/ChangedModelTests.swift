@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [0.0, 0.3, 0.9, 0.999])
-  func noAnswerComesFromAModelThatWasCutShort(share: Double) throws {
+  func truncatedModelGivesNoResult(share: Double) throws {
     let copy = Copy()
     let model = try Model(contentsOf: URL(filePath: copy.path), configuration: configuration())
     let other = try Model(contentsOf: URL(filePath: ModelFixture.digits), configuration: configuration())
@@ -70,7 +70,7 @@ import Testing
     #expect(try predict(other) == answer)
   }
 
-  @Test func nothingIsKeptOfAModelThatChangedBeforeItWasCompiled() throws {
+  @Test func modelChangedBeforeCompilingIsNotCached() throws {
     let copy = Copy()
     let cache = copy.cache
     let file = try ReadModel(contentsOf: URL(filePath: copy.path))
@@ -84,7 +84,7 @@ import Testing
     #expect(try predict(whole) == predict(reference))
   }
 
-  @Test(arguments: [false, true]) func aModelThatIsTouchedGoesOn(isCached: Bool) throws {
+  @Test(arguments: [false, true]) func touchedModelStaysUsable(isCached: Bool) throws {
     let copy = Copy()
     let model = try Model(
       contentsOf: URL(filePath: copy.path), configuration: configuration(cache: isCached ? copy.cache : nil))
@@ -107,7 +107,7 @@ import Testing
   }
 
   /// The packed weights of a loaded model, cut short, rewritten, or touched.
-  @Test func noAnswerComesFromAPackThatChanged() throws {
+  @Test func changedPackGivesNoResult() throws {
     let copy = Copy()
     let settings = configuration(cache: copy.cache)
     func load() throws -> Model { try Model(contentsOf: URL(filePath: copy.path), configuration: settings) }

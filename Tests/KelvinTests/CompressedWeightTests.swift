@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: ["constexpr_ios16", "constexpr_ios18"])
-  func everyOperationDecompressesBitForBit(name: String) throws {
+  func everyOperationDecompressesExactly(name: String) throws {
     let graph = try graph(name)
     let expected = try Vector(path: "\(Self.folder)/\(name).kv").outputs
     #expect(graph.outputs.count == expected.count && expected.count >= 40)

@@ -13,7 +13,7 @@ import Testing
   static let devices = deviceInventory.devices.filter { $0.info.kind != .reference }.map(\.info.id)
 
   @Test(arguments: devices, ConformanceCase.all)
-  func matchesReference(device id: String, testCase: ConformanceCase) throws {
+  func everyCaseMatchesTheReference(device id: String, testCase: ConformanceCase) throws {
     let device = try deviceInventory.device(id)
     let reference = ReferenceDevice()
     let passed = ConformanceCase(
@@ -34,7 +34,7 @@ import Testing
   private let device = DeviceInfo(
     id: "vulkan:0", name: "imagined", kind: .discreteGPU, driver: "", version: "", memory: 0, resource: "imagined")
 
-  @Test func theListNamesCasesThatExistAndNoneTwice() {
+  @Test func exemptionsNameExistingCasesOnce() {
     for entry in ConformanceExemption.all {
       #expect(ConformanceCase.all.contains { entry.covers($0) }, "\(entry)")
     }
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func anOutcomeThatIsNotAsListedIsAFault() throws {
+  @Test func outcomeOtherThanListedIsAFault() throws {
     let testCase = try #require(ConformanceCase.all.first)
     let other = try #require(ConformanceCase.all.last)
     let name = try #require(testCase.graph.nodes.first).op.name

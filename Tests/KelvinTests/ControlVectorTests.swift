@@ -12,7 +12,7 @@ import Testing
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Control"
   static let cases = fileStems(in: folder, endingWith: ".kv")
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 21) }
+  @Test func testVectorsExist() { #expect(Self.cases.count == 21) }
 
   private func graph(of name: String, _ vector: Vector) throws -> Graph {
     let model = name.split(separator: "_").dropLast().joined(separator: "_")
@@ -22,7 +22,7 @@ import Testing
     return try function.graph(shapes: shapes, evaluator: ReferenceEvaluator())
   }
 
-  @Test(arguments: cases) func agreesWithTheVector(name: String) throws {
+  @Test(arguments: cases) func outputsMatchTheVector(name: String) throws {
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")
     let raw = try graph(of: name, vector)
     try vector.check(raw, raw.run(vector, on: ["reference"]), "\(name), reference")

@@ -12,7 +12,7 @@ import Testing
 
 /// ONNX models, ML Programs and neural networks whose sizes depend on data, against vectors of an independent implementation: their
 /// graphs one after another on each device and with every node placed at random, and as predictions.
-@Suite struct DataSizeTests {
+@Suite struct DataDependentShapeTests {
   private static let vectors = "\(SharedFiles.projectRoot)/Tests/Vectors"
   private static let folder = "\(vectors)/DataSizes"
   /// By their places in the folder of all vectors.
@@ -21,7 +21,7 @@ import Testing
     + fileStems(in: "\(vectors)/MILSizes", endingWith: ".kv").map { "MILSizes/\($0)" }
     + fileStems(in: "\(vectors)/NetworkSizes", endingWith: ".kv").map { "NetworkSizes/\($0)" }
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 93) }
+  @Test func testVectorsExist() { #expect(Self.cases.count == 93) }
 
   private static func model(of name: String) -> String {
     "\(vectors)/\(name.split(separator: "_").dropLast().joined(separator: "_"))"
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test(arguments: cases) func everyDeviceFindsTheSizesOfTheVector(name: String) throws {
+  @Test(arguments: cases) func everyDeviceGivesTheVectorShapes(name: String) throws {
     let vector = try Vector(path: "\(Self.vectors)/\(name).kv")
     let function = try readModel(at: Self.model(of: name)).function(nil)
     var random: SeededGenerator?
@@ -146,7 +146,7 @@ import Testing
   }
 
   /// One model predicts for all its vectors in turn, and again.
-  @Test(arguments: Set(cases.map(model)).sorted()) func predictionsHaveTheSizesOfTheVectors(path: String) throws {
+  @Test(arguments: Set(cases.map(model)).sorted()) func predictionsHaveTheVectorShapes(path: String) throws {
     let predictor = try predictor(path)
     for name in Self.cases + Self.cases where Self.model(of: name) == path {
       let vector = try Vector(path: "\(Self.vectors)/\(name).kv")
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func placesAreThoseOfWhatIsNotZeroWhateverTheirNumber() throws {
+  @Test func nonZeroIndicesAreCorrectForAnyCount() throws {
     let predictor = try predictor("\(Self.folder)/places.onnx")
     for seed in 0..<UInt64(40) {
       var random = SeededGenerator(seed: seed)
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test(arguments: [[Int64(5), 5], [-3, 4], [.max, .max], [-1, -1]])
-  func aShapeThatDoesNotFitIsAnErrorOfThePrediction(shape: [Int64]) throws {
+  func invalidShapeInputIsAPredictionError(shape: [Int64]) throws {
     let predictor = try predictor("\(Self.folder)/given.onnx")
     let floats = [Float](repeating: 1, count: 12)
     func inputs(_ shape: [Int64], trips: Int64 = 1) -> [(name: String, tensor: Tensor)] {
@@ -193,7 +193,7 @@ import Testing
     ("ends", [-0x1p62, 0x1p62], "sliceDynamic"), ("from", [0x1p62], "sliceBySize"),
     ("pads", [0x1p62, 0, 0, 0], "constantPad"), ("axis", [0x1p62], "cumSum"),
   ])
-  func aSizeThatANetworkCannotTakeIsAnErrorOfThePrediction(input: String, sizes: [Float], layer: String) throws {
+  func invalidNetworkSizeIsAPredictionError(input: String, sizes: [Float], layer: String) throws {
     let predictor = try predictor("\(Self.vectors)/NetworkSizes/given.mlmodel")
     let vector = try Vector(path: "\(Self.vectors)/NetworkSizes/given_0.kv")
     let hostile = vector.inputs.map {
@@ -203,7 +203,7 @@ import Testing
     check(try predict(predictor, vector.inputs), vector, "NetworkSizes, behind it")
   }
 
-  @Test func whatIsKnownFromShapesAloneIsNoCut() throws {
+  @Test func sizesKnownFromShapesDoNotSplitTheGraph() throws {
     for (name, parts) in [
       ("places", 1), ("picked", 2), ("twice", 3), ("given", 1), ("shapes", 2), ("growing", 2), ("distinct", 2),
       ("columns", 2),

@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: ModelFixture.fastDevices, Export.allCases)
-  func theTokensAreThoseOfPyTorch(device: String, export: Export) throws {
+  func tokensMatchPyTorch(device: String, export: Export) throws {
     let vector = try Vector(path: "\(Self.folder)/tokens.kv")
     let prompt = vector.inputs[0].tensor.integers.map(Int32.init)
     let expected = vector.outputs[0].tensor.integers.map(Int32.init)

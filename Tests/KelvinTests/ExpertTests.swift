@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 
 /// Mixtures of experts compute the tokens that go to an expert, and no others but for what fills up a tile.
-@Suite struct ExpertTests {
+@Suite struct MixtureOfExpertsTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Microsoft"
 
   @Test(arguments: ["moe_relu", "moe_gate", "moe_three_axes", "qmoe_4_bits_blocks", "qmoe_8_bits_rows"])
-  func anExpertMakesAsManyTripsAsItsTokensTake(name: String) throws {
+  func expertLoopsIterateOnlyOverTheirTokens(name: String) throws {
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")
     let function = try readModel(at: "\(Self.folder)/\(name).onnx").function(nil)
     var graph = try function.graph(shapes: [:], evaluator: ReferenceEvaluator())

@@ -12,7 +12,7 @@ import Testing
     FeatureValue(multiArray: try MultiArray(shape: shape, dataType: type))
   }
 
-  @Test func aFixedShapeIsAnEnumerationOfOne() throws {
+  @Test func fixedShapeIsAnEnumerationOfOne() throws {
     let description = try describe(Feature(name: "x", type: .tensor(.float32, [.fixed(2), .fixed(3)])))
     let constraint = try #require(description.multiArrayConstraint)
     #expect(constraint.shape == [2, 3] && constraint.dataType == .float32)
@@ -68,7 +68,7 @@ import Testing
     #expect(try ranged.isAllowedValue(FeatureValue(image: pixels(1, 1))))
   }
 
-  @Test func dictionariesAndSequencesHaveOneKindOfKeyOrElement() throws {
+  @Test func dictionariesAndSequencesHaveTypedElements() throws {
     let words = try describe(Feature(name: "x", type: .dictionary(keys: .string)))
     #expect(words.dictionaryConstraint?.keyType == .string)
     #expect(words.isAllowedValue(FeatureValue(dictionary: ["a": 1])))

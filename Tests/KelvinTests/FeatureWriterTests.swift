@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct FeatureWriterTests {
-  @Test func aGreyImageInFloatingPointKeepsItsNumbers() throws {
+  @Test func grayFloatImageKeepsItsValues() throws {
     let folder = TemporaryFolder()
     let numbers: [Float] = [10, 200, 100, -255.5, 0, 0.25]
     let half = Tensor(numbers, [1, 1, 2, 3]).converted(to: .float16)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The public stream as a camera's program uses it.
-@Suite("A stream of frames, as a user") struct FrameStreamTests {
+@Suite("Public frame streams") struct FrameStreamTests {
   /// A frame whose features are there only once its gate is open: until then it keeps the worker.
   private struct GatedFrame: FeatureProvider {
     let frame: DictionaryFeatureProvider
@@ -99,7 +99,7 @@ import Testing
     #expect(codes == [.featureType, nil])
   }
 
-  @Test("what nobody reads is bounded: the newest answers are kept, and the others counted")
+  @Test("unread results are bounded: the newest are kept and the others counted")
   func unread() async throws {
     let model = try Self.model()
     let stream = try await FrameStream(model, options: .init(queue: 8, buffer: 2))
@@ -113,7 +113,7 @@ import Testing
     #expect(stream.counts.unread == 4)
   }
 
-  @Test("cancelling the reading task ends the stream, whatever the worker is at")
+  @Test("cancelling the reading task ends the stream")
   func cancelledReader() async throws {
     let model = try Self.model()
     let stream = try await FrameStream(model)
@@ -129,7 +129,7 @@ import Testing
     held.gate.signal()
   }
 
-  @Test("a stream that is let go ends its answers, and so does one that is cancelled")
+  @Test("a released or cancelled stream ends its results")
   func letGo() async throws {
     let model = try Self.model()
     var stream: FrameStream? = try await FrameStream(model)
@@ -147,7 +147,7 @@ import Testing
     #expect(!cancelled.push(try Self.frame(model)))
   }
 
-  @Test("a governed stream says what its governor may do, and begins as planned")
+  @Test("a governed stream lists its steps and begins as planned")
   func governed() async throws {
     let model = try Self.model()
     let stream = try await FrameStream(
@@ -159,7 +159,7 @@ import Testing
     for try await answer in stream.answers { #expect(answer.setting == "as planned") }
   }
 
-  @Test("options that mean nothing are refused with their reason")
+  @Test("invalid options are refused with their reason")
   func refused() async throws {
     let model = try Self.model()
     for (options, part) in [

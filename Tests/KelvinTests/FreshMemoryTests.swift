@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 
 /// `KELVIN_FRESH_MEMORY` fills what nobody has written yet: read once, so in a process of its own.
-@Suite struct FreshMemoryTests {
-  @Test func sessionsAndPackedWeightsBeginWithThePattern() async {
+@Suite struct PoisonedMemoryTests {
+  @Test func sessionsAndPackedWeightsStartPoisoned() async {
     await #expect(processExitsWith: .success) {
       setenv("KELVIN_FRESH_MEMORY", "255", 1)
       let (graph, inputs) = try RandomGraph.make(seed: 3, nodes: 9)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func memoryIsLeftAsItComesWithoutAPattern() async {
+  @Test func memoryIsUntouchedWithoutAPattern() async {
     await #expect(processExitsWith: .success) {
       unsetenv("KELVIN_FRESH_MEMORY")
       #expect(FreshMemory.filler == nil)

@@ -8,9 +8,9 @@ import Testing
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Layers"
   static let cases = fileStems(in: folder, endingWith: ".mlmodel")
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count > 180) }
+  @Test func testVectorsExist() { #expect(Self.cases.count > 180) }
 
-  @Test(arguments: cases) func aLayerComputesWhatItsFormulaSays(name: String) throws {
+  @Test(arguments: cases) func layerMatchesItsFormula(name: String) throws {
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")
     try vector.check("\(Self.folder)/\(name).mlmodel", name, comparesElementTypes: false)
   }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The public measuring interface as a program uses it.
-@Suite("Measuring, as a user") final class MeasurementTests {
+@Suite("Public measuring interface") final class MeasurementTests {
   /// What one test writes, gone with it.
   private let folder = FileManager.default.temporaryDirectory.appending(path: "kelvin-\(UInt64.random(in: 0 ... .max))")
 
@@ -23,7 +23,7 @@ import Testing
     return folder.appending(path: name)
   }
 
-  @Test("a profile has every layer's cost on every device, and plans made with its file are measured ones")
+  @Test("a profile has the cost of every layer and makes plans measured")
   func profile() async throws {
     var profiler = Profiler(devices: ["cpu", "reference"])
     profiler.budget = 0.1
@@ -56,7 +56,7 @@ import Testing
     #expect(try profile.htmlReport().contains(profile.layers[0].name))
   }
 
-  @Test("a benchmark measures each configuration, and its plan file is taken back")
+  @Test("a benchmark measures each configuration, and its plan file can be reused")
   func benchmark() async throws {
     var workload = Workload.oneShot
     workload.starts = 1
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("every operation of the model is told what its layer costs on each device")
+  @Test("every operation has the cost of its layer on each device")
   func operations() async throws {
     let plan = try await ComputePlan.load(
       contentsOf: Self.digits, configuration: Self.configuration(.devices(["cpu", "reference"])))
@@ -169,7 +169,7 @@ import Testing
     #expect(await code { _ = try await ComputePlan.load(contentsOf: Self.digits, configuration: configuration) } == .io)
   }
 
-  @Test("a monitor of a machine with a sensor reads it; one without gives no degrees; leaving the loop ends the looks")
+  @Test("a monitor reads the sensor if there is one and stops with its loop")
   func thermal() async throws {
     let folder = try temporaryFile("sys").deletingLastPathComponent()
     let sensor = folder.appending(path: "sys/class/hwmon/hwmon0")
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test("workloads go by their names, their files and their numbers")
+  @Test("workloads are given by name, by file or by values")
   func workloads() throws {
     let stream = Workload.stream(framesPerSecond: 12, duration: 3)
     #expect(stream.kind == .stream && stream.description.contains("12 frames/s for 3 s"))
@@ -206,7 +206,7 @@ import Testing
   }
 
   @Test(
-    "the articles' examples are parts of programs that the build compiles",
+    "the examples of the articles are parts of compiled programs",
     arguments: ["ChoosingDevices", "MeasuringAndHeat"])
   func articles(name: String) throws {
     func lines(_ path: String) throws -> [String] {

@@ -6,9 +6,9 @@ import Testing
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Microsoft"
   static let cases = fileStems(in: folder, endingWith: ".onnx")
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count > 230) }
+  @Test func testVectorsExist() { #expect(Self.cases.count > 230) }
 
-  @Test(arguments: cases, ModelFixture.fastDevices) func agreesWithTheVector(name: String, device: String) throws {
+  @Test(arguments: cases, ModelFixture.fastDevices) func outputsMatchTheVector(name: String, device: String) throws {
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")
     try vector.check("\(Self.folder)/\(name).onnx", name, device: device)
   }

@@ -32,14 +32,14 @@ import Testing
     return error?.code == .limit && "\(error!)".contains(place)
   }
 
-  @Test func loadingEndsWhereItsLimitsDo() throws {
+  @Test func loadingStopsAtItsLimits() throws {
     #expect { _ = try model { $0.maximumSeconds = 1e-9 } } throws: { Self.isLimit($0, "maximumSeconds") }
     #expect { _ = try model { $0.maximumMemory = 1 } } throws: { Self.isLimit($0, "maximumMemory") }
     _ = try model { ($0.maximumSeconds, $0.maximumMemory) = (1e6, 1 << 40) }.prediction(from: Self.input(16))
   }
 
   /// A prediction that needs more ends before it takes it, and others go on.
-  @Test func aPredictionEndsWhereItsMemoryDoes() throws {
+  @Test func predictionStopsAtItsMemoryLimit() throws {
     let model = try model { $0.maximumMemory = 200 << 20 }
     let usual = try model.prediction(from: Self.input(16))
     #expect { _ = try model.prediction(from: Self.input(1024)) } throws: { Self.isLimit($0, "maximumMemory") }
@@ -49,7 +49,7 @@ import Testing
 
   /// Those that wait for a lane, while all are held by predictions that do not end, end all the same.
   @Test(.timeLimit(.minutes(1)))
-  func aLimitWakesWhoWaitsForALane() throws {
+  func limitWakesWaitingPredictions() throws {
     let gate = Monitor((entered: 0, ended: 0, isOpen: false))
     let device = HookedDevice(id: "hooked") { () throws(DeviceError) in
       gate.withLock { $0.entered += 1 }

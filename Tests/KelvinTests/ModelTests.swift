@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func everyEmbeddedImageIsReadCorrectly() async throws {
+  @Test func everyEmbeddedImageIsClassifiedCorrectly() async throws {
     let words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
     let model = try await Model.load(contentsOf: package, configuration: configuration())
     var request = CoreMLRequest(model: try CoreMLModelContainer(model: model))
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func aDescriptionSaysWhatTheModelTakesAndGives() throws {
+  @Test func descriptionListsInputsAndOutputs() throws {
     let model = try Model(contentsOf: package, configuration: configuration())
     let description = model.modelDescription
     #expect(description.inputNames == ["image"])
@@ -49,7 +49,7 @@ import Testing
     #expect(description.metadata[.license]?.isEmpty == false)
   }
 
-  @Test func inputsThatDoNotFitAreRefusedByName() throws {
+  @Test func invalidInputsAreNamed() throws {
     let model = try Model(contentsOf: package, configuration: configuration())
     func message(_ features: [String: FeatureValue]) -> String {
       let provider = DictionaryFeatureProvider(dictionary: features)
@@ -92,7 +92,7 @@ import Testing
     #expect(seen.values == seen.values.sorted())
   }
 
-  @Test func theComputePlanSpeaksTheModelsNames() async throws {
+  @Test func computePlanUsesTheModelNames() async throws {
     let plan = try await ComputePlan.load(contentsOf: package, configuration: configuration())
     guard case .program(let program) = plan.modelStructure else {
       Issue.record("an ML Program has a program's structure")

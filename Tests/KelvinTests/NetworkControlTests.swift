@@ -14,9 +14,9 @@ import Testing
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/NetworkControl"
   static let cases = fileStems(in: folder, endingWith: ".kv")
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 123) }
+  @Test func testVectorsExist() { #expect(Self.cases.count == 123) }
 
-  @Test(arguments: cases) func agreesWithTheProgram(name: String) throws {
+  @Test(arguments: cases) func networkMatchesTheNumPyProgram(name: String) throws {
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")
     let model = name.split(separator: "_").dropLast().joined(separator: "_")
     let program = try readModel(at: "\(Self.folder)/\(model).mlmodel")
@@ -38,7 +38,7 @@ import Testing
 
   /// Trips are made while their count is less than the number given: 2.5 makes three.
   @Test(arguments: [(2.5, 3), (0.25, 1), (3, 3), (-0.5, 0), (.nan, 0), (-.infinity, 0)] as [(Float, Float)])
-  func aPartOfATripIsOne(given: Float, trips: Float) throws {
+  func fractionalIterationCountRoundsUp(given: Float, trips: Float) throws {
     let program = try readModel(at: "\(Self.folder)/given_trips.mlmodel")
     let vector = try Vector(path: "\(Self.folder)/given_trips_0.kv")
     let shapes = Dictionary(uniqueKeysWithValues: vector.inputs.map { ($0.name, $0.tensor.shape) })
@@ -58,7 +58,7 @@ import Testing
   /// What a network asks for that cannot be, and what the error says of it.
   static let refusals = [("break_outside", "is not in the body of a loop")]
 
-  @Test(arguments: refusals) func whatCannotBeIsToldWithItsRemedy(name: String, reason: String) throws {
+  @Test(arguments: refusals) func unsupportedControlFlowHasARemedy(name: String, reason: String) throws {
     let program = try readModel(at: "\(Self.folder)/Refused/\(name).mlmodel")
     let function = try #require(program.functions[program.defaultFunction])
     let error = #expect(throws: FormatError.self) {

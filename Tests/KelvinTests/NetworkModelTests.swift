@@ -83,7 +83,7 @@ struct NetworkModelTests {
   ]
 
   @Test(arguments: classifiers, ModelFixture.devices.filter { $0 != "reference" })
-  func aClassifierGivesTheProbabilitiesOfItsLayers(name: String, device: String) async throws {
+  func classifierProbabilitiesMatchPyTorch(name: String, device: String) async throws {
     let expected = try Self.expected(name)
     let model = try await Self.load(name, on: device)
     let input = try #require(expected.input)
@@ -101,7 +101,7 @@ struct NetworkModelTests {
   }
 
   @Test(arguments: ["DeepLabV3Int8LUT", "fritz_human_pose_small"], ["cpu"])
-  func aNetworkGivesTheArraysOfItsLayers(name: String, device: String) async throws {
+  func networkArraysMatchPyTorch(name: String, device: String) async throws {
     let expected = try Self.expected(name)
     let model = try await Self.load(name, on: device)
     let input = try #require(expected.input)
@@ -125,7 +125,7 @@ struct NetworkModelTests {
     }
   }
 
-  @Test func aPipelineOfALinearModelGivesItsNumber() async throws {
+  @Test func linearModelPipelineGivesItsResult() async throws {
     let expected = try Self.expected("boston_linear")
     let model = try await Self.load("boston_linear", on: "cpu")
     let inputs = try #require(expected.numbers).mapValues { FeatureValue(double: $0) }
@@ -143,7 +143,7 @@ struct NetworkModelTests {
     }
   }
 
-  @Test func aModelThatNeedsApplesWeightsIsRefusedInWords() async throws {
+  @Test func modelThatNeedsAppleWeightsIsRefused() async throws {
     let path = SharedFiles.path("models/refused/OrientedImageClassifier_createml.mlmodel")
     await #expect {
       _ = try await Model.load(contentsOf: URL(filePath: path))

@@ -8,16 +8,16 @@ import Testing
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/MIL"
   static let cases = fileStems(in: folder, endingWith: ".mlmodel")
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count > 100) }
+  @Test func testVectorsExist() { #expect(Self.cases.count > 100) }
 
-  @Test(arguments: cases) func agreesWithTheVector(name: String) throws {
+  @Test(arguments: cases) func outputsMatchTheVector(name: String) throws {
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")
     try vector.check("\(Self.folder)/\(name).mlmodel", name)
   }
 
   /// `Refused` has operations with indices outside, which they validate.
   @Test(arguments: fileStems(in: "\(folder)/Refused", endingWith: ".kv"))
-  func indicesOutsideAreErrorsOfThePrediction(name: String) throws {
+  func indicesOutsideAreErrors(name: String) throws {
     let vector = try Vector(path: "\(Self.folder)/Refused/\(name).kv")
     let error = #expect(throws: (any Error).self) {
       try vector.check("\(Self.folder)/Refused/\(name).mlmodel", name)
@@ -31,7 +31,7 @@ import Testing
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Transformers"
   static let cases = fileStems(in: folder, endingWith: ".kv")
 
-  @Test func theVectorsAreThere() {
+  @Test func testVectorsExist() {
     #expect(Self.cases.count > 12)
     for export in ["torchscript", "dynamo", "f32", "f16"] {
       #expect(Self.cases.contains("tiny_vit_\(export).1"))
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test(arguments: cases, ModelFixture.fastDevices) func agreesWithPyTorch(name: String, device: String) throws {
+  @Test(arguments: cases, ModelFixture.fastDevices) func outputsMatchPyTorch(name: String, device: String) throws {
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")
     let stem = String(name.dropLast(2))
     let model = ["onnx", "mlmodel"].map { "\(Self.folder)/\(stem).\($0)" }

@@ -29,7 +29,7 @@ import Testing
     if Set(names).isSuperset(of: ["scale", "offset"]) { #expect(y?.multiArrayValue?.doubles == [6, 6, 6, 6, 6, 6]) }
   }
 
-  @Test func fourSetsAreKeptAndTheLongestUnusedGoesForAFifth() throws {
+  @Test func fourOverrideSetsAreKept() throws {
     let sets = [["scale"], ["offset"], ["scale", "offset"], ["unused"], ["scale", "offset", "unused"]]
     let predictor = try predictor()
     let before = predictor.formCounts.compilations
@@ -40,7 +40,7 @@ import Testing
     #expect(predictor.formCounts.compilations - before == 6)
   }
 
-  @Test func eachSetIsMadeOnceHoweverManyAskForIt() async throws {
+  @Test func concurrentCallersShareEachOverrideSet() async throws {
     let predictor = try predictor()
     try predict(predictor, ["scale"])
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -152,23 +152,23 @@ import Testing
     }
   }
 
-  @Test func theVectorsAreThere() {
+  @Test func testVectorsExist() {
     #expect(Self.onnx.count == 24 && Self.coreML.count == 8 && Self.sequences.count == 7)
     #expect(Self.texts.count == 35 && Self.overrides.count == 5)
     #expect(Self.classicalONNX.count == 33 && Self.classicalCoreML.count == 25 && Self.recommendations.count == 6)
   }
 
-  @Test(arguments: texts) func textsAreMovedAsNumbersAreWithTheirShapes(name: String) async throws {
+  @Test(arguments: texts) func movedStringsMatchTheVectors(name: String) async throws {
     try await check(
       "\(name).onnx", in: Self.textFolder, try Self.cases("expected.json", name, in: Self.textFolder), .cpuOnly)
   }
 
-  @Test(arguments: overrides) func constantsThatAreInputsTooAreWhatACallerGives(name: String) async throws {
+  @Test(arguments: overrides) func overriddenConstantsMatchTheVectors(name: String) async throws {
     try await check(
       "\(name).onnx", in: Self.overrideFolder, try Self.cases("expected.json", name, in: Self.overrideFolder), .cpuOnly)
   }
 
-  @Test func constantsThatAreInputsTooAreNoneOfTheInputs() async throws {
+  @Test func overridableConstantsAreNotInputs() async throws {
     let file = URL(filePath: "\(Self.overrideFolder)/affine.onnx")
     let description = try await Model.load(contentsOf: file).modelDescription
     #expect(description.inputNames == ["x"])
@@ -177,7 +177,7 @@ import Testing
     #expect(scale.isOptional && scale.multiArrayConstraint?.shape == [3])
   }
 
-  @Test func constantsOfFilesThatListAllAmongTheInputsStayConstants() async throws {
+  @Test func constantsOfFilesListingThemAllStayConstant() async throws {
     let model = try await Model.load(contentsOf: URL(filePath: "\(Self.overrideFolder)/listed.onnx"))
     #expect(model.modelDescription.overridableDescriptionsByName.isEmpty)
     let value = FeatureValue(multiArray: try MultiArray(shape: [3], dataType: .float32))
@@ -187,7 +187,7 @@ import Testing
     #expect(error?.description.contains("the model has no input 'scale'") == true)
   }
 
-  @Test func anOverrideOfAnotherShapeIsRefusedByName() async throws {
+  @Test func overrideOfWrongShapeIsNamed() async throws {
     let model = try await Model.load(contentsOf: URL(filePath: "\(Self.overrideFolder)/affine.onnx"))
     let values = [
       "x": FeatureValue(multiArray: try MultiArray(shape: [2, 3], dataType: .float32)),
@@ -199,7 +199,7 @@ import Testing
     #expect(error?.description.contains("'scale'") == true, "\(error as Any)")
   }
 
-  @Test func textsOfAnotherShapeThanTheModelTakesAreRefused() async throws {
+  @Test func stringsOfWrongShapeAreRefused() async throws {
     let model = try await Model.load(contentsOf: URL(filePath: "\(Self.textFolder)/gathered.onnx"))
     let places = FeatureValue(multiArray: try MultiArray(shape: [1, 2], dataType: .int64))
     for (count, shape) in [(6, [3, 2]), (6, [1, 2, 3]), (1, [])] {
@@ -220,14 +220,14 @@ import Testing
   }
 
   @Test(arguments: recommendations)
-  func probitRegressionRecommendationsAndLinkedModelsGiveWhatTheFormatSays(name: String) async throws {
+  func recommendersAndLinkedModelsMatchTheFormulas(name: String) async throws {
     let cases = try Self.cases("expected.json", name, in: Self.recommendationFolder)
     try await check("\(name).mlmodel", in: Self.recommendationFolder, cases, .cpuOnly, isDouble: true)
   }
 
   /// Where the model that it names is not there, or lies outside its folder.
   @Test(arguments: ["elsewhere:linked", "../../elsewhere/"])
-  func aLinkedModelWhoseFileIsNotThereSaysWhatToPutWhere(path: String) async throws {
+  func missingLinkedModelHasARemedy(path: String) async throws {
     let folder = TemporaryFolder()
     var bytes = TemporaryFolder.read("\(Self.recommendationFolder)/linked.mlmodel")
     let named = Array("elsewhere:linked".utf8)
@@ -238,27 +238,27 @@ import Testing
     #expect(error?.description.contains("put 'scaler.mlpackage'") == true, "\(error as Any)")
   }
 
-  @Test(arguments: classicalONNX) func aClassicalONNXModelGivesWhatItsFormulasSay(name: String) async throws {
+  @Test(arguments: classicalONNX) func classicalONNXModelMatchesItsFormulas(name: String) async throws {
     let cases = try Self.cases("expected.json", name, in: Self.classicalFolder)
     try await check("\(name).onnx", in: Self.classicalFolder, cases, .cpuOnly)
   }
 
   @Test(arguments: classicalCoreML)
-  func aClassicalCoreMLModelGivesWhatItsFormulasSayInDoublePrecision(name: String) async throws {
+  func classicalCoreMLModelMatchesItsFormulas(name: String) async throws {
     let cases = try Self.cases("coreml.json", name, in: Self.classicalFolder)
     try await check("\(name).mlmodel", in: Self.classicalFolder, cases, .cpuOnly, isDouble: true)
   }
 
-  @Test(arguments: onnx) func anONNXModelGivesWhatONNXRuntimeDoes(name: String) async throws {
+  @Test(arguments: onnx) func onnxModelMatchesONNXRuntime(name: String) async throws {
     try await check("\(name).onnx", try Self.cases("expected.json", name), .cpuOnly)
   }
 
-  @Test(arguments: sequences) func sequencesOfTensorsGoInAndOutAndThroughLoops(name: String) async throws {
+  @Test(arguments: sequences) func tensorSequencesMatchTheVectors(name: String) async throws {
     try await check(
       "\(name).onnx", in: Self.sequenceFolder, try Self.cases("expected.json", name, in: Self.sequenceFolder), .cpuOnly)
   }
 
-  @Test func aSequenceOfOtherThingsThanArraysIsRefused() async throws {
+  @Test func sequenceOfWrongElementsIsRefused() async throws {
     var configuration = ModelConfiguration(computeUnits: .cpuOnly)
     configuration.usesCache = false
     let model = try await Model.load(
@@ -272,15 +272,15 @@ import Testing
     }
   }
 
-  @Test(arguments: coreML) func aCoreMLPipelineGivesWhatItsFormulasSay(name: String) async throws {
+  @Test(arguments: coreML) func coreMLPipelineMatchesItsFormulas(name: String) async throws {
     try await check("\(name).mlmodel", try Self.cases("coreml.json", name), .cpuOnly)
   }
 
-  @Test(arguments: ModelFixture.fastDevices) func everyDeviceRunsTheGraphsBetween(device: String) async throws {
+  @Test(arguments: ModelFixture.fastDevices) func everyDeviceRunsTheGraphsBetweenHostOperations(device: String) async throws {
     try await check("words_in_turn.onnx", try Self.cases("expected.json", "words_in_turn"), .devices([device]))
   }
 
-  @Test func whatAnInputIsNotIsSaidWithARemedy() async throws {
+  @Test func wrongInputTypeHasARemedy() async throws {
     func refusal(_ file: String, _ inputs: [String: FeatureValue]) async throws -> String {
       var configuration = ModelConfiguration(computeUnits: .cpuOnly)
       configuration.usesCache = false

@@ -72,20 +72,20 @@ import Testing
     #expect(asked.withLock { $0 } == 6, "asked once for each layer until it was to stop")
   }
 
-  @Test func digitsUnder200RandomPlacements() async {
+  @Test func randomPlacementsOfDigitsMatchTheReference() async {
     await #expect(processExitsWith: .success) {
       try PlacementTests.check(ModelFixture.digits, seeds: 0..<200, input: 0...255)
     }
   }
 
-  @Test func digitsPackageUnder20RandomPlacements() async {
+  @Test func randomPlacementsOfTheDigitsPackageMatch() async {
     await #expect(processExitsWith: .success) {
       try PlacementTests.check(ModelFixture.digitsPackage, seeds: 0..<20, input: 0...255)
     }
   }
 
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
-  func mobileNetUnder20RandomPlacements() async {
+  func randomPlacementsOfMobileNetMatchTheReference() async {
     await #expect(processExitsWith: .success) {
       try PlacementTests.check(SharedFiles.path("models/MobileNetV2_f32.onnx"), seeds: 0..<20, input: -1...1)
     }

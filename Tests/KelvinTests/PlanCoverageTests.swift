@@ -31,7 +31,7 @@ import Testing
     #expect(abs(total - 1) < 1e-6)
   }
 
-  @Test func aProgramsOperationsHaveCostsAndItsConstantsHaveNone() async throws {
+  @Test func programOperationsHaveCostsAndConstantsNone() async throws {
     let plan = try await plan("MobileNetV2_f16.mlpackage")
     guard case .program(let program) = plan.modelStructure, let main = program.functions["main"] else {
       Issue.record("an ML Program has functions")
@@ -48,7 +48,7 @@ import Testing
     #expect(abs(total - 1) < 1e-6)
   }
 
-  @Test func anAssetIsDescribedWithoutBeingLoaded() async throws {
+  @Test func assetIsDescribedWithoutLoading() async throws {
     let asset = ModelAsset(url: URL(filePath: SharedFiles.path("models/MobileNetV2_f16.mlpackage")))
     let description = try await asset.modelDescription
     let model = try await Model.load(asset: asset, configuration: ModelConfiguration(computeUnits: .cpuOnly))

@@ -87,7 +87,7 @@ import Testing
     #expect(try await model.predictions(fromBatch: ArrayBatchProvider(array: [])).count == 0)
   }
 
-  @Test func theFirstItemThatFailsIsNamed() throws {
+  @Test func firstFailingItemIsNamed() throws {
     let model = try model()
     var items: [any FeatureProvider] = try (0..<12).map { try features(model, images(1, seed: $0)) }
     items[5] = DictionaryFeatureProvider(dictionary: ["nonsense": FeatureValue(double: 1)])
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func batchesOfBatchesDoNotWaitForEachOther() async throws {
+  @Test func concurrentBatchesDoNotDeadlock() async throws {
     let model = try model()
     let batch = ArrayBatchProvider(array: try (0..<8).map { try features(model, images(1, seed: $0)) })
     let expected = try output(blockingOutputs(batch, of: model).features(at: 7), of: model)
@@ -136,7 +136,7 @@ import Testing
     #expect(spread == expected)
   }
 
-  @Test func arraysOverOnePlaceAreOneBacking() throws {
+  @Test func arraysOverOneBufferAreOneBacking() throws {
     let model = try model()
     let name = try #require(model.modelDescription.outputNames.first)
     let input = try features(model, images(1))
@@ -159,7 +159,7 @@ import Testing
     #expect(box.released.withLock { $0 } == 19)
   }
 
-  @Test func backingsThatDoNotFitAreRefused() throws {
+  @Test func unsuitableBackingsAreRefused() throws {
     let model = try model()
     let name = try #require(model.modelDescription.outputNames.first)
     let input = try features(model, images(1))
@@ -196,7 +196,7 @@ import Testing
   }
 
   @Test(arguments: ModelFixture.fastDevices)
-  func aPredictionEndsWithItsTaskAndTheModelGoesOn(device: String) async throws {
+  func cancelledPredictionLeavesTheModelUsable(device: String) async throws {
     let model = try model(.devices([device]))
     let input = try features(model, images(1))
     let expected = try output(await model.prediction(from: input), of: model)
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func predictionsThatWaitForAThreadEndWithTheirTask() async throws {
+  @Test func waitingPredictionsEndWithTheirTask() async throws {
     let model = try model()
     let input = try features(model, images(16))
     let tasks = (0..<200).map { _ in
@@ -223,7 +223,7 @@ import Testing
     _ = try await model.prediction(from: input)
   }
 
-  @Test func aProviderMayPredictWhileItIsAsked() throws {
+  @Test func providersMayPredictWhileBeingRead() throws {
     struct Nested: FeatureProvider {
       let model: Model
       let inner: DictionaryFeatureProvider

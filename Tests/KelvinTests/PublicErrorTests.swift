@@ -7,7 +7,7 @@ import Testing
 @Suite struct PublicErrorTests {
   private static let evil = "a\u{1B}[31mred\u{202E}gnp\u{9B}2J\u{2028}\u{200B}\nkelvin: error: fake\r\u{7}\u{7F}z"
 
-  @Test func eachIsOneLineThatActsOnNothing() {
+  @Test func errorsAreOneEscapedLine() {
     let (image, model) = (
       ImageError(.corrupt, Self.evil, Self.evil, remedy: Self.evil), ModelError(.io, "no input '\(Self.evil)'")
     )

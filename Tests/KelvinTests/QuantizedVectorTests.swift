@@ -19,9 +19,9 @@ import Testing
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     .filter { $0.hasSuffix(".onnx") }.map { String($0.dropLast(5)) }.sorted()
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count > 50) }
+  @Test func testVectorsExist() { #expect(Self.cases.count > 50) }
 
-  @Test(arguments: cases) func agreesWithTheVector(name: String) throws {
+  @Test(arguments: cases) func outputsMatchTheVector(name: String) throws {
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")
     let program = try readModel(at: "\(Self.folder)/\(name).onnx")
     let function = try #require(program.functions[program.defaultFunction])
@@ -46,7 +46,7 @@ import Testing
 
   /// Logits of the real model, bit for bit those of ONNX Runtime.
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
-  func theQuantizedMobileNetIsExact() throws {
+  func quantizedMobileNetIsExact() throws {
     let loaded = try ModelFixture.load(SharedFiles.path("models/MobileNetV2_int8_qdq.onnx"))
     let graph = loaded.context.graph
     #expect(!graph.nodes.contains { $0.op is Convolution || $0.op is Binary })

@@ -17,7 +17,7 @@ struct RealModelTests {
   static let photos = ["cat_720p", "grace_hopper", "hot_dog", "owl", "parrot", "pets"]
 
   @Test(arguments: ModelFixture.devices)
-  func mobileNetsLogitsAreWithinAThousandth(device: String) throws {
+  func mobileNetLogitsAreWithinAThousandth(device: String) throws {
     let loaded = try ModelFixture.load(SharedFiles.path("models/MobileNetV2_f32.onnx"))
     let graph = loaded.context.graph
     let request = PlanRequest(units: .devices([device]), isStrict: true, precision: .full, threads: 2)
@@ -34,7 +34,7 @@ struct RealModelTests {
     }
   }
 
-  @Test func theFloat16PackageNamesTheSameClassesOnAllPhotos() async throws {
+  @Test func float16PackageGivesTheSameClasses() async throws {
     var configuration = ModelConfiguration(computeUnits: .cpuOnly)
     configuration.usesCache = false
     let model = try await Model.load(

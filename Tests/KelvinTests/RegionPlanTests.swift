@@ -19,7 +19,7 @@ import Testing
     block.operations.flatMap { [$0] + $0.blocks.flatMap(all) }
   }
 
-  @Test(arguments: ["halving", "choice"]) func operationsInsideBlocksAreAskedForAsOthersAre(name: String) async throws {
+  @Test(arguments: ["halving", "choice"]) func operationsInsideBlocksAreInThePlan(name: String) async throws {
     let plan = try await plan("MILControl/\(name).mlpackage")
     guard case .program(let program) = plan.modelStructure, let main = program.functions["main"] else {
       Issue.record("an ML Program has functions")
@@ -43,7 +43,7 @@ import Testing
     #expect(try #require(order.firstIndex(of: own.name)) < first)
   }
 
-  @Test func layersTellHowOftenTheyRun() async throws {
+  @Test func layersStateTheirRunCount() async throws {
     let plan = try await plan("Control/data_dependent.onnx")
     let loop = try #require(plan.layers.first { $0.name == "halve" })
     #expect(loop.operatorName == "loop" && loop.runs == 10 && loop.region == nil)

@@ -6,7 +6,7 @@ import Testing
 /// What a model says of operations that its units cannot run.
 @Suite struct RemarkTests {
   @Test(.enabled(if: ModelFixture.devices.contains("vulkan:0"), "needs a Vulkan device"))
-  func operationsOutsideTheUnitsAreRemarkedOnByModelAndPlan() async throws {
+  func operationsOutsideTheUnitsGiveRemarks() async throws {
     let url = URL(filePath: "\(SharedFiles.projectRoot)/Tests/Vectors/DataSizes/places.onnx")
     var configuration = ModelConfiguration(computeUnits: .devices(["vulkan:0"]))
     configuration.usesCache = false

@@ -50,7 +50,7 @@ import Testing
     return Set(try loaded.graph(1, for: types).explain().solution.placement.values)
   }
 
-  @Test func aSavedPlanIsTakenForTheSizesOfItsBucketAndNoOthers() throws {
+  @Test func savedPlanIsUsedOnlyForItsSizeBucket() throws {
     let plan = try saved()
     #expect(plan.parts.map(\.name) == ["main.1", "main.2"])
     for positive in 5...8 { #expect(try devices(positive, plan) == ["reference"], "\(positive)") }
@@ -61,7 +61,7 @@ import Testing
     #expect(try devices(6, plan) { $0.isDeterministic = true } == ["cpu"])
   }
 
-  @Test func theFirstGraphOfASavedPlanRunsWhereItSays() throws {
+  @Test func firstGraphOfASavedPlanFollowsThePlan() throws {
     var options = options(["cpu"])
     options.plan = try saved()
     let loaded = try LoadedModel(path: Self.path, options: options)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func aPlanOfOtherGraphsOrAnotherModelIsRefused() throws {
+  @Test func planOfOtherGraphsOrAnotherModelIsRefused() throws {
     var plan = try saved()
     plan.subject.modelKey = "another"
     #expect(throws: RuntimeError.self) { try devices(5, plan) }
@@ -88,7 +88,7 @@ import Testing
     #expect(throws: PlanningError.self) { try plan.validate() }
   }
 
-  @Test func theComputePlanHasTheLayersOfEveryGraph() async throws {
+  @Test func computePlanHasTheLayersOfEveryGraph() async throws {
     var configuration = ModelConfiguration(computeUnits: .cpuOnly)
     configuration.usesCache = false
     let url = URL(filePath: Self.path)
@@ -114,7 +114,7 @@ import Testing
     #expect(loaded.computePlan.graphs.map(\.name) == ["main.1"], "loading runs no sample")
   }
 
-  @Test func theSampleOfAPlanCanBeGivenItsInputs() throws {
+  @Test func sampleInputsOfAPlanCanBeGiven() throws {
     var sampled = options(["cpu"])
     for positive in [0, 1, 12] {
       sampled.sample = LoadOptions.Sample(try values(positive))

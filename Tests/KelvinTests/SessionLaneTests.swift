@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// What predictions of many sizes hold on to, seen by the device that they run on.
-@Suite struct SessionLaneTests {
+@Suite struct ContextMemoryTests {
   private final class Fault: Sendable {
     let code = Mutex<DeviceError.Code?>(nil)
     /// Predictions that are on the device, and how many wait for one another there.
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: [DeviceError.Code.execution, .outOfMemory])
-  func failuresLeaveNoMemoryBehind(code: DeviceError.Code) throws {
+  func failuresLeakNoMemory(code: DeviceError.Code) throws {
     let expected = try [24, 32].map { side throws(ModelError) in try predict(side) }
     var held: [Int] = []
     for _ in 0..<6 {
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// A size that came once, and has been followed by as many others as are kept, takes its memory with it.
-  @Test func oneLargeInputDoesNotHoldItsMemoryForGood() throws {
+  @Test func memoryOfALargeInputIsReleased() throws {
     _ = try predict(32)
     let usual = device.heldByteCount
     _ = try predict(256)
@@ -73,7 +73,7 @@ import Testing
     #expect(device.heldByteCount < 8 * usual)
   }
 
-  @Test func manyLargeInputsAtOnceDoNotHoldTheirMemoryForGood() throws {
+  @Test func memoryOfConcurrentLargeInputsIsReleased() throws {
     _ = try predict(32)
     let usual = device.heldByteCount
     fault.meeting.withLock { $0 = (arrived: 0, expected: 2) }
@@ -83,7 +83,7 @@ import Testing
     #expect(device.heldByteCount < 8 * usual)
   }
 
-  @Test func memoryThatIsRefusedLeavesNoneBehind() throws {
+  @Test func refusedAllocationsLeakNoMemory() throws {
     let expected = try [24, 32].map { side throws(ModelError) in try predict(side) }
     var held: [Int] = []
     for _ in 0..<6 {
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// Forms go on one thread while others look for theirs.
-  @Test func sizesComeAndGoOnManyThreads() throws {
+  @Test func manyThreadsUseChangingSizes() throws {
     let sides = Array(8..<20)
     let expected = try sides.map { side throws(ModelError) in try predict(side) }
     let wrong = Mutex(0)

@@ -10,7 +10,7 @@ import Testing
 
 /// Compiled forms of one model for several shapes.
 @Suite struct SpecializationTests {
-  @Test func everyShapeSharesTheWeightsPackedForTheFirst() throws {
+  @Test func shapesShareTheirPackedWeights() throws {
     let folder = "\(FileManager.default.temporaryDirectory.path)/kelvin-shapes-\(UInt64.random(in: 0 ..< .max))"
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var options = LoadOptions()
@@ -58,7 +58,7 @@ import Testing
       uniqueKeysWithValues: outputs.featureNames.map { ($0, outputs[$0]?.multiArrayValue?.doubles ?? []) })
   }
 
-  @Test func aSizeThatChangesAtEveryCallIsPlannedOnceForEachBucket() throws {
+  @Test func changingSizeIsPlannedOncePerBucket() throws {
     let shared = try predictor([1, 3, 32, 32])
     let own = try predictor([1, 3, 32, 32], plansEverySize: true)
     // Of 17…32 the usual size is the largest: its plan serves.
@@ -77,7 +77,7 @@ import Testing
     #expect(own.formCounts.plans == sizes.count, "forms of two sizes are kept, and none came again so soon")
   }
 
-  @Test func resultsThatMustRepeatDoNotDependOnTheSizeThatCameFirst() throws {
+  @Test func deterministicPlansIgnoreEarlierSizes() throws {
     let predictor = try predictor([1, 3, 32, 32], isDeterministic: true)
     for side in [40, 41] { _ = try outputs(predictor, [1, 3, side, 32]) }
     #expect(predictor.formCounts.plans == 2)

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: ModelFixture.fastDevices, ["choice", "halving"])
-  func blocksAgreeWithTheFormula(device: String, name: String) throws {
+  func blocksMatchTheFormula(device: String, name: String) throws {
     let model = try model(name, device)
     for number in 0..<(name == "choice" ? 2 : 3) {
       let (input, vector) = try step(name, number)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ModelFixture.fastDevices) func eachStateIsASequenceOfItsOwn(device: String) throws {
+  @Test(arguments: ModelFixture.fastDevices) func statesAreIndependent(device: String) throws {
     let model = try model("counter", device)
     let (first, second) = (model.makeState(), model.makeState())
     for number in 0..<4 {
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func aStatefulModelAsksForItsState() throws {
+  @Test func statefulModelRequiresItsState() throws {
     let model = try model("counter", "cpu")
     let (input, _) = try step("counter", 0)
     let error = #expect(throws: ModelError.self) { try model.prediction(from: input) }
@@ -102,7 +102,7 @@ import Testing
   }
 
   /// What a run has written that failed for its data's sake stays, so that it is lost with a device.
-  @Test func aStateThatAFailedRunWroteToCountsAsUsed() throws {
+  @Test func stateWrittenByAFailedRunCountsAsUsed() throws {
     let program = try readModel(at: "\(Self.folder)/counter.mlpackage")
     let raw = try #require(program.functions[program.defaultFunction]).graph(
       shapes: [:], evaluator: ReferenceEvaluator())
@@ -123,7 +123,7 @@ import Testing
     #expect(error?.description.contains("the state that the prediction was using is lost") == true)
   }
 
-  @Test func aStateServesOneModelAndOnePredictionAtATime() throws {
+  @Test func stateServesOneModelAndOnePrediction() throws {
     let (model, other) = (try model("counter", "cpu"), try model("choice", "cpu"))
     let (input, _) = try step("counter", 0)
     let foreign = #expect(throws: ModelError.self) { try model.prediction(from: input, using: other.makeState()) }

@@ -106,7 +106,7 @@ import Testing
     return picked(boxes, best, labels, most: op.maximumBoxes, overlap: Double(overlap)) { $0 >= threshold }
   }
 
-  @Test func theOperatorPicksWhatItsDefinitionSays() throws {
+  @Test func suppressionMatchesItsDefinition() throws {
     for seed in 0..<UInt64(300) {
       var random = SeededGenerator(seed: seed)
       let images = Int.random(in: 1...3, using: &random)
@@ -148,7 +148,7 @@ import Testing
   }
 
   /// The two models of the vectors, on random boxes: exact sizes, on each device and with every node placed at random.
-  @Test(arguments: ["suppressed", "images"]) func theSizesAreExactOnEachDeviceAndWhereverNodesAre(name: String) throws {
+  @Test(arguments: ["suppressed", "images"]) func suppressedSizesAreExactUnderAnyPlacement(name: String) throws {
     let path = "\(SharedFiles.projectRoot)/Tests/Vectors/DataSizes/\(name).onnx"
     let function = try readModel(at: path).function(nil)
     let part = try #require(function.graphParts.first)
@@ -205,7 +205,7 @@ import Testing
   }
 
   /// The places of what is not zero, of every element type and rank, on each device and with the node placed at random.
-  @Test func placesOfWhatIsNotZeroAreExactOnEachDevice() throws {
+  @Test func nonZeroIndicesAreExactOnEachDevice() throws {
     for seed in 0..<UInt64(60) {
       var random = SeededGenerator(seed: seed)
       let shape = Shape((0..<Int.random(in: 1...4, using: &random)).map { _ in Int.random(in: 1...5, using: &random) })

@@ -51,7 +51,7 @@ struct TablePredictionTests {
     } catch { return "\(error)" }
   }
 
-  @Test("classical models give for a table what scikit-learn and NumPy give")
+  @Test("classical models match scikit-learn and NumPy on tables")
   func recorded() throws {
     let all = try JSONDecoder().decode(
       [String: [Recorded]].self, from: Data(TemporaryFolder.read("\(Self.vectors)/coreml.json")))
@@ -97,7 +97,7 @@ struct TablePredictionTests {
   }
 
   @Test(
-    "many rows at once give what each gives alone, in their order",
+    "batches of rows match single rows, in order",
     arguments: [
       "linear.mlmodel", "logistic.mlmodel", "pipeline.mlmodel", "forest_two.mlmodel", "sklearn_logistic.onnx",
     ])
@@ -136,7 +136,7 @@ struct TablePredictionTests {
     }
   }
 
-  @Test("a table is read whatever its quotes, line ends, mark and blanks")
+  @Test("quotes, line ends, byte order mark and blanks do not matter")
   func forms() throws {
     let model = try model("linear.mlmodel")
     let plain = try rows(model, "a,b,c,d\n1,2,3,4\n5,6,7,8\n").rows
@@ -150,7 +150,7 @@ struct TablePredictionTests {
     #expect(other.rows == plain)
   }
 
-  @Test("columns are matched by name, copied where that is asked for, and said where nothing is read from them")
+  @Test("columns are matched by name, copied on request, and unused ones reported")
   func columns() throws {
     let model = try model("linear.mlmodel")
     let text = "id,a,b,first,d,note\n7,1,2,3,4,\"x, y\"\n8,1,2,3,4,z\n"
@@ -187,7 +187,7 @@ struct TablePredictionTests {
     #expect(error(model, "a,v\n1,\"{}\"\n").contains("expected a list"))
   }
 
-  @Test("texts are a list where a bracket opens them, behind blanks too, and else one")
+  @Test("a cell that begins with a bracket is a list of strings")
   func texts() throws {
     let file = "\(SharedFiles.projectRoot)/Tests/Vectors/Texts/empty.onnx"
     let model = try Model(
@@ -197,7 +197,7 @@ struct TablePredictionTests {
     #expect(try rows(model, "x\n [a\n").rows[1] == [" [a"] && list[1] != [" [a"])
   }
 
-  @Test("an empty cell is what the model has for a number that is missing, else a fault")
+  @Test("an empty cell is the model's missing value, or an error")
   func missing() throws {
     // Its imputer replaces not-a-numbers.
     let imputing = try model("transformers.mlmodel")
@@ -208,7 +208,7 @@ struct TablePredictionTests {
     #expect(error(linear, text).contains("line 3, column 'b': it is empty"))
   }
 
-  @Test("a row at fault is named by its line and column, ends all, and leaves what was there")
+  @Test("an invalid row names its line and column and keeps the old file")
   func faults() throws {
     let model = try model("linear.mlmodel")
     let output = folder.write("before", "out.csv")
@@ -233,7 +233,7 @@ struct TablePredictionTests {
     #expect(try rows(model, "a,b,c,d\n").rows == [["y"]])
   }
 
-  @Test("rows at fault are left out and counted where that is asked for", arguments: [1, 3000])
+  @Test("invalid rows are skipped and counted on request", arguments: [1, 3000])
   func leftOut(count: Int) throws {
     let model = try model("linear.mlmodel")
     let lines = (0..<count).flatMap { ["\($0),1,2,3,4", "\($0),1,2,x,4", "\($0),1,2"] }.joined(separator: "\n")
@@ -248,7 +248,7 @@ struct TablePredictionTests {
     #expect(rows.dropFirst().enumerated().allSatisfy { $1[0] == "\($0 / 3)" })
   }
 
-  @Test("bytes that are not UTF-8 are a fault where they are read, and none elsewhere")
+  @Test("bytes that are not UTF-8 are an error only in columns that are read")
   func bytes() throws {
     let model = try model("linear.mlmodel")
     let row = Array("a,b,c,d,note\n1,2,3,4,".utf8) + [0xE9, 0x0A]
@@ -264,7 +264,7 @@ struct TablePredictionTests {
     #expect(other?.description.contains("names of columns are not UTF-8") == true)
   }
 
-  @Test("the table that is read is never written to, by whatever name")
+  @Test("the input table is never overwritten")
   func same() throws {
     let model = try model("linear.mlmodel")
     let path = folder.write("a,b,c,d\n1,2,3,4\n", "in.csv")
@@ -281,7 +281,7 @@ struct TablePredictionTests {
     }
   }
 
-  @Test("a run that is cancelled keeps its rows beside what was there")
+  @Test("a cancelled run keeps its rows in a partial file")
   func cancelled() async throws {
     let model = try model("linear.mlmodel")
     let lines = String(repeating: "1,2,3,4\n", count: 400_000)

@@ -48,7 +48,7 @@ import Testing
       "growing.mlpackage", "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "lengths.onnx",
       "shared.onnx",
     ])
-  func theTokensAreThoseOfPyTorch(file: String) throws {
+  func tokensMatchPyTorch(file: String) throws {
     let (prompt, tokens) = try vector()
     let sequence = try TokenSequence(try model(file))
     #expect(try greedy(sequence, prompt, tokens.count) == tokens)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: ModelFixture.fastDevices)
-  func aSharedBufferIsComputedOnEveryDevice(device: String) throws {
+  func everyDeviceComputesASharedCacheBuffer(device: String) throws {
     let (prompt, tokens) = try vector()
     #expect(try greedy(try TokenSequence(try model("shared.onnx", device)), prompt, 8) == Array(tokens.prefix(8)))
   }
@@ -68,7 +68,7 @@ import Testing
   @Test(arguments: [
     "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "lengths.onnx", "shared.onnx",
   ])
-  func insideABucketNothingIsPlannedOrCompiledForAToken(file: String) throws {
+  func tokensInsideABucketNeedNoCompilation(file: String) throws {
     let (prompt, tokens) = try vector()
     let model = try model(file)
     let sequence = try TokenSequence(model)
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: ModelFixture.fastDevices, ["ignoring.onnx", "lengths.onnx"])
-  func paddingThatNoMaskLeavesOutIsLeftOutOnEveryDevice(device: String, file: String) throws {
+  func unmaskedPaddingIsIgnoredOnEveryDevice(device: String, file: String) throws {
     let (prompt, tokens) = try vector()
     let sequence = try TokenSequence(try model(file, device))
     #expect(try greedy(sequence, prompt, 12) == Array(tokens.prefix(12)))
@@ -95,7 +95,7 @@ import Testing
 
   /// Room grows by an eighth of a power of two at a time, so that a token's time follows the length; the model's tables of
   /// places have 80 rows.
-  @Test func roomFollowsTheLength() throws {
+  @Test func capacityFollowsTheLength() throws {
     let (prompt, tokens) = try vector()
     let sequence = try TokenSequence(try model("lengths.onnx"))
     #expect(try greedy(sequence, prompt, 50) == Array(tokens.prefix(50)))
@@ -113,7 +113,7 @@ import Testing
     #expect(try greedy(sequence, prompt, 4) == Array(tokens.prefix(4)))
   }
 
-  @Test func whatDoesNotFitIsRefusedAndTheSequenceGoesOn() throws {
+  @Test func refusedTokensLeaveTheSequenceUsable() throws {
     let (prompt, tokens) = try vector()
     let sequence = try TokenSequence(try model("shared.onnx"))
     #expect(sequence.capacity == 80)
@@ -124,13 +124,13 @@ import Testing
     #expect(try greedy(sequence, [tokens[0]], 2) == Array(tokens[1..<3]))
   }
 
-  @Test func aModelThatTakesNoTokensSaysWhatItLacks() throws {
+  @Test func nonTokenModelIsRefusedWithMissingRoles() throws {
     let digits = try Model(contentsOf: URL(filePath: ModelFixture.digits))
     let error = #expect(throws: ModelError.self) { try TokenSequence(digits) }
     #expect(error?.code == .parameters && error?.description.contains("--token-role") == true, "\(error as Any)")
   }
 
-  @Test func rolesGoBeforeNames() throws {
+  @Test func givenRolesOverrideNames() throws {
     let model = try model("past.onnx")
     let wrong = #expect(throws: ModelError.self) { try TokenSequence(model, roles: ["tokens": .tokens]) }
     #expect(wrong?.description.contains("no input or output 'tokens'") == true)

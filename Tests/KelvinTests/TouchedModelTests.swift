@@ -57,7 +57,7 @@ import Testing
     #expect(futimens(file, [status.st_atim, status.st_mtim]) == 0)
   }
 
-  @Test func aPredictionIsMadeAgain() throws {
+  @Test func touchedModelRepeatsThePrediction() throws {
     let path = folder.write(TemporaryFolder.read(FlexibleNetwork.path) + Self.padding, "m.onnx")
     let predictor = try predictor(path, shapes: ["x": [1, 3, 8, 8]])
     let array = try MultiArray((0..<3 * 64).map { Float($0 % 17) / 17 - 0.5 }, shape: [1, 3, 8, 8])
@@ -77,7 +77,7 @@ import Testing
     #expect(try predict() == answer && moment.submissions.withLock(\.self) == once)
   }
 
-  @Test func aStateIsLostWithAPredictionThatDoesNotCount() throws {
+  @Test func discardedPredictionInvalidatesItsState() throws {
     let original = "\(SharedFiles.projectRoot)/Tests/Vectors/MILControl/counter.mlpackage"
     let package = folder.copy(original, as: "counter.mlpackage")
     let model = "counter.mlpackage/Data/com.apple.CoreML/model.mlmodel"

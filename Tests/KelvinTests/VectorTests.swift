@@ -17,9 +17,9 @@ import Testing
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors"
   static let cases = fileStems(in: folder, endingWith: ".onnx")
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count > 350) }
+  @Test func testVectorsExist() { #expect(Self.cases.count > 350) }
 
-  @Test(arguments: cases) func agreesWithTheVector(name: String) throws {
+  @Test(arguments: cases) func outputsMatchTheVector(name: String) throws {
     let vector = try Vector(path: "\(Self.folder)/\(name).kv")
     try vector.check("\(Self.folder)/\(name).onnx", name)
   }

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Functions of several parts: host steps and graphs in any order, each graph specialised by what comes to it.
-@Suite struct WalkTests {
+@Suite struct HostExecutionTests {
   /// The number of characters of each string.
   private struct Lengths: HostStep {
     static let name = "lengths"
@@ -129,7 +129,7 @@ import Testing
       ])
   }
 
-  @Test func aLoopIsGivenSlicesOfAsManyAsThereAre() throws {
+  @Test func loopReadsOneSlicePerIteration() throws {
     #expect(
       try predict(scan(axis: 0), start: [1, 2, 3], limit: [0, 0, 0])["rows"]?.multiArrayValue?.doubles == [6, 4, 2])
     #expect(try predict(scan(axis: 0), start: [], limit: [])["rows"]?.multiArrayValue?.shape == [0])
@@ -201,7 +201,7 @@ import Testing
     func hash(into hasher: inout Hasher) { hasher.combine(place) }
   }
 
-  @Test func whatNothingReadsAnyMoreIsNotKept() throws {
+  @Test func unusedValuesAreReleased() throws {
     let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
     let memory = Link.Memory()
     let inner = (1..<9).map { FunctionPart.host(Link(place: $0, memory: memory)) }
@@ -216,7 +216,7 @@ import Testing
     #expect(try predict(links, start: [0], limit: [3])["20"]?.multiArrayValue?.doubles == [34])
   }
 
-  @Test func onlyTheSideOfABranchThatIsTakenIsRun() throws {
+  @Test func onlyTheTakenBranchRuns() throws {
     #expect(try predict(branch(), start: [1, 2], limit: [1])["chosen"]?.multiArrayValue?.doubles == [1, 2])
     #expect { try predict(branch(), start: [1], limit: [0]) } throws: {
       "\($0)".contains("passing of 'start': was run")
@@ -237,7 +237,7 @@ import Testing
     return try predictor(function).predict(inputs, [:], nil)
   }
 
-  @Test func aLoopEndsByItsLimitOrByWhatATripLeaves() throws {
+  @Test func loopEndsByItsLimitOrItsCondition() throws {
     for (limit, trips) in [(Float(2), 2), (9, 4), (-1, 0), (0, 0)] {
       let outputs = try predict(loop(least: 4), start: [10], limit: [limit])
       #expect(outputs["last"]?.multiArrayValue?.doubles == [10 + Double(trips)], "\(limit)")
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func whatNoLoopCanTakeIsRefusedByItsNameAndSlot() throws {
+  @Test func invalidLoopValuesAreNamed() throws {
     #expect { try predict(loop(least: 0), start: [0], limit: [9]) } throws: { error in
       let string = "\(error)"
       return string.contains("loop 'ramps'") && string.contains("'doubled'") && string.contains("its rows become one array")
@@ -267,7 +267,7 @@ import Testing
     }
   }
 
-  @Test func aLoopWithoutEndSaysInWhichTripItsTimeWasUp() throws {
+  @Test func endlessLoopNamesTheLastIteration() throws {
     let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
     let loop = LoopPart(
       name: "endless", limit: nil, condition: nil, trip: nil, tripShape: [], goesOn: nil,
@@ -304,7 +304,7 @@ import Testing
     DictionaryFeatureProvider(dictionary: ["strings": FeatureValue(sequence: FeatureSequence(strings: strings))])
   }
 
-  @Test func hostStepsAndGraphsRunInTheirOrderAtTheSizesOfTheData() throws {
+  @Test func hostOperationsAndGraphsRunInOrder() throws {
     let predictor = try predictor(function())
     for (words, shifted, doubled) in [
       (["a", "abcd", "abcdef"], [-2.0, 1, 3], [2.0, 6]), (["abcdefgh"], [5], [10]), (["a", "b"], [-2, -2], []),
@@ -317,7 +317,7 @@ import Testing
     }
   }
 
-  @Test func anOutputOfALaterGraphIsWrittenIntoTheCallersMemory() throws {
+  @Test func laterGraphWritesIntoTheCallerMemory() throws {
     let predictor = try predictor(function())
     let memory = try MultiArray(shape: [2], dataType: .float32)
     for words in [["abcd", "abcde"], ["abcdef", "abcdefg"], ["abcd", "abcdefg"]] {
@@ -327,7 +327,7 @@ import Testing
     }
   }
 
-  @Test func aValueOfAnotherKindIsRefusedByItsName() throws {
+  @Test func valueOfWrongKindIsNamed() throws {
     let predictor = try predictor(function())
     let numbers = DictionaryFeatureProvider(dictionary: ["strings": FeatureValue(sequence: FeatureSequence(int64s: [1]))])
     #expect { try predictor.predict(numbers, [:], nil) } throws: { error in
@@ -338,7 +338,7 @@ import Testing
     }
   }
 
-  @Test func partsThatDoNotFitTogetherAreRefused() {
+  @Test func inconsistentPartsAreRefused() {
     var backwards = function()
     backwards.parts.reverse()
     #expect { try backwards.verify() } throws: {

@@ -9,14 +9,14 @@ import Testing
 
 /// ONNX models, ML Programs and neural networks with loops whose sizes are known trip by trip, and branches whose sizes are
 /// known by the side that is taken, against vectors of an independent implementation.
-@Suite struct WalkedLoopTests {
+@Suite struct HostLoopTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Walks"
   static let cases = fileStems(in: folder, endingWith: ".kv")
   static let models =
     fileStems(in: folder, endingWith: ".onnx").map { "\($0).onnx" }
     + fileStems(in: folder, endingWith: ".mlmodel").map { "\($0).mlmodel" }
 
-  @Test func theVectorsAreThere() { #expect(Self.cases.count == 124 && Self.models.count == 31) }
+  @Test func testVectorsExist() { #expect(Self.cases.count == 124 && Self.models.count == 31) }
 
   private func loaded(_ model: String, _ units: [String], sample: LoadOptions.Sample? = nil) throws -> LoadedModel {
     var options = LoadOptions()
@@ -41,7 +41,7 @@ import Testing
   }
 
   /// One model predicts for all its vectors in turn, and again.
-  @Test(arguments: models) func predictionsAreThoseOfTheVectors(model: String) throws {
+  @Test(arguments: models) func predictionsMatchTheVectors(model: String) throws {
     let stem = model.split(separator: ".")[0]
     for units in [["reference"], ["cpu"], ModelFixture.fastDevices] {
       let predictor = try predictor(model, units)
@@ -60,7 +60,7 @@ import Testing
 
   /// Networks alone give numbers of trips that are not whole: there are trips while their count is less.
   @Test(arguments: [(2.5, 3), (0.25, 1), (-0.5, 0), (.nan, 0), (-.infinity, 0)] as [(Float, Int)])
-  func aPartOfATripIsOne(given: Float, trips: Int) throws {
+  func fractionalIterationCountRoundsUp(given: Float, trips: Int) throws {
     let x = FeatureValue(multiArray: try MultiArray([1, 2, 3] as [Float], shape: [3]))
     let count = FeatureValue(multiArray: try MultiArray([given], shape: [1]))
     let outputs = try predictor("longer_network.mlmodel", ["cpu"]).predict(
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// Twice the body of one: a loop in a loop is walked with it.
-  @Test func aWalkedLoopHasPartsOfItsOwn() throws {
+  @Test func hostLoopHasItsOwnParts() throws {
     let function = try readModel(at: "\(Self.folder)/nested.onnx").function(nil)
     let outer = try #require(function.loopsAroundGraphs[function.graphParts[1].name])
     #expect(outer.name == "outside" && outer.rows.map(\.result) == ["y"])
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// A loop in a branch is walked with it; what is on the other side is a graph of that side.
-  @Test func aWalkedBranchHasPartsOfEachSide() throws {
+  @Test func hostBranchHasPartsForEachSide() throws {
     let function = try readModel(at: "\(Self.folder)/guarded.onnx").function(nil)
     let branch = try #require(function.parts.lazy.compactMap { if case .branch(let branch) = $0 { branch } else { nil } }.first)
     #expect(branch.name == "side" && branch.condition == "is_there" && branch.outputs == ["chosen", "number"])
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// What is walked in a network has what it begins with before it, and inside it what else is walked.
-  @Test func aWalkedLoopOfANetworkHasItsBranchesInside() throws {
+  @Test func hostLoopOfANetworkContainsItsBranches() throws {
     let function = try readModel(at: "\(Self.folder)/list_network.mlmodel").function(nil)
     #expect(function.parts.map(\.place) == ["graph 'main.1.start'", "loop 'write'", "graph 'main.2'"])
     let loop = try #require(function.loopsAroundGraphs["main.1.1"])
@@ -101,7 +101,7 @@ import Testing
     #expect(walked.sorted() == ["branch 'grow'", "loop 'double'"])
   }
 
-  @Test func aPlanShowsTheGraphsOfAFirstTrip() throws {
+  @Test func planShowsTheGraphsOfTheFirstIteration() throws {
     let vector = try Vector(path: "\(Self.folder)/bags_0.kv")
     let sample = LoadOptions.Sample(inputs(vector))
     let loaded = try loaded("bags.onnx", ["cpu"], sample: sample)
@@ -111,7 +111,7 @@ import Testing
     #expect(graph.sampledValues == ["a1": [0], "b1": [2]])
   }
 
-  @Test func aLoopWithoutEndIsLeftWhereItsPredictionIsCancelled() throws {
+  @Test func cancellationStopsAnEndlessLoop() throws {
     let vector = try Vector(path: "\(Self.folder)/open_rows_0.kv")
     let cancellation = Cancellation()
     cancellation.cancel()

@@ -41,7 +41,7 @@ struct AnswerTests {
     return reader
   }
 
-  @Test("limits that no answer has are limits")
+  @Test("extreme limits are accepted")
   func limits() throws {
     let entry = try recorded()[0]
     var reader = try reader("squad.onnx")
@@ -71,7 +71,7 @@ struct AnswerTests {
     }
   }
 
-  @Test("a range is where the answer stands, whatever stands before it")
+  @Test("an answer's range locates it in the text")
   func ranges() throws {
     let reader = try reader("squad.onnx")
     let text = "👩‍👩‍👧 e\u{301}té 中文 … " + (0..<60).map { "The otter sold \($0) lemons." }.joined(separator: "\r\n")
@@ -97,7 +97,7 @@ struct AnswerTests {
     #expect(error?.description.contains("80 tokens") == true)
   }
 
-  @Test("models that answer nothing are refused by the names that are missing")
+  @Test("unsuitable models are refused with the missing names")
   func refused() throws {
     let model = try Model(
       contentsOf: URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/Digits.onnx"),

@@ -49,7 +49,7 @@ struct SentenceTests {
     var first: [Float]
   }
 
-  @Test("tokens' vectors become one as torch has it, whatever stands behind the last")
+  @Test("pooled token vectors match torch and ignore padding")
   func pooled() throws {
     let recorded = try JSONDecoder().decode(
       [Pooled].self, from: Data(TemporaryFolder.read(TextFixture.path("embeddings.json"))))
@@ -76,7 +76,7 @@ struct SentenceTests {
       configuration: ModelConfiguration(computeUnits: .cpuOnly))
   }
 
-  @Test("likeness is the cosine of the angle")
+  @Test("similarity is the cosine of the angle")
   func similarity() {
     #expect(SentenceEncoder.similarity([1, 0], [0, 2]) == 0)
     #expect(SentenceEncoder.similarity([1, 2], [-2, -4]) == -1)
@@ -84,7 +84,7 @@ struct SentenceTests {
     #expect(abs(SentenceEncoder.similarity([1, 0], [1, 1]) - Float(0.5).squareRoot()) < 1e-7)
   }
 
-  @Test("an output that is not there is refused with those that are")
+  @Test("a missing output error lists the outputs")
   func refused() throws {
     let model = try squad()
     let error = #expect(throws: ModelError.self) {

@@ -22,7 +22,7 @@ struct TokenTests {
     try JSONDecoder().decode(type, from: Data(TemporaryFolder.read(TextFixture.path(name))))
   }
 
-  @Test("numbers and places are those of the tokenizers package", arguments: [true, false])
+  @Test("token numbers and offsets match the tokenizers package", arguments: [true, false])
   func recorded(lowercases: Bool) throws {
     let tokenizer = try TextFixture.tokenizer(lowercases: lowercases)
     let recorded = try read("tokens.json", as: Recorded.self)
@@ -39,7 +39,7 @@ struct TokenTests {
   /// Scalars whose category has changed since Unicode 8.
   private static let changed: Set = [0x166D, 0x1734, 0x1885, 0x1886, 0xA9BD, 0x111C9, 0x1171E]
 
-  @Test("every scalar of Unicode 8 is dropped, a space, a letter or a word as there")
+  @Test("every scalar of Unicode 8 is classified as in the tokenizers package")
   func scalars() throws {
     let runs = try read("scalars.json", as: [[Int]].self)
     let tokenizer = WordPieceTokenizer(try WordPieceVocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "ab"]))
@@ -65,7 +65,7 @@ struct TokenTests {
     #expect(differing.isEmpty, "\(differing.count) differ: \(differing.prefix(12))")
   }
 
-  @Test("places are within the text, in order, and spell its words", arguments: 0..<200 as Range<UInt64>)
+  @Test("offsets are within the text, in order, and cover its words", arguments: 0..<200 as Range<UInt64>)
   func places(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let parts = [
@@ -84,7 +84,7 @@ struct TokenTests {
     }
   }
 
-  @Test("a long text is cut at the end, and in windows each token of it lies in one")
+  @Test("a long text is truncated, and windows cover each of its tokens")
   func windows() throws {
     let tokenizer = try TextFixture.tokenizer()
     let text = (0..<100).map { "otter \($0)" }.joined(separator: " ")
@@ -105,7 +105,7 @@ struct TokenTests {
     #expect(tokenizer.windows(of: "where", over: "", limit: 40, overlap: 10)?.map(\.count) == [4])
   }
 
-  @Test("what is no vocabulary is refused with the reason")
+  @Test("an invalid vocabulary is refused with the reason")
   func refused() throws {
     #expect(throws: ModelError.self) { try WordPieceVocabulary(["a", "b"]) }
     let folder = TemporaryFolder()

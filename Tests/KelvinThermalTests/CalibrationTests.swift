@@ -60,7 +60,7 @@ struct CalibrationTests {
     #expect(held * 10 >= 2 * count * 8, "\(held) of \(2 * count), seed \(seed)")
   }
 
-  @Test("a calibrated envelope reads as a file does, each coefficient with its source, and knows its machine")
+  @Test("a calibrated envelope round-trips with the source of each coefficient")
   func readsAsAFile() throws {
     let simulated = SimulatedMachine(.init(envelope: .server), seed: 1)
     let found = try simulated.calibrated().envelope
@@ -90,7 +90,7 @@ struct CalibrationTests {
     #expect(calibration.remarks.contains { $0.contains("nothing measured power") })
   }
 
-  @Test("temperature alone, and the clock gave way: nobody knows what was drawn, so nothing is fitted")
+  @Test("throttling without power readings is not fitted")
   func throttledWithoutPower() throws {
     let machine = SimulatedMachine(.init(envelope: .phone, showsPower: false), seed: 3)
     #expect {
@@ -113,7 +113,7 @@ struct CalibrationTests {
     #expect(text.contains("calibrate on the host"))
   }
 
-  @Test("a sensor that the load does not reach is no calibration")
+  @Test("a sensor that the load does not affect is refused")
   func unmoved() throws {
     let machine = SimulatedMachine(.init(envelope: .server, coupling: 0.01), seed: 5)
     #expect {
@@ -143,7 +143,7 @@ struct CalibrationTests {
     Issue.record("what was said to be needed was refused again and again")
   }
 
-  @Test("a sensor that falls silent is not believed")
+  @Test("a sensor that stops reporting is refused")
   func silent() throws {
     let machine = SimulatedMachine(.init(envelope: .server, silentAfter: 200), seed: 9)
     #expect {
@@ -166,7 +166,7 @@ struct CalibrationTests {
     #expect(loads == [true, false])
   }
 
-  @Test("paths beyond what is searched are found at its end", arguments: [(0.05, 60.0), (3.0, 20_000.0)])
+  @Test("time constants beyond the search range are found at its end", arguments: [(0.05, 60.0), (3.0, 20_000.0)])
   func beyondTheRange(fast: Double, slow: Double) throws {
     let times = (0..<2000).map { Double($0) / 2 }
     let watts = times.map { $0 < 60 || $0 > 600 ? 10.0 : 100.0 }
@@ -182,7 +182,7 @@ struct CalibrationTests {
     #expect(fit.fast.tau == 0.5 || fit.slow.tau == 2400, "\(fit.fast.tau) s, \(fit.slow.tau) s")
   }
 
-  @Test("series that mean nothing give no fit and no crash")
+  @Test("invalid series give no fit and no crash")
   func hostileSeries() {
     let times = (0..<200).map(Double.init)
     func fit(_ watts: [Double], _ celsius: [Double]) -> TwoPoleFit? {

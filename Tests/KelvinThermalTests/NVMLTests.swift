@@ -90,7 +90,7 @@ struct NVMLTests {
     #expect(abs(monitor.load - 0.8) < 1e-12)
   }
 
-  @Test("a card that is lost in the middle is reported, and comes back")
+  @Test("a GPU that is lost is reported and can return")
   func lost() throws {
     reset()
     let library = try library()
@@ -112,7 +112,7 @@ struct NVMLTests {
     #expect(monitor.sample(at: 3).source == .sensor)
   }
 
-  @Test("functions that every version has are needed by name; newer ones may be missing")
+  @Test("old functions are required, and newer ones are optional")
   func missingSymbols() throws {
     reset()
     for name in ["nvmlInit_v2", "nvmlDeviceGetCount_v2", "nvmlDeviceGetTemperature"] {
@@ -130,7 +130,7 @@ struct NVMLTests {
     #expect(old.temperatures.map(\.limitIsAssumed) == [true])
   }
 
-  @Test("a library that is absent, is something else, or does not start is told apart")
+  @Test("a missing, foreign or failing library is distinguished")
   func unusable() throws {
     reset()
     let absent = #expect(throws: NVMLLibrary.Failure.self) { try NVMLLibrary(path: "libno-such-thing.so.1") }
@@ -146,7 +146,7 @@ struct NVMLTests {
     }
   }
 
-  @Test("a fixture tree is not asked about this machine's cards")
+  @Test("a fixture tree does not query the GPUs of this machine")
   func fixtures() {
     #expect(SensorSnapshot.take(FixtureTree.nothing) == SensorSnapshot())
   }

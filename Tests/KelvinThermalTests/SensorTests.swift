@@ -64,14 +64,14 @@ struct SensorTests {
     #expect(snapshot.temperatures.count == 3)
   }
 
-  @Test("cloud guest: there is nothing, and nothing is made up")
+  @Test("cloud guest: no sensors are reported")
   func cloudGuest() {
     var expected = SensorSnapshot()
     expected.clocks = [ClockReading(sensor: "cpufreq", domain: .processor, hertz: 2e9, highestHertz: 2e9)]
     #expect(FixtureTree.reading(Machines.cloudGuest) { SensorSnapshot.take($0) } == expected)
   }
 
-  @Test("sensors that vanish, lie or hold rubbish are left out")
+  @Test("missing, implausible and unreadable sensors are ignored")
   func nonsense() {
     var layout = Machines.armBoard
     for name in layout.keys.filter({ $0.contains("hwmon") }) { layout[name] = nil }
@@ -87,7 +87,7 @@ struct SensorTests {
     #expect(FixtureTree.reading(energy) { SensorSnapshot.take($0).energies }.isEmpty)
   }
 
-  @Test("what may not be read is said, not guessed", .enabled(if: geteuid() != 0, "root may read everything"))
+  @Test("unreadable sensors are reported", .enabled(if: geteuid() != 0, "root may read everything"))
   func denied() {
     let tree = FixtureTree(Machines.intelLaptop)
     chmod("\(tree.root)/sys/class/powercap/intel-rapl:0/energy_uj", 0)
@@ -108,7 +108,7 @@ struct SensorTests {
     #expect(domains == [.processor, .processor, .processor, .graphics, .other, .other])
   }
 
-  @Test("a counter that was reset is not a wrap: hardware does not draw that much")
+  @Test("a counter reset is not a wrap")
   func counterReset() {
     func reading(_ joules: Double) -> EnergyReading {
       EnergyReading(sensor: "RAPL package-0", joules: joules, rangeJoules: 262_143)
@@ -150,7 +150,7 @@ struct ContentionTests {
     #expect(ContentionReader.between(before, before, seconds: 1) == nil)
   }
 
-  @Test("threads of our own that wait for each other are not neighbours")
+  @Test("waiting of the process's own threads is not background load")
   func ownThreads() throws {
     let tree = FixtureTree([
       "proc/stat": Machines.stat(busy: 100, idle: 900, steal: 0), "proc/pressure/cpu": Machines.pressure(0),
@@ -186,7 +186,7 @@ struct ContentionTests {
     }
   }
 
-  @Test("a clock ratio is believed only while steal and pressure are flat")
+  @Test("a clock ratio counts only while steal and pressure are low")
   func belief() {
     var probe = ClockProbe()
     let flat = Contention(steal: 0, pressure: 0, utilisation: 1)

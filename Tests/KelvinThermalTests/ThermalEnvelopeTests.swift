@@ -51,7 +51,7 @@ struct ThermalEnvelopeTests {
     #expect(abs(watts - 10) < 1e-12)
   }
 
-  @Test("coefficients no machine can have are refused by name")
+  @Test("impossible coefficients are refused by name")
   func invalid() throws {
     func rejects(_ place: String, _ change: (inout ThermalEnvelope) -> Void) throws {
       var envelope = Self.fixed
@@ -89,7 +89,7 @@ struct ThermalEnvelopeTests {
     }
   }
 
-  @Test("a guest counts its share of the server's watts and heats up as it would; a machine had whole counts all")
+  @Test("a guest counts its share of the server's power")
   func share() throws {
     let guest = MachineDescription(
       processor: "a server's", architecture: "x86_64", logicalCores: 2, memoryBytes: 1 << 30, kernel: "6",

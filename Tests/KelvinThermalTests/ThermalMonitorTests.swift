@@ -8,7 +8,7 @@ struct ThermalMonitorTests {
   private let envelope = ThermalEnvelopeTests.fixed
   private let idle = ContentionCounters(busyTicks: 0, idleTicks: 0, stolenTicks: 0, pressureMicroseconds: 0)
 
-  @Test("with a temperature sensor it names it and gives its degrees")
+  @Test("a temperature sensor is named with its degrees")
   func sensor() {
     let tree = FixtureTree(Machines.armBoard)
     var monitor = ThermalMonitor(files: tree.files, envelope: envelope)
@@ -54,7 +54,7 @@ struct ThermalMonitorTests {
     #expect(report.timeToLimit == 0)
   }
 
-  @Test("in a guest the model follows utilisation from /proc/stat, says so, and gives no degrees")
+  @Test("in a guest the model follows utilisation and reports no degrees")
   func model() throws {
     let tree = FixtureTree(Machines.cloudGuest)
     var monitor = ThermalMonitor(files: tree.files, envelope: envelope)
@@ -87,7 +87,7 @@ struct ThermalMonitorTests {
     #expect(monitor.update(at: 8, sensors: sensors(2), counters: nil).throttleEvents == 0)
   }
 
-  @Test("a falling clock means heat while nobody disturbs, and nothing while somebody does")
+  @Test("a falling clock means heat only without background load")
   func clock() {
     var monitor = ThermalMonitor(files: FixtureTree.nothing, envelope: envelope, probe: ClockProbe())
     func counters(_ second: UInt64, pressure: UInt64) -> ContentionCounters {
@@ -107,7 +107,7 @@ struct ThermalMonitorTests {
     #expect(disturbed.contention?.pressure == 0.9)
   }
 
-  @Test("hours pass in no time on the caller's clock, deterministically, and a clock set back does no harm")
+  @Test("a virtual clock passes hours deterministically")
   func simulated() {
     func run() -> [ThermalReport] {
       var monitor = ThermalMonitor(files: FixtureTree.nothing, envelope: envelope)
@@ -128,7 +128,7 @@ struct ThermalMonitorTests {
     #expect(abs(monitor.forecast(after: 1e9) - 2) < 1e-9)
   }
 
-  @Test("a sensor that vanishes or lies in the middle leaves its place to the next source, and is named")
+  @Test("a failing sensor is replaced by the next source and named")
   func vanishing() {
     var layout = Machines.armBoard
     for name in layout.keys.filter({ $0.contains("hwmon") }) { layout[name] = nil }
@@ -151,7 +151,7 @@ struct ThermalMonitorTests {
     }
   }
 
-  @Test("the first look at a hot machine says so at once")
+  @Test("the first report of a hot machine is hot")
   func firstLook() {
     var layout = Machines.armBoard
     layout["sys/class/thermal/thermal_zone0/temp"] = "74000"
@@ -161,7 +161,7 @@ struct ThermalMonitorTests {
     #expect(monitor.sample(at: 0).state == .serious)
   }
 
-  @Test("a clock set back costs nothing but the time it was set back; one that leaps gives means over the leap")
+  @Test("clock jumps do not disturb the monitor")
   func clocks() {
     var monitor = ThermalMonitor(files: FixtureTree.nothing, envelope: envelope)
     let none = SensorSnapshot()
@@ -193,7 +193,7 @@ struct ThermalMonitorTests {
     #expect(run(guest.files, [1e9, 4e9, 3e9]) == [nil, nil, nil])
   }
 
-  @Test("an idle core's clock does not measure a busy machine's")
+  @Test("the clock of an idle core is not used")
   func clockClasses() {
     var probe = ClockProbe()
     let idle = Contention(steal: 0, pressure: 0, utilisation: 0.05)
@@ -205,7 +205,7 @@ struct ThermalMonitorTests {
     #expect(probe.ratio(stepsPerSecond: 6e8, contention: idle) == 0.75)
   }
 
-  @Test("a report can be asked what another load would do")
+  @Test("a report can forecast another load")
   func outlook() throws {
     var monitor = ThermalMonitor(files: FixtureTree.nothing, envelope: envelope)
     let report = monitor.update(at: 0, sensors: SensorSnapshot(), counters: nil, watts: 4)

@@ -16,7 +16,7 @@ import Testing
     return try VNCoreMLModel(for: try Model(contentsOf: URL(filePath: path), configuration: configuration))
   }
 
-  @Test func requestsOnOneHandlerKeepWhatTheyFoundAndTellIt() throws {
+  @Test func requestsKeepAndReportTheirResults() throws {
     var told: [String] = []
     let digits = VNCoreMLRequest(model: try Self.model(Self.digits)) { request, error in
       let first = request.results?.first as? VNClassificationObservation
@@ -34,7 +34,7 @@ import Testing
     #expect(values.results?.first is VNCoreMLFeatureValueObservation)
   }
 
-  @Test func anObservationHasAUUIDOfItsOwnWhateverWasFound() async throws {
+  @Test func everyObservationHasItsOwnUUID() async throws {
     let request = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
     let first = try await request.perform(on: Self.nine).of(ClassificationObservation.self)
     let again = try await request.perform(on: Self.nine).of(ClassificationObservation.self)
@@ -46,7 +46,7 @@ import Testing
     #expect(text[14] == "4" && "89AB".contains(text[19]))
   }
 
-  @Test func bothGenerationsFindTheSame() async throws {
+  @Test func bothInterfacesGiveTheSameResults() async throws {
     let scene = URL(filePath: "\(VisionFixture.folder)/scene.png")
     var modern = CoreMLRequest(model: try await VisionFixture.container("detector.mlmodel"))
     modern.cropAndScaleAction = .scaleToFill
@@ -61,7 +61,7 @@ import Testing
     #expect(found.map { $0.labels.map(\.identifier) } == expected.map { $0.labels.map(\.identifier) })
   }
 
-  @Test func aSequenceOfImagesIsSeenByOneRequestWhateverTheyAreGivenAs() throws {
+  @Test func sequenceHandlerAcceptsEveryImageSource() throws {
     let request = VNCoreMLRequest(model: try Self.model(Self.digits))
     let handler = VNSequenceRequestHandler()
     func top() -> String? { (request.results?.first as? VNClassificationObservation)?.identifier }
@@ -80,7 +80,7 @@ import Testing
     #expect(request.results == nil)
   }
 
-  @Test func handlersTakeTheOptionsThatProgramsPass() throws {
+  @Test func handlersAcceptOptions() throws {
     let request = VNCoreMLRequest(model: try Self.model(Self.digits))
     let options: [VNImageOption: Any] = [.properties: ["Orientation": 1], .cameraIntrinsics: [Float](repeating: 0, count: 9)]
     let pixels = try ImageFile.decode(path: Self.nine.path).pixels
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func aRequestThatFailsDoesNotKeepTheOthersFromTheirResults() throws {
+  @Test func failedRequestDoesNotStopTheOthers() throws {
     var errors = 0
     let model = try Self.model(Self.digits)
     let outside = VNCoreMLRequest(model: model) { _, error in errors += error is VisionError ? 1 : 0 }

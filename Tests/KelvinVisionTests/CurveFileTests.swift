@@ -22,7 +22,7 @@ import Testing
 
   private let image = URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png")
 
-  @Test func aFileBesideTheModelGivesItsClassesCurves() async throws {
+  @Test func curveFileBesideTheModelIsRead() async throws {
     let plain = try ClassificationRequest(model: try await model())
     #expect(!plain.hasPrecisionRecallCurves)
     #expect(try await plain.perform(on: image).allSatisfy { !$0.hasPrecisionRecallCurve })
@@ -46,7 +46,7 @@ import Testing
     #expect(kept(0.9, 0.8) == ["nine"])
   }
 
-  @Test func filesThatHoldNoCurvesAreRefusedWithWhatWasExpected() throws {
+  @Test func invalidCurveFilesAreRefused() throws {
     for (text, reason) in [
       ("{", "kelvin-curves"), ("{\"format\": \"other\", \"version\": 1, \"classes\": {}}", "'other'"),
       ("{\"format\": \"kelvin-curves\", \"version\": 9, \"classes\": {}}", "9"),
@@ -60,7 +60,7 @@ import Testing
     #expect(throws: VisionError.self) { try PrecisionRecallCurves(contentsOf: URL(filePath: "/nonexistent")) }
   }
 
-  @Test func anIndexAnswersByThem() async throws {
+  @Test func indexUsesTheCurves() async throws {
     folder.write(Self.document, "Digits.onnx.curves.json")
     for name in ["9_0125.png", "0_0030.png"] {
       folder.write(TemporaryFolder.read("\(SharedFiles.projectRoot)/Examples/Digits/images/\(name)"), "p/\(name)")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct DefaultModelTests {
-  @Test func aRequestWithoutAModelSaysHowToConfigureOneAndThenUsesIt() async {
+  @Test func defaultModelIsRequiredAndUsed() async {
     // A child of its own: what is configured is the process's.
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func requestsOnOneHandlerShareOneDecodedImage() async throws {
+  @Test func requestsOnOneHandlerShareTheDecodedImage() async throws {
     let folder = TemporaryFolder()
     let path = folder.copy("\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png", as: "nine.png")
     let handler = try ImageRequestHandler(URL(filePath: path))

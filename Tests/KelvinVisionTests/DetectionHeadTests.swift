@@ -48,7 +48,7 @@ import Testing
     "yolov3", "yolov3_last", "yolov5_maps", "yolov5", "yolov8", "yolov8_last", "yolov8_named", "yolov10", "yolox",
     "separate", "separate_yx", "detr", "suppressed",
   ])
-  func numbersBecomeTheBoxesThatTheyMean(name: String) async throws {
+  func decodedBoxesMatchTheVectors(name: String) async throws {
     let hasHead = FileManager.default.fileExists(atPath: "\(Self.folder)/\(name).json")
     let request = try DetectionRequest(
       model: try await model(name), head: hasHead ? try head(name) : nil, labels: hasHead ? nil : Self.labels,
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func boxesLieWhereTheyAreInTheImageHoweverItWasFitted() async throws {
+  @Test func boxesAreCorrectUnderEveryCropAndScale() async throws {
     var request = try DetectionRequest(model: try await model("yolov8"), head: try head("yolov8"))
     // As such models are trained: with bars.
     #expect(request.cropAndScaleAction == .scaleToFit)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func pipelinesAnswerAsTheyDoToOtherRequests() async throws {
+  @Test func pipelinesGiveTheSameResultsToBothRequests() async throws {
     let container = try await VisionFixture.container("detector.mlmodel")
     var request = try DetectionRequest(model: container.model)
     for item in try #require(VisionFixture.expected).detect where item.region == nil {
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func limitsOfTheRequestGoBeforeThoseOfTheModel() async throws {
+  @Test func requestLimitsOverrideTheModelLimits() async throws {
     let heads = [
       try DetectionRequest(model: try await model("yolov8"), head: try head("yolov8")),
       try DetectionRequest(model: try await VisionFixture.container("detector.mlmodel").model),
@@ -167,7 +167,7 @@ import Testing
       "field 'anchors[0][0]'"
     ),
   ])
-  func aFileThatDescribesNoHeadIsRefusedByItsField(text: String, reason: String) throws {
+  func invalidHeadFileNamesTheField(text: String, reason: String) throws {
     let folder = TemporaryFolder()
     let path = folder.write(text, "head.json")
     let error = #expect(throws: VisionError.self) { try DetectionHead(contentsOf: URL(filePath: path)) }
@@ -175,7 +175,7 @@ import Testing
     #expect(error?.description.contains("head.json") == true)
   }
 
-  @Test func headsThatDoNotFitTheModelAreRefusedWithWhatWasExpected() async throws {
+  @Test func headMustFitTheModel() async throws {
     func refusal(_ name: String, _ change: (inout DetectionHead) -> Void) async throws -> String {
       var head = try self.head(name)
       change(&head)
@@ -213,7 +213,7 @@ import Testing
 
   /// Expected boxes: ONNX Runtime 1.31.1 on Pillow's bilinear resampling, suppressed by NumPy; which samples differently.
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
-  func aRealModelFindsTheFacesOnAPhotograph() async throws {
+  func realModelFindsFacesInAPhoto() async throws {
     var head = DetectionHead(.boxes)
     (head.unit, head.background, head.labels) = (.shares, .first, ["face"])
     (head.normalization, head.minimumConfidence) = (.symmetric, 0.6)
@@ -234,7 +234,7 @@ import Testing
     }
   }
 
-  @Test func aDrawingHasTheBoxesInTheirClassesColoursAndTheirNames() throws {
+  @Test func drawingShowsBoxesColorsAndLabels() throws {
     let image = try PixelBuffer(
       width: 200, height: 120, format: .rgb8, bytes: [UInt8](repeating: 128, count: 200 * 120 * 3))
     func object(_ label: String, _ x: Double, _ y: Double) -> RecognizedObjectObservation {

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func lieWhereTheyAreInTheImageWhateverTheModelSawOfIt() async throws {
+  @Test func objectsAreCorrectUnderEveryCropAndScale() async throws {
     let container = try await VisionFixture.container("detector.mlmodel")
     let cases = try #require(VisionFixture.expected).detect
     #expect(cases.count == 15)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func haveTheirLabelsInOrderAndTheConfidenceOfTheFirst() async throws {
+  @Test func labelsAreSortedByConfidence() async throws {
     var request = CoreMLRequest(model: try await VisionFixture.container("detector.mlmodel"))
     let all = try await request.perform(on: VisionFixture.scene).of(RecognizedObjectObservation.self)
     #expect(all.count > 3)
@@ -59,7 +59,7 @@ import Testing
     #expect(try await request.perform(on: VisionFixture.scene).map(\.confidence) == Array(confidences.prefix(2)))
   }
 
-  @Test func obeyThresholdsGivenForTheModel() async throws {
+  @Test func givenThresholdsApplyToTheModel() async throws {
     let plain = try await VisionFixture.container("detector.mlmodel")
     let strict = try CoreMLModelContainer(
       model: plain.model,

@@ -4,7 +4,7 @@ import Testing
 @Suite struct NormalizedCoordinates {
   private let size = ImageSize(width: 200, height: 100)
 
-  @Test func countFromTheLowerLeftCorner() {
+  @Test func coordinatesStartAtTheLowerLeft() {
     let rect = NormalizedRect(x: 0.125, y: 0.125, width: 0.25, height: 0.5)
     #expect(rect.toImageCoordinates(size) == ImageRect(x: 25, y: 12.5, width: 50, height: 50))
     #expect(rect.toImageCoordinates(size, origin: .upperLeft) == ImageRect(x: 25, y: 37.5, width: 50, height: 50))
@@ -16,7 +16,7 @@ import Testing
     #expect(rect.center == NormalizedPoint(x: 0.25, y: 0.375))
   }
 
-  @Test func comeBackFromPixels() {
+  @Test func pixelCoordinatesRoundTrip() {
     for origin in CoordinateOrigin.allCases {
       let rect = NormalizedRect(x: 0.125, y: 0.25, width: 0.5, height: 0.375)
       let pixels = rect.toImageCoordinates(size, origin: origin)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func sortConfidencesThatAreNoNumbersLast() {
+  @Test func nanConfidencesAreSortedLast() {
     let labels = [("a", Float.nan), ("c", 0.5), ("b", 0.5), ("d", 2)].map {
       ClassificationObservation(identifier: $0.0, confidence: $0.1)
     }

@@ -34,7 +34,7 @@ import Testing
     Set(try index.search(PhotoQuery(words)).matches.filter { $0.score > 0.5 }.map(\.path))
   }
 
-  @Test func whatAModelSeesIsFoundByItsWords() async throws {
+  @Test func labelsFindTheImages() async throws {
     put(["a/nought.png": "0_0030.png", "a/b/nine.png": "9_0125.png", "three.jpg": "3_0103.jpg"])
     let update = try await index.update(with: try await Self.model())
     #expect((update.seen, update.unreadable, update.isComplete) == (3, 0, true))
@@ -45,7 +45,7 @@ import Testing
     #expect(try index.categories().map(\.count) == [1, 1, 1])
   }
 
-  @Test func anUpdateSeesOnlyWhatIsNewAndKnowsWhatWasMovedByItsContents() async throws {
+  @Test func updateReadsNewImagesAndRecognizesMovedOnes() async throws {
     let model = try await Self.model()
     put(["nought.png": "0_0030.png", "nine.png": "9_0125.png", "three.jpg": "3_0103.jpg"])
     try await index.update(with: model)
@@ -64,7 +64,7 @@ import Testing
     #expect(try index.duplicates().map { Set($0.paths) } == [["nought.png", "copy of nought.png"]])
   }
 
-  @Test func anImageThatTookTheNameOfAMovedOneIsNotTakenForIt() async throws {
+  @Test func imageWithTheNameOfAMovedOneIsRead() async throws {
     let model = try await Self.model()
     put(["a.png": "9_0125.png"])
     try await index.update(with: model)
@@ -75,7 +75,7 @@ import Testing
     #expect(try find("seven") == ["a.png"])
   }
 
-  @Test func whatCannotBeReadIsSaidOnceAndNeverTheEnd() async throws {
+  @Test func unreadableImagesAreReportedOnce() async throws {
     let model = try await Self.model()
     put(["nine.png": "9_0125.png"])
     folder.write("no image", "text.jpg")
@@ -101,7 +101,7 @@ import Testing
     #expect(try find("seven") == ["torn.png"])
   }
 
-  @Test func anUpdateThatIsCancelledKeepsWhatItDidAndTheNextGoesOn() async throws {
+  @Test func cancelledUpdateIsContinuedByTheNext() async throws {
     let model = try await Self.model()
     let image = TemporaryFolder.read("\(Self.images)/9_0125.png")
     // What follows a PNG's end is not read, and makes another file of it.
@@ -125,7 +125,7 @@ import Testing
     #expect(try index.count() == 60)
   }
 
-  @Test func likenessFindsTheImageItselfFirstAndNeedsNoModelForIt() async throws {
+  @Test func similaritySearchFindsTheImageItselfFirst() async throws {
     put(["nought.png": "0_0030.png", "nine.png": "9_0125.png", "three.jpg": "3_0103.jpg"])
     try await index.update(with: try await Self.model())
     let query = PhotoQuery()
@@ -143,7 +143,7 @@ import Testing
     #expect(other.matches.first?.path == "nine.png")
   }
 
-  @Test func anotherModelOrAnotherCropIsNotMixedIn() async throws {
+  @Test func otherModelsAndCropsAreNotMixed() async throws {
     put(["nine.png": "9_0125.png"])
     try await index.update(with: try await Self.model())
     let error = await #expect(throws: VisionError.self) {
@@ -159,7 +159,7 @@ import Testing
     #expect(try await index.update(with: try await Self.model(crop: .scaleToFill), options: options).seen == 1)
   }
 
-  @Test func aContactSheetHoldsTheImagesItself() async throws {
+  @Test func contactSheetContainsTheImages() async throws {
     put(["nine.png": "9_0125.png", "gone.png": "7_0044.png"])
     try await index.update(with: try await Self.model())
     #expect(unlink("\(folder.path)/gone.png") == 0)
@@ -204,7 +204,7 @@ import Testing
     try put("green.png", [0, 255, 0], [0, 255, 0])
   }
 
-  @Test func theVectorIsFoundByItsNameAndImagesAreComparedByIt() async throws {
+  @Test func imagesAreComparedByTheNamedVector() async throws {
     let model = try await Self.model()
     #expect((model.embeddingFeatureName, model.embeddingCount) == ("embedding", 12))
     try fill()
@@ -228,7 +228,7 @@ import Testing
     #expect(!reds.matches.map(\.path).isEmpty)
   }
 
-  @Test func aModelThatNamesNoClassesIsForItsVectorAlone() async throws {
+  @Test func modelWithoutClassesGivesOnlyVectors() async throws {
     let error = await #expect(throws: VisionError.self) {
       try await Self.model(embedding: "depth")
     }

@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: ["random", "people", "people_last"])
-  func mapsBecomeThePosesThatTheyMean(name: String) async throws {
+  func decodedPosesMatchTheVectors(name: String) async throws {
     let document = try #require(Self.expected)
     let expected = name == "random" ? document.random : document.people
     var request = try await request(name)
@@ -80,7 +80,7 @@ import Testing
     compare(try await request.perform(on: try #require(Self.blank)), sure)
   }
 
-  @Test func everyPersonIsFoundWhereHeIs() async throws {
+  @Test func everyPersonIsFound() async throws {
     let found = try await request("people").perform(on: try #require(Self.blank))
     let truth = try #require(Self.expected).truth
     #expect(found.count == truth.count)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func jointsLieWhereTheyAreInTheImageHoweverItIsTurned() async throws {
+  @Test func jointsAreCorrectUnderEveryOrientation() async throws {
     var request = try await request("people")
     request.isSingle = true
     let nose = try #require(Self.expected).people.single[0].joints["nose"] ?? []
@@ -119,13 +119,13 @@ import Testing
     #expect(abs(point.x - 129 - nose[0]) < 1e-3 && abs(point.y - 97 - nose[1]) < 1e-3)
   }
 
-  @Test func aModelWithoutDisplacementsFindsOnePerson() async throws {
+  @Test func modelWithoutDisplacementsFindsOnePerson() async throws {
     let request = try await request("lone")
     #expect(request.remarks.count == 1)
     compare(try await request.perform(on: try #require(Self.blank)), try #require(Self.expected).people.single)
   }
 
-  @Test func aPoseHasJointsByNameAndByPartOfTheBody() {
+  @Test func poseHasJointsByNameAndGroup() {
     func joint(_ name: JointName, _ x: Double, _ y: Double, _ confidence: Float) -> (JointName, Joint) {
       (name, Joint(jointName: name.rawValue, location: NormalizedPoint(x: x, y: y), confidence: confidence))
     }
@@ -144,7 +144,7 @@ import Testing
     #expect(pose.recognizedPoint(.leftHip) == pose.joint(for: .leftHip))
   }
 
-  @Test func aDrawingHasTheJointsThatAreSureAndLinesBetweenThem() throws {
+  @Test func drawingShowsConfidentJointsAndLines() throws {
     let image = try #require(Self.blank)
     func pose(_ wrist: Float) -> HumanBodyPoseObservation {
       func joint(_ name: JointName, _ x: Double, _ y: Double, _ confidence: Float) -> (JointName, Joint) {
@@ -170,14 +170,14 @@ import Testing
     #expect(named != unsure)
   }
 
-  @Test func modelsThatAreNoPoseNetAreRefusedWithWhatIsExpected() async throws {
+  @Test func nonPoseModelIsRefused() async throws {
     let detector = try await VisionFixture.container("segmenter.mlpackage").model
     let error = #expect(throws: VisionError.self) { try PoseRequest(model: detector) }
     #expect(error?.description.contains("expected outputs 'heatmap' of 17 channels") == true)
   }
 
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
-  func aRealModelFindsTheFaceOfAManWhoStandsBeforeTheCamera() async throws {
+  func realModelFindsAFaceInAPhoto() async throws {
     let container = try await VisionFixture.container(SharedFiles.path("models/fritz_human_pose_small.mlmodel"))
     var request = try PoseRequest(model: container.model)
     #expect(request.remarks.isEmpty)

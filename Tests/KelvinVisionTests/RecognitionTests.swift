@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [("segmenter.mlpackage", nil), ("segmenter.onnx", PixelNormalization.unit)])
-  func everyPixelOfTheImageGetsItsClass(file: String, normalization: PixelNormalization?) async throws {
+  func everyPixelHasItsClass(file: String, normalization: PixelNormalization?) async throws {
     var request = try SegmentationRequest(model: try await model(file), normalization: normalization)
     let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
     for item in try #require(VisionFixture.expected).segment {
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: ImageCropAndScale.allCases)
-  func whatLiesOutsideTheRegionOfInterestIsUnseen(rule: ImageCropAndScale) async throws {
+  func pixelsOutsideTheRegionAreUnseen(rule: ImageCropAndScale) async throws {
     var request = try SegmentationRequest(model: try await model("segmenter.mlpackage"))
     request.cropAndScaleAction = rule
     request.regionOfInterest = NormalizedRect(x: 0, y: 0.5, width: 0.5, height: 0.25)
@@ -58,7 +58,7 @@ import Testing
     await #expect(throws: VisionError.self) { try await request.perform(on: image) }
   }
 
-  @Test func anOverlayIsOfTheImageThatWasSegmented() async throws {
+  @Test func overlayRequiresTheSegmentedImage() async throws {
     let request = try SegmentationRequest(model: try await model("segmenter.mlpackage"))
     let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
     let seen = try await request.perform(on: image)
@@ -69,7 +69,7 @@ import Testing
     #expect(throws: VisionError.self) { try seen.overlay(on: other) }
   }
 
-  @Test func classifiersAnswerBothRequestsAlike() async throws {
+  @Test func classifiersGiveBothRequestsTheSameResults() async throws {
     let model = try await model(Self.digits)
     let url = URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png")
     var request = try ClassificationRequest(model: model)
@@ -82,7 +82,7 @@ import Testing
     #expect(try await renamed.perform(on: url)[0].identifier == "digit 9")
   }
 
-  @Test func observationsKnowThePrecisionAndRecallOfTheirClasses() async throws {
+  @Test func observationsHavePrecisionRecallCurves() async throws {
     let model = try await model("thresholds.mlmodel")
     let curves = zip(["red", "green", "blue"], try #require(VisionFixture.expected).curves)
     let known = Dictionary(uniqueKeysWithValues: curves.map { ($0, (precision: $1[0], recall: $1[1])) })
@@ -127,7 +127,7 @@ import Testing
     #expect(!plain.hasMinimumRecall(0, forPrecision: 0))
   }
 
-  @Test func modelsThatDoNotFitAreRefusedWithTheRemedy() async throws {
+  @Test func unsuitableModelsAreRefusedWithARemedy() async throws {
     let digits = try await model(Self.digits)
     #expect(throws: VisionError.invalidModel("there are 2 labels, the model has 10 classes")) {
       try ClassificationRequest(model: digits, labels: ["a", "b"])

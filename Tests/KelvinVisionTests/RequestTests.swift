@@ -22,7 +22,7 @@ private struct MeanRed: ImageProcessingRequest {
     URL(filePath: "\(SharedFiles.projectRoot)/Examples/Digits/images/\(name)")
   }
 
-  @Test func ofSeveralTypesShareOneImage() async throws {
+  @Test func requestsOfSeveralTypesShareOneImage() async throws {
     let digits = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
     let segments = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
     let handler = try ImageRequestHandler(Self.digit("9_0125.png"))
@@ -33,7 +33,7 @@ private struct MeanRed: ImageProcessingRequest {
     #expect(try await handler.perform(MeanRed()) == mean)
   }
 
-  @Test func seeAFrameOfVideoWhereItLies() async throws {
+  @Test func videoFrameIsReadInPlace() async throws {
     let request = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
     let image = try ImageFile.decode(path: Self.digit("9_0125.png").path).pixels
     let (width, height) = (image.width, image.height)
@@ -55,7 +55,7 @@ private struct MeanRed: ImageProcessingRequest {
     #expect(found == expected && found.first?.identifier == "nine")
   }
 
-  @Test func failOnTheirOwnWhenAllArePerformed() async throws {
+  @Test func failedRequestDoesNotStopTheOthers() async throws {
     let digits = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
     let handler = try ImageRequestHandler(Self.digit("3_0103.jpg"))
     var kinds: [String] = []
@@ -72,7 +72,7 @@ private struct MeanRed: ImageProcessingRequest {
     }
   }
 
-  @Test func giveEveryClassOfAClassifierTheSurestFirst() async throws {
+  @Test func classesAreSortedByConfidence() async throws {
     let request = CoreMLRequest(model: try await VisionFixture.container(Self.digits))
     let all = try await request.perform(on: Self.digit("9_0125.png")).of(ClassificationObservation.self)
     #expect(all.count == 10)
@@ -81,7 +81,7 @@ private struct MeanRed: ImageProcessingRequest {
     #expect(all.shuffled().top(3) == Array(all.prefix(3)))
   }
 
-  @Test func giveOtherOutputsAsTheyAreWithFullConfidence() async throws {
+  @Test func otherOutputsHaveFullConfidence() async throws {
     let request = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
     let found = try await request.perform(on: VisionFixture.scene)
     let value = try #require(found.first as? CoreMLFeatureValueObservation)
@@ -90,7 +90,7 @@ private struct MeanRed: ImageProcessingRequest {
     #expect(value.featureValue.multiArrayValue?.shape == [16, 24])
   }
 
-  @Test func seeOnlyTheirRegion() async throws {
+  @Test func requestReadsOnlyItsRegion() async throws {
     var request = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
     func classes() async throws -> Set<Double> {
       let found = try await request.perform(on: VisionFixture.scene).of(CoreMLFeatureValueObservation.self)
@@ -104,7 +104,7 @@ private struct MeanRed: ImageProcessingRequest {
     #expect(try await classes() == [2])
   }
 
-  @Test func refuseRegionsOutsideTheImage() async throws {
+  @Test func regionsOutsideTheImageAreRefused() async throws {
     var request = CoreMLRequest(model: try await VisionFixture.container("segmenter.mlpackage"))
     for (x, y, width, height) in [(0.5, 0, 0.6, 1), (0, 0, 0, 1), (-0.1, 0, 0.5, 0.5), (0, .nan, 1, 1)] {
       request.regionOfInterest = NormalizedRect(x: x, y: y, width: width, height: height)
@@ -116,7 +116,7 @@ private struct MeanRed: ImageProcessingRequest {
     }
   }
 
-  @Test func sayWhatIsWrongWithAnImageOrAModel() async throws {
+  @Test func invalidImageOrModelIsReported() async throws {
     #expect(throws: VisionError.self) { try ImageRequestHandler(URL(filePath: "/nonexistent.jpg")) }
     #expect(throws: VisionError.self) { try ImageRequestHandler(Data("no image".utf8)) }
     let model = try await VisionFixture.container("segmenter.mlpackage").model

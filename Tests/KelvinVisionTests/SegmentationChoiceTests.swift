@@ -17,7 +17,7 @@ import Testing
     try SegmentationObservation(labelMap: Self.map, width: 5, height: 3, labels: Self.labels, colors: colors)
   }
 
-  @Test func whatIsNotChosenIsOutOfSightAndSharesStay() throws {
+  @Test func otherClassesAreHiddenAndSharesStay() throws {
     let seen = try observation()
     let cats = try seen.restricted(to: ["cat"])
     #expect(cats.parts == seen.parts.filter { $0.label == "cat" } && cats.parts.map(\.index) == [1, 3])
@@ -28,7 +28,7 @@ import Testing
     #expect(try seen.restricted(to: []).parts.isEmpty)
   }
 
-  @Test func aMaskIsWhereALabelIs() throws {
+  @Test func maskCoversItsLabel() throws {
     let mask = try observation().mask(for: "cat")
     #expect((mask.width, mask.height, mask.format) == (5, 3, .gray8))
     #expect(mask.bytes == Self.map.map { [1, 3].contains($0) ? 255 : 0 })
@@ -41,7 +41,7 @@ import Testing
     ("Cat", "did you mean 'cat'?"), ("dgo", "did you mean 'dog'?"), ("otter", "5 labels are 'sky' to 'class 4'"),
     ("--", "5 labels"),
   ])
-  func aLabelThatTheModelLacksIsRefusedWithWhatItHas(label: String, remedy: String) throws {
+  func unknownLabelErrorListsKnownLabels(label: String, remedy: String) throws {
     let seen = try observation()
     let error = try #require(#expect(throws: VisionError.self) { try seen.restricted(to: ["dog", label]) })
     #expect(error.description.contains("'\(label)'") && error.description.contains(remedy))
@@ -49,7 +49,7 @@ import Testing
     #expect(throws: error) { try seen.polygons(for: label) }
   }
 
-  @Test func coloursAreThoseGivenElseOnesThatStayApart() throws {
+  @Test func givenColorsReplaceTheDefaultPalette() throws {
     let seen = try observation(colors: ["#010203", "", "#FFFFFF"])
     #expect((0..<4).map { seen.color(of: $0) } == ["#010203", "#E69F00", "#FFFFFF", "#009E73"])
     #expect((0..<6).map { seen.label(of: $0) } == ["sky", "cat", "dog", "cat", "class 4", "class 5"])
@@ -60,7 +60,7 @@ import Testing
     #expect(throws: VisionError.self) { try SegmentationObservation(labelMap: [], width: 0, height: 0) }
   }
 
-  @Test func anOverlayShowsWhatWasChosenEvenIfItIsTheBackground() throws {
+  @Test func overlayShowsTheChosenBackground() throws {
     let map: [UInt8] = [0, 0, 0, 1, 1, 1, 1, 1, 1]
     let seen = try SegmentationObservation(
       labelMap: map, width: 3, height: 3, labels: ["background", "cat"], colors: ["#FF0000", "#00FF00"])

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: ImageCropAndScale.allCases)
-  func mapsAreUprightHoweverAnImageIsStored(rule: ImageCropAndScale) async throws {
+  func mapsAreUprightUnderEveryOrientation(rule: ImageCropAndScale) async throws {
     var request = try SegmentationRequest(model: try await Self.segmenter())
     request.cropAndScaleAction = rule
     let image = try ImageFile.decode(path: VisionFixture.scene.path).pixels
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func aRequestAnswersAboutChosenLabelsAlone() async throws {
+  @Test func requestReturnsOnlyChosenLabels() async throws {
     var request = try SegmentationRequest(model: try await Self.segmenter())
     let whole = try await request.perform(on: VisionFixture.scene)
     try request.restrict(to: ["red thing", "class 2"])
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
-  func aBirdIsWhereItWasSeenBefore() async throws {
+  func birdMapMatchesTheRecordedOne() async throws {
     let folder = SharedFiles.path("images/segmentation")
     let list = SharedFiles.path("labels/pascal_voc_segmentation_labels.txt")
     let names = try String(contentsOfFile: list, encoding: .utf8)
@@ -81,7 +81,7 @@ import Testing
 
   /// Its labels come from the package's preview parameters; its weights, which it lacks, are drawn at random.
   @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
-  func theDetectionTransformerNamesItsClasses() async throws {
+  func detectionTransformerNamesItsClasses() async throws {
     let folder = TemporaryFolder()
     let package = try SeededPackage(
       copying: SharedFiles.path("models/DETRResnet50SemanticSegmentationF16.mlpackage"), to: folder.path, seed: 11)

@@ -59,12 +59,12 @@ private struct ShapeCase: Decodable, Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct SegmentationShapesTests {
-  @Test func thereAreShapes() {
+  @Test func testShapesExist() {
     #expect(ShapeCase.all.count > 10)
     #expect(ShapeCase.all.flatMap(\.classes).flatMap(\.polygons).contains { $0.holes.count > 1 })
   }
 
-  @Test(arguments: ShapeCase.all) fileprivate func runLengthsAreThoseOfCOCOsTools(shape: ShapeCase) throws {
+  @Test(arguments: ShapeCase.all) fileprivate func runLengthsMatchCOCOTools(shape: ShapeCase) throws {
     let seen = try shape.observation()
     #expect(seen.parts.map(\.index).sorted() == shape.classes.map(\.class))
     for part in seen.parts {
@@ -81,7 +81,7 @@ private struct ShapeCase: Decodable, Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test(arguments: ShapeCase.all) fileprivate func outlinesAreTheUnionsOfPixels(shape: ShapeCase) throws {
+  @Test(arguments: ShapeCase.all) fileprivate func outlinesAreUnionsOfPixels(shape: ShapeCase) throws {
     let seen = try shape.observation()
     for expected in shape.classes where !expected.polygons.isEmpty {
       let polygons = try seen.polygons(for: "class \(expected.class)")
@@ -93,7 +93,7 @@ private struct ShapeCase: Decodable, Sendable, CustomTestStringConvertible {
 
   /// By the definition of what is promised: brute force.
   @Test(arguments: ShapeCase.all, [0.5, 1, 2.5, 100])
-  fileprivate func simplerOutlinesStayNearAndNeverCross(shape: ShapeCase, tolerance: Double) throws {
+  fileprivate func simplifiedOutlinesStayNearAndDoNotCross(shape: ShapeCase, tolerance: Double) throws {
     guard shape.classes.contains(where: { !$0.polygons.isEmpty }) else { return }
     let seen = try shape.observation()
     for part in seen.parts {
@@ -117,7 +117,7 @@ private struct ShapeCase: Decodable, Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func aDiscIsDrawnWithFewerCorners() throws {
+  @Test func simplifiedDiscHasFewerCorners() throws {
     let seen = try #require(ShapeCase.all.first { $0.name == "discs" }).observation()
     let exact = try seen.polygons(for: "class 2")
     let simple = try seen.polygons(for: "class 2", simplifiedBy: 1)
@@ -157,7 +157,7 @@ private struct ShapeCase: Decodable, Sendable, CustomTestStringConvertible {
     var features: [Feature]
   }
 
-  @Test func theDocumentHasAFeatureForEachPartWithClosedRings() throws {
+  @Test func geoJSONHasOneFeaturePerPart() throws {
     let shape = try #require(ShapeCase.all.first { $0.name == "rings within rings" })
     let seen = try shape.observation(["ground", "wall", "\"moat\"\u{1B}"])
     let document = try JSONDecoder().decode(GeoJSON.self, from: try seen.geoJSON())
@@ -181,7 +181,7 @@ private struct ShapeCase: Decodable, Sendable, CustomTestStringConvertible {
     #expect(!text.contains("\u{1B}"))
   }
 
-  @Test func masksInOneDocumentAreWhatCOCOsToolsTake() throws {
+  @Test func runLengthDocumentIsValidForCOCOTools() throws {
     struct Entry: Decodable {
       struct Mask<Counts: Decodable>: Decodable {
         var size: [Int]

@@ -21,12 +21,12 @@ import Testing
     return try #require(examples.first).labelMap(of: image)
   }
 
-  @Test func aPolygonHasThePixelsWhoseCentresItHolds() throws {
+  @Test func polygonCoversPixelsByTheirCenters() throws {
     #expect(try labelMap("[[1, 0, 3, 0, 3, 2, 1, 2]]") == [0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0])
   }
 
   /// Whose sides are longer than any number.
-  @Test func aPolygonFarBeyondTheImageIsCutToIt() throws {
+  @Test func polygonBeyondTheImageIsClipped() throws {
     #expect(try labelMap("[[-1e308, 0.5, 1e308, 0.5, 1e308, 9, -1e308, 9]]") == [UInt8](repeating: 1, count: 12))
     #expect(try labelMap("[[-1e308, 0.5, 1e308, 5, 1e308, 9]]").count == 12)
   }

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @Suite(.enabled(if: !imitated.isEmpty, absence))
-struct CodedWeightTests {
-  @Test(arguments: CodedProduct.all) func weightsStayCodesInTheMemoryOfACard(_ product: CodedProduct) throws {
+struct QuantizedWeightTests {
+  @Test(arguments: CodedProduct.all) func weightsStayQuantizedInDeviceMemory(_ product: CodedProduct) throws {
     #expect(try product.packedShare(on: imitated[0]) <= product.share)
   }
 }

@@ -17,7 +17,7 @@ struct HostileAddressTests {
   }
 
   @Test
-  func aResizeReadsInsideItsTensorWhateverItsPositionsSay() throws {
+  func resizeNeverReadsOutsideItsTensor() throws {
     let device = present[0]
     for (graph, input) in try HostileAddresses.resizes() {
       let weights = HostilePositions(numbersPerPosition: 4)

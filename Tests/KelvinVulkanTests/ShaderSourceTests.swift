@@ -14,7 +14,7 @@ func shaderRows() throws -> [[String]] {
 }
 
 struct ShaderSourceTests {
-  @Test func committedModulesAreMadeFromTheCommittedSources() throws {
+  @Test func committedModulesMatchTheCommittedSources() throws {
     let shaders = root.appending(path: "Shaders")
     let rows = try String(contentsOf: shaders.appending(path: "SOURCES.sha256"), encoding: .utf8).split(separator: "\n")
     var listed: [String: String] = [:]
@@ -57,7 +57,7 @@ struct ShaderSourceTests {
   }
 
   /// The mode is put in, in its place, and nothing else is touched.
-  @Test func everyModuleCanForbidToTakeFloatsForFiniteNumbers() throws {
+  @Test func everyModuleAcceptsTheSpecialValueMode() throws {
     var count = 0
     for module in UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count) {
       let words = (0..<module.count / 4).map { word in
@@ -93,7 +93,7 @@ struct ShaderSourceTests {
     return result
   }
 
-  @Test func hashesAsTheStandardDoes() {
+  @Test func sha256MatchesTheStandard() {
     #expect(sha256(Array("abc".utf8)).hasPrefix("ba7816bf8f01cfea414140de5dae2223"))
   }
 }

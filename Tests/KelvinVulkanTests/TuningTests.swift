@@ -87,13 +87,13 @@ struct TuningTests {
     }
   }
 
-  @Test func alternativesOfTilesAreNamedByTheRegistersThatTheyHave() throws {
+  @Test func tileAlternativesAreNamedByRegisters() throws {
     let graph = try Layer.winograd.graph
     #expect(try variants(present[0].kernelFamily, graph).contains(subset: ["4x2", "4x8", "8x2", "8x4"]))
     #expect(try variants(cards[0].kernelFamily, graph).contains(subset: ["1x1", "1x4", "4x2", "4x4"]))
   }
 
-  @Test func noneAsksForMoreGroupsThanTheDeviceRuns() throws {
+  @Test func alternativesStayWithinTheGroupLimit() throws {
     let imitation = VulkanOptions(validates: watches, imitating: VulkanImitation(groupLimit: 16))
     let narrow = try #require(VulkanDevice.discover(options: imitation).compactMap { $0.device as? VulkanDevice }.first)
     let few = try Layer.columns(128)
@@ -111,7 +111,7 @@ struct TuningTests {
     }
   }
 
-  @Test(arguments: [Layer.taps, .winograd, .rows]) func takesWhatTheTimesSay(_ layer: Layer) throws {
+  @Test(arguments: [Layer.taps, .winograd, .rows]) func fastestAlternativeIsChosen(_ layer: Layer) throws {
     let graph = try layer.graph
     for device in [present[0], cards[0]] {
       let variants = try variants(device.kernelFamily, graph)
@@ -126,7 +126,7 @@ struct TuningTests {
     }
   }
 
-  @Test func anotherProcessUsesWhatWasKept() throws {
+  @Test func storedChoiceIsUsedByAnotherProcess() throws {
     let (graph, blobs) = (try Layer.taps.graph, KeptBlobs())
     let variant = try #require(try variants(present[0].kernelFamily, graph).last)
     _ = try compiled(graph, on: present[0], blobs) { name, _ in name == variant ? 1 : 2 }
@@ -145,7 +145,7 @@ struct TuningTests {
     #expect(deterministic.kernels["node"] != "tiles \(variant)")
   }
 
-  @Test func softwareDriversTimeNothingUnasked() throws {
+  @Test func softwareDriversTimeOnlyOnRequest() throws {
     let timed = Mutex(0)
     for device in present where device.info.kind == .software {
       _ = try compiled(try Layer.taps.graph, on: device, KeptBlobs(), .automatic) { _, seconds in

@@ -67,7 +67,7 @@ let absence: Comment = "\(listings.first?.reason ?? "no Vulkan device")"
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct VulkanConformanceTests {
   @Test(arguments: ConformanceCase.all)
-  func agreesWithTheReferenceOrIsExempt(_ testCase: ConformanceCase) throws {
+  func conformsOrIsExempt(_ testCase: ConformanceCase) throws {
     for device in present + imitated + (testCase.isProduct ? grouped : [])
       + (testCase.isIntegerProduct ? multiplying : [])
     {
@@ -77,7 +77,7 @@ struct VulkanConformanceTests {
     }
   }
 
-  @Test func agreesInPartsWhereTensorsAreTooLargeForKernels() throws {
+  @Test func conformsOnTensorsSplitIntoParts() throws {
     for device in narrow {
       let faults = try partsFaults(of: device, reference: ReferenceDevice())
       #expect(faults == [])
@@ -85,7 +85,7 @@ struct VulkanConformanceTests {
     }
   }
 
-  @Test func takesNoLoopThatTheDriverEnds() throws {
+  @Test func loopsStayWithinTheIterationLimit() throws {
     for device in present + imitated {
       #expect(try longLoopFaults(of: device, reference: ReferenceDevice()) == [])
       #expect(device.validationMessages == [])
@@ -93,7 +93,7 @@ struct VulkanConformanceTests {
   }
 
   @Test(arguments: ConformanceCase.all)
-  func keepsSpecialValuesAsTheReferenceDoes(_ testCase: ConformanceCase) throws {
+  func specialValuesMatchTheReference(_ testCase: ConformanceCase) throws {
     let devices = present + imitated
     let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
     for (device, outcome) in zip(devices, outcomes) {
@@ -104,7 +104,7 @@ struct VulkanConformanceTests {
 
   /// Of what is taken for hardware: float32 lies as float16, where the driver has it.
   @Test(arguments: ConformanceCase.all)
-  func soDoesEveryCaseOfRoundedValues(_ testCase: ConformanceCase) throws {
+  func conformsOnRoundedValues(_ testCase: ConformanceCase) throws {
     let reference = ReferenceDevice()
     for device in cards {
       let outcome = try checkConformance(
@@ -119,7 +119,7 @@ struct VulkanConformanceTests {
     }
   }
 
-  @Test func passesEverySelfTest() throws {
+  @Test func everySelfTestPasses() throws {
     for device in present + imitated + grouped {
       let example = try SelfTest.example(of: SelfTest.all, on: device)
       // Of matrices drivers have what they have.
@@ -142,7 +142,7 @@ struct VulkanConformanceTests {
   }
 
   @Test(arguments: (present + imitated + grouped + multiplying).indices)
-  func whateverKernelsANodeTakesASelfTestThatItNeedsRuns(_ index: Int) throws {
+  func everyKernelANodeUsesHasASelfTest(_ index: Int) throws {
     let device = (present + imitated + grouped + multiplying)[index]
     let reach = try SelfTestReach(device) { Set(try device.shaders(of: $0).map(kind)) }
     for testCase in ConformanceCase.all {
@@ -165,7 +165,7 @@ struct VulkanConformanceTests {
   }
 
   @Test(.enabled(if: watches, "the package vulkan-validationlayers is not installed"))
-  func runsUnderTheValidationLayerInSilence() throws {
+  func validationLayerReportsNothing() throws {
     let testCase = try #require(ConformanceCase.all.first)
     let device = present[0]
     #expect(device.isValidated)

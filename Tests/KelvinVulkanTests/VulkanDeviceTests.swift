@@ -14,7 +14,7 @@ private let wordsAlone: Comment = "the driver does not let kernels read and writ
 struct VulkanDeviceTests {
   private let device = present[0]
 
-  @Test func copiesBytesAtAnyOffset() throws {
+  @Test func bytesAreCopiedAtAnyOffset() throws {
     let buffer = try device.makeBuffer(byteCount: 1021)
     let bytes = (0..<509).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     try bytes.withUnsafeBytes { try buffer.write($0, at: 512) }
@@ -26,7 +26,7 @@ struct VulkanDeviceTests {
     #expect(before.allSatisfy { $0 == 0 })
   }
 
-  @Test func sharesMemoryWithTheHostWhereItIsOne() throws {
+  @Test func unifiedMemoryIsSharedWithTheHost() throws {
     guard device.info.kind != .discreteGPU else { return }
     let buffer = try device.makeBuffer(byteCount: 64)
     let pointer = try #require(buffer.hostPointer)
@@ -34,7 +34,7 @@ struct VulkanDeviceTests {
     #expect(pointer.load(fromByteOffset: 63, as: UInt8.self) == 9)
   }
 
-  @Test func refusesAnAbsurdBufferWithATypedError() {
+  @Test func hugeBufferIsRefusedWithATypedError() {
     for byteCount in [-1, 1 << 45] {
       #expect { try device.makeBuffer(byteCount: byteCount) } throws: { error in
         (error as? DeviceError)?.code == .outOfMemory
@@ -42,7 +42,7 @@ struct VulkanDeviceTests {
     }
   }
 
-  @Test func readsAndWritesSlicesInsideBuffers() throws {
+  @Test func slicesInsideBuffersAreReadAndWritten() throws {
     let (graph, input, expected) = try chain()
     let executable = try device.compile(segment(graph))
     let memory = try device.makeBuffer(byteCount: 1 << 16)
@@ -64,7 +64,7 @@ struct VulkanDeviceTests {
     #expect(invocation.nodeTimings.isEmpty)
   }
 
-  @Test func refusesForeignAndShortMemory() throws {
+  @Test func foreignOrShortMemoryIsRefused() throws {
     let (graph, _, _) = try chain()
     let executable = try device.compile(segment(graph))
     let (x, y) = (graph[graph.inputs[0]].type.byteCount, graph[graph.outputs[0]].type.byteCount)
@@ -80,7 +80,7 @@ struct VulkanDeviceTests {
     }
   }
 
-  @Test func timesEveryNodeByTheDevicesClock() throws {
+  @Test func nodesAreTimedByTheDeviceClock() throws {
     let (graph, input, _) = try chain()
     let timings = try device.run(graph, [input], measuresNodes: true).timings
     #expect(timings.map(\.node) == graph.nodes.map(\.name))
@@ -89,7 +89,7 @@ struct VulkanDeviceTests {
     #expect(timings.contains { $0.seconds > 0 })
   }
 
-  @Test func packsWeightsOnceForAllExecutables() throws {
+  @Test func weightsArePackedOnceForAllExecutables() throws {
     let (graph, input, expected) = try chain()
     let weights = CountingWeights()
     let first = try device.compile(segment(graph, weights: weights))
@@ -102,7 +102,7 @@ struct VulkanDeviceTests {
   }
 
   /// A copy of them would take as much memory again; a device that makes one lets go of them.
-  @Test func aSoftwareDriverReadsLargeWeightsWhereTheyArePacked() throws {
+  @Test func softwareDriverReadsPackedWeightsInPlace() throws {
     let (graph, input, expected) = try chain(channels: 2048)
     let large = 2048 * 6 * 3 * 3 * 4
     for device in present + imitated {
@@ -128,13 +128,13 @@ struct VulkanDeviceTests {
     }
   }
 
-  @Test func llvmpipeReadsTheHostsMemoryUnlessItIsTakenForHardware() {
+  @Test func llvmpipeReadsHostMemoryUnlessImitatingHardware() {
     #expect(present.allSatisfy { !$0.info.driver.hasPrefix("llvmpipe") || $0.readsHostMemory })
     #expect(imitated.allSatisfy { $0.info.kind == .software || !$0.readsHostMemory })
   }
 
   /// A card's driver that reads and writes 16 bits; software drivers keep float32, which they read faster.
-  @Test(.enabled(if: storesHalves, wordsAlone)) func float16WeightsTakeHalfTheMemoryOnACard() throws {
+  @Test(.enabled(if: storesHalves, wordsAlone)) func float16WeightsTakeHalfTheDeviceMemory() throws {
     let card = try #require(imitated.first)
     var byteCounts: [Int] = []
     for scalar in [ScalarType.float32, .float16] {
@@ -147,7 +147,7 @@ struct VulkanDeviceTests {
     #expect(Double(byteCounts[1]) <= 0.55 * Double(byteCounts[0]))
   }
 
-  @Test(.enabled(if: storesHalves, wordsAlone)) func soDoThoseThatAreFloat16InTheFileAlone() throws {
+  @Test(.enabled(if: storesHalves, wordsAlone)) func weightsStoredAsFloat16TakeHalfTheMemory() throws {
     let card = try #require(imitated.first)
     let (graph, input, _) = try chain()
     var stored = graph
@@ -166,7 +166,7 @@ struct VulkanDeviceTests {
   }
 
   /// Under names of their own: weights of both precisions live in one store.
-  @Test(.enabled(if: storesHalves, wordsAlone)) func soDoFloat32WeightsAtLowPrecision() throws {
+  @Test(.enabled(if: storesHalves, wordsAlone)) func lowPrecisionWeightsTakeHalfTheMemory() throws {
     let card = try #require(imitated.first)
     let (graph, input, expected) = try chain()
     let weights = CountingWeights()
@@ -186,7 +186,7 @@ struct VulkanDeviceTests {
   }
 
   /// Its kernels are those of float16.
-  @Test(.enabled(if: storesHalves, wordsAlone)) func lowPrecisionIsBelievedByTheSelfTestsOfFloat16() throws {
+  @Test(.enabled(if: storesHalves, wordsAlone)) func float16SelfTestsCoverLowPrecision() throws {
     let card = try #require(imitated.first)
     let (graph, _, _) = try chain()
     for (precision, other) in [(Precision.low, " of float16"), (.full, "")] {
@@ -202,7 +202,7 @@ struct VulkanDeviceTests {
   }
 
   /// A mask hides what it hides, whatever a float16 holds, and where it hides all the shares are those of all.
-  @Test func masksBeyondFloat16HideAtLowPrecision() throws {
+  @Test func masksBeyondFloat16StillHideAtLowPrecision() throws {
     let card = try #require(imitated.first)
     var graph = Graph()
     let scores = graph.addValue(Value(name: "scores", type: TensorType(.float32, [2, 4])))
@@ -227,7 +227,7 @@ struct VulkanDeviceTests {
     }
   }
 
-  @Test func runsSubmissionsFromManyThreads() async throws {
+  @Test func manyThreadsMaySubmit() async throws {
     let (graph, input, expected) = try chain()
     let device = device
     try await withThrowingTaskGroup(of: Tensor.self) { group in
@@ -238,7 +238,7 @@ struct VulkanDeviceTests {
     }
   }
 
-  @Test func ordersAnInvocationAfterAnother() throws {
+  @Test func invocationsRunInOrder() throws {
     var graph = Graph()
     let x = graph.addValue(Value(name: "x", type: TensorType(.float32, [1, 8, 5, 5])))
     let y = graph.addValue(Value(name: "y", type: TensorType(.float32, [1, 8, 5, 5])))
@@ -261,7 +261,7 @@ struct VulkanDeviceTests {
   }
 
   @Test(arguments: ["none", "empty", "truncated", "flipped", "foreign"])
-  func pipelineCacheSurvivesWhatItIsGiven(_ damage: String) throws {
+  func damagedPipelineCacheIsReplaced(_ damage: String) throws {
     let (graph, input, expected) = try chain()
     let kept = KeepingBlobs()
     _ = try fresh().run(graph, [input], blobs: kept)
@@ -288,7 +288,7 @@ struct VulkanDeviceTests {
     #expect(given.stores == (damage == "none" && isSettled ? 1 : 2) && after.count > 20)
   }
 
-  @Test func namesWhatItDoesNotRun() throws {
+  @Test func unsupportedTypeIsNamed() throws {
     var graph = Graph()
     let x = graph.addValue(Value(name: "x", type: TensorType(.float64, [4])))
     let y = graph.addValue(Value(name: "y", type: TensorType(.float64, [4])))

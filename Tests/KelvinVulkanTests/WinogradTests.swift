@@ -9,7 +9,7 @@ import Testing
 struct WinogradTests {
   /// One such number would spoil a whole tile.
   @Test(arguments: [Float.infinity, -.infinity, .nan, 3e38])
-  func tilesSpoilNoNeighbours(number: Float) throws {
+  func winogradTilesKeepSpecialValuesLocal(number: Float) throws {
     let tiles = try SpoiledTiles([2, 174, 13, 10], filters: 178, number: number, reference: ReferenceDevice())
     for device in present + imitated {
       let ways = device.kernelFamily.ways(of: tiles.graph.nodes[0], in: tiles.graph)
@@ -19,7 +19,7 @@ struct WinogradTests {
   }
 
   /// A driver for CPUs that shows kernels so little of memory.
-  @Test func tilesThatDoNotFitAreTransformedInTurns() throws {
+  @Test func largeWinogradTilesAreTransformedInParts() throws {
     let imitation = VulkanImitation(isHardware: false, storageLimit: 1 << 20)
     let small = VulkanDevice.discover(options: VulkanOptions(imitating: imitation)).compactMap {
       $0.device as? VulkanDevice
@@ -35,7 +35,7 @@ struct WinogradTests {
     }
   }
 
-  @Test func fewChannelsAreLeftToTheTaps() throws {
+  @Test func fewChannelsUseTheDirectConvolution() throws {
     let tiles = try SpoiledTiles([1, 8, 13, 10], filters: 8, number: 1, reference: ReferenceDevice())
     for device in present + imitated {
       #expect(!device.kernelFamily.ways(of: tiles.graph.nodes[0], in: tiles.graph).contains("winograd"))

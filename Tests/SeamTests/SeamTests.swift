@@ -7,13 +7,13 @@ import Testing
 /// error, in bounded memory. dev/fuzz.sh does the same at length.
 ///
 /// A seam that stops its process is told by the last line of the child's output: its name and the mutation's number.
-@Suite struct SeamTests {
+@Suite struct FuzzTargetTests {
   private static let names = Seam.all.map(\.name)
 
-  @Test func namesAreTheirOwn() { #expect(Set(Self.names).count == Self.names.count) }
+  @Test func targetNamesAreUnique() { #expect(Set(Self.names).count == Self.names.count) }
 
   @Test(arguments: names)
-  func mutationsEndInAValueOrTheModulesError(name: String) async throws {
+  func mutationsGiveAValueOrTheModuleError(name: String) async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [name] in
       let seam = try #require(Seam.all.first { $0.name == name })
       let seeds = seam.seeds()
