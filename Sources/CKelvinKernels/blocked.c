@@ -1,5 +1,5 @@
 #include "blocked_band.h"
-#include "word_lines.h"
+#include "packed_row_writer.h"
 
 size_t ck_blocked_band_elements(const ck_window *w, size_t channels, size_t out_rows) {
   blocked_band band = blocked_plan(w, out_rows);
@@ -27,16 +27,16 @@ void ck_pack_blocked(
   size_t group = is_planar ? type == ck_operands_bfloat16 ? 2 : 1 : lanes, blocks = (out_channels + lanes - 1) / lanes;
   for (size_t block = 0; block < blocks; block += 2) {
     size_t width = (blocks - block > 1 ? 2 : 1) * lanes, first = block * lanes;
-    word_lines lines = {packed, width, type};
+    packed_row_writer lines = {packed, width, type};
     for (size_t channel = 0; channel < in_channels; channel += group) {
       size_t count = in_channels - channel < group ? in_channels - channel : group;
       for (size_t tap = 0; tap < taps; tap++) {
         for (size_t c = 0; c < count; c++)
           for (size_t lane = 0; lane < width; lane++)
-            word_lines_put(
+            packed_row_writer_put(
               &lines, c, lane,
               first + lane < out_channels ? w[((first + lane) * in_channels + channel + c) * taps + tap] : 0);
-        word_lines_end(&lines, count);
+        packed_row_writer_end(&lines, count);
       }
     }
     packed = lines.to;
@@ -50,16 +50,16 @@ void ck_pack_blocked_groups(
     size_t end = channels - start < step ? channels : start + step, blocks = (end - start + lanes - 1) / lanes;
     for (size_t block = 0; block < blocks; block += 2) {
       size_t count = (blocks - block > 1 ? 2 : 1) * lanes, first = start + block * lanes;
-      word_lines lines = {packed, count, type};
+      packed_row_writer lines = {packed, count, type};
       for (size_t channel = start; channel < end; channel += lanes) {
         size_t depth = end - channel < lanes ? end - channel : lanes;
         for (size_t tap = 0; tap < taps; tap++) {
           for (size_t c = channel; c < channel + depth; c++)
             for (size_t out = first; out < first + count; out++)
-              word_lines_put(
+              packed_row_writer_put(
                 &lines, c - channel, out - first,
                 out < end && out / width == c / width ? w[(out * width + c % width) * taps + tap] : 0);
-          word_lines_end(&lines, depth);
+          packed_row_writer_end(&lines, depth);
         }
       }
       packed = lines.to;

@@ -11,7 +11,7 @@ enum { blocked_longest_sum = 512 };
 
 CK_INLINE void blocked_compute(blocked_tile_function compute, const blocked_tile *t, size_t vectors) {
   size_t terms = t->tap_count * t->group_words, chunk = blocked_longest_sum / terms ? blocked_longest_sum / terms : 1;
-  if (word_numbers > 1 || t->groups <= chunk) {
+  if (numbers_per_unit > 1 || t->groups <= chunk) {
     compute(t);
     return;
   }
@@ -99,7 +99,7 @@ static void CK_NAME(ck_f32_blocked_convolution)(const void *args, size_t begin, 
       t.groups = s.groups - first_group < in_step ? s.groups - first_group : in_step;
       size_t channels_left = c->in_channels - first_group * s.channels;
       size_t channels = channels_left < in_step * s.channels ? channels_left : in_step * s.channels;
-      t.last_words = words_of(channels - (t.groups - 1) * s.channels);
+      t.last_words = packed_of(channels - (t.groups - 1) * s.channels);
       size_t depth = (t.groups - 1) * s.words + t.last_words;
       t.weights =
         c->weights + (run * out_step * in_step * s.words + (block - run * out_step) * depth) * CK_LANES * t.tap_count;

@@ -21,13 +21,13 @@ static void CK_NAME(ck_f32_blocked_apart)(const blocked_tile *t, size_t runs, si
     const float *w = t->weights;
     for (size_t tap = 0; tap < t->tap_count; tap++)
       for (size_t word = 0; word < t->last_words; word++, w += CK_LANES)
-        for (size_t place = 0; place < word_numbers; place++) {
-          ptrdiff_t first = (ptrdiff_t)((word * word_numbers + place) / width * width);
+        for (size_t place = 0; place < numbers_per_unit; place++) {
+          ptrdiff_t first = (ptrdiff_t)((word * numbers_per_unit + place) / width * width);
           vi lanes = {0};
           for (ptrdiff_t lane = first; lane < first + (ptrdiff_t)width; lane++) lanes[lane] = -1;
           for (size_t p = 0; p < pixels; p++) {
-            vf pixel = words_numbers(vset(t->x[run * t->run + t->taps[tap] + p * word_lanes + word]), place);
-            vf sum = vmuladd(pixel, words_numbers(vload(w), place), sums[p][0]);
+            vf pixel = packed_numbers(vset(t->x[run * t->run + t->taps[tap] + p * unit_lanes + word]), place);
+            vf sum = vmuladd(pixel, packed_numbers(vload(w), place), sums[p][0]);
             sums[p][0] = vselect(lanes, sum, sums[p][0]);
           }
         }

@@ -5,16 +5,16 @@
 #include "blocked_band.h"
 #include "ck_kernels.h"
 #include "window.h"
-#include "words.h"
+#include "packed_operands.h"
 
 /* `count` pixels of a block, `step` of them apart, as words. */
 CK_INLINE void blocked_copy_pixels(const float *from, size_t step, float *to, size_t count, vmask mask) {
-  if (word_numbers == 1 && step == 1) {
+  if (numbers_per_unit == 1 && step == 1) {
     memcpy(to, from, count * CK_LANES * sizeof(float));
     return;
   }
   for (size_t i = 0; i < count; i++)
-    words_store(to + i * word_lanes, words_load_numbers(from + i * step * CK_LANES, mask));
+    packed_store(to + i * unit_lanes, packed_load_numbers(from + i * step * CK_LANES, mask));
 }
 
 /* Copies one row of pixels, every `stride`-th from column `x`; those outside are zero. `mask` says which lanes are
@@ -23,17 +23,17 @@ CK_INLINE void blocked_copy_row(
   const ck_window *w, const float *plane, ptrdiff_t y, ptrdiff_t x, float *to, size_t count, vmask mask) {
   ptrdiff_t n = (ptrdiff_t)count;
   window_span inside = window_inside(w, y, x, n);
-  size_t before = (size_t)inside.before, end = (size_t)inside.end, width = word_lanes * sizeof(float);
+  size_t before = (size_t)inside.before, end = (size_t)inside.end, width = unit_lanes * sizeof(float);
   memset(to, 0, before * width);
   const float *from = plane + (y * (ptrdiff_t)w->width + x + inside.before * (ptrdiff_t)w->stride_x) * CK_LANES;
-  blocked_copy_pixels(from, w->stride_x, to + before * word_lanes, end - before, mask);
-  memset(to + end * word_lanes, 0, (count - end) * width);
+  blocked_copy_pixels(from, w->stride_x, to + before * unit_lanes, end - before, mask);
+  memset(to + end * unit_lanes, 0, (count - end) * width);
 }
 
-/* The same of `planes` planes, at most word_numbers, whose numbers become one word. */
+/* The same of `planes` planes, at most numbers_per_unit, whose numbers become one word. */
 CK_INLINE void blocked_join_row(
   const ck_window *w, const float *plane, size_t planes, ptrdiff_t y, ptrdiff_t x, float *to, size_t count) {
-  if (word_numbers == 1) {
+  if (numbers_per_unit == 1) {
     window_copy_row(w, plane, y, x, to, count, 0);
     return;
   }
@@ -46,7 +46,7 @@ CK_INLINE void blocked_join_row(
         w, plane + i * w->height * w->width, y, x + (ptrdiff_t)(at * w->stride_x), rows[i], n, 0);
     for (size_t i = 0; i < n; i += CK_LANES)
       vstore_part(
-        to + at + i, words_join(vload(rows[0] + i), vload(rows[1] + i)), n - i < CK_LANES ? n - i : CK_LANES);
+        to + at + i, packed_join(vload(rows[0] + i), vload(rows[1] + i)), n - i < CK_LANES ? n - i : CK_LANES);
   }
 }
 
@@ -58,8 +58,8 @@ typedef struct {
 } blocked_source;
 
 CK_INLINE blocked_source blocked_source_of(const ck_blocked_convolution_args *c) {
-  blocked_source s = {CK_LANES, word_lanes, CK_LANES, 0};
-  if (c->is_planar) s = (blocked_source){1, 1, word_numbers, 0};
+  blocked_source s = {CK_LANES, unit_lanes, CK_LANES, 0};
+  if (c->is_planar) s = (blocked_source){1, 1, numbers_per_unit, 0};
   s.groups = (c->in_channels + s.channels - 1) / s.channels;
   return s;
 }
@@ -76,7 +76,7 @@ CK_INLINE void blocked_fill(
       ptrdiff_t column = (ptrdiff_t)phase - (ptrdiff_t)w->before_x;
       size_t at = row * band->row + phase * band->pitch;
       if (c->is_planar) blocked_join_row(w, x, channels, y, column, to + at, band->pitch);
-      else blocked_copy_row(w, x, y, column, to + at * word_lanes, band->pitch, mask);
+      else blocked_copy_row(w, x, y, column, to + at * unit_lanes, band->pitch, mask);
     }
 }
 
@@ -88,7 +88,7 @@ CK_INLINE const float *blocked_bring(
   float *scratch, size_t *plane) {
   blocked_source s = blocked_source_of(c);
   size_t area = c->window.height * c->window.width;
-  if (!c->copies && word_numbers == 1) {
+  if (!c->copies && numbers_per_unit == 1) {
     *plane = area * s.size;
     return x + first * s.size;
   }

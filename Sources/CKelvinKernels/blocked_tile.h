@@ -1,7 +1,7 @@
 /* Tiles of a convolution on blocks of channels: pixels broadcast, one or two blocks of output channels in vectors. */
 #pragma once
 #include "ck_kernels.h"
-#include "words.h"
+#include "packed_operands.h"
 
 /* Pixels of a tile: what the registers hold of two vectors each. */
 #if CK_LANES == 16
@@ -81,7 +81,7 @@ CK_INLINE void blocked_tile_body(
         for (size_t p = 0; p < runs * pixels; p++) {
           vf pixel = vset(p < pixels ? a[p * step + c] : b[(p - pixels) * step + c]);
 #pragma clang loop unroll(full)
-          for (size_t v = 0; v < vectors; v++) sums[p][v] = words_muladd(pixel, x[v], sums[p][v]);
+          for (size_t v = 0; v < vectors; v++) sums[p][v] = packed_muladd(pixel, x[v], sums[p][v]);
         }
       }
     }
@@ -97,8 +97,8 @@ typedef void (*blocked_tile_function)(const blocked_tile *t);
     blocked_tile_body(t, runs, pixels, vectors, step);                                                         \
   }
 #define CK_BLOCKED_TILES(runs, pixels)                        \
-  CK_BLOCKED_TILE(runs, pixels, 1, blocks, word_lanes)        \
-  CK_BLOCKED_TILE(runs, pixels, 2, blocks, word_lanes)        \
+  CK_BLOCKED_TILE(runs, pixels, 1, blocks, unit_lanes)        \
+  CK_BLOCKED_TILE(runs, pixels, 2, blocks, unit_lanes)        \
   CK_BLOCKED_TILE(runs, pixels, 1, planes, 1)                 \
   CK_BLOCKED_TILE(runs, pixels, 2, planes, 1)
 #define CK_BLOCKED_ENTRY(runs, pixels)                                                                        \

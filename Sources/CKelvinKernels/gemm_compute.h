@@ -2,7 +2,7 @@
 #pragma once
 #include "gemm_tile.h"
 #ifndef CK_BFLOAT
-#include "gemm_narrow.h"
+#include "gemm_few_columns.h"
 #endif
 
 static void gemm_compute_tile(const gemm_tile *t) {
@@ -11,8 +11,8 @@ static void gemm_compute_tile(const gemm_tile *t) {
   } else if (t->columns > CK_LANES) {
     CK_NAME(ck_f32_gemm_8x2)(t);
 #ifndef CK_BFLOAT
-  } else if (t->columns <= gemm_narrow) {
-    gemm_compute_narrow(t);
+  } else if (t->columns <= gemm_few_columns) {
+    gemm_compute_few_columns(t);
 #endif
   } else {
     CK_NAME(ck_f32_gemm_8x1)(t);

@@ -8,7 +8,7 @@ typedef float gemm_line __attribute__((ext_vector_type(ck_gemm_rows)));
 /* Eight words. */
 CK_INLINE void gemm_load_line(const float *x, gemm_line *line) {
 #ifdef CK_BFLOAT
-  words_store((float *)line, vload(x));
+  packed_store((float *)line, vload(x));
 #else
   memcpy(line, x, sizeof *line);
 #endif
@@ -45,12 +45,12 @@ static void gemm_pack_rows(
   const float *x, size_t rows, size_t depth, size_t row_stride, size_t depth_stride, float *y) {
   size_t k = 0;
   if (rows == ck_gemm_rows && depth_stride == 1)
-    for (; (k + 8) * word_numbers <= depth; k += 8)
-      gemm_turn(x + k * word_numbers, row_stride, y + k * ck_gemm_rows, ck_gemm_rows);
-  for (; k * word_numbers < depth; k++)
+    for (; (k + 8) * numbers_per_unit <= depth; k += 8)
+      gemm_turn(x + k * numbers_per_unit, row_stride, y + k * ck_gemm_rows, ck_gemm_rows);
+  for (; k * numbers_per_unit < depth; k++)
     for (size_t r = 0; r < ck_gemm_rows; r++)
       y[k * ck_gemm_rows + r] = r < rows
-        ? words_gather(x + r * row_stride + k * word_numbers * depth_stride, depth_stride, depth - k * word_numbers)
+        ? packed_gather(x + r * row_stride + k * numbers_per_unit * depth_stride, depth_stride, depth - k * numbers_per_unit)
         : 0;
 }
 
@@ -62,6 +62,6 @@ static void CK_NAME(ck_f32_pack_rows)(const void *args, size_t begin, size_t end
     size_t first = item % panels * ck_gemm_rows;
     gemm_pack_rows(
       p->x + item / panels * p->x_step + first * p->row_stride, gemm_min(ck_gemm_rows, p->rows - first), p->depth,
-      p->row_stride, p->depth_stride, p->y + item / panels * p->y_step + first * words_of(p->depth));
+      p->row_stride, p->depth_stride, p->y + item / panels * p->y_step + first * packed_of(p->depth));
   }
 }

@@ -1,7 +1,7 @@
 /* Tiles of matrix products: ck_gemm_rows rows by up to three vectors of columns. */
 #pragma once
 #include "ck_kernels.h"
-#include "words.h"
+#include "packed_operands.h"
 
 enum { gemm_vectors = 3, gemm_width = gemm_vectors * CK_LANES };
 
@@ -49,7 +49,7 @@ CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t row
     for (size_t r = 0; r < rows; r++) {
       vf w = vspread(a, r);
 #pragma clang loop unroll(full)
-      for (size_t j = 0; j < vectors; j++) sums[r][j] = words_muladd(w, x[j], sums[r][j]);
+      for (size_t j = 0; j < vectors; j++) sums[r][j] = packed_muladd(w, x[j], sums[r][j]);
 #if CK_LANES == 8
       /* The sums and operands fill all 16 registers, as long as rows are not interleaved. */
       __asm__ volatile("" : "+x"(sums[r][0]), "+x"(sums[r][vectors / 2]), "+x"(sums[r][vectors - 1])::"memory");

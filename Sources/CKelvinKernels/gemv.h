@@ -10,8 +10,8 @@ CK_INLINE void gemv_add(const ck_gemv_args *g, const float *b, size_t k, vf *sum
   vf x = vset(g->x[k]);
 #pragma clang loop unroll(full)
   for (size_t j = 0; j < gemv_vectors; j++) {
-    vf words = vload(b + k / word_numbers * ck_gemm_panel + j * CK_LANES);
-    sums[j] = vmuladd(x, words_numbers(words, k % word_numbers), sums[j]);
+    vf words = vload(b + k / numbers_per_unit * ck_gemm_panel + j * CK_LANES);
+    sums[j] = vmuladd(x, packed_numbers(words, k % numbers_per_unit), sums[j]);
   }
 }
 
@@ -22,7 +22,7 @@ static void CK_NAME(ck_f32_gemv_16)(const void *args, size_t begin, size_t end, 
   enum { step = 8 / gemv_vectors };
   const ck_gemv_args *g = args;
   for (size_t panel = begin; panel < end; panel++) {
-    const float *b = g->b + panel * ck_gemm_panel * words_of(g->depth);
+    const float *b = g->b + panel * ck_gemm_panel * packed_of(g->depth);
     vf sums[step][gemv_vectors] = {0};
     size_t k = 0;
     for (; k + step <= g->depth; k += step)

@@ -12,10 +12,10 @@ static int32_t sum_of_elements(uint32_t word) {
   return (int8_t)word + (int8_t)(word >> 8) + (int8_t)(word >> 16) + (int8_t)(word >> 24);
 }
 
-static size_t words_of(size_t elements) { return (elements + 3) / 4; }
+static size_t packed_of(size_t elements) { return (elements + 3) / 4; }
 
 size_t ck_integer_blocked_count(size_t out_channels, size_t in_channels, size_t taps, size_t width, size_t lanes) {
-  size_t rest = in_channels % width, words = in_channels / width * words_of(width) + words_of(rest);
+  size_t rest = in_channels % width, words = in_channels / width * packed_of(width) + packed_of(rest);
   return (out_channels + lanes - 1) / lanes * lanes * (words * taps + 1);
 }
 
@@ -45,7 +45,7 @@ void ck_pack_integer_blocked(
 
 void ck_pack_integer_lines(
   const uint8_t *w, bool is_signed, size_t channels, size_t height, size_t width, size_t lanes, uint32_t *packed) {
-  size_t words = words_of(height);
+  size_t words = packed_of(height);
   for (size_t first = 0; first < channels; first += lanes) {
     uint32_t *sums = packed + width * words * lanes;
     for (size_t lane = 0; lane < lanes; lane++) sums[lane] = 0;

@@ -1,4 +1,4 @@
-/* All kernels that multiply operands of one type (words.h), of one instruction set. */
+/* All kernels that multiply operands of one type (packed_operands.h), of one instruction set. */
 #pragma once
 #include "blocked_convolution.h"
 #include "gemm.h"

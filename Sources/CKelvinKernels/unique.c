@@ -1,5 +1,5 @@
 #include "ck_unique.h"
-#include "rank.h"
+#include "sort_key.h"
 
 /* Below, at or above zero as slice `a` comes before, is the same as, or comes after slice `b`. */
 static int compare_slices(const ck_unique_args *u, size_t a, size_t b) {

@@ -1,5 +1,5 @@
 #include "ck_quantized.h"
-#include "word_lines.h"
+#include "packed_row_writer.h"
 
 extern const ck_kernels ck_kernels__portable;
 #if defined(__x86_64__)
@@ -31,29 +31,29 @@ const ck_kernels *const *ck_variants(size_t *count) {
   return all + first;
 }
 
-size_t ck_words(ck_operands type, size_t numbers) {
+size_t ck_packed_count(ck_operands type, size_t numbers) {
   return type == ck_operands_bfloat16 ? (numbers + 1) / 2 : numbers;
 }
 
 size_t ck_packed_rows_count(size_t rows, size_t depth, ck_operands type) {
-  return (rows + ck_gemm_rows - 1) / ck_gemm_rows * ck_gemm_rows * ck_words(type, depth);
+  return (rows + ck_gemm_rows - 1) / ck_gemm_rows * ck_gemm_rows * ck_packed_count(type, depth);
 }
 
 size_t ck_packed_columns_count(size_t columns, size_t depth, ck_operands type) {
-  return (columns + ck_gemm_panel - 1) / ck_gemm_panel * ck_gemm_panel * ck_words(type, depth);
+  return (columns + ck_gemm_panel - 1) / ck_gemm_panel * ck_gemm_panel * ck_packed_count(type, depth);
 }
 
 /* `type` is a constant, so that there is a loop for each. */
 static inline __attribute__((always_inline)) void pack_columns(
   const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, const ck_operands type,
   float *packed) {
-  word_lines lines = {packed, ck_gemm_panel, type};
+  packed_row_writer lines = {packed, ck_gemm_panel, type};
   for (size_t first = 0; first < columns; first += ck_gemm_panel) {
     for (size_t k = 0; k < depth; k++)
       for (size_t j = 0; j < ck_gemm_panel; j++)
-        word_lines_put(
+        packed_row_writer_put(
           &lines, k, j, first + j < columns ? w[(first + j) * column_stride + k * depth_stride] : 0);
-    word_lines_end(&lines, depth);
+    packed_row_writer_end(&lines, depth);
   }
 }
 

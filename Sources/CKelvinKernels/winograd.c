@@ -1,4 +1,4 @@
-#include "word_lines.h"
+#include "packed_row_writer.h"
 #include <math.h>
 
 /* Weights at one point: the polynomial of the three taps there, over the product of its distances from the others. */
@@ -21,12 +21,12 @@ static void transform_line(size_t tile, const double *g, size_t step, double *u,
 void ck_pack_winograd(
   const float *w, size_t out_channels, size_t in_channels, size_t tile, size_t lanes, ck_operands type,
   float *packed) {
-  size_t n = tile + 2, blocks = (out_channels + lanes - 1) / lanes, words = ck_words(type, in_channels);
+  size_t n = tile + 2, blocks = (out_channels + lanes - 1) / lanes, words = ck_packed_count(type, in_channels);
   for (size_t block = 0; block < blocks; block += 2) {
     size_t width = (blocks - block > 1 ? 2 : 1) * lanes, first = block * lanes;
-    word_lines points[36];
+    packed_row_writer points[36];
     for (size_t point = 0; point < n * n; point++)
-      points[point] = (word_lines){packed + point * words * width, width, type};
+      points[point] = (packed_row_writer){packed + point * words * width, width, type};
     for (size_t c = 0; c < in_channels; c++)
       for (size_t lane = 0; lane < width; lane++) {
         double g[9] = {0}, t[18], u[36];
@@ -34,9 +34,9 @@ void ck_pack_winograd(
           for (size_t i = 0; i < 9; i++) g[i] = w[((first + lane) * in_channels + c) * 9 + i];
         for (size_t j = 0; j < 3; j++) transform_line(tile, g + j, 3, t + j, 3);
         for (size_t i = 0; i < n; i++) transform_line(tile, t + 3 * i, 1, u + n * i, 1);
-        for (size_t point = 0; point < n * n; point++) word_lines_put(points + point, c, lane, (float)u[point]);
+        for (size_t point = 0; point < n * n; point++) packed_row_writer_put(points + point, c, lane, (float)u[point]);
       }
-    for (size_t point = 0; point < n * n; point++) word_lines_end(points + point, in_channels);
+    for (size_t point = 0; point < n * n; point++) packed_row_writer_end(points + point, in_channels);
     packed += n * n * words * width;
   }
 }

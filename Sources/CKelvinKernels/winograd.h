@@ -14,7 +14,7 @@ CK_INLINE void winograd_transform_inputs(
   static const vf zero = {0};
   vmask mask = vmask_range(0, (ptrdiff_t)channels);
   for (size_t row = 0; row < rows; row++)
-    for (size_t column = 0; column < columns; column++, v += word_lanes) {
+    for (size_t column = 0; column < columns; column++, v += unit_lanes) {
       ptrdiff_t top = (ptrdiff_t)((first_row + row) * m) - (ptrdiff_t)w->before_y;
       ptrdiff_t left = (ptrdiff_t)(column * m) - (ptrdiff_t)w->before_x;
       vf d[36], t[36];
@@ -27,7 +27,7 @@ CK_INLINE void winograd_transform_inputs(
         for (size_t j = 0; j < n; j++) {
           bool is_there = is_inside || (top + (ptrdiff_t)i >= 0 && top + (ptrdiff_t)i < (ptrdiff_t)w->height &&
                                         left + (ptrdiff_t)j >= 0 && left + (ptrdiff_t)j < (ptrdiff_t)w->width);
-          d[i * n + j] = is_there ? words_load_numbers(from + (i * w->width + j) * CK_LANES, mask) : zero;
+          d[i * n + j] = is_there ? packed_load_numbers(from + (i * w->width + j) * CK_LANES, mask) : zero;
         }
 #pragma clang loop unroll(full)
       for (size_t j = 0; j < n; j++) winograd_input_line(m, d + j, n, t + j, n);
@@ -36,7 +36,7 @@ CK_INLINE void winograd_transform_inputs(
         vf line[6];
         winograd_input_line(m, t + i * n, 1, line, 1);
 #pragma clang loop unroll(full)
-        for (size_t j = 0; j < n; j++) words_store(v + (i * n + j) * plane, line[j]);
+        for (size_t j = 0; j < n; j++) packed_store(v + (i * n + j) * plane, line[j]);
       }
     }
 }
@@ -99,13 +99,13 @@ static void CK_NAME(ck_f32_winograd_directly)(
   const ck_winograd_args *c, const size_t m, const winograd_block *b, size_t top, size_t left, vf *sums) {
   const size_t n = m + 2;
   const ck_window *w = &c->window;
-  size_t area = w->height * w->width, words = words_of(c->in_channels);
+  size_t area = w->height * w->width, words = packed_of(c->in_channels);
   for (size_t i = 0; i < m * m; i++) sums[i] = vset(0);
   for (size_t channel = 0; channel < c->in_channels; channel++) {
     vf u[36], t[18], g[9];
     for (size_t point = 0; point < n * n; point++)
-      u[point] = words_numbers(
-        vload(b->weights + (point * words + channel / word_numbers) * b->weight_step), channel % word_numbers);
+      u[point] = packed_numbers(
+        vload(b->weights + (point * words + channel / numbers_per_unit) * b->weight_step), channel % numbers_per_unit);
     for (size_t j = 0; j < n; j++) winograd_taps(m, u + j, n, t + j, n);
     for (size_t i = 0; i < 3; i++) winograd_taps(m, t + i * n, 1, g + 3 * i, 1);
     const float *x = b->x + channel / CK_LANES * area * CK_LANES + channel % CK_LANES;
@@ -149,11 +149,11 @@ CK_INLINE void winograd_multiply(
   static const size_t tap = 0;
   size_t groups = (c->in_channels + CK_LANES - 1) / CK_LANES;
   // Even few channels give two sums. Rounded operands are less exact than any sum of theirs.
-  size_t chunk = word_numbers > 1 ? groups
+  size_t chunk = numbers_per_unit > 1 ? groups
     : c->in_channels < 2 * winograd_channels ? 16 / CK_LANES : winograd_channels / CK_LANES;
   blocked_tile t = {
-    .plane = tiles * word_lanes,
-    .group_words = word_lanes,
+    .plane = tiles * unit_lanes,
+    .group_words = unit_lanes,
     .taps = &tap,
     .tap_count = 1,
     .y_block = tiles * CK_LANES,
@@ -164,11 +164,11 @@ CK_INLINE void winograd_multiply(
   for (size_t group = 0; group < groups; group += chunk) {
     bool is_last = group + chunk >= groups;
     t.groups = is_last ? groups - group : chunk;
-    t.last_words = is_last ? words_of(c->in_channels - (groups - 1) * CK_LANES) : word_lanes;
-    t.weights = weights + group * word_lanes * vectors * CK_LANES;
+    t.last_words = is_last ? packed_of(c->in_channels - (groups - 1) * CK_LANES) : unit_lanes;
+    t.weights = weights + group * unit_lanes * vectors * CK_LANES;
     for (size_t tile = 0; tile < tiles; tile += blocked_pixels) {
       size_t pixels = tiles - tile < blocked_pixels ? tiles - tile : blocked_pixels;
-      t.x = inputs + (group * tiles + tile) * word_lanes;
+      t.x = inputs + (group * tiles + tile) * unit_lanes;
       t.y = products + tile * CK_LANES;
       t.residual = group > 0 ? t.y : NULL;
       blocked_tiles[0][pixels - 1][0][vectors - 1](&t);
@@ -183,19 +183,19 @@ CK_INLINE void winograd_run(const ck_winograd_args *c, const size_t m, size_t be
   size_t bands = (tile_rows + c->band - 1) / c->band;
   size_t in_blocks = (c->in_channels + CK_LANES - 1) / CK_LANES, out_blocks = (c->out_channels + CK_LANES - 1) / CK_LANES;
   size_t pieces = (out_blocks + c->block_chunk - 1) / c->block_chunk;
-  size_t area = w->height * w->width, out_area = w->out_height * w->out_width, words = words_of(c->in_channels);
+  size_t area = w->height * w->width, out_area = w->out_height * w->out_width, words = packed_of(c->in_channels);
   size_t transformed = SIZE_MAX;
   for (size_t item = begin; item < end; item++) {
     size_t piece = item % pieces, first = item / pieces % bands * c->band, image = item / pieces / bands;
     size_t rows = tile_rows - first < c->band ? tile_rows - first : c->band, tiles = rows * columns;
-    size_t input_plane = in_blocks * tiles * word_lanes, product_plane = blocked_vectors * tiles * CK_LANES;
+    size_t input_plane = in_blocks * tiles * unit_lanes, product_plane = blocked_vectors * tiles * CK_LANES;
     float *inputs = scratch, *products = scratch + n * n * input_plane;
     // Items of one band follow each other.
     if (transformed != item / pieces)
       for (size_t block = 0; block < in_blocks; block++)
         winograd_transform_inputs(
           c, m, c->x + (image * in_blocks + block) * area * CK_LANES, c->in_channels - block * CK_LANES, first, rows,
-          columns, inputs + block * tiles * word_lanes, input_plane);
+          columns, inputs + block * tiles * unit_lanes, input_plane);
     transformed = item / pieces;
     size_t last = (piece + 1) * c->block_chunk < out_blocks ? (piece + 1) * c->block_chunk : out_blocks;
     for (size_t block = piece * c->block_chunk; block < last;) {

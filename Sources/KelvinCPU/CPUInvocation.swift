@@ -43,7 +43,7 @@ final class CPUInvocation: Invocation {
   }
 
   func submit() throws(DeviceError) {
-    let isCancelled = ck_pool_run(ck_pool_shared(), &job) != 0
+    let isCancelled = ck_thread_pool_run(ck_thread_pool_shared(), &job) != 0
     if list.fault.pointee.is_set != 0 { throw takeFault() }
     if isCancelled { throw .cancelled(device: "cpu") }
     hasRun = true

@@ -13,7 +13,7 @@ struct CPUProducts: @unchecked Sendable {
   var precision: Precision { type == ck_operands_bfloat16 ? .low : .full }
 
   /// Words of 32 bits that so many numbers take.
-  func words(_ numbers: Int) -> Int { ck_words(type, numbers) }
+  func words(_ numbers: Int) -> Int { ck_packed_count(type, numbers) }
 }
 
 extension CPUVariant {

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension Function {
   /// A function of an ML Program with the features that the model's description gives it; without a description, its

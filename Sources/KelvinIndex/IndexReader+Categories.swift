@@ -1,4 +1,4 @@
-package import KelvinSteps
+package import KelvinHostOperations
 
 extension IndexReader {
   /// Which labels images have as their surest, the most frequent first.

@@ -1,4 +1,4 @@
-import KelvinSteps
+import KelvinHostOperations
 
 /// An index as it was when it was opened.
 package final class IndexReader {

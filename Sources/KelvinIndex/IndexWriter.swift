@@ -1,4 +1,4 @@
-package import KelvinSteps
+package import KelvinHostOperations
 
 /// An index that is being filled. One at a time: `IndexLock` keeps others waiting.
 ///

@@ -2,7 +2,7 @@ import FoundationEssentials
 import KelvinBasics
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// The typed features of an ONNX model: tensors, images where the metadata says so, a classifier where it has labels.
 struct ONNXFeatures {

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// Builds graphs from an ONNX model.
 struct ONNXGraphSource: GraphSource {

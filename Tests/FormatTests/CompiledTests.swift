@@ -2,7 +2,7 @@ import KelvinEngine
 import KelvinGraph
 import KelvinImport
 import KelvinReference
-import KelvinSteps
+import KelvinHostOperations
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import KelvinEngine
 import KelvinGraph
-import KelvinSteps
+import KelvinHostOperations
 import Testing
 
 /// The example's two models are one network: both formats must read into the same function.

@@ -3,7 +3,7 @@ import KelvinGraph
 import KelvinImport
 import KelvinPasses
 import KelvinReference
-import KelvinSteps
+import KelvinHostOperations
 import Testing
 
 extension HeavyTests {

@@ -3,7 +3,7 @@ import KelvinGraph
 import KelvinImport
 import KelvinONNX
 import KelvinReference
-import KelvinSteps
+import KelvinHostOperations
 import TestSupport
 import Testing
 

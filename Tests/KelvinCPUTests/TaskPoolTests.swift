@@ -57,7 +57,7 @@ private func run(_ tasks: [ck_task], threads: Int) {
     job.tasks = tasks.baseAddress
     job.count = tasks.count
     job.threads = threads
-    ck_pool_run(ck_pool_shared(), &job)
+    ck_thread_pool_run(ck_thread_pool_shared(), &job)
   }
 }
 
@@ -78,12 +78,12 @@ private func run(_ tasks: [ck_task], threads: Int) {
       job.count = tasks.count
       job.threads = threads
       job.stop = UnsafePointer(stop)
-      #expect(ck_pool_run(ck_pool_shared(), &job) == 1)
+      #expect(ck_thread_pool_run(ck_thread_pool_shared(), &job) == 1)
       #expect(marks[0].areAll(1))
       #expect(marks[1].areAll(0) && marks[2].areAll(0))
       stop.pointee = 0
       job.stop = nil
-      #expect(ck_pool_run(ck_pool_shared(), &job) == 0)
+      #expect(ck_thread_pool_run(ck_thread_pool_shared(), &job) == 0)
       #expect(marks[2].areAll(1))
     }
   }
@@ -178,7 +178,7 @@ private func run(_ tasks: [ck_task], threads: Int) {
       job.threads = threads
       job.scratch = scratch
       job.scratch_stride = stride
-      ck_pool_run(ck_pool_shared(), &job)
+      ck_thread_pool_run(ck_thread_pool_shared(), &job)
     }
     #expect(failures.areAll(0))
   }
@@ -207,7 +207,7 @@ private func run(_ tasks: [ck_task], threads: Int) {
         job.count = 3
         job.threads = 2
         job.times = times.baseAddress
-        ck_pool_run(ck_pool_shared(), &job)
+        ck_thread_pool_run(ck_thread_pool_shared(), &job)
       }
     }
     // The tasks point into the marks' memory, so the marks must outlive the run.

@@ -1,5 +1,5 @@
 import KelvinEvaluation
-import KelvinSteps
+import KelvinHostOperations
 import Testing
 
 /// Scores against those of the programs that people compare with.

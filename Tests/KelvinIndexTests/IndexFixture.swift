@@ -1,5 +1,5 @@
 import KelvinIndex
-import KelvinSteps
+import KelvinHostOperations
 import TestSupport
 
 /// An index in a folder of its own, filled by hand.

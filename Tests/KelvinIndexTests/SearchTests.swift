@@ -1,5 +1,5 @@
 import KelvinIndex
-import KelvinSteps
+import KelvinHostOperations
 import Testing
 
 @Suite struct SearchTests {

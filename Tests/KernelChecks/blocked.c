@@ -110,11 +110,11 @@ static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   size_t taps = taps_of(&w), out_area = out_area_of(&w), blocks = parts(out, lanes);
   size_t step = width > lanes ? width : lanes;
   /* Words of a pair of numbers may take a filler in each input block, or plane. */
-  size_t words_in = is_planar ? ck_words(type, in) : in / lanes * ck_words(type, lanes) + ck_words(type, in % lanes);
+  size_t words_in = is_planar ? ck_packed_count(type, in) : in / lanes * ck_packed_count(type, lanes) + ck_packed_count(type, in % lanes);
   size_t packed_count = blocks * lanes * words_in * taps;
   if (has_groups) {
-    size_t rest = in % step, last = rest / lanes * ck_words(type, lanes) + ck_words(type, rest % lanes);
-    packed_count = (in / step * (step / lanes) * ck_words(type, step) + parts(rest, lanes) * last) * lanes * taps;
+    size_t rest = in % step, last = rest / lanes * ck_packed_count(type, lanes) + ck_packed_count(type, rest % lanes);
+    packed_count = (in / step * (step / lanes) * ck_packed_count(type, step) + parts(rest, lanes) * last) * lanes * taps;
   }
   float *packed = unset(packed_count);
   if (has_groups) ck_pack_blocked_groups(c.weights, out, width, taps, lanes, type, packed);
@@ -126,7 +126,7 @@ static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   a.copies = !is_pointwise || (is_planar && type == ck_operands_bfloat16);
   size_t *offsets = memory(taps * sizeof *offsets);
   memset(offsets, 0, taps * sizeof *offsets);
-  if (a.copies) ck_blocked_taps(&w, is_planar ? 1 : ck_words(type, lanes), offsets);
+  if (a.copies) ck_blocked_taps(&w, is_planar ? 1 : ck_packed_count(type, lanes), offsets);
   a.taps = offsets;
   size_t extent = a.copies ? w.out_height : out_area, run = a.group_blocks ? a.group_blocks : 2;
   a.band = between(1, extent);
@@ -139,7 +139,7 @@ static void blocked_convolution_of(const ck_kernels *k, ck_operands type) {
   a.epilogue = random_epilogue(k, out, 0, is_spread ? 0 : c.images * blocks * out_area * lanes);
   if (is_spread) a.epilogue.map = NULL;
   describe_window(&w, is_planar ? "planes: in, out, group" : "in, out, group", in, out, has_groups ? width : 0);
-  size_t words = ck_words(type, is_planar ? in : parts(in, lanes) * lanes);
+  size_t words = ck_packed_count(type, is_planar ? in : parts(in, lanes) * lanes);
   size_t scratch = a.copies ? ck_blocked_band_elements(&w, words, a.band)
     : type == ck_operands_bfloat16 ? words * a.band
                                    : 0;
@@ -164,7 +164,7 @@ static void winograd_of(const ck_kernels *k, ck_operands type) {
   if (type == ck_operands_float32 && one_in(4)) ((float *)c.x)[draw() % (c.images * in * area_of(&w))] = 0x1p40f;
   size_t blocks = parts(out, lanes), points = (tile + 2) * (tile + 2);
   size_t count = c.images * blocks * out_area_of(&w) * lanes;
-  float *packed = unset(points * ck_words(type, in) * blocks * lanes);
+  float *packed = unset(points * ck_packed_count(type, in) * blocks * lanes);
   ck_pack_winograd(c.weights, out, in, tile, lanes, type, packed);
   ck_winograd_args a = {
     .x = in_blocks(c.x, c.images, in, area_of(&w), lanes), .weights = packed, .y = unset(count), .in_channels = in,
@@ -174,7 +174,7 @@ static void winograd_of(const ck_kernels *k, ck_operands type) {
   a.epilogue = random_epilogue(k, out, 0, count);
   describe_window(&w, "in, out, tile", in, out, tile);
   size_t tiles = a.band * parts(w.out_width, tile);
-  size_t scratch = points * tiles * (ck_words(type, parts(in, lanes) * lanes) + 2 * lanes) * sizeof(float);
+  size_t scratch = points * tiles * (ck_packed_count(type, parts(in, lanes) * lanes) + 2 * lanes) * sizeof(float);
   run_all(k->products[type]->winograd, &a, c.images * parts(rows, a.band) * parts(blocks, a.block_chunk), scratch);
   /* What is rounded is transformed already. */
   expect_convolved(&c, lanes, &a.epilogue, type == ck_operands_float32 ? 20 : tile == 2 ? 3000 : 12000, a.y);

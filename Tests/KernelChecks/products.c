@@ -149,7 +149,7 @@ static void gemm_of(const ck_kernels *k, ck_operands type) {
         p.b.x + i * p.b.step, g->columns, g->depth, p.b.column, p.b.row, type, packed + i * g->b_step);
     g->b = packed;
   }
-  g->depth = ck_words(type, g->depth);
+  g->depth = ck_packed_count(type, g->depth);
   size_t depth = g->depth < g->depth_chunk ? g->depth : g->depth_chunk;
   size_t scratch = parts(g->column_chunk, k->gemm_width) * k->gemm_width * depth * sizeof(float);
   run_all(k->products[type]->gemm, g, items_of(g), g->kind == ck_columns_packed ? 0 : scratch);
@@ -222,10 +222,10 @@ static void pack_rows_of(const ck_kernels *k, ck_operands type) {
   matrices x = random_matrices(batches, rows, depth, false);
   describe("%zu rows, depth %zu, %zu batches, strides %zu %zu", rows, depth, batches, x.row, x.column);
   ck_pack_rows_args p = packed_rows(k, type, &x, batches, rows, depth);
-  if (type == ck_operands_bfloat16) numbers = 2 * ck_words(type, depth);
+  if (type == ck_operands_bfloat16) numbers = 2 * ck_packed_count(type, depth);
   for (size_t i = 0; i < batches * parts(rows, ck_gemm_rows) * ck_gemm_rows; i++) {
     size_t lines = parts(rows, ck_gemm_rows) * ck_gemm_rows, batch = i / lines, row = i % lines;
-    const float *words = p.y + batch * p.y_step + row / ck_gemm_rows * ck_gemm_rows * ck_words(type, depth);
+    const float *words = p.y + batch * p.y_step + row / ck_gemm_rows * ck_gemm_rows * ck_packed_count(type, depth);
     for (size_t d = 0; d < numbers; d++) {
       bool is_there = row < rows && d < depth;
       float expected = is_there ? operand_of(type, x.x[batch * x.step + row * x.row + d * x.column]) : 0;

@@ -17,8 +17,8 @@ typedef struct {
   size_t sizes[ck_max_rank];
   size_t x_strides[ck_max_rank];
   size_t y_strides[ck_max_rank];
-} ck_int_binary_args;
-void ck_int_binary_run(const void *args, size_t begin, size_t end, void *scratch);
+} ck_integer_binary_args;
+void ck_integer_binary_run(const void *args, size_t begin, size_t end, void *scratch);
 
 /* y = f(x), numbered as ck_unary: functions that are not of integers give x. Items are chunks of ck_map_chunk
  * elements. */
@@ -57,7 +57,7 @@ typedef struct {
 } ck_int_arg_reduce_args;
 void ck_int_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* z = x op y in bytes of 0 or 1; strides and items as ck_int_binary_args. */
+/* z = x op y in bytes of 0 or 1; strides and items as ck_integer_binary_args. */
 typedef struct {
   const void *x;
   const void *y;
@@ -70,7 +70,7 @@ typedef struct {
   size_t y_strides[ck_max_rank];
 } ck_compare_args;
 
-/* z = x where the condition is not 0, else y; strides and items as ck_int_binary_args. */
+/* z = x where the condition is not 0, else y; strides and items as ck_integer_binary_args. */
 typedef struct {
   const uint8_t *condition;
   const void *x;

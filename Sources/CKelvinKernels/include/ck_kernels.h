@@ -19,7 +19,7 @@ typedef void (*ck_map)(const float *x, float *y, size_t count, float a, float b)
 typedef enum { ck_operands_float32, ck_operands_bfloat16, ck_operand_types } ck_operands;
 
 /* Words of so many numbers. */
-size_t ck_words(ck_operands type, size_t numbers);
+size_t ck_packed_count(ck_operands type, size_t numbers);
 
 /* What happens to a result before it is stored: map(clamp(product + bias + residual)). */
 typedef struct {

@@ -6,7 +6,7 @@ import KelvinImport
 import KelvinPasses
 import KelvinReference
 import KelvinRuntime
-import KelvinSteps
+import KelvinHostOperations
 
 /// What a model file holds, and what Kelvin lacks for it: what `kelvin inspect` prints.
 package struct ModelInspection: Encodable {

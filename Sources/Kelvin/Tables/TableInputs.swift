@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinEngine
 import KelvinFeatures
 import KelvinGraph
-import KelvinSteps
+import KelvinHostOperations
 
 /// Which column of a table each input of a model is read from.
 struct TableInputs: Sendable {

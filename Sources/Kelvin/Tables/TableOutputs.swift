@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinEngine
 import KelvinFeatures
 import KelvinGraph
-import KelvinSteps
+import KelvinHostOperations
 
 /// The columns that a model's outputs become.
 struct TableOutputs: Sendable {

@@ -3,7 +3,7 @@ import KelvinEngine
 import KelvinFeatures
 import KelvinGraph
 import KelvinRuntime
-import KelvinSteps
+import KelvinHostOperations
 
 /// What came of a block of rows.
 struct TableRows: Sendable {

@@ -121,7 +121,7 @@ private struct BlockOperands {
 private func integerBinary(_ op: Binary, _ context: CPUContext, _ layout: StridedLayout) -> CPUKernel {
   let type = context.inputs[0].scalar.innerCode
   return CPUKernel { operands, list in
-    var arguments = ck_int_binary_args()
+    var arguments = ck_integer_binary_args()
     arguments.x = operands.inputs[0]
     arguments.y = operands.inputs[1]
     arguments.z = operands.outputs[0]
@@ -131,7 +131,7 @@ private func integerBinary(_ op: Binary, _ context: CPUContext, _ layout: Stride
     fill(&arguments.sizes, with: layout.sizes)
     fill(&arguments.x_strides, with: layout.strides[0])
     fill(&arguments.y_strides, with: layout.strides[1])
-    list.add(ck_int_binary_run, arguments, items: layout.chunkedItems, cost: layout.cost(of: op))
+    list.add(ck_integer_binary_run, arguments, items: layout.chunkedItems, cost: layout.cost(of: op))
   }
 }
 

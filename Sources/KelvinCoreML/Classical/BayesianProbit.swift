@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension HostStage {
   /// The probability is whichever output has none of the names for the others. What is drawn at random is refused.

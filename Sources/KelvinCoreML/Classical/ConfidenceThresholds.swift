@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension HostStage {
   /// What precision and recall the classes of the classifier before it have. The classifier's features are the model's.

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// Core ML's small models that prepare numbers for other models.
 extension HostStage {

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension HostStage {
   /// Every sample is looked at, whatever index the file asks for: both find the same ones. Of classes with equal shares

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// Core ML's small models that turn strings and dictionaries into numbers, or back.
 extension HostStage {

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// A model of a pipeline that runs on the host: a classical model, in double precision, or one on texts or
 /// dictionaries.

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// One model of a pipeline, or the only one: it writes its part of a graph.
 protocol ModelStage: Sendable {

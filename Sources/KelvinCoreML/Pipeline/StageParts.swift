@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// The parts of a model of models: graphs of stages that follow each other, and the host steps between them.
 struct StageParts {

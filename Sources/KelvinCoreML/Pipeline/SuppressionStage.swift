@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// A `NonMaximumSuppression` model: the last stage of a detector.
 struct SuppressionStage: ModelStage {

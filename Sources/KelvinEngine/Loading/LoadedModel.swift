@@ -7,7 +7,7 @@ package import KelvinPasses
 package import KelvinPlanning
 import KelvinReference
 package import KelvinRuntime
-import KelvinSteps
+import KelvinHostOperations
 
 /// A model file read, its function's graphs built for its input shapes and passed: ready to be planned and compiled.
 package struct LoadedModel: Sendable {

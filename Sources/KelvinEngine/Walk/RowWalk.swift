@@ -1,6 +1,6 @@
 package import KelvinFeatures
 package import KelvinGraph
-package import KelvinSteps
+package import KelvinHostOperations
 
 /// A function of host steps alone that many rows go through at once: each step for all of them, before the next.
 package struct RowWalk: Sendable {

@@ -1,4 +1,4 @@
-package import KelvinSteps
+package import KelvinHostOperations
 
 extension PrecisionRecallCurve {
   /// Points that a curve keeps at most.

@@ -1,5 +1,5 @@
 package import KelvinGraph
-package import KelvinSteps
+package import KelvinHostOperations
 
 /// What a model takes and gives.
 public struct ModelDescription: Hashable, Sendable {

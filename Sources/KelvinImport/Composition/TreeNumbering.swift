@@ -1,5 +1,5 @@
 import KelvinGraph
-package import KelvinSteps
+package import KelvinHostOperations
 
 /// Nodes that formats number within their trees, as places in one list.
 package struct TreeNumbering {

@@ -1,4 +1,4 @@
-package import KelvinSteps
+package import KelvinHostOperations
 
 extension IndexReader {
   /// What to look for. Whatever is said is to hold of an image.

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension ONNXParts {
   /// A loop that is walked, and before it the graph of what it reads that is known.

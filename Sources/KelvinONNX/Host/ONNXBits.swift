@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension ONNXHostMapper {
   /// Elements by their bits, which no operator looks at.

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// How an ONNX operator on strings, dictionaries or lists is written as host steps.
 struct ONNXHostMapper: OperationMapper {

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension ONNXHostNode {
   /// Numbers of an attribute, or of the one that has them in double precision.

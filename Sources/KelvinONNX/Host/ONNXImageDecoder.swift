@@ -1,5 +1,5 @@
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension ONNXHostMapper {
   /// The pixels of an encoded image.

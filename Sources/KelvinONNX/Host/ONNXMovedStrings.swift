@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// The nodes of a model that has strings, each as a graph or host steps run it.
 ///

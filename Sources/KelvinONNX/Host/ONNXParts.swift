@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// The parts of an ONNX model: its graph, cut where operators on strings, dictionaries or lists lie between others.
 struct ONNXParts {

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension ONNXHostMapper {
   /// Constant strings are read where they are used.

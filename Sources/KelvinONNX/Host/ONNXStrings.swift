@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// Operators on strings.
 extension ONNXHostMapper {

@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension ONNXHostMapper {
   static let supportVectorRegressor = ONNXHostMapper("ai.onnx.ml.SVMRegressor") { (node) throws(FormatError) in

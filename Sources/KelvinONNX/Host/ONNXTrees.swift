@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 extension ONNXHostMapper {
   static let treeEnsembleClassifier = ONNXHostMapper("ai.onnx.ml.TreeEnsembleClassifier") {

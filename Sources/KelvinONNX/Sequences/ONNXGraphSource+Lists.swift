@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImport
-import KelvinSteps
+import KelvinHostOperations
 
 /// Sequences of tensors, and values that may be left out, at the edges of a graph: the elements of all tensors are one
 /// input or output, and their layout is a constant that the graph is built for.

@@ -4,7 +4,7 @@ import KelvinBasics
 package import KelvinEngine
 package import KelvinGraph
 package import KelvinRuntime
-import KelvinSteps
+import KelvinHostOperations
 
 /// A model seen as a function from one image to label probabilities.
 package struct ImageClassifier: Sendable {

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 import Kelvin
 import KelvinBasics
-import KelvinSteps
+import KelvinHostOperations
 
 /// What precision and what recall a classifier's classes have where answers of at least some confidence are believed, as
 /// an evaluation measured it.

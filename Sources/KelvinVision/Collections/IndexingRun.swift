@@ -4,7 +4,7 @@ import KelvinBasics
 import KelvinEngine
 import KelvinIndex
 import KelvinRuntime
-import KelvinSteps
+import KelvinHostOperations
 import Synchronization
 
 /// One update of an index. Workers, the calling thread among them, take one image after another: each is hashed,

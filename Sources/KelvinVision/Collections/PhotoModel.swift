@@ -4,7 +4,7 @@ import KelvinEngine
 import KelvinGraph
 import KelvinIndex
 import KelvinRuntime
-import KelvinSteps
+import KelvinHostOperations
 
 /// A model as images of a collection are seen by it: the classes it gives, a vector by which images are alike, or
 /// both.

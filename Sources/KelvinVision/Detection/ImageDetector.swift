@@ -2,7 +2,7 @@ import Kelvin
 import KelvinEngine
 import KelvinGraph
 import KelvinRuntime
-import KelvinSteps
+import KelvinHostOperations
 
 /// A model seen as a function from one image to the objects on it.
 struct ImageDetector: Sendable {

@@ -1,4 +1,4 @@
-import KelvinSteps
+import KelvinHostOperations
 
 /// Which classes a model is sure enough of.
 public struct ConfidenceFilter: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import Kelvin
 import KelvinGraph
-import KelvinSteps
+import KelvinHostOperations
 
 /// Runs a model on images, bringing them to the size it takes.
 public struct CoreMLRequest: ImageProcessingRequest {

@@ -1,7 +1,7 @@
 import Kelvin
 import KelvinGraph
 import KelvinImages
-import KelvinSteps
+import KelvinHostOperations
 
 /// How a model sees an image: the part of it, and where that lies in the model's input.
 struct ModelView {

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 public import Kelvin
-import KelvinSteps
+import KelvinHostOperations
 
 /// Something that a request found in an image.
 public protocol VisionObservation: Sendable {

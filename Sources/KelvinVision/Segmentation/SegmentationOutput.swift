@@ -1,6 +1,6 @@
 import Kelvin
 import KelvinGraph
-import KelvinSteps
+import KelvinHostOperations
 
 /// The output of a model that says which class each part of an image belongs to.
 struct SegmentationOutput {

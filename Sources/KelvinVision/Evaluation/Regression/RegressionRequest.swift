@@ -3,7 +3,7 @@ public import Kelvin
 import KelvinEngine
 import KelvinGraph
 import KelvinRuntime
-import KelvinSteps
+import KelvinHostOperations
 import Synchronization
 
 /// Asks a model for one number, from the cells of a row (as `TablePrediction` reads them, arrays also from `.npy` files) and

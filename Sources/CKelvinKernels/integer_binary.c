@@ -111,9 +111,9 @@ INTEGER_BITS(uint64_t)
   }
 CK_INTEGER_TYPES(INTEGER_SPAN)
 
-void ck_int_binary_run(const void *args, size_t begin, size_t end, void *scratch) {
+void ck_integer_binary_run(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
-  const ck_int_binary_args *b = args;
+  const ck_integer_binary_args *b = args;
   size_t last = b->rank - 1;
   const size_t *strides[] = {b->x_strides, b->y_strides};
   for (size_t item = begin; item < end; item++) {

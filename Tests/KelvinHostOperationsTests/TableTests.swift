@@ -1,5 +1,5 @@
 import KelvinGraph
-import KelvinSteps
+import KelvinHostOperations
 import Testing
 
 /// Steps that look values up: strings to numbers, numbers to strings, dictionaries to vectors.

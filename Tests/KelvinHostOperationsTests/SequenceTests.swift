@@ -1,6 +1,6 @@
 import KelvinGraph
 import KelvinImages
-import KelvinSteps
+import KelvinHostOperations
 import TestSupport
 import Testing
 

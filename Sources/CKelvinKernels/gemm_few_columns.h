@@ -3,18 +3,18 @@
 #pragma once
 #include "gemm_tile.h"
 
-enum { gemm_narrow = 4 };
+enum { gemm_few_columns = 4 };
 
-CK_INLINE void gemm_narrow_body(const gemm_tile *t, const size_t columns) {
+CK_INLINE void gemm_few_columns_body(const gemm_tile *t, const size_t columns) {
   typedef float v8 __attribute__((ext_vector_type(ck_gemm_rows)));
   enum { most_ways = 4 };
 #if defined(__aarch64__)
   /* What the registers hold. */
-  const size_t ways = columns == gemm_narrow ? 2 : most_ways;
+  const size_t ways = columns == gemm_few_columns ? 2 : most_ways;
 #else
   const size_t ways = most_ways;
 #endif
-  v8 sums[gemm_narrow][most_ways];
+  v8 sums[gemm_few_columns][most_ways];
 #pragma clang loop unroll(full)
   for (size_t j = 0; j < columns; j++)
 #pragma clang loop unroll(full)
@@ -55,12 +55,12 @@ CK_INLINE void gemm_narrow_body(const gemm_tile *t, const size_t columns) {
   }
 }
 
-static void CK_NAME(ck_f32_gemm_8c1)(const gemm_tile *t) { gemm_narrow_body(t, 1); }
-static void CK_NAME(ck_f32_gemm_8c2)(const gemm_tile *t) { gemm_narrow_body(t, 2); }
-static void CK_NAME(ck_f32_gemm_8c3)(const gemm_tile *t) { gemm_narrow_body(t, 3); }
-static void CK_NAME(ck_f32_gemm_8c4)(const gemm_tile *t) { gemm_narrow_body(t, 4); }
+static void CK_NAME(ck_f32_gemm_8c1)(const gemm_tile *t) { gemm_few_columns_body(t, 1); }
+static void CK_NAME(ck_f32_gemm_8c2)(const gemm_tile *t) { gemm_few_columns_body(t, 2); }
+static void CK_NAME(ck_f32_gemm_8c3)(const gemm_tile *t) { gemm_few_columns_body(t, 3); }
+static void CK_NAME(ck_f32_gemm_8c4)(const gemm_tile *t) { gemm_few_columns_body(t, 4); }
 
-static void gemm_compute_narrow(const gemm_tile *t) {
+static void gemm_compute_few_columns(const gemm_tile *t) {
   if (t->columns == 4) {
     CK_NAME(ck_f32_gemm_8c4)(t);
   } else if (t->columns == 3) {

@@ -1,5 +1,5 @@
 import KelvinGraph
-import KelvinSteps
+import KelvinHostOperations
 import Testing
 
 /// Steps on strings beyond what the models of `Tests/Vectors/Parts` show.

@@ -1,5 +1,5 @@
 import KelvinGraph
-import KelvinSteps
+import KelvinHostOperations
 import TestSupport
 import Testing
 

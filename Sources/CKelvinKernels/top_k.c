@@ -1,5 +1,5 @@
-#include "ck_indexing.h"
-#include "rank.h"
+#include "ck_gather.h"
+#include "sort_key.h"
 
 /* Whether `x` comes after `y`: smaller keys first, equal ones by position. */
 static bool rank_after(ck_ranked x, ck_ranked y) {

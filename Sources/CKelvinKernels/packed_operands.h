@@ -7,17 +7,17 @@
 #include "simd.h"
 
 #ifdef CK_BFLOAT
-enum { word_numbers = 2 };
+enum { numbers_per_unit = 2 };
 #else
-enum { word_numbers = 1 };
+enum { numbers_per_unit = 1 };
 #endif
 /* Words of CK_LANES numbers. */
-enum { word_lanes = CK_LANES / word_numbers };
+enum { unit_lanes = CK_LANES / numbers_per_unit };
 
-CK_INLINE size_t words_of(size_t numbers) { return (numbers + word_numbers - 1) / word_numbers; }
+CK_INLINE size_t packed_of(size_t numbers) { return (numbers + numbers_per_unit - 1) / numbers_per_unit; }
 
 /* sum + a * b, of the one or two numbers in each word. */
-CK_INLINE vf words_muladd(vf a, vf b, vf sum) {
+CK_INLINE vf packed_muladd(vf a, vf b, vf sum) {
 #ifdef CK_BFLOAT
   return (vf)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
 #else
@@ -25,7 +25,7 @@ CK_INLINE vf words_muladd(vf a, vf b, vf sum) {
 #endif
 }
 
-CK_INLINE void words_store(float *to, vf numbers) {
+CK_INLINE void packed_store(float *to, vf numbers) {
 #ifdef CK_BFLOAT
   __m256bh words = _mm512_cvtneps_pbh((__m512)numbers);
   memcpy(to, &words, sizeof words);
@@ -36,7 +36,7 @@ CK_INLINE void words_store(float *to, vf numbers) {
 
 /* CK_LANES numbers of which `mask` says which are more than fillers. Fillers may stay what they are where each number has a
  * word of its own: no product reads it. */
-CK_INLINE vf words_load_numbers(const float *from, vmask mask) {
+CK_INLINE vf packed_load_numbers(const float *from, vmask mask) {
 #ifdef CK_BFLOAT
   return vload_masked(from, mask);
 #else
@@ -46,7 +46,7 @@ CK_INLINE vf words_load_numbers(const float *from, vmask mask) {
 }
 
 /* The number of that place within each word. */
-CK_INLINE vf words_numbers(vf words, size_t place) {
+CK_INLINE vf packed_numbers(vf words, size_t place) {
 #ifdef CK_BFLOAT
   return vfrombits(place ? vbits(words) & ~0xFFFF : vbits(words) << 16);
 #else
@@ -56,7 +56,7 @@ CK_INLINE vf words_numbers(vf words, size_t place) {
 }
 
 /* Words whose numbers are `a`, and `b` where there are two. */
-CK_INLINE vf words_join(vf a, vf b) {
+CK_INLINE vf packed_join(vf a, vf b) {
 #ifdef CK_BFLOAT
   __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh((__m512)a));
   __m512i high = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh((__m512)b));
@@ -67,8 +67,8 @@ CK_INLINE vf words_join(vf a, vf b) {
 #endif
 }
 
-/* A word of `count` numbers, at most word_numbers, that lie `step` apart. */
-CK_INLINE float words_gather(const float *from, size_t step, size_t count) {
+/* A word of `count` numbers, at most numbers_per_unit, that lie `step` apart. */
+CK_INLINE float packed_gather(const float *from, size_t step, size_t count) {
 #ifdef CK_BFLOAT
   uint32_t bits = bfloat_bits(from[0]) | (count > 1 ? (uint32_t)bfloat_bits(from[step]) << 16 : 0);
   float word;

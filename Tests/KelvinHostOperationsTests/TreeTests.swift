@@ -1,5 +1,5 @@
 import KelvinBasics
-import KelvinSteps
+import KelvinHostOperations
 import Testing
 
 /// Trees as flat arrays, against a walk from node to node.

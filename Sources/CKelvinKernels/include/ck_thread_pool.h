@@ -12,7 +12,7 @@ typedef struct {
   size_t grain;
 } ck_task;
 
-/* When a task ran, in seconds since `ck_pool_run` was called. */
+/* When a task ran, in seconds since `ck_thread_pool_run` was called. */
 typedef struct {
   double start;
   double seconds;
@@ -32,10 +32,10 @@ typedef struct {
   const uint32_t *stop;
 } ck_job;
 
-typedef struct ck_pool ck_pool;
+typedef struct ck_thread_pool ck_thread_pool;
 
 /* The pool of the process. Its threads start when a job first asks for them and are never joined. */
-ck_pool *ck_pool_shared(void);
+ck_thread_pool *ck_thread_pool_shared(void);
 
 /* Runs the tasks one after the other, the items of each in parallel, and returns when all are done.
  *
@@ -43,4 +43,4 @@ ck_pool *ck_pool_shared(void);
  * claimed. While the pool runs another job, or from within a task, the whole job runs on the calling thread.
  *
  * Returns 0, or 1 where `stop` was set before the last task began: the results are then incomplete. */
-int ck_pool_run(ck_pool *pool, const ck_job *job);
+int ck_thread_pool_run(ck_thread_pool *pool, const ck_job *job);

@@ -1,5 +1,5 @@
 import KelvinGraph
-import KelvinSteps
+import KelvinHostOperations
 import Testing
 
 /// Labels out of scores.

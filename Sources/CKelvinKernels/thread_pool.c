@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "ck_pool.h"
+#include "ck_thread_pool.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -16,7 +16,7 @@ enum { max_workers = 255, spins = 4000 };
 /* A task is published by writing its description and then `cursor`: the epoch of the task in the upper half and the
  * next unclaimed item in the lower. A claim is a compare-and-swap of the whole word, so it succeeds only if the
  * description that was read before it still stands; the job cannot end before the claimed items are done. */
-struct ck_pool {
+struct ck_thread_pool {
   _Alignas(64) _Atomic uint64_t cursor;
   _Atomic(const ck_task *) task;
   _Atomic size_t count;
@@ -37,7 +37,7 @@ struct ck_pool {
 };
 
 typedef struct {
-  ck_pool *pool;
+  ck_thread_pool *pool;
   size_t index;
 } worker;
 
@@ -67,7 +67,7 @@ static double now(void) {
 }
 
 /* Claims and runs items of the task that stands, until none are left. Returns whether it ran any. */
-static bool work(ck_pool *pool, size_t index) {
+static bool work(ck_thread_pool *pool, size_t index) {
   bool ran = false;
   for (;;) {
     uint64_t cursor = atomic_load_explicit(&pool->cursor, memory_order_acquire);
@@ -94,7 +94,7 @@ static bool work(ck_pool *pool, size_t index) {
 
 static void *worker_main(void *argument) {
   worker self = *(worker *)argument;
-  ck_pool *pool = self.pool;
+  ck_thread_pool *pool = self.pool;
   is_inside = true;
   uint32_t seen = atomic_load(&pool->epoch);
   for (;;) {
@@ -115,7 +115,7 @@ static void *worker_main(void *argument) {
 }
 
 /* Called by the owner only. Fewer threads than wanted are not an error: the caller does the work. */
-static void start_workers(ck_pool *pool, size_t wanted) {
+static void start_workers(ck_thread_pool *pool, size_t wanted) {
   static worker workers[max_workers];
   if (wanted > max_workers) wanted = max_workers;
   while (pool->workers < wanted) {
@@ -137,7 +137,7 @@ static void start_workers(ck_pool *pool, size_t wanted) {
   }
 }
 
-static void publish(ck_pool *pool, const ck_task *task, const ck_job *job) {
+static void publish(ck_thread_pool *pool, const ck_task *task, const ck_job *job) {
   /* An empty task first: a worker that reads half of the new description finds nothing to claim under the old epoch. */
   uint64_t epoch = (atomic_load_explicit(&pool->cursor, memory_order_relaxed) >> 32) + 1;
   atomic_store_explicit(&pool->cursor, epoch << 32 | UINT32_MAX, memory_order_seq_cst);
@@ -158,7 +158,7 @@ static void publish(ck_pool *pool, const ck_task *task, const ck_job *job) {
   }
 }
 
-static void await(ck_pool *pool, size_t count) {
+static void await(ck_thread_pool *pool, size_t count) {
   for (int spin = 0; atomic_load_explicit(&pool->done, memory_order_acquire) != count; spin++) {
     if (spin < spins) {
       relax();
@@ -170,12 +170,12 @@ static void await(ck_pool *pool, size_t count) {
   }
 }
 
-ck_pool *ck_pool_shared(void) {
-  static ck_pool pool = {.owner = PTHREAD_MUTEX_INITIALIZER};
+ck_thread_pool *ck_thread_pool_shared(void) {
+  static ck_thread_pool pool = {.owner = PTHREAD_MUTEX_INITIALIZER};
   return &pool;
 }
 
-int ck_pool_run(ck_pool *pool, const ck_job *job) {
+int ck_thread_pool_run(ck_thread_pool *pool, const ck_job *job) {
   int stopped = 0;
   bool owns = job->threads > 1 && !is_inside && pthread_mutex_trylock(&pool->owner) == 0;
   bool was_inside = is_inside;

@@ -1,4 +1,4 @@
-#include "ck_indexing.h"
+#include "ck_gather.h"
 #include "fault.h"
 
 #include <math.h>

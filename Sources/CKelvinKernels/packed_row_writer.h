@@ -8,9 +8,9 @@ typedef struct {
   float *to;
   size_t width;
   ck_operands type;
-} word_lines;
+} packed_row_writer;
 
-static inline void word_lines_put(const word_lines *l, size_t line, size_t place, float number) {
+static inline void packed_row_writer_put(const packed_row_writer *l, size_t line, size_t place, float number) {
   if (l->type == ck_operands_float32) {
     l->to[line * l->width + place] = number;
     return;
@@ -20,9 +20,9 @@ static inline void word_lines_put(const word_lines *l, size_t line, size_t place
 }
 
 /* Goes on after `lines` of them, and fills up the last word. */
-static inline void word_lines_end(word_lines *l, size_t lines) {
-  size_t words = ck_words(l->type, lines);
+static inline void packed_row_writer_end(packed_row_writer *l, size_t lines) {
+  size_t words = ck_packed_count(l->type, lines);
   if (l->type == ck_operands_bfloat16 && lines % 2)
-    for (size_t place = 0; place < l->width; place++) word_lines_put(l, lines, place, 0);
+    for (size_t place = 0; place < l->width; place++) packed_row_writer_put(l, lines, place, 0);
   l->to += words * l->width;
 }
