@@ -42,7 +42,7 @@ extension Function {
     }
     var values = outputs.map(\.name)
     var slots = values
-    var steps: [any HostStep] = []
+    var steps: [any HostOperation] = []
     if let classification {
       let label = description?.predictedFeature ?? ""
       let labelOutput = label.isEmpty ? classification.labelOutput : label
@@ -65,8 +65,8 @@ extension Function {
     let graphs = try MILParts(function: function, inputs: inputs, file: file, files: files).parts(
       values, slots: Dictionary(zip(values, slots)) { first, _ in first })
     self = try Function(inputs: inputs, outputs: outputs, parts: graphs + steps.map { .host($0) }).checked(file: file)
-    walking = { names in
-      try Function(function.walking(names), name: name, description, file: file, files: files)
+    runningOnHost = { names in
+      try Function(function.runningOnHost(names), name: name, description, file: file, files: files)
     }
   }
 }

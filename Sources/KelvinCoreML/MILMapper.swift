@@ -5,37 +5,37 @@ import KelvinImport
 struct MILMapper: OperationMapper {
   let name: String
   /// The inputs whose elements are asked for, because sizes depend on them.
-  let valuedInputs: Set<String>
+  let valueDependentInputs: Set<String>
   /// Those that are asked for where the program does not declare the shape of the result.
-  let valuedUnlessDeclared: Set<String>
+  let valueDependentUnlessDeclared: Set<String>
   /// Whether the results follow from the shapes of the inputs.
   let readsOnlyShapes: Bool
   /// Whether it has outputs whose size is known when it has run.
-  let findsItsSize: Bool
+  let hasDataDependentShape: Bool
   let map: @Sendable (MILOperation, MILScope) throws -> [ValueID]
 
   /// - Parameter map: writes the nodes and returns the operation's only output.
   init(
-    _ name: String, valued: Set<String> = [], valuedUnlessDeclared: Set<String> = [], readsOnlyShapes: Bool = false,
-    findsItsSize: Bool = false, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> ValueID
+    _ name: String, valueDependent: Set<String> = [], valueDependentUnlessDeclared: Set<String> = [], readsOnlyShapes: Bool = false,
+    hasDataDependentShape: Bool = false, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> ValueID
   ) {
     self.init(
-      several: name, valued: valued, valuedUnlessDeclared: valuedUnlessDeclared, readsOnlyShapes: readsOnlyShapes,
-      findsItsSize: findsItsSize
+      several: name, valueDependent: valueDependent, valueDependentUnlessDeclared: valueDependentUnlessDeclared, readsOnlyShapes: readsOnlyShapes,
+      hasDataDependentShape: hasDataDependentShape
     ) { [try map($0, $1)] }
   }
 
   /// - Parameter map: writes the nodes and returns the operation's outputs.
   init(
-    several name: String, valued: Set<String> = [], valuedUnlessDeclared: Set<String> = [],
-    readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    several name: String, valueDependent: Set<String> = [], valueDependentUnlessDeclared: Set<String> = [],
+    readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
     _ map: @escaping @Sendable (MILOperation, MILScope) throws -> [ValueID]
   ) {
     self.name = name
-    valuedInputs = valued
-    self.valuedUnlessDeclared = valuedUnlessDeclared
+    valueDependentInputs = valueDependent
+    self.valueDependentUnlessDeclared = valueDependentUnlessDeclared
     self.readsOnlyShapes = readsOnlyShapes
-    self.findsItsSize = findsItsSize
+    self.hasDataDependentShape = hasDataDependentShape
     self.map = map
   }
 

@@ -8,14 +8,14 @@ extension MILOperation {
     let mapper = MILMapper.byName[kind]
     return StagedOperation(
       uses: uses, outputs: outputs.map(\.name), readsOnlyShapes: mapper?.readsOnlyShapes ?? false,
-      findsItsSize: mapper?.findsItsSize ?? false, walk: walk(depth: depth))
+      hasDataDependentShape: mapper?.hasDataDependentShape ?? false, controlFlow: controlFlow(depth: depth))
   }
 
-  private func walk(depth: Int) -> StagedWalk? {
+  private func controlFlow(depth: Int) -> StagedControlFlow? {
     // The condition's block is there twice.
     let repeats = blocks.first?.operations.contains { !$0.blocks.isEmpty } ?? false
-    let own = depth + (repeats ? StagedWalk.repeatedDepth : 1)
-    if own <= StagedWalk.depthLimit, let loop = MILWalkedLoop(self) {
+    let own = depth + (repeats ? StagedControlFlow.repeatedDepth : 1)
+    if own <= StagedControlFlow.depthLimit, let loop = MILHostLoop(self) {
       return .loop(
         StagedLoop(
           body: StagedBlock(
@@ -23,7 +23,7 @@ extension MILOperation {
           given: [],
           carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
           goesOn: loop.goesOn,
-          grows: mustBeWalked || loop.body.contains(where: \.growsLists)
+          grows: mustRunOnHost || loop.body.contains(where: \.growsLists)
             || loop.carried.contains { carried in
               loop.body.contains { operation in
                 operation.kind == "concat" && operation.outputs.contains { $0.name == carried.left }
@@ -31,11 +31,11 @@ extension MILOperation {
               }
             }))
     }
-    if depth < StagedWalk.depthLimit, let branch = MILWalkedBranch(self) {
+    if depth < StagedControlFlow.depthLimit, let branch = MILHostBranch(self) {
       let sides = [branch.then, branch.otherwise].map { block in
         StagedBlock(operations: block.operations.map { $0.staged(depth: depth + 1) }, outputs: block.outputs)
       }
-      return .branch(StagedBranch(condition: branch.condition, sides: sides, differs: mustBeWalked || growsLists))
+      return .branch(StagedBranch(condition: branch.condition, sides: sides, differs: mustRunOnHost || growsLists))
     }
     return nil
   }
@@ -43,10 +43,10 @@ extension MILOperation {
   private var uses: [StagedUse] {
     let mapper = MILMapper.byName[kind]
     let isDeclared = outputs.allSatisfy { $0.type.tensorType != nil }
-    let valued = (mapper?.valuedInputs ?? []).union(isDeclared ? [] : mapper?.valuedUnlessDeclared ?? [])
+    let valueDependent = (mapper?.valueDependentInputs ?? []).union(isDeclared ? [] : mapper?.valueDependentUnlessDeclared ?? [])
       .union(growsList ? ["index", "indices"] : [])
     var uses = inputs.sorted { $0.key < $1.key }.flatMap { input, bindings in
-      bindings.compactMap(\.name).map { StagedUse(name: $0, needsValue: valued.contains(input)) }
+      bindings.compactMap(\.name).map { StagedUse(name: $0, needsValue: valueDependent.contains(input)) }
     }
     for block in blocks {
       var own = Set(block.inputs.map(\.name))
@@ -62,12 +62,12 @@ extension MILOperation {
 
 extension MILBlock {
   /// The block with control flow walked that has such a name.
-  fileprivate func walking(_ names: Set<String>) -> MILBlock {
+  fileprivate func runningOnHost(_ names: Set<String>) -> MILBlock {
     var block = self
     for index in operations.indices where !operations[index].blocks.isEmpty {
       let operation = operations[index]
-      block.operations[index].mustBeWalked = names.walks(operation.name)
-      block.operations[index].blocks = operation.blocks.map { $0.walking(names) }
+      block.operations[index].mustRunOnHost = names.containsControlFlow(operation.name)
+      block.operations[index].blocks = operation.blocks.map { $0.runningOnHost(names) }
     }
     return block
   }
@@ -75,9 +75,9 @@ extension MILBlock {
 
 extension MILFunction {
   /// The function with control flow walked, wherever that can be, that has such a name or such results.
-  func walking(_ names: Set<String>) -> MILFunction {
+  func runningOnHost(_ names: Set<String>) -> MILFunction {
     var function = self
-    function.block = block.walking(names)
+    function.block = block.runningOnHost(names)
     return function
   }
 

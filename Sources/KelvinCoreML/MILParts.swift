@@ -31,25 +31,25 @@ struct MILParts {
     for (index, stage) in stages.enumerated() {
       let name = stages.count == 1 ? name : "\(name).\(index + 1)"
       let own = stage.operations.map { operations[$0] }
-      let walked = stage.walked.map { operations[$0] }
-      if let loop = walked.flatMap(MILWalkedLoop.init) {
+      let hostOperation = stage.hostOperation.map { operations[$0] }
+      if let loop = hostOperation.flatMap(MILHostLoop.init) {
         parts += try self.parts(of: loop, name, known: own, stage.inputs, slots: slots)
-      } else if let branch = walked.flatMap(MILWalkedBranch.init) {
+      } else if let branch = hostOperation.flatMap(MILHostBranch.init) {
         parts += try self.parts(of: branch, name, known: own, stage.inputs, slots: slots)
       } else {
-        parts.append(graph(name, own, stage.inputs, stage.outputs, valued: stage.valued, slots: slots))
+        parts.append(graph(name, own, stage.inputs, stage.outputs, valueDependent: stage.valueDependent, slots: slots))
       }
     }
     return parts
   }
 
   private func graph(
-    _ name: String, _ operations: [MILOperation], _ inputs: [String], _ outputs: [String], valued: Set<String> = [],
+    _ name: String, _ operations: [MILOperation], _ inputs: [String], _ outputs: [String], valueDependent: Set<String> = [],
     slots: [String: String]
   ) -> FunctionPart {
     .graph(
       GraphPart(
-        name: name, inputs: inputs, outputs: outputs.map { slots[$0] ?? $0 }, valued: valued,
+        name: name, inputs: inputs, outputs: outputs.map { slots[$0] ?? $0 }, valueDependent: valueDependent,
         source: MILGraphSource(
           function: function.with(operations, inputs), inputs: self.inputs.filter { inputs.contains($0.name) },
           outputs: outputs, file: file, files: files)))
@@ -61,7 +61,7 @@ struct MILParts {
   ///   - known: the operations that make what is known of what it reads.
   ///   - computed: what it reads of other parts.
   private func parts(
-    of loop: MILWalkedLoop, _ name: String, known: [MILOperation], _ computed: [String], slots: [String: String]
+    of loop: MILHostLoop, _ name: String, known: [MILOperation], _ computed: [String], slots: [String: String]
   ) throws(FormatError) -> [FunctionPart] {
     let source = MILGraphSource(
       function: function.with(loop.body, []), inputs: [], outputs: [], file: file, files: files)
@@ -91,7 +91,7 @@ struct MILParts {
   ///   - known: the operations that make what is known of what it reads.
   ///   - computed: what it reads of other parts.
   private func parts(
-    of branch: MILWalkedBranch, _ name: String, known: [MILOperation], _ computed: [String], slots: [String: String]
+    of branch: MILHostBranch, _ name: String, known: [MILOperation], _ computed: [String], slots: [String: String]
   ) throws(FormatError) -> [FunctionPart] {
     func side(_ block: MILBlock, _ suffix: String) throws(FormatError) -> BranchPart.Side {
       let operations = known + block.operations

@@ -145,8 +145,8 @@ struct MILOperation {
   let offset: Int
   /// The `name` attribute, or the first output's name.
   let name: String
-  /// Whether it is control flow that no graph can hold (`UnevenControlFlow`).
-  var mustBeWalked = false
+  /// Whether it is control flow that no graph can hold (`DynamicShapeControlFlow`).
+  var mustRunOnHost = false
   /// Whether it writes to a list that is to grow where the element is behind its end.
   var growsList = false
 

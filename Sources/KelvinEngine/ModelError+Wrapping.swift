@@ -13,13 +13,13 @@ extension ModelError {
   /// Gives an error of any of Kelvin's modules its public form.
   package init(_ error: any Error) {
     let (code, fault): (Code, Fault) =
-      switch (error as? UnevenControlFlow)?.error ?? error {
+      switch (error as? DynamicShapeControlFlow)?.error ?? error {
       case let error as ModelError: (error.code, error.fault)
       case is WorkBudget.Excess: (.limit, .limit)
       case let error as FileError: (.io, error.fault)
       case let error as FormatError: (error.publicCode, .data)
       case is GraphError: (.unsupported, .data)
-      case is StepError: (.featureType, .data)
+      case is HostOperationError: (.featureType, .data)
       case let error as RuntimeError: error.publicForm
       case let error as DeviceError: (.device, error.fault)
       case is PlanningError: (.parameters, .data)

@@ -11,7 +11,7 @@ package final class Predictor: Sendable {
   package let states: [String: TensorType]
   /// The device that each of them lies on under the plan for the usual sizes.
   package let stateDevices: [String: String]
-  private let walk: FunctionWalk
+  private let executor: FunctionExecutor
   private let graphs: [GraphForms]
   /// How many predictions are made at a time.
   package let batchWidth: Int
@@ -24,7 +24,7 @@ package final class Predictor: Sendable {
   private let overriding = SpecializationCache<Set<String>, Predictor>(limit: 4)
   /// The same model with control flow walked that a graph could not hold for the sizes of some prediction, which makes all
   /// from then on.
-  private let walking = Mutex<Predictor?>(nil)
+  private let runningOnHost = Mutex<Predictor?>(nil)
   /// Those of them that are gone.
   private let outlived = Outlived()
   /// Where this one's costs go when it is gone.
@@ -48,7 +48,7 @@ package final class Predictor: Sendable {
     self.loaded = loaded
     self.outlivedBy = outlivedBy
     self.specializationLimit = specializationLimit
-    walk = FunctionWalk(function ?? loaded.function)
+    executor = FunctionExecutor(function ?? loaded.function)
     graphs = compiled.enumerated().map { GraphForms(loaded, index: $0, $1, limit: specializationLimit) }
     let known = compiled.compactMap { $0 }
     let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }
@@ -69,7 +69,7 @@ package final class Predictor: Sendable {
     outlivedBy = nil
     states = other.states
     stateDevices = other.stateDevices
-    walk = FunctionWalk(function)
+    executor = FunctionExecutor(function)
     graphs = other.graphs
     batchWidth = other.batchWidth
     specializationLimit = other.specializationLimit
@@ -79,7 +79,7 @@ package final class Predictor: Sendable {
   /// What sizes besides the usual ones have cost.
   package var formCounts: FormCounts {
     let others =
-      padded.withLock { Array($0.values) } + overriding.values + [walking.withLock(\.self)].compactMap(\.self)
+      padded.withLock { Array($0.values) } + overriding.values + [runningOnHost.withLock(\.self)].compactMap(\.self)
     return others.reduce(graphs.reduce(outlived.formCounts) { $0 + $1.formCounts }) { $0 + $1.formCounts }
   }
 
@@ -100,8 +100,8 @@ package final class Predictor: Sendable {
   private func overriding(
     _ values: DictionaryFeatureProvider, _ cancellation: Cancellation?
   ) throws(ModelError) -> Predictor? {
-    let names = walk.binding.overridden(values)
-    guard !names.isEmpty, let make = walk.binding.function.overriding else { return nil }
+    let names = executor.binding.overridden(values)
+    guard !names.isEmpty, let make = executor.binding.function.overriding else { return nil }
     return try ModelError.wrapping {
       try overriding.value(for: names, cancellation) {
         let model = loaded.overriding(names, try loaded.program.source.opened.vouching { try make(names) })
@@ -114,12 +114,12 @@ package final class Predictor: Sendable {
   /// The same model with control flow walked.
   ///
   /// - Throws: what is wrong with the flow where it cannot be.
-  private func walking(_ flow: UnevenControlFlow) throws(ModelError) -> Predictor {
+  private func runningOnHost(_ flow: DynamicShapeControlFlow) throws(ModelError) -> Predictor {
     try ModelError.wrapping {
-      try walking.withLock { known in
+      try runningOnHost.withLock { known in
         if let known { return known }
-        let made = try loaded.program.source.opened.vouching { try walk.binding.function.walking(flow) }
-        let model = loaded.walking(made)
+        let made = try loaded.program.source.opened.vouching { try executor.binding.function.runningOnHost(flow) }
+        let model = loaded.runningOnHost(made)
         let predictor = Predictor(
           model, model.graphs.map { _ in nil }, specializationLimit: specializationLimit, outlivedBy: outlived)
         known = predictor
@@ -158,25 +158,25 @@ package final class Predictor: Sendable {
   /// As `predict`, with the time that the graphs took.
   package func run(
     _ input: some FeatureProvider, _ backings: [String: OutputBacking] = [:], _ cancellation: Cancellation? = nil
-  ) throws(ModelError) -> FunctionWalk.Result {
+  ) throws(ModelError) -> FunctionExecutor.Result {
     try checkStateless()
-    let values = try walk.binding.values(input)
+    let values = try executor.binding.values(input)
     if let other = try overriding(values, cancellation) { return try other.run(values, backings, cancellation) }
-    if let other = walking.withLock(\.self) { return try other.run(values, backings, cancellation) }
-    var uneven: UnevenControlFlow?
-    let result = try answering(cancellation) { cancellation -> FunctionWalk.Result? in
+    if let other = runningOnHost.withLock(\.self) { return try other.run(values, backings, cancellation) }
+    var shapeMismatch: DynamicShapeControlFlow?
+    let result = try answering(cancellation) { cancellation -> FunctionExecutor.Result? in
       do {
-        return try loaded.outages.outlasting(size: try walk.binding.size(values)) { absence in
-          try walk.run(values, backings: backings, cancellation) { graph, types in
+        return try loaded.outages.outlasting(size: try executor.binding.size(values)) { absence in
+          try executor.run(values, backings: backings, cancellation) { graph, types in
             try graphs[graph].pool(types, absence, cancellation)
           }
         }
-      } catch let flow as UnevenControlFlow {
-        uneven = flow
+      } catch let flow as DynamicShapeControlFlow {
+        shapeMismatch = flow
         return nil
       }
     }
-    if let uneven { return try walking(uneven).run(values, backings, cancellation) }
+    if let shapeMismatch { return try runningOnHost(shapeMismatch).run(values, backings, cancellation) }
     guard let result else { preconditionFailure("no result and no reason") }
     return result
   }
@@ -201,18 +201,18 @@ package final class Predictor: Sendable {
   package func run(
     _ input: some FeatureProvider, using state: StateMemory, _ backings: [String: OutputBacking] = [:],
     _ cancellation: Cancellation? = nil
-  ) throws(ModelError) -> FunctionWalk.Result {
+  ) throws(ModelError) -> FunctionExecutor.Result {
     guard state.model == loaded.context.key.description else {
       throw ModelError(.parameters, "the state was made by another model; make one with this model's makeState()")
     }
-    let values = try walk.binding.values(input)
+    let values = try executor.binding.values(input)
     var isRead = false
     func discard() { if isRead { state.spoil() } }
     return try answering(cancellation, repeats: false, discarding: discard) { cancellation in
       try state.borrowing {
         isRead = true
-        return try loaded.outages.outlasting(size: try walk.binding.size(values)) { absence in
-          try walk.run(values, backings: backings, cancellation) { graph, types in
+        return try loaded.outages.outlasting(size: try executor.binding.size(values)) { absence in
+          try executor.run(values, backings: backings, cancellation) { graph, types in
             StateSessions(model: try graphs[graph].pool(types, absence, cancellation).model, states: state)
           }
         }

@@ -50,8 +50,8 @@ package enum Column: Sendable, Hashable {
 
   /// The elements of a value as this column's kind: strings as strings, numbers as numbers.
   func elements(
-    _ value: HostValue, of step: some HostStep, _ position: Int
-  ) throws(StepError) -> (keys: [Key], shape: Shape) {
+    _ value: HostValue, of step: some HostOperation, _ position: Int
+  ) throws(HostOperationError) -> (keys: [Key], shape: Shape) {
     if case .strings = self {
       let strings = try step.strings(position, value)
       return (strings.strings.map(Key.string), strings.shape)

@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// The numbers of a dictionary by whole numbers as one row: in the order of the keys, or each at its key's place (ONNX's
 /// `CastMap`).
-package struct DictionaryRow: HostStep {
+package struct DictionaryRow: HostOperation {
   package static let name = "dictionary_row"
   package let scalar: ScalarType
   /// The row's length where keys are places; nil for as many as there are keys.
@@ -20,11 +20,11 @@ package struct DictionaryRow: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     [length.map { .tensor(TensorType(scalar, [1, $0])) } ?? .unknown]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let dictionary = try dictionary(0, inputs)
     guard case .integers(let keys) = dictionary.keys else {
       throw refused(0, "its keys are strings, expected whole numbers", remedy: "give whole numbers from 0 on")

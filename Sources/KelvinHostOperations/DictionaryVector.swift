@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// A dictionary's numbers in the order of a vocabulary: 0 for a word that the dictionary lacks; words that the
 /// vocabulary lacks are left out (ONNX's and Core ML's `DictVectorizer`).
-package struct DictionaryVector: HostStep {
+package struct DictionaryVector: HostOperation {
   package static let name = "dictionary_vector"
   package let vocabulary: Labels
   /// The tensor's type, with as many elements as there are words.
@@ -24,9 +24,9 @@ package struct DictionaryVector: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] { [.tensor(type)] }
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] { [.tensor(type)] }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let dictionary = try dictionary(0, inputs)
     guard dictionary.keys.isString == vocabulary.isString || dictionary.keys.count == 0 else {
       let (wanted, got) = vocabulary.isString ? ("strings", "whole numbers") : ("whole numbers", "strings")

@@ -23,7 +23,7 @@ extension Function {
   package var classification: Classification? {
     let names = Set(outputs.map(\.name))
     var found: Classification?
-    for step in hostSteps {
+    for step in hostOperations {
       switch step {
       case let step as TopLabel where names.contains(step.output):
         found = Classification(
@@ -36,7 +36,7 @@ extension Function {
       default: break
       }
     }
-    for case let step as ClassCurves in hostSteps where step.curves.count == found?.labels.count {
+    for case let step as ClassCurves in hostOperations where step.curves.count == found?.labels.count {
       found?.curves = step.curves
     }
     return found
@@ -44,7 +44,7 @@ extension Function {
 
   /// How the function's boxes come out; nil where it detects nothing.
   package var detection: KeptBoxes? {
-    hostSteps.lazy.compactMap { $0 as? KeptBoxes }.last
+    hostOperations.lazy.compactMap { $0 as? KeptBoxes }.last
   }
 
   /// The same function with other labels for its classes, as many as it has.
@@ -52,7 +52,7 @@ extension Function {
     guard let known = classification else { return self }
     var result = self
     if let overriding { result.overriding = { try overriding($0).relabeled(labels) } }
-    if let walking { result.walking = { try walking($0).relabeled(labels) } }
+    if let runningOnHost { result.runningOnHost = { try runningOnHost($0).relabeled(labels) } }
     for (index, part) in parts.enumerated() {
       guard case .host(let step) = part, step.inputs == [known.scores] else { continue }
       switch step {

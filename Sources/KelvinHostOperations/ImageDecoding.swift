@@ -3,7 +3,7 @@ import KelvinImages
 
 /// The pixels of an image file whose bytes are a tensor: `[height, width, channels]`, as they are stored, whatever the
 /// file says of its orientation (ONNX's `ImageDecoder`).
-package struct ImageDecoding: HostStep {
+package struct ImageDecoding: HostOperation {
   package enum Channels: String, Hashable, Sendable {
     case rgb = "RGB"
     case bgr = "BGR"
@@ -25,7 +25,7 @@ package struct ImageDecoding: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let file = try tensor(0, inputs)
     guard file.type.scalar == .uint8 else { throw refused(0, "expected the bytes of an image, got \(file.type)") }
     let pixels: PixelBuffer

@@ -5,7 +5,7 @@ package import KelvinGraph
 ///
 /// The items with the largest scores come first, those of one score in the order of all items. What is given is left out
 /// unless the model says what is. Items that it does not know count for nothing.
-package struct ItemRecommendation: HostStep {
+package struct ItemRecommendation: HostOperation {
   package static let name = "item_recommendation"
 
   /// An item that another is like.
@@ -60,11 +60,11 @@ package struct ItemRecommendation: HostStep {
 
   package var outputs: [String] { [list, scores].compactMap { $0 } }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     (list == nil ? [] : [.unknown]) + (scores == nil ? [] : [.dictionary(isByString: items.isString)])
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     var given: [(place: Int, score: Double)] = []
     var (restriction, exclusion): (Set<Int>?, Set<Int>?)
     var most = items.count
@@ -91,7 +91,7 @@ package struct ItemRecommendation: HostStep {
     return results
   }
 
-  private func scored(_ position: Int, _ inputs: [HostValue]) throws(StepError) -> [(place: Int, score: Double)] {
+  private func scored(_ position: Int, _ inputs: [HostValue]) throws(HostOperationError) -> [(place: Int, score: Double)] {
     guard case .dictionary(let dictionary) = inputs[position] else {
       return try listed(position, inputs).map { ($0, 1) }
     }
@@ -105,12 +105,12 @@ package struct ItemRecommendation: HostStep {
     }.sorted { $0.0 < $1.0 }
   }
 
-  private func listed(_ position: Int, _ inputs: [HostValue]) throws(StepError) -> [Int] {
+  private func listed(_ position: Int, _ inputs: [HostValue]) throws(HostOperationError) -> [Int] {
     let (keys, _) = try items.column.elements(inputs[position], of: self, position)
     return Set(keys.compactMap { places[$0] }).sorted()
   }
 
-  private func count(_ position: Int, _ inputs: [HostValue]) throws(StepError) -> Int {
+  private func count(_ position: Int, _ inputs: [HostValue]) throws(HostOperationError) -> Int {
     guard let number = try tensor(position, inputs).doubles.first, number >= 0, number.rounded() == number else {
       throw refused(position, "expected how many items are wanted, a whole number from 0 on")
     }

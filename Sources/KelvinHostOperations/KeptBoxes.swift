@@ -5,7 +5,7 @@ package import KelvinGraph
 ///
 /// Boxes are centre x, centre y, width and height, by Core ML's convention in fractions of the image, from its top
 /// left corner.
-package struct KeptBoxes: HostStep {
+package struct KeptBoxes: HostOperation {
   package static let name = "kept_boxes"
   /// The class of each column; nil where the model does not name them.
   package var labels: Labels?
@@ -34,7 +34,7 @@ package struct KeptBoxes: HostStep {
   package var inputs: [String] { [boxes, scores, count] }
   package var outputs: [String] { [boxesOutput, scoresOutput] }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let (boxes, scores) = (try tensor(0, inputs), try tensor(1, inputs))
     guard boxes.shape.rank >= 2, scores.shape.rank >= 2 else {
       throw refused(0, "expected rows of boxes and of scores, got \(boxes.type) and \(scores.type)")

@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// The scores of labels as a dictionary, or one for each row of them (ONNX's `ZipMap`). Where two labels are the same
 /// the larger score stands; what is not a number is less than any.
-package struct LabelDictionary: HostStep {
+package struct LabelDictionary: HostOperation {
   package static let name = "label_dictionary"
 
   package enum Rows: Sendable, Hashable {
@@ -55,12 +55,12 @@ package struct LabelDictionary: HostStep {
   package var inputs: [String] { [scores] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     if case .tensor(let type) = inputs[0] { try check(type.shape.count) }
     return [rows == .each ? .sequence : .dictionary(isByString: labels.isString)]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let scores = try tensor(0, inputs).doubles
     try check(scores.count)
     guard rows == .each else { return [.dictionary(row(scores[..<labels.count]))] }
@@ -80,7 +80,7 @@ package struct LabelDictionary: HostStep {
     return values
   }
 
-  func check(_ count: Int) throws(StepError) {
+  func check(_ count: Int) throws(HostOperationError) {
     let isWhole = labels.count > 0 && count % labels.count == 0
     let fits =
       switch rows {

@@ -8,11 +8,11 @@ extension Function {
     var seen: Set<String> = []
     while let slot = slots.popLast() {
       guard seen.insert(slot).inserted else { continue }
-      for step in hostSteps where step.inputs.contains(slot) {
+      for step in hostOperations where step.inputs.contains(slot) {
         switch step {
-        case let step as RowStep<Imputation>: return step.function.replaced
-        case let step as RowStep<TreeScores> where step.function.ensemble.hasWaysForMissing: return .nan
-        case is RowStep<Joining>, is ValuePass: slots += step.outputs
+        case let step as RowOperation<Imputation>: return step.function.replaced
+        case let step as RowOperation<TreeScores> where step.function.ensemble.hasWaysForMissing: return .nan
+        case is RowOperation<Joining>, is ValuePass: slots += step.outputs
         default: break
         }
       }

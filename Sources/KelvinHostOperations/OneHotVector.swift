@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// For each element a vector with 1 at its category's place, and 0 elsewhere: the shape gains a last axis.
-package struct OneHotVector: HostStep {
+package struct OneHotVector: HostOperation {
   package static let name = "one_hot_vector"
   package let categories: Column
   /// Whether what is of no category makes a vector of zeros; else it is refused.
@@ -26,7 +26,7 @@ package struct OneHotVector: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     switch inputs[0] {
     case .strings(let shape): [.tensor(TensorType(.float32, try self.shape(shape)))]
     case .tensor(let type): [.tensor(TensorType(.float32, try shape(type.shape)))]
@@ -34,7 +34,7 @@ package struct OneHotVector: HostStep {
     }
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let (elements, shape) = try categories.elements(inputs[0], of: self, 0)
     let whole = try self.shape(shape)
     var vectors = [Float](repeating: 0, count: whole.count)
@@ -48,7 +48,7 @@ package struct OneHotVector: HostStep {
     return [.tensor(Tensor(vectors, whole))]
   }
 
-  private func shape(_ shape: Shape) throws(StepError) -> Shape {
+  private func shape(_ shape: Shape) throws(HostOperationError) -> Shape {
     guard isOne else {
       let whole = Shape(shape.dimensions + [categories.count])
       guard whole.isAddressable, whole.count <= Self.countLimit else {

@@ -45,7 +45,7 @@ package struct PrecisionRecallCurve: Hashable, Sendable {
 }
 
 /// The curves of a classifier's classes, in their order. They say something of the answers, and change nothing.
-package struct ClassCurves: HostStep {
+package struct ClassCurves: HostOperation {
   package static let name = "class_curves"
   package let curves: [PrecisionRecallCurve]
 
@@ -54,5 +54,5 @@ package struct ClassCurves: HostStep {
   package var inputs: [String] { [] }
   package var outputs: [String] { [] }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] { [] }
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] { [] }
 }

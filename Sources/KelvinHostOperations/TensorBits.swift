@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// The bits of a tensor's elements as elements of another type that takes as many (ONNX's `BitCast`).
-package struct TensorBits: HostStep {
+package struct TensorBits: HostOperation {
   package static let name = "tensor_bits"
   package let scalar: ScalarType
   package let input: String
@@ -16,17 +16,17 @@ package struct TensorBits: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .tensor(let type) = inputs[0] else { return [.unknown] }
     return [.tensor(try recast(type))]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let tensor = try tensor(0, inputs)
     return [.tensor(Tensor(try recast(tensor.type), tensor.bytes))]
   }
 
-  private func recast(_ type: TensorType) throws(StepError) -> TensorType {
+  private func recast(_ type: TensorType) throws(HostOperationError) -> TensorType {
     guard type.scalar.byteCount == scalar.byteCount, scalar != .bool || type.scalar == .bool else {
       throw refused(0, "the bits of \(type) are no elements of \(scalar)")
     }

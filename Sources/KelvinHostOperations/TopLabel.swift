@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// The label of the largest score; what is not a number is less than any. Of equal scores the first.
-package struct TopLabel: HostStep {
+package struct TopLabel: HostOperation {
   package static let name = "top_label"
   package var labels: Labels
   /// The tensor with one score for each label.
@@ -20,12 +20,12 @@ package struct TopLabel: HostStep {
   package var inputs: [String] { [scores] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     if case .tensor(let type) = inputs[0] { try check(type.shape.count) }
     return [labels.isString ? .strings([1]) : .tensor(TensorType(.int64, [1]))]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let scores = try tensor(0, inputs).doubles
     try check(scores.count)
     let best = winner(scores[...])
@@ -44,7 +44,7 @@ package struct TopLabel: HostStep {
     return best - start
   }
 
-  func check(_ count: Int) throws(StepError) {
+  func check(_ count: Int) throws(HostOperationError) {
     let fits = readsFirstRow ? labels.count > 0 && count > 0 && count % labels.count == 0 : count == labels.count
     guard fits, count > 0 else { throw refused(0, "it has \(count) elements for \(labels.count) labels") }
   }

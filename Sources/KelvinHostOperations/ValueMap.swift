@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// Each element's partner in a table: the index of a string, the string of an index (ONNX's `LabelEncoder` and
 /// `CategoryMapper`, Core ML's `CategoricalMapping`). The shape stays.
-package struct ValueMap: HostStep {
+package struct ValueMap: HostOperation {
   package static let name = "value_map"
   package let keys: Column
   package let values: Column
@@ -26,7 +26,7 @@ package struct ValueMap: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     let shape: Shape
     switch inputs[0] {
     case .strings(let known): shape = known
@@ -40,7 +40,7 @@ package struct ValueMap: HostStep {
     }
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     if case .strings = values, case .tensor(let numbers) = inputs[0], !StringTensor.takes(numbers.shape) {
       throw refused(0, "\(numbers.type) is more than \(StringTensor.countLimit) strings", remedy: "give fewer numbers")
     }

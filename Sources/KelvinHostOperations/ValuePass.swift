@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// A value under another name.
-package struct ValuePass: HostStep {
+package struct ValuePass: HostOperation {
   package static let name = "value_pass"
   package let input: String
   package let output: String
@@ -14,6 +14,6 @@ package struct ValuePass: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] { inputs }
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] { inputs }
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] { inputs }
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] { inputs }
 }

@@ -9,7 +9,7 @@ struct ONNXFeatures {
   var inputs: [Feature] = []
   var outputs: [Feature] = []
   /// What follows the graph on the host.
-  var steps: [any HostStep] = []
+  var steps: [any HostOperation] = []
 
   init(_ model: ONNXModel, file: String) throws(FormatError) {
     for value in model.graph.inputs where model.graph.initializers[value.name] == nil {

@@ -76,15 +76,15 @@ func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatErro
 
 /// The function that a model's graph is.
 ///
-/// - Parameter walked: the `flowName`s of branches and loops that are walked wherever that can be.
+/// - Parameter hostControlFlow: the `flowName`s of branches and loops that are walked wherever that can be.
 private func function(
-  of given: ONNXModel, file: String, files: ModelFiles, walked: Set<String> = []
+  of given: ONNXModel, file: String, files: ModelFiles, hostControlFlow: Set<String> = []
 ) throws(FormatError) -> Function {
   var model = given
   let features = try ONNXFeatures(model, file: file)
   model.graph.nodes = try ONNXSpelling.spelledOut(model.graph)
   try model.graph.dropUnused()
-  if !walked.isEmpty { try model.graph.walk(walked) }
+  if !hostControlFlow.isEmpty { try model.graph.runOnHost(hostControlFlow) }
   try ONNXRanks.declare(in: &model.graph)
   try model.graph.declareLists()
   try model.graph.spellSequenceMaps()
@@ -95,6 +95,6 @@ private func function(
   var function = try Function(
     inputs: features.inputs, outputs: features.outputs, parts: parts + features.steps.map { .host($0) }
   ).checked(file: file)
-  function.walking = { names in try KelvinONNX.function(of: given, file: file, files: files, walked: names) }
+  function.runningOnHost = { names in try KelvinONNX.function(of: given, file: file, files: files, hostControlFlow: names) }
   return function
 }

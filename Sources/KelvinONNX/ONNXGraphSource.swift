@@ -109,7 +109,7 @@ struct ONNXGraphSource: GraphSource {
     let operation = ONNXOperation(
       node: node, opset: model.opset, inputs: operands, entities: entities,
       narrowTypes: node.inputs.map(scope.narrowType),
-      valuedInputs: sequence?.valuedInputs ?? control?.valuedInputs(node) ?? mapper?.valuedInputs ?? [],
+      valueDependentInputs: sequence?.valueDependentInputs ?? control?.valueDependentInputs(node) ?? mapper?.valueDependentInputs ?? [],
       emitter: scope.emitter, file: file, files: files)
     let results: [ONNXEntity] =
       if let sequence {

@@ -11,7 +11,7 @@ extension ONNXGraph {
     for node in nodes {
       names += [node.name] + node.outputs
       // Deeper ones are refused when they are written.
-      guard depth < StagedWalk.depthLimit else { continue }
+      guard depth < StagedControlFlow.depthLimit else { continue }
       for attribute in node.attributes.values {
         for graph in try attribute.subgraphs() { longest = max(longest, try graph.longestRun(depth: depth + 1)) }
       }

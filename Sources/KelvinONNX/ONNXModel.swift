@@ -143,8 +143,8 @@ struct ONNXNode {
   var attributes: [String: ONNXAttribute] = [:]
   var index: Int
   let offset: Int
-  /// Whether it is control flow that no graph can hold (`UnevenControlFlow`).
-  var mustBeWalked = false
+  /// Whether it is control flow that no graph can hold (`DynamicShapeControlFlow`).
+  var mustRunOnHost = false
 
   /// The node's name, or its first output's.
   var name: String { givenName.isEmpty ? outputs.first { !$0.isEmpty } ?? "\(kind)_\(index)" : givenName }

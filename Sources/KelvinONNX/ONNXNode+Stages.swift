@@ -14,13 +14,13 @@ extension ONNXNode {
     return StagedOperation(
       uses: try uses(depth: 0), outputs: outputs,
       readsOnlyShapes: mapper?.readsOnlyShapes ?? sequence?.readsOnlyShapes ?? false,
-      findsItsSize: mapper?.findsItsSize ?? control?.findsItsSize(self) ?? false,
-      walk: try walk(depth: depth))
+      hasDataDependentShape: mapper?.hasDataDependentShape ?? control?.hasDataDependentShape(self) ?? false,
+      controlFlow: try controlFlow(depth: depth))
   }
 
-  private func walk(depth: Int) throws(FormatError) -> StagedWalk? {
-    let own = depth + (carriesLists ? StagedWalk.repeatedDepth : 1)
-    if own <= StagedWalk.depthLimit, let loop = try ONNXWalkedLoop(self) {
+  private func controlFlow(depth: Int) throws(FormatError) -> StagedControlFlow? {
+    let own = depth + (carriesLists ? StagedControlFlow.repeatedDepth : 1)
+    if own <= StagedControlFlow.depthLimit, let loop = try ONNXHostLoop(self) {
       var body = try loop.body.staged(depth: own)
       body.constants.formUnion([loop.truth].compactMap { $0 })
       let joins = ONNXJoins(loop.body)
@@ -29,28 +29,28 @@ extension ONNXNode {
         StagedLoop(
           body: body, given: loop.given,
           carried: loop.carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) },
-          goesOn: loop.goesOn, grows: !carriesLists && (isOpen || mustBeWalked), isUnrolled: carriesLists))
+          goesOn: loop.goesOn, grows: !carriesLists && (isOpen || mustRunOnHost), isUnrolled: carriesLists))
     }
-    if depth < StagedWalk.depthLimit, let branch = try ONNXWalkedBranch(self) {
+    if depth < StagedControlFlow.depthLimit, let branch = try ONNXHostBranch(self) {
       let sides = [
         try branch.then.staged(depth: depth + 1), try branch.otherwise.staged(depth: depth + 1),
       ]
-      return .branch(StagedBranch(condition: inputs[0], sides: sides, differs: branch.differs || mustBeWalked))
+      return .branch(StagedBranch(condition: inputs[0], sides: sides, differs: branch.differs || mustRunOnHost))
     }
     return nil
   }
 
   fileprivate func uses(depth: Int) throws(FormatError) -> [StagedUse] {
     let kind = qualifiedKind
-    let valued =
-      ONNXMapper.byName[kind]?.valuedInputs ?? ONNXSequence.byName[kind]?.valuedInputs
-      ?? ONNXControl.byName[kind]?.valuedInputs(self) ?? []
+    let valueDependent =
+      ONNXMapper.byName[kind]?.valueDependentInputs ?? ONNXSequence.byName[kind]?.valueDependentInputs
+      ?? ONNXControl.byName[kind]?.valueDependentInputs(self) ?? []
     var uses: [StagedUse] = []
     for (index, name) in inputs.enumerated() where !name.isEmpty {
-      uses.append(StagedUse(name: name, needsValue: valued.contains(index)))
+      uses.append(StagedUse(name: name, needsValue: valueDependent.contains(index)))
     }
     // Deeper ones are refused when they are written.
-    guard depth < StagedWalk.depthLimit else { return uses }
+    guard depth < StagedControlFlow.depthLimit else { return uses }
     for attribute in attributes.values {
       for graph in try attribute.subgraphs() { uses += try graph.uses(depth: depth) }
     }
@@ -60,13 +60,13 @@ extension ONNXNode {
 
 extension ONNXGraph {
   /// Says of branches and loops with such `flowName`s that they are walked, in sub-graphs too.
-  mutating func walk(_ names: Set<String>, depth: Int = 0) throws(FormatError) {
+  mutating func runOnHost(_ names: Set<String>, depth: Int = 0) throws(FormatError) {
     for index in nodes.indices where nodes[index].attributes.values.contains(where: \.hasGraphs) {
-      nodes[index].mustBeWalked = names.walks(nodes[index].flowName)
-      guard depth < StagedWalk.depthLimit else { continue }
+      nodes[index].mustRunOnHost = names.containsControlFlow(nodes[index].flowName)
+      guard depth < StagedControlFlow.depthLimit else { continue }
       for (key, attribute) in nodes[index].attributes where attribute.hasGraphs {
         guard var inner = try attribute.subgraphs().first else { continue }
-        try inner.walk(names, depth: depth + 1)
+        try inner.runOnHost(names, depth: depth + 1)
         nodes[index].attributes[key]?.rewritten = inner
       }
     }
@@ -74,7 +74,7 @@ extension ONNXGraph {
 
   /// Leaves out of sub-graphs what none of their outputs depends on. What Kelvin lacks stays, and is refused.
   mutating func dropUnused(depth: Int = 0) throws(FormatError) {
-    guard depth < StagedWalk.depthLimit else { return }
+    guard depth < StagedControlFlow.depthLimit else { return }
     for index in nodes.indices {
       for (key, attribute) in nodes[index].attributes where attribute.hasGraphs {
         guard var inner = try attribute.subgraphs().first else { continue }

@@ -12,7 +12,7 @@ struct ONNXOperation {
   /// Of the inputs whose elements have narrow types.
   let narrowTypes: [ONNXNarrowType?]
   /// The inputs whose elements the mapper may ask for.
-  let valuedInputs: Set<Int>
+  let valueDependentInputs: Set<Int>
   let emitter: Emitter
   let file: String
   let files: ModelFiles
@@ -45,8 +45,8 @@ struct ONNXOperation {
 
   /// An input whose elements are asked for. Models are cut before operations that do: what their mappers have not said
   /// would not be known there.
-  func valued(_ index: Int) throws -> ValueID? {
-    guard valuedInputs.contains(index) else {
+  func valueDependent(_ index: Int) throws -> ValueID? {
+    guard valueDependentInputs.contains(index) else {
       throw emitter.invalid("its mapper asks for the elements of input \(index), which it does not declare")
     }
     return optional(index)
@@ -54,21 +54,21 @@ struct ONNXOperation {
 
   /// The constant integers of an input; nil where the input is left out.
   func constantIntegers(_ index: Int, _ meaning: String) throws -> [Int]? {
-    guard let id = try valued(index) else { return nil }
+    guard let id = try valueDependent(index) else { return nil }
     guard let values = try emitter.integers(id) else { throw variable(meaning) }
     return values
   }
 
   /// The constant of one element of an input, in its own type; nil where the input is left out.
   func constantScalar(_ index: Int, _ meaning: String) throws -> Tensor? {
-    guard let id = try valued(index) else { return nil }
+    guard let id = try valueDependent(index) else { return nil }
     guard let value = emitter.scalarConstant(id) else { throw variable(meaning) }
     return value
   }
 
   /// The constant number of an input; nil where the input is left out.
   func constantNumber(_ index: Int, _ meaning: String) throws -> Double? {
-    guard let id = try valued(index) else { return nil }
+    guard let id = try valueDependent(index) else { return nil }
     guard let value = try emitter.number(id) else { throw variable(meaning) }
     return value
   }
@@ -92,21 +92,21 @@ struct ONNXOperation {
 struct ONNXMapper: OperationMapper {
   let name: String
   /// The inputs whose elements it asks for, because sizes or the form of the graph depend on them.
-  let valuedInputs: Set<Int>
+  let valueDependentInputs: Set<Int>
   /// Whether of its inputs it reads the shapes alone.
   let readsOnlyShapes: Bool
   /// Whether its outputs have their size when it has run: see `Emitter.counted`.
-  let findsItsSize: Bool
+  let hasDataDependentShape: Bool
   let map: @Sendable (ONNXOperation) throws -> [ValueID]
 
   init(
-    _ name: String, valued valuedInputs: Set<Int> = [], readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    _ name: String, valueDependent valueDependentInputs: Set<Int> = [], readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
     _ map: @escaping @Sendable (ONNXOperation) throws -> [ValueID]
   ) {
     self.name = name
-    self.valuedInputs = valuedInputs
+    self.valueDependentInputs = valueDependentInputs
     self.readsOnlyShapes = readsOnlyShapes
-    self.findsItsSize = findsItsSize
+    self.hasDataDependentShape = hasDataDependentShape
     self.map = map
   }
 

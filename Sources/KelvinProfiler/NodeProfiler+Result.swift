@@ -96,7 +96,7 @@ extension NodeProfiler {
 
   /// The graph as planning needs it.
   private func graph(
-    _ flat: FlatGraph, _ trips: TripEstimate, _ rows: [ProfileResult.NodeRow], on devices: [any Device]
+    _ flat: FlatGraph, _ trips: IterationEstimate, _ rows: [ProfileResult.NodeRow], on devices: [any Device]
   ) -> ProfiledModel {
     let graph = flat.graph
     func value(_ value: PlanningProblem.Value) -> ProfiledModel.Value {
@@ -137,7 +137,7 @@ extension NodeProfiler {
   }
 
   /// The trips and sides of every inference that was timed: the inputs decide, not the device.
-  private func trips(_ measured: Measured) -> TripEstimate {
+  private func trips(_ measured: Measured) -> IterationEstimate {
     var (trips, sides): ([String: [Int]], [String: (then: Int, otherwise: Int)]) = ([:], [:])
     for record in measured.runs.flatMap(\.pairs).map(\.record) {
       trips.merge(record.trips) { $0 + $1 }

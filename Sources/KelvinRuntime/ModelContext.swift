@@ -146,7 +146,7 @@ package struct ModelContext: Sendable {
   }
 
   /// What a plan takes for granted about the model's loops.
-  package func expectations(_ request: PlanRequest) -> [TripExpectation] {
+  package func expectations(_ request: PlanRequest) -> [IterationExpectation] {
     FlatGraph(graph, trips: planner.trips(request)).expectations
   }
 

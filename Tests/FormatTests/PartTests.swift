@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func stringIndicesContinueAcrossLevels() throws {
-    let steps = try Self.moving("levels").hostSteps.compactMap { $0 as? StringIndices }
+    let steps = try Self.moving("levels").hostOperations.compactMap { $0 as? StringIndices }
     #expect(steps.count > 1 && steps[0].start == nil)
     for (step, before) in zip(steps.dropFirst(), steps) { #expect(step.start == before.end) }
   }
@@ -95,7 +95,7 @@ import Testing
       file.node("Transpose", ["c\(level)"], ["t\(level)"])
     }
     file.output("t39", [2, 2], type: 8)
-    let steps = try readONNX(Bytes(file.bytes), path: "chain.onnx").main.hostSteps
+    let steps = try readONNX(Bytes(file.bytes), path: "chain.onnx").main.hostOperations
     let (placed, found) = (steps.compactMap { $0 as? StringIndices }, steps.compactMap { $0 as? StringsAtIndices })
     #expect(placed.count == 40 && found.map(\.pieces) == placed.map { [$0.piece] })
   }

@@ -96,9 +96,9 @@ import Testing
     let function = try #require(program.functions[program.defaultFunction])
     #expect(function.inputs.map(\.type) == [.tensors(.float32)])
     #expect(function.outputs.map(\.type) == [.tensor(.float32, [.fixed(2)]), .tensors(.float32)])
-    #expect(function.hostSteps.map { type(of: $0).name } == ["sequence_parts", "sequence_of_parts"])
+    #expect(function.hostOperations.map { type(of: $0).name } == ["sequence_parts", "sequence_of_parts"])
     let part = try #require(function.graphParts.first)
-    #expect(Set(part.inputs) == ["s#elements", "s#layout"] && part.valued == ["s#layout"])
+    #expect(Set(part.inputs) == ["s#elements", "s#layout"] && part.valueDependent == ["s#layout"])
     let layout = try #require(SequenceLayout(.sequence, [[3], [0], [2]])).tensor
     func built(_ layout: Tensor, elements: Int) throws -> Graph {
       try part.source.graph(

@@ -62,7 +62,7 @@ import Testing
     #expect { try entries([], .strings([])) } throws: { "\($0)".contains("0 labels") }
     let first = TopLabel(labels, scores: "scores", output: "label", readsFirstRow: true)
     #expect(string(try first.run([.tensor(Tensor([1, 2, 9, 0] as [Float], [2, 2]))])[0]) == "b")
-    #expect(throws: StepError.self) { try first.types([.tensor(TensorType(.float32, [3]))]) }
+    #expect(throws: HostOperationError.self) { try first.types([.tensor(TensorType(.float32, [3]))]) }
     #expect { try first.run([.strings(StringTensor(["a"], [1]))]) } throws: {
       "\($0)".contains("expected a tensor, got a string")
     }
@@ -80,6 +80,6 @@ import Testing
     #expect(function.classification?.labelOutput == "label" && function.classification?.probabilitiesOutput == "all")
     let other = function.relabeled(.strings(["x", "y"]))
     #expect(other.classification?.labels == .strings(["x", "y"]))
-    #expect((other.hostSteps[0] as? TopLabel)?.labels == .strings(["x", "y"]))
+    #expect((other.hostOperations[0] as? TopLabel)?.labels == .strings(["x", "y"]))
   }
 }

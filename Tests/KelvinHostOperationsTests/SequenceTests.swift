@@ -30,8 +30,8 @@ import Testing
     #expect(absent.type == .absent)
     let given = try SequenceOfParts("x", mark: "#").run(try step.run([.tensor(Tensor([1.5, 2] as [Float], [2]))]))[0]
     #expect(tensor(given)?.words == [1, 2])
-    #expect(throws: StepError.self) { try step.run([.strings(StringTensor(["a"], [1]))]) }
-    #expect(throws: StepError.self) { try step.run([.sequence([.absent])]) }
+    #expect(throws: HostOperationError.self) { try step.run([.strings(StringTensor(["a"], [1]))]) }
+    #expect(throws: HostOperationError.self) { try step.run([.sequence([.absent])]) }
   }
 
   @Test(arguments: [
@@ -41,7 +41,7 @@ import Testing
   func invalidLayoutIsRefused(integers: [Int64]) {
     let elements = HostValue.tensor(Tensor([1, 2, 3, 4] as [Float], [4]))
     let layout = HostValue.tensor(Tensor(integers, [integers.count]))
-    #expect(throws: StepError.self) { try SequenceOfParts("x", mark: "#").run([elements, layout]) }
+    #expect(throws: HostOperationError.self) { try SequenceOfParts("x", mark: "#").run([elements, layout]) }
   }
 
   @Test func encodedImageBecomesPixels() throws {
@@ -57,6 +57,6 @@ import Testing
     #expect(try pixels(.grayscale)?.type == TensorType(.uint8, [2, 3, 1]))
     #expect(try pixels(.grayscale)?.integers == [76, 150, 29, 18, 255, 0])
     let torn = HostValue.tensor(Tensor(TensorType(.uint8, [20]), Bytes(Array(file.prefix(20)))))
-    #expect(throws: StepError.self) { try ImageDecoding(.rgb, input: "x", output: "y").run([torn]) }
+    #expect(throws: HostOperationError.self) { try ImageDecoding(.rgb, input: "x", output: "y").run([torn]) }
   }
 }

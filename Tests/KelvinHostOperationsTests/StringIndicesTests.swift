@@ -59,7 +59,7 @@ import Testing
   }
 
   private func table(_ results: [HostValue]) throws -> (table: StringTable, tensors: [Tensor]) {
-    guard case .table(let table) = results[0] else { throw StepError(step: "", slot: "", reason: "", remedy: nil) }
+    guard case .table(let table) = results[0] else { throw HostOperationError(step: "", slot: "", reason: "", remedy: nil) }
     return (table, results.dropFirst().compactMap { if case .tensor(let tensor) = $0 { tensor } else { nil } })
   }
 

@@ -103,7 +103,7 @@ import Testing
   @Test(arguments: 0..<120) func plansOfControlFlowAreOptimal(seed: Int) throws {
     let (raw, _) = try RandomControlGraph.make(seed: UInt64(seed) &* 31 &+ 7, depth: 1)
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
-    let trips = TripEstimate(standard: 5)
+    let trips = IterationEstimate(standard: 5)
     let request = PlanRequest(units: .devices(Self.devices), trips: trips)
     let priced = try Planner(inventory: inventory, costs: CostSheet()).problem(graph, request)
     // The oracle knows nodes by the names they have in their regions, and tries every placement.

@@ -9,14 +9,14 @@ import KelvinRuntime
 /// works in its body.
 struct ControlOracle {
   private let graph: Graph
-  private let trips: TripEstimate
+  private let trips: IterationEstimate
   private let problem: PlanningProblem
   private let seconds: [String: [String: Double]]
   private let links: [String: Double]
   /// By branch or loop, what it costs to start a device.
   private let starts: [String: [String: Double]]
 
-  init(_ graph: Graph, _ trips: TripEstimate, _ problem: PlanningProblem) {
+  init(_ graph: Graph, _ trips: IterationEstimate, _ problem: PlanningProblem) {
     self.graph = graph
     self.trips = trips
     self.problem = problem

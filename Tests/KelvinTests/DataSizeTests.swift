@@ -59,9 +59,9 @@ import Testing
         try Dictionary(uniqueKeysWithValues: names.map { ($0, value(try #require(known[$0]))) })
       }
       let raw = try part.source.graph(
-        shapes: table(own.filter { !part.valued.contains($0) }, \.shape),
-        computed: table(others.filter { !part.valued.contains($0) }, \.type),
-        values: table(part.inputs.filter(part.valued.contains)) { $0 }, evaluator: ReferenceEvaluator())
+        shapes: table(own.filter { !part.valueDependent.contains($0) }, \.shape),
+        computed: table(others.filter { !part.valueDependent.contains($0) }, \.type),
+        values: table(part.inputs.filter(part.valueDependent.contains)) { $0 }, evaluator: ReferenceEvaluator())
       let graph = try passes.run(raw).graph
       let inputs = try graph.inputs.map { try #require(known[graph[$0].name]) }
       let room = try run(graph, inputs, units: units, &random)

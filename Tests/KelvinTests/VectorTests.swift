@@ -92,7 +92,7 @@ struct Vector {
   ) throws {
     let program = try readModel(at: model)
     let function = try #require(program.functions[program.defaultFunction])
-    guard !function.graphParts.isEmpty else { return try check(function.hostSteps, name) }
+    guard !function.graphParts.isEmpty else { return try check(function.hostOperations, name) }
     let shapes = Dictionary(uniqueKeysWithValues: inputs.map { ($0.name, $0.tensor.shape) })
     let raw = try function.graph(shapes: shapes, evaluator: ReferenceEvaluator())
     if device == "cpu" {
@@ -112,7 +112,7 @@ struct Vector {
   }
 
   /// Checks a model that runs on the host alone: the last tensors that its steps leave.
-  private func check(_ steps: [any HostStep], _ what: String) throws {
+  private func check(_ steps: [any HostOperation], _ what: String) throws {
     var slots = Dictionary(uniqueKeysWithValues: inputs.map { ($0.name, HostValue.tensor($0.tensor)) })
     var results: [Tensor] = []
     for step in steps {

@@ -53,7 +53,7 @@ struct BenchmarkedTokens {
     options.request = configuration.request
     options.request.threads = threads
     let parts = try program.function(options.function).graphParts
-    if parts.count == 1, parts[0].valued.isEmpty {
+    if parts.count == 1, parts[0].valueDependent.isEmpty {
       options.plan = plan
       options.request.pins = [:]
     }

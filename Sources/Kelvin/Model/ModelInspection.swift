@@ -137,7 +137,7 @@ package struct ModelInspection: Encodable {
         let (even, built) = try function.settled { function in
           (function, try function.evenGraphs(shapes: own, evaluator: ReferenceEvaluator()))
         }
-        if !even.walked.isEmpty { row.parts = even.parts.map(PartRow.init) }
+        if !even.hostControlFlow.isEmpty { row.parts = even.parts.map(PartRow.init) }
         let graphs = built.compactMap(\.graph)
         row.nodes = graphs.reduce(0) { $0 + $1.nodes.count }
         let weights = WeightReport(graphs)

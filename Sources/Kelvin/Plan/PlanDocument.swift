@@ -19,7 +19,7 @@ struct PlanDocument: Encodable, Sendable {
   let inventory: DeviceInventory
   /// Nil where only a profile knows the model.
   let weights: WeightReport?
-  let loops: [TripExpectation]
+  let loops: [IterationExpectation]
   let foldedAway: [FoldedOperation]
   private let costs: CostSheet
   /// Of the CPU device.
@@ -161,7 +161,7 @@ struct PlanDocument: Encodable, Sendable {
     let hasUnseenGraphs = model.graphs.contains { $0 == nil }
     let graphs = model.graphs.compactMap { $0?.context.graph }
     let present = Set((graphs + [model.context.graph]).flatMap { $0.nodes.flatMap { $0.origins.map(\.name) } })
-    let onHost = Set(model.function.hostSteps.flatMap(\.outputs))
+    let onHost = Set(model.function.hostOperations.flatMap(\.outputs))
     var reasons: [String: String] = [:]
     for change in model.graphs.compactMap({ $0?.changes }).joined() where change.isRemoval {
       for origin in change.origins { reasons[origin.name] = change.reason }

@@ -52,11 +52,11 @@ struct TableOutputs: Sendable {
         scalar = own
         if let count = feature.rowWidth, count > 1, count <= Self.mostColumns { form = .elements(count) }
       case .dictionary, .dictionaries:
-        let keys = function.hostSteps.compactMap { $0 as? LabelDictionary }.first { $0.output == feature.name }?.keys
+        let keys = function.hostOperations.compactMap { $0 as? LabelDictionary }.first { $0.output == feature.name }?.keys
         if let keys, keys.count <= Self.mostColumns { form = .labels(keys.labels) }
       default: break
       }
-      let lists = function.hostSteps.compactMap { ($0 as? any RowColumnStep)?.labelLists[feature.name] }
+      let lists = function.hostOperations.compactMap { ($0 as? any RowColumnOperation)?.labelLists[feature.name] }
       let labelCells = (lists.first?.strings ?? []).map { Array(DelimitedText.field($0, separator: separator).utf8) }
       outputs.append(Output(feature: feature, form: form, scalar: scalar, labelCells: labelCells))
     }

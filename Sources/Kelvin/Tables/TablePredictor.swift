@@ -16,12 +16,12 @@ struct TableRows: Sendable {
 /// after another.
 struct TablePredictor: Sendable {
   /// Rows in flight are few where each may take long, so that what is done shows and little is lost.
-  var blockSize: Int { walk == nil ? 1 << 13 : 1 << 18 }
+  var blockSize: Int { executor == nil ? 1 << 13 : 1 << 18 }
   /// How many blocks are worked on at a time.
-  var width: Int { walk == nil ? predictor.batchWidth : max(predictor.loaded.options.request.threads, 1) }
+  var width: Int { executor == nil ? predictor.batchWidth : max(predictor.loaded.options.request.threads, 1) }
 
   private let predictor: Predictor
-  private let walk: RowWalk?
+  private let executor: RowExecutor?
   private let inputs: TableInputs
   private let outputs: TableOutputs
   private let separator: UInt8
@@ -33,7 +33,7 @@ struct TablePredictor: Sendable {
     inputs = try TableInputs(
       function, columns: columns, given: prediction.columns, kept: prediction.keptColumns, of: table)
     outputs = try TableOutputs(function, separator: table.separator)
-    walk = RowWalk(function)
+    executor = RowExecutor(function)
     separator = table.separator
     skipsFaults = prediction.skipsFaultyRows
   }
@@ -49,11 +49,11 @@ struct TablePredictor: Sendable {
   ) throws -> TableRows {
     let cells = TableCells(table: inputs, rows: rows)
     guard !own.isEmpty else { return TableRows(bytes: [], count: 0, faults: []) }
-    return try walk.map { try together(cells, own, $0) } ?? alone(cells, own, cancellation)
+    return try executor.map { try together(cells, own, $0) } ?? alone(cells, own, cancellation)
   }
 
   private func together(
-    _ cells: TableCells, _ rows: ArraySlice<DelimitedRows.Row>, _ walk: RowWalk
+    _ cells: TableCells, _ rows: ArraySlice<DelimitedRows.Row>, _ executor: RowExecutor
   ) throws -> TableRows {
     var numbers = inputs.inputs.map { input in
       var numbers: [Double] = []
@@ -82,7 +82,7 @@ struct TablePredictor: Sendable {
       columns[input.feature.name] = RowColumn(
         numbers[place], count: rows.count, width: input.width ?? 1, input.feature.rowScalar)
     }
-    let results = try walk.run(columns, count: rows.count)
+    let results = try executor.run(columns, count: rows.count)
     try outputs.check(results)
     var text = TableText(separator: separator)
     for (index, row) in rows.enumerated() {

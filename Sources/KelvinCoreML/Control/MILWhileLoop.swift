@@ -35,7 +35,7 @@ extension MILControl {
             .unsupported, file: source.file, place: "while_loop '\(operation.name)'", offset: operation.offset,
             "it carries \(type) and its body gives \(emitter.type(result)): sizes that change from trip to trip are "
               + "not supported here; carry a tensor of the largest size and write into it (slice_update, scatter)")
-          throw UnevenControlFlow(operation.name, error)
+          throw DynamicShapeControlFlow(operation.name, error)
         }
         let condition = try goesOn(results)
         return try [condition] + results + updated.map { try scope.state($0) }

@@ -6,32 +6,32 @@ struct LayerMapper: OperationMapper {
   /// The layer's field number in `NeuralNetworkLayer`.
   let name: Int
   /// The inputs whose elements are asked for, because sizes depend on them.
-  let valuedInputs: Set<Int>
+  let valueDependentInputs: Set<Int>
   /// Whether the results follow from the shapes of the inputs.
   let readsOnlyShapes: Bool
   /// Whether it has outputs whose size is known when it has run.
-  let findsItsSize: Bool
+  let hasDataDependentShape: Bool
   let map: @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
 
   /// - Parameter map: writes the nodes and returns the layer's only output.
   init(
-    _ name: Int, valued: Set<Int> = [], readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    _ name: Int, valueDependent: Set<Int> = [], readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
     _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> Blob
   ) {
-    self.init(several: name, valued: valued, readsOnlyShapes: readsOnlyShapes, findsItsSize: findsItsSize) {
+    self.init(several: name, valueDependent: valueDependent, readsOnlyShapes: readsOnlyShapes, hasDataDependentShape: hasDataDependentShape) {
       [try map($0, $1)]
     }
   }
 
   /// - Parameter map: writes the nodes and returns the layer's outputs.
   init(
-    several name: Int, valued: Set<Int> = [], readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
+    several name: Int, valueDependent: Set<Int> = [], readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
     _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
   ) {
     self.name = name
-    valuedInputs = valued
+    valueDependentInputs = valueDependent
     self.readsOnlyShapes = readsOnlyShapes
-    self.findsItsSize = findsItsSize
+    self.hasDataDependentShape = hasDataDependentShape
     self.map = map
   }
 

@@ -3,7 +3,7 @@ import KelvinImport
 /// A layer of a network, or something that is left at its end, with the slots of its tensors.
 struct NetworkItem {
   enum Content {
-    case layer(NetworkLayer, walk: NetworkWalk?)
+    case layer(NetworkLayer, controlFlow: NetworkControlFlow?)
     case left(NetworkLeft)
     /// A feature of the model, or its scores.
     case output
@@ -14,7 +14,7 @@ struct NetworkItem {
   /// The tensors in the slots that it reads and computes.
   let names: [String: String]
 
-  var walk: NetworkWalk? { if case .layer(_, let walk) = content { walk } else { nil } }
+  var controlFlow: NetworkControlFlow? { if case .layer(_, let controlFlow) = content { controlFlow } else { nil } }
 }
 
 /// What a part of a network leaves in a slot.

@@ -8,14 +8,14 @@ extension NetworkLayer {
     let mapper = LayerMapper.byName[number]
     return StagedOperation(
       uses: uses, outputs: isControl ? computedInside.sorted() : outputs,
-      readsOnlyShapes: mapper?.readsOnlyShapes ?? false, findsItsSize: mapper?.findsItsSize ?? false)
+      readsOnlyShapes: mapper?.readsOnlyShapes ?? false, hasDataDependentShape: mapper?.hasDataDependentShape ?? false)
   }
 
   private var computedInside: Set<String> { networks.reduce(into: []) { $0.formUnion($1.computed) } }
 
   private var uses: [StagedUse] {
-    let valued = LayerMapper.byName[number]?.valuedInputs ?? []
-    var uses = inputs.enumerated().map { StagedUse(name: $1, needsValue: valued.contains($0)) }
+    let valueDependent = LayerMapper.byName[number]?.valueDependentInputs ?? []
+    var uses = inputs.enumerated().map { StagedUse(name: $1, needsValue: valueDependent.contains($0)) }
     guard isControl else { return uses }
     if !condition.isEmpty { uses.append(StagedUse(name: condition, needsValue: false)) }
     uses += networks.joined().flatMap(\.uses)

@@ -92,8 +92,8 @@ struct NetworkLayer: Sendable {
   var condition = ""
   /// Of a layer that no file holds: the number that it gives its output, unless that is there already.
   private(set) var setting: (number: Float, unlessThere: Bool)?
-  /// Whether it is control flow that no graph can hold (`UnevenControlFlow`), or lies around some.
-  private(set) var mustBeWalked = false
+  /// Whether it is control flow that no graph can hold (`DynamicShapeControlFlow`), or lies around some.
+  private(set) var mustRunOnHost = false
   let index: Int
   private static let depthLimit = 16
 
@@ -116,11 +116,11 @@ struct NetworkLayer: Sendable {
   }
 
   /// The layer with control flow walked, itself and in its networks, that has such a name.
-  func walking(_ names: Set<String>) -> NetworkLayer {
+  func runningOnHost(_ names: Set<String>) -> NetworkLayer {
     guard !networks.isEmpty else { return self }
     var layer = self
-    layer.networks = networks.map { $0.map { $0.walking(names) } }
-    layer.mustBeWalked = names.walks(name) || layer.networks.joined().contains(where: \.mustBeWalked)
+    layer.networks = networks.map { $0.map { $0.runningOnHost(names) } }
+    layer.mustRunOnHost = names.containsControlFlow(name) || layer.networks.joined().contains(where: \.mustRunOnHost)
     return layer
   }
 

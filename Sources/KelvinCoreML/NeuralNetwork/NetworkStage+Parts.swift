@@ -1,7 +1,7 @@
 import KelvinGraph
 import KelvinImport
 
-extension NetworkStage: DivisibleStage {
+extension NetworkStage: SplittableStage {
   private func tensors(at place: Int) -> NetworkTensors {
     let there = layers.reduce(into: Set(inputs.map(\.name))) { $0.formUnion($1.staged.outputs) }
     let left = outputs.map(\.name).filter(there.contains)
@@ -19,14 +19,14 @@ extension NetworkStage: DivisibleStage {
     return part(operations.map { items[$0] }, of: stage)
   }
 
-  func walkedParts(
+  func hostParts(
     _ operation: Int, known: [Int], of stage: SizeStage, at place: Int, name: String,
     graph: (String, StageGroup) -> FunctionPart
   ) -> [FunctionPart]? {
     let items = tensors(at: place).items
     var inside = self
     inside.isNested = true
-    return inside.walkedParts(items[operation], known: known.map { items[$0] }, of: stage, name, graph)
+    return inside.hostParts(items[operation], known: known.map { items[$0] }, of: stage, name, graph)
   }
 
   private func part(_ items: [NetworkItem], of stage: SizeStage) -> NetworkStage? {
@@ -51,7 +51,7 @@ extension NetworkStage: DivisibleStage {
     return part
   }
 
-  private func walkedParts(
+  private func hostParts(
     _ item: NetworkItem, known: [NetworkItem], of stage: SizeStage, _ name: String,
     _ graph: (String, StageGroup) -> FunctionPart
   ) -> [FunctionPart]? {
@@ -60,7 +60,7 @@ extension NetworkStage: DivisibleStage {
     }
     let outputs = [item].computed(among: item.operation.outputs, except: [])
     let slots = Dictionary(outputs.map { ($0.name, $0.slot) }) { first, _ in first }
-    switch item.walk {
+    switch item.controlFlow {
     case .loop(let loop):
       guard let start = parts(loop.start, ".start"), let body = parts(loop.body, given: loop.carried.map(\.given))
       else {
@@ -108,14 +108,14 @@ extension NetworkStage: DivisibleStage {
     for (index, stage) in stages.enumerated() {
       let name = stages.count == 1 ? name : "\(name).\(index + 1)"
       let own = stage.operations.map { items[$0] }
-      if let walked = stage.walked {
-        guard let inner = walkedParts(items[walked], known: own, of: stage, name, graph) else { return nil }
+      if let hostOperation = stage.hostOperation {
+        guard let inner = hostParts(items[hostOperation], known: own, of: stage, name, graph) else { return nil }
         parts += inner
       } else {
         guard let part = part(own, of: stage) else { return nil }
         parts.append(
           graph(
-            name, StageGroup(stages: [part], inputs: stage.inputs, valued: stage.valued, outputs: stage.outputs)))
+            name, StageGroup(stages: [part], inputs: stage.inputs, valueDependent: stage.valueDependent, outputs: stage.outputs)))
       }
     }
     return parts

@@ -49,20 +49,20 @@ struct NetworkTensors {
 
   /// - Parameters:
   ///   - readLater: the tensors that something behind the layers reads.
-  ///   - depth: in how many networks they lie, as `NetworkWalk` counts them.
+  ///   - depth: in how many networks they lie, as `NetworkControlFlow` counts them.
   mutating func add(_ layers: [NetworkLayer], readLater: Set<String>, depth: Int = 0) {
-    let mayWalk = 1...NetworkWriter.controlLimit ~= layers.count { $0.isControl }
-    let places = mayWalk ? NetworkPlaces(layers) : nil
+    let mayRunOnHost = 1...NetworkWriter.controlLimit ~= layers.count { $0.isControl }
+    let places = mayRunOnHost ? NetworkPlaces(layers) : nil
     for (index, layer) in layers.enumerated() {
       if layer.setting?.unlessThere == true, layer.outputs.allSatisfy(has) { continue }
       var operation = layer.staged
-      var walk: NetworkWalk?
+      var controlFlow: NetworkControlFlow?
       if let places, !layer.networks.isEmpty {
         let needed = CollectionOfOne(layer).computed.filter {
           places.isRead($0, from: index + 1, later: readLater, leaving: [])
         }
-        walk = NetworkWalk(layer, in: self, readLater: needed, depth: depth)
-        operation.walk = walk?.staged
+        controlFlow = NetworkControlFlow(layer, in: self, readLater: needed, depth: depth)
+        operation.controlFlow = controlFlow?.staged
         operation.outputs.removeAll { !needed.contains($0) }
       }
       // What control flow computes may not have been there.
@@ -74,7 +74,7 @@ struct NetworkTensors {
         names[slot] = name
         return slot
       }
-      append(NetworkItem(operation: operation, content: .layer(layer, walk: walk), names: names))
+      append(NetworkItem(operation: operation, content: .layer(layer, controlFlow: controlFlow), names: names))
     }
   }
 

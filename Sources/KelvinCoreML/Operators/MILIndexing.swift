@@ -77,7 +77,7 @@ extension MILMapper {
     return try scope.emitter.add(ScatterND(reduction: reduction, skipsOutside: skips), x, places, terms)
   }
 
-  private static let oneHot = MILMapper("one_hot", valued: ["one_hot_vector_size"]) { operation, scope in
+  private static let oneHot = MILMapper("one_hot", valueDependent: ["one_hot_vector_size"]) { operation, scope in
     let indices = try operation.value("indices", scope)
     let count = try operation.required(
       try operation.integer("one_hot_vector_size", scope), "one_hot_vector_size", scope)

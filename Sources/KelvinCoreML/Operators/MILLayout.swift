@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  static let reshape = MILMapper("reshape", valued: ["shape"]) { operation, scope in
+  static let reshape = MILMapper("reshape", valueDependent: ["shape"]) { operation, scope in
     let x = try operation.value("x", scope)
     let shape = try operation.required(try operation.integers("shape", scope), "shape", scope)
     return try scope.emitter.reshape(x, requested: shape, zeros: scope.version >= 17 ? .keptFromLast : .kept)
@@ -81,7 +81,7 @@ extension MILMapper {
     return try scope.emitter.split(x, axis: axis, sizes: [Int](repeating: size / count, count: count))
   }
 
-  static let tile = MILMapper("tile", valued: ["reps"]) { operation, scope in
+  static let tile = MILMapper("tile", valueDependent: ["reps"]) { operation, scope in
     let x = try operation.value("x", scope)
     return try scope.emitter.tile(x, try operation.required(try operation.integers("reps", scope), "reps", scope))
   }
@@ -100,7 +100,7 @@ extension MILMapper {
     return scope.emitter.constant(integers: sizes, .int32)
   }
 
-  static let fill = MILMapper("fill", valued: ["shape", "value"]) { operation, scope in
+  static let fill = MILMapper("fill", valueDependent: ["shape", "value"]) { operation, scope in
     let sizes = try operation.required(try operation.integers("shape", scope), "shape", scope)
     return try scope.emitter.fill(Shape(sizes), with: try operation.fillValue(scope))
   }

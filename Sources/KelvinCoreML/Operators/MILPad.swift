@@ -3,7 +3,7 @@ import KelvinImport
 
 extension MILMapper {
   /// Amounts are given before and after, axis by axis, for the last axes.
-  static let pad = MILMapper("pad", valued: ["pad"]) { operation, scope in
+  static let pad = MILMapper("pad", valueDependent: ["pad"]) { operation, scope in
     let x = try operation.value("x", scope)
     let rank = scope.emitter.shape(x).rank
     let pads = try operation.required(try operation.integers("pad", scope), "pad", scope)

@@ -18,7 +18,7 @@ extension MILMapper {
   private static func distribution(
     _ name: String, _ distribution: @escaping @Sendable (MILOperation, MILScope) throws -> RandomDistribution
   ) -> MILMapper {
-    MILMapper(name, valued: ["shape"]) { operation, scope in
+    MILMapper(name, valueDependent: ["shape"]) { operation, scope in
       let shape = Shape(try operation.required(try operation.integers("shape", scope), "shape", scope))
       return try scope.emitter.random(
         distribution(operation, scope), shape, operation.outputs.first?.type.scalar ?? .float32,

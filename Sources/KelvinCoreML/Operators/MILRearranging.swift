@@ -48,7 +48,7 @@ extension MILMapper {
     return try scope.emitter.crop(x, rows: rows, columns: columns)
   }
 
-  private static let fillLike = MILMapper("fill_like", valued: ["value"]) { operation, scope in
+  private static let fillLike = MILMapper("fill_like", valueDependent: ["value"]) { operation, scope in
     let shape = scope.emitter.shape(try operation.value("ref_tensor", scope))
     return try scope.emitter.fill(shape, with: try operation.fillValue(scope))
   }
@@ -59,7 +59,7 @@ extension MILMapper {
     return try scope.emitter.pixelUnshuffle(x, block: block)
   }
 
-  private static let range1d = MILMapper("range_1d", valued: ["start", "end", "step"]) { operation, scope in
+  private static let range1d = MILMapper("range_1d", valueDependent: ["start", "end", "step"]) { operation, scope in
     let bounds = try ["start", "end", "step"].map {
       try operation.required(try operation.scalar($0, scope), $0, scope)
     }

@@ -39,7 +39,7 @@ extension MILMapper {
   }
 
   /// The last `resized_dims` axes take the last sizes of `shape`; 0 keeps a size.
-  private static let resize = MILMapper("resize", valued: ["shape"]) { operation, scope in
+  private static let resize = MILMapper("resize", valueDependent: ["shape"]) { operation, scope in
     let x = try operation.value("x", scope)
     let source = scope.emitter.shape(x)
     let shape = try operation.required(try operation.integers("shape", scope), "shape", scope)

@@ -3,7 +3,7 @@ import KelvinImport
 
 extension MILMapper {
   /// `x[begin:end:stride]` for each axis; a begin or end mask takes the whole side, a squeeze mask one element.
-  static let sliceByIndex = MILMapper("slice_by_index", valuedUnlessDeclared: ["begin", "end"]) { operation, scope in
+  static let sliceByIndex = MILMapper("slice_by_index", valueDependentUnlessDeclared: ["begin", "end"]) { operation, scope in
     let x = try operation.value("x", scope)
     let squeezes = try operation.flags("squeeze_mask", scope) ?? []
     let declared = operation.outputs.first?.type.tensorType?.shape.dimensions
@@ -14,7 +14,7 @@ extension MILMapper {
   }
 
   /// `size` elements from `begin` on; -1 takes all that are left.
-  static let sliceBySize = MILMapper("slice_by_size", valued: ["size"], valuedUnlessDeclared: ["begin"]) {
+  static let sliceBySize = MILMapper("slice_by_size", valueDependent: ["size"], valueDependentUnlessDeclared: ["begin"]) {
     operation, scope in
     let x = try operation.value("x", scope)
     let shape = scope.emitter.shape(x)

@@ -8,7 +8,7 @@ struct HostStage: Sendable {
   let kind: String
   let inputs: [Feature]
   let outputs: [Feature]
-  let steps: [any HostStep]
+  let steps: [any HostOperation]
   /// The classes, where it is a classifier: its steps then write `StageSlot.scores`.
   var labels: Labels?
 
@@ -30,7 +30,7 @@ extension HostStage {
     }
     let layout = RowLayout.joined(widths: inputs.map(\.elementCount))
     let output = outputs.first { if case .dictionary = $0.type { false } else { true } } ?? outputs[0]
-    let step = RowStep(
+    let step = RowOperation(
       function, layout, inputs: inputs.map(\.name), output: labels == nil ? output.name : StageSlot.scores)
     self.init(kind: kind, inputs: inputs, outputs: outputs, steps: [step], labels: labels)
   }
@@ -119,7 +119,7 @@ enum PipelineStage: Sendable {
   }
 
   /// What it does on the host, behind its graph.
-  var steps: [any HostStep] {
+  var steps: [any HostOperation] {
     switch self {
     case .graph(let stage): stage.steps
     case .host(let stage): stage.steps

@@ -12,7 +12,7 @@ protocol ModelStage: Sendable {
   /// The classes, where it is a classifier: its graph then writes `StageSlot.scores` too.
   var labels: Labels? { get }
   /// What makes features of its other slots on the host.
-  var steps: [any HostStep] { get }
+  var steps: [any HostOperation] { get }
 
   /// Adds what the stage uses and Kelvin lacks.
   func findMissing(_ missing: inout MissingOperations)
@@ -26,7 +26,7 @@ protocol ModelStage: Sendable {
 }
 
 /// A stage that can be cut where sizes depend on data.
-protocol DivisibleStage: ModelStage {
+protocol SplittableStage: ModelStage {
   /// Its operations, with slots for what passes between them.
   ///
   /// - Parameter place: of the stage among those of its graph, which makes the slots its own.
@@ -46,7 +46,7 @@ protocol DivisibleStage: ModelStage {
   ///   - name: of its graphs, with what tells them apart behind it.
   ///   - graph: a graph of the function, by its name.
   /// - Returns: nil where they cannot be had apart.
-  func walkedParts(
+  func hostParts(
     _ operation: Int, known: [Int], of stage: SizeStage, at place: Int, name: String,
     graph: (String, StageGroup) -> FunctionPart
   ) -> [FunctionPart]?
@@ -54,7 +54,7 @@ protocol DivisibleStage: ModelStage {
 
 extension ModelStage {
   var labels: Labels? { nil }
-  var steps: [any HostStep] { [] }
+  var steps: [any HostOperation] { [] }
   func findMissing(_ missing: inout MissingOperations) {}
 }
 

@@ -6,7 +6,7 @@ struct StageGroup {
   var stages: [any ModelStage]
   var inputs: [String]
   /// The inputs whose elements decide sizes.
-  var valued: Set<String>
+  var valueDependent: Set<String>
   var outputs: [String]
 }
 
@@ -24,7 +24,7 @@ extension StageGroup {
     graph: (String, StageGroup) -> FunctionPart
   ) -> [FunctionPart] {
     cutParts(of: stages, inputs: inputs, outputs: outputs, name: name, graph: graph)
-      ?? [graph(name, StageGroup(stages: stages.map(\.stage), inputs: inputs, valued: [], outputs: outputs))]
+      ?? [graph(name, StageGroup(stages: stages.map(\.stage), inputs: inputs, valueDependent: [], outputs: outputs))]
   }
 
   /// - Returns: nil where there is nothing to cut, or it cannot be.
@@ -33,19 +33,19 @@ extension StageGroup {
     graph: (String, StageGroup) -> FunctionPart
   ) -> [FunctionPart]? {
     let operations = stages.enumerated().map { place, item in
-      (item.stage as? any DivisibleStage)?.operations(at: place)
+      (item.stage as? any SplittableStage)?.operations(at: place)
         ?? [
           StagedOperation(
             uses: item.stage.inputs.map { StagedUse(name: $0.name, needsValue: false) }, outputs: item.writes)
         ]
     }
     let all = operations.joined()
-    let needsCut = all.contains { $0.findsItsSize || $0.walk != nil || $0.uses.contains(where: \.needsValue) }
+    let needsCut = all.contains { $0.hasDataDependentShape || $0.controlFlow != nil || $0.uses.contains(where: \.needsValue) }
     // Stages that compute a feature again are not cut.
     let names = inputs + all.flatMap(\.outputs)
     guard needsCut, Set(names).count == names.count else { return nil }
     let cut = SizeStages.stages(of: Array(all), inputs: inputs, constants: [], outputs: outputs)
-    guard cut.count > 1 || cut.contains(where: { !$0.valued.isEmpty }) else { return nil }
+    guard cut.count > 1 || cut.contains(where: { !$0.valueDependent.isEmpty }) else { return nil }
     var parts: [FunctionPart] = []
     for (number, part) in cut.enumerated() {
       let name = cut.count == 1 ? name : "\(name).\(number + 1)"
@@ -55,10 +55,10 @@ extension StageGroup {
         let range = first..<(first + own.count)
         first = range.upperBound
         let chosen = part.operations.filter(range.contains).map { $0 - range.lowerBound }
-        let divisible = item.stage as? any DivisibleStage
-        if let walked = part.walked, range.contains(walked) {
-          let parted = divisible?.walkedParts(
-            walked - range.lowerBound, known: chosen, of: part, at: place, name: name, graph: graph)
+        let divisible = item.stage as? any SplittableStage
+        if let hostOperation = part.hostOperation, range.contains(hostOperation) {
+          let parted = divisible?.hostParts(
+            hostOperation - range.lowerBound, known: chosen, of: part, at: place, name: name, graph: graph)
           guard let parted, chosen.count == part.operations.count else { return nil }
           parts += parted
         } else if !chosen.isEmpty {
@@ -70,10 +70,10 @@ extension StageGroup {
           members.append(member)
         }
       }
-      guard part.walked == nil else { continue }
+      guard part.hostOperation == nil else { continue }
       parts.append(
         graph(
-          name, StageGroup(stages: members, inputs: part.inputs, valued: part.valued, outputs: part.outputs)))
+          name, StageGroup(stages: members, inputs: part.inputs, valueDependent: part.valueDependent, outputs: part.outputs)))
     }
     return parts
   }

@@ -9,9 +9,9 @@ struct StageParts {
   private enum Item {
     /// `made` is what its host steps make and its description has too.
     case stage(any ModelStage, made: Set<String>)
-    case step(any HostStep)
+    case step(any HostOperation)
 
-    var step: (any HostStep)? { if case .step(let step) = self { step } else { nil } }
+    var step: (any HostOperation)? { if case .step(let step) = self { step } else { nil } }
     var stage: (any ModelStage)? { if case .stage(let stage, _) = self { stage } else { nil } }
 
     var reads: [String] {
@@ -66,7 +66,7 @@ struct StageParts {
         ) { name, group in
           .graph(
             GraphPart(
-              name: name, inputs: group.inputs, outputs: group.outputs, valued: group.valued,
+              name: name, inputs: group.inputs, outputs: group.outputs, valueDependent: group.valueDependent,
               source: StageGraphSource(
                 stages: group.stages, inputs: inputs.filter { group.inputs.contains($0.name) }, outputs: group.outputs,
                 file: file)))
@@ -101,11 +101,11 @@ struct StageParts {
   ///   - read: what anything reads, and the model's outputs.
   private static func labelSteps(
     _ stage: PipelineStage, _ outputs: [Feature], predictedFeature: String, read: Set<String>
-  ) -> [any HostStep] {
+  ) -> [any HostOperation] {
     guard let labels = stage.labels else { return [] }
     let own = stage.outputs.first { $0.type == .string || $0.type == .int64 }?.name
     let names = [predictedFeature, own ?? ""].filter { $0 == predictedFeature || read.contains($0) }
-    var steps: [any HostStep] = names.filter { !$0.isEmpty }.withoutRepetition.map { name in
+    var steps: [any HostOperation] = names.filter { !$0.isEmpty }.withoutRepetition.map { name in
       TopLabel(labels, scores: StageSlot.scores, output: name)
     }
     let dictionaries = (stage.outputs + outputs).filter { if case .dictionary = $0.type { true } else { false } }

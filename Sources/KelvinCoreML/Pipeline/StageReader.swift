@@ -153,19 +153,19 @@ struct StageReader {
     }
     let parts = StageParts(stages, inputs, outputs, predictedFeature: description.predictedFeature, file: file).parts
     var function = try Function(inputs: inputs, outputs: outputs, parts: parts).checked(file: file)
-    function.walking = { names in
-      var walking = reader
-      walking.walk(names)
-      return try walking.function(description)
+    function.runningOnHost = { names in
+      var runningOnHost = reader
+      runningOnHost.runOnHost(names)
+      return try runningOnHost.function(description)
     }
     return function
   }
 
   /// Has networks walk control flow, wherever that can be.
-  private mutating func walk(_ names: Set<String>) {
+  private mutating func runOnHost(_ names: Set<String>) {
     for index in stages.indices {
       guard var network = stages[index].graph as? NetworkStage else { continue }
-      network.layers = network.layers.map { $0.walking(names) }
+      network.layers = network.layers.map { $0.runningOnHost(names) }
       stages[index] = .graph(network)
     }
   }

@@ -104,7 +104,7 @@ struct SuppressionStage: ModelStage {
     return [StageSlot.boxes: results[0], StageSlot.boxScores: results[1], StageSlot.boxCount: results[3]]
   }
 
-  var steps: [any HostStep] {
+  var steps: [any HostOperation] {
     [
       KeptBoxes(
         labels: labelsOfColumns, boxes: StageSlot.boxes, scores: StageSlot.boxScores, count: StageSlot.boxCount,

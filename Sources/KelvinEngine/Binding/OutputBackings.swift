@@ -11,7 +11,7 @@ struct OutputBackings: Sendable {
 
   /// - Parameter places: where the graph's outputs go.
   /// - Throws: `featureType` for a backing that does not fit its output, or backs two.
-  init(_ given: [String: OutputBacking], _ places: [FunctionWalk.Place], _ graph: Graph) throws(ModelError) {
+  init(_ given: [String: OutputBacking], _ places: [FunctionExecutor.Place], _ graph: Graph) throws(ModelError) {
     var backings: [String: OutputBacking] = [:]
     var arrays: [Int: MultiArray] = [:]
     var owners: [ObjectIdentifier: String] = [:]
@@ -69,7 +69,7 @@ struct OutputBackings: Sendable {
   }
 
   /// The value of an output after a run, in its backing; nil where it has none.
-  func read(_ place: FunctionWalk.Place, _ session: Session) -> FeatureValue? {
+  func read(_ place: FunctionExecutor.Place, _ session: Session) -> FeatureValue? {
     guard let feature = place.feature, let backing = backings[feature.name] else { return nil }
     let index = place.index
     let graph = session.model.graph

@@ -56,7 +56,7 @@ package struct LoadedModel: Sendable {
     }
   }
 
-  /// - Throws: as `init(path:options:inventory:)`; `UnevenControlFlow`.
+  /// - Throws: as `init(path:options:inventory:)`; `DynamicShapeControlFlow`.
   private init(
     _ program: ModelProgram, _ function: Function, _ options: LoadOptions, _ inventory: DeviceInventory
   ) throws {
@@ -79,7 +79,7 @@ package struct LoadedModel: Sendable {
       contentsOf: program.source.opened.contents(first: program.source.files), memo: cache?.directory)
     // What is kept for the model is kept for its usual graph.
     if let last = options.lastPass { key = ContentKey([key.description, last]) }
-    if !function.walked.isEmpty { key = key.walking(function.walked) }
+    if !function.hostControlFlow.isEmpty { key = key.runningOnHost(function.hostControlFlow) }
     if let cache, options.profile == nil {
       let store = ProfileStore(cache.directory, kelvinVersion: kelvinVersion)
       let planner = Planner(inventory: inventory, costs: CostSheet())
@@ -224,7 +224,7 @@ package struct LoadedModel: Sendable {
   }
 
   private static func padded(_ function: Function, _ growing: [String: Int]) -> Function? {
-    guard case .graph(var part)? = function.parts.first, function.parts.count == 1, part.valued.isEmpty,
+    guard case .graph(var part)? = function.parts.first, function.parts.count == 1, part.valueDependent.isEmpty,
       !function.inputs.contains(where: { if case .state = $0.type { true } else { false } })
     else { return nil }
     part.source = PaddedSource(source: part.source, growing: growing)
@@ -233,7 +233,7 @@ package struct LoadedModel: Sendable {
     var padded = function
     padded.inputs.append(Feature(name: PaddedSource.slot, type: .tensor(.int64, [])))
     padded.parts = [.graph(part)]
-    padded.walking = nil
+    padded.runningOnHost = nil
     if let make = function.overriding {
       padded.overriding = { (names: Set<String>) throws -> Function in
         guard let other = Self.padded(try make(names), growing) else {
@@ -262,11 +262,11 @@ package struct LoadedModel: Sendable {
   /// with this one.
   ///
   /// - Parameter made: the function that walks it.
-  func walking(_ made: Function) -> LoadedModel {
+  func runningOnHost(_ made: Function) -> LoadedModel {
     var model = self
     model.function = made
     model.graphs = made.graphParts.map { _ in nil }
-    model.site.key = site.key.walking(made.walked)
+    model.site.key = site.key.runningOnHost(made.hostControlFlow)
     return model
   }
 
@@ -325,7 +325,7 @@ private struct EmptyGraph: GraphSource {
 }
 
 extension ContentKey {
-  fileprivate func walking(_ names: Set<String>) -> ContentKey {
+  fileprivate func runningOnHost(_ names: Set<String>) -> ContentKey {
     ContentKey([description, "walking"] + names.sorted())
   }
 }

@@ -26,8 +26,8 @@ struct SampleRun {
     var found = Found(graphs: known)
     guard let last = known.lastIndex(where: { $0 == nil }) else { return found }
     let made = try madeUp(known.compactMap { $0?.passed.graph })
-    let walk = FunctionWalk(function)
-    let given = try walk.binding.values(sample.values)
+    let executor = FunctionExecutor(function)
+    let given = try executor.binding.values(sample.values)
     let values = DictionaryFeatureProvider(
       dictionary: given.dictionary.merging(made) { given, _ in given })
     let inputs = made.keys.filter { given.dictionary[$0] == nil }.sorted()
@@ -36,7 +36,7 @@ struct SampleRun {
       ? "the inputs given" : "\(inputs.map { "'\($0)'" }.joined(separator: ", ")) made up (seed \(sample.seed))"
     let parts = function.graphParts
     do {
-      try walk.visit(values) { index, types, read in
+      try executor.visit(values) { index, types, read in
         var graph =
           try known[index].flatMap { types.fit($0.passed.graph) ? $0 : nil }
           ?? site.build(parts[index], for: types, options)
@@ -46,7 +46,7 @@ struct SampleRun {
         }
         return index == last ? nil : try site.hosted(graph, options)
       }
-    } catch  where !inputs.isEmpty && !(error is UnevenControlFlow) {
+    } catch  where !inputs.isEmpty && !(error is DynamicShapeControlFlow) {
       found.remarks.append("a sample run with \(basis) failed: \(error)")
     }
     let loops = function.loopsAroundGraphs

@@ -24,7 +24,7 @@ extension Function {
 
   /// As `builtGraphs`, of the function as it is.
   ///
-  /// - Throws: as `builtGraphs`; `UnevenControlFlow`.
+  /// - Throws: as `builtGraphs`; `DynamicShapeControlFlow`.
   package func evenGraphs(
     shapes: [String: Shape], evaluator: any ConstantEvaluator
   ) throws -> [BuiltGraph] {
@@ -42,7 +42,7 @@ extension Function {
       case .graph(let part):
         let read = Dictionary(part.inputs.map { ($0, kind($0)) }) { first, _ in first }
         let computed = read.filter { kinds[$0.key] != nil }
-        let known = part.valued.isEmpty ? try computedTypes(of: part, computed.mapValues(\.usual)) : nil
+        let known = part.valueDependent.isEmpty ? try computedTypes(of: part, computed.mapValues(\.usual)) : nil
         let own = shapes.filter { part.inputs.contains($0.key) && kinds[$0.key] == nil }
         let graph = try known.flatMap { try build(part, own, $0, read, computed, evaluator) }
         if let graph, graph.outputs.count < part.outputs.count {
@@ -64,11 +64,11 @@ extension Function {
 
   /// What is known of the results of a host step: nothing where it does not take the usual sizes of what is open.
   private static func results(
-    of step: any HostStep, _ place: String, _ read: [SlotKind]
+    of step: any HostOperation, _ place: String, _ read: [SlotKind]
   ) throws(GraphError) -> [SlotKind] {
     let isOpen = read.contains(where: \.isOpen)
     let others = otherSizes.indices.map { size in
-      isOpen ? Result { () throws(StepError) in try step.types(read.map { $0.others[size] }) } : nil
+      isOpen ? Result { () throws(HostOperationError) in try step.types(read.map { $0.others[size] }) } : nil
     }
     let usual: [HostType]
     do { usual = try step.types(read.map(\.usual)) } catch {
@@ -108,7 +108,7 @@ extension Function {
         do { _ = try part.source.graph(shapes: larger, computed: others, evaluator: evaluator) } catch let other {
           if "\(other)" == "\(error)" { continue }
           // What it says has the sizes in it.
-          if let flow = error as? UnevenControlFlow, (other as? UnevenControlFlow)?.name == flow.name { continue }
+          if let flow = error as? DynamicShapeControlFlow, (other as? DynamicShapeControlFlow)?.name == flow.name { continue }
         }
         return nil
       }

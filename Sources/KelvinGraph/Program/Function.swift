@@ -11,10 +11,10 @@ package struct Function: Sendable {
   package var overridable: [Feature] = []
   /// The same function with some of them as inputs.
   package var overriding: (@Sendable (_ names: Set<String>) throws -> Function)?
-  /// The same function with branches and loops walked, by their names in `UnevenControlFlow`; nil where the format cannot.
-  package var walking: (@Sendable (_ names: Set<String>) throws -> Function)?
-  /// Those that it walks because no graph could hold them (`UnevenControlFlow`).
-  package internal(set) var walked: Set<String> = []
+  /// The same function with branches and loops walked, by their names in `DynamicShapeControlFlow`; nil where the format cannot.
+  package var runningOnHost: (@Sendable (_ names: Set<String>) throws -> Function)?
+  /// Those that it walks because no graph could hold them (`DynamicShapeControlFlow`).
+  package internal(set) var hostControlFlow: Set<String> = []
 
   package init(inputs: [Feature], outputs: [Feature], parts: [FunctionPart]) {
     self.inputs = inputs
@@ -26,7 +26,7 @@ package struct Function: Sendable {
   package var graphParts: [GraphPart] { parts.flatMap(\.graphParts) }
 
   /// The host steps among the parts, in order.
-  package var hostSteps: [any HostStep] {
+  package var hostOperations: [any HostOperation] {
     parts.compactMap { if case .host(let step) = $0 { step } else { nil } }
   }
 
@@ -101,7 +101,7 @@ package struct Function: Sendable {
 /// A part of a function.
 package enum FunctionPart: Sendable {
   case graph(GraphPart)
-  case host(any HostStep)
+  case host(any HostOperation)
   case loop(LoopPart)
   case branch(BranchPart)
 
@@ -155,19 +155,19 @@ package struct GraphPart: Sendable {
   /// of others that nothing else reads.
   package var outputs: [String]
   /// The inputs whose elements the graph is specialised by, because sizes depend on them. They are constants in it.
-  package var valued: Set<String>
+  package var valueDependent: Set<String>
   package var source: any GraphSource
 
   /// The name of a function's only graph.
   package static let onlyName = "main"
 
   package init(
-    name: String = onlyName, inputs: [String], outputs: [String], valued: Set<String> = [], source: any GraphSource
+    name: String = onlyName, inputs: [String], outputs: [String], valueDependent: Set<String> = [], source: any GraphSource
   ) {
     self.name = name
     self.inputs = inputs
     self.outputs = outputs
-    self.valued = valued
+    self.valueDependent = valueDependent
     self.source = source
   }
 }
@@ -184,9 +184,9 @@ package protocol GraphSource: Sendable {
     shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
   ) throws -> Graph
 
-  /// The graph where elements are known too. Sources of parts without `valued` inputs have no need of it.
+  /// The graph where elements are known too. Sources of parts without `valueDependent` inputs have no need of it.
   ///
-  /// - Parameter values: each of the part's `valued` slots, which are neither among `shapes` nor among `computed`.
+  /// - Parameter values: each of the part's `valueDependent` slots, which are neither among `shapes` nor among `computed`.
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], values: [String: Tensor], evaluator: any ConstantEvaluator
   ) throws -> Graph

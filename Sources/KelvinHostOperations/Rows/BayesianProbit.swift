@@ -6,7 +6,7 @@ package import KelvinGraph
 ///
 /// The sum of the weights of an event and of the bias has a mean m and a variance v; the event is true with the probability
 /// Φ(m / √(1 + v)), the mean of Φ over the weights. A value for which there is no weight adds nothing.
-package struct BayesianProbit: HostStep {
+package struct BayesianProbit: HostOperation {
   package static let name = "bayesian_probit"
 
   package struct Gaussian: Hashable, Sendable {
@@ -60,11 +60,11 @@ package struct BayesianProbit: HostStep {
     self.results = results.map(\.result)
   }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     outputs.map { _ in .tensor(TensorType(.float64, [1])) }
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     var (mean, variance) = (bias.mean, bias.variance)
     for key in try event(tensor(0, inputs)) {
       guard let weight = weights[key] else { continue }
@@ -89,7 +89,7 @@ package struct BayesianProbit: HostStep {
     }
   }
 
-  private func event(_ tensor: Tensor) throws(StepError) -> [Key] {
+  private func event(_ tensor: Tensor) throws(HostOperationError) -> [Key] {
     let numbers = tensor.doubles
     if let wrong = numbers.first(where: { $0.rounded() != $0 || $0.magnitude >= 0x1p53 }) {
       throw refused(0, "\(wrong) is not a whole number, and features have whole numbers for values")

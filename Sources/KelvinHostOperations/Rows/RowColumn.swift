@@ -21,23 +21,23 @@ package enum RowColumn: Sendable {
 }
 
 /// A host step that takes many rows at once, each as `run` would take it alone.
-package protocol RowColumnStep: HostStep {
+package protocol RowColumnOperation: HostOperation {
   /// The outputs of all rows, in order.
   ///
   /// - Parameter count: how many rows there are.
-  /// - Throws: `StepError` for an input whose kind or contents it does not take.
-  func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn]
+  /// - Throws: `HostOperationError` for an input whose kind or contents it does not take.
+  func run(_ inputs: [RowColumn], count: Int) throws(HostOperationError) -> [RowColumn]
   /// Whether it takes inputs that are left out.
   var joinsInputs: Bool { get }
   /// The outputs that are one of a list of labels, with the list.
   var labelLists: [String: Labels] { get }
 }
 
-extension RowColumnStep {
+extension RowColumnOperation {
   package var joinsInputs: Bool { false }
   package var labelLists: [String: Labels] { [:] }
 
-  func numbers(_ position: Int, _ inputs: [RowColumn]) throws(StepError) -> (rows: NumberRows, scalar: ScalarType) {
+  func numbers(_ position: Int, _ inputs: [RowColumn]) throws(HostOperationError) -> (rows: NumberRows, scalar: ScalarType) {
     guard case .numbers(let rows, let scalar) = inputs[position] else {
       throw refused(position, "it is not made of numbers")
     }
@@ -45,10 +45,10 @@ extension RowColumnStep {
   }
 }
 
-extension RowStep: RowColumnStep {
+extension RowOperation: RowColumnOperation {
   package var joinsInputs: Bool { if case .joined = layout { true } else { false } }
 
-  package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
+  package func run(_ inputs: [RowColumn], count: Int) throws(HostOperationError) -> [RowColumn] {
     let rows = try layout.rows(inputs, count: count, of: self)
     try RowExtent(leading: [], count: count, width: rows.width).check(function.widths, of: self)
     var scalar = scalar ?? .float32
@@ -57,10 +57,10 @@ extension RowStep: RowColumnStep {
   }
 }
 
-extension ClassifierStep: RowColumnStep {
+extension ClassifierOperation: RowColumnOperation {
   package var labelLists: [String: Labels] { [labelOutput: labels] }
 
-  package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
+  package func run(_ inputs: [RowColumn], count: Int) throws(HostOperationError) -> [RowColumn] {
     let rows = try RowLayout.batch.rows(inputs, count: count, of: self)
     try RowExtent(leading: [], count: count, width: rows.width).check(classifier.widths, of: self)
     let (winners, scores) = classifier.classify(rows)
@@ -70,18 +70,18 @@ extension ClassifierStep: RowColumnStep {
   }
 }
 
-extension TopLabel: RowColumnStep {
+extension TopLabel: RowColumnOperation {
   package var labelLists: [String: Labels] { [output: labels] }
 
-  package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
+  package func run(_ inputs: [RowColumn], count: Int) throws(HostOperationError) -> [RowColumn] {
     let rows = try numbers(0, inputs).rows
     try check(rows.width)
     return [.labels(labels, places: (0..<count).map { winner(rows.numbers[($0 * rows.width)...]) })]
   }
 }
 
-extension LabelDictionary: RowColumnStep {
-  package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] {
+extension LabelDictionary: RowColumnOperation {
+  package func run(_ inputs: [RowColumn], count: Int) throws(HostOperationError) -> [RowColumn] {
     let scores = try numbers(0, inputs).rows
     try check(scores.width)
     guard rows != .each || scores.width == labels.count else {
@@ -94,15 +94,15 @@ extension LabelDictionary: RowColumnStep {
   }
 }
 
-extension ValuePass: RowColumnStep {
-  package func run(_ inputs: [RowColumn], count: Int) throws(StepError) -> [RowColumn] { inputs }
+extension ValuePass: RowColumnOperation {
+  package func run(_ inputs: [RowColumn], count: Int) throws(HostOperationError) -> [RowColumn] { inputs }
 }
 
 extension RowLayout {
   /// The inputs of many rows side by side.
   fileprivate func rows(
-    _ inputs: [RowColumn], count: Int, of step: some RowColumnStep
-  ) throws(StepError) -> NumberRows {
+    _ inputs: [RowColumn], count: Int, of step: some RowColumnOperation
+  ) throws(HostOperationError) -> NumberRows {
     guard case .joined(let widths) = self else { return try step.numbers(0, inputs).rows }
     if inputs.count == 1, case .numbers(let rows, _) = inputs[0] {
       try check([rows.width], widths, 0, step)

@@ -9,7 +9,7 @@ package enum RowLayout: Hashable, Sendable {
   case batch
 
   /// - Returns: nil where it is known when the model runs.
-  func extent(_ inputs: [HostType], of step: some HostStep) throws(StepError) -> RowExtent? {
+  func extent(_ inputs: [HostType], of step: some HostOperation) throws(HostOperationError) -> RowExtent? {
     switch self {
     case .joined(let widths):
       var total = 0
@@ -26,8 +26,8 @@ package enum RowLayout: Hashable, Sendable {
   }
 
   func rows(
-    _ inputs: [HostValue], of step: some HostStep
-  ) throws(StepError) -> (rows: NumberRows, extent: RowExtent) {
+    _ inputs: [HostValue], of step: some HostOperation
+  ) throws(HostOperationError) -> (rows: NumberRows, extent: RowExtent) {
     switch self {
     case .joined(let widths):
       var numbers: [Double] = []
@@ -50,8 +50,8 @@ package enum RowLayout: Hashable, Sendable {
   }
 
   func check(
-    _ shape: Shape, _ widths: [Int?], _ position: Int, _ step: some HostStep
-  ) throws(StepError) {
+    _ shape: Shape, _ widths: [Int?], _ position: Int, _ step: some HostOperation
+  ) throws(HostOperationError) {
     guard let width = widths[position], width != shape.count else { return }
     throw step.refused(position, "it has \(shape.count) numbers, expected \(width)", remedy: "give \(width)")
   }
@@ -70,14 +70,14 @@ struct RowExtent {
     self.width = width
   }
 
-  fileprivate init(_ shape: Shape, of step: some HostStep) throws(StepError) {
+  fileprivate init(_ shape: Shape, of step: some HostOperation) throws(HostOperationError) {
     guard let width = shape.dimensions.last else { throw step.refused(0, "it is one number, expected rows of them") }
     leading = shape.rank == 1 ? [1] : shape.dimensions.dropLast()
     count = leading.reduce(1, *)
     self.width = width
   }
 
-  func check(_ widths: ClosedRange<Int>, of step: some HostStep) throws(StepError) {
+  func check(_ widths: ClosedRange<Int>, of step: some HostOperation) throws(HostOperationError) {
     guard !widths.contains(width) else { return }
     let expected =
       widths.lowerBound == widths.upperBound ? "\(widths.lowerBound)" : "at least \(widths.lowerBound)"
@@ -85,7 +85,7 @@ struct RowExtent {
   }
 
   /// The shape of so many results for each row.
-  func shape(_ results: Int, of step: some HostStep) throws(StepError) -> Shape {
+  func shape(_ results: Int, of step: some HostOperation) throws(HostOperationError) -> Shape {
     let shape = Shape(leading + [results])
     guard shape.isAddressable else { throw step.refused(0, "\(shape) results are too many") }
     return shape

@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// A sequence of tensors, or a value that may be left out, as graphs read it: the elements of all in a row, and their
 /// layout.
-package struct SequenceParts: HostStep {
+package struct SequenceParts: HostOperation {
   package static let name = "sequence_parts"
   package let scalar: ScalarType
   package let input: String
@@ -21,7 +21,7 @@ package struct SequenceParts: HostStep {
     return [slots.elements, slots.layout]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     var tensors: [Tensor] = []
     let kind: SequenceLayout.Kind
     switch inputs[0] {
@@ -49,7 +49,7 @@ package struct SequenceParts: HostStep {
 }
 
 /// What a graph gives of a sequence of tensors, or of a value that may be left out, as the value itself.
-package struct SequenceOfParts: HostStep {
+package struct SequenceOfParts: HostOperation {
   package static let name = "sequence_of_parts"
   package let output: String
   /// See ``SequenceLayout/slots(of:mark:)``.
@@ -66,7 +66,7 @@ package struct SequenceOfParts: HostStep {
   }
   package var outputs: [String] { [output] }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let elements = try tensor(0, inputs)
     guard let layout = SequenceLayout(try tensor(1, inputs)), layout.count <= elements.count else {
       throw refused(1, "it is no layout of \(elements.type)")

@@ -3,7 +3,7 @@ package import KelvinGraph
 /// A number of 32 bits for each string, or for the bits of each number (`com.microsoft.MurmurHash3`).
 ///
 /// Reference: Austin Appleby, MurmurHash3, its form for 32 bits.
-package struct ElementHash: HostStep {
+package struct ElementHash: HostOperation {
   package static let name = "element_hash"
   package let seed: UInt32
   /// Of the results: `uint32`, or `int32` for the same bits.
@@ -23,7 +23,7 @@ package struct ElementHash: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     switch inputs[0] {
     case .strings(let shape): [.tensor(TensorType(scalar, shape))]
     case .tensor(let type): [.tensor(TensorType(scalar, type.shape))]
@@ -31,7 +31,7 @@ package struct ElementHash: HostStep {
     }
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     if case .strings(let strings) = inputs[0] { return [result(strings.strings.map { hash(Array($0.utf8)) }, strings.shape)] }
     let tensor = try tensor(0, inputs)
     let width = tensor.type.scalar.byteCount

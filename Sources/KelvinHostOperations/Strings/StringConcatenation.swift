@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Each string of one tensor followed by its partner of another (ONNX's `StringConcat`).
-package struct StringConcatenation: HostStep {
+package struct StringConcatenation: HostOperation {
   package static let name = "string_concatenation"
   package let pair: StringPair
   package let output: String
@@ -14,11 +14,11 @@ package struct StringConcatenation: HostStep {
   package var inputs: [String] { pair.slots }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     [try pair.shape(inputs, of: self).map { .strings($0) } ?? .unknown]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let (pairs, shape) = try pair.pairs(inputs, of: self)
     guard pairs.reduce(0, { $0 + $1.0.utf8.count + $1.1.utf8.count }) <= StringTensor.byteLimit else {
       throw refused(

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Whether each string of one tensor is that of another, scalar by scalar (ONNX's `Equal` of strings).
-package struct StringEquality: HostStep {
+package struct StringEquality: HostOperation {
   package static let name = "string_equality"
   package let pair: StringPair
   package let output: String
@@ -14,11 +14,11 @@ package struct StringEquality: HostStep {
   package var inputs: [String] { pair.slots }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     [try pair.shape(inputs, of: self).map { .tensor(TensorType(.bool, $0)) } ?? .unknown]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let (pairs, shape) = try pair.pairs(inputs, of: self)
     let equal = pairs.map { $0.unicodeScalars.elementsEqual($1.unicodeScalars) ? 1.0 : 0 }
     return [.tensor(Tensor(TensorType(.bool, shape), rounding: equal))]

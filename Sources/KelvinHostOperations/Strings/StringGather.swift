@@ -1,11 +1,11 @@
 package import KelvinGraph
 
 /// Strings by their indices along an axis, counted from the end where they are negative: the string of an index.
-package struct StringGather: HostStep {
+package struct StringGather: HostOperation {
   package static let name = "string_gather"
 
-  package let strings: StepOperand<StringTensor>
-  package let indices: StepOperand<[Int]>
+  package let strings: HostOperand<StringTensor>
+  package let indices: HostOperand<[Int]>
   /// Counted from the end where it is negative.
   package let axis: Int
   /// Whether indices of any shape are a list; else their axes take the place of `axis`.
@@ -13,7 +13,7 @@ package struct StringGather: HostStep {
   package let output: String
 
   package init(
-    _ strings: StepOperand<StringTensor>, at indices: StepOperand<[Int]>, axis: Int, takesList: Bool = false, output: String
+    _ strings: HostOperand<StringTensor>, at indices: HostOperand<[Int]>, axis: Int, takesList: Bool = false, output: String
   ) {
     self.strings = strings
     self.indices = indices
@@ -25,7 +25,7 @@ package struct StringGather: HostStep {
   package var inputs: [String] { [strings.slot, indices.slot].compactMap { $0 } }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     var (known, picked): (Shape?, Shape?)
     var pending = inputs[...]
     switch strings {
@@ -40,7 +40,7 @@ package struct StringGather: HostStep {
     return [.strings(try shape(known, picked).whole)]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings: StringTensor
     var position = 0
     switch self.strings {
@@ -82,7 +82,7 @@ package struct StringGather: HostStep {
     return [.strings(StringTensor(gathered, whole))]
   }
 
-  private func shape(_ strings: Shape, _ indices: Shape) throws(StepError) -> (axis: Int, whole: Shape) {
+  private func shape(_ strings: Shape, _ indices: Shape) throws(HostOperationError) -> (axis: Int, whole: Shape) {
     let place = axis < 0 ? axis + strings.rank : axis
     guard strings.dimensions.indices.contains(place) else { throw refused(0, "strings [\(strings)] have no axis \(axis)") }
     let picked = takesList ? [indices.count] : indices.dimensions

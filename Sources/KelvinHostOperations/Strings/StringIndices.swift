@@ -37,7 +37,7 @@ package enum StringPiece: Hashable, Sendable {
 ///
 /// Each step gives places behind those of the steps before it, and has its own strings alone in its list: what strings take is
 /// as much as there are of them, and a list is done with when nothing reads its places any more.
-package struct StringIndices: HostStep {
+package struct StringIndices: HostOperation {
   package static let name = "string_indices"
 
   /// How strings get their places.
@@ -55,7 +55,7 @@ package struct StringIndices: HostStep {
   package let start: String?
   /// The slot with the table in which equal strings are looked for.
   package let earlier: String?
-  package let sources: [StepOperand<StringTensor>]
+  package let sources: [HostOperand<StringTensor>]
   package let order: Order
   /// The slot for the strings: a list of those that are new, or where they are distinct the table with them.
   package let list: String
@@ -67,7 +67,7 @@ package struct StringIndices: HostStep {
   /// - Precondition: there are as many slots as sources; nothing comes before what is sorted.
   package init(
     behind known: KnownStrings = .empty, from start: String? = nil, after earlier: String? = nil,
-    of sources: [StepOperand<StringTensor>], order: Order, list: String, end: String, places: [String]
+    of sources: [HostOperand<StringTensor>], order: Order, list: String, end: String, places: [String]
   ) {
     precondition(sources.count == places.count)
     precondition(order != .sorted || known.strings.isEmpty && start == nil)
@@ -89,7 +89,7 @@ package struct StringIndices: HostStep {
   /// What reads the strings reads.
   package var piece: StringPiece { order == .distinct ? .table(list) : .list(list, start: start) }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     var pending = inputs.suffix(sources.count { $0.slot != nil })
     var types: [HostType] = [.unknown, .tensor(TensorType(.int64, []))]
     for source in sources {
@@ -106,7 +106,7 @@ package struct StringIndices: HostStep {
     return types
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     var position = 0
     let start = try place(start, behind: known, &position, inputs)
     var table = StringTable()
@@ -155,7 +155,7 @@ package struct StringIndices: HostStep {
 }
 
 /// The strings at places (see ``StringIndices``), in the places' shape.
-package struct StringsAtIndices: HostStep {
+package struct StringsAtIndices: HostOperation {
   package static let name = "strings_at_indices"
   package let known: KnownStrings
   /// Those that may have one of the places, in the order of their places.
@@ -173,12 +173,12 @@ package struct StringsAtIndices: HostStep {
   package var inputs: [String] { pieces.flatMap(\.slots) + [places] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .tensor(let type)? = inputs.last else { return [.unknown] }
     return [.strings(type.shape)]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     var position = 0
     var lists = [(start: 0, strings: known.strings)]
     var tables: [StringTable] = []
@@ -210,7 +210,7 @@ package struct StringsAtIndices: HostStep {
       let missing = found.indices.filter { found[$0] == nil }
       for (index, string) in zip(missing, table.strings(at: missing.map { numbers[$0] })) { found[index] = string }
     }
-    let strings = try zip(numbers, found).map { place, string throws(StepError) in
+    let strings = try zip(numbers, found).map { place, string throws(HostOperationError) in
       guard let string else { throw refused(position, "there is no string at \(place)") }
       return string
     }
@@ -218,11 +218,11 @@ package struct StringsAtIndices: HostStep {
   }
 }
 
-extension HostStep {
+extension HostOperation {
   /// The place in a slot, or the first one behind the strings that the model knows.
   fileprivate func place(
     _ slot: String?, behind known: KnownStrings, _ position: inout Int, _ inputs: [HostValue]
-  ) throws(StepError) -> Int {
+  ) throws(HostOperationError) -> Int {
     guard slot != nil else { return known.strings.count }
     let places = try tensor(position, inputs).integers
     guard places.count == 1, (0...Int.max >> 1).contains(places[0]) else {
@@ -232,7 +232,7 @@ extension HostStep {
     return places[0]
   }
 
-  fileprivate func table(_ position: Int, _ inputs: [HostValue]) throws(StepError) -> StringTable {
+  fileprivate func table(_ position: Int, _ inputs: [HostValue]) throws(HostOperationError) -> StringTable {
     guard case .table(let table) = inputs[position] else {
       throw refused(position, "expected \(HostType.table), got \(inputs[position].type)")
     }

@@ -1,15 +1,15 @@
 package import KelvinGraph
 
 /// Arrays of strings beside each other along an axis (ONNX's `Concat`).
-package struct StringJoin: HostStep {
+package struct StringJoin: HostOperation {
   package static let name = "string_join"
-  package let parts: [StepOperand<StringTensor>]
+  package let parts: [HostOperand<StringTensor>]
   /// Counted from the end where it is negative.
   package let axis: Int
   package let output: String
 
   /// - Precondition: there are parts.
-  package init(_ parts: [StepOperand<StringTensor>], axis: Int, output: String) {
+  package init(_ parts: [HostOperand<StringTensor>], axis: Int, output: String) {
     precondition(!parts.isEmpty)
     self.parts = parts
     self.axis = axis
@@ -19,7 +19,7 @@ package struct StringJoin: HostStep {
   package var inputs: [String] { parts.compactMap(\.slot) }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     var pending = inputs[...]
     var shapes: [Shape] = []
     for part in parts {
@@ -34,7 +34,7 @@ package struct StringJoin: HostStep {
     return [(try? joined(shapes)).map { .strings($0.shape) } ?? .unknown]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     var given: [StringTensor] = []
     var position = 0
     for part in parts {
@@ -57,7 +57,7 @@ package struct StringJoin: HostStep {
     return [.strings(StringTensor(strings, shape))]
   }
 
-  private func joined(_ shapes: [Shape]) throws(StepError) -> (shape: Shape, axis: Int) {
+  private func joined(_ shapes: [Shape]) throws(HostOperationError) -> (shape: Shape, axis: Int) {
     let place = axis < 0 ? axis + shapes[0].rank : axis
     func others(_ shape: Shape) -> [Int] { shape.dimensions.indices.map { $0 == place ? 0 : shape[$0] } }
     guard shapes[0].dimensions.indices.contains(place) else {

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// Which strings a regular expression matches from their beginnings to their ends (ONNX's `RegexFullMatch`).
-package struct StringMatch: HostStep {
+package struct StringMatch: HostOperation {
   package static let name = "string_match"
   package let expression: RegularExpression
   package let input: String
@@ -16,12 +16,12 @@ package struct StringMatch: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .strings(let shape) = inputs[0] else { return [.unknown] }
     return [.tensor(TensorType(.bool, shape))]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings = try strings(0, inputs)
     let found = strings.strings.map { expression.matches($0) ? 1.0 : 0 }
     return [.tensor(Tensor(TensorType(.bool, strings.shape), rounding: found))]

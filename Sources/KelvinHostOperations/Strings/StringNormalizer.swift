@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// A list of strings without those that are left out, in one case (ONNX's `StringNormalizer`). A list of which nothing is
 /// left is one empty string.
-package struct StringNormalizer: HostStep {
+package struct StringNormalizer: HostOperation {
   package static let name = "string_normalizer"
 
   package enum Case: Hashable, Sendable {
@@ -29,7 +29,7 @@ package struct StringNormalizer: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings = try strings(0, inputs)
     let isRow = strings.shape.rank == 2 && strings.shape[0] == 1
     guard strings.shape.rank == 1 || isRow else {

@@ -2,10 +2,10 @@ package import KelvinGraph
 
 /// Two operands of strings whose shapes are broadcast.
 package struct StringPair: Hashable, Sendable {
-  package let first: StepOperand<StringTensor>
-  package let second: StepOperand<StringTensor>
+  package let first: HostOperand<StringTensor>
+  package let second: HostOperand<StringTensor>
 
-  package init(_ first: StepOperand<StringTensor>, _ second: StepOperand<StringTensor>) {
+  package init(_ first: HostOperand<StringTensor>, _ second: HostOperand<StringTensor>) {
     self.first = first
     self.second = second
   }
@@ -13,7 +13,7 @@ package struct StringPair: Hashable, Sendable {
   var slots: [String] { [first.slot, second.slot].compactMap { $0 } }
 
   /// The shape of the pairs, as far as the types of what is in the slots tell.
-  func shape(_ inputs: [HostType], of step: some HostStep) throws(StepError) -> Shape? {
+  func shape(_ inputs: [HostType], of step: some HostOperation) throws(HostOperationError) -> Shape? {
     var pending = inputs[...]
     var shapes: [Shape] = []
     for operand in [first, second] {
@@ -28,7 +28,7 @@ package struct StringPair: Hashable, Sendable {
   }
 
   /// Each element of one with its partner of the other, row-major.
-  func pairs(_ inputs: [HostValue], of step: some HostStep) throws(StepError) -> (pairs: [(String, String)], shape: Shape)
+  func pairs(_ inputs: [HostValue], of step: some HostOperation) throws(HostOperationError) -> (pairs: [(String, String)], shape: Shape)
   {
     var operands: [StringTensor] = []
     var position = 0
@@ -45,9 +45,9 @@ package struct StringPair: Hashable, Sendable {
     return (zip(left, right).map { (operands[0].strings[$0], operands[1].strings[$1]) }, shape)
   }
 
-  private func broadcast(_ a: Shape, _ b: Shape, of step: some HostStep) throws(StepError) -> Shape {
+  private func broadcast(_ a: Shape, _ b: Shape, of step: some HostOperation) throws(HostOperationError) -> Shape {
     guard let shape = a.broadcast(with: b), StringTensor.takes(shape) else {
-      throw StepError(
+      throw HostOperationError(
         step: type(of: step).name, slot: slots.first ?? "", reason: "strings [\(a)] and [\(b)] do not fit each other",
         remedy: "give sizes that are equal or 1")
     }

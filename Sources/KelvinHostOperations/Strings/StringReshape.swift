@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// The same strings in another shape, or in their own (ONNX's `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`, `Identity`).
 /// Axes are counted from the end where they are negative.
-package struct StringReshape: HostStep {
+package struct StringReshape: HostOperation {
   package static let name = "string_reshape"
 
   package enum Change: Hashable, Sendable {
@@ -18,10 +18,10 @@ package struct StringReshape: HostStep {
   }
 
   package let change: Change
-  package let input: StepOperand<StringTensor>
+  package let input: HostOperand<StringTensor>
   package let output: String
 
-  package init(_ change: Change, input: StepOperand<StringTensor>, output: String) {
+  package init(_ change: Change, input: HostOperand<StringTensor>, output: String) {
     self.change = change
     self.input = input
     self.output = output
@@ -30,7 +30,7 @@ package struct StringReshape: HostStep {
   package var inputs: [String] { [input.slot].compactMap { $0 } }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     let shape: Shape
     switch (input, inputs.first) {
     case (.constant(let strings), _): shape = strings.shape
@@ -40,7 +40,7 @@ package struct StringReshape: HostStep {
     return [.strings(try changed(shape))]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings: StringTensor
     switch input {
     case .constant(let known): strings = known
@@ -49,7 +49,7 @@ package struct StringReshape: HostStep {
     return [.strings(StringTensor(strings.strings, try changed(strings.shape)))]
   }
 
-  private func changed(_ shape: Shape) throws(StepError) -> Shape {
+  private func changed(_ shape: Shape) throws(HostOperationError) -> Shape {
     let sizes = shape.dimensions
     switch change {
     case .kept: return shape
@@ -59,7 +59,7 @@ package struct StringReshape: HostStep {
       guard (0...shape.rank).contains(place) else { throw misplaced([axis], shape) }
       return [sizes[..<place].reduce(1, *), sizes[place...].reduce(1, *)]
     case .removed(let axes):
-      let places = try axes.map { list throws(StepError) in try self.places(list, rank: shape.rank, shape) }
+      let places = try axes.map { list throws(HostOperationError) in try self.places(list, rank: shape.rank, shape) }
       let left = sizes.indices.filter { axis in places.map { !$0.contains(axis) } ?? (sizes[axis] != 1) }
       guard left.map({ sizes[$0] }).reduce(1, *) == shape.count else { throw misplaced(axes ?? [], shape) }
       return Shape(left.map { sizes[$0] })
@@ -72,7 +72,7 @@ package struct StringReshape: HostStep {
     }
   }
 
-  private func filled(_ sizes: [Int], _ copiesZeros: Bool, _ shape: Shape) throws(StepError) -> Shape {
+  private func filled(_ sizes: [Int], _ copiesZeros: Bool, _ shape: Shape) throws(HostOperationError) -> Shape {
     var whole = sizes.enumerated().map { axis, size in
       size == 0 && copiesZeros && axis < shape.rank ? shape[axis] : size
     }
@@ -85,13 +85,13 @@ package struct StringReshape: HostStep {
     return Shape(whole)
   }
 
-  private func places(_ axes: [Int], rank: Int, _ shape: Shape) throws(StepError) -> Set<Int> {
+  private func places(_ axes: [Int], rank: Int, _ shape: Shape) throws(HostOperationError) -> Set<Int> {
     let places = axes.map { $0 < 0 ? $0 + rank : $0 }
     guard places.allSatisfy((0..<rank).contains) else { throw misplaced(axes, shape) }
     return Set(places)
   }
 
-  private func misplaced(_ axes: [Int], _ shape: Shape) -> StepError {
+  private func misplaced(_ axes: [Int], _ shape: Shape) -> HostOperationError {
     refused(0, "strings [\(shape)] have no axes \(axes) for it", remedy: "give as many axes as the model names")
   }
 }

@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// The parts of each string between delimiters, in a last axis as long as the most parts, with empty strings behind fewer; and
 /// how many there are (ONNX's `StringSplit`).
-package struct StringSplit: HostStep {
+package struct StringSplit: HostOperation {
   package static let name = "string_split"
   /// Nil for any white space, of which what is at either end makes no part.
   package let delimiter: String?
@@ -23,12 +23,12 @@ package struct StringSplit: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [parts, counts] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .strings(let shape) = inputs[0] else { return [.unknown, .unknown] }
     return [.unknown, .tensor(TensorType(.int64, shape))]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings = try strings(0, inputs)
     let split = strings.strings.map(parts(of:))
     let most = split.reduce(0) { max($0, $1.count) }

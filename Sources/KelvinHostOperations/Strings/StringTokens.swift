@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// The tokens of each string in a last axis as long as the most tokens, with one string behind fewer (ONNX Runtime's
 /// `Tokenizer`).
-package struct StringTokens: HostStep {
+package struct StringTokens: HostOperation {
   package static let name = "string_tokens"
 
   package enum Rule: Hashable, Sendable {
@@ -34,7 +34,7 @@ package struct StringTokens: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings = try strings(0, inputs)
     let rows = strings.strings.map { string in
       let tokens = tokens(of: Array(string.unicodeScalars))

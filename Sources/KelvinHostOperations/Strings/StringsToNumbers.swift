@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// The numbers that strings spell, in decimal or scientific notation (ONNX's `Cast` of strings). Integers lose what is behind
 /// the point.
-package struct StringsToNumbers: HostStep {
+package struct StringsToNumbers: HostOperation {
   package static let name = "strings_to_numbers"
   package let scalar: ScalarType
   package let input: String
@@ -17,15 +17,15 @@ package struct StringsToNumbers: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .strings(let shape) = inputs[0] else { return [.unknown] }
     return [.tensor(TensorType(scalar, shape))]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let strings = try strings(0, inputs)
     let type = TensorType(scalar, strings.shape)
-    func number(_ string: String) -> StepError {
+    func number(_ string: String) -> HostOperationError {
       refused(0, "'\(string.prefix(64))' is no number of \(scalar)", remedy: "give numbers such as 12, -0.5 or 1e-3")
     }
     guard scalar.isFloatingPoint else {
@@ -52,7 +52,7 @@ package struct StringsToNumbers: HostStep {
 }
 
 /// Numbers as strings, with as many digits as tell them apart (ONNX's `Cast` to strings).
-package struct NumbersToStrings: HostStep {
+package struct NumbersToStrings: HostOperation {
   package static let name = "numbers_to_strings"
   package let input: String
   package let output: String
@@ -65,12 +65,12 @@ package struct NumbersToStrings: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard case .tensor(let type) = inputs[0] else { return [.unknown] }
     return [.strings(type.shape)]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let tensor = try tensor(0, inputs)
     guard StringTensor.takes(tensor.shape) else {
       throw refused(0, "\(tensor.type) is more than \(StringTensor.countLimit) strings", remedy: "give fewer numbers")

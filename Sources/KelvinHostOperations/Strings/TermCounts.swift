@@ -2,7 +2,7 @@ package import KelvinGraph
 
 /// How often each n-gram of a pool is in a list of words, or in each of several: of words that follow each other, and of
 /// those with as many words between them as may be skipped (ONNX's `TfIdfVectorizer`).
-package struct TermCounts: HostStep {
+package struct TermCounts: HostOperation {
   package static let name = "term_counts"
 
   package struct Term: Hashable, Sendable {
@@ -62,7 +62,7 @@ package struct TermCounts: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     let shape: Shape
     switch inputs[0] {
     case .strings(let known): shape = known
@@ -72,7 +72,7 @@ package struct TermCounts: HostStep {
     return [.tensor(TensorType(.float32, try result(shape)))]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let (elements, shape) = try vocabulary.elements(inputs[0], of: self, 0)
     let result = try result(shape)
     let length = shape.rank == 0 ? 1 : shape[shape.rank - 1]
@@ -112,7 +112,7 @@ package struct TermCounts: HostStep {
     }
   }
 
-  private func result(_ shape: Shape) throws(StepError) -> Shape {
+  private func result(_ shape: Shape) throws(HostOperationError) -> Shape {
     guard shape.rank <= 2 else {
       throw refused(0, "expected [C] or [N, C], got [\(shape)]", remedy: "give a list of words, or several")
     }

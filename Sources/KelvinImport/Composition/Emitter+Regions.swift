@@ -73,7 +73,7 @@ extension Emitter {
   /// meant for other sizes.
   ///
   /// - Parameter flow: its name where it has to be walked.
-  /// - Throws: `UnevenControlFlow` where the sides give different types.
+  /// - Throws: `DynamicShapeControlFlow` where the sides give different types.
   package func branch(_ condition: ValueID, then: Side, otherwise: Side, file: String, flow: String) throws -> [ValueID] {
     if let known = try number(condition) {
       let taken = known != 0 ? then : otherwise
@@ -113,7 +113,7 @@ extension Emitter {
     for region in regions where region.refusal == nil {
       let types = region.graph.types(region.graph.outputs)
       guard types == results else {
-        throw UnevenControlFlow(
+        throw DynamicShapeControlFlow(
           flow,
           FormatError(
             .unsupported, file: file, place: "\(origin.kind) '\(name)'",

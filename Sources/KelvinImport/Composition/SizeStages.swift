@@ -6,19 +6,19 @@ package struct StagedOperation {
   /// Whether its results follow from the shapes of what it reads.
   package var readsOnlyShapes = false
   /// Whether it has outputs whose size is known when it has run.
-  package var findsItsSize = false
+  package var hasDataDependentShape = false
   /// Of a loop its body, of a branch its sides.
-  package var walk: StagedWalk?
+  package var controlFlow: StagedControlFlow?
 
   package init(
-    uses: [StagedUse], outputs: [String], readsOnlyShapes: Bool = false, findsItsSize: Bool = false,
-    walk: StagedWalk? = nil
+    uses: [StagedUse], outputs: [String], readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
+    controlFlow: StagedControlFlow? = nil
   ) {
     self.uses = uses
     self.outputs = outputs
     self.readsOnlyShapes = readsOnlyShapes
-    self.findsItsSize = findsItsSize
-    self.walk = walk
+    self.hasDataDependentShape = hasDataDependentShape
+    self.controlFlow = controlFlow
   }
 }
 
@@ -37,13 +37,13 @@ package struct StagedUse {
 /// A part of a model whose sizes are known once the parts before it have run: a graph, or a loop or branch that is walked.
 package struct SizeStage {
   /// The loop or branch, by its position in the file's order; nil for a graph.
-  package var walked: Int?
+  package var hostOperation: Int?
   /// Its operations, by their positions in the file's order: of what is walked, those that make what it reads and is known.
   package var operations: [Int]
   /// What it reads of the model's inputs and of earlier stages.
   package var inputs: [String]
   /// Of these, the ones whose elements decide sizes: the stage is built for their values.
-  package var valued: Set<String>
+  package var valueDependent: Set<String>
   /// What it hands to later stages or is an output of the model.
   package var outputs: [String]
 }
@@ -68,9 +68,9 @@ package struct SizeStages {
   private struct Place: Hashable, Comparable {
     let stage: Int
     /// What is there by itself and walked, -1 for a graph.
-    let walked: Int
+    let hostOperation: Int
 
-    static func < (left: Place, right: Place) -> Bool { (left.stage, left.walked) < (right.stage, right.walked) }
+    static func < (left: Place, right: Place) -> Bool { (left.stage, left.hostOperation) < (right.stage, right.hostOperation) }
   }
 
   private let operations: [StagedOperation]
@@ -121,23 +121,23 @@ package struct SizeStages {
     for input in inputs { origins[input] = .computed(in: -1, grows: false) }
     let live = live
     for (index, operation) in operations.enumerated() where live.contains(index) {
-      let isWalked = operation.walk?.isWalked(isKnown) ?? false
-      var isKnown = !isWalked
+      let isHostExecuted = operation.controlFlow?.isHostExecuted(isKnown) ?? false
+      var isKnown = !isHostExecuted
       var stage = 0
       for use in operation.uses {
         switch origins[use.name] {
         case .known(let from): stage = max(stage, from)
         case .computed(let maker, let grows):
           isKnown = isKnown && operation.readsOnlyShapes
-          stage = max(stage, grows || isWalked || (use.needsValue && maker >= 0) ? maker + 1 : maker)
+          stage = max(stage, grows || isHostExecuted || (use.needsValue && maker >= 0) ? maker + 1 : maker)
         // A constant that is not read, or a name that the graph's source refuses.
         case nil: break
         }
       }
-      if !isKnown { places[index] = Place(stage: stage, walked: isWalked ? index : -1) }
+      if !isKnown { places[index] = Place(stage: stage, hostOperation: isHostExecuted ? index : -1) }
       for output in operation.outputs where !output.isEmpty {
         origins[output] =
-          isKnown ? .known(from: stage) : .computed(in: stage, grows: operation.findsItsSize || isWalked)
+          isKnown ? .known(from: stage) : .computed(in: stage, grows: operation.hasDataDependentShape || isHostExecuted)
       }
     }
   }
@@ -149,12 +149,12 @@ package struct SizeStages {
 
   package mutating func parts() -> [SizeStage] {
     let count = 1 + max(places.compactMap { $0?.stage }.max() ?? 0, outputs.map { place(of: $0).stage }.max() ?? 0)
-    let graphs = (0..<count).map { Place(stage: $0, walked: -1) }
+    let graphs = (0..<count).map { Place(stage: $0, hostOperation: -1) }
     let places = Set(graphs + self.places.compactMap { $0 }).sorted()
     var members: [Place: Set<Int>] = [:]
     for (index, place) in self.places.enumerated() { if let place { members[place, default: []].insert(index) } }
     var read: [Place: [String]] = [:]
-    var valued: [Place: Set<String>] = [:]
+    var valueDependent: [Place: Set<String>] = [:]
     var results: [Place: [String]] = [:]
     for output in outputs { results[place(of: output), default: []].append(output) }
     // Later ones first: what they read is a result of an earlier one.
@@ -169,7 +169,7 @@ package struct SizeStages {
         case .known:
           if let maker, members[place, default: []].insert(maker).inserted { pending += operations[maker].uses }
         case .computed where maker.flatMap { self.places[$0] } != place:
-          if use.needsValue, place.walked < 0 { valued[place, default: []].insert(use.name) }
+          if use.needsValue, place.hostOperation < 0 { valueDependent[place, default: []].insert(use.name) }
           guard seen.insert(use.name).inserted else { continue }
           read[place, default: []].append(use.name)
           if let made = maker.flatMap({ self.places[$0] }), results[made]?.contains(use.name) != true {
@@ -181,13 +181,13 @@ package struct SizeStages {
     }
     let parts = places.map { place in
       SizeStage(
-        walked: place.walked < 0 ? nil : place.walked,
-        operations: members[place, default: []].subtracting([place.walked]).sorted(),
-        inputs: read[place, default: []].sorted(), valued: valued[place, default: []],
+        hostOperation: place.hostOperation < 0 ? nil : place.hostOperation,
+        operations: members[place, default: []].subtracting([place.hostOperation]).sorted(),
+        inputs: read[place, default: []].sorted(), valueDependent: valueDependent[place, default: []],
         outputs: results[place, default: []])
     }.filter { !$0.outputs.isEmpty }
-    guard parts.count > 1 || parts.contains(where: { !$0.valued.isEmpty || $0.walked != nil }) else {
-      return [SizeStage(operations: whole, inputs: inputs, valued: [], outputs: outputs)]
+    guard parts.count > 1 || parts.contains(where: { !$0.valueDependent.isEmpty || $0.hostOperation != nil }) else {
+      return [SizeStage(operations: whole, inputs: inputs, valueDependent: [], outputs: outputs)]
     }
     return parts
   }
@@ -199,7 +199,7 @@ package struct SizeStages {
       let live = live
       let isInTheWay = operations.indices.contains { index in
         let operation = operations[index]
-        let cuts = operation.findsItsSize || operation.walk != nil || operation.uses.contains(where: \.needsValue)
+        let cuts = operation.hasDataDependentShape || operation.controlFlow != nil || operation.uses.contains(where: \.needsValue)
         return cuts && !live.contains(index)
       }
       return isInTheWay ? live.sorted() : Array(operations.indices)
@@ -209,9 +209,9 @@ package struct SizeStages {
   /// Where a value is among the results.
   private func place(of output: String) -> Place {
     switch origins[output] {
-    case .known(let from): Place(stage: from, walked: -1)
-    case .computed(let stage, _): makers[output].flatMap { places[$0] } ?? Place(stage: max(stage, 0), walked: -1)
-    case nil: Place(stage: 0, walked: -1)
+    case .known(let from): Place(stage: from, hostOperation: -1)
+    case .computed(let stage, _): makers[output].flatMap { places[$0] } ?? Place(stage: max(stage, 0), hostOperation: -1)
+    case nil: Place(stage: 0, hostOperation: -1)
     }
   }
 }

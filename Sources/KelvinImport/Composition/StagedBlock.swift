@@ -32,14 +32,14 @@ package struct StagedBlock {
   func isCut(given: [String] = [], computed: [String], known: Set<String>) -> Bool {
     var stages = SizeStages(operations, given + computed, outputs)
     stages.place(known)
-    if stages.live.contains(where: { operations[$0].findsItsSize }) { return true }
+    if stages.live.contains(where: { operations[$0].hasDataDependentShape }) { return true }
     let parts = stages.parts()
-    return parts.count > 1 || parts.contains { $0.walked != nil || !$0.valued.isDisjoint(with: given) }
+    return parts.count > 1 || parts.contains { $0.hostOperation != nil || !$0.valueDependent.isDisjoint(with: given) }
   }
 }
 
 /// What an operation with blocks is where each of them may be parts of its own.
-package enum StagedWalk {
+package enum StagedControlFlow {
   case loop(StagedLoop)
   case branch(StagedBranch)
 
@@ -52,10 +52,10 @@ package enum StagedWalk {
   /// Whether it is a part of the function by itself, rather than a node of a graph.
   ///
   /// - Parameter isKnown: whether a value around it is computed from constants and shapes alone.
-  func isWalked(_ isKnown: (String) -> Bool) -> Bool {
+  func isHostExecuted(_ isKnown: (String) -> Bool) -> Bool {
     switch self {
-    case .loop(let loop): loop.isWalked(isKnown)
-    case .branch(let branch): branch.isWalked(isKnown)
+    case .loop(let loop): loop.isHostExecuted(isKnown)
+    case .branch(let branch): branch.isHostExecuted(isKnown)
     }
   }
 }
@@ -74,7 +74,7 @@ package struct StagedBranch {
     self.differs = differs
   }
 
-  func isWalked(_ isKnown: (String) -> Bool) -> Bool {
+  func isHostExecuted(_ isKnown: (String) -> Bool) -> Bool {
     if differs, !isKnown(condition) { return true }
     return sides.contains { side in
       let captured = side.captured()
@@ -86,5 +86,5 @@ package struct StagedBranch {
 
 extension Set<String> {
   /// Whether these names of control flow that is walked (`Function.walking`) have one, or stand for all.
-  package func walks(_ name: String) -> Bool { contains(name) || contains(UnevenControlFlow.every) }
+  package func containsControlFlow(_ name: String) -> Bool { contains(name) || contains(DynamicShapeControlFlow.every) }
 }

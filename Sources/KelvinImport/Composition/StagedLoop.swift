@@ -41,7 +41,7 @@ package struct StagedLoop {
   }
 
   /// - Parameter isKnown: whether a value around the loop is computed from constants and shapes alone.
-  func isWalked(_ isKnown: (String) -> Bool) -> Bool {
+  func isHostExecuted(_ isKnown: (String) -> Bool) -> Bool {
     if grows { return true }
     let captured = body.captured(besides: given + carried.map(\.given))
     let known = body.constants.union(captured.filter(isKnown))

@@ -5,9 +5,9 @@ import KelvinImport
 struct ONNXControl: OperationMapper {
   let name: String
   /// The inputs whose elements it asks for, by node.
-  var valuedInputs: @Sendable (ONNXNode) -> Set<Int> = { _ in [] }
+  var valueDependentInputs: @Sendable (ONNXNode) -> Set<Int> = { _ in [] }
   /// Whether a node has outputs whose size is known when it has run.
-  var findsItsSize: @Sendable (ONNXNode) -> Bool = { _ in false }
+  var hasDataDependentShape: @Sendable (ONNXNode) -> Bool = { _ in false }
   let map: @Sendable (ONNXOperation, ONNXGraphSource, ONNXScope) throws -> [ONNXEntity]
 
   static let byName: [String: ONNXControl] = table([branch, flexAttention, loop, scan, sequenceMap])

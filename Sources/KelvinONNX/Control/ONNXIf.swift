@@ -3,7 +3,7 @@ import KelvinImport
 
 extension ONNXControl {
   static let branch = ONNXControl(
-    name: "If", valuedInputs: { $0.givesLists("then_branch") ? [0] : [] }
+    name: "If", valueDependentInputs: { $0.givesLists("then_branch") ? [0] : [] }
   ) { operation, source, scope in
     if let known = try operation.emitter.number(try operation.input(0)) {
       let graph = try operation.graph(known != 0 ? "then_branch" : "else_branch")

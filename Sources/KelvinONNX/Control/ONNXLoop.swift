@@ -4,8 +4,8 @@ import KelvinImport
 extension ONNXControl {
   /// Its accumulated outputs have as many rows as there were trips: no more than its limit, which is asked for then.
   static let loop = ONNXControl(
-    name: "Loop", valuedInputs: { $0.accumulates || $0.carriesLists ? [0, 1] : [] },
-    findsItsSize: { $0.accumulates && !$0.carriesLists && $0.computesItsCondition }
+    name: "Loop", valueDependentInputs: { $0.accumulates || $0.carriesLists ? [0, 1] : [] },
+    hasDataDependentShape: { $0.accumulates && !$0.carriesLists && $0.computesItsCondition }
   ) { operation, source, scope in
     let emitter = operation.emitter
     let body = try operation.graph("body")
@@ -82,10 +82,10 @@ extension ONNXOperation {
 
   /// Room for the rows of as many trips as the limit allows.
   ///
-  /// - Throws: `UnevenControlFlow` where walking the loop may need less of it.
+  /// - Throws: `DynamicShapeControlFlow` where walking the loop may need less of it.
   private func accumulated(_ rows: [TensorType], limit: ValueID?, mayEndEarly: Bool) throws -> [TensorType] {
     guard let limit, let trips = try emitter.number(limit) else {
-      throw uneven(
+      throw shapeMismatch(
         unsupported(
           "its scan outputs have a row for each trip, and it has no limit that is known when it begins",
           remedy: "give it a number of trips, or accumulate into a carried tensor"))
@@ -97,15 +97,15 @@ extension ONNXOperation {
       let error = unsupported(
         "its scan outputs would take the room of \(count) trips, \(types[0])",
         remedy: "give it the number of trips that it makes at most")
-      throw mayEndEarly ? uneven(error) : error
+      throw mayEndEarly ? shapeMismatch(error) : error
     }
     return types
   }
 
-  /// - Throws: `UnevenControlFlow` where a trip leaves other types than it was given.
+  /// - Throws: `DynamicShapeControlFlow` where a trip leaves other types than it was given.
   func checkCarried(_ given: [TensorType], _ left: [ValueID]) throws {
     for (type, left) in zip(given, left) where emitter.type(left) != type {
-      throw uneven(
+      throw shapeMismatch(
         unsupported(
           "it carries \(type) and its body gives \(emitter.type(left)): sizes that change from trip to trip are not "
             + "supported here; carry a tensor of the largest size and write into it (ScatterND), or let the rows be "
@@ -113,7 +113,7 @@ extension ONNXOperation {
     }
   }
 
-  private func uneven(_ error: any Error) -> UnevenControlFlow { UnevenControlFlow(node.flowName, error) }
+  private func shapeMismatch(_ error: any Error) -> DynamicShapeControlFlow { DynamicShapeControlFlow(node.flowName, error) }
 
   private static let accumulatedByteLimit = 1 << 31
 }

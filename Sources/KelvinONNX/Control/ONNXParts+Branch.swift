@@ -9,7 +9,7 @@ extension ONNXParts {
   ///   - computed: what they read of other parts.
   /// - Throws: `FormatError` where a side leaves a sequence and the other does not.
   func parts(
-    of branch: ONNXWalkedBranch, _ name: String, _ known: [ONNXNode], _ computed: [String]
+    of branch: ONNXHostBranch, _ name: String, _ known: [ONNXNode], _ computed: [String]
   ) throws(FormatError) -> [FunctionPart] {
     let node = branch.node
     let results = node.outputs.indices.filter { !node.outputs[$0].isEmpty }
@@ -39,7 +39,7 @@ extension ONNXParts {
 }
 
 /// An `If` of which one side is run, by itself.
-struct ONNXWalkedBranch {
+struct ONNXHostBranch {
   let node: ONNXNode
   let then: ONNXGraph
   let otherwise: ONNXGraph

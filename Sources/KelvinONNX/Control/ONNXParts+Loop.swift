@@ -9,7 +9,7 @@ extension ONNXParts {
   ///   - known: the nodes that make what is known of what the loop and its body read.
   ///   - computed: what they read of other parts.
   func parts(
-    of loop: ONNXWalkedLoop, _ name: String, _ known: [ONNXNode], _ computed: [String]
+    of loop: ONNXHostLoop, _ name: String, _ known: [ONNXNode], _ computed: [String]
   ) throws(FormatError) -> [FunctionPart] {
     var body = loop.body
     let missing = try ONNXGraphSource.missing(in: body.nodes)

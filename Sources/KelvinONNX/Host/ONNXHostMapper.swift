@@ -12,16 +12,16 @@ struct ONNXHostMapper: OperationMapper {
 
   /// A step that makes one output of a node, or several.
   struct Output {
-    let step: any HostStep
+    let step: any HostOperation
     /// Those of its outputs that hold something else than tensors.
     let hostValues: [String]
 
-    init(step: some HostStep, hostValues: [String]) {
+    init(step: some HostOperation, hostValues: [String]) {
       self.step = step
       self.hostValues = hostValues
     }
 
-    init(step: some HostStep, isHostValue: Bool) {
+    init(step: some HostOperation, isHostValue: Bool) {
       self.init(step: step, hostValues: isHostValue ? step.outputs : [])
     }
   }

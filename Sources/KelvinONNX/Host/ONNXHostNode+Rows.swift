@@ -32,14 +32,14 @@ extension ONNXHostNode {
   func classifierOutput(
     _ classifier: some RowClassifier, _ labels: Labels
   ) throws(FormatError) -> ONNXHostMapper.Output {
-    let step = ClassifierStep(
+    let step = ClassifierOperation(
       classifier, labels, input: try input(0), labelOutput: slot(0), scoresOutput: slot(1))
     return ONNXHostMapper.Output(step: step, hostValues: labels.isString ? [step.labelOutput] : [])
   }
 
   /// - Parameter scalar: of the results; nil for the input's.
   func rowsOutput(_ function: some RowFunction, _ scalar: ScalarType?) throws(FormatError) -> ONNXHostMapper.Output {
-    let step = RowStep(function, .batch, inputs: [try input(0)], output: try output(), scalar: scalar)
+    let step = RowOperation(function, .batch, inputs: [try input(0)], output: try output(), scalar: scalar)
     return ONNXHostMapper.Output(step: step, isHostValue: false)
   }
 

@@ -12,7 +12,7 @@ struct ONNXMovedStrings {
   struct Item {
     var node: ONNXNode
     /// Nil for what a graph computes.
-    var steps: [any HostStep]?
+    var steps: [any HostOperation]?
     fileprivate var level: Int
   }
 
@@ -135,7 +135,7 @@ struct ONNXMovedStrings {
     if moved[input] != nil { readBack.insert(input) }
     let name = "\(node.name)\(parts.model.mark)\(items.count)"
     let (list, places) = ("\(name).list", "\(name).ranks")
-    let source: StepOperand<StringTensor> = constants[input].map { .constant($0) } ?? .slot(input)
+    let source: HostOperand<StringTensor> = constants[input].map { .constant($0) } ?? .slot(input)
     let sorted = StringIndices(
       behind: .none, of: [source], order: .sorted, list: list, end: "\(name).end", places: [places])
     append([sorted], level)
@@ -159,7 +159,7 @@ struct ONNXMovedStrings {
     append([StringReshape(.kept, input: .constant(strings), output: name)], 0)
   }
 
-  private mutating func append(_ steps: [any HostStep], _ level: Int) {
+  private mutating func append(_ steps: [any HostOperation], _ level: Int) {
     items.append(Item(standing: steps, level))
   }
 
@@ -219,7 +219,7 @@ struct ONNXMovedStrings {
 
 extension ONNXMovedStrings.Item {
   /// Steps for which the file has no node.
-  fileprivate init(standing steps: [any HostStep], _ level: Int) {
+  fileprivate init(standing steps: [any HostOperation], _ level: Int) {
     self.init(
       node: ONNXNode(kind: "", inputs: [], outputs: steps.flatMap(\.outputs), index: 0), steps: steps, level: level)
   }
@@ -346,7 +346,7 @@ extension ONNXMovedStrings {
   private mutating func inside(
     _ graph: ONNXGraph, _ given: Set<Int>, _ scopes: [Names]
   ) throws(FormatError) -> (graph: ONNXGraph, strings: [Int])? {
-    guard scopes.count < StagedWalk.depthLimit else { return nil }
+    guard scopes.count < StagedControlFlow.depthLimit else { return nil }
     var graph = graph
     var names = Names(all: Set(graph.inputs.map(\.name)).union(graph.initializers.keys))
     var isChanged = false

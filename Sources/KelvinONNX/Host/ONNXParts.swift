@@ -101,12 +101,12 @@ struct ONNXParts {
     for (index, stage) in stages.enumerated() {
       let name = stages.count == 1 ? name : "\(name).\(index + 1)"
       let own = stage.operations.map { nodes[$0] }
-      guard let walked = stage.walked.map({ nodes[$0] }) else {
-        parts.append(.graph(graph(name, own, stage.inputs, stage.outputs, valued: stage.valued)))
+      guard let hostOperation = stage.hostOperation.map({ nodes[$0] }) else {
+        parts.append(.graph(graph(name, own, stage.inputs, stage.outputs, valueDependent: stage.valueDependent)))
         continue
       }
-      if let loop = try ONNXWalkedLoop(walked) { parts += try self.parts(of: loop, name, own, stage.inputs) }
-      if let branch = try ONNXWalkedBranch(walked) { parts += try self.parts(of: branch, name, own, stage.inputs) }
+      if let loop = try ONNXHostLoop(hostOperation) { parts += try self.parts(of: loop, name, own, stage.inputs) }
+      if let branch = try ONNXHostBranch(hostOperation) { parts += try self.parts(of: branch, name, own, stage.inputs) }
     }
     return parts
   }
@@ -150,7 +150,7 @@ struct ONNXParts {
   func narrowType(_ name: String) -> ONNXNarrowType? { model.narrowTypes[name] }
 
   func graph(
-    _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String], valued: Set<String> = []
+    _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String], valueDependent: Set<String> = []
   ) -> GraphPart {
     let lists = inputs.filter(model.listNames.contains)
     let source = ONNXGraphSource(
@@ -159,7 +159,7 @@ struct ONNXParts {
       outputs: outputs, file: file, files: files)
     return GraphPart(
       name: name, inputs: slots(of: inputs), outputs: slots(of: outputs),
-      valued: valued.subtracting(lists).union(lists.map { model.listSlots($0).layout }), source: source)
+      valueDependent: valueDependent.subtracting(lists).union(lists.map { model.listSlots($0).layout }), source: source)
   }
 
   /// The slots that hold values: two for a sequence.

@@ -54,7 +54,7 @@ extension ONNXHostMapper {
     if let number = names.first(where: { !node.hostNames.contains($0) }) {
       throw node.malformed("'\(number)' is a tensor of numbers beside strings")
     }
-    let parts = names.map { name in node.strings[name].map { StepOperand.constant($0) } ?? .slot(name) }
+    let parts = names.map { name in node.strings[name].map { HostOperand.constant($0) } ?? .slot(name) }
     let step = StringJoin(parts, axis: node.node.attributes["axis"]?.integer ?? 0, output: try node.output())
     return [Output(step: step, isHostValue: true)]
   }
@@ -67,7 +67,7 @@ extension ONNXHostMapper {
 
 extension ONNXHostNode {
   /// An input of strings: those that the model knows, or the slot that has them.
-  func strings(_ index: Int) throws(FormatError) -> StepOperand<StringTensor> {
+  func strings(_ index: Int) throws(FormatError) -> HostOperand<StringTensor> {
     let name = try input(index)
     return strings[name].map { .constant($0) } ?? .slot(name)
   }
@@ -89,13 +89,13 @@ extension ONNXHostNode {
 
   fileprivate func gather(axis: Int, takesList: Bool) throws(FormatError) -> ONNXHostMapper.Output {
     let (name, indices) = (try input(0), try input(1))
-    var source = StepOperand<StringTensor>.slot(name)
+    var source = HostOperand<StringTensor>.slot(name)
     if var known = strings[name] {
       // A list counts as one row.
       if takesList, known.shape.rank == 1 { known = StringTensor(known.strings, [1, known.strings.count]) }
       source = .constant(known)
     }
-    let places: StepOperand<[Int]> =
+    let places: HostOperand<[Int]> =
       initializers[indices] == nil ? .slot(indices) : .constant(try integers(1, "indices"))
     return .init(
       step: StringGather(source, at: places, axis: axis, takesList: takesList, output: try output()), isHostValue: true)

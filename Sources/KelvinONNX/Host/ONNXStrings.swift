@@ -14,7 +14,7 @@ extension ONNXHostMapper {
     let target = node.node.attributes["to"]?.integer ?? 0
     let (input, output) = (try node.input(0), try node.output())
     if target == ONNXSchema.TensorProto.DataType.string {
-      let step: any HostStep =
+      let step: any HostOperation =
         node.isHostValue(0)
         ? StringReshape(.kept, input: try node.strings(0), output: output) : NumbersToStrings(input: input, output: output)
       return [Output(step: step, isHostValue: true)]
@@ -30,7 +30,7 @@ extension ONNXHostMapper {
   private static let castLike = ONNXHostMapper("CastLike") { (node) throws(FormatError) in
     let output = try node.output()
     guard node.isHostValue(1) else { return nil }
-    let step: any HostStep =
+    let step: any HostOperation =
       node.isHostValue(0)
       ? StringReshape(.kept, input: try node.strings(0), output: output)
       : NumbersToStrings(input: try node.input(0), output: output)

@@ -34,7 +34,7 @@ extension ONNXMapper {
 
   /// Keys and values lie beside each other as heads of one tensor, with the queries too, or apart, or are a cache, which
   /// has room behind the past where the past's length is said.
-  private static let multiHeadAttention = ONNXMapper("com.microsoft.MultiHeadAttention", valued: [8]) { c in
+  private static let multiHeadAttention = ONNXMapper("com.microsoft.MultiHeadAttention", valueDependent: [8]) { c in
     guard c.optional(9) == nil else { throw c.unsupported("the order of beams (cache_indirection)") }
     guard !c.wants(3) else { throw c.unsupported("its scores (output qk) are asked for") }
     let operands = try c.headOperands(bias: c.optional(3))
@@ -52,7 +52,7 @@ extension ONNXMapper {
 
   /// One step of a decoder. A cache that is written in place has room behind the past.
   private static let decoderAttention = ONNXMapper(
-    "com.microsoft.DecoderMaskedMultiHeadAttention", valued: [7]
+    "com.microsoft.DecoderMaskedMultiHeadAttention", valueDependent: [7]
   ) { c in
     guard c.optional(9) == nil else { throw c.unsupported("the order of beams (cache_indirection)") }
     guard !c.wants(3), !c.flag("output_qk") else { throw c.unsupported("its scores (output qk) are asked for") }

@@ -22,7 +22,7 @@ extension ONNXMapper {
     return [c.emitter.constant(Weight(tensor))]
   }
 
-  static let constantOfShape = ONNXMapper("ConstantOfShape", valued: [0]) { c in
+  static let constantOfShape = ONNXMapper("ConstantOfShape", valueDependent: [0]) { c in
     guard let sizes = try c.constantIntegers(0, "shape"), sizes.count <= Emitter.rankLimit else {
       throw c.emitter.invalid("has no shape")
     }

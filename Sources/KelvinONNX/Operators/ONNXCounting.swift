@@ -5,7 +5,7 @@ extension ONNXMapper {
   /// Operators that find how many results they have.
   static let counting: [ONNXMapper] = [nonZero, nonMaximumSuppression, unique]
 
-  private static let nonZero = ONNXMapper("NonZero", findsItsSize: true) { c in
+  private static let nonZero = ONNXMapper("NonZero", hasDataDependentShape: true) { c in
     let x = try c.input(0)
     if let weight = c.emitter.weight(x) { return [c.emitter.constant(Weight(weight.dense().nonZeroPlaces))] }
     let vector = c.emitter.shape(x).rank == 0 ? try c.emitter.reshape(x, [1], step: "vector") : x
@@ -14,7 +14,7 @@ extension ONNXMapper {
   }
 
   /// The different slices along an axis, or elements; where each is first; which one each is; how often it is there.
-  private static let unique = ONNXMapper("Unique", findsItsSize: true) { c in
+  private static let unique = ONNXMapper("Unique", hasDataDependentShape: true) { c in
     var x = try c.input(0)
     let named = c.node.attributes["axis"]?.integer
     if named == nil { x = try c.emitter.reshape(x, [c.emitter.shape(x).count], step: "elements") }
@@ -39,7 +39,7 @@ extension ONNXMapper {
   /// Of each image and class, the boxes that were picked, as rows of image, class and box. Each class of each image is
   /// an image of its own to the operator; a mask of what it picked then makes one list of them.
   private static let nonMaximumSuppression = ONNXMapper(
-    "NonMaxSuppression", valued: [2, 3, 4], findsItsSize: true
+    "NonMaxSuppression", valueDependent: [2, 3, 4], hasDataDependentShape: true
   ) { c in
     let (boxes, scores) = (try c.input(0), try c.input(1))
     let shape = c.emitter.shape(scores)

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  static let range = ONNXMapper("Range", valued: [0, 1, 2]) { c in
+  static let range = ONNXMapper("Range", valueDependent: [0, 1, 2]) { c in
     guard let start = try c.constantScalar(0, "start"), let limit = try c.constantScalar(1, "limit"),
       let delta = try c.constantScalar(2, "delta")
     else { throw c.emitter.invalid("has no start, limit and delta") }
@@ -24,7 +24,7 @@ extension ONNXMapper {
   }
 
   /// The part of each matrix from its k-th diagonal on, or up to it.
-  static let trilu = ONNXMapper("Trilu", valued: [1]) { c in
+  static let trilu = ONNXMapper("Trilu", valueDependent: [1]) { c in
     let x = try c.input(0)
     let offset = try c.constantIntegers(1, "k")?.first ?? 0
     let isUpper = c.flag("upper", default: true)

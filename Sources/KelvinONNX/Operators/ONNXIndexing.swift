@@ -31,7 +31,7 @@ extension ONNXMapper {
   }
 
   /// The values are `[off, on]`.
-  private static let oneHot = ONNXMapper("OneHot", valued: [1]) { c in
+  private static let oneHot = ONNXMapper("OneHot", valueDependent: [1]) { c in
     let (indices, values) = (try c.input(0), try c.input(2))
     guard let depth = try c.constantNumber(1, "depth"), depth >= 1, depth < 0x1p31, c.emitter.shape(values) == [2]
     else {
@@ -45,7 +45,7 @@ extension ONNXMapper {
   }
 
   /// The count is an attribute before operator set 10 and an input from then on.
-  private static let topK = ONNXMapper("TopK", valued: [1]) { c in
+  private static let topK = ONNXMapper("TopK", valueDependent: [1]) { c in
     let x = try c.input(0)
     let axis = try c.emitter.axis(c.integer("axis", default: -1), of: x)
     let named = try c.node.attributes["k"]?.integer ?? c.constantIntegers(1, "k")?.first
@@ -58,7 +58,7 @@ extension ONNXMapper {
   private static let cumulativeSum = cumulative("CumSum", .sum)
 
   private static func cumulative(_ name: String, _ function: CumulativeReduce.Function) -> ONNXMapper {
-    ONNXMapper(name, valued: [1]) { c in
+    ONNXMapper(name, valueDependent: [1]) { c in
       let x = try c.input(0)
       guard let named = try c.constantIntegers(1, "axis")?.first else { throw c.emitter.invalid("has no axis") }
       let axis = try c.emitter.axis(named, of: x)

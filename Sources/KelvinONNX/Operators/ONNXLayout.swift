@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  static let reshape = ONNXMapper("Reshape", valued: [1]) { c in
+  static let reshape = ONNXMapper("Reshape", valueDependent: [1]) { c in
     let x = try c.input(0)
     guard let shape = try c.integers(attribute: "shape", orInput: 1) else { throw c.emitter.invalid("has no shape") }
     return [try c.emitter.reshape(x, requested: shape, zeros: c.flag("allowzero") ? .empty : .kept)]
@@ -17,13 +17,13 @@ extension ONNXMapper {
     return [try c.emitter.reshape(x, Shape(sizes))]
   }
 
-  static let squeeze = ONNXMapper("Squeeze", valued: [1]) { c in
+  static let squeeze = ONNXMapper("Squeeze", valueDependent: [1]) { c in
     let x = try c.input(0)
     let axes = try c.integers(attribute: "axes", orInput: 1)
     return [try c.emitter.squeeze(x, axes)]
   }
 
-  static let unsqueeze = ONNXMapper("Unsqueeze", valued: [1]) { c in
+  static let unsqueeze = ONNXMapper("Unsqueeze", valueDependent: [1]) { c in
     let x = try c.input(0)
     guard let axes = try c.integers(attribute: "axes", orInput: 1) else { throw c.emitter.invalid("has no axes") }
     return [try c.emitter.expandDimensions(x, at: axes)]
@@ -43,7 +43,7 @@ extension ONNXMapper {
 
   /// The parts' sizes are an attribute before operator set 13, then an input; without them the parts are equal, the last
   /// one smaller where the axis does not divide.
-  static let split = ONNXMapper("Split", valued: [1]) { c in
+  static let split = ONNXMapper("Split", valueDependent: [1]) { c in
     let x = try c.input(0)
     let axis = try c.emitter.axis(c.integer("axis", default: 0), of: x)
     if let sizes = try c.integers(attribute: "split", orInput: 1) {
@@ -62,7 +62,7 @@ extension ONNXMapper {
     return try c.emitter.split(x, axis: axis, sizes: sizes)
   }
 
-  static let expand = ONNXMapper("Expand", valued: [1]) { c in
+  static let expand = ONNXMapper("Expand", valueDependent: [1]) { c in
     let x = try c.input(0)
     guard let requested = try c.constantIntegers(1, "shape"), requested.count <= Emitter.rankLimit,
       let shape = c.emitter.shape(x).broadcast(with: Shape(requested))
@@ -70,7 +70,7 @@ extension ONNXMapper {
     return [shape == c.emitter.shape(x) ? x : try c.emitter.add(Expand(shape), x)]
   }
 
-  static let tile = ONNXMapper("Tile", valued: [1]) { c in
+  static let tile = ONNXMapper("Tile", valueDependent: [1]) { c in
     let x = try c.input(0)
     guard let repeats = try c.constantIntegers(1, "repeats") else { throw c.emitter.invalid("has no repeats") }
     return [try c.emitter.tile(x, repeats)]
@@ -95,7 +95,7 @@ extension ONNXMapper {
   }
 
   /// The identity at inference, and where nothing is dropped, with a mask of all.
-  static let dropout = ONNXMapper("Dropout", valued: [2]) { c in
+  static let dropout = ONNXMapper("Dropout", valueDependent: [2]) { c in
     let ratio = try c.optional(1).map { try c.emitter.number($0) } ?? 0.5
     if c.opset >= 12, let training = try c.constantNumber(2, "training mode"), training != 0, ratio != 0 {
       throw c.unsupported("it is in training mode", remedy: "export the model for inference")

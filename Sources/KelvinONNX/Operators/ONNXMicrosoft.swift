@@ -6,17 +6,17 @@ import KelvinImport
 extension ONNXMapper {
   static let microsoft: [ONNXMapper] = [
     standard("Gelu", in: 20), standard("LayerNormalization", in: 17), standard("GridSample", in: 16),
-    standard("GatherND", in: 11), standard("Trilu", in: 14, valued: [1]), standard("Pad", in: 13, valued: [1, 2, 3]),
+    standard("GatherND", in: 11), standard("Trilu", in: 14, valueDependent: [1]), standard("Pad", in: 13, valueDependent: [1, 2, 3]),
     microsoftRange, microsoftUnique, expandDims,
   ]
 
   /// An operator that is as in an operator set of the standard domain.
-  private static func standard(_ name: String, in opset: Int, valued: Set<Int> = []) -> ONNXMapper {
-    ONNXMapper("com.microsoft.\(name)", valued: valued) { c in try c.asStandard(name, in: opset) }
+  private static func standard(_ name: String, in opset: Int, valueDependent: Set<Int> = []) -> ONNXMapper {
+    ONNXMapper("com.microsoft.\(name)", valueDependent: valueDependent) { c in try c.asStandard(name, in: opset) }
   }
 
   /// The step may be left out and is then 1.
-  private static let microsoftRange = ONNXMapper("com.microsoft.Range", valued: [0, 1, 2]) { c in
+  private static let microsoftRange = ONNXMapper("com.microsoft.Range", valueDependent: [0, 1, 2]) { c in
     guard let start = try c.constantScalar(0, "start"), let limit = try c.constantScalar(1, "limit") else {
       throw c.emitter.invalid("has no start and limit")
     }
@@ -25,7 +25,7 @@ extension ONNXMapper {
   }
 
   /// In the order in which elements are first there, without their places.
-  private static let microsoftUnique = ONNXMapper("com.microsoft.Unique", findsItsSize: true) { c in
+  private static let microsoftUnique = ONNXMapper("com.microsoft.Unique", hasDataDependentShape: true) { c in
     guard c.emitter.shape(try c.input(0)).rank == 1 else {
       throw c.emitter.invalid("expected a vector, got \(c.emitter.type(try c.input(0)))")
     }
@@ -33,7 +33,7 @@ extension ONNXMapper {
     return [results[0], results[2], results[3]]
   }
 
-  private static let expandDims = ONNXMapper("com.microsoft.ExpandDims", valued: [1]) { c in
+  private static let expandDims = ONNXMapper("com.microsoft.ExpandDims", valueDependent: [1]) { c in
     guard let axis = try c.constantIntegers(1, "axis"), axis.count == 1 else { throw c.emitter.invalid("has no axis") }
     return [try c.emitter.expandDimensions(try c.input(0), at: axis)]
   }
@@ -54,7 +54,7 @@ extension ONNXOperation {
     return try mapper.map(
       ONNXOperation(
         node: node, opset: opset, inputs: given ?? inputs, entities: [],
-        narrowTypes: given == nil ? narrowTypes : [], valuedInputs: valuedInputs, emitter: emitter, file: file,
+        narrowTypes: given == nil ? narrowTypes : [], valueDependentInputs: valueDependentInputs, emitter: emitter, file: file,
         files: files)
     )
   }

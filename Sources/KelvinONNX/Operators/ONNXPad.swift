@@ -3,7 +3,7 @@ import KelvinImport
 
 extension ONNXMapper {
   /// Amounts and value are attributes before operator set 11 and inputs from then on; axes are an input from 18 on.
-  static let pad = ONNXMapper("Pad", valued: [1, 2, 3]) { c in
+  static let pad = ONNXMapper("Pad", valueDependent: [1, 2, 3]) { c in
     let x = try c.input(0)
     let rank = c.emitter.shape(x).rank
     guard let pads = try c.integers(attribute: "pads", orInput: 1) else { throw c.emitter.invalid("has no pads") }

@@ -7,7 +7,7 @@ extension ONNXMapper {
 
   /// Where each pixel of a transformed image, `[N, C, spatial…]`, lies in the original, from -1 to 1 along each axis, the last
   /// axis of the image first.
-  private static let affineGrid = ONNXMapper("AffineGrid", valued: [1]) { c in
+  private static let affineGrid = ONNXMapper("AffineGrid", valueDependent: [1]) { c in
     let theta = try c.input(0)
     guard let size = try c.constantIntegers(1, "size"), (4...5).contains(size.count), Shape(size).isAddressable,
       c.emitter.shape(theta).dimensions == [size[0], size.count - 2, size.count - 1]
@@ -32,7 +32,7 @@ extension ONNXMapper {
     return [try c.emitter.reshape(points, Shape([size[0]] + spatial + [spatial.count]))]
   }
 
-  private static let centerCropPad = ONNXMapper("CenterCropPad", valued: [1]) { c in
+  private static let centerCropPad = ONNXMapper("CenterCropPad", valueDependent: [1]) { c in
     let x = try c.input(0)
     let rank = c.emitter.shape(x).rank
     guard let sizes = try c.constantIntegers(1, "shape") else { throw c.emitter.invalid("has no shape") }
@@ -50,7 +50,7 @@ extension ONNXMapper {
   }
 
   /// The sum of overlapping blocks: `[N, C · block, blocks]` as images `[N, C, spatial…]`.
-  private static let col2Im = ONNXMapper("Col2Im", valued: [1, 2]) { c in
+  private static let col2Im = ONNXMapper("Col2Im", valueDependent: [1, 2]) { c in
     let isTruth = c.emitter.scalar(try c.input(0)) == .bool
     // Of truth values it says where any is.
     let x = isTruth ? try c.emitter.cast(try c.input(0), to: .int32, step: "counts") : try c.input(0)
@@ -103,7 +103,7 @@ extension ONNXMapper {
   }
 
   /// Elements at the places where pooling found them in the whole tensor, zeros elsewhere.
-  private static let maxUnpool = ONNXMapper("MaxUnpool", valued: [2]) { c in
+  private static let maxUnpool = ONNXMapper("MaxUnpool", valueDependent: [2]) { c in
     let (x, indices) = (try c.input(0), try c.input(1))
     let source = c.emitter.shape(x)
     let axes = max(source.rank - 2, 0)

@@ -22,7 +22,7 @@ extension ONNXMapper {
 
   /// Without axes, and where that does not mean all of them, each element is reduced alone.
   private static func reduce(_ name: String, _ function: Reduce.Function) -> ONNXMapper {
-    ONNXMapper(name, valued: [1]) { c in
+    ONNXMapper(name, valueDependent: [1]) { c in
       let x = try c.input(0)
       let named = try c.integers(attribute: "axes", orInput: 1) ?? []
       if named.isEmpty, c.flag("noop_with_empty_axes") { return [try c.emitter.element(of: function, x)] }

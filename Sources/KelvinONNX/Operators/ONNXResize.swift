@@ -3,7 +3,7 @@ import KelvinImport
 
 extension ONNXMapper {
   /// Scales are an attribute of `Upsample` before operator set 9, and an input from then on.
-  static let upsample = ONNXMapper("Upsample", valued: [1]) { c in
+  static let upsample = ONNXMapper("Upsample", valueDependent: [1]) { c in
     let x = try c.input(0)
     let rank = c.emitter.shape(x).rank
     let named: [Double]?
@@ -29,7 +29,7 @@ extension ONNXMapper {
 
   /// Operator set 10 has scales as input 1 and the convention of `Upsample`; later ones have a region of interest,
   /// scales or sizes, and a convention to choose.
-  static let resize = ONNXMapper("Resize", valued: [1, 2, 3]) { c in
+  static let resize = ONNXMapper("Resize", valueDependent: [1, 2, 3]) { c in
     let given = c.emitter.scalar(try c.input(0))
     let isBlended = !given.isFloatingPoint && c.text("mode", default: "nearest") != "nearest"
     let x = isBlended ? try c.emitter.cast(try c.input(0), to: given.blended, step: "real") : try c.input(0)
@@ -116,7 +116,7 @@ extension ONNXOperation {
 
   /// The constant numbers of an input; nil where it is left out.
   func numbers(_ index: Int, _ meaning: String) throws -> [Double]? {
-    guard let id = try valued(index) else { return nil }
+    guard let id = try valueDependent(index) else { return nil }
     guard let weight = emitter.weight(id), weight.type.count <= 1024 else {
       throw unsupported("its \(meaning) depend on the input's values")
     }

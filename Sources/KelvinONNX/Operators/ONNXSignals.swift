@@ -10,7 +10,7 @@ extension ONNXMapper {
 
   /// `a + b cos(2πn/N) + c cos(4πn/N)`
   private static func window(_ name: String, _ terms: [Double]) -> ONNXMapper {
-    ONNXMapper(name, valued: [0]) { c in
+    ONNXMapper(name, valueDependent: [0]) { c in
       guard let size = try c.constantIntegers(0, "size")?.first, (0..<(1 << 31)).contains(size) else {
         throw c.emitter.invalid("has no size")
       }
@@ -27,7 +27,7 @@ extension ONNXMapper {
   }
 
   /// Triangles over the bins of a spectrum, equally far apart on the mel scale `2595 log10(1 + f/700)`.
-  private static let melWeightMatrix = ONNXMapper("MelWeightMatrix", valued: [0, 1, 2, 3, 4]) { c in
+  private static let melWeightMatrix = ONNXMapper("MelWeightMatrix", valueDependent: [0, 1, 2, 3, 4]) { c in
     func number(_ index: Int, _ name: String) throws -> Double {
       guard let number = try c.constantNumber(index, name), number.isFinite, abs(number) < 0x1p31 else {
         throw c.emitter.invalid("has no \(name)")
@@ -67,7 +67,7 @@ extension ONNXMapper {
   }
 
   /// The axis is an attribute before operator set 20, and an input from then on.
-  private static let fourier = ONNXMapper("DFT", valued: [1, 2]) { c in
+  private static let fourier = ONNXMapper("DFT", valueDependent: [1, 2]) { c in
     let x = try c.input(0)
     let named = c.opset < 20 ? c.integer("axis", default: 1) : try c.constantIntegers(2, "axis")?.first ?? -2
     let axis = try c.emitter.axis(named, of: x)
@@ -79,7 +79,7 @@ extension ONNXMapper {
   }
 
   /// Frames of a signal `[N, samples, 1 or 2]`, each times the window and transformed: `[N, frames, bins, 2]`.
-  private static let shortTimeFourier = ONNXMapper("STFT", valued: [1, 3]) { c in
+  private static let shortTimeFourier = ONNXMapper("STFT", valueDependent: [1, 3]) { c in
     var x = try c.input(0)
     // PyTorch leaves out the axis of a real signal's only part.
     if c.emitter.shape(x).rank == 2 {

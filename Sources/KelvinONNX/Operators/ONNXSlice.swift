@@ -3,7 +3,7 @@ import KelvinImport
 
 extension ONNXMapper {
   /// Ranges are attributes before operator set 10 and inputs from then on.
-  static let slice = ONNXMapper("Slice", valued: [1, 2, 3, 4]) { c in
+  static let slice = ONNXMapper("Slice", valueDependent: [1, 2, 3, 4]) { c in
     let x = try c.input(0)
     let shape = c.emitter.shape(x)
     let (starts, ends, named, steps): ([Int]?, [Int]?, [Int]?, [Int]?)

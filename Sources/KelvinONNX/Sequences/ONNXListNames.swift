@@ -97,7 +97,7 @@ extension ONNXGraph {
   private mutating func declareLists(around outer: ListNames) throws(FormatError) {
     var lists = try lists(around: outer)
     for index in nodes.indices {
-      if nodes[index].qualifiedKind == ONNXControl.loop.name, var body = try ONNXWalkedLoop(nodes[index])?.body {
+      if nodes[index].qualifiedKind == ONNXControl.loop.name, var body = try ONNXHostLoop(nodes[index])?.body {
         for (place, name) in nodes[index].inputs.enumerated().dropFirst(2)
         where lists.all.contains(name) && body.inputs[place].isUntyped {
           body.inputs[place].kind = .tensors

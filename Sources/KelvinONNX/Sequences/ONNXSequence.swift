@@ -5,17 +5,17 @@ import KelvinImport
 struct ONNXSequence: OperationMapper {
   let name: String
   /// The inputs whose elements it asks for.
-  let valuedInputs: Set<Int>
+  let valueDependentInputs: Set<Int>
   /// Whether its result follows from how many tensors there are.
   let readsOnlyShapes: Bool
   let map: @Sendable (ONNXOperation) throws -> ONNXEntity
 
   init(
-    _ name: String, valued: Set<Int> = [], readsOnlyShapes: Bool = false,
+    _ name: String, valueDependent: Set<Int> = [], readsOnlyShapes: Bool = false,
     _ map: @escaping @Sendable (ONNXOperation) throws -> ONNXEntity
   ) {
     self.name = name
-    valuedInputs = valued
+    valueDependentInputs = valueDependent
     self.readsOnlyShapes = readsOnlyShapes
     self.map = map
   }
@@ -30,19 +30,19 @@ struct ONNXSequence: OperationMapper {
 
   private static let empty = ONNXSequence("SequenceEmpty") { _ in .sequence([]) }
 
-  private static let at = ONNXSequence("SequenceAt", valued: [1]) { c in
+  private static let at = ONNXSequence("SequenceAt", valueDependent: [1]) { c in
     let elements = try c.sequence()
     return .tensor(elements[try c.position(1, of: elements)])
   }
 
-  private static let insert = ONNXSequence("SequenceInsert", valued: [2]) { c in
+  private static let insert = ONNXSequence("SequenceInsert", valueDependent: [2]) { c in
     var elements = try c.sequence()
     let place = c.optional(2) == nil ? elements.count : try c.position(2, of: elements, reachesEnd: true)
     elements.insert(try c.input(1), at: place)
     return .sequence(elements)
   }
 
-  private static let erase = ONNXSequence("SequenceErase", valued: [1]) { c in
+  private static let erase = ONNXSequence("SequenceErase", valueDependent: [1]) { c in
     var elements = try c.sequence()
     let place = c.optional(1) == nil ? elements.count - 1 : try c.position(1, of: elements)
     guard elements.indices.contains(place) else { throw c.emitter.invalid("the sequence is empty") }
@@ -55,7 +55,7 @@ struct ONNXSequence: OperationMapper {
   }
 
   /// Parts of given sizes, of one size, or of size 1, which then may lose their axis.
-  private static let splitTo = ONNXSequence("SplitToSequence", valued: [1]) { c in
+  private static let splitTo = ONNXSequence("SplitToSequence", valueDependent: [1]) { c in
     let x = try c.input(0)
     let axis = try c.emitter.axis(c.integer("axis", default: 0), of: x)
     let size = c.emitter.shape(x)[axis]

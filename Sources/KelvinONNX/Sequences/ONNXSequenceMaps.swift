@@ -8,7 +8,7 @@ extension ONNXGraph {
     let lists = try listNames()
     var spelled: [ONNXNode] = []
     for node in nodes {
-      if let body = try node.bodyThatFindsSizes() {
+      if let body = try node.bodyWithDataDependentShape() {
         spelled += node.loop(over: body, lists)
       } else {
         spelled.append(node)
@@ -21,7 +21,7 @@ extension ONNXGraph {
 extension ONNXNode {
   /// Of a `SequenceMap` its body, where that has to be walked; nil of others, and of one whose body does not fit, which is
   /// refused when it is written.
-  fileprivate func bodyThatFindsSizes() throws(FormatError) -> ONNXGraph? {
+  fileprivate func bodyWithDataDependentShape() throws(FormatError) -> ONNXGraph? {
     guard qualifiedKind == ONNXControl.sequenceMap.name, let body = try attributes["body"]?.subgraphs().first,
       body.inputs.count == inputs.count, !inputs.isEmpty, body.outputs.count == outputs.count
     else { return nil }
@@ -80,7 +80,7 @@ extension ONNXGraph {
 
   fileprivate func findsSizes(depth: Int = 0) throws(FormatError) -> Bool {
     for node in nodes {
-      if node.mustBeWalked || ONNXMapper.byName[node.qualifiedKind]?.findsItsSize == true { return true }
+      if node.mustRunOnHost || ONNXMapper.byName[node.qualifiedKind]?.hasDataDependentShape == true { return true }
       guard depth < Self.depthLimit else { continue }
       for attribute in node.attributes.values {
         for inner in try attribute.subgraphs() where try inner.findsSizes(depth: depth + 1) { return true }

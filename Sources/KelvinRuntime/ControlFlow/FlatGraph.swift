@@ -29,7 +29,7 @@ package struct FlatGraph: Sendable {
   /// Values that the nodes of a region compute for the block around it.
   var handedOut: Set<ValueID> = []
   /// How often the plan expects each loop to make a trip, and where that comes from.
-  package internal(set) var expectations: [TripExpectation] = []
+  package internal(set) var expectations: [IterationExpectation] = []
   /// The branches and loops themselves: what the host does for them, and whom they start.
   package internal(set) var controls: [Control] = []
   /// For each node that a branch or loop starts its device for, whose signal it waits for.
@@ -147,7 +147,7 @@ package struct FlatGraph: Sendable {
   }
 
   /// - Parameter trips: what is known of loops whose trips depend on data.
-  package init(_ graph: Graph, trips: TripEstimate = TripEstimate()) {
+  package init(_ graph: Graph, trips: IterationEstimate = IterationEstimate()) {
     var writer = FlatGraphWriter(graph, trips)
     writer.write(graph)
     self = writer.flat
@@ -161,7 +161,7 @@ package struct FlatGraph: Sendable {
 }
 
 /// How many trips a loop is expected to make where its limit does not say.
-package struct TripEstimate: Hashable, Sendable {
+package struct IterationEstimate: Hashable, Sendable {
   /// Measured, by the loop's name.
   package var measured: [String: Double]
   /// The share in which a branch takes its first region, measured, by its name.
@@ -183,7 +183,7 @@ package struct TripEstimate: Hashable, Sendable {
 }
 
 /// What a plan takes for granted about one loop.
-package struct TripExpectation: Hashable, Sendable {
+package struct IterationExpectation: Hashable, Sendable {
   package enum Basis: String, Hashable, Sendable {
     case constant = "a constant of the model"
     case measured

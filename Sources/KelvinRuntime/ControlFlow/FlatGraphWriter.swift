@@ -3,7 +3,7 @@ import KelvinGraph
 /// Writes a graph and its regions into one address space.
 struct FlatGraphWriter {
   private(set) var flat: FlatGraph
-  private let estimate: TripEstimate
+  private let estimate: IterationEstimate
   private var region: [String] = []
   /// The same as places have it.
   private var path = ""
@@ -14,7 +14,7 @@ struct FlatGraphWriter {
   /// Planning counts turns up to here: a loop that goes round more often outweighs all else either way.
   private static let mostTurns = 1e8
 
-  init(_ graph: Graph, _ estimate: TripEstimate) {
+  init(_ graph: Graph, _ estimate: IterationEstimate) {
     self.estimate = estimate
     var top = graph
     top.nodes = []
@@ -197,15 +197,15 @@ struct FlatGraphWriter {
           results: Array(node.outputs.prefix(loop.carriedCount)))))
   }
 
-  private func expectation(_ node: Node, _ loop: Loop) -> TripExpectation {
+  private func expectation(_ node: Node, _ loop: Loop) -> IterationExpectation {
     let limit = flat.graph[node.inputs[0]].weight?.dense().integers.first.map { $0 < 0 ? Double.infinity : Double($0) }
     if let limit, !loop.isConditional, limit.isFinite {
-      return TripExpectation(loop: node.name, trips: limit, basis: .constant)
+      return IterationExpectation(loop: node.name, trips: limit, basis: .constant)
     }
     if let measured = estimate.measured[node.name] {
-      return TripExpectation(loop: node.name, trips: measured, basis: .measured)
+      return IterationExpectation(loop: node.name, trips: measured, basis: .measured)
     }
-    return TripExpectation(loop: node.name, trips: min(estimate.standard, limit ?? .infinity), basis: .assumed)
+    return IterationExpectation(loop: node.name, trips: min(estimate.standard, limit ?? .infinity), basis: .assumed)
   }
 
   private mutating func inside<Result>(

@@ -24,12 +24,12 @@ package struct PlanRequest: Sendable {
   /// The power budget, for `sustained`.
   package var power: PlanningProblem.Power?
   /// How often loops are expected to go round.
-  package var trips: TripEstimate
+  package var trips: IterationEstimate
 
   package init(
     units: UnitsSelection = .all, goal: Goal = .latency, isStrict: Bool = false, precision: Precision = .automatic,
     threads: Int = 1, pins: [String: String] = [:], exclusions: [String] = [], runs: Int = 0,
-    power: PlanningProblem.Power? = nil, trips: TripEstimate = TripEstimate()
+    power: PlanningProblem.Power? = nil, trips: IterationEstimate = IterationEstimate()
   ) {
     self.trips = trips
     self.units = units
@@ -90,7 +90,7 @@ package struct Planner: Sendable {
 
   /// How often loops are expected to go round: what the profile measured of this model, and the request's guess where
   /// it did not.
-  package func trips(_ request: PlanRequest) -> TripEstimate {
+  package func trips(_ request: PlanRequest) -> IterationEstimate {
     var estimate = request.trips
     guard let measured = model.flatMap({ costs.profile?.models[$0.description] }) else { return estimate }
     estimate.measured.merge(measured.trips ?? [:]) { given, _ in given }

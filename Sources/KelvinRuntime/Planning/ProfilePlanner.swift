@@ -46,9 +46,9 @@ package struct ProfilePlanner {
   }
 
   /// What the plan takes for granted about the model's loops.
-  package var expectations: [TripExpectation] {
+  package var expectations: [IterationExpectation] {
     (model.trips ?? [:]).sorted { $0.key < $1.key }.map {
-      TripExpectation(loop: $0.key, trips: $0.value, basis: .measured)
+      IterationExpectation(loop: $0.key, trips: $0.value, basis: .measured)
     }
   }
 

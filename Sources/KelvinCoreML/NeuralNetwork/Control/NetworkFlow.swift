@@ -69,7 +69,7 @@ extension NetworkLayer {
   }
 
   /// What a loop reads anew in each trip: of what was there before it and of what the trips before computed.
-  var readsOfTrips: Set<String> { networks.reduce(Set()) { $0.union($1.effect.reads) } }
+  var readsOfIterations: Set<String> { networks.reduce(Set()) { $0.union($1.effect.reads) } }
 }
 
 extension BidirectionalCollection<NetworkLayer> {

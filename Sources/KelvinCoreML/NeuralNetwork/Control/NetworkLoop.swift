@@ -15,7 +15,7 @@ extension NetworkWriter {
     let broken = body.mayBreak ? "\(layer.name)#broken\(emitter.depth)" : nil
     let own = Set([broken].compactMap { $0 })
     // A trip ends behind the condition's network.
-    let atEnd = readLater.union(layer.readsOfTrips).union(own)
+    let atEnd = readLater.union(layer.readsOfIterations).union(own)
     let behindTest = hasTest ? atEnd.union([layer.condition]) : atEnd
     let behindBody = test.reads(before: behindTest, leaving: []).union(broken == nil ? [] : readLater)
     try defineFirstValues(of: layer, broken, behindTest: behindTest, behindBody: behindBody, readLater: readLater)
@@ -51,7 +51,7 @@ extension NetworkWriter {
             .unsupported, file: file, place: "loop '\(layer.name)'",
             "it carries '\(name)' as \(type) and its body gives \(emitter.type(result)): sizes that change are not "
               + "supported here", remedy: "give the tensor the size from the start that it has at the end")
-          throw UnevenControlFlow(layer.name, error)
+          throw DynamicShapeControlFlow(layer.name, error)
         }
         let last = try made.map { try madeInside($0) }
         madeTypes = last.map { emitter.type($0) }
@@ -73,7 +73,7 @@ extension NetworkWriter {
   ) throws {
     let (test, body) = (layer.networks[0], layer.networks[1])
     let (tested, trip) = (test.effect.onwards ?? [], body.effect)
-    let reads = layer.readsOfTrips
+    let reads = layer.readsOfIterations
     let open = test.computed.union(body.computed).intersection(reads.union(readLater)).subtracting(tested).filter {
       name in
       let isSure = [trip.onwards, trip.leaving].allSatisfy { $0?.contains(name) ?? true }

@@ -75,7 +75,7 @@ extension LayerMapper {
     return Blob(try scope.emitter.add(op, value, indices, try scope.logical(updates)), x.shape)
   }
 
-  private static let oneHot = LayerMapper(Layers.oneHot, valued: [1, 2, 3]) { layer, scope in
+  private static let oneHot = LayerMapper(Layers.oneHot, valueDependent: [1, 2, 3]) { layer, scope in
     typealias Fields = LayerSchema.OneHotLayerParams
     let x = try layer.indices(0, scope)
     func number(_ input: Int, otherwise value: Float) throws -> Float {
@@ -95,7 +95,7 @@ extension LayerMapper {
   }
 
   /// The places of what is not zero, a row for each.
-  private static let whereNonZero = LayerMapper(Layers.whereNonZero, findsItsSize: true) { layer, scope in
+  private static let whereNonZero = LayerMapper(Layers.whereNonZero, hasDataDependentShape: true) { layer, scope in
     let rows = try scope.emitter.nonZero(try scope.logical(try layer.input(0, scope)))
     return Blob(rows, scope.emitter.shape(rows))
   }

@@ -66,7 +66,7 @@ extension LayerMapper {
     return scope.ranked(try scope.emitter.stack(values, axis: axis))
   }
 
-  private static let tile = LayerMapper(Layers.tile, valued: [1]) { layer, scope in
+  private static let tile = LayerMapper(Layers.tile, valueDependent: [1]) { layer, scope in
     let value = try scope.logical(try layer.raw(0, scope))
     let repeats =
       layer.inputs.count > 1
@@ -106,7 +106,7 @@ extension LayerMapper {
   }
 
   /// Its inputs after the first are the begin, the end, the strides and the masks; all but the begin may be parameters.
-  private static let sliceDynamic = LayerMapper(Layers.sliceDynamic, valued: [1, 2, 3, 4, 5, 6]) { layer, scope in
+  private static let sliceDynamic = LayerMapper(Layers.sliceDynamic, valueDependent: [1, 2, 3, 4, 5, 6]) { layer, scope in
     typealias Fields = LayerSchema.SliceDynamicLayerParams
     func list(_ input: Int, _ field: Int) throws -> [Int] {
       layer.inputs.count > input ? try layer.knownIntegers(input, scope) : try layer.parameters.integers(field)
@@ -121,7 +121,7 @@ extension LayerMapper {
   }
 
   /// As many elements along an axis as the layer says, from where the second input says.
-  private static let sliceBySize = LayerMapper(Layers.sliceBySize, valued: [1]) { layer, scope in
+  private static let sliceBySize = LayerMapper(Layers.sliceBySize, valueDependent: [1]) { layer, scope in
     typealias Fields = LayerSchema.SliceBySizeLayerParams
     let value = try scope.logical(try layer.raw(0, scope))
     let shape = scope.emitter.shape(value)
@@ -137,7 +137,7 @@ extension LayerMapper {
   }
 
   /// Amounts before and after each axis; or the sizes that axes grow to, on whichever side they are given.
-  private static let constantPad = LayerMapper(Layers.constantPad, valued: [1]) { layer, scope in
+  private static let constantPad = LayerMapper(Layers.constantPad, valueDependent: [1]) { layer, scope in
     typealias Fields = LayerSchema.ConstantPaddingLayerParams
     let value = try scope.logical(try layer.input(0, scope))
     let shape = scope.emitter.shape(value)

@@ -22,10 +22,10 @@ extension LayerMapper {
   private typealias Distribution = @Sendable (NetworkLayer) throws -> RandomDistribution
 
   private static func shaped(
-    _ number: Int, valued: Set<Int> = [], readsOnlyShapes: Bool = false, _ distribution: @escaping Distribution,
+    _ number: Int, valueDependent: Set<Int> = [], readsOnlyShapes: Bool = false, _ distribution: @escaping Distribution,
     _ shape: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Int]
   ) -> LayerMapper {
-    LayerMapper(number, valued: valued, readsOnlyShapes: readsOnlyShapes) { layer, scope in
+    LayerMapper(number, valueDependent: valueDependent, readsOnlyShapes: readsOnlyShapes) { layer, scope in
       let shape = Shape(try shape(layer, scope))
       guard shape.rank <= Emitter.rankLimit else { throw scope.emitter.invalid("fills \(shape)") }
       return scope.ranked(try scope.emitter.random(distribution(layer), shape, .float32, seed: layer.seed()))
@@ -37,7 +37,7 @@ extension LayerMapper {
   }
 
   private static func dynamic(_ number: Int, _ distribution: @escaping Distribution) -> LayerMapper {
-    shaped(number, valued: [0], distribution) { layer, scope in try layer.knownIntegers(0, scope) }
+    shaped(number, valueDependent: [0], distribution) { layer, scope in try layer.knownIntegers(0, scope) }
   }
 
   private static func fixed(_ number: Int, _ shape: Int, _ distribution: @escaping Distribution) -> LayerMapper {

@@ -37,7 +37,7 @@ extension LayerMapper {
   }
 
   /// The largest or smallest elements along an axis, and their positions.
-  static let topK = LayerMapper(several: Layers.topK, valued: [1]) { layer, scope in
+  static let topK = LayerMapper(several: Layers.topK, valueDependent: [1]) { layer, scope in
     typealias Fields = LayerSchema.TopKLayerParams
     let value = try scope.logical(try layer.input(0, scope))
     let axis = try scope.emitter.axis(try layer.parameters.integer(Fields.axis) ?? 0, of: value)
@@ -59,7 +59,7 @@ extension LayerMapper {
     return Blob(results[1], scope.emitter.shape(results[1]))
   }
 
-  static let cumSum = LayerMapper(Layers.cumSum, valued: [1]) { layer, scope in
+  static let cumSum = LayerMapper(Layers.cumSum, valueDependent: [1]) { layer, scope in
     typealias Fields = LayerSchema.CumSumLayerParams
     let x = try layer.input(0, scope)
     let value = try scope.logical(x)

@@ -8,12 +8,12 @@ extension LayerMapper {
   static let shapes: [LayerMapper] = [
     transpose, squeeze, expandDims, flattenTo2D, reshapeLike, reshapeDynamic, rankPreservingReshape, getShape,
     broadcast(Layers.broadcastToLike) { layer, scope in try layer.raw(1, scope).shape.dimensions },
-    broadcast(Layers.broadcastToDynamic, valued: [1]) { layer, scope in try layer.knownIntegers(1, scope) },
+    broadcast(Layers.broadcastToDynamic, valueDependent: [1]) { layer, scope in try layer.knownIntegers(1, scope) },
     broadcast(Layers.broadcastToStatic) { layer, _ in
       try layer.parameters.integers(LayerSchema.BroadcastToStaticLayerParams.targetShape)
     },
     fill(Layers.fillLike, readsOnlyShapes: true) { layer, scope in try layer.raw(0, scope).shape.dimensions },
-    fill(Layers.fillDynamic, valued: [0]) { layer, scope in try layer.knownIntegers(0, scope) },
+    fill(Layers.fillDynamic, valueDependent: [0]) { layer, scope in try layer.knownIntegers(0, scope) },
     fill(Layers.fillStatic, value: LayerSchema.FillStaticLayerParams.value) { layer, _ in
       try layer.parameters.integers(LayerSchema.FillStaticLayerParams.targetShape)
     },
@@ -58,7 +58,7 @@ extension LayerMapper {
     return try scope.reshape(try layer.raw(0, scope), target.dimensions)
   }
 
-  private static let reshapeDynamic = LayerMapper(Layers.reshapeDynamic, valued: [1]) { layer, scope in
+  private static let reshapeDynamic = LayerMapper(Layers.reshapeDynamic, valueDependent: [1]) { layer, scope in
     let target = try layer.knownIntegers(1, scope)
     return try scope.reshape(try layer.raw(0, scope), target)
   }
@@ -74,10 +74,10 @@ extension LayerMapper {
   }
 
   private static func broadcast(
-    _ number: Int, valued: Set<Int> = [],
+    _ number: Int, valueDependent: Set<Int> = [],
     _ target: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Int]
   ) -> LayerMapper {
-    LayerMapper(number, valued: valued) { layer, scope in
+    LayerMapper(number, valueDependent: valueDependent) { layer, scope in
       let x = try layer.raw(0, scope)
       let wanted = Shape(try target(layer, scope))
       guard wanted.isAddressable, let shape = x.shape.broadcast(with: wanted), shape.isAddressable else {
@@ -88,11 +88,11 @@ extension LayerMapper {
   }
 
   private static func fill(
-    _ number: Int, valued: Set<Int> = [], readsOnlyShapes: Bool = false,
+    _ number: Int, valueDependent: Set<Int> = [], readsOnlyShapes: Bool = false,
     value: Int = LayerSchema.FillLikeLayerParams.value,
     _ target: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Int]
   ) -> LayerMapper {
-    LayerMapper(number, valued: valued, readsOnlyShapes: readsOnlyShapes) { layer, scope in
+    LayerMapper(number, valueDependent: valueDependent, readsOnlyShapes: readsOnlyShapes) { layer, scope in
       let shape = Shape(try target(layer, scope))
       guard shape.isAddressable, shape.rank <= Emitter.rankLimit else { throw scope.emitter.invalid("fills \(shape)") }
       let value = scope.scalar(try layer.parameters.number(value) ?? 0, step: "value")
@@ -109,7 +109,7 @@ extension LayerMapper {
   }
 
   /// Its inputs are the end, the start and the step; those that are left out are parameters.
-  private static let rangeDynamic = LayerMapper(Layers.rangeDynamic, valued: [0, 1, 2]) { layer, scope in
+  private static let rangeDynamic = LayerMapper(Layers.rangeDynamic, valueDependent: [0, 1, 2]) { layer, scope in
     typealias Fields = LayerSchema.RangeDynamicLayerParams
     func number(_ input: Int, _ field: Int) throws -> Double {
       if layer.inputs.count > input { return try layer.known(input, scope).first ?? 0 }

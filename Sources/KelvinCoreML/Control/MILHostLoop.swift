@@ -2,7 +2,7 @@ import KelvinImport
 
 /// A `while_loop` as trips that are made one after another. The condition's block stands before the loop, on the first
 /// values, and at the end of the body, on what a trip leaves.
-struct MILWalkedLoop {
+struct MILHostLoop {
   struct Carried {
     let start: String
     let given: String

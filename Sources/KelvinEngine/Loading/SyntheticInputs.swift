@@ -41,9 +41,9 @@ extension LoadedModel {
   package func tensors(of values: some FeatureProvider, for target: LoadedGraph? = nil) throws -> [Tensor] {
     let target = target ?? shown
     if let sample = target.sample { return sample }
-    let walk = FunctionWalk(function)
+    let executor = FunctionExecutor(function)
     var tensors: [Tensor] = []
-    try walk.visit(walk.binding.values(values)) { index, types, read in
+    try executor.visit(executor.binding.values(values)) { index, types, read in
       guard function.graphParts[index].name != target.part.name else {
         tensors = try read(target.context.graph)
         return nil

@@ -5,7 +5,7 @@ package import KelvinGraph
 import KelvinRuntime
 
 /// A function's parts, and where what they compute goes: features in, the parts in their order, features out.
-package struct FunctionWalk: Sendable {
+package struct FunctionExecutor: Sendable {
   /// Where an output of a part goes.
   struct Place {
     let index: Int
@@ -23,7 +23,7 @@ package struct FunctionWalk: Sendable {
   }
 
   enum Work {
-    case host(any HostStep, [Place])
+    case host(any HostOperation, [Place])
     /// `index` counts graphs.
     case graph(index: Int, GraphPart, [Place])
     indirect case loop(LoopPart, body: [Step], [Place])
@@ -109,7 +109,7 @@ package struct FunctionWalk: Sendable {
   ///   step that cannot take a value; what the lender and running throw.
   func run(
     _ values: DictionaryFeatureProvider, backings: [String: OutputBacking] = [:], _ cancellation: Cancellation? = nil,
-    lender: (_ graph: Int, _ types: SlotTypes) throws -> any SessionLender
+    lender: (_ graph: Int, _ types: SlotTypes) throws -> any SessionProvider
   ) throws -> Result {
     var state = State(values: values, shapes: try binding.shapes(values))
     try checkBackings(backings)
@@ -146,7 +146,7 @@ package struct FunctionWalk: Sendable {
   /// - Throws: as `run`; what `visit` throws.
   func visit(
     _ values: DictionaryFeatureProvider,
-    _ visit: (_ graph: Int, _ types: SlotTypes, _ inputs: (Graph) throws -> [Tensor]) throws -> (any SessionLender)?
+    _ visit: (_ graph: Int, _ types: SlotTypes, _ inputs: (Graph) throws -> [Tensor]) throws -> (any SessionProvider)?
   ) throws {
     var state = State(values: values, shapes: try binding.shapes(values))
     try run(steps, &state, nil) { index, part, places, state in
@@ -176,7 +176,7 @@ package struct FunctionWalk: Sendable {
       case .graph(let index, let part, let places):
         guard try runGraph(index, part, places, &state) else { return false }
       case .loop(let loop, let body, let places):
-        var trips = try LoopTrips(loop) { try value(of: $0, state) }
+        var trips = try LoopIterations(loop) { try value(of: $0, state) }
         var inside = State(values: state.values, shapes: state.shapes, slots: state.slots)
         while trips.begin(in: &inside.slots) {
           do {
@@ -226,12 +226,12 @@ package struct FunctionWalk: Sendable {
   /// What a graph reads that is not the same at every prediction, as far as it is built for it.
   private func types(_ part: GraphPart, _ state: State) throws -> SlotTypes {
     var types = SlotTypes(shapes: state.shapes)
-    if steps.count == 1, case .graph = steps[0].work, part.valued.isEmpty { return types }
+    if steps.count == 1, case .graph = steps[0].work, part.valueDependent.isEmpty { return types }
     types.shapes = state.shapes.filter {
-      part.inputs.contains($0.key) && state.slots[$0.key] == nil && !part.valued.contains($0.key)
+      part.inputs.contains($0.key) && state.slots[$0.key] == nil && !part.valueDependent.contains($0.key)
     }
     for slot in part.inputs {
-      if part.valued.contains(slot) {
+      if part.valueDependent.contains(slot) {
         guard case .tensor(let tensor) = try value(of: slot, state) else {
           throw ModelError(.featureType, "input '\(slot)': sizes depend on it, expected an array")
         }
@@ -243,7 +243,7 @@ package struct FunctionWalk: Sendable {
     return types
   }
 
-  private func run(_ step: any HostStep, _ places: [Place], _ state: inout State) throws {
+  private func run(_ step: any HostOperation, _ places: [Place], _ state: inout State) throws {
     var read: [HostValue] = []
     for slot in step.inputs { read.append(try value(of: slot, state)) }
     try keep(try step.run(read), places, &state)

@@ -1,7 +1,7 @@
 import KelvinImport
 
 /// A `cond` of which one block is run, by itself.
-struct MILWalkedBranch {
+struct MILHostBranch {
   let name: String
   let condition: String
   let then: MILBlock

@@ -1,5 +1,5 @@
 /// What a step knows, or reads.
-package enum StepOperand<Value: Hashable & Sendable>: Hashable, Sendable {
+package enum HostOperand<Value: Hashable & Sendable>: Hashable, Sendable {
   case constant(Value)
   case slot(String)
 

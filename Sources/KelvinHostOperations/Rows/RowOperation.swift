@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 /// A classical model on tensors.
-package struct RowStep<Function: RowFunction>: HostStep {
+package struct RowOperation<Function: RowFunction>: HostOperation {
   package static var name: String { Function.name }
   package let function: Function
   package let layout: RowLayout
@@ -22,18 +22,18 @@ package struct RowStep<Function: RowFunction>: HostStep {
 
   package var outputs: [String] { [output] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard let extent = try layout.extent(inputs, of: self) else { return [.unknown] }
     return [.tensor(try type(extent, inputs))]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let (rows, extent) = try layout.rows(inputs, of: self)
     let type = try type(extent, inputs.map(\.type))
     return [.tensor(Tensor(type, rounding: function.results(rows)))]
   }
 
-  private func type(_ extent: RowExtent, _ inputs: [HostType]) throws(StepError) -> TensorType {
+  private func type(_ extent: RowExtent, _ inputs: [HostType]) throws(HostOperationError) -> TensorType {
     try extent.check(function.widths, of: self)
     var scalar = scalar ?? .float32
     if self.scalar == nil, case .tensor(let type)? = inputs.first { scalar = type.scalar }
@@ -42,7 +42,7 @@ package struct RowStep<Function: RowFunction>: HostStep {
 }
 
 /// A classifier on a tensor of rows: their labels, and their scores as float32.
-package struct ClassifierStep<Classifier: RowClassifier>: HostStep {
+package struct ClassifierOperation<Classifier: RowClassifier>: HostOperation {
   package static var name: String { Classifier.name }
   package let classifier: Classifier
   package let labels: Labels
@@ -64,14 +64,14 @@ package struct ClassifierStep<Classifier: RowClassifier>: HostStep {
   package var inputs: [String] { [input] }
   package var outputs: [String] { [labelOutput, scoresOutput] }
 
-  package func types(_ inputs: [HostType]) throws(StepError) -> [HostType] {
+  package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
     guard let extent = try RowLayout.batch.extent(inputs, of: self) else { return [.unknown, .unknown] }
     try extent.check(classifier.widths, of: self)
     let scores = TensorType(.float32, try extent.shape(classifier.scoreCount, of: self))
     return [labels.isString ? .strings([extent.count]) : .tensor(TensorType(.int64, [extent.count])), .tensor(scores)]
   }
 
-  package func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+  package func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
     let (rows, extent) = try RowLayout.batch.rows(inputs, of: self)
     try extent.check(classifier.widths, of: self)
     let shape = try extent.shape(classifier.scoreCount, of: self)

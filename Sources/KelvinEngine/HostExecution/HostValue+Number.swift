@@ -7,10 +7,10 @@ extension HostValue {
   ///   - slot: that it is the value of.
   ///   - place: who reads it.
   ///   - meaning: what it says.
-  /// - Throws: `StepError` for anything else.
-  func number(of slot: String, _ place: String, saying meaning: String) throws(StepError) -> Tensor {
+  /// - Throws: `HostOperationError` for anything else.
+  func number(of slot: String, _ place: String, saying meaning: String) throws(HostOperationError) -> Tensor {
     guard case .tensor(let tensor) = self, tensor.count == 1 else {
-      throw StepError(step: place, slot: slot, reason: "is \(type), expected one number, which says \(meaning)")
+      throw HostOperationError(step: place, slot: slot, reason: "is \(type), expected one number, which says \(meaning)")
     }
     return tensor
   }

@@ -3,14 +3,14 @@ package import KelvinGraph
 package import KelvinHostOperations
 
 /// A function of host steps alone that many rows go through at once: each step for all of them, before the next.
-package struct RowWalk: Sendable {
-  private let steps: [any RowColumnStep]
+package struct RowExecutor: Sendable {
+  private let steps: [any RowColumnOperation]
 
   /// Nil for a function that has graphs, steps that take one value at a time, or features that are not columns of numbers.
   package init?(_ function: Function) {
-    var steps: [any RowColumnStep] = []
+    var steps: [any RowColumnOperation] = []
     for part in function.parts {
-      guard case .host(let step) = part, let step = step as? any RowColumnStep else { return nil }
+      guard case .host(let step) = part, let step = step as? any RowColumnOperation else { return nil }
       steps.append(step)
     }
     guard function.inputs.allSatisfy({ Self.takes($0, steps) }), function.outputs.allSatisfy({ Self.gives($0, steps) })
@@ -20,14 +20,14 @@ package struct RowWalk: Sendable {
     self.steps = steps
   }
 
-  private static func takes(_ feature: Feature, _ steps: [any RowColumnStep]) -> Bool {
+  private static func takes(_ feature: Feature, _ steps: [any RowColumnOperation]) -> Bool {
     guard feature.rowWidth != nil else { return false }
     // Only what joins inputs knows numbers for those that are left out.
     return !feature.isOptional || feature.defaultValue != nil
       || steps.allSatisfy { !$0.inputs.contains(feature.name) || $0.joinsInputs }
   }
 
-  private static func gives(_ feature: Feature, _ steps: [any RowColumnStep]) -> Bool {
+  private static func gives(_ feature: Feature, _ steps: [any RowColumnOperation]) -> Bool {
     switch feature.type {
     case .int64, .double, .string, .dictionary, .dictionaries, .tensor: true
     case .strings: steps.contains { $0.labelLists[feature.name] != nil }

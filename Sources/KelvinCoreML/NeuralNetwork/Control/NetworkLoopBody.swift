@@ -3,7 +3,7 @@ import KelvinImport
 /// A loop's body without breaks and continues: what follows one is on the sides of branches that do not come to it.
 ///
 /// Where both sides of a branch may go on, each has what follows it.
-struct NetworkTrip {
+struct NetworkLoopBody {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
   /// The tensor that is 1 until a break sets it to 0; nil where the body has none.
@@ -25,7 +25,7 @@ struct NetworkTrip {
   private static func layers(
     _ layers: ArraySlice<NetworkLayer>, _ unbroken: String, _ depth: Int, _ copies: inout Int
   ) -> [NetworkLayer]? {
-    guard depth <= StagedWalk.depthLimit else { return nil }
+    guard depth <= StagedControlFlow.depthLimit else { return nil }
     for index in layers.indices {
       let layer = layers[index]
       let before = layers[..<index]

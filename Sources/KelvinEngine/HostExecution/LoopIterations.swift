@@ -3,7 +3,7 @@ import KelvinFeatures
 import KelvinGraph
 
 /// The trips of a walked loop: what one is given, what it leaves, and what all of them come to.
-struct LoopTrips {
+struct LoopIterations {
   /// A tensor of which each trip is given a slice.
   fileprivate struct Scanned {
     let place: LoopPart.Scanned
@@ -28,7 +28,7 @@ struct LoopTrips {
   private static let byteLimit = 1 << 31
 
   /// - Parameter value: of a slot around the loop.
-  /// - Throws: `StepError` for a limit or a condition that is not one number, and for what has no slices, or not as many
+  /// - Throws: `HostOperationError` for a limit or a condition that is not one number, and for what has no slices, or not as many
   ///   as the others.
   init(_ loop: LoopPart, _ value: (String) throws -> HostValue) throws {
     self.loop = loop
@@ -68,7 +68,7 @@ struct LoopTrips {
   /// Takes what a trip left.
   ///
   /// - Parameter value: of a slot in the body.
-  /// - Throws: `StepError` for a condition that is not one number, and for rows that are more than may be held.
+  /// - Throws: `HostOperationError` for a condition that is not one number, and for rows that are more than may be held.
   mutating func end(_ value: (String) throws -> HostValue) throws {
     if let slot = loop.goesOn { goesOn = try loop.number(value(slot), of: slot).doubles[0] != 0 }
     carried = try loop.carried.map { try value($0.left) }
@@ -99,7 +99,7 @@ struct LoopTrips {
 
   /// What the loop writes, in the order of its outputs.
   ///
-  /// - Throws: `StepError` where rows lie along an axis that there is not.
+  /// - Throws: `HostOperationError` where rows lie along an axis that there is not.
   func results() throws -> [HostValue] {
     let left = zip(loop.carried, carried).filter { $0.0.result != nil }.map(\.1)
     return try left
@@ -116,11 +116,11 @@ struct LoopTrips {
 }
 
 extension LoopPart {
-  fileprivate func number(_ value: HostValue, of slot: String) throws(StepError) -> Tensor {
+  fileprivate func number(_ value: HostValue, of slot: String) throws(HostOperationError) -> Tensor {
     try value.number(of: slot, "loop '\(name)'", saying: "how many trips there are")
   }
 
-  fileprivate func scanned(_ place: Scanned, _ value: HostValue) throws(StepError) -> LoopTrips.Scanned {
+  fileprivate func scanned(_ place: Scanned, _ value: HostValue) throws(HostOperationError) -> LoopIterations.Scanned {
     guard case .tensor(let tensor) = value else {
       throw refused(place.whole, "is no tensor, of which there would be a slice for each trip")
     }
@@ -129,10 +129,10 @@ extension LoopPart {
     guard (0..<rank).contains(axis) else {
       throw refused(place.whole, "is \(tensor.type), which has no axis \(place.axis) to take slices along")
     }
-    return LoopTrips.Scanned(place: place, tensor: tensor, axis: axis)
+    return LoopIterations.Scanned(place: place, tensor: tensor, axis: axis)
   }
 
-  fileprivate func refused(_ slot: String, _ reason: String, remedy: String? = nil) -> StepError {
-    StepError(step: "loop '\(name)'", slot: slot, reason: reason, remedy: remedy)
+  fileprivate func refused(_ slot: String, _ reason: String, remedy: String? = nil) -> HostOperationError {
+    HostOperationError(step: "loop '\(name)'", slot: slot, reason: reason, remedy: remedy)
   }
 }

@@ -56,15 +56,15 @@ import Testing
   @Test func shapeMismatchErrorListsBothShapes() throws {
     let file = branch(side("Concat", ["x", "x"], ["axis": .integer(0)]), side("Relu", ["x"]))
     let function = try function(file)
-    let flow = #expect(throws: UnevenControlFlow.self) {
+    let flow = #expect(throws: DynamicShapeControlFlow.self) {
       try function.evenGraphs(shapes: [:], evaluator: ReferenceEvaluator())
     }
     let error = try #require(flow)
     #expect(error.description.contains("its sides give [float32[6]] and [float32[3]]"))
     // It is walked once: what is uneven all the same is an error.
-    let walking = try function.walking(error)
-    #expect(walking.walked == [error.name])
-    #expect(throws: FormatError.self) { try walking.walking(error) }
+    let runningOnHost = try function.runningOnHost(error)
+    #expect(runningOnHost.walked == [error.name])
+    #expect(throws: FormatError.self) { try runningOnHost.runningOnHost(error) }
   }
 
   /// `x` has three elements, not four. Taking the side is the error.

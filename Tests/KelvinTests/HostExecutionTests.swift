@@ -11,24 +11,24 @@ import Testing
 /// Functions of several parts: host steps and graphs in any order, each graph specialised by what comes to it.
 @Suite struct HostExecutionTests {
   /// The number of characters of each string.
-  private struct Lengths: HostStep {
+  private struct Lengths: HostOperation {
     static let name = "lengths"
     let inputs = ["strings"]
     let outputs = ["lengths"]
 
-    func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
       let strings = try strings(0, inputs)
       return [.tensor(Tensor(strings.strings.map { Float($0.count) }, strings.shape))]
     }
   }
 
   /// The elements above zero, as many as there are.
-  private struct Positive: HostStep {
+  private struct Positive: HostOperation {
     static let name = "positive"
     let inputs = ["shifted"]
     let outputs = ["positive"]
 
-    func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
       let kept = try tensor(0, inputs).floats.filter { $0 > 0 }
       return [.tensor(Tensor(kept, [kept.count]))]
     }
@@ -69,14 +69,14 @@ import Testing
   }
 
   /// As many numbers as the trip has, from one more each time; and whether they are few.
-  private struct Ramp: HostStep {
+  private struct Ramp: HostOperation {
     static let name = "ramp"
     let inputs = ["trip", "first"]
     let outputs = ["ramp", "next", "few"]
     /// How many numbers there are at least.
     let least: Int
 
-    func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
       let trip = try tensor(0, inputs).integers[0]
       let first = try tensor(1, inputs).floats[0]
       let count = max(trip, least)
@@ -142,14 +142,14 @@ import Testing
   }
 
   /// Hands its input on, or fails.
-  private struct Passing: HostStep {
+  private struct Passing: HostOperation {
     static let name = "passing"
     let inputs = ["start"]
     let outputs = ["passed"]
     let fails: Bool
 
-    func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
-      if fails { throw StepError(step: Self.name, slot: "start", reason: "was run") }
+    func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
+      if fails { throw HostOperationError(step: Self.name, slot: "start", reason: "was run") }
       return inputs
     }
   }
@@ -172,7 +172,7 @@ import Testing
   }
 
   /// Makes numbers of those before, which it remembers without keeping them.
-  private struct Link: HostStep {
+  private struct Link: HostOperation {
     /// What a link has been given.
     final class Memory: Sendable {
       private let given = Mutex<[Bytes.Unowned]>([])
@@ -190,7 +190,7 @@ import Testing
     var inputs: [String] { ["\(place)"] }
     var outputs: [String] { ["\(place + 1)"] }
 
-    func run(_ inputs: [HostValue]) throws(StepError) -> [HostValue] {
+    func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue] {
       let given = try tensor(0, inputs)
       memory.remember(given.bytes)
       guard memory.count <= 2 else { throw refused(0, "\(memory.count) values are kept") }

@@ -1,7 +1,7 @@
 import KelvinRuntime
 
 /// Whoever lends sessions of one compiled form.
-protocol SessionLender {
+protocol SessionProvider {
   var model: CompiledModel { get }
 
   /// Lends a session for as long as `body` runs.
@@ -12,10 +12,10 @@ protocol SessionLender {
   ) throws -> Result
 }
 
-extension SessionPool: SessionLender {}
+extension SessionPool: SessionProvider {}
 
 /// The sessions that compute on a caller's states, which the caller has borrowed.
-struct StateSessions: SessionLender {
+struct StateSessions: SessionProvider {
   let model: CompiledModel
   let states: StateMemory
 

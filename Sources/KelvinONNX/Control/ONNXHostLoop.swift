@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 /// A `Loop` or `Scan` as trips that are made one after another.
-struct ONNXWalkedLoop {
+struct ONNXHostLoop {
   struct Carried {
     let start: String
     let given: String

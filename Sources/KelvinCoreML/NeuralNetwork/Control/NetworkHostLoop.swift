@@ -1,7 +1,7 @@
 import KelvinImport
 
 /// A loop as trips that are made one after another. The condition's network stands before the loop and at the end of a trip.
-struct NetworkWalkedLoop {
+struct NetworkHostLoop {
   struct Carried {
     let name: String
     let start: String
@@ -17,7 +17,7 @@ struct NetworkWalkedLoop {
   /// The slots with how many trips there are at most and whether there is a first one, which `start` leaves, and with
   /// whether there is another, which `body` does; nil where nothing says.
   let (limit, condition, goesOn): (String?, String?, String?)
-  private let mustBeWalked: Bool
+  private let mustRunOnHost: Bool
 
   /// Nil of other layers, and where a trip may be left in too many ways. A tensor that only the body computes, and that is
   /// read behind the loop, is one 0 where no trip computed it.
@@ -25,14 +25,14 @@ struct NetworkWalkedLoop {
     guard layer.number == NetworkSchema.NeuralNetworkLayer.loop, !layer.networks[0].mayLeave else { return nil }
     let test = layer.networks[0]
     let isConditional = !layer.condition.isEmpty
-    guard isConditional || test.isEmpty, let trip = NetworkTrip(layer.networks[1], of: layer, depth: depth) else {
+    guard isConditional || test.isEmpty, let trip = NetworkLoopBody(layer.networks[1], of: layer, depth: depth) else {
       return nil
     }
     let computed = test.computed.union(layer.networks[1].computed)
-    let atEnd = readLater.union(layer.readsOfTrips).intersection(computed)
+    let atEnd = readLater.union(layer.readsOfIterations).intersection(computed)
     var start = outer.inside(layer, ".start")
     // It is there twice.
-    let testDepth = depth + StagedWalk.repeatedDepth - 1
+    let testDepth = depth + StagedControlFlow.repeatedDepth - 1
     start.add(test, readLater: atEnd.union([layer.condition]), depth: testDepth)
     let made = computed.intersection(readLater).sorted().map {
       NetworkLayer(setting: $0, to: 0, unlessThere: true, beside: layer)
@@ -62,12 +62,12 @@ struct NetworkWalkedLoop {
     carried = zip(names, given).map { name, given in
       Carried(name: name, start: start.leave(.tensor(name)), given: given, left: inside.leave(.tensor(name)))
     }
-    (name, mustBeWalked) = (layer.name, layer.mustBeWalked)
+    (name, mustRunOnHost) = (layer.name, layer.mustRunOnHost)
     (self.start, self.body) = (start, inside)
   }
 
   /// What stands behind a trip, and the tensor that says whether there is another.
-  private static func end(of layer: NetworkLayer, _ trip: NetworkTrip) -> (layers: [NetworkLayer], goesOn: String?) {
+  private static func end(of layer: NetworkLayer, _ trip: NetworkLoopBody) -> (layers: [NetworkLayer], goesOn: String?) {
     let test = layer.networks[0]
     guard let unbroken = trip.unbroken else { return (test, layer.condition.isEmpty ? nil : layer.condition) }
     guard !layer.condition.isEmpty else { return ([], unbroken) }
@@ -86,6 +86,6 @@ struct NetworkWalkedLoop {
     StagedLoop(
       body: StagedBlock(operations: body.operations, outputs: body.left), given: [],
       carried: carried.map { StagedLoop.Carried(start: $0.start, given: $0.given, left: $0.left) }, goesOn: goesOn,
-      grows: mustBeWalked || carried.contains { body.joins($0.given, into: $0.left) })
+      grows: mustRunOnHost || carried.contains { body.joins($0.given, into: $0.left) })
   }
 }
