@@ -12,7 +12,7 @@ package enum JSONText {
   }
 
   /// What becomes of infinities and of what is no number, for which JSON has no word.
-  package enum Unspeakable: Sendable {
+  package enum NonFiniteEncoding: Sendable {
     /// The document is not written.
     case refused
     /// `"inf"`, `"-inf"` and `"nan"`.
@@ -36,12 +36,12 @@ package enum JSONText {
 
   /// - Throws: `EncodingError.invalidValue`, with its place, for a number that is refused.
   package static func encode(
-    _ value: some Encodable, unspeakable: Unspeakable = .refused, layout: Layout = .readable
+    _ value: some Encodable, unspeakable: NonFiniteEncoding = .refused, layout: Layout = .readable
   ) throws -> Data {
     escapingHidden(try encoded(value, unspeakable, layout))
   }
 
-  private static func encoded(_ value: some Encodable, _ unspeakable: Unspeakable, _ layout: Layout) throws -> Data {
+  private static func encoded(_ value: some Encodable, _ unspeakable: NonFiniteEncoding, _ layout: Layout) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     if layout == .readable { encoder.outputFormatting.insert(.prettyPrinted) }

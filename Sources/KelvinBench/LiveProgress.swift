@@ -17,7 +17,7 @@ final class LiveProgress {
   }
 
   /// What a phase is expected to take as a whole.
-  func expect(_ phase: RunEstimate.Phase, _ time: RoughSeconds) { estimate.expect(phase, time) }
+  func expect(_ phase: RunEstimate.Phase, _ time: EstimatedSeconds) { estimate.expect(phase, time) }
 
   /// What a phase is expected to take by now, in seconds.
   func expected(_ phase: RunEstimate.Phase) -> Double { estimate.expected(phase).seconds }
@@ -41,7 +41,7 @@ final class LiveProgress {
   ///   - what: is going on, where it is not the phase itself.
   ///   - isRepeating: whether rounds beyond the planned ones are made.
   func advance(
-    _ share: Double, _ label: String = "", left: RoughSeconds? = nil, what: String? = nil, isRepeating: Bool = false
+    _ share: Double, _ label: String = "", left: EstimatedSeconds? = nil, what: String? = nil, isRepeating: Bool = false
   ) {
     let outlook = estimate.outlook(share, left: left, at: clock.now())
     fraction = max(fraction, min(outlook.fraction, 1))

@@ -1,10 +1,10 @@
 /// Seconds that something is expected to take, and by how many that may be wrong.
-package struct RoughSeconds: Sendable, Hashable {
+package struct EstimatedSeconds: Sendable, Hashable {
   package var seconds: Double
   /// Infinite where nothing is known.
   package var doubt: Double
 
-  package static let zero = RoughSeconds(0)
+  package static let zero = EstimatedSeconds(0)
 
   package init(_ seconds: Double, doubt: Double = 0) {
     self.seconds = seconds.isFinite ? max(0, seconds) : 0
@@ -33,7 +33,7 @@ package struct RunEstimate: Sendable, Hashable {
   }
 
   /// Of each whole phase.
-  private var expected: [RoughSeconds]
+  private var expected: [EstimatedSeconds]
   private var began = 0.0
   private var spent = 0.0
   package private(set) var current = Phase.preparation
@@ -45,9 +45,9 @@ package struct RunEstimate: Sendable, Hashable {
     began = now
   }
 
-  package mutating func expect(_ phase: Phase, _ time: RoughSeconds) { expected[phase.rawValue] = time }
+  package mutating func expect(_ phase: Phase, _ time: EstimatedSeconds) { expected[phase.rawValue] = time }
 
-  package func expected(_ phase: Phase) -> RoughSeconds { expected[phase.rawValue] }
+  package func expected(_ phase: Phase) -> EstimatedSeconds { expected[phase.rawValue] }
 
   package mutating func begin(_ phase: Phase, at now: Double) {
     spent += max(0, now - began)
@@ -63,7 +63,7 @@ package struct RunEstimate: Sendable, Hashable {
   /// - Returns: seconds to the end of the run, nil where they may be wrong by more than a third, and the part of it that
   ///   is over, 0…1.
   package func outlook(
-    _ share: Double, left known: RoughSeconds? = nil, at now: Double
+    _ share: Double, left known: EstimatedSeconds? = nil, at now: Double
   ) -> (left: Double?, fraction: Double) {
     let elapsed = max(0, now - began)
     let share = min(max(share / scale, 0), 1)
@@ -73,10 +73,10 @@ package struct RunEstimate: Sendable, Hashable {
   }
 
   /// What was expected counts less the more of the phase was seen.
-  private func rest(_ share: Double, _ elapsed: Double) -> RoughSeconds {
+  private func rest(_ share: Double, _ elapsed: Double) -> EstimatedSeconds {
     let expected = expected[current.rawValue] * scale
-    guard share > 0 else { return RoughSeconds(expected.seconds - elapsed, doubt: expected.doubt) }
+    guard share > 0 else { return EstimatedSeconds(expected.seconds - elapsed, doubt: expected.doubt) }
     let trust = min(1, 4 * share)
-    return expected * ((1 - trust) * (1 - share)) + RoughSeconds((1 - share) * trust * elapsed / share)
+    return expected * ((1 - trust) * (1 - share)) + EstimatedSeconds((1 - share) * trust * elapsed / share)
   }
 }

@@ -5,7 +5,7 @@ import Dispatch
 import Synchronization
 
 /// What ends calls from another thread.
-final class CancellationHandle: Handled {
+final class CancellationHandle: HandleValue {
   static let noun = "a cancellation"
 
   private struct State {

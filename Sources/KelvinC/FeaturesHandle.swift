@@ -3,7 +3,7 @@ import Kelvin
 import Synchronization
 
 /// Values by name.
-final class FeaturesHandle: Handled {
+final class FeaturesHandle: HandleValue {
   static let noun = "features"
 
   /// A value, as it was given or predicted.

@@ -3,7 +3,7 @@ import Kelvin
 import Synchronization
 
 /// What a handle stands for.
-protocol Handled: AnyObject, Sendable {
+protocol HandleValue: AnyObject, Sendable {
   /// What errors call it: `model`.
   static var noun: String { get }
 }
@@ -14,7 +14,7 @@ protocol Handled: AnyObject, Sendable {
 /// following one fails at once.
 enum Handles {
   fileprivate struct Place {
-    var object: (any Handled)?
+    var object: (any HandleValue)?
     var use: UInt = 0
   }
 
@@ -36,7 +36,7 @@ enum Handles {
   /// A new handle.
   ///
   /// - Throws: `HandleError` where there are 2^24 already.
-  static func add(_ object: some Handled) throws -> OpaquePointer {
+  static func add(_ object: some HandleValue) throws -> OpaquePointer {
     try table.withLock { table in
       try table.checkProcess()
       if table.free.isEmpty {
@@ -58,7 +58,7 @@ enum Handles {
   /// What a handle stands for, within `answer`, which has checked the process.
   ///
   /// - Throws: `HandleError`.
-  static func find<Object: Handled>(_ handle: OpaquePointer?, as type: Object.Type = Object.self) throws -> Object {
+  static func find<Object: HandleValue>(_ handle: OpaquePointer?, as type: Object.Type = Object.self) throws -> Object {
     try table.withLock { table in
       let object = try table.object(handle, type.noun)
       guard Swift.type(of: object) == type else {
@@ -71,16 +71,16 @@ enum Handles {
   /// What a handle stands for; nil for NULL.
   ///
   /// - Throws: `HandleError`.
-  static func findOptional<Object: Handled>(
+  static func findOptional<Object: HandleValue>(
     _ handle: OpaquePointer?, as type: Object.Type = Object.self
   ) throws -> Object? {
     handle == nil ? nil : try find(handle, as: type)
   }
 
   /// Lets go of what a handle stands for; nothing for one that stands for nothing, or for something else.
-  static func release<Object: Handled>(_ handle: OpaquePointer?, as type: Object.Type) {
+  static func release<Object: HandleValue>(_ handle: OpaquePointer?, as type: Object.Type) {
     // What is let go of may take long to end: that happens beside the lock.
-    _ = table.withLock { table -> (any Handled)? in
+    _ = table.withLock { table -> (any HandleValue)? in
       guard (try? table.checkProcess()) != nil, let object = try? table.object(handle, type.noun), object is Object,
         let handle
       else { return nil }
@@ -104,7 +104,7 @@ extension Handles.Table {
     }
   }
 
-  fileprivate func object(_ handle: OpaquePointer?, _ noun: String) throws -> any Handled {
+  fileprivate func object(_ handle: OpaquePointer?, _ noun: String) throws -> any HandleValue {
     guard let handle else { throw HandleError("expected a handle of \(noun), got NULL") }
     let bits = UInt(bitPattern: handle)
     let place = Int(bits & (1 << Handles.placeBits - 1))

@@ -6,7 +6,7 @@ import Kelvin
 import KelvinImages
 
 /// An image that was decoded, in memory that callers read.
-final class ImageHandle: Handled {
+final class ImageHandle: HandleValue {
   static let noun = "an image"
 
   let orientation: ImageOrientation

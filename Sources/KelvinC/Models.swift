@@ -7,7 +7,7 @@ import KelvinBasics
 import Synchronization
 
 /// A loaded model, or one that waits for the sizes of its first inputs.
-final class ModelHandle: Handled {
+final class ModelHandle: HandleValue {
   static let noun = "a model"
 
   fileprivate enum State {

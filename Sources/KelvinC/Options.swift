@@ -7,7 +7,7 @@ import KelvinBasics
 import Synchronization
 
 /// How models are loaded, planned and measured.
-final class OptionsHandle: Handled {
+final class OptionsHandle: HandleValue {
   static let noun = "options"
 
   private let state = Mutex(ModelConfiguration())

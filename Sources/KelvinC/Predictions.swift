@@ -4,7 +4,7 @@ public import CKelvin
 import Kelvin
 
 /// What a stateful model remembers.
-final class StateHandle: Handled {
+final class StateHandle: HandleValue {
   static let noun = "a state"
 
   let state: ModelState

@@ -34,7 +34,7 @@ struct KelvinTool: ParsableCommand {
   static func main() -> Never {
     _ = began
     Console.prepare()
-    LastWords.prepare()
+    OutOfMemoryMessage.prepare()
     ComputeDevice.anticipate()
     do {
       var command = try parseAsRoot(Self.arguments)
@@ -55,7 +55,7 @@ struct KelvinTool: ParsableCommand {
       Console.print(fullMessage(for: error))
       Console.exit(.success)
     }
-    if let silent = error as? SilentFailure { Console.exit(silent.status) }
+    if let silent = error as? ReportedFailure { Console.exit(silent.status) }
     let status = ExitStatus(error)
     Console.lastError(describe(status.isParsing ? message(for: error) : "\(error)"))
     if status.isParsing { Console.note("'kelvin help' shows what there is") }

@@ -70,11 +70,11 @@ func readCoreML(
   }
   return try ModelProgram(
     MILProgram(model.contents), model.description, version: model.specificationVersion,
-    place: ModelPlace(path: path, files: files, names: names))
+    place: ProgramLocation(path: path, files: files, names: names))
 }
 
 /// Where an ML Program comes from.
-struct ModelPlace {
+struct ProgramLocation {
   /// The file or folder.
   let path: String
   let files: ModelFiles
@@ -85,7 +85,7 @@ struct ModelPlace {
 extension ModelProgram {
   /// - Parameter description: of its features; without one they are the tensors that the program says.
   init(
-    _ program: MILProgram, _ description: CoreMLDescription?, version: Int, place: ModelPlace
+    _ program: MILProgram, _ description: CoreMLDescription?, version: Int, place: ProgramLocation
   ) throws(FormatError) {
     let file = place.path.lastPathPart
     var functions: [String: Function] = [:]

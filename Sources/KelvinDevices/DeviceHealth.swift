@@ -3,7 +3,7 @@ import Synchronization
 /// Whether a device can be relied on: the one answer for all models of the process.
 ///
 /// A device that was lost, or did not finish in time, is out for good. Nothing is submitted to it again, and what it may
-/// still read or write stays where it is: its owners ask `mayFree`, and give host memory to the `Graveyard`.
+/// still read or write stays where it is: its owners ask `mayFree`, and give host memory to the `LeakedResources`.
 package final class DeviceHealth: Sendable {
   private let isOut = Atomic(false)
   private let first = Mutex<DeviceError?>(nil)
@@ -202,7 +202,7 @@ extension Double {
 }
 
 /// Memory that a device which is out may still read or write. It lives as long as the process.
-package enum Graveyard {
+package enum LeakedResources {
   private struct Kept: @unchecked Sendable { let object: Any }
   private static let kept = Mutex<[Kept]>([])
 

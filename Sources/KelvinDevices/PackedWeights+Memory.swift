@@ -11,7 +11,7 @@ package final class MemoryPackedWeights: PackedWeights {
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes {
     if let bytes = entries.withLock({ $0[key]?.bytes }), bytes.count == byteCount { return bytes }
-    let bytes = try FreshMemory.bytes(count: byteCount, fill: fill)
+    let bytes = try PoisonedMemory.bytes(count: byteCount, fill: fill)
     return entries.withLock { entries in
       if let first = entries[key]?.bytes, first.count == byteCount { return first }
       entries[key] = Bytes.Unowned(bytes)

@@ -11,11 +11,11 @@ final class BatchRun: Sendable {
   }
 
   private let predict: @Sendable (Int) throws(ModelError) -> DictionaryFeatureProvider
-  private let state: Monitor<State>
+  private let state: ConditionLock<State>
 
   init(count: Int, predict: @escaping @Sendable (Int) throws(ModelError) -> DictionaryFeatureProvider) {
     self.predict = predict
-    state = Monitor(State(outputs: Array(repeating: nil, count: count)))
+    state = ConditionLock(State(outputs: Array(repeating: nil, count: count)))
   }
 
   /// Predicts items until none is left or one has failed.

@@ -10,7 +10,7 @@ struct ONNXTensor {
   let elementType: Int
   let message: WireMessage
   /// Where the elements belong, of a tensor of which the file has only some.
-  var places: ONNXPlaces?
+  var places: ONNXSparseIndices?
 
   /// Reads the name and the place of the elements.
   init(_ message: WireMessage) throws(FormatError) {

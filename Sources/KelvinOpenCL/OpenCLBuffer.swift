@@ -85,7 +85,7 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
     device.health.freeing(device.info.id) { [library = device.library, memory] in
       _ = library.functions.clReleaseMemObject(memory)
     }
-    if !device.health.mayFree, let host { Graveyard.keep(host) }
+    if !device.health.mayFree, let host { LeakedResources.keep(host) }
   }
 
   package var hostPointer: UnsafeMutableRawPointer? { host?.baseAddress }

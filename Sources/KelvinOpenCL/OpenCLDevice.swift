@@ -84,7 +84,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     kernels = GPUKernels(target, trust: kernelTrust)
     let name = library.text(ofPlatform: platform, CL_PLATFORM_NAME)
     programs = ProgramLibrary(
-      identity: identity, number: ContextNumber(platform: name, options: options),
+      identity: identity, number: ContextPrefix(platform: name, options: options),
       keepsBinaries: name != PoCL.platform || !PoCL.keepsKernels)
   }
 
@@ -95,7 +95,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
       programs.release(health)
       _ = library.functions.clReleaseContext(context)
     }
-    if !health.mayFree { Graveyard.keep((staging, programs, turns)) }
+    if !health.mayFree { LeakedResources.keep((staging, programs, turns)) }
   }
 
   /// The programs that have been built so far.

@@ -9,11 +9,11 @@ internal import Synchronization
 final class ProgramLibrary: Sendable {
   /// Names device, driver and their versions in blob keys.
   private let identity: String
-  private let number: ContextNumber
+  private let number: ContextPrefix
   private let keepsBinaries: Bool
   private let programs = DeviceLock<[KernelName: OpenCLProgram]>([:])
 
-  init(identity: String, number: ContextNumber, keepsBinaries: Bool) {
+  init(identity: String, number: ContextPrefix, keepsBinaries: Bool) {
     self.identity = identity
     self.number = number
     self.keepsBinaries = keepsBinaries

@@ -40,7 +40,7 @@ final class WeightBuffer: @unchecked Sendable {
   deinit {
     health.freed(byteCount: byteCount)
     health.freeing(device) { [library, memory] in _ = library.functions.clReleaseMemObject(memory) }
-    if !health.mayFree, let bytes { Graveyard.keep(bytes) }
+    if !health.mayFree, let bytes { LeakedResources.keep(bytes) }
   }
 }
 

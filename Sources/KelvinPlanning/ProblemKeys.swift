@@ -5,9 +5,9 @@ import FoundationEssentials
 /// An error names the known key that is at most two edits away (letters put in, left out or replaced: Levenshtein), unless
 /// that would replace all its letters. What a document says in keys that are farther away is its own business.
 struct ProblemKeys: Decodable {
-  private var strangers: [Stranger] = []
+  private var strangers: [UnknownKey] = []
 
-  private struct Stranger {
+  private struct UnknownKey {
     var key: String
     /// Empty for the document itself.
     var path: [any CodingKey]
@@ -51,7 +51,7 @@ struct ProblemKeys: Decodable {
   private mutating func look(at object: KeyedDecodingContainer<AnyKey>, _ shape: Shape) throws {
     for key in object.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
       guard shape.known.contains(key.stringValue) else {
-        strangers.append(Stranger(key: key.stringValue, path: object.codingPath, known: shape.known))
+        strangers.append(UnknownKey(key: key.stringValue, path: object.codingPath, known: shape.known))
         continue
       }
       guard let inner = shape.inside[key.stringValue] else { continue }
@@ -68,7 +68,7 @@ struct ProblemKeys: Decodable {
   /// - Throws: `unknown` where a key is nearly a known one.
   func remarks() throws(PlanningError) -> [String] {
     var places: [String: Int] = [:]
-    var first: [Stranger] = []
+    var first: [UnknownKey] = []
     for stranger in strangers {
       if let meant = stranger.known.first(where: { Self.isSlip(stranger.key, for: $0) }) {
         throw PlanningError(
@@ -84,7 +84,7 @@ struct ProblemKeys: Decodable {
     }
   }
 
-  private func place(_ stranger: Stranger) -> String { "planning problem" + PlanningError.text(of: stranger.path) }
+  private func place(_ stranger: UnknownKey) -> String { "planning problem" + PlanningError.text(of: stranger.path) }
 
   private static func isSlip(_ key: String, for known: String) -> Bool {
     let edits = edits(Array(key.utf8), Array(known.utf8))

@@ -6,10 +6,10 @@ import KelvinGraph
 protocol IntegerOperator: Operator {
   /// - Returns: the output's elements, of which the element type's low bits count; nil where the result is not made of
   ///   integers alone.
-  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]?
+  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]?
 }
 
-typealias ReferenceWord = ReferenceElement & FixedWidthInteger & BitwiseCopyable
+typealias ReferenceInteger = ReferenceElement & FixedWidthInteger & BitwiseCopyable
 
 extension IntegerOperator {
   /// The output, or nil where it is not one of integers alone.

@@ -68,7 +68,7 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
   deinit {
     context.health.freed(byteCount: allocation.byteCount)
     context.free { [context, allocation] in allocation.destroy(context.vk, context.device) }
-    if !context.health.mayFree, let host { Graveyard.keep(host) }
+    if !context.health.mayFree, let host { LeakedResources.keep(host) }
   }
 
   package var hostPointer: UnsafeMutableRawPointer? { allocation.isReadable ? allocation.pointer : nil }

@@ -82,7 +82,7 @@ final class VulkanContext: @unchecked Sendable {
       try? staging.withLock(health) { (staging) throws(DeviceError) in staging?.destroy(vk, device) }
       vk.vkDestroyDevice!(device, nil)
     }
-    if !health.mayFree { Graveyard.keep(instance) }
+    if !health.mayFree { LeakedResources.keep(instance) }
   }
 
   /// - Parameters:

@@ -84,7 +84,7 @@ final class VulkanWeightStore: Sendable {
       if chunk == nil || state.used + size > (chunk?.byteCount ?? 0) {
         try Self.upload(&state)
         chunk = try VulkanBuffer.make(context, byteCount: max(size, Self.chunkByteCount), isZeroed: false)
-        if let chunk { try FreshMemory.prepare(chunk) }
+        if let chunk { try PoisonedMemory.prepare(chunk) }
         state.chunk = chunk
         state.used = 0
       }

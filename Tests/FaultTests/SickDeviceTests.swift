@@ -174,7 +174,7 @@ import Testing
       {
         #expect(faulty_calls(function) == 0, "\(function)")
       }
-      if interface == .opencl, card == FaultyCardAsItIs.rawValue { #expect(Graveyard.count > 0) }
+      if interface == .opencl, card == FaultyCardAsItIs.rawValue { #expect(LeakedResources.count > 0) }
       leave()
     }
   }

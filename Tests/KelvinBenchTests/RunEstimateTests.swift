@@ -96,24 +96,24 @@ struct RunEstimateTests {
   @Test("an estimate that may be wrong by more than a third is not shown")
   func doubt() {
     var estimate = RunEstimate(at: 0)
-    estimate.expect(.coldStarts, RoughSeconds(2, doubt: .infinity))
-    estimate.expect(.warm, RoughSeconds(30, doubt: 9))
+    estimate.expect(.coldStarts, EstimatedSeconds(2, doubt: .infinity))
+    estimate.expect(.warm, EstimatedSeconds(30, doubt: 9))
     #expect(estimate.outlook(0, at: 0).left == nil)
     estimate.begin(.coldStarts, at: 0)
     #expect(estimate.outlook(0, at: 1).left == nil)
-    #expect(estimate.outlook(0, left: RoughSeconds(6), at: 1).left == 36)
+    #expect(estimate.outlook(0, left: EstimatedSeconds(6), at: 1).left == 36)
     estimate.begin(.warm, at: 8)
     #expect(estimate.outlook(0, at: 8).left == 30)
     #expect(estimate.outlook(0, at: 28).left == nil, "10 s, and 9 more or less")
     #expect(estimate.outlook(0.5, at: 23).left == 15, "half of it was seen")
-    #expect(RoughSeconds(1, doubt: .infinity) * 0 == .zero)
+    #expect(EstimatedSeconds(1, doubt: .infinity) * 0 == .zero)
   }
 
   @Test("observed times replace the expected ones, and later phases are added")
   func gradually() {
     var estimate = RunEstimate(at: 0)
-    estimate.expect(.warm, RoughSeconds(10))
-    estimate.expect(.sustained, RoughSeconds(60))
+    estimate.expect(.warm, EstimatedSeconds(10))
+    estimate.expect(.sustained, EstimatedSeconds(60))
     #expect(estimate.outlook(0, at: 0).left == 70)
     estimate.begin(.warm, at: 5)
     #expect(estimate.outlook(0, at: 5).left == 70)
@@ -123,8 +123,8 @@ struct RunEstimateTests {
     estimate.extend(to: 2)
     #expect(estimate.outlook(1, at: 35).left == 90, "twice the rounds: 30 s for half of them, 30 more, and the stream")
     estimate.begin(.sustained, at: 65)
-    #expect(estimate.outlook(0.2, left: RoughSeconds(44), at: 81).left == 44)
-    estimate.expect(.agreement, RoughSeconds(.infinity))
-    #expect(estimate.outlook(0.2, left: RoughSeconds(44), at: 81).left == 44)
+    #expect(estimate.outlook(0.2, left: EstimatedSeconds(44), at: 81).left == 44)
+    estimate.expect(.agreement, EstimatedSeconds(.infinity))
+    #expect(estimate.outlook(0.2, left: EstimatedSeconds(44), at: 81).left == 44)
   }
 }

@@ -31,7 +31,7 @@ import Testing
   ///
   /// - Returns: the cache, and how much was found of what is looked for.
   private func live(_ place: Place, _ disk: FailingDisk, _ note: Comment) throws -> (CacheDirectory, found: Int) {
-    let directory = CacheDirectory(place.cache, patience: LockPatience { _ in }, calls: disk.calls)
+    let directory = CacheDirectory(place.cache, patience: LockTimeout { _ in }, calls: disk.calls)
     let compiled = CompiledCache(directory, kelvinVersion: "1")
     let key = try ContentKey(contentsOf: [Bytes(mapping: place.model)], memo: directory, now: time(nil) + 60)
     #expect(try key == ContentKey(contentsOf: [Bytes(mapping: place.model)], memo: nil), note)

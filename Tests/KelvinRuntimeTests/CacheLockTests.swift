@@ -22,7 +22,7 @@ import Testing
     defer { close(file) }
     let waited = Mutex(Duration.zero)
     let directory = CacheDirectory(
-      folder, patience: LockPatience(limit: .seconds(10)) { pause in waited.withLock { $0 += pause } })
+      folder, patience: LockTimeout(limit: .seconds(10)) { pause in waited.withLock { $0 += pause } })
     var ran = false
     #expect(directory.locking("pack") { ran = true } == nil && !ran)
     #expect(waited.withLock { $0 >= .seconds(10) && $0 < .seconds(11) })
@@ -40,7 +40,7 @@ import Testing
     let pauses = Mutex(0)
     let directory = CacheDirectory(
       folder,
-      patience: LockPatience { _ in
+      patience: LockTimeout { _ in
         let count = pauses.withLock {
           $0 += 1
           return $0
@@ -62,7 +62,7 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)").first { $0.hasSuffix(".pack") })
     let file = try hold("\(name)/\(pack)")
     defer { close(file) }
-    let directory = CacheDirectory(folder, patience: LockPatience { _ in })
+    let directory = CacheDirectory(folder, patience: LockTimeout { _ in })
     let second = CompiledCache(directory, kelvinVersion: "1").weights(key, function: "f", device: info)
     #expect(try CacheFixture.pack(second, "a", 9).allSatisfy { $0 == 1 })
     #expect(try CacheFixture.pack(second, "b", 2).allSatisfy { $0 == 2 })

@@ -25,8 +25,8 @@ import Testing
   }
 
   /// A file system that shows every file as one that all may read, whatever mode it is given.
-  private var withoutModes: FileCalls {
-    var calls = FileCalls()
+  private var withoutModes: FileSystemCalls {
+    var calls = FileSystemCalls()
     calls.examine = { file, status in
       let result = fstat(file, &status)
       status.st_mode = status.st_mode & S_IFMT | 0o755
@@ -36,8 +36,8 @@ import Testing
   }
 
   /// A file system on which nothing can be locked.
-  private func withoutLocks(_ change: (inout FileCalls) -> Void = { _ in }) -> FileCalls {
-    var calls = FileCalls()
+  private func withoutLocks(_ change: (inout FileSystemCalls) -> Void = { _ in }) -> FileSystemCalls {
+    var calls = FileSystemCalls()
     let open = calls.open
     calls.open = { folder, name, flags in
       guard name.hasSuffix(".lock") else { return open(folder, name, flags) }

@@ -31,9 +31,9 @@ final class FailingDisk: Sendable {
   /// How many calls were made.
   var count: Int { state.withLock { $0.count } }
 
-  var calls: FileCalls {
-    let real = FileCalls()
-    var calls = FileCalls()
+  var calls: FileSystemCalls {
+    let real = FileSystemCalls()
+    var calls = FileSystemCalls()
     calls.makeFolder = { folder, name in self.call(-1) { real.makeFolder(folder, name) } }
     calls.open = { folder, name, flags in self.call(-1) { real.open(folder, name, flags) } }
     calls.write = { file, bytes in

@@ -10,7 +10,7 @@ import Testing
 @Suite struct PackDraftTests {
   private let folder = "\(FileManager.default.temporaryDirectory.path)/kelvin-draft-\(UInt64.random(in: 0 ..< .max))"
 
-  private func weights(_ calls: FileCalls = FileCalls()) -> CachedWeights {
+  private func weights(_ calls: FileSystemCalls = FileSystemCalls()) -> CachedWeights {
     CompiledCache(CacheDirectory(folder, calls: calls), kelvinVersion: "1")
       .weights(ContentKey(["model"]), function: "main", device: CacheFixture.device)
   }
@@ -30,8 +30,8 @@ import Testing
     var files: Int { state.withLock { $0.files } }
 
     /// - Parameter refusals: files that cannot be begun before one can.
-    func calls(refusals: Int = 0) -> FileCalls {
-      let real = FileCalls()
+    func calls(refusals: Int = 0) -> FileSystemCalls {
+      let real = FileSystemCalls()
       var calls = real
       calls.open = { [self] folder, name, flags in
         guard name.hasPrefix(".writing-") else { return real.open(folder, name, flags) }

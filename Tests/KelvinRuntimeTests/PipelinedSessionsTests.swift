@@ -80,7 +80,7 @@ struct PipelinedSessionsTests {
   /// The first inference goes ahead to the GPU and stays there until another one is on the CPU, which stays there until
   /// one is on the GPU: with one inference at a time this would never end.
   @Test func devicesWorkAtTheSameTime() throws {
-    let meeting = Monitor(Meeting())
+    let meeting = ConditionLock(Meeting())
     let model = try model([
       MeetingDevice("cpu", kind: .cpu) {
         let isFirst = meeting.withLock { state in

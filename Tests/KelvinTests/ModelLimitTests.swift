@@ -50,7 +50,7 @@ import Testing
   /// Those that wait for a lane, while all are held by predictions that do not end, end all the same.
   @Test(.timeLimit(.minutes(1)))
   func limitWakesWaitingPredictions() throws {
-    let gate = Monitor((entered: 0, ended: 0, isOpen: false))
+    let gate = ConditionLock((entered: 0, ended: 0, isOpen: false))
     let device = HookedDevice(id: "hooked") { () throws(DeviceError) in
       gate.withLock { $0.entered += 1 }
       _ = try? gate.wait { $0.isOpen ? true : nil }

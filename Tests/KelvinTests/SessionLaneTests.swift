@@ -14,7 +14,7 @@ import Testing
   private final class Fault: Sendable {
     let code = Mutex<DeviceError.Code?>(nil)
     /// Predictions that are on the device, and how many wait for one another there.
-    let meeting = Monitor((arrived: 0, expected: 0))
+    let meeting = ConditionLock((arrived: 0, expected: 0))
 
     func set(_ code: DeviceError.Code?) { self.code.withLock { $0 = code } }
 

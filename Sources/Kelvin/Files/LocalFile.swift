@@ -55,7 +55,7 @@ package enum LocalFile {
   /// - Throws: `ModelError` with code `io` and the system's reason.
   package static func write(_ bytes: some Collection<UInt8>, to path: String) throws(ModelError) {
     try ModelError.wrapping {
-      let file = try GrowingFile(path)
+      let file = try AtomicFileWriter(path)
       try file.write(Array(bytes))
       try file.finish()
     }

@@ -58,7 +58,7 @@ struct BenchmarkedTokens {
       options.request.pins = [:]
     }
     let loaded = try LoadedModel(program: program, options: options)
-    let plans = try ProvenPlans(loaded)
+    let plans = try TrialedPlans(loaded)
     let compiled = try loaded.compile(plans.shown)
     let predictor = Predictor(
       loaded, try loaded.compiledGraphs(compiled, plans.graphs),

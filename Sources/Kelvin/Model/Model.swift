@@ -30,7 +30,7 @@ public final class Model: Sendable {
   /// the units asked for, devices that failed and what runs in their place.
   public var remarks: [String] { computePlan.remarks + loadRemarks }
   private let loadRemarks: [String]
-  private let standing: StandingPlan
+  private let standing: ActivePlan
 
   /// The function that predictions call, with its features in the model's own terms.
   package var function: Function { predictor.loaded.function }
@@ -104,12 +104,12 @@ public final class Model: Sendable {
       let loaded = try LoadedModel(program: file.program, options: options)
       if observer.isCancelled() { throw RuntimeError.cancelled }
       return try loaded.outages.outlasting { _ in
-        let plans = try ProvenPlans(loaded)
+        let plans = try TrialedPlans(loaded)
         let compiled = try loaded.compile(plans.shown, observer: observer)
         let graphs = try loaded.compiledGraphs(compiled, plans.graphs, observer: observer)
         return (
           Predictor(loaded, graphs, specializationLimit: limit),
-          StandingPlan(try ComputePlan(loaded, plans.all), of: loaded),
+          ActivePlan(try ComputePlan(loaded, plans.all), of: loaded),
           plans.remarks
         )
       }

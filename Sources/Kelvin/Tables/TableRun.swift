@@ -16,7 +16,7 @@ final class TableRun: Sendable {
   }
 
   private struct Writing {
-    let file: GrowingFile
+    let file: AtomicFileWriter
     /// The block whose turn it is.
     var turn = 0
     var running = 0
@@ -38,7 +38,7 @@ final class TableRun: Sendable {
   private let output: String?
   private let predictor: TablePredictor
   private let reading: Mutex<Reading>
-  private let writing: Monitor<Writing>
+  private let writing: ConditionLock<Writing>
   private let progress: @Sendable (TablePrediction.Progress) -> Void
   private let cancellation: Cancellation?
 
@@ -70,10 +70,10 @@ final class TableRun: Sendable {
     result.columns = predictor.names
     result.remarks = predictor.remarks
     let file = try ModelError.wrapping {
-      if let path { try GrowingFile(path) } else { GrowingFile(standardOutput: STDOUT_FILENO) }
+      if let path { try AtomicFileWriter(path) } else { AtomicFileWriter(standardOutput: STDOUT_FILENO) }
     }
     reading = Mutex(Reading(table: table))
-    writing = Monitor(Writing(file: file, result: result))
+    writing = ConditionLock(Writing(file: file, result: result))
   }
 
   /// Runs to the end.

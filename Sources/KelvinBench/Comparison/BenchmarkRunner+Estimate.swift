@@ -46,19 +46,19 @@ extension BenchmarkRunner {
         candidate.plan == nil && options.triesPlans && candidate.request.goal == .latency
           && ((try? subject.context.planner.devices(for: candidate.request).units.count) ?? 1) > 1
       }
-      live.expect(.preparation, RoughSeconds(Self.trial, doubt: Self.trial) * Double(tried))
+      live.expect(.preparation, EstimatedSeconds(Self.trial, doubt: Self.trial) * Double(tried))
     }
     live.expect(.coldStarts, guessedStarts(workload.coldStarts))
     live.expect(.starts, guessedStarts(workload.starts) * furtherRounds)
     live.expect(
       .warm,
       contestants.isEmpty
-        ? RoughSeconds(0, doubt: .infinity) : roughWarmSeconds(contestants.map(\.explanation.solution.predicted)))
-    if workload.kind == .tokens { live.expect(.warm, RoughSeconds(0)) }
-    if workload.kind != .oneShot { live.expect(.sustained, RoughSeconds(workload.duration * count)) }
+        ? EstimatedSeconds(0, doubt: .infinity) : roughWarmSeconds(contestants.map(\.explanation.solution.predicted)))
+    if workload.kind == .tokens { live.expect(.warm, EstimatedSeconds(0)) }
+    if workload.kind != .oneShot { live.expect(.sustained, EstimatedSeconds(workload.duration * count)) }
     if options.checksAgreement, let reference = subject.context.inventory.reference {
       let seconds = referenceSeconds(reference) * Double(subject.inputs.count)
-      if seconds <= options.referenceBudget { live.expect(.agreement, RoughSeconds(seconds, doubt: seconds / 2)) }
+      if seconds <= options.referenceBudget { live.expect(.agreement, EstimatedSeconds(seconds, doubt: seconds / 2)) }
     }
   }
 
@@ -75,7 +75,7 @@ extension BenchmarkRunner {
   }
 
   /// The planned starts that are still to be made.
-  func startsLeft(_ contestants: [Contestant], isCold: Bool) -> RoughSeconds {
+  func startsLeft(_ contestants: [Contestant], isCold: Bool) -> EstimatedSeconds {
     contestants.filter(\.isAble).map(\.record).reduce(.zero) { sum, record in
       let (made, planned) =
         isCold ? (record.coldStarts.count, workload.coldStarts) : (record.starts.count, workload.starts)
@@ -84,27 +84,27 @@ extension BenchmarkRunner {
   }
 
   /// So many starts of every configuration where none was measured: how long drivers compile, nobody knows.
-  func guessedStarts(_ count: Int) -> RoughSeconds {
+  func guessedStarts(_ count: Int) -> EstimatedSeconds {
     let guess = subject.starter == nil ? Self.guessedStart.within : Self.guessedStart.process
-    return RoughSeconds(guess, doubt: .infinity) * Double(count * configurations.count)
+    return EstimatedSeconds(guess, doubt: .infinity) * Double(count * configurations.count)
   }
 
   /// The mean of a configuration's own so far. Before the first one with something cached, what a cold one took without
   /// the drivers' compiling, which is most of it.
-  private func expectedStart(_ record: BenchmarkRecord.Configuration, isCold: Bool) -> RoughSeconds {
+  private func expectedStart(_ record: BenchmarkRecord.Configuration, isCold: Bool) -> EstimatedSeconds {
     let own = (isCold ? record.coldStarts : record.starts).map(\.total)
-    guard own.isEmpty else { return RoughSeconds(own.reduce(0, +) / Double(own.count)) }
+    guard own.isEmpty else { return EstimatedSeconds(own.reduce(0, +) / Double(own.count)) }
     guard !isCold, let cold = record.coldStarts.min(by: { $0.total < $1.total }) else {
       return guessedStarts(1) * (1 / Double(configurations.count))
     }
     let guess = min(cold.total, cold.launch + cold.load + Self.cachedCompile)
-    return RoughSeconds(guess, doubt: min(guess, cold.total - guess))
+    return EstimatedSeconds(guess, doubt: min(guess, cold.total - guess))
   }
 
   /// Warm rounds at seconds for an inference that may be twice what it takes.
-  private func roughWarmSeconds(_ latencies: [Double]) -> RoughSeconds {
+  private func roughWarmSeconds(_ latencies: [Double]) -> EstimatedSeconds {
     let seconds = warmSeconds(latencies)
-    return RoughSeconds(seconds, doubt: seconds - warmSeconds(latencies.map { $0 / 2 })) * furtherRounds
+    return EstimatedSeconds(seconds, doubt: seconds - warmSeconds(latencies.map { $0 / 2 })) * furtherRounds
   }
 
   /// Seconds of the planned warm rounds, at these seconds for an inference of each configuration.

@@ -49,7 +49,7 @@ extension BenchmarkRunner {
           state: report.state.name)
         let left = max(0, whole - done - (now - began))
         live.advance(
-          1 - left / whole, contestant.configuration.label, left: RoughSeconds(left), isRepeating: round >= slices)
+          1 - left / whole, contestant.configuration.label, left: EstimatedSeconds(left), isRepeating: round >= slices)
       }
       var slice = FrameSlice()
       meter.start()
@@ -119,7 +119,7 @@ final class PipelinedRun {
   private let clock: any MeasurementClock
   private let rest: Double
   private let cancellation: Cancellation?
-  private let recorded = Monitor<[FrameSlice.Frame]>([])
+  private let recorded = ConditionLock<[FrameSlice.Frame]>([])
 
   init(
     _ sessions: PipelinedSessions, _ inputs: [Tensor], clock: any MeasurementClock, rest: Double,

@@ -247,7 +247,7 @@ package final class BenchmarkRunner {
       }
     }
     let undisturbed = warmSeconds(quickest.map(undisturbed))
-    live.expect(.warm, RoughSeconds(warmSeconds(quickest) * furtherRounds))
+    live.expect(.warm, EstimatedSeconds(warmSeconds(quickest) * furtherRounds))
     let rounds = min(workload.rounds, workload.iterations)
     let queries = (workload.iterations + rounds - 1) / rounds
     let minimum = workload.warmSeconds / Double(rounds)

@@ -26,7 +26,7 @@ extension BenchmarkRunner {
       counters: EnergyCounters(files: files), envelope: envelope, cores: machine.logicalCores, clock: clock,
       othersSeconds: { load.ownProcessorSeconds })
     let seconds = slowest * Double(sequences * contestants.count)
-    live.expect(.sustained, RoughSeconds(seconds))
+    live.expect(.sustained, EstimatedSeconds(seconds))
     try runRounds(.sustained, planned: sequences, contestants, undisturbed: undisturbed(seconds)) {
       contestant, round in
       let (offset, began) = (contestant.record.sustainedSeconds, clock.now())

@@ -34,7 +34,7 @@ extension KernelTable<CPUContext, CPUKernel> {
 }
 
 /// Elements of one axis that are copied with one step: `count` of them, from position `from` to position `to` on.
-private struct PadPiece {
+private struct PadCopy {
   var from: Int
   var to: Int
   var count: Int
@@ -43,24 +43,24 @@ private struct PadPiece {
 
 extension Pad {
   /// For each axis, what its positions are copied from.
-  fileprivate func pieces(_ shape: Shape) -> [[PadPiece]] {
+  fileprivate func pieces(_ shape: Shape) -> [[PadCopy]] {
     shape.dimensions.enumerated().map { axis, size in
-      var pieces = [PadPiece(from: 0, to: before[axis], count: size)]
+      var pieces = [PadCopy(from: 0, to: before[axis], count: size)]
       switch mode {
       case .constant: break
       case .edge:
-        pieces.append(PadPiece(from: 0, to: 0, count: before[axis], step: 0))
-        pieces.append(PadPiece(from: size - 1, to: before[axis] + size, count: after[axis], step: 0))
+        pieces.append(PadCopy(from: 0, to: 0, count: before[axis], step: 0))
+        pieces.append(PadCopy(from: size - 1, to: before[axis] + size, count: after[axis], step: 0))
       case .reflect:
-        pieces.append(PadPiece(from: before[axis], to: 0, count: before[axis], step: -1))
-        pieces.append(PadPiece(from: size - 2, to: before[axis] + size, count: after[axis], step: -1))
+        pieces.append(PadCopy(from: before[axis], to: 0, count: before[axis], step: -1))
+        pieces.append(PadCopy(from: size - 2, to: before[axis] + size, count: after[axis], step: -1))
       }
       return pieces.filter { $0.count > 0 }
     }
   }
 }
 
-private func combinations(_ axes: [[PadPiece]]) -> [[PadPiece]] {
+private func combinations(_ axes: [[PadCopy]]) -> [[PadCopy]] {
   axes.reduce([[]]) { result, pieces in result.flatMap { prefix in pieces.map { prefix + [$0] } } }
 }
 

@@ -102,7 +102,7 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
       try LocalFile.write(result.htmlReport().utf8, to: report)
       if !output.json { Console.note("the page is '\(report)'") }
     }
-    if result.interruption != nil { throw SilentFailure(status: .interrupted) }
+    if result.interruption != nil { throw ReportedFailure(status: .interrupted) }
   }
 
   /// What makes other commands run as the pick does.

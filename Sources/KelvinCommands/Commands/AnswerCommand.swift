@@ -106,7 +106,7 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
       ResultPage(
         title: "Answers", summary: files.isEmpty ? "from a text" : "from \(counted(files.count, "file"))",
         tables: [.init(table(documents))]))
-    if documents.contains(where: { $0.error != nil }) { throw SilentFailure(status: .badData) }
+    if documents.contains(where: { $0.error != nil }) { throw ReportedFailure(status: .badData) }
   }
 
   /// What each question comes to in a file, or in the text that was given.

@@ -212,8 +212,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       if let csv { Console.note("the samples are in '\(csv)'") }
     }
     if let planFile { Console.note("the plan of \(result.best) is in '\(planFile)'; give it back with --plan") }
-    if result.interruption != nil { throw SilentFailure(status: .interrupted) }
-    if result.hasRegressed { throw SilentFailure(status: .regression) }
+    if result.interruption != nil { throw ReportedFailure(status: .interrupted) }
+    if result.hasRegressed { throw ReportedFailure(status: .regression) }
   }
 
   /// Writes the verdict's plan where the user wants it, or in the cache.

@@ -136,7 +136,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
       try LocalFile.write(page.utf8, to: report)
       Console.note("wrote \(report)")
     }
-    if !evaluation.faults.isEmpty { throw SilentFailure(status: .badData) }
+    if !evaluation.faults.isEmpty { throw ReportedFailure(status: .badData) }
   }
 
   private func answer<Job: Evaluation>(

@@ -112,8 +112,8 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     progress.finish()
     model.model.remarks.forEach(Console.note)
     try report(update, index, faults.withLock { $0 })
-    if !update.isComplete { throw SilentFailure(status: .interrupted) }
-    if !faults.withLock(\.isEmpty) { throw SilentFailure(status: .badData) }
+    if !update.isComplete { throw ReportedFailure(status: .interrupted) }
+    if !faults.withLock(\.isEmpty) { throw ReportedFailure(status: .badData) }
   }
 
   private var updating: PhotoUpdateOptions {

@@ -37,7 +37,7 @@ struct InspectCommand: ParsableCommand, LimitedCommand {
     }
     if let failure = inspection.failure {
       Console.error(describe(failure))
-      throw SilentFailure(status: ExitStatus(failure).code)
+      throw ReportedFailure(status: ExitStatus(failure).code)
     }
   }
 }

@@ -78,7 +78,7 @@ struct ProfileCommand: ParsableCommand, ModelCommand {
     if let save { Console.note("the measurements are in '\(save)'; plan with them by --profile") }
     if let trace { Console.note("the trace is in '\(trace)'; open it at ui.perfetto.dev") }
     if let report { Console.note("the page is '\(report)'") }
-    if Interrupts.isInterrupted { throw SilentFailure(status: .interrupted) }
+    if Interrupts.isInterrupted { throw ReportedFailure(status: .interrupted) }
   }
 
   private func mergeProfiles() throws {

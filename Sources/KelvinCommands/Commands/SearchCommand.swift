@@ -33,7 +33,7 @@ struct SearchCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Only files written to since: 2026-11-01, 2026-11-01T12:30, or 30d for so long ago.", valueName: "time"),
-    transform: PointInTime.seconds)
+    transform: TimestampArgument.seconds)
   var since: Double?
 
   @OptionGroup var confidence: ConfidenceOptions

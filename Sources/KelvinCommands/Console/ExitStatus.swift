@@ -35,7 +35,7 @@ struct InputError: Error, CustomStringConvertible {
 }
 
 /// The command has said everything already and ends with this status.
-struct SilentFailure: Error {
+struct ReportedFailure: Error {
   let status: ExitCode
 }
 

@@ -91,7 +91,7 @@ extension ImageRun where Answer: ImageResult {
   ///   - label: what is being done, for the progress.
   ///   - sheet: a page that `look` adds images to.
   ///   - look: as for `perform`.
-  /// - Throws: what `perform` throws, and `SilentFailure` where an image could not be read.
+  /// - Throws: what `perform` throws, and `ReportedFailure` where an image could not be read.
   func show(
     _ label: String, by model: Model, _ format: ListFormat, isDocument: Bool, sheet: SheetWriter?,
     look: @escaping @Sendable (Int, DecodedImage) throws -> Answer
@@ -106,6 +106,6 @@ extension ImageRun where Answer: ImageResult {
     model.remarks.forEach(Console.note)
     try printer.finish()
     try sheet?.write(of: index)
-    if status != .success { throw SilentFailure(status: status) }
+    if status != .success { throw ReportedFailure(status: status) }
   }
 }

@@ -112,9 +112,9 @@ struct TableOptions: ParsableArguments {
     if done.isCancelled {
       let place = done.partialPath.map { ", which are in '\($0)'; '\(target)' is as it was" } ?? ""
       Console.error("interrupted after \(done.rowCount) rows\(place)")
-      throw SilentFailure(status: .interrupted)
+      throw ReportedFailure(status: .interrupted)
     }
-    if done.faultCount > 0 { throw SilentFailure(status: .badData) }
+    if done.faultCount > 0 { throw ReportedFailure(status: .badData) }
   }
 
   /// Rows on a page at most: those behind them are in the table.

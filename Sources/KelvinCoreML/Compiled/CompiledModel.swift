@@ -50,7 +50,7 @@ struct CompiledModel {
     var reader = MILTextReader(text, file: "\(file)/\(Self.program)")
     return try ModelProgram(
       reader.program(), description?.contents, version: description?.specificationVersion ?? 0,
-      place: ModelPlace(path: path, files: files, names: names.map(files.path)))
+      place: ProgramLocation(path: path, files: files, names: names.map(files.path)))
   }
 
   /// Why a folder without a program's text is not run.

@@ -4,7 +4,7 @@ import KelvinImport
 struct NetworkItem {
   enum Content {
     case layer(NetworkLayer, controlFlow: NetworkControlFlow?)
-    case left(NetworkLeft)
+    case left(NetworkPartOutput)
     /// A feature of the model, or its scores.
     case output
   }
@@ -18,7 +18,7 @@ struct NetworkItem {
 }
 
 /// What a part of a network leaves in a slot.
-struct NetworkLeft {
+struct NetworkPartOutput {
   enum Value {
     /// In the shape by which layers know it.
     case tensor(String)

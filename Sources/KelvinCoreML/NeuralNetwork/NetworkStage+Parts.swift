@@ -46,7 +46,7 @@ extension NetworkStage: SplittableStage {
     part.probabilities = written.contains(StageSlot.scores) ? probabilities : nil
     part.entering = items.computed(among: stage.inputs, except: features)
     part.leaving += items.computed(among: stage.outputs, except: features).map {
-      NetworkLeft(slot: $0.slot, value: .tensor($0.name))
+      NetworkPartOutput(slot: $0.slot, value: .tensor($0.name))
     }
     return part
   }

@@ -13,7 +13,7 @@ struct NetworkStage: ModelStage {
   /// Tensors that another part of the network computes, with their slots.
   var entering: [(slot: String, name: String)] = []
   /// What other parts read.
-  var leaving: [NetworkLeft] = []
+  var leaving: [NetworkPartOutput] = []
   /// Whether its layers lie within control flow, which is walked.
   var isNested = false
   /// The inputs whose scaler is part of how the image is sampled.

@@ -52,7 +52,7 @@ struct NetworkTensors {
   ///   - depth: in how many networks they lie, as `NetworkControlFlow` counts them.
   mutating func add(_ layers: [NetworkLayer], readLater: Set<String>, depth: Int = 0) {
     let mayRunOnHost = 1...NetworkWriter.controlLimit ~= layers.count { $0.isControl }
-    let places = mayRunOnHost ? NetworkPlaces(layers) : nil
+    let places = mayRunOnHost ? NetworkTensorUses(layers) : nil
     for (index, layer) in layers.enumerated() {
       if layer.setting?.unlessThere == true, layer.outputs.allSatisfy(has) { continue }
       var operation = layer.staged
@@ -82,9 +82,9 @@ struct NetworkTensors {
   mutating func leave(_ name: String, as feature: String) { leave(.output, reading: name, in: feature) }
 
   /// - Returns: the slot that has it.
-  mutating func leave(_ value: NetworkLeft.Value) -> String {
+  mutating func leave(_ value: NetworkPartOutput.Value) -> String {
     let slot = newSlot(value.tensor ?? "trips")
-    leave(.left(NetworkLeft(slot: slot, value: value)), reading: value.tensor, in: slot)
+    leave(.left(NetworkPartOutput(slot: slot, value: value)), reading: value.tensor, in: slot)
     return slot
   }
 

@@ -20,7 +20,7 @@ package struct LoadedGraph: Sendable {
   /// Where its sizes depend on data: what the sample run that found them leaves at its inputs.
   package let sample: [Tensor]?
 
-  init(_ graph: PassedGraph, _ site: LoadSite, _ options: LoadOptions, without absence: Outages.Absence? = nil) {
+  init(_ graph: PassedGraph, _ site: LoadContext, _ options: LoadOptions, without absence: Outages.Absence? = nil) {
     part = graph.part
     changes = graph.passed.changes
     types = graph.types

@@ -26,7 +26,7 @@ package struct LoadedModel: Sendable {
   package let sizeRemarks: [String]
   /// Why a plan of this model is about a machine that is not this one; nil where it is about this one.
   package let whatIf: WhatIf?
-  private var site: LoadSite
+  private var site: LoadContext
 
   /// What the passes did to the shown graph, by the source's names.
   package var changes: [PassChange] { shown.changes }
@@ -89,7 +89,7 @@ package struct LoadedModel: Sendable {
       costs = try CostSheet(stored.profile).with(links: options.links, devices: inventory)
       remarks += stored.remarks.map { "measurements were set aside: \($0)" }
     }
-    let site = LoadSite(
+    let site = LoadContext(
       name: program.source.path, key: key, function: name, inventory: priced.inventory, present: inventory,
       cache: cache, costs: costs, stores: WeightRegistry(), sources: program.source.opened,
       outages: Outages(inventory, options.request))

@@ -8,7 +8,7 @@ import KelvinRuntime
 /// found.
 struct SampleRun {
   let function: Function
-  let site: LoadSite
+  let site: LoadContext
   let options: LoadOptions
   let sample: LoadOptions.Sample
 

@@ -8,7 +8,7 @@ final class SessionLanes: Sendable {
     var lent = 0
   }
 
-  private let state = Monitor(State())
+  private let state = ConditionLock(State())
 
   /// Further predictions wait.
   static let limit = min(max(4, defaultThreadCount), 16)

@@ -70,7 +70,7 @@ extension MultiArray {
     let size = dataType.byteCount
     guard let from = memory.baseAddress, let to = target.baseAddress else { return }
     var next = 0
-    StridedWalk.forEach(shape, strides) { place in
+    StridedTraversal.forEach(shape, strides) { place in
       (to + next).copyMemory(from: from + place * size, byteCount: size)
       next += size
     }
@@ -84,7 +84,7 @@ extension MultiArray {
     let size = dataType.byteCount
     guard let from = source.baseAddress, let to = memory.baseAddress else { return }
     var next = 0
-    StridedWalk.forEach(shape, strides) { place in
+    StridedTraversal.forEach(shape, strides) { place in
       (to + place * size).copyMemory(from: from + next, byteCount: size)
       next += size
     }
@@ -153,7 +153,7 @@ extension MultiArray {
 }
 
 /// Positions of an array in row-major order.
-enum StridedWalk {
+enum StridedTraversal {
   /// Where the element at a place in row-major order lies.
   static func offset(of index: Int, _ shape: [Int], _ strides: [Int]) -> Int {
     var (index, offset) = (index, 0)

@@ -190,7 +190,7 @@ public final class MultiArray: @unchecked Sendable {
 
   private func place(_ index: Int) -> Int {
     precondition(index >= 0 && index < count, "element \(index) of \(count)")
-    return isDense ? index : StridedWalk.offset(of: index, shape, strides)
+    return isDense ? index : StridedTraversal.offset(of: index, shape, strides)
   }
 }
 

@@ -190,9 +190,9 @@ private struct StridedElements<Scalar: ShapedArrayScalar>: Sendable {
   mutating func assign(_ source: Self, to part: Self) {
     precondition(source.shape == part.shape, "expected a slice of shape \(part.shape), got \(source.shape)")
     var places: [Int] = []
-    StridedWalk.forEach(part.shape, part.strides) { places.append(part.offset + $0) }
+    StridedTraversal.forEach(part.shape, part.strides) { places.append(part.offset + $0) }
     var next = 0
-    StridedWalk.forEach(source.shape, source.strides) {
+    StridedTraversal.forEach(source.shape, source.strides) {
       storage[places[next]] = source.storage[source.offset + $0]
       next += 1
     }

@@ -121,7 +121,7 @@ extension ShapedArrayProtocol {
       withUnsafeShapedBufferPointer { elements, shape, strides in
         var scalars: [Scalar] = []
         scalars.reserveCapacity(scalarCount)
-        StridedWalk.forEach(shape, strides) { scalars.append(elements[$0]) }
+        StridedTraversal.forEach(shape, strides) { scalars.append(elements[$0]) }
         return scalars
       }
     }
@@ -129,7 +129,7 @@ extension ShapedArrayProtocol {
       precondition(newValue.count == scalarCount, "\(scalarCount) elements, got \(newValue.count)")
       withUnsafeMutableShapedBufferPointer { elements, shape, strides in
         var next = newValue.startIndex
-        StridedWalk.forEach(shape, strides) {
+        StridedTraversal.forEach(shape, strides) {
           elements[$0] = newValue[next]
           next += 1
         }
@@ -194,7 +194,7 @@ extension ShapedArrayProtocol {
     return withUnsafeShapedBufferPointer { elements, _, strides in
       var scalars: [Scalar] = []
       scalars.reserveCapacity(scalarCount)
-      StridedWalk.forEach(newShape, permutation.map { strides[$0] }) { scalars.append(elements[$0]) }
+      StridedTraversal.forEach(newShape, permutation.map { strides[$0] }) { scalars.append(elements[$0]) }
       return ShapedArray(scalars: scalars, shape: newShape)
     }
   }

@@ -1,5 +1,5 @@
 /// A weight by its place in a graph and the regions of its nodes.
-package struct WeightPlace: Hashable, Sendable {
+package struct WeightLocation: Hashable, Sendable {
   /// For each region around it, from the outside in, the node's name and the region's position.
   package var regions: [Region]
   package var name: String
@@ -22,14 +22,14 @@ package struct WeightPlace: Hashable, Sendable {
 
 extension Graph {
   /// The weights that are used, in the regions of nodes as well.
-  package var weights: [WeightPlace: Weight] {
-    var weights: [WeightPlace: Weight] = [:]
+  package var weights: [WeightLocation: Weight] {
+    var weights: [WeightLocation: Weight] = [:]
     collect(&weights, inside: [])
     return weights
   }
 
-  private func collect(_ weights: inout [WeightPlace: Weight], inside regions: [WeightPlace.Region]) {
-    for id in usedWeights { weights[WeightPlace(regions: regions, name: self[id].name)] = self[id].weight }
+  private func collect(_ weights: inout [WeightLocation: Weight], inside regions: [WeightLocation.Region]) {
+    for id in usedWeights { weights[WeightLocation(regions: regions, name: self[id].name)] = self[id].weight }
     for node in nodes {
       for (index, region) in node.regions.enumerated() {
         region.graph.collect(&weights, inside: regions + [.init(node: node.name, index: index)])
@@ -43,7 +43,7 @@ extension Graph {
   ///   - text: as `description` writes it.
   ///   - weights: the weights by place; those of the graph that was written are its `weights`.
   /// - Throws: `GraphError` naming the line that cannot be read or lacks its weight, or the rule that the graph breaks.
-  package init(parsing text: String, weights: [WeightPlace: Weight]) throws(GraphError) {
+  package init(parsing text: String, weights: [WeightLocation: Weight]) throws(GraphError) {
     var parser = GraphParser(text, weights)
     self = try parser.graph(indent: 0, inside: [])
     try parser.expectEnd()
@@ -55,9 +55,9 @@ extension Graph {
 private struct GraphParser {
   private let lines: [Substring]
   private var next = 0
-  private let weights: [WeightPlace: Weight]
+  private let weights: [WeightLocation: Weight]
 
-  init(_ text: String, _ weights: [WeightPlace: Weight]) {
+  init(_ text: String, _ weights: [WeightLocation: Weight]) {
     lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     self.weights = weights
   }
@@ -75,7 +75,7 @@ private struct GraphParser {
     }
   }
 
-  mutating func graph(indent: Int, inside regions: [WeightPlace.Region]) throws(GraphError) -> Graph {
+  mutating func graph(indent: Int, inside regions: [WeightLocation.Region]) throws(GraphError) -> Graph {
     guard regions.count < 64 else { throw GraphError("line \(next + 1)", "regions are nested more than 64 deep") }
     var scope = GraphScope()
     // States say what they are left with before that is computed.
@@ -95,7 +95,7 @@ private struct GraphParser {
       } else if scanner.take("weight ") {
         let id = try scope.declare(&scanner)
         let value = scope.graph[id]
-        guard let weight = weights[WeightPlace(regions: regions, name: value.name)], weight.type == value.type else {
+        guard let weight = weights[WeightLocation(regions: regions, name: value.name)], weight.type == value.type else {
           throw scanner.error(saying: "no weight '\(value.name)' of \(value.type) is given")
         }
         scope.graph[id].weight = weight
@@ -115,7 +115,7 @@ private struct GraphParser {
   }
 
   private mutating func node(
-    _ scanner: inout TextScanner, _ scope: inout GraphScope, indent: Int, inside regions: [WeightPlace.Region]
+    _ scanner: inout TextScanner, _ scope: inout GraphScope, indent: Int, inside regions: [WeightLocation.Region]
   ) throws(GraphError) -> Node {
     var outputs = [try scope.declare(&scanner)]
     while scanner.take(", ") { outputs.append(try scope.declare(&scanner)) }
@@ -143,7 +143,7 @@ private struct GraphParser {
       next += 1
       var region = try header.region(of: node, in: scope.graph)
       try header.expectEnd()
-      let place = WeightPlace.Region(node: node.name, index: node.regions.count)
+      let place = WeightLocation.Region(node: node.name, index: node.regions.count)
       region.graph = try graph(indent: indent + 4, inside: regions + [place])
       node.regions.append(region)
     }

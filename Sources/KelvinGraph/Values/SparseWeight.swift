@@ -11,10 +11,10 @@ package struct SparseWeight: Sendable {
       type,
       Bytes(count: type.byteCount) { target in
         switch type.scalar.byteCount {
-        case 1: MaskedPlaces.scatter(values, mask, to: target, UInt8.self)
-        case 2: MaskedPlaces.scatter(values, mask, to: target, UInt16.self)
-        case 4: MaskedPlaces.scatter(values, mask, to: target, UInt32.self)
-        default: MaskedPlaces.scatter(values, mask, to: target, UInt64.self)
+        case 1: MaskedElements.scatter(values, mask, to: target, UInt8.self)
+        case 2: MaskedElements.scatter(values, mask, to: target, UInt16.self)
+        case 4: MaskedElements.scatter(values, mask, to: target, UInt32.self)
+        default: MaskedElements.scatter(values, mask, to: target, UInt64.self)
         }
       })
   }
@@ -33,17 +33,17 @@ package struct SelectedWeight: Sendable {
       type,
       Bytes(count: type.byteCount) { target in
         switch type.scalar.byteCount {
-        case 1: MaskedPlaces.gather(values, mask, to: target, UInt8.self)
-        case 2: MaskedPlaces.gather(values, mask, to: target, UInt16.self)
-        case 4: MaskedPlaces.gather(values, mask, to: target, UInt32.self)
-        default: MaskedPlaces.gather(values, mask, to: target, UInt64.self)
+        case 1: MaskedElements.gather(values, mask, to: target, UInt8.self)
+        case 2: MaskedElements.gather(values, mask, to: target, UInt16.self)
+        case 4: MaskedElements.gather(values, mask, to: target, UInt32.self)
+        default: MaskedElements.gather(values, mask, to: target, UInt64.self)
         }
       })
   }
 }
 
 /// Moves elements between a tensor and the list of those that a mask lets through.
-private enum MaskedPlaces {
+private enum MaskedElements {
   static func scatter<T: FixedWidthInteger & BitwiseCopyable>(
     _ values: Tensor, _ mask: Weight, to target: UnsafeMutableRawBufferPointer, _: T.Type
   ) {

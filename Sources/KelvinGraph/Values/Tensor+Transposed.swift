@@ -5,7 +5,7 @@ extension Tensor {
   /// - Precondition: `permutation` holds every axis once.
   package func transposed(_ permutation: [Int]) -> Tensor {
     let type = TensorType(type.scalar, Shape(permutation.map { shape[$0] }))
-    let walk = TransposedWalk(type.shape.dimensions, strides: permutation.map { shape.strides[$0] })
+    let walk = TransposedTraversal(type.shape.dimensions, strides: permutation.map { shape.strides[$0] })
     let result = bytes.withUnsafeBytes { source in
       Bytes(count: bytes.count) { target in
         switch type.scalar.byteCount {
@@ -21,7 +21,7 @@ extension Tensor {
 }
 
 /// Elements in the order of a result, read where they lie in a source.
-private struct TransposedWalk {
+private struct TransposedTraversal {
   /// Of the result, outermost axis first: sizes, and steps in the source. Axes that lie in the source as they do in the
   /// result are one; there are at least two.
   private let sizes, strides: [Int]

@@ -37,7 +37,7 @@ struct Forest: Hashable, Sendable {
 
   /// A node that has several parents has a place below each, and its children theirs once.
   init(_ source: [TreeNode], roots: [Int], votes: [TreeVote], targetCount: Int) throws(TreeFault) {
-    var laid = [Laying](repeating: .ahead, count: source.count)
+    var laid = [NodeLayoutState](repeating: .ahead, count: source.count)
     var pending: [Visit] = []
     for root in roots {
       guard source.indices.contains(root) else { throw .noSuchRoot(root) }
@@ -84,7 +84,7 @@ struct Forest: Hashable, Sendable {
   }
 
   /// How far a node of the source is laid out.
-  private enum Laying {
+  private enum NodeLayoutState {
     case ahead
     /// What lies under it is being laid out.
     case below
@@ -160,14 +160,14 @@ struct Forest: Hashable, Sendable {
     _ rows: NumberRows, _ targetCount: Int, _ values: UnsafeMutableBufferPointer<Double>,
     _ isVoted: UnsafeMutableBufferPointer<Bool>, _ combine: (Double, Double) -> Double
   ) {
-    let lanes = ForestWalk.laneCount
+    let lanes = ForestTraversal.laneCount
     let block = max(Self.blockCount / max(rows.width, 1) / lanes, 1) * lanes
     var places = [UInt32](repeating: 0, count: lanes)
     var starts = [Int](repeating: 0, count: lanes)
     let tally = VoteTally(forest: self, targetCount: targetCount, values: values, isVoted: isVoted)
     nodes.withUnsafeBufferPointer { nodes in
       rows.numbers.withUnsafeBufferPointer { numbers in
-        let walk = ForestWalk(nodes: nodes, numbers: numbers, width: rows.width, sets: sets)
+        let walk = ForestTraversal(nodes: nodes, numbers: numbers, width: rows.width, sets: sets)
         var start = 0
         while start + lanes <= rows.count {
           let end = start + min(block, (rows.count - start) / lanes * lanes)

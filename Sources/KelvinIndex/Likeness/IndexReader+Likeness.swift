@@ -37,7 +37,7 @@ extension IndexReader {
 
   /// How like each image is, of those found or of all.
   func scores(
-    _ likeness: Likeness, among found: [Int64: Sighting]?
+    _ likeness: Likeness, among found: [Int64: LabelHit]?
   ) throws(PhotoIndexError) -> [(image: Int64, score: Float)] {
     let scores: [(image: Int64, score: Float)]
     switch likeness {

@@ -52,28 +52,28 @@ extension IndexReader {
   }
 
   /// A label by which an image was found.
-  struct Sighting {
+  struct LabelHit {
     var confidence: Float
     var labels: [Int64]
   }
 
   private func images(
     _ query: LabelQuery, _ least: [Int64: Float]
-  ) throws(PhotoIndexError) -> [Int64: Sighting] {
+  ) throws(PhotoIndexError) -> [Int64: LabelHit] {
     switch query {
     case .words(let words): return try images(showing: words, least)
     case .both(let a, let b):
       let (first, second) = (try images(a, least), try images(b, least))
-      var both: [Int64: Sighting] = [:]
+      var both: [Int64: LabelHit] = [:]
       for (image, one) in first {
         guard let other = second[image] else { continue }
-        both[image] = Sighting(
+        both[image] = LabelHit(
           confidence: min(one.confidence, other.confidence), labels: one.labels + other.labels)
       }
       return both
     case .either(let a, let b):
       return try images(a, least).merging(try images(b, least)) { one, other in
-        Sighting(confidence: max(one.confidence, other.confidence), labels: one.labels + other.labels)
+        LabelHit(confidence: max(one.confidence, other.confidence), labels: one.labels + other.labels)
       }
     case .without(let a, let b):
       let others = try images(b, least)
@@ -83,7 +83,7 @@ extension IndexReader {
 
   private func images(
     showing words: String, _ least: [Int64: Float]
-  ) throws(PhotoIndexError) -> [Int64: Sighting] {
+  ) throws(PhotoIndexError) -> [Int64: LabelHit] {
     var labels: [Int64] = []
     let named = try database.prepare("SELECT rowid FROM label_words WHERE label_words MATCH ?")
     try named.bind([.text(words)])
@@ -94,8 +94,8 @@ extension IndexReader {
   /// The images that have some of the labels, by that which is surest.
   private func images(
     with labels: some Sequence<Int64>, _ least: [Int64: Float]
-  ) throws(PhotoIndexError) -> [Int64: Sighting] {
-    var found: [Int64: Sighting] = [:]
+  ) throws(PhotoIndexError) -> [Int64: LabelHit] {
+    var found: [Int64: LabelHit] = [:]
     let rows = try database.prepare("SELECT picture, confidence FROM observations WHERE label = ? AND confidence >= ?")
     for label in labels {
       guard let threshold = least[label] else { continue }
@@ -103,21 +103,21 @@ extension IndexReader {
       while try rows.step() {
         let confidence = Float(rows.real(1))
         if let known = found[rows.integer(0)], known.confidence >= confidence { continue }
-        found[rows.integer(0)] = Sighting(confidence: confidence, labels: [label])
+        found[rows.integer(0)] = LabelHit(confidence: confidence, labels: [label])
       }
     }
     return found
   }
 
   private func recent(
-    _ since: Int64, among found: [Int64: Sighting]?
-  ) throws(PhotoIndexError) -> [Int64: Sighting] {
-    var recent: [Int64: Sighting] = [:]
+    _ since: Int64, among found: [Int64: LabelHit]?
+  ) throws(PhotoIndexError) -> [Int64: LabelHit] {
+    var recent: [Int64: LabelHit] = [:]
     let rows = try database.prepare("SELECT id FROM pictures WHERE modified >= ? AND error IS NULL")
     try rows.bind([.integer(since)])
     while try rows.step() {
       let id = rows.integer(0)
-      if let found { recent[id] = found[id] } else { recent[id] = Sighting(confidence: 0, labels: []) }
+      if let found { recent[id] = found[id] } else { recent[id] = LabelHit(confidence: 0, labels: []) }
     }
     return recent
   }
@@ -132,7 +132,7 @@ extension IndexReader {
 
   /// What is shown of images.
   private func matches(
-    _ chosen: [(image: Int64, score: Float)], found: [Int64: Sighting]
+    _ chosen: [(image: Int64, score: Float)], found: [Int64: LabelHit]
   ) throws(PhotoIndexError) -> [PhotoMatch] {
     let image = try database.prepare("SELECT path, width, height, modified FROM pictures WHERE id = ?")
     let observations = try database.prepare(

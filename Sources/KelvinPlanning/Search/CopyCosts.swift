@@ -22,7 +22,7 @@ struct CopyCosts {
     sets = 1 << devices
     let perClass = sets * sets
     var shift = 0
-    var classes: [Cargo: Int32] = [:]
+    var classes: [TransferPayload: Int32] = [:]
     var ofValue: [Int32] = []
     var droppedBits = 64
     while true {
@@ -45,7 +45,7 @@ struct CopyCosts {
     }
     isRounded = shift > 0
     sizeClass = ofValue
-    var sizes = Array(repeating: Cargo(bytes: 0, copies: 1), count: classes.count)
+    var sizes = Array(repeating: TransferPayload(bytes: 0, copies: 1), count: classes.count)
     for (cargo, number) in classes { sizes[Int(number)] = cargo }
     growTable = Array(repeating: .infinity, count: classes.count * perClass)
     for (number, cargo) in sizes.enumerated() { fillGrow(index, cargo, at: number * perClass) }
@@ -59,7 +59,7 @@ struct CopyCosts {
     return used <= bits ? bytes : (bytes >> (used - bits)) << (used - bits)
   }
 
-  private mutating func fillGrow(_ index: ProblemIndex, _ cargo: Cargo, at base: Int) {
+  private mutating func fillGrow(_ index: ProblemIndex, _ cargo: TransferPayload, at base: Int) {
     var nearest = Array(repeating: Double.infinity, count: sets * devices)
     for set in 1..<sets {
       for to in 0..<devices where set & (1 << to) == 0 {

@@ -16,7 +16,7 @@ struct CopyRoutes {
 
   init(_ loads: Loads) {
     self.loads = loads
-    var classes: [Cargo: Int] = [:]
+    var classes: [TransferPayload: Int] = [:]
     sizeClass = loads.index.bytes.indices.map { value in
       let (cargo, next) = (loads.index.cargo(value), classes.count)
       return classes[cargo]
@@ -38,7 +38,7 @@ struct CopyRoutes {
     return found
   }
 
-  private mutating func efficient(_ cargo: Cargo, _ root: Int, _ set: Int) -> [Route] {
+  private mutating func efficient(_ cargo: TransferPayload, _ root: Int, _ set: Int) -> [Route] {
     let index = loads.index
     let devices = index.deviceCount
     let needed = set | 1 << root

@@ -13,8 +13,8 @@ struct DeliveryCosts {
   init(_ index: ProblemIndex) {
     devices = index.deviceCount
     sets = 1 << devices
-    var first: [Cargo: Int] = [:]
-    var cargos: [Cargo] = []
+    var first: [TransferPayload: Int] = [:]
+    var cargos: [TransferPayload] = []
     let size = devices * sets
     table = (0..<index.valueCount).map { value in
       let cargo = index.cargo(value)
@@ -30,7 +30,7 @@ struct DeliveryCosts {
 
   func seconds(_ value: Int, from root: Int, to set: Int) -> Double { seconds[table[value] + root * sets + set] }
 
-  private mutating func fill(_ index: ProblemIndex, _ cargo: Cargo, at base: Int, _ nearest: inout [Double]) {
+  private mutating func fill(_ index: ProblemIndex, _ cargo: TransferPayload, at base: Int, _ nearest: inout [Double]) {
     for to in 0..<devices {
       nearest[to] = .infinity
       for set in 1..<sets {

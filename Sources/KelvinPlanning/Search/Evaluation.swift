@@ -92,7 +92,7 @@ struct Evaluation {
 
   /// Least-cost copies from `root` to every device of `targets`, relays allowed.
   /// - Returns: for each device the one it is copied from (-1 where none), or `nil` when some target is out of reach.
-  static func arborescence(_ index: ProblemIndex, _ cargo: Cargo, root: Int, reaching targets: Int) -> [Int]? {
+  static func arborescence(_ index: ProblemIndex, _ cargo: TransferPayload, root: Int, reaching targets: Int) -> [Int]? {
     let count = index.deviceCount
     let sets = 1 << count
     var cost = Array(repeating: Double.infinity, count: sets)

@@ -61,7 +61,7 @@ struct Loads {
     if countsEnergy { loads[count - 1] += factor * index.joules[entry] * secondsPerJoule }
   }
 
-  func addCopy(of cargo: Cargo, from: Int, to: Int, to loads: inout [Double]) {
+  func addCopy(of cargo: TransferPayload, from: Int, to: Int, to loads: inout [Double]) {
     let seconds = index.copySeconds(cargo, from: from, to: to)
     loads[index.resource[from]] += seconds
     if index.resource[to] != index.resource[from] { loads[index.resource[to]] += seconds }

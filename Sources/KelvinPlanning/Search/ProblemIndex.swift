@@ -61,12 +61,12 @@ struct ProblemIndex: Sendable {
   func readers(of value: Int) -> ArraySlice<Int> { readers[readerStart[value]..<readerStart[value + 1]] }
   func seconds(_ node: Int, on device: Int) -> Double { seconds[node * deviceCount + device] }
 
-  func cargo(_ value: Int) -> Cargo {
-    Cargo(bytes: bytes[value], copies: copies[value], signal: signalOfValue[value])
+  func cargo(_ value: Int) -> TransferPayload {
+    TransferPayload(bytes: bytes[value], copies: copies[value], signal: signalOfValue[value])
   }
 
   /// Seconds that direct copies take in one inference; infinite where there is no link, or no copy.
-  func copySeconds(_ cargo: Cargo, from: Int, to: Int) -> Double {
+  func copySeconds(_ cargo: TransferPayload, from: Int, to: Int) -> Double {
     guard cargo.copies.isFinite else { return .infinity }
     let pair = from * deviceCount + to
     guard latency[pair].isFinite else { return .infinity }

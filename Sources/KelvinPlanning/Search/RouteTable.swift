@@ -5,7 +5,7 @@ struct RouteTable {
   private let weighted: ProblemIndex
   private let devices: Int
   private let sizeClass: [Int]
-  private let cargos: [Cargo]
+  private let cargos: [TransferPayload]
   /// Entry `(class * devices + root) << devices | set`: the number of the route, or a `Route`.
   private var number: [Int32]
   private(set) var trees: [[Int]] = []
@@ -21,8 +21,8 @@ struct RouteTable {
     self.loads = loads
     weighted = loads.weighted(by: weights)
     devices = loads.index.deviceCount
-    var classes: [Cargo: Int] = [:]
-    var cargos: [Cargo] = []
+    var classes: [TransferPayload: Int] = [:]
+    var cargos: [TransferPayload] = []
     sizeClass = loads.index.bytes.indices.map { value in
       let cargo = loads.index.cargo(value)
       if let known = classes[cargo] { return known }
@@ -45,7 +45,7 @@ struct RouteTable {
     return number[entry] == Route.none ? nil : Int(number[entry])
   }
 
-  private mutating func find(_ cargo: Cargo, _ root: Int, _ set: Int) -> Int32 {
+  private mutating func find(_ cargo: TransferPayload, _ root: Int, _ set: Int) -> Int32 {
     guard let tree = Evaluation.arborescence(weighted, cargo, root: root, reaching: set) else { return Route.none }
     var sum = Array(repeating: 0.0, count: loads.count)
     var seconds = 0.0

@@ -8,7 +8,7 @@ extension ReferenceTable {
 }
 
 extension ArgReduce: IntegerOperator {
-  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
+  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
     places(inputs) { _ in false }.map { Word(truncatingIfNeeded: $0) }
   }
 

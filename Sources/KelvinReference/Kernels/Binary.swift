@@ -36,7 +36,7 @@ extension Binary {
 }
 
 extension Binary: IntegerOperator {
-  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
+  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
     let (left, right) = (inputs.shape(0), inputs.shape(1))
     return Positions(inputs.outputs[0].shape).map {
       function.combine(inputs.values[0][left.broadcastOffset($0)], inputs.values[1][right.broadcastOffset($0)])

@@ -8,7 +8,7 @@ extension ReferenceTable {
 }
 
 extension Compare: IntegerOperator {
-  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
+  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
     compared(inputs).map { $0 ? 1 : 0 }
   }
 

@@ -13,7 +13,7 @@ extension ReferenceTable {
 }
 
 extension CumulativeReduce: IntegerOperator {
-  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
+  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
     switch function {
     case .sum: along(inputs, from: 0, &+)
     case .product: along(inputs, from: 1, &*)

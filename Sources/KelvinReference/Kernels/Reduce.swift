@@ -9,7 +9,7 @@ extension ReferenceTable {
 }
 
 extension Reduce: IntegerOperator {
-  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
+  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
     guard let scalar = inputs.types.first?.scalar, function.ofIntegers else { return nil }
     return groups(inputs).map { function.combine($0, of: scalar) }
   }

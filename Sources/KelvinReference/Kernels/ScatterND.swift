@@ -8,7 +8,7 @@ extension ReferenceTable {
 }
 
 extension ScatterND: IntegerOperator {
-  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
+  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]? {
     try scattered(inputs, reduction.combine)
   }
 

@@ -8,7 +8,7 @@ extension ReferenceTable {
 }
 
 extension Unary: IntegerOperator {
-  func integers<Word: ReferenceWord>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
+  func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) -> [Word]? {
     let ends = [function.a, function.b].map { end in
       Word(truncatingIfNeeded: Tensor(TensorType(inputs.types[0].scalar, [1]), rounding: [Double(end)]).words[0])
     }

@@ -17,11 +17,11 @@ package final class CacheDirectory: Sendable {
   }
 
   package let path: String
-  private let patience: LockPatience
-  private let calls: FileCalls
+  private let patience: LockTimeout
+  private let calls: FileSystemCalls
   private let state = Mutex(State())
 
-  package init(_ path: String, patience: LockPatience = LockPatience(), calls: FileCalls = FileCalls()) {
+  package init(_ path: String, patience: LockTimeout = LockTimeout(), calls: FileSystemCalls = FileSystemCalls()) {
     self.path = path
     self.patience = patience
     self.calls = calls
@@ -125,7 +125,7 @@ package final class CacheDirectory: Sendable {
     case 0: return true
     case EWOULDBLOCK:
       state.withLock { $0.isBlocked = true }
-      let holder = LockPatience.holder(file).map { "process \($0)" } ?? "another process"
+      let holder = LockTimeout.holder(file).map { "process \($0)" } ?? "another process"
       complain("\(holder) holds '\(path)/\(name)' and did not let go of it for \(patience.limit)")
       return nil
     case let code:

@@ -10,7 +10,7 @@ import Synchronization
 final class CacheFolder: Sendable {
   let path: String
   let trust = CacheTrust()
-  let calls: FileCalls
+  let calls: FileSystemCalls
   /// The secret that was read last, and the state of its file.
   let knownSecret = Mutex<(secret: CacheSecret, state: FileState)?>(nil)
   private let descriptor: Int32
@@ -18,7 +18,7 @@ final class CacheFolder: Sendable {
   static let temporaryPrefix = ".writing-"
 
   /// Opens the folder, made where it is missing if `creates`.
-  init(_ path: String, creates: Bool, calls: FileCalls) throws(FileError) {
+  init(_ path: String, creates: Bool, calls: FileSystemCalls) throws(FileError) {
     self.path = path
     self.calls = calls
     var place = try trust.place(of: path)
@@ -223,7 +223,7 @@ final class CacheFolder: Sendable {
   }
 
   private static func check(
-    _ file: Int32, _ path: String, _ trust: CacheTrust, _ calls: FileCalls
+    _ file: Int32, _ path: String, _ trust: CacheTrust, _ calls: FileSystemCalls
   ) throws(FileError) -> stat {
     var status = stat()
     guard calls.examine(file, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
@@ -243,7 +243,7 @@ final class CacheFolder: Sendable {
   /// Makes a folder and those above it.
   ///
   /// - Returns: whether it was not there.
-  private static func make(_ path: String, _ calls: FileCalls) throws(FileError) -> Bool {
+  private static func make(_ path: String, _ calls: FileSystemCalls) throws(FileError) -> Bool {
     var prefix = ""
     var isNew = false
     for part in path.pathParts {

@@ -40,7 +40,7 @@ package final class CachedWeights: PackedWeights {
       return state.made[key] ?? state.expanded[key]?.bytes
     }
     if let known = known ?? stored(key), known.count == byteCount { return known }
-    let bytes = try FreshMemory.bytes(count: byteCount, fill: fill)
+    let bytes = try PoisonedMemory.bytes(count: byteCount, fill: fill)
     let isCompressed = WeightName.isCompressed(key)
     return state.withLock { state in
       if isCompressed {

@@ -7,14 +7,14 @@ import Synchronization
 package struct PackRegion {
   let bytes: Bytes
   let hash: PackHash
-  private let relied: ReliedRegions
+  private let relied: VerifiedRegions
 
   /// The region of new contents.
   init(_ bytes: Bytes, seed: UInt64) {
-    self.init(bytes, hash: PackHash(bytes, seed: seed), ReliedRegions())
+    self.init(bytes, hash: PackHash(bytes, seed: seed), VerifiedRegions())
   }
 
-  fileprivate init(_ bytes: Bytes, hash: PackHash, _ relied: ReliedRegions) {
+  fileprivate init(_ bytes: Bytes, hash: PackHash, _ relied: VerifiedRegions) {
     self.bytes = bytes
     self.hash = hash
     self.relied = relied
@@ -23,13 +23,13 @@ package struct PackRegion {
   /// Whether it is still what was written; then the file is held to it from now on. Reads all of it.
   package func isIntact(seed: UInt64) -> Bool {
     let isIntact = PackHash(bytes, seed: seed) == hash
-    if isIntact { relied.add(ReliedRegions.Region(place: bytes.offset, byteCount: bytes.count, hash: hash)) }
+    if isIntact { relied.add(VerifiedRegions.Region(place: bytes.offset, byteCount: bytes.count, hash: hash)) }
     return isIntact
   }
 }
 
 /// The regions of a pack that somebody found intact and reads. Others may be damaged: nothing is computed from them.
-private final class ReliedRegions: Sendable {
+private final class VerifiedRegions: Sendable {
   struct Region: Hashable {
     let place: Int
     let byteCount: Int
@@ -117,7 +117,7 @@ package struct PackFile {
     }
     guard let places else { return nil }
     var regions: [String: PackRegion] = [:]
-    let relied = ReliedRegions()
+    let relied = VerifiedRegions()
     for place in places {
       guard let offset = Int(exactly: place.offset), let size = Int(exactly: place.size), offset % Self.alignment == 0,
         let bytes = file.slice(offset: offset, count: size)

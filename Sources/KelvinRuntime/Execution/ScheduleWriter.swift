@@ -232,7 +232,7 @@ struct ScheduleWriter {
       segments.append(extract(nodes, parts.base + group))
       for output in segments[segments.count - 1].outputs { makers[output] = group }
     }
-    var turns = GroupTurns(partition) { group in numbers[group].map { isHost(segments[$0].device) } ?? true }
+    var turns = GroupScheduler(partition) { group in numbers[group].map { isHost(segments[$0].device) } ?? true }
     var steps: [Schedule.Step] = []
 
     func bring(_ value: ValueID, to device: String, _ visiting: Set<String> = []) throws(RuntimeError) {

@@ -49,7 +49,7 @@ package final class SessionMemory: @unchecked Sendable {
       made = try Self.make(use, byteCount, on: device)
     }
     if device.info.isHost, let memory = made.hostPointer { Self.touch(memory, byteCount) }
-    try FreshMemory.prepare(made)
+    try PoisonedMemory.prepare(made)
     buffers[key] = made
     return made
   }

@@ -30,7 +30,7 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
   }
 
   package let limit: Int
-  private let state = Monitor(State())
+  private let state = ConditionLock(State())
 
   /// - Parameter limit: how many values are kept, at least 1.
   package init(limit: Int) { self.limit = max(1, limit) }

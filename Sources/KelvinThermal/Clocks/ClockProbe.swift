@@ -62,7 +62,7 @@ package struct ClockProbe: Sendable, Hashable {
   }
 
   private static func isBusy(_ contention: Contention?) -> Bool {
-    (contention?.utilisation ?? 0) >= ClockBelief.busyShare
+    (contention?.utilisation ?? 0) >= ClockReliability.busyShare
   }
 
   /// Multiply and exclusive-or do not distribute, so no compiler can fold several steps into one.

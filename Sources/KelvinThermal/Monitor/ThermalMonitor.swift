@@ -19,7 +19,7 @@ package struct ThermalMonitor: Sendable {
 
   private let files: SystemFiles
   private let readers: [any SensorReader]
-  private var belief: ClockBelief
+  private var belief: ClockReliability
   private var filter: ThermalStateFilter?
   private var lastTime: Double?
   private var lastSensors = SensorSnapshot()
@@ -39,7 +39,7 @@ package struct ThermalMonitor: Sendable {
     self.readers = readers
     self.envelope = envelope
     self.probe = probe
-    belief = ClockBelief(isVirtualised: MachineDescription(files).isVirtualised)
+    belief = ClockReliability(isVirtualised: MachineDescription(files).isVirtualised)
     model = envelope.model()
     load = envelope.load(watts: envelope.idleWatts)
   }

@@ -30,7 +30,7 @@ package enum ImageFileList {
   private static func below(_ folder: String) -> [File] {
     let file = IndexFile(folder: folder)
     do throws(PhotoIndexError) {
-      let walk = try FolderWalk(folder, followsLinks: false, found: { _ in }, isCancelled: { false })
+      let walk = try FolderScan(folder, followsLinks: false, found: { _ in }, isCancelled: { false })
       let images = walk.entries.map { File(path: file.path(of: $0.path)) }
       let faults = walk.faults.map { File(path: file.path(of: $0.path), fault: $0.reason) }
       return images.isEmpty && faults.isEmpty
@@ -57,7 +57,7 @@ package enum ImageFileList {
       return ["Manifest.json", "model.mil"].contains { access("\(path)/\($0)".pathBytes, F_OK) == 0 }
     }
     guard let file = try? OpenFile(path), let start = try? file.start(16), !start.isEmpty else { return false }
-    return ImageFormat(sniffing: start) == nil && !FolderWalk.isImage(path)
+    return ImageFormat(sniffing: start) == nil && !FolderScan.isImage(path)
   }
 }
 #endif

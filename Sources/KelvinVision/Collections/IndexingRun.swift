@@ -26,9 +26,9 @@ final class IndexingRun: Sendable {
   private let model: PhotoModel
   private let listener: @Sendable (PhotoUpdateEvent) -> Void
   private let cancellation: Cancellation
-  private let work: [FolderWalk.Entry]
+  private let work: [FolderScan.Entry]
   private let known: [String: IndexWriter.Known]
-  private let state: Monitor<State>
+  private let state: ConditionLock<State>
   private let writer: Mutex<IndexWriter>
   private let began = ContinuousClock.now
 
@@ -43,7 +43,7 @@ final class IndexingRun: Sendable {
     let began = ContinuousClock.now
     do throws(ImageError) { try ImageFile.prepare() } catch { throw .image(error) }
     let walk = try indexing { () throws(PhotoIndexError) in
-      try FolderWalk(
+      try FolderScan(
         file.folder, followsLinks: options.followsLinks, found: { listener(.looking(found: $0)) },
         isCancelled: { cancellation.isCancelled })
     }
@@ -59,7 +59,7 @@ final class IndexingRun: Sendable {
   }
 
   private init(
-    _ file: IndexFile, _ model: PhotoModel, _ walk: FolderWalk, _ known: [String: IndexWriter.Known],
+    _ file: IndexFile, _ model: PhotoModel, _ walk: FolderScan, _ known: [String: IndexWriter.Known],
     _ writer: sending IndexWriter, _ listener: @escaping @Sendable (PhotoUpdateEvent) -> Void,
     _ cancellation: Cancellation
   ) {
@@ -72,7 +72,7 @@ final class IndexingRun: Sendable {
     update.unreadable = walk.faults.count + unread
     update.unchanged -= unread
     let contents = known.values.compactMap { $0.error == nil ? ($0.content, $0.id) : nil }
-    state = Monitor(State(contents: Dictionary(contents) { first, _ in first }, update: update))
+    state = ConditionLock(State(contents: Dictionary(contents) { first, _ in first }, update: update))
     self.writer = Mutex(writer)
   }
 
@@ -126,7 +126,7 @@ final class IndexingRun: Sendable {
     }
   }
 
-  private func claim() -> FolderWalk.Entry? {
+  private func claim() -> FolderScan.Entry? {
     state.withLock { state in
       guard state.failure == nil, state.next < work.count, !cancellation.isCancelled else { return nil }
       state.next += 1
@@ -148,7 +148,7 @@ final class IndexingRun: Sendable {
   ///
   /// - Parameter recognizing: whether it may be the same as another image by its contents.
   private func record(
-    of entry: FolderWalk.Entry, recognizing: Bool
+    of entry: FolderScan.Entry, recognizing: Bool
   ) throws(VisionError) -> IndexWriter.Record? {
     let content: [UInt8]
     let open: OpenFile
@@ -182,7 +182,7 @@ final class IndexingRun: Sendable {
   /// Why a file is no image, which the index keeps; nil where it may be one another time.
   ///
   /// - Throws: what keeps all images from being decoded.
-  private func refusal(_ error: ImageError, of entry: FolderWalk.Entry) throws(VisionError) -> String? {
+  private func refusal(_ error: ImageError, of entry: FolderScan.Entry) throws(VisionError) -> String? {
     switch error.code {
     case .decoderMissing, .encodingFailed, .invalidArgument: throw .image(error)
     case .unreadable:
@@ -202,7 +202,7 @@ final class IndexingRun: Sendable {
     do throws(ModelError) { return try model.look(at: image, nil) } catch { throw .prediction(error) }
   }
 
-  private func fault(_ entry: FolderWalk.Entry, _ reason: String) {
+  private func fault(_ entry: FolderScan.Entry, _ reason: String) {
     state.withLock { $0.update.unreadable += 1 }
     listener(.fault(path: entry.path, reason: reason))
   }
@@ -234,7 +234,7 @@ final class IndexingRun: Sendable {
   }
 
   /// Drops what is gone, once all is done.
-  private func finish(_ walk: FolderWalk, since began: ContinuousClock.Instant) throws(VisionError) -> PhotoUpdate {
+  private func finish(_ walk: FolderScan, since began: ContinuousClock.Instant) throws(VisionError) -> PhotoUpdate {
     var update = state.withLock { $0.update }
     update.isComplete = state.withLock { $0.done } == work.count && !cancellation.isCancelled
     if update.isComplete {

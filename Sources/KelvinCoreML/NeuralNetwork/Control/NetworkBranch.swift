@@ -26,7 +26,7 @@ extension NetworkWriter {
     let paths = sides.map { layers in
       var missing = MissingOperations()
       NetworkStage.findMissing(in: layers, &missing)
-      return path(NetworkPlaces(layers), from: 0, missing) { [writer] in
+      return path(NetworkTensorUses(layers), from: 0, missing) { [writer] in
         try writer.write($0, from: 0, readLater: readLater)
       }
     }
@@ -35,7 +35,7 @@ extension NetworkWriter {
 
   /// Writes what follows a branch in whose sides the trip may have ended.
   func write(
-    _ layers: NetworkPlaces, from start: Int, unless hasLeft: ValueID, _ layer: NetworkLayer, readLater: Set<String>
+    _ layers: NetworkTensorUses, from start: Int, unless hasLeft: ValueID, _ layer: NetworkLayer, readLater: Set<String>
   ) throws -> End {
     let goesOn = try emitter.unary(UnaryFunction(.logicalNot), hasLeft, step: "goes_on")
     var writer = self
@@ -46,8 +46,8 @@ extension NetworkWriter {
   }
 
   private func path(
-    _ layers: NetworkPlaces, from start: Int, _ missing: MissingOperations = MissingOperations(),
-    _ write: @escaping (NetworkPlaces) throws -> End
+    _ layers: NetworkTensorUses, from start: Int, _ missing: MissingOperations = MissingOperations(),
+    _ write: @escaping (NetworkTensorUses) throws -> End
   ) -> Path {
     let broken = layers.mayBreak(from: start) ? loop?.broken : nil
     return Path(
@@ -64,7 +64,7 @@ extension NetworkWriter {
   ) throws {
     var writer = self
     (writer.isNested, writer.loop) = (true, nil)
-    let layers = NetworkPlaces(network)
+    let layers = NetworkTensorUses(network)
     let first = Path(
       mayCompute: { $0 == name || layers.mayCompute($0, from: 0) }, mayLeave: false,
       surelyComputes: { $0 == name || layers.surelyCompute($0, from: 0) }

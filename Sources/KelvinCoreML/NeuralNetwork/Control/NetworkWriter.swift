@@ -38,10 +38,10 @@ struct NetworkWriter {
 
   /// - Parameter readLater: the tensors that something behind the layers reads.
   func write(_ layers: ArraySlice<NetworkLayer>, readLater: Set<String>) throws -> End {
-    try write(NetworkPlaces(Array(layers)), from: 0, readLater: readLater)
+    try write(NetworkTensorUses(Array(layers)), from: 0, readLater: readLater)
   }
 
-  func write(_ layers: NetworkPlaces, from start: Int, readLater: Set<String>) throws -> End {
+  func write(_ layers: NetworkTensorUses, from start: Int, readLater: Set<String>) throws -> End {
     let count = start == 0 ? layers.layers.count { $0.isControl } : 0
     guard count <= Self.controlLimit else {
       throw FormatError(
@@ -74,7 +74,7 @@ struct NetworkWriter {
 
   /// Of the tensors that control flow may compute, those that something reads behind it.
   private func needed(
-    _ layer: NetworkLayer, _ layers: NetworkPlaces, from rest: Int, readLater: Set<String>
+    _ layer: NetworkLayer, _ layers: NetworkTensorUses, from rest: Int, readLater: Set<String>
   ) -> Set<String> {
     let leaving = loop?.readLater ?? []
     let own = CollectionOfOne(layer)
@@ -155,7 +155,7 @@ struct NetworkWriter {
   }
 
   /// What a part of the network leaves.
-  func value(_ left: NetworkLeft) throws -> ValueID {
+  func value(_ left: NetworkPartOutput) throws -> ValueID {
     switch left.value {
     case .tensor(let name): return try scope.logical(try scope.held(name))
     case .truth(let name):

@@ -59,7 +59,7 @@ public struct LabelledImages: EvaluationDataset {
   private static func folders(_ path: String) throws(VisionError) -> Found {
     let file = IndexFile(folder: path)
     let walk = try indexing { () throws(PhotoIndexError) in
-      try FolderWalk(path, followsLinks: false, found: { _ in }, isCancelled: { false })
+      try FolderScan(path, followsLinks: false, found: { _ in }, isCancelled: { false })
     }
     var remarks = walk.faults.map { "'\(file.path(of: $0.path))': \($0.reason)" }
     var images: [Image] = []

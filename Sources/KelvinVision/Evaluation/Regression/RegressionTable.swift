@@ -40,7 +40,7 @@ public struct RegressionTable: EvaluationDataset {
       var images: [String: String] = [:]
       for (place, column) in columns.enumerated() {
         let text = row.path(place)
-        if FolderWalk.isImage(text) { images[column] = path.siblingPath(text) }
+        if FolderScan.isImage(text) { images[column] = path.siblingPath(text) }
       }
       let image = columns.lazy.compactMap { images[$0] }.first
       return Row(name: image ?? "line \(row.line)", cells: row, images: images)

@@ -70,7 +70,7 @@ public struct SegmentedImages: EvaluationDataset {
       throw .invalidRequest("'\(path)' has no segmented images; \(expected)")
     }
     let walk = try indexing { () throws(PhotoIndexError) in
-      try FolderWalk(imagesPath, followsLinks: false, found: { _ in }, isCancelled: { false })
+      try FolderScan(imagesPath, followsLinks: false, found: { _ in }, isCancelled: { false })
     }
     var remarks = walk.faults.map { "'\(imagesPath.appendingPath($0.path))': \($0.reason)" }
     var images: [Image] = []

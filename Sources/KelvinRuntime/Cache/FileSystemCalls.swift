@@ -3,7 +3,7 @@ import KelvinBasics
 
 /// The calls by which the cache changes a folder, and by which it learns whose its files are, each with the meaning of the system's call of that name, `errno`
 /// included. A test puts a failing disk in their place.
-package struct FileCalls: Sendable {
+package struct FileSystemCalls: Sendable {
   package var makeFolder: @Sendable (_ folder: Int32, _ name: String) -> Int32 = { folder, name in
     mkdirat(folder, name.pathBytes, CacheTrust.folderMode)
   }

@@ -1,5 +1,5 @@
 /// What is copied when a value is: values of equal cargo cost the same to move.
-struct Cargo: Hashable, Sendable {
+struct TransferPayload: Hashable, Sendable {
   var bytes: Int
   /// How often one inference makes the copy; infinite where it cannot be made.
   var copies: Double

@@ -9,7 +9,7 @@ internal import Synchronization
 /// ("pocl_release_dlhandle_cache: Assertion `found->ref_count > 0' failed"). The hash covers the options of the build, so
 /// a definition that no source reads is enough. A queue alone is safe, as it has one command running at a time, and so
 /// the first context needs no definition.
-final class ContextNumber: Sendable {
+final class ContextPrefix: Sendable {
   /// More would have a process that goes through many contexts compile everything again for each.
   private static let limit = 4
   /// For the options of a build, how many living contexts have each number.

@@ -1,6 +1,6 @@
 /// Says which group of a block goes next: of those that depend on nothing to come, first what can start without waiting for a
 /// device that works on its own, on another such device before the host, and the first in order.
-struct GroupTurns {
+struct GroupScheduler {
   private let partition: Partition
   private let runsOnHost: [Bool]
   private var dependents: [[Int]]

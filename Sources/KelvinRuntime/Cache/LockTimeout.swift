@@ -2,7 +2,7 @@ import Glibc
 
 /// How long a process waits for a lock that another one holds. A holder that hangs costs others this once, and the
 /// cache for the rest of their run.
-package struct LockPatience: Sendable {
+package struct LockTimeout: Sendable {
   package var limit: Duration
   private let pause: @Sendable (Duration) -> Void
   private static let shortest = Duration.milliseconds(1)

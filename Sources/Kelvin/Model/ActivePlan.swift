@@ -5,7 +5,7 @@ import KelvinPlanning
 import Synchronization
 
 /// The plan of each graph of a model that is run: the given one, or the best that may be run without a trial.
-struct ProvenPlans {
+struct TrialedPlans {
   let shown: PlanExplanation
   /// By graph part; nil for what is planned when the function runs.
   let graphs: [PlanExplanation?]
@@ -33,7 +33,7 @@ struct ProvenPlans {
 }
 
 /// The plan by which a model runs, which changes when a device fails.
-final class StandingPlan: Sendable {
+final class ActivePlan: Sendable {
   private struct State {
     var plan: ComputePlan
     /// What it does without.
@@ -52,7 +52,7 @@ final class StandingPlan: Sendable {
     return state.withLock { state in
       guard state.absence != absence else { return state.plan }
       // What cannot be planned any more is told by predictions; the latest plan stands.
-      if let plan = try? ComputePlan(loaded, ProvenPlans(loaded).all) { state.plan = plan }
+      if let plan = try? ComputePlan(loaded, TrialedPlans(loaded).all) { state.plan = plan }
       state.absence = absence
       return state.plan
     }

@@ -29,7 +29,7 @@ import Testing
   @Test func memoryIsUntouchedWithoutAPattern() async {
     await #expect(processExitsWith: .success) {
       unsetenv("KELVIN_FRESH_MEMORY")
-      #expect(FreshMemory.filler == nil)
+      #expect(PoisonedMemory.filler == nil)
     }
   }
 }

@@ -6,8 +6,8 @@ import Testing
 @Suite struct FolderScanTests {
   private let folder = TemporaryFolder()
 
-  private func walk(followsLinks: Bool = false) throws -> FolderWalk {
-    try FolderWalk(folder.path, followsLinks: followsLinks, found: { _ in }, isCancelled: { false })
+  private func walk(followsLinks: Bool = false) throws -> FolderScan {
+    try FolderScan(folder.path, followsLinks: followsLinks, found: { _ in }, isCancelled: { false })
   }
 
   @Test func imagesAreFoundByExtensionInOrder() throws {
@@ -59,7 +59,7 @@ import Testing
     folder.write("x", "file")
     for path in ["\(folder.path)/file", "\(folder.path)/absent"] {
       let error = #expect(throws: PhotoIndexError.self) {
-        try FolderWalk(path, followsLinks: false, found: { _ in }, isCancelled: { false })
+        try FolderScan(path, followsLinks: false, found: { _ in }, isCancelled: { false })
       }
       #expect(error?.code == .io)
     }

@@ -4,7 +4,7 @@ import KelvinBasics
 /// A file that is written bit by bit, and in place of what was there only when it is whole.
 ///
 /// Until then it lies beside it under another name. A pipe or a device (`/dev/stdout`) is written to as it is.
-final class GrowingFile {
+final class AtomicFileWriter {
   private let path: String
   private let descriptor: Int32
   /// Where it lies meanwhile; nil for what is written in place.

@@ -2,7 +2,7 @@ import Glibc
 
 /// What a process says that ends because memory ran out in a place that cannot go on without it: the Swift runtime, a
 /// driver's compiler. Such an end is one line and a status of its own instead of a signal.
-enum LastWords {
+enum OutOfMemoryMessage {
   private static let line: StaticString =
     "kelvin: error: memory ran out: the process was given too little (ulimit -v, ulimit -d), or the machine has no more\n"
   /// Where so much can be had, it was not memory that ended the process: the libraries of others ask for as much at once.
@@ -16,7 +16,7 @@ enum LastWords {
     guard hasLimit else { return }
     for signal in signals {
       var action = sigaction()
-      action.__sigaction_handler.sa_handler = { LastWords.speak($0) }
+      action.__sigaction_handler.sa_handler = { OutOfMemoryMessage.speak($0) }
       action.sa_flags = SA_NODEFER
       sigaction(signal, &action, earlier + Int(signal))
     }

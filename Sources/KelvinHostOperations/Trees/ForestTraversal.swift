@@ -1,5 +1,5 @@
 /// Follows several paths from roots to leaves at a time: a step of one need not wait for those of the others.
-struct ForestWalk {
+struct ForestTraversal {
   let nodes: UnsafeBufferPointer<Forest.Node>
   /// Row after row.
   let numbers: UnsafeBufferPointer<Double>

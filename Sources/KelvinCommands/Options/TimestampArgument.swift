@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 
 /// A moment as people write it: `2026-11-01`, `2026-11-01T12:30`, in this machine's time, or `30d`, so long ago.
-enum PointInTime {
+enum TimestampArgument {
   /// Seconds since 1970.
   ///
   /// - Throws: `ValidationError` where the text is no moment.

@@ -1,7 +1,7 @@
 import Glibc
 
 /// State that threads change one at a time, and wait on until it has changed as they need.
-package final class Monitor<State>: @unchecked Sendable {
+package final class ConditionLock<State>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
   private var state: State

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 /// Where the elements of a `SparseTensorProto` belong; what it does not name is 0.
-struct ONNXPlaces {
+struct ONNXSparseIndices {
   /// `[count]`, places in row-major order, or `[count, rank]`.
   let message: WireMessage
   /// The sizes of the whole tensor.
@@ -33,7 +33,7 @@ extension ONNXTensor {
         .malformed, file: message.file, place: "a sparse tensor", offset: message.offset, "it lacks values or indices")
     }
     try self.init(values)
-    places = ONNXPlaces(message: indices, dimensions: dimensions)
+    places = ONNXSparseIndices(message: indices, dimensions: dimensions)
   }
 
   /// The files beside the model that it reads.
@@ -44,7 +44,7 @@ extension ONNXTensor {
   }
 
   /// The whole tensor.
-  func spread(_ places: ONNXPlaces, _ files: ModelFiles) throws(FormatError) -> Tensor {
+  func spread(_ places: ONNXSparseIndices, _ files: ModelFiles) throws(FormatError) -> Tensor {
     let shape = Shape(places.dimensions)
     let values = try stored(files)
     let indices = try ONNXTensor(places.message).read(files)

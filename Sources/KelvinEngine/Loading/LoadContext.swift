@@ -7,7 +7,7 @@ import KelvinReference
 import KelvinRuntime
 
 /// What all graphs of a loaded model share: the machine, what is kept, what things cost.
-struct LoadSite: Sendable {
+struct LoadContext: Sendable {
   let name: String
   var key: ContentKey
   let function: String

@@ -6,7 +6,7 @@ import KelvinBasics
 /// Names that begin with a point are passed over, as are symbolic links unless they are to be followed: what they lead
 /// to inside the folder is found under its own name, and what is outside is not the folder's. No folder is visited
 /// twice, whatever links there are.
-package struct FolderWalk {
+package struct FolderScan {
   /// A file, by its path from the folder on.
   package struct Entry: Hashable, Sendable {
     package var path: String

@@ -3,7 +3,7 @@
 /// A guest is shown a constant nominal clock, and so are some machines: a clock counts only on bare metal and once it has
 /// moved. An idle governor lowers it too, so it counts only while more than half of the machine is busy, against the
 /// highest value seen so while cool.
-struct ClockBelief: Sendable, Hashable {
+struct ClockReliability: Sendable, Hashable {
   static let busyShare = 0.5
 
   let isVirtualised: Bool

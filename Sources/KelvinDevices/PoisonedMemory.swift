@@ -3,7 +3,7 @@ package import KelvinGraph
 
 /// What memory for values, scratch and packed weights holds before anything is written to it, where tests ask for a
 /// pattern: nothing may rely on zeros, or on what another run left.
-package enum FreshMemory {
+package enum PoisonedMemory {
   /// Every byte: the environment variable `KELVIN_FRESH_MEMORY`. 255 makes not-a-number of floats of every size and -1 of
   /// integers. nil where memory is left as it comes.
   package static let filler: UInt8? = getenv("KELVIN_FRESH_MEMORY").flatMap { UInt8(String(cString: $0)) }

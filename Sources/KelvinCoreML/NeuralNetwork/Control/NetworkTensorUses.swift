@@ -2,7 +2,7 @@ import KelvinImport
 
 /// The layers of one network, and where each tensor is read and computed among them: what is asked of all that stands behind
 /// a layer is found without going through it.
-struct NetworkPlaces {
+struct NetworkTensorUses {
   let layers: [NetworkLayer]
   /// By tensor, where layers may read the value that it has before them.
   private var reads: [String: [Int]] = [:]
