@@ -12,7 +12,7 @@ package final class Predictor: Sendable {
   /// The device that each of them lies on under the plan for the usual sizes.
   package let stateDevices: [String: String]
   private let executor: FunctionExecutor
-  private let graphs: [GraphForms]
+  private let graphs: [GraphSpecializations]
   /// How many predictions are made at a time.
   package let batchWidth: Int
   /// Whether devices other than the host work for the model's usual sizes.
@@ -49,7 +49,7 @@ package final class Predictor: Sendable {
     self.outlivedBy = outlivedBy
     self.specializationLimit = specializationLimit
     executor = FunctionExecutor(function ?? loaded.function)
-    graphs = compiled.enumerated().map { GraphForms(loaded, index: $0, $1, limit: specializationLimit) }
+    graphs = compiled.enumerated().map { GraphSpecializations(loaded, index: $0, $1, limit: specializationLimit) }
     let known = compiled.compactMap { $0 }
     let states = known.flatMap { model in model.graph.states.map { ($0.name, model.graph[$0.read].type) } }
     self.states = Dictionary(states) { first, _ in first }
@@ -77,10 +77,10 @@ package final class Predictor: Sendable {
   }
 
   /// What sizes besides the usual ones have cost.
-  package var formCounts: FormCounts {
+  package var specializationCounts: SpecializationCounts {
     let others =
       padded.withLock { Array($0.values) } + overriding.values + [runningOnHost.withLock(\.self)].compactMap(\.self)
-    return others.reduce(graphs.reduce(outlived.formCounts) { $0 + $1.formCounts }) { $0 + $1.formCounts }
+    return others.reduce(graphs.reduce(outlived.specializationCounts) { $0 + $1.specializationCounts }) { $0 + $1.specializationCounts }
   }
 
   /// The same model on inputs before whose rows others may lie that count for nothing; nil where it is not one graph of
@@ -128,14 +128,14 @@ package final class Predictor: Sendable {
     }
   }
 
-  deinit { outlivedBy?.add(formCounts) }
+  deinit { outlivedBy?.add(specializationCounts) }
 
   /// What predictors that are gone have cost.
   private final class Outlived: Sendable {
-    private let counts = Mutex(FormCounts())
+    private let counts = Mutex(SpecializationCounts())
 
-    var formCounts: FormCounts { counts.withLock(\.self) }
-    func add(_ more: FormCounts) { counts.withLock { $0 = $0 + more } }
+    var specializationCounts: SpecializationCounts { counts.withLock(\.self) }
+    func add(_ more: SpecializationCounts) { counts.withLock { $0 = $0 + more } }
   }
 
   /// The input of a padded model that says how many rows count for nothing.

@@ -49,7 +49,7 @@ package protocol GPUTarget: KernelCalls {
 
   /// The form of a kernel of which floats lie as float16; nil where there is none. A program that moves such elements is
   /// its own.
-  func halved(_ program: Program, _ form: HalfForm) -> Program?
+  func halved(_ program: Program, _ form: HalfStorageMode) -> Program?
   /// From float16 elements to float32, in any layout.
   func widen(count: Int) -> Call<Program>
   /// From float32 elements to float16, rounded to nearest even, in any layout.

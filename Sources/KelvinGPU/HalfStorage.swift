@@ -22,7 +22,7 @@ package enum HalfStorage: Hashable, Sendable {
 }
 
 /// Which floats of a kernel's operands and result lie as float16.
-package enum HalfForm: Hashable, Sendable, CaseIterable {
+package enum HalfStorageMode: Hashable, Sendable, CaseIterable {
   /// All but parameters that it declares as float32.
   case all
   /// All that it reads, beside a result in float32.

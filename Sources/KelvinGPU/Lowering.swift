@@ -194,7 +194,7 @@ package final class Lowering<Target: GPUTarget> {
   @discardableResult package func run(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     guard (reads + [write]).contains(where: \.isHalf) else { return add(call, reads, write) }
     let areWeights = reads.allSatisfy { !$0.isHalf || $0.isWeight }
-    let form: HalfForm = write.isHalf ? .all : areWeights ? .weights : .operands
+    let form: HalfStorageMode = write.isHalf ? .all : areWeights ? .weights : .operands
     if let program = target.halved(call.program, form) { return add(call.of(program), reads, write) }
     let result = write.isHalf ? temporary(wide: write.byteCount / 2) : write
     add(call, reads.map { $0.isHalf ? widen($0) : $0 }, result)

@@ -13,7 +13,7 @@ extension OpenCLTarget {
     isHalf(type.scalar) ? widen(count: type.count) : narrow(count: type.count)
   }
 
-  func halved(_ program: KernelName, _ form: HalfForm) -> KernelName? {
+  func halved(_ program: KernelName, _ form: HalfStorageMode) -> KernelName? {
     guard program.halves != form else { return program }
     guard form == .weights || program.makesParts == (form == .operands) else { return nil }
     guard programsByForm[form]?.contains(program.program) == true else { return nil }

@@ -7,7 +7,7 @@ struct KernelName: Hashable, Sendable {
   var program: String
   var defines: [String] = []
   /// Which of its floats lie as float16; nil for none.
-  var halves: HalfForm?
+  var halves: HalfStorageMode?
   var function: String
 
   /// The kernel of a function of elements: of that alone where all of them are long to compile.
@@ -56,7 +56,7 @@ private let commonFiles = [
   "softmax_lines": ["dialect", "lines"],
 ]
 
-extension HalfForm {
+extension HalfStorageMode {
   /// The macro that asks a program for it.
   var define: String {
     switch self {
@@ -83,8 +83,8 @@ private let files: [(name: String, text: String)] = {
 }()
 
 /// The programs that have a form for floats that lie as float16.
-let programsByForm: [HalfForm: Set<String>] = Dictionary(
-  uniqueKeysWithValues: HalfForm.allCases.map { form in
+let programsByForm: [HalfStorageMode: Set<String>] = Dictionary(
+  uniqueKeysWithValues: HalfStorageMode.allCases.map { form in
     (form, Set(files.filter { file in form.elements.contains(where: file.text.contains) }.map(\.name)))
   })
 

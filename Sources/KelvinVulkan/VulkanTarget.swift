@@ -34,7 +34,7 @@ struct VulkanTarget: GPUTarget {
   /// How an element that is only moved lies.
   func moved(_ scalar: ScalarType) -> Element { Element(scalar, isHalf: isHalf(scalar)) }
 
-  func halved(_ program: VulkanProgram, _ form: HalfForm) -> VulkanProgram? {
+  func halved(_ program: VulkanProgram, _ form: HalfStorageMode) -> VulkanProgram? {
     guard !program.pipeline.isHalf else { return program }
     var halved = program
     let makesParts = program.pipeline.shader.hasSuffix(Self.partsSuffix)

@@ -17,7 +17,7 @@ struct TokenBenchTests {
     private let scale: Double
     private var length = 0
     private var sequences = 0
-    private(set) var formCounts = FormCounts()
+    private(set) var specializationCounts = SpecializationCounts()
 
     init(_ clock: VirtualClock, scale: Double) {
       self.clock = clock
@@ -29,8 +29,8 @@ struct TokenBenchTests {
     func next(after tokens: [Int]) -> Int {
       if length == 0 {
         sequences += 1
-        formCounts.compilations += 1
-        formCounts.plans += sequences == 1 ? 1 : 0
+        specializationCounts.compilations += 1
+        specializationCounts.plans += sequences == 1 ? 1 : 0
       }
       clock.advance(by: (1e-3 + 1e-5 * Double(length)) * scale * (sequences == 1 ? 2 : 1))
       length += tokens.count
@@ -75,9 +75,9 @@ struct TokenBenchTests {
     let sustained = try #require(tokens.sustained)
     #expect(abs(sustained.firstToken - 1e-3) < 1e-12 && abs(tokens.oneShot.firstToken - 2e-3) < 1e-12)
     #expect(abs(sustained.rate / tokens.oneShot.rate - 2) < 1e-9)
-    #expect(tokens.oneShot.promptCounts == FormCounts(plans: 1, compilations: 1))
-    #expect(tokens.oneShot.counts == FormCounts() && sustained.counts == FormCounts())
-    #expect(sustained.promptCounts == FormCounts(plans: 0, compilations: sustained.sequences))
+    #expect(tokens.oneShot.promptCounts == SpecializationCounts(plans: 1, compilations: 1))
+    #expect(tokens.oneShot.counts == SpecializationCounts() && sustained.counts == SpecializationCounts())
+    #expect(sustained.promptCounts == SpecializationCounts(plans: 0, compilations: sustained.sequences))
   }
 
   @Test func configurationWithMoreTokensWins() throws {

@@ -37,7 +37,7 @@ struct NamingTarget: GPUTarget {
   }
   private func named(_ name: String) -> Call<String> { Call(name, Parameters(), grid: [1, 1, 1]) }
 
-  func halved(_ program: String, _ form: HalfForm) -> String? {
+  func halved(_ program: String, _ form: HalfStorageMode) -> String? {
     program == "softmax" ? nil : "half \(form == .weights ? "weights of " : "")\(program)"
   }
   func randomUniform(_ op: RandomUniform, count: Int) -> Call<String> { call() }

@@ -32,12 +32,12 @@ import Testing
   @Test func fourOverrideSetsAreKept() throws {
     let sets = [["scale"], ["offset"], ["scale", "offset"], ["unused"], ["scale", "offset", "unused"]]
     let predictor = try predictor()
-    let before = predictor.formCounts.compilations
+    let before = predictor.specializationCounts.compilations
     for set in sets + sets[1...] { try predict(predictor, set) }
-    #expect(predictor.formCounts.compilations - before == 5, "the last four are there, what the first cost is counted")
+    #expect(predictor.specializationCounts.compilations - before == 5, "the last four are there, what the first cost is counted")
     try predict(predictor, sets[0])
     for set in sets[2...] { try predict(predictor, set) }
-    #expect(predictor.formCounts.compilations - before == 6)
+    #expect(predictor.specializationCounts.compilations - before == 6)
   }
 
   @Test func concurrentCallersShareEachOverrideSet() async throws {
@@ -49,6 +49,6 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(predictor.formCounts.compilations == 4, "each set is made once")
+    #expect(predictor.specializationCounts.compilations == 4, "each set is made once")
   }
 }

@@ -63,7 +63,7 @@ import Testing
     let own = try predictor([1, 3, 32, 32], plansEverySize: true)
     // Of 17…32 the usual size is the largest: its plan serves.
     for side in [32, 30, 18, 26, 32] { #expect(try !outputs(shared, [1, 3, side, side]).isEmpty) }
-    #expect(shared.formCounts.plans == 0)
+    #expect(shared.specializationCounts.plans == 0)
     let sizes = [33, 40, 34, 63, 64, 48, 33, 65, 70]
     for side in sizes {
       let (one, other) = (try outputs(shared, [1, 3, side, 32]), try outputs(own, [1, 3, side, 32]))
@@ -73,13 +73,13 @@ import Testing
         #expect(values.count == expected.count && zip(values, expected).allSatisfy { abs($0 - $1) < 1e-4 }, "\(side)")
       }
     }
-    #expect(shared.formCounts.plans == 2, "33…64 and 65…128")
-    #expect(own.formCounts.plans == sizes.count, "forms of two sizes are kept, and none came again so soon")
+    #expect(shared.specializationCounts.plans == 2, "33…64 and 65…128")
+    #expect(own.specializationCounts.plans == sizes.count, "forms of two sizes are kept, and none came again so soon")
   }
 
   @Test func deterministicPlansIgnoreEarlierSizes() throws {
     let predictor = try predictor([1, 3, 32, 32], isDeterministic: true)
     for side in [40, 41] { _ = try outputs(predictor, [1, 3, side, 32]) }
-    #expect(predictor.formCounts.plans == 2)
+    #expect(predictor.specializationCounts.plans == 2)
   }
 }

@@ -99,7 +99,7 @@ private final class MeasuredSequence: TokenReader {
 
   func restart() { sequence.restart() }
 
-  var formCounts: FormCounts { predictor.formCounts }
+  var specializationCounts: SpecializationCounts { predictor.specializationCounts }
 
   var memory: String { sequence.memory }
 

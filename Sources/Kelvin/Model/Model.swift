@@ -55,7 +55,7 @@ public final class Model: Sendable {
 
   /// What predictions of other sizes than the usual ones have cost so far.
   public var sizeCosts: SizeCosts {
-    let counts = predictor.formCounts
+    let counts = predictor.specializationCounts
     return SizeCosts(plans: counts.plans, compilations: counts.compilations)
   }
 

@@ -12,8 +12,8 @@ package struct TokenFigures: Sendable, Hashable, Encodable {
     /// Tokens a second after the first.
     package var rate: Double
     /// What sizes cost up to the first token, and afterwards, of all sequences together.
-    package var promptCounts: FormCounts
-    package var counts: FormCounts
+    package var promptCounts: SpecializationCounts
+    package var counts: SpecializationCounts
 
     init?(_ runs: [TokenRun]) {
       let seconds = runs.reduce(0) { $0 + $1.seconds.reduce(0, +) }
@@ -21,8 +21,8 @@ package struct TokenFigures: Sendable, Hashable, Encodable {
       sequences = runs.count
       firstToken = first
       rate = Double(runs.reduce(0) { $0 + $1.seconds.count }) / seconds
-      promptCounts = runs.reduce(FormCounts()) { $0 + $1.promptCounts }
-      counts = runs.reduce(FormCounts()) { $0 + $1.counts }
+      promptCounts = runs.reduce(SpecializationCounts()) { $0 + $1.promptCounts }
+      counts = runs.reduce(SpecializationCounts()) { $0 + $1.counts }
     }
   }
 

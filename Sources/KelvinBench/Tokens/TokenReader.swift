@@ -14,7 +14,7 @@ package protocol TokenReader: AnyObject {
   func restart()
 
   /// What sizes have cost since the model was loaded.
-  var formCounts: FormCounts { get }
+  var specializationCounts: SpecializationCounts { get }
 
   /// Where what is remembered lies, in words.
   var memory: String { get }

@@ -10,11 +10,11 @@ package struct TokenRun: Sendable, Hashable, Codable {
   /// Of each token after the first.
   package private(set) var seconds: [Double] = []
   /// What sizes cost up to the first token.
-  package var promptCounts: FormCounts
+  package var promptCounts: SpecializationCounts
   /// What they cost afterwards.
-  package private(set) var counts = FormCounts()
+  package private(set) var counts = SpecializationCounts()
 
-  package init(prompt: Int, first: Double, promptCounts: FormCounts = FormCounts()) {
+  package init(prompt: Int, first: Double, promptCounts: SpecializationCounts = SpecializationCounts()) {
     self.prompt = prompt
     self.first = first
     self.promptCounts = promptCounts
@@ -23,7 +23,7 @@ package struct TokenRun: Sendable, Hashable, Codable {
   /// How many tokens lie before the one that was made in `seconds[index]`, the one that it was made of included.
   func length(at index: Int) -> Int { prompt + 1 + index }
 
-  package mutating func add(_ seconds: Double, _ counts: FormCounts = FormCounts()) {
+  package mutating func add(_ seconds: Double, _ counts: SpecializationCounts = SpecializationCounts()) {
     self.seconds.append(seconds)
     self.counts = self.counts + counts
   }
@@ -39,9 +39,9 @@ package struct TokenRun: Sendable, Hashable, Codable {
     look: (TokenRun) throws -> Void = { _ in }
   ) throws {
     reader.restart()
-    var before = reader.formCounts
-    func taken() -> FormCounts {
-      let now = reader.formCounts
+    var before = reader.specializationCounts
+    func taken() -> SpecializationCounts {
+      let now = reader.specializationCounts
       defer { before = now }
       return now - before
     }

@@ -5,7 +5,7 @@ extension ConformanceCase {
   /// Products whose weights are codes, and slices of such, in every form and with every meaning.
   package static let codedWeights: [ConformanceCase] =
     [ScalarType.float32, .float16].flatMap { scalar in
-      CodedForm.all(scalar).flatMap { form in
+      WeightEncoding.all(scalar).flatMap { form in
         let form = { (shape: Shape) in CaseOperand.encoded(form.weight(shape), form.name) }
         return [
           node("vector", Linear(epilogue: .bias), .input([1, 40]), form([12, 40]), .weight([12]), scalar: scalar),
@@ -32,7 +32,7 @@ extension ConformanceCase {
     }
     + [ScalarType.float32, .float16].flatMap { scalar in
       // Depths and widths that fill no vector, of blocks that divide no inputs.
-      CodedForm.all(scalar).filter { $0.inputs == nil && $0.outputs ?? 1 == 1 }.flatMap { form in
+      WeightEncoding.all(scalar).filter { $0.inputs == nil && $0.outputs ?? 1 == 1 }.flatMap { form in
         let form = { (shape: Shape) in CaseOperand.encoded(form.weight(shape), form.name) }
         return [
           node("odd vector", Linear(), .input([2, 41]), form([11, 41]), scalar: scalar),
@@ -52,7 +52,7 @@ extension ConformanceCase {
 }
 
 /// How a case's weight is encoded.
-private struct CodedForm {
+private struct WeightEncoding {
   enum Meaning { case scales, zeros, biases, tables }
 
   var bits: Int
@@ -63,22 +63,22 @@ private struct CodedForm {
   var inputs: Int?
   var scalar: ScalarType
 
-  static func all(_ scalar: ScalarType) -> [CodedForm] {
+  static func all(_ scalar: ScalarType) -> [WeightEncoding] {
     let forms = [
-      CodedForm(bits: 8, isSigned: true, meaning: .scales, outputs: 1, scalar: scalar),
-      CodedForm(bits: 4, meaning: .zeros, outputs: 2, inputs: 4, scalar: scalar),
-      CodedForm(bits: 6, meaning: .tables, scalar: scalar),
+      WeightEncoding(bits: 8, isSigned: true, meaning: .scales, outputs: 1, scalar: scalar),
+      WeightEncoding(bits: 4, meaning: .zeros, outputs: 2, inputs: 4, scalar: scalar),
+      WeightEncoding(bits: 6, meaning: .tables, scalar: scalar),
     ]
     guard scalar == .float32 else { return forms }
     return forms + [
-      CodedForm(bits: 8, meaning: .zeros, scalar: scalar),
-      CodedForm(bits: 8, meaning: .biases, outputs: 1, scalar: scalar),
-      CodedForm(bits: 8, isSigned: true, meaning: .zeros, outputs: 1, inputs: 8, scalar: scalar),
-      CodedForm(bits: 4, isSigned: true, meaning: .scales, outputs: 1, inputs: 8, scalar: scalar),
-      CodedForm(bits: 1, meaning: .tables, scalar: scalar),
-      CodedForm(bits: 2, meaning: .tables, outputs: 2, scalar: scalar),
-      CodedForm(bits: 3, meaning: .tables, outputs: 4, inputs: 8, scalar: scalar),
-      CodedForm(bits: 8, meaning: .tables, outputs: 4, scalar: scalar),
+      WeightEncoding(bits: 8, meaning: .zeros, scalar: scalar),
+      WeightEncoding(bits: 8, meaning: .biases, outputs: 1, scalar: scalar),
+      WeightEncoding(bits: 8, isSigned: true, meaning: .zeros, outputs: 1, inputs: 8, scalar: scalar),
+      WeightEncoding(bits: 4, isSigned: true, meaning: .scales, outputs: 1, inputs: 8, scalar: scalar),
+      WeightEncoding(bits: 1, meaning: .tables, scalar: scalar),
+      WeightEncoding(bits: 2, meaning: .tables, outputs: 2, scalar: scalar),
+      WeightEncoding(bits: 3, meaning: .tables, outputs: 4, inputs: 8, scalar: scalar),
+      WeightEncoding(bits: 8, meaning: .tables, outputs: 4, scalar: scalar),
     ]
   }
 

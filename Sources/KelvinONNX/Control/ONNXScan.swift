@@ -4,7 +4,7 @@ import KelvinImport
 extension ONNXControl {
   /// A loop whose trips take one slice of each scanned input: a gather by the number of the trip.
   static let scan = ONNXControl(name: "Scan") { operation, source, scope in
-    let form = try ScanForm(operation)
+    let form = try ScanLayout(operation)
     let writer = ScanWriter(operation: operation, source: source, scope: scope, form: form)
     let results = operation.opset < 9 ? try writer.batches() : try writer.turned(writer.sequence(form.states, form.scanned))
     return results.map { .tensor($0) }
@@ -12,7 +12,7 @@ extension ONNXControl {
 }
 
 /// What a `Scan` is given. Before operator set 9 everything has an axis of samples in front, then that of the sequence.
-private struct ScanForm {
+private struct ScanLayout {
   let body: ONNXGraph
   let states: [ValueID]
   let scanned: [ValueID]
@@ -51,7 +51,7 @@ private struct ScanWriter {
   let operation: ONNXOperation
   let source: ONNXGraphSource
   let scope: ONNXScope
-  let form: ScanForm
+  let form: ScanLayout
 
   private var emitter: Emitter { operation.emitter }
   private var name: String { operation.node.name }

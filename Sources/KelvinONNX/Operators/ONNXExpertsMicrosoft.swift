@@ -196,7 +196,7 @@ extension ONNXOperation {
     }
     let (experts, rows, depth) = (sizes[0], sizes[1], sizes[2] * (8 / bits))
     let given = integer("block_size", default: 0)
-    let form = BlockForm(bits: bits, rows: rows, depth: depth, block: given > 0 ? try blockSize() : depth)
+    let form = BlockLayout(bits: bits, rows: rows, depth: depth, block: given > 0 ? try blockSize() : depth)
     guard depth % form.block == 0 else { throw emitter.invalid("blocks of \(form.block) in rows of \(depth)") }
     let (bytes, scales) = (try knownBytes(place), try input(place + 1))
     let zeros = try optional(10 + number).map { _ in try knownBytes(10 + number) }

@@ -9,7 +9,7 @@ extension ONNXMapper {
   private static let matMulNBits = ONNXMapper("com.microsoft.MatMulNBits") { c in
     guard !c.flag("weight_prepacked") else { throw c.unsupported("weights in the order of a device (weight_prepacked)") }
     let x = try c.input(0)
-    let form = BlockForm(
+    let form = BlockLayout(
       bits: c.integer("bits", default: 4), rows: try c.count("N"), depth: try c.count("K"), block: try c.blockSize())
     guard [2, 4, 8].contains(form.bits) else { throw c.unsupported("weights of \(form.bits) bits") }
     guard c.emitter.shape(x).dimensions.last == form.depth else {
@@ -104,7 +104,7 @@ extension ONNXMapper {
 }
 
 /// Rows of integers of a few bits, with a scale for each block of a row.
-struct BlockForm {
+struct BlockLayout {
   var bits: Int
   var rows: Int
   var depth: Int
@@ -144,7 +144,7 @@ extension ONNXOperation {
   }
 
   /// The product with weights whose scale and zero point are those of the block that `groups`, `[K]`, names for each column.
-  fileprivate func regroupedProduct(_ x: ValueID, _ form: BlockForm, _ groups: ValueID) throws -> ValueID {
+  fileprivate func regroupedProduct(_ x: ValueID, _ form: BlockLayout, _ groups: ValueID) throws -> ValueID {
     let grid: Shape = [form.rows, form.blocks]
     guard emitter.shape(groups) == [form.depth], grid.isAddressable, emitter.shape(try input(2)).count == grid.count
     else {
@@ -186,7 +186,7 @@ extension ONNXOperation {
 
   /// `scale · (code - zero)`, the codes from the lowest bits of each byte on. Zero points that are left out are the
   /// middle of the codes.
-  func blockWeight(_ form: BlockForm, _ bytes: Bytes, scale: Weight, zero: Weight?) throws -> Weight {
+  func blockWeight(_ form: BlockLayout, _ bytes: Bytes, scale: Weight, zero: Weight?) throws -> Weight {
     let (grid, bits): (Shape, Int) = ([form.rows, form.blocks], form.bits)
     guard grid.isAddressable, scale.type.count == grid.count, zero.map({ $0.type.shape == grid }) ?? true else {
       throw emitter.invalid("scales \(scale.type) for \(form.rows) rows of \(form.blocks) blocks")
@@ -200,7 +200,7 @@ extension ONNXOperation {
   }
 
   /// Zero points of an input, packed as the codes are, each row in bytes of its own, or numbers; nil where left out.
-  fileprivate func blockZeros(_ form: BlockForm, _ index: Int) throws -> Weight? {
+  fileprivate func blockZeros(_ form: BlockLayout, _ index: Int) throws -> Weight? {
     guard let id = optional(index) else { return nil }
     guard let zero = emitter.weight(id) else { throw unsupported("its zero points are no constant") }
     if zero.type.scalar == .uint8 {

@@ -4,7 +4,7 @@ import KelvinRuntime
 import Synchronization
 
 /// The compiled forms of one graph of a model, by the types of its inputs.
-final class GraphForms: Sendable {
+final class GraphSpecializations: Sendable {
   /// What a form is compiled for: the types, and what was done without.
   private struct Key: Hashable {
     let types: SlotTypes
@@ -27,7 +27,7 @@ final class GraphForms: Sendable {
   private static let absencesLimit = 2
   private let lanes: SessionLanes
   /// Plans that were searched for without what is done without no more, and all compilations.
-  private let counts = Mutex(FormCounts())
+  private let counts = Mutex(SpecializationCounts())
 
   /// - Parameters:
   ///   - model: the compiled form for the usual sizes; nil where they depend on data.
@@ -43,8 +43,8 @@ final class GraphForms: Sendable {
   }
 
   /// What sizes besides the usual ones have cost.
-  var formCounts: FormCounts {
-    counts.withLock { $0 } + FormCounts(plans: plans.withLock { $0.reduce(0) { $0 + $1.plans.searchCount } })
+  var specializationCounts: SpecializationCounts {
+    counts.withLock { $0 } + SpecializationCounts(plans: plans.withLock { $0.reduce(0) { $0 + $1.plans.searchCount } })
   }
 
   /// The compiled form for these types, made at their first use and kept for the latest few.
