@@ -58,7 +58,7 @@ package final class Predictor: Sendable {
     }
     // One for each core, and one more where another device works while the host prepares the next.
     usesOtherDevices = known.contains { model in model.placement.values.contains { $0 != model.host } }
-    batchWidth = min(SessionLanes.limit, max(loaded.options.request.threads, 1) + (usesOtherDevices ? 1 : 0))
+    batchWidth = min(ExecutionContextPool.limit, max(loaded.options.request.threads, 1) + (usesOtherDevices ? 1 : 0))
   }
 
   /// The same compiled graphs, with other features or host steps around them.

@@ -11,7 +11,7 @@ public struct PixelBuffer: Hashable, Sendable {
   private enum Storage: Sendable {
     /// Planes behind one another, without gaps between rows.
     case own([UInt8])
-    case lent(LentPixels)
+    case lent(CallerPixels)
   }
 
   /// Takes over pixels.
@@ -61,7 +61,7 @@ public struct PixelBuffer: Hashable, Sendable {
       }
     }
     (self.width, self.height, self.format) = (width, height, format)
-    storage = .lent(LentPixels(planes, deallocator))
+    storage = .lent(CallerPixels(planes, deallocator))
   }
 
   /// `bytes` is known to have the right length.
@@ -158,7 +158,7 @@ public struct PixelPlane: @unchecked Sendable {
 }
 
 /// Pixels in memory of a caller's, which is told once the last image of them is gone.
-private final class LentPixels: Sendable {
+private final class CallerPixels: Sendable {
   let planes: [PixelPlane]
   private let deallocator: (@Sendable () -> Void)?
 

@@ -16,7 +16,7 @@ extension NodeProfiler {
     let budget = checkBudget(runs)
     let start = clock.now()
     // As many sessions as there are plans would need as many times the memory.
-    let memory = SessionMemory()
+    let memory = SessionArena()
     var mixes: [PlanMeasurement] = []
     while mixes.count < wanted, !isCancelled, let solution = design.next() {
       // Where compiling takes long, the plans that there are by then do.
@@ -46,7 +46,7 @@ extension NodeProfiler {
     observe(.init(phase: "planning with what was measured", fraction: 0.8))
     if let best = try bestPlan(measured) {
       do {
-        measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs, memory: SessionMemory())]
+        measured.tried = [try PlanMeasurement(best, context, request, inputs: inputs, memory: SessionArena())]
       } catch {
         measured.remarks.append("the best plan could not be run: \(error)")
       }

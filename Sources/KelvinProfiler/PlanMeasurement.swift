@@ -21,7 +21,7 @@ final class PlanMeasurement: Disturbable {
 
   /// - Parameter memory: what it runs in, in turns with the other plans there.
   init(
-    _ solution: PlanSolution, _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], memory: SessionMemory
+    _ solution: PlanSolution, _ context: ModelContext, _ request: PlanRequest, inputs: [Tensor], memory: SessionArena
   ) throws {
     self.solution = solution
     session = try context.compile(solution, precision: request.precision, threads: request.threads)

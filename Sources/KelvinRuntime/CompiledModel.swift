@@ -182,10 +182,10 @@ package final class CompiledModel: Sendable {
   /// - Parameters:
   ///   - measuresNodes: whether sessions record each node's time.
   ///   - outputs: memory for outputs, by position. It is written in place where it suits the output and the output's
-  ///     own place is host memory of its own: see `Session.lentOutputs`.
+  ///     own place is host memory of its own: see `Session.callerOwnedOutputs`.
   ///   - memory: what it runs in, in turns with the other sessions there; its own unless given.
   package func makeSession(
-    measuresNodes: Bool = false, outputs: [Int: LentBuffer] = [:], memory: SessionMemory = SessionMemory()
+    measuresNodes: Bool = false, outputs: [Int: CallerBuffer] = [:], memory: SessionArena = SessionArena()
   ) throws(RuntimeError) -> Session {
     try Session(self, measuresNodes: measuresNodes, outputs: outputs, memory: memory)
   }

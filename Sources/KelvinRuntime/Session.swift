@@ -6,10 +6,10 @@ package import KelvinMeasurements
 /// One caller's inferences with a compiled model: its recordings on every device, bound to memory.
 ///
 /// One owner at a time; sessions that were made with memory of their own may run at the same time, those that share a
-/// `SessionMemory` in turns. After creation, `run` allocates nothing on the CPU path.
+/// `SessionArena` in turns. After creation, `run` allocates nothing on the CPU path.
 package final class Session {
   package let model: CompiledModel
-  private let memory: SessionMemory
+  private let memory: SessionArena
   /// Of the memory, when the session was bound.
   private let generation: Int
   private let arenas: [String: any Buffer]
@@ -30,30 +30,30 @@ package final class Session {
   package private(set) var transferCount = 0
 
   /// The outputs that runs write into memory that was lent to the session.
-  package let lentOutputs: Set<Int>
+  package let callerOwnedOutputs: Set<Int>
 
   /// - Parameters:
   ///   - states: memory of somebody else's, who brings its contents to where the session has them; else the session's
   ///     own.
   ///   - memory: what it runs in, in turns with the other sessions there.
   init(
-    _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: LentBuffer] = [:], states: StateMemory? = nil,
-    memory: SessionMemory
+    _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: CallerBuffer] = [:], states: StateMemory? = nil,
+    memory: SessionArena
   ) throws(RuntimeError) {
     self.model = model
     let states = states ?? StateMemory()
-    var lentValues: [ValueID: LentBuffer] = [:]
-    var lentOutputs: Set<Int> = []
+    var callerBuffers: [ValueID: CallerBuffer] = [:]
+    var callerOwnedOutputs: Set<Int> = []
     for (index, buffer) in lent.sorted(by: { $0.key < $1.key }) {
       let value = model.graph.outputs[index]
       let slot = model.layout.slot(value, on: model.host)
-      guard slot.domain == BufferLayout.hostDomain, buffer.suits(model.graph[value].type), lentValues[value] == nil,
+      guard slot.domain == BufferLayout.hostDomain, buffer.suits(model.graph[value].type), callerBuffers[value] == nil,
         slot.state == nil, !model.graph.inputs.contains(value), model.flat.memory[value.index] == value
       else { continue }
-      lentValues[value] = buffer
-      lentOutputs.insert(index)
+      callerBuffers[value] = buffer
+      callerOwnedOutputs.insert(index)
     }
-    self.lentOutputs = lentOutputs
+    self.callerOwnedOutputs = callerOwnedOutputs
     record = measuresNodes ? SessionRecord(model.schedule, host: model.host) : nil
     do {
       var arenas: [String: any Buffer] = [:]
@@ -75,7 +75,7 @@ package final class Session {
       func slice(_ value: ValueID, on device: String) -> BufferSlice {
         let slot = model.layout.slot(value, on: device)
         if let state = slot.state { return BufferSlice(stateBuffers[state], offset: 0, byteCount: slot.byteCount) }
-        if slot.domain == BufferLayout.hostDomain, let lent = lentValues[model.flat.memory[value.index]] {
+        if slot.domain == BufferLayout.hostDomain, let lent = callerBuffers[model.flat.memory[value.index]] {
           return BufferSlice(lent, offset: 0, byteCount: slot.byteCount)
         }
         guard let arena = arenas[slot.domain] else { preconditionFailure("no arena on \(slot.domain)") }

@@ -96,13 +96,13 @@ import Testing
     let expected = try model.makeSession().run(inputs)
     let memory = try HostBuffer(byteCount: graph[graph.outputs[0]].type.byteCount)
     let raw = UnsafeMutableRawBufferPointer(start: memory.hostPointer, count: memory.byteCount)
-    let lent = try #require(LentBuffer(raw, owner: memory))
+    let lent = try #require(CallerBuffer(raw, owner: memory))
     let session = try model.makeSession(outputs: [0: lent])
-    #expect(session.lentOutputs == [0])
+    #expect(session.callerOwnedOutputs == [0])
     _ = try session.run(inputs)
     #expect(UnsafeRawBufferPointer(raw).elementsEqual(expected[0].bytes.withUnsafeBytes { Array($0) }))
     // Memory of another size is not taken.
-    let small = try #require(LentBuffer(UnsafeMutableRawBufferPointer(rebasing: raw[..<4]), owner: memory))
-    #expect(try model.makeSession(outputs: [0: small]).lentOutputs.isEmpty)
+    let small = try #require(CallerBuffer(UnsafeMutableRawBufferPointer(rebasing: raw[..<4]), owner: memory))
+    #expect(try model.makeSession(outputs: [0: small]).callerOwnedOutputs.isEmpty)
   }
 }

@@ -67,10 +67,10 @@ import Testing
     let (raw, inputs) = try RandomControlGraph.make(seed: UInt64(seed), depth: 2)
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let (model, _) = try compile(graph, randomPins(graph, seed: UInt64(seed)))
-    var lent: [Int: LentBuffer] = [:]
+    var lent: [Int: CallerBuffer] = [:]
     for (index, output) in model.graph.outputs.enumerated() {
       let memory = Memory(byteCount: model.graph[output].type.byteCount)
-      lent[index] = LentBuffer(memory.bytes, owner: memory)
+      lent[index] = CallerBuffer(memory.bytes, owner: memory)
     }
     let session = try model.makeSession(outputs: lent)
     var interpreter = RegionInterpreter()

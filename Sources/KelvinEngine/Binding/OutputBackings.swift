@@ -76,7 +76,7 @@ struct OutputBackings: Sendable {
     let type = graph[graph.outputs[index]].type
     switch backing {
     case .multiArray(let array):
-      guard !session.lentOutputs.contains(index) else { return FeatureValue(multiArray: array) }
+      guard !session.callerOwnedOutputs.contains(index) else { return FeatureValue(multiArray: array) }
       session.withOutput(index) { bytes in
         if array.dataType.scalar == type.scalar {
           array.assign(bytes)

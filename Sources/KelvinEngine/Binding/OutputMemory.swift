@@ -18,7 +18,7 @@ struct OutputMemory: Sendable {
   var isEmpty: Bool { arrays.isEmpty }
 
   /// The arrays' memory, for as long as the buffers live.
-  var buffers: [Int: LentBuffer] {
-    arrays.compactMapValues { LentBuffer($0.memory, owner: $0) }
+  var buffers: [Int: CallerBuffer] {
+    arrays.compactMapValues { CallerBuffer($0.memory, owner: $0) }
   }
 }

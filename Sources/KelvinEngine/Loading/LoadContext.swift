@@ -50,7 +50,7 @@ struct LoadContext: Sendable {
     let solution = try context.planner.problem(context.graph, request).solve()
     let compiled = try context.compile(solution, precision: request.precision, threads: request.threads)
     WorkBudget.enter(.predicting)
-    return SessionPool(compiled, SessionLanes())
+    return SessionPool(compiled, ExecutionContextPool())
   }
 }
 

@@ -25,7 +25,7 @@ final class GraphSpecializations: Sendable {
   /// By what is done without, the latest few: a plan that has something of it serves no size.
   private let plans: Mutex<[(absence: Outages.Absence, plans: SizePlans)]>
   private static let absencesLimit = 2
-  private let lanes: SessionLanes
+  private let lanes: ExecutionContextPool
   /// Plans that were searched for without what is done without no more, and all compilations.
   private let counts = Mutex(SpecializationCounts())
 
@@ -35,7 +35,7 @@ final class GraphSpecializations: Sendable {
   init(_ loaded: LoadedModel, index: Int, _ model: CompiledModel?, limit: Int) {
     self.index = index
     self.loaded = loaded
-    let lanes = SessionLanes()
+    let lanes = ExecutionContextPool()
     self.lanes = lanes
     standard = Mutex(model.map { Standard(pool: SessionPool($0, lanes), absence: loaded.outages.absence()) })
     specializations = SpecializationCache(limit: limit)

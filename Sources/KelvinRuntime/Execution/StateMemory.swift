@@ -24,7 +24,7 @@ package final class StateMemory: @unchecked Sendable {
   private var sessions: [(model: ObjectIdentifier, session: Session)] = []
   private static let sessionLimit = 4
   /// What these sessions run in.
-  private var memory = SessionMemory()
+  private var memory = SessionArena()
   /// What failed while a prediction was using it: what it holds since is of no use.
   private var failure: DeviceError?
   /// Whether a prediction has left something in it.
@@ -112,7 +112,7 @@ package final class StateMemory: @unchecked Sendable {
           reason: "\(error.reason); the state that the prediction was using is lost: make a new one with makeState()")
       }
       cells = [:]
-      memory = SessionMemory()
+      memory = SessionArena()
       throw RuntimeError.device(failure ?? error)
     }
   }

@@ -1,11 +1,11 @@
 import KelvinRuntime
 
 /// How many predictions run one graph at a time, and a lane for each.
-final class SessionLanes: Sendable {
+final class ExecutionContextPool: Sendable {
   private struct State {
     /// The one used last at the end.
-    var idle: [SessionLane] = []
-    var lent = 0
+    var idle: [ExecutionContext] = []
+    var acquired = 0
   }
 
   private let state = ConditionLock(State())
@@ -17,34 +17,34 @@ final class SessionLanes: Sendable {
   ///
   /// - Parameter isBest: whether an idle lane is better than the others.
   /// - Throws: `cancelled` while waiting.
-  func lend(_ cancellation: Cancellation?, _ isBest: (SessionLane) -> Bool) throws(RuntimeError) -> SessionLane {
+  func acquire(_ cancellation: Cancellation?, _ isBest: (ExecutionContext) -> Bool) throws(RuntimeError) -> ExecutionContext {
     try state.wait(cancellation) { state in
-      guard state.lent < Self.limit else { return nil }
-      state.lent += 1
+      guard state.acquired < Self.limit else { return nil }
+      state.acquired += 1
       if let best = state.idle.lastIndex(where: isBest) { return state.idle.remove(at: best) }
-      return state.idle.popLast() ?? SessionLane()
+      return state.idle.popLast() ?? ExecutionContext()
     }
   }
 
   /// Has every lane that is idle let go of what only forms needed that are gone. Lent ones do so when they are lent again.
   func letGo() {
-    let lanes = state.withLock { state in
+    let contexts = state.withLock { state in
       defer { state.idle = [] }
-      state.lent += state.idle.count
+      state.acquired += state.idle.count
       return state.idle
     }
-    for lane in lanes { lane.letGo() }
+    for context in contexts { context.letGo() }
     state.withLock { state in
-      state.lent -= lanes.count
-      state.idle = lanes + state.idle
+      state.acquired -= contexts.count
+      state.idle = contexts + state.idle
     }
   }
 
-  /// - Parameter lane: what was lent; nil where it is not to be used again.
-  func giveBack(_ lane: SessionLane?) {
+  /// - Parameter context: what was lent; nil where it is not to be used again.
+  func release(_ context: ExecutionContext?) {
     state.withLock { state in
-      state.lent -= 1
-      if let lane { state.idle.append(lane) }
+      state.acquired -= 1
+      if let context { state.idle.append(context) }
     }
   }
 }

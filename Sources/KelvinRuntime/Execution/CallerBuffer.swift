@@ -2,7 +2,7 @@ import KelvinDevices
 import KelvinGraph
 
 /// Memory of somebody else's that a session writes an output into.
-package final class LentBuffer: Buffer, @unchecked Sendable {
+package final class CallerBuffer: Buffer, @unchecked Sendable {
   package let byteCount: Int
   private let memory: UnsafeMutableRawPointer
   /// Keeps the memory alive.

@@ -4,7 +4,7 @@ import KelvinRuntime
 /// for the arrays that callers want outputs written into.
 ///
 /// Touched only by whoever it is lent to.
-final class SessionLane: @unchecked Sendable {
+final class ExecutionContext: @unchecked Sendable {
   private struct Bound {
     /// The form, for as long as it is kept.
     weak var pool: SessionPool?
@@ -12,7 +12,7 @@ final class SessionLane: @unchecked Sendable {
     let session: Session
   }
 
-  private var memory = SessionMemory()
+  private var memory = SessionArena()
   /// The one used last at the end.
   private var bound: [Bound] = []
 
@@ -59,7 +59,7 @@ final class SessionLane: @unchecked Sendable {
     guard bound.count < count else { return }
     let needed = bound.reduce(byteCount) { max($0, $1.session.model.sessionByteCount) }
     guard memory.byteCount / Self.waste > needed else { return }
-    memory = SessionMemory()
+    memory = SessionArena()
     bound = []
   }
 }

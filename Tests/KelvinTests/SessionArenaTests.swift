@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 /// Compiled forms that take turns on one memory.
-@Suite struct SessionMemoryTests {
+@Suite struct SessionArenaTests {
   /// What other forms leave behind must not be seen, neither by those bound before the memory grew nor after.
   @Test(arguments: 0..<12) func specializationsInOneMemoryMatchSeparateOnes(seed: UInt64) throws {
-    let memory = SessionMemory()
+    let memory = SessionArena()
     var runs: [(session: Session, inputs: [Tensor], expected: [[Float]])] = []
     for (place, nodes) in [6, 24, 3, 12].enumerated() {
       let (graph, inputs) = try RandomGraph.make(seed: seed * 4 + UInt64(place), nodes: nodes)

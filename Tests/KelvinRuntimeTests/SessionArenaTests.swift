@@ -56,7 +56,7 @@ private final class ScratchExecutable: Executable {
   func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation { try inner.bind(bindings) }
 }
 
-@Suite struct SessionMemoryTests {
+@Suite struct SessionArenaTests {
   /// One node on the device, so many elements in and out.
   private func model(_ size: Int, on device: CountingDevice) throws -> CompiledModel {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
@@ -74,13 +74,13 @@ private final class ScratchExecutable: Executable {
       threads: 1, storage: { _ in (MemoryPackedWeights(), NoBlobCache()) })
   }
 
-  private func session(_ size: Int, on device: CountingDevice, _ memory: SessionMemory) throws -> Session {
+  private func session(_ size: Int, on device: CountingDevice, _ memory: SessionArena) throws -> Session {
     try model(size, on: device).makeSession(memory: memory)
   }
 
   @Test func scratchIsAllocatedAsScratch() throws {
     let device = CountingDevice(.integratedGPU, scratch: 3000)
-    _ = try session(1000, on: device, SessionMemory())
+    _ = try session(1000, on: device, SessionArena())
     #expect(device.madeScratch == [3000])
     #expect(!device.made.contains(3000))
   }
@@ -91,7 +91,7 @@ private final class ScratchExecutable: Executable {
     (.discreteGPU, [10_000, 10_100, 10_500, 11_000, 10_400, 64]),
   ])
   func fittingSizeAllocatesNoMemory(kind: DeviceInfo.Kind, sizes: [Int]) throws {
-    let (device, memory) = (CountingDevice(kind), SessionMemory())
+    let (device, memory) = (CountingDevice(kind), SessionArena())
     var sessions = try sizes[..<2].map { try session($0, on: device, memory) }
     let grown = device.made
     #expect(grown.count == 2 && memory.generation == 1)
@@ -107,10 +107,10 @@ private final class ScratchExecutable: Executable {
   func memoryGrowsByTheExactNeedNearTheLimit(kind: DeviceInfo.Kind) throws {
     let needed = try {
       let device = CountingDevice(kind)
-      _ = try session(10_100, on: device, SessionMemory())
+      _ = try session(10_100, on: device, SessionArena())
       return try #require(device.made.max())
     }()
-    let (device, memory) = (CountingDevice(kind, largest: needed), SessionMemory())
+    let (device, memory) = (CountingDevice(kind, largest: needed), SessionArena())
     _ = try session(10_000, on: device, memory)
     _ = try session(10_100, on: device, memory)
     #expect(device.made.last == needed)

@@ -6,7 +6,7 @@ import KelvinDevices
 ///
 /// Contents are left over from run to run. What is asked for first is taken as it is; a form that needs more makes the
 /// memory grow, and sessions that were bound before stay on what they were bound to.
-package final class SessionMemory: @unchecked Sendable {
+package final class SessionArena: @unchecked Sendable {
   enum Use: Hashable {
     /// Values between segments.
     case values
