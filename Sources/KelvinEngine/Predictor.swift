@@ -144,7 +144,7 @@ package final class Predictor: Sendable {
   /// One prediction. Blocks the calling thread.
   ///
   /// What a device was lost, hung or had no memory for is done on the others that the units allow, and so is whatever
-  /// comes later (`Outages`).
+  /// comes later (`DeviceFallback`).
   ///
   /// - Throws: `featureType` naming an input that is missing, unknown or does not fit, or a backing that does not fit
   ///   its output; `device` where no other may do it; `predictionCancelled`; `io` where a file of the model changed since
@@ -166,9 +166,9 @@ package final class Predictor: Sendable {
     var shapeMismatch: DynamicShapeControlFlow?
     let result = try answering(cancellation) { cancellation -> FunctionExecutor.Result? in
       do {
-        return try loaded.outages.outlasting(size: try executor.binding.size(values)) { absence in
+        return try loaded.fallback.withFallback(size: try executor.binding.size(values)) { exclusions in
           try executor.run(values, backings: backings, cancellation) { graph, types in
-            try graphs[graph].pool(types, absence, cancellation)
+            try graphs[graph].pool(types, exclusions, cancellation)
           }
         }
       } catch let flow as DynamicShapeControlFlow {
@@ -211,9 +211,9 @@ package final class Predictor: Sendable {
     return try answering(cancellation, repeats: false, discarding: discard) { cancellation in
       try state.borrowing {
         isRead = true
-        return try loaded.outages.outlasting(size: try executor.binding.size(values)) { absence in
+        return try loaded.fallback.withFallback(size: try executor.binding.size(values)) { exclusions in
           try executor.run(values, backings: backings, cancellation) { graph, types in
-            StateSessions(model: try graphs[graph].pool(types, absence, cancellation).model, states: state)
+            StateSessions(model: try graphs[graph].pool(types, exclusions, cancellation).model, states: state)
           }
         }
       }

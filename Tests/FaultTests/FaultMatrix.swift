@@ -152,7 +152,7 @@ struct FaultMatrix {
           if mustAnswer { find(label, "not answered elsewhere: \(error)") }
         }
       }
-      if !predictor.loaded.outages.failures.isEmpty { tally.elsewhere += 1 }
+      if !predictor.loaded.fallback.failures.isEmpty { tally.elsewhere += 1 }
     } catch { note(error, label) }
     if faulty_failures() > 0 { tally.reached += 1 }
   }

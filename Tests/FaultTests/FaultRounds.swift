@@ -26,7 +26,7 @@ struct FaultRounds {
     var order = FaultyOrder()
     var text = "no fault"
     /// Whether it is one that the work outlasts.
-    var isOutlasted = true
+    var isRecovered = true
   }
 
   /// What is there of an interface.
@@ -102,7 +102,7 @@ struct FaultRounds {
     return Fault(
       order: FaultyFault.answering(function, call: call, code: code),
       text: "\(function) answers \(code) at call \(call)",
-      isOutlasted: code != codes.other)
+      isRecovered: code != codes.other)
   }
 
   /// Whether a device goes on after a function has failed once, with another code than that of a loss.
@@ -116,7 +116,7 @@ struct FaultRounds {
     let predictor: Predictor
     do {
       predictor = loads ? try subject.machine.load() : subject.predictor
-    } catch { return note(error, interface, fault, isOutlasted: false) }
+    } catch { return note(error, interface, fault, isRecovered: false) }
     let endings = await withTaskGroup(of: (Int, Result<[Double], any Error>).self) { group in
       for (number, input) in inputs.enumerated() {
         group.addTask {
@@ -132,15 +132,15 @@ struct FaultRounds {
         tally.right += 1
         let off = distance(answer, expected[number])
         if !(off < 1e-4) { find(interface, fault, "an answer is off by \(off)") }
-      case .failure(let error): note(error, interface, fault, isOutlasted: fault.isOutlasted)
+      case .failure(let error): note(error, interface, fault, isRecovered: fault.isRecovered)
       }
     }
   }
 
-  private mutating func note(_ error: any Error, _ interface: Interface, _ fault: Fault, isOutlasted: Bool) {
+  private mutating func note(_ error: any Error, _ interface: Interface, _ fault: Fault, isRecovered: Bool) {
     tally.errors += 1
     let text = "\(error)"
-    if isOutlasted { find(interface, fault, "not answered elsewhere: \(text)") }
+    if isRecovered { find(interface, fault, "not answered elsewhere: \(text)") }
     if !text.contains(interface.device) || text.count < 20 { find(interface, fault, "unclear: \(text)") }
   }
 

@@ -83,7 +83,7 @@ struct FaultyMachine {
     options.shapes = ["x": [1, 3, Self.side, Self.side]]
     options.watchdog.floor = patience
     let loaded = try LoadedModel(path: FlexibleNetwork.path, options: options, inventory: inventory)
-    return try loaded.outages.outlasting { _ in
+    return try loaded.fallback.withFallback { _ in
       let explanation = try loaded.shown.proven().explanation
       return Predictor(loaded, try loaded.compiledGraphs(loaded.compile(explanation)), specializationLimit: 2)
     }

@@ -73,7 +73,7 @@ import Testing
         let faults = (machine.device?.trust?.faults ?? []).filter { whole.contains(where: $0.hasPrefix) }
         guard !faults.isEmpty else { continue }
         lies += 1
-        #expect(machine.device?.health.mayFree == true && predictor.loaded.outages.failures.isEmpty)
+        #expect(machine.device?.health.mayFree == true && predictor.loaded.fallback.failures.isEmpty)
         let explanation = try predictor.loaded.shown.proven().explanation
         // One whose copies or blocks are wrong computes nothing, and is no candidate.
         let candidates = explanation.nodes.flatMap(\.candidates).filter { $0.device == interface.device }
@@ -147,7 +147,7 @@ import Testing
       let machine = FaultyMachine(.opencl, order)
       let predictor = try machine.load()
       #expect(distance(try predictor.answer(input), expected) < 1e-4)
-      let remark = try #require(predictor.loaded.outages.remarks.first)
+      let remark = try #require(predictor.loaded.fallback.remarks.first)
       #expect(remark.contains("the device runs groups of 8 of its items, 64 are needed"), "\(remark)")
       leave()
     }

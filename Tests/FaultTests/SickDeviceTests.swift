@@ -26,7 +26,7 @@ import Testing
       let submissions = faulty_calls(function)
       #expect(distance(try predictor.answer(inputs[2]), expected[2]) < 1e-4)
       #expect(faulty_calls(function) == submissions, "nothing more is submitted to it")
-      let remark = try #require(predictor.loaded.outages.remarks.first)
+      let remark = try #require(predictor.loaded.fallback.remarks.first)
       #expect(remark.hasPrefix("\(interface.device) is out") && remark.contains("within"), "\(remark)")
       let plan = try predictor.loaded.shown.proven().explanation.solution.placement
       #expect(!plan.values.contains(interface.device))
@@ -50,7 +50,7 @@ import Testing
       let answer = try machine.answer(predictor, inputs[1], during: FaultyFault.stuck(in: function))
       #expect(faulty_failures() > 0 && distance(answer, expected[1]) < 1e-4)
       #expect(machine.device?.health.failure?.code == .hung)
-      #expect(predictor.loaded.outages.remarks.first?.contains("a call of the driver did not return within") == true)
+      #expect(predictor.loaded.fallback.remarks.first?.contains("a call of the driver did not return within") == true)
       let calls = faulty_calls(function)
       #expect(distance(try predictor.answer(inputs[0]), expected[0]) < 1e-4)
       #expect(faulty_calls(function) == calls)
@@ -92,8 +92,8 @@ import Testing
       let predictor = try machine.load()
       #expect(faulty_failures() == count)
       #expect(distance(try predictor.answer(input), expected) < 1e-4)
-      #expect(machine.device?.health.mayFree == true && predictor.loaded.outages.failures.isEmpty)
-      let remark = try #require(predictor.loaded.outages.remarks.first)
+      #expect(machine.device?.health.mayFree == true && predictor.loaded.fallback.failures.isEmpty)
+      let remark = try #require(predictor.loaded.fallback.remarks.first)
       #expect(remark.hasPrefix("\(interface.device) does not compile '"), "\(remark)")
       let used = Set(try predictor.loaded.shown.proven().explanation.solution.placement.values)
       #expect(used.contains(interface.device) && used.contains("cpu"), "\(used)")
@@ -190,13 +190,13 @@ import Testing
       order.memory = 1
       faulty_order(order)
       #expect(distance(try predictor.answer(input), expected) < 1e-4)
-      let failure = try #require(predictor.loaded.outages.failures.first)
+      let failure = try #require(predictor.loaded.fallback.failures.first)
       #expect(failure.code == .outOfMemory && failure.device == interface.device)
       #expect(machine.device?.health.mayFree == true)
       faulty_order(FaultyOrder())
       let another = try machine.load()
       #expect(distance(try another.answer(input), expected) < 1e-4)
-      #expect(another.loaded.outages.failures.isEmpty)
+      #expect(another.loaded.fallback.failures.isEmpty)
     }
   }
 

@@ -105,7 +105,7 @@ private final class MeasuredSequence: TokenReader {
 
   /// A device that failed in an earlier sequence ends the configuration, though predictions go on elsewhere.
   private func checkWhole() throws(ModelError) {
-    guard let remark = predictor.loaded.outages.remarks.first else { return }
+    guard let remark = predictor.loaded.fallback.remarks.first else { return }
     throw ModelError(.device, remark)
   }
 }

@@ -37,18 +37,18 @@ final class ActivePlan: Sendable {
   private struct State {
     var plan: ComputePlan
     /// What it does without.
-    var absence: Outages.Absence
+    var absence: DeviceFallback.Exclusions
   }
 
   private let state: Mutex<State>
 
   /// - Parameter plan: by which the model was loaded.
   init(_ plan: ComputePlan, of loaded: LoadedModel) {
-    state = Mutex(State(plan: plan, absence: loaded.outages.absence()))
+    state = Mutex(State(plan: plan, absence: loaded.fallback.absence()))
   }
 
   func plan(of loaded: LoadedModel) -> ComputePlan {
-    let absence = loaded.outages.absence()
+    let absence = loaded.fallback.absence()
     return state.withLock { state in
       guard state.absence != absence else { return state.plan }
       // What cannot be planned any more is told by predictions; the latest plan stands.

@@ -60,7 +60,7 @@ public final class Model: Sendable {
   }
 
   /// What to say of the devices that failed and that the model could have used.
-  package var outages: [String] { predictor.loaded.outages.remarks }
+  package var outages: [String] { predictor.loaded.fallback.remarks }
 
   /// Predicts with other features or host steps around the same graphs, in the memory that this model has.
   package func predictor(of function: Function) -> Predictor { predictor.with(function) }
@@ -103,7 +103,7 @@ public final class Model: Sendable {
     (predictor, standing, unproven) = try ModelError.wrapping(within: budget) {
       let loaded = try LoadedModel(program: file.program, options: options)
       if observer.isCancelled() { throw RuntimeError.cancelled }
-      return try loaded.outages.outlasting { _ in
+      return try loaded.fallback.withFallback { _ in
         let plans = try TrialedPlans(loaded)
         let compiled = try loaded.compile(plans.shown, observer: observer)
         let graphs = try loaded.compiledGraphs(compiled, plans.graphs, observer: observer)

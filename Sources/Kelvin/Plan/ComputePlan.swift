@@ -100,7 +100,7 @@ public struct ComputePlan: Sendable {
     let devices = Dictionary(uniqueKeysWithValues: infos.map { ($0.id, ComputeDevice($0)) })
     modelStructure = ModelStructure(loaded.program.structure)
     remarks =
-      loaded.outages.remarks + loaded.sizeRemarks + (try zip(shown, explanations).flatMap { try $0.remarks(on: $1) })
+      loaded.fallback.remarks + loaded.sizeRemarks + (try zip(shown, explanations).flatMap { try $0.remarks(on: $1) })
     let part = loaded.options.part == nil ? nil : loaded.partRemark
     let precision = try zip(shown, explanations).compactMap { try $0.precisionRemark(on: $1) }.first
     loadRemarks = loaded.remarks + [part, precision].compactMap { $0 } + notes + loaded.cacheRemarks

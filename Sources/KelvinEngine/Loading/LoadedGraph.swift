@@ -10,9 +10,9 @@ package struct LoadedGraph: Sendable {
   /// What the passes did, by the source's names.
   package let changes: [PassChange]
   package private(set) var context: ModelContext
-  private let outages: Outages
+  private let fallback: DeviceFallback
   /// What the prediction that it is for does without; nil for one of the usual sizes.
-  private let own: Outages.Absence?
+  private let own: DeviceFallback.Exclusions?
   /// The request and, where it was made for this graph, the plan.
   package let options: LoadOptions
   /// What it is built for.
@@ -20,7 +20,7 @@ package struct LoadedGraph: Sendable {
   /// Where its sizes depend on data: what the sample run that found them leaves at its inputs.
   package let sample: [Tensor]?
 
-  init(_ graph: PassedGraph, _ site: LoadContext, _ options: LoadOptions, without absence: Outages.Absence? = nil) {
+  init(_ graph: PassedGraph, _ site: LoadContext, _ options: LoadOptions, without exclusions: DeviceFallback.Exclusions? = nil) {
     part = graph.part
     changes = graph.passed.changes
     types = graph.types
@@ -31,28 +31,28 @@ package struct LoadedGraph: Sendable {
       graph: graph.passed.graph, inventory: site.inventory, cache: site.cache, costs: site.costs, stores: site.stores,
       sources: site.sources, watchdog: options.watchdog, tuning: options.tuning,
       specialization: graph.types.values.sorted { $0.key < $1.key }.map { "\($0.key)=\(ContentKey($0.value.bytes))" })
-    outages = site.outages
-    own = absence
+    fallback = site.fallback
+    own = exclusions
     self.options = options
   }
 
-  private var absence: Outages.Absence { own ?? outages.absence() }
+  private var exclusions: DeviceFallback.Exclusions { own ?? fallback.exclusions() }
 
   /// What the options ask for, without what is absent.
   private var request: PlanRequest {
-    let absence = absence
+    let exclusions = exclusions
     var request = options.request
-    (request.outages, request.refusals) = (absence.devices, absence.nodes)
+    (request.failedDevices, request.refusals) = (exclusions.devices, exclusions.nodes)
     return request
   }
 
   /// The plan that the options give; nil where they give none, or something of it is absent.
   private var adopted: Plan? {
-    let absence = absence
+    let exclusions = exclusions
     return options.plan.flatMap { plan in
       let isWhole =
-        plan.usedDevices.isDisjoint(with: absence.devices.keys)
-        && absence.nodes.allSatisfy { id, nodes in nodes.keys.allSatisfy { plan.placement[$0] != id } }
+        plan.usedDevices.isDisjoint(with: exclusions.devices.keys)
+        && exclusions.nodes.allSatisfy { id, nodes in nodes.keys.allSatisfy { plan.placement[$0] != id } }
       return isWhole ? plan : nil
     }
   }

@@ -92,7 +92,7 @@ package struct LoadedModel: Sendable {
     let site = LoadContext(
       name: program.source.path, key: key, function: name, inventory: priced.inventory, present: inventory,
       cache: cache, costs: costs, stores: WeightRegistry(), sources: program.source.opened,
-      outages: Outages(inventory, options.request))
+      fallback: DeviceFallback(inventory, options.request))
     var passed = try built.map { built in
       try built.graph.map {
         PassedGraph(
@@ -124,7 +124,7 @@ package struct LoadedModel: Sendable {
     whatIf = priced.whatIf
     if let plan = options.plan, !plan.parts.isEmpty { try shown.context.check(plan) }
     self.sizeRemarks = sizeRemarks
-    site.outages.usualSize = Self.usualSize(function, graphs)
+    site.fallback.usualSize = Self.usualSize(function, graphs)
     self.remarks = remarks + sizeRemarks + (options.plan.map(shown.context.remarks(on:)) ?? [])
   }
 
@@ -140,7 +140,7 @@ package struct LoadedModel: Sendable {
   }
 
   /// What the model does without.
-  package var outages: Outages { site.outages }
+  package var fallback: DeviceFallback { site.fallback }
 
   /// The output of the shown graph that has one score for each class; nil where it has none.
   package var scoresOutput: Int? {
@@ -187,9 +187,9 @@ package struct LoadedModel: Sendable {
   /// One of the graphs for other types of its inputs, planned anew unless a saved plan of the graph serves these sizes.
   /// Compiled forms of both share what they can of their packed weights.
   ///
-  /// - Parameter absence: what it is planned without; nil for what predictions of the usual sizes do without.
+  /// - Parameter exclusions: what it is planned without; nil for what predictions of the usual sizes do without.
   package func graph(
-    _ index: Int, for types: SlotTypes, without absence: Outages.Absence? = nil
+    _ index: Int, for types: SlotTypes, without exclusions: DeviceFallback.Exclusions? = nil
   ) throws -> LoadedGraph {
     let part = function.graphParts[index]
     var options = graphs[index]?.options ?? options
@@ -202,12 +202,12 @@ package struct LoadedModel: Sendable {
       let names = Set(FlatGraph(built.passed.graph).placedNames)
       options.request.pins = options.request.pins.filter { names.contains($0.key) }
     }
-    let graph = LoadedGraph(built, site, options, without: absence)
+    let graph = LoadedGraph(built, site, options, without: exclusions)
     guard let plan = OptionShare.plan(for: types, of: part, self.options),
       graph.fits(Placement(saved: plan))
     else { return graph }
     options.plan = plan
-    return LoadedGraph(built, site, options, without: absence)
+    return LoadedGraph(built, site, options, without: exclusions)
   }
 
   /// The model where rows of padding lie before those of inputs that grow by a row a step, an input more saying how many

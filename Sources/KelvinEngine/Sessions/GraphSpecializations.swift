@@ -8,13 +8,13 @@ final class GraphSpecializations: Sendable {
   /// What a form is compiled for: the types, and what was done without.
   private struct Key: Hashable {
     let types: SlotTypes
-    let absence: Outages.Absence
+    let absence: DeviceFallback.Exclusions
   }
 
   private struct Standard {
     let pool: SessionPool
     /// What was absent when it was compiled.
-    let absence: Outages.Absence
+    let absence: DeviceFallback.Exclusions
   }
 
   private let index: Int
@@ -23,8 +23,8 @@ final class GraphSpecializations: Sendable {
   private let standard: Mutex<Standard?>
   private let specializations: SpecializationCache<Key, SessionPool>
   /// By what is done without, the latest few: a plan that has something of it serves no size.
-  private let plans: Mutex<[(absence: Outages.Absence, plans: SizePlans)]>
-  private static let absencesLimit = 2
+  private let plans: Mutex<[(absence: DeviceFallback.Exclusions, plans: SizePlans)]>
+  private static let exclusionsLimit = 2
   private let lanes: ExecutionContextPool
   /// Plans that were searched for without what is done without no more, and all compilations.
   private let counts = Mutex(SpecializationCounts())
@@ -37,7 +37,7 @@ final class GraphSpecializations: Sendable {
     self.loaded = loaded
     let lanes = ExecutionContextPool()
     self.lanes = lanes
-    standard = Mutex(model.map { Standard(pool: SessionPool($0, lanes), absence: loaded.outages.absence()) })
+    standard = Mutex(model.map { Standard(pool: SessionPool($0, lanes), absence: loaded.fallback.absence()) })
     specializations = SpecializationCache(limit: limit)
     plans = Mutex([])
   }
@@ -50,7 +50,7 @@ final class GraphSpecializations: Sendable {
   /// The compiled form for these types, made at their first use and kept for the latest few.
   ///
   /// - Parameter absence: what it does without.
-  func pool(_ types: SlotTypes, _ absence: Outages.Absence, _ cancellation: Cancellation?) throws -> SessionPool {
+  func pool(_ types: SlotTypes, _ absence: DeviceFallback.Exclusions, _ cancellation: Cancellation?) throws -> SessionPool {
     let standard = standard(types, absence)
     if let standard, types.fit(standard.model.graph) { return standard }
     return try specializations.value(for: Key(types: types, absence: absence), cancellation) {
@@ -73,7 +73,7 @@ final class GraphSpecializations: Sendable {
 
   /// The form for the usual sizes, where it has no device that is done without, nor was made without one that is there
   /// again. It goes where a device of it is out, or had no memory for these very sizes.
-  private func standard(_ types: SlotTypes, _ absence: Outages.Absence) -> SessionPool? {
+  private func standard(_ types: SlotTypes, _ absence: DeviceFallback.Exclusions) -> SessionPool? {
     let (kept, dropped) = standard.withLock { standard -> (SessionPool?, SessionPool?) in
       guard let known = standard else { return (nil, nil) }
       let model = known.pool.model
@@ -89,12 +89,12 @@ final class GraphSpecializations: Sendable {
     return withExtendedLifetime(dropped) { kept }
   }
 
-  private func plans(_ absence: Outages.Absence) -> SizePlans {
+  private func plans(_ absence: DeviceFallback.Exclusions) -> SizePlans {
     plans.withLock { plans in
       if let known = plans.first(where: { $0.absence == absence }) { return known.plans }
       let made = SizePlans(isShared: loaded.options.sharesPlans)
       plans.append((absence, made))
-      while plans.count > Self.absencesLimit {
+      while plans.count > Self.exclusionsLimit {
         let dropped = plans.removeFirst()
         counts.withLock { $0.plans += dropped.plans.searchCount }
       }

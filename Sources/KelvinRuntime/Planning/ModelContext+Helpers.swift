@@ -28,9 +28,9 @@ extension ModelContext {
   /// - Parameter units: the devices that were asked for.
   package func remarks(on placement: [String: String], units: [any Device], precision: Precision) -> [String] {
     let host = inventory.host
-    var helpers = [host]
-    if let reference = inventory.reference, reference !== host { helpers.append(reference) }
-    return helpers.filter { helper in !units.contains { $0 === helper } }.compactMap { helper in
+    var fallbackDevices = [host]
+    if let reference = inventory.reference, reference !== host { fallbackDevices.append(reference) }
+    return fallbackDevices.filter { helper in !units.contains { $0 === helper } }.compactMap { helper in
       let asked = helper === host || units.contains { $0 === host } ? units : units + [host]
       return remark(on: helper, for: asked, placement, precision)
     }

@@ -35,7 +35,7 @@ extension ModelContext {
     let values = Set(flat.graph.values.map(\.name) + flat.controls.map(\.signal))
     guard placement.transfers.allSatisfy({ values.contains($0.value) }) else { return false }
     return flat.graph.nodes.allSatisfy { node in
-      guard let id = placement.devices[node.name], request.outages[id] == nil,
+      guard let id = placement.devices[node.name], request.failedDevices[id] == nil,
         request.refusals[id]?[node.name] == nil, let device = try? inventory.device(id)
       else { return false }
       return device.support(for: node, in: flat.graph, precision: request.precision).isSupported

@@ -16,7 +16,7 @@ package struct PlanRequest: Sendable {
   /// Device ids that run nothing.
   package var exclusions: [String]
   /// Devices that are done without though they are not excluded, and why, by id.
-  package var outages: [String: String] = [:]
+  package var failedDevices: [String: String] = [:]
   /// By device id, the nodes that it turned out not to run, and why.
   package var refusals: [String: [String: String]] = [:]
   /// Inferences after the first, for `one-shot`.
@@ -77,15 +77,15 @@ package struct Planner: Sendable {
   }
 
   /// The devices a request brings into play: its units first, then the ones that only help out.
-  package func devices(for request: PlanRequest) throws(RuntimeError) -> (units: [any Device], helpers: [any Device]) {
-    let excluded = Set(request.exclusions).union(request.outages.keys)
+  package func devices(for request: PlanRequest) throws(RuntimeError) -> (units: [any Device], fallbackDevices: [any Device]) {
+    let excluded = Set(request.exclusions).union(request.failedDevices.keys)
     for id in request.exclusions { _ = try inventory.device(id) }
     let units = try request.units.devices(in: inventory).filter { !excluded.contains($0.info.id) }
-    var helpers: [any Device] = []
+    var fallbackDevices: [any Device] = []
     var candidates = [inventory.host] + (inventory.reference.map { [$0] } ?? [])
     for id in Set(request.pins.values).sorted() { candidates.append(try inventory.device(id)) }
-    for device in candidates where !(units + helpers).contains(where: { $0 === device }) { helpers.append(device) }
-    return (units, helpers)
+    for device in candidates where !(units + fallbackDevices).contains(where: { $0 === device }) { fallbackDevices.append(device) }
+    return (units, fallbackDevices)
   }
 
   /// How often loops are expected to go round: what the profile measured of this model, and the request's guess where
@@ -104,7 +104,7 @@ package struct Planner: Sendable {
   ///   the costs make no problem.
   package func problem(_ graph: Graph, _ request: PlanRequest) throws -> PlanningProblem {
     let (units, others) = try devices(for: request)
-    var helpers = Helpers(others, host: inventory.host, request)
+    var fallbackDevices = FallbackDevices(others, host: inventory.host, request)
     let known = try request.units.devices(in: inventory)
     let flat = FlatGraph(graph, trips: trips(request))
     let graph = flat.graph
@@ -136,7 +136,7 @@ package struct Planner: Sendable {
         }
       }
       let pinned = pins[node.name]
-      helpers.serve(&record, pinned: pinned, consider: consider)
+      fallbackDevices.serve(&record, pinned: pinned, consider: consider)
       if let pinned, record.seconds[pinned] == nil {
         throw RuntimeError.invalidChoice(
           "'\(node.name)' is pinned to \(pinned), which cannot run it: "
@@ -144,11 +144,11 @@ package struct Planner: Sendable {
       }
       if record.seconds.isEmpty {
         unplaceable.append(
-          .init(name: node.name, op: node.op.name, reasons: helpers.reasons(record, units: known)))
+          .init(name: node.name, op: node.op.name, reasons: fallbackDevices.reasons(record, units: known)))
       }
       nodes.append(record)
     }
-    guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, remedy: helpers.remedy) }
+    guard unplaceable.isEmpty else { throw RuntimeError.unplaceable(unplaceable, remedy: fallbackDevices.remedy) }
 
     let host = inventory.host
     let used = (units + others).filter { device in

@@ -68,7 +68,7 @@ package struct ProfilePlanner {
     request.threads = model.threads
     let planner = Planner(inventory: inventory, costs: costs)
     let (units, others) = try planner.devices(for: request)
-    var helpers = Helpers(others, host: inventory.host, request)
+    var helpers = FallbackDevices(others, host: inventory.host, request)
     let asked = try request.units.devices(in: inventory)
     let known = Set(nodes.keys)
     if let stranger = request.pins.keys.sorted().first(where: { !known.contains($0) }) {

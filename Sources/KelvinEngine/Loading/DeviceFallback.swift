@@ -6,9 +6,9 @@ import Synchronization
 /// What a loaded model does without: devices that are out for every model (`DeviceHealth`), those that had no memory for
 /// this one, and nodes that a device's compiler did not take. The one place that decides whether what a device failed at
 /// is done elsewhere.
-package final class Outages: Sendable {
+package final class DeviceFallback: Sendable {
   /// What one prediction does without.
-  package struct Absence: Hashable, Sendable {
+  package struct Exclusions: Hashable, Sendable {
     /// Why, by device.
     package var devices: [String: String] = [:]
     /// By device, the nodes that it does not run, and why.
@@ -86,15 +86,15 @@ package final class Outages: Sendable {
   /// What a prediction does without.
   ///
   /// - Parameter size: as of `usualSize`, which it is where nil.
-  package func absence(for size: Int? = nil) -> Absence {
-    var absence = Absence()
+  package func exclusions(for size: Int? = nil) -> Exclusions {
+    var exclusions = Exclusions()
     for failure in failures(for: size ?? usualSize) {
-      absence.devices[failure.device] = "\(failure.place): \(failure.reason)"
+      exclusions.devices[failure.device] = "\(failure.place): \(failure.reason)"
     }
     for refusal in state.withLock({ $0.refusals }) {
-      for node in refusal.nodes { absence.nodes[refusal.device, default: [:]][node] = refusal.reason }
+      for node in refusal.nodes { exclusions.nodes[refusal.device, default: [:]][node] = refusal.reason }
     }
-    return absence
+    return exclusions
   }
 
   /// What to say of devices that the model could have used.
@@ -121,15 +121,15 @@ package final class Outages: Sendable {
   ///   - size: of the prediction, as of `usualSize`; nil for that.
   ///   - body: plans anew, each time that it is called, without what is absent.
   /// - Throws: what `body` throws; where a device failed and nothing else may do the work, what it failed at, with why.
-  package func outlasting<Result>(
-    size: @autoclosure () throws -> Int? = nil, _ body: (Absence) throws -> Result
+  package func withFallback<Result>(
+    size: @autoclosure () throws -> Int? = nil, _ body: (Exclusions) throws -> Result
   ) throws -> Result {
     let size = try size()
     var latest: DeviceError?
     while true {
-      let absence = absence(for: size)
+      let exclusions = exclusions(for: size)
       do {
-        let result = try body(absence)
+        let result = try body(exclusions)
         if let latest, latest.code == .outOfMemory { noteHeld(latest.device) }
         return result
       } catch {
@@ -137,7 +137,7 @@ package final class Outages: Sendable {
           throw latest.map { Self.final($0, because: error) } ?? error
         }
         guard !request.isStrict else { throw RuntimeError.device(failure.underStrictness) }
-        guard !absence.covers(failure) else { throw error }
+        guard !exclusions.covers(failure) else { throw error }
         takeOut(failure, size ?? usualSize)
         latest = failure
       }

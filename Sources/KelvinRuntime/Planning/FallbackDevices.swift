@@ -3,7 +3,7 @@ import KelvinPlanning
 
 /// The devices outside the units asked for: a pin may put nodes on them, and the host, then the reference device, serve
 /// nodes that none of the units runs.
-struct Helpers {
+struct FallbackDevices {
   /// The host first, then the reference device.
   let devices: [any Device]
   private let host: any Device
@@ -16,7 +16,7 @@ struct Helpers {
   init(_ devices: [any Device], host: any Device, _ request: PlanRequest) {
     self.devices = devices
     self.host = host
-    excluded = request.outages.mapValues { "out: \($0)" }
+    excluded = request.failedDevices.mapValues { "out: \($0)" }
       .merging(request.exclusions.map { ($0, "excluded") }) { $1 }
     isStrict = request.isStrict
   }
