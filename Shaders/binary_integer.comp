@@ -21,7 +21,7 @@ void main() {
   int index = flatPosition();
   if (index >= count) return;
   int at = 0, other = 0;
-  WALK(index, at += place * left[axis]; other += place * right[axis];)
+  FOR_EACH_AXIS(index, at += place * left[axis]; other += place * right[axis];)
   float a = float(int(x(at).x) - xZero), b = float(int(y(other).x) - yZero);
   float steps = roundEven(PRODUCT ? a * b * xScale : a * xScale + b * yScale);
   steps = isUnordered(steps) ? 0.0 : clamp(steps, -65536.0, 65536.0);

@@ -22,7 +22,7 @@ void main() {
   int index = flatPosition();
   if (index >= count) return;
   int at = 0, other = 0;
-  WALK(index, at += place * left[axis]; other += place * right[axis];)
+  FOR_EACH_AXIS(index, at += place * left[axis]; other += place * right[axis];)
   uvec4 a = x(at), b = y(other);
   bool equal, less, greater;
   if (KIND == FLOAT) {

@@ -22,7 +22,7 @@ void main() {
   int index = flatPosition();
   if (index >= count) return;
   int at = 0;
-  WALK(index, at += place * stride[axis];)
+  FOR_EACH_AXIS(index, at += place * stride[axis];)
   uvec4 v = x(at + clampedPositionAt(positions(index), KIND, extent) * step_);
   if (PAIRS) {
     y[2 * index] = STORED_WORD(v.x);

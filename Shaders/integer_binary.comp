@@ -46,7 +46,7 @@ void main() {
   int index = flatPosition();
   if (index >= count) return;
   int at = 0, other = 0;
-  WALK(index, at += place * left[axis]; other += place * right[axis];)
+  FOR_EACH_AXIS(index, at += place * left[axis]; other += place * right[axis];)
   uvec2 v = wrapped(combine(wide(x(at), KIND), wide(y(other), KIND)), KIND, BITS);
   if (isPair(KIND)) {
     z[2 * index] = v.x;

@@ -20,7 +20,7 @@ void main() {
   int line = flatPosition();
   if (line >= lines) return;
   int from = 0, to = 0;
-  WALK(line, from += place * source[axis]; to += place * target[axis];)
+  FOR_EACH_AXIS(line, from += place * source[axis]; to += place * target[axis];)
   for (int i = 0; i < length; i++) {
     int at = from + i * step_;
     int position = positionAt(positions(at), INDEX_KIND, extent);

@@ -20,7 +20,7 @@ void main() {
   int index = flatPosition();
   if (index >= count) return;
   int chosen = 0, at = 0, other = 0;
-  WALK(index, chosen += place * choice[axis]; at += place * left[axis]; other += place * right[axis];)
+  FOR_EACH_AXIS(index, chosen += place * choice[axis]; at += place * left[axis]; other += place * right[axis];)
   uvec4 a = x(at), b = y(other);
   uvec4 v = condition(chosen).x != 0u ? a : b;
   if (PAIRS) {

@@ -1,7 +1,7 @@
 // Up to six axes of a dense result, innermost first, walked with each operand's strides (0 along broadcast axes).
 // Needs common.glsl, `size` and AXES, how many axes there are.
 
-#define WALK(index, body) \
+#define FOR_EACH_AXIS(index, body) \
   { \
     int rest = index; \
     for (int axis = 0; axis < AXES; axis++) { \

@@ -54,8 +54,8 @@ for file in $(find_list '^#include "ck_cumulative_reduce\.h"$'); do
   insert "$file" "#include \"ck_$snake.h\"" '^#include "ck_[a-z_]+\.h"$'
 done
 # The call of its kernel, which each GPU device answers, and the device of the tests that answers with names.
-call=$(grep -E '^  func cumulativeReduce\(' Sources/KelvinGPU/KernelCalls.swift | rename)
-insert Sources/KelvinGPU/KernelCalls.swift "$call" '^  func [A-Za-z]+\('
+call=$(grep -E '^  func cumulativeReduce\(' Sources/KelvinGPU/KernelDispatches.swift | rename)
+insert Sources/KelvinGPU/KernelDispatches.swift "$call" '^  func [A-Za-z]+\('
 insert Tests/KelvinGPUTests/NamingTarget.swift "${call/Program/String} { call() }" \
   '^  func .* -> Call<String> . call[(]'
 insert Shaders/variants.txt "$(printf '%-30s %s.comp' "$snake" "$snake")" '^[a-z0-9_]+ +[a-z0-9_]+\.comp'

@@ -3,7 +3,7 @@ internal import KelvinBasics
 import Synchronization
 
 /// How long a call of a driver may take.
-package enum CallKind: Hashable, Sendable {
+package enum DriverCallKind: Hashable, Sendable {
   /// As long as a submission, and a little more, and as all that the device was given before and has not ended: a driver
   /// may wait for that, and its end is noticed first.
   case short
@@ -23,9 +23,9 @@ extension DeviceHealth {
   /// Seconds that a call of the driver may take now: longer by `patience` for each submission under way but one, which
   /// the call may have to wait for, and as long as a compilation while another thread compiles, which many drivers do
   /// behind a lock.
-  package func limit(_ kind: CallKind) -> Double {
+  package func limit(_ kind: DriverCallKind) -> Double {
     let more = max(0, outstanding - 1)
-    let factor = compilations.load(ordering: .relaxed) > 0 ? CallKind.compiling.factor : kind.factor
+    let factor = compilations.load(ordering: .relaxed) > 0 ? DriverCallKind.compiling.factor : kind.factor
     return patience * (factor + Double(more))
   }
 
@@ -36,7 +36,7 @@ extension DeviceHealth {
   ///   - body: whatever it holds stays for ever where a call is stuck: it holds no memory that its caller will use.
   /// - Throws: `.hung` where a call of the driver does not return in time, which takes the device out; what `body` throws.
   package func guarded<Result>(
-    _ device: String, _ place: String, _ kind: CallKind = .short,
+    _ device: String, _ place: String, _ kind: DriverCallKind = .short,
     _ body: @escaping () throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
     let section = DriverThread.Section(health: self, device: device, place: place, kind: kind)
@@ -52,7 +52,7 @@ extension DeviceHealth {
   /// - Parameter body: as that of `guarded`, given 0 to `count` - 1. The driver has to allow the calls beside each other.
   /// - Throws: what the first in order of them threw. All have ended then but those that are stuck.
   package func guardedEach(
-    _ device: String, _ place: String, _ kind: CallKind, _ count: Int,
+    _ device: String, _ place: String, _ kind: DriverCallKind, _ count: Int,
     _ body: @escaping @Sendable (Int) throws(DeviceError) -> Void
   ) throws(DeviceError) {
     try DriverThread.pausing { () throws(DeviceError) in
@@ -72,7 +72,7 @@ extension DeviceHealth {
   ///   - place, body: as those of `guarded`. The driver has to allow its calls beside those of `other`.
   /// - Throws: what `body` threw, else what `other` did. Both have ended then but what is stuck.
   package func beside<First, Second>(
-    _ device: String, _ place: String, _ kind: CallKind, _ body: @escaping @Sendable () throws(DeviceError) -> First,
+    _ device: String, _ place: String, _ kind: DriverCallKind, _ body: @escaping @Sendable () throws(DeviceError) -> First,
     while other: () throws(DeviceError) -> Second
   ) throws(DeviceError) -> (First, Second) {
     let outcome = DriverThread.Outcome<First>()

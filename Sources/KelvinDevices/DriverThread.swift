@@ -19,7 +19,7 @@ package final class DriverThread: @unchecked Sendable {
     let health: DeviceHealth
     let device: String
     let place: String
-    let kind: CallKind
+    let kind: DriverCallKind
   }
 
   /// Threads that wait for work.

@@ -1,6 +1,6 @@
 /// What a device makes of one kernel: the program, the numbers handed to it, and the grid. A grid with an empty side
 /// has nothing to do.
-package struct Call<Program: Hashable & Sendable>: Hashable, Sendable {
+package struct KernelDispatch<Program: Hashable & Sendable>: Hashable, Sendable {
   package let program: Program
   package let parameters: [UInt32]
   package let grid: [Int]
@@ -16,12 +16,12 @@ package struct Call<Program: Hashable & Sendable>: Hashable, Sendable {
   }
 
   /// The same of another program.
-  package func of(_ program: Program) -> Call { Call(program, parameters, grid) }
+  package func of(_ program: Program) -> KernelDispatch { KernelDispatch(program, parameters, grid) }
 }
 
 /// One kernel run: a call, and the memory that it reads and writes.
 package struct Dispatch<Program: Hashable & Sendable>: Sendable {
-  package let call: Call<Program>
+  package let call: KernelDispatch<Program>
   /// In the order of the kernel's operands.
   package let reads: [Storage]
   package let write: Storage

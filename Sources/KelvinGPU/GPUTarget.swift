@@ -5,7 +5,7 @@ package import KelvinGraph
 /// What is the same, from a node to the kernels that compute it, is `Lowering` and `Kernels/`.
 ///
 /// A method for a kernel is told sizes in elements and answers with the call; `Lowering` adds the memory.
-package protocol GPUTarget: KernelCalls {
+package protocol GPUTarget: KernelDispatches {
   /// The device's id, for messages.
   var device: String { get }
   /// Channels in a block.
@@ -51,25 +51,25 @@ package protocol GPUTarget: KernelCalls {
   /// its own.
   func halved(_ program: Program, _ form: HalfStorageMode) -> Program?
   /// From float16 elements to float32, in any layout.
-  func widen(count: Int) -> Call<Program>
+  func widen(count: Int) -> KernelDispatch<Program>
   /// From float32 elements to float16, rounded to nearest even, in any layout.
-  func narrow(count: Int) -> Call<Program>
+  func narrow(count: Int) -> KernelDispatch<Program>
 
   /// From a segment's boundary to the form inside, where those differ; nil where only the dense layout is reached. Of
   /// float32 that lies as float16 inside, finite numbers stay finite (`Float.finiteHalfBits`).
-  func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<Program>?
+  func enter(_ type: TensorType, _ layout: ValueLayout) -> KernelDispatch<Program>?
   /// From the dense form inside to the segment's boundary, where those differ.
-  func leave(_ type: TensorType) -> Call<Program>
+  func leave(_ type: TensorType) -> KernelDispatch<Program>
   /// From the dense layout to the blocked one.
-  func block(_ shape: BlockedShape) -> Call<Program>
+  func block(_ shape: BlockedShape) -> KernelDispatch<Program>
   /// From the blocked layout to the dense one.
-  func unblock(_ shape: BlockedShape) -> Call<Program>
+  func unblock(_ shape: BlockedShape) -> KernelDispatch<Program>
 
   // Nodes whose kernels depend on the device: which there are, and in which layouts they work; best first.
 
   func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
-  /// - Parameter walk: over the operands, which are floats.
-  func offers(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
+  /// - Parameter iteration: over the operands, which are floats.
+  func offers(_ op: Binary, _ iteration: StridedIteration, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
   func offers(_ op: Convolution, _ window: SpatialWindow, _ context: KernelContext<Self>) throws(DeviceError)
     -> [GPUOffer<Self>]
   func offers(_ op: ConvolutionTranspose, _ window: SpatialWindow, _ context: KernelContext<Self>) -> [GPUOffer<Self>]

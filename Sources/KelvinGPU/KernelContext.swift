@@ -55,7 +55,7 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   package func requireFloats() throws(DeviceError) { try requireFloats(inputs + outputs) }
 
   /// A lowering to one kernel that reads all inputs and writes the one output, dense.
-  package func dense(_ call: Call<Target.Program>) -> NodeLowering<Target> {
+  package func dense(_ call: KernelDispatch<Target.Program>) -> NodeLowering<Target> {
     NodeLowering { lowering throws(DeviceError) in try lowering.runDense(call) }
   }
 
@@ -71,7 +71,7 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   }
 
   /// The same by one kernel that reads the first input alone.
-  package func blocked(_ call: Call<Target.Program>) -> GPUOffer<Target> {
+  package func blocked(_ call: KernelDispatch<Target.Program>) -> GPUOffer<Target> {
     let (node, blocks) = (node, target.blocks)
     return blocked(
       NodeLowering { lowering throws(DeviceError) in
@@ -86,8 +86,8 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
     _ kernel: NodeLowering<Target>, _ layout: ValueLayout, isShared: Bool = false, handicap: Double = 0
   ) -> GPUOffer<Target> {
     layout == .dense
-      ? KernelOffer(kernel, isShared ? LineGroups.way : "dense", handicap: handicap)
-      : blocked(kernel, isShared ? LineGroups.blockedWay : "blocks", handicap: handicap)
+      ? KernelOffer(kernel, isShared ? RowGroups.way : "dense", handicap: handicap)
+      : blocked(kernel, isShared ? RowGroups.blockedWay : "blocks", handicap: handicap)
   }
 
   /// Whether kernels that read elements one by one can have the first input in blocks.

@@ -59,7 +59,7 @@ extension Lowering {
   ///
   /// - Parameter call: the kernel for a piece, as a type of its own.
   @discardableResult func cross(
-    _ type: TensorType, from source: Storage, to destination: Storage, _ call: (TensorType) -> Call<Target.Program>?
+    _ type: TensorType, from source: Storage, to destination: Storage, _ call: (TensorType) -> KernelDispatch<Target.Program>?
   ) -> Storage {
     let pieces = pieces(of: type)
     for piece in pieces {

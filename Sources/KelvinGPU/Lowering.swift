@@ -191,7 +191,7 @@ package final class Lowering<Target: GPUTarget> {
   /// it works on copies in float32, and so has to write all of its result.
   ///
   /// - Returns: what it writes.
-  @discardableResult package func run(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
+  @discardableResult package func run(_ call: KernelDispatch<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     guard (reads + [write]).contains(where: \.isHalf) else { return add(call, reads, write) }
     let areWeights = reads.allSatisfy { !$0.isHalf || $0.isWeight }
     let form: HalfStorageMode = write.isHalf ? .all : areWeights ? .weights : .operands
@@ -214,7 +214,7 @@ package final class Lowering<Target: GPUTarget> {
     return wide
   }
 
-  @discardableResult func add(_ call: Call<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
+  @discardableResult func add(_ call: KernelDispatch<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     if call.grid.allSatisfy({ $0 > 0 }) {
       widened[write] = nil
       dispatches.append(Dispatch(call: call, reads: reads, write: write, node: current))
@@ -223,7 +223,7 @@ package final class Lowering<Target: GPUTarget> {
   }
 
   /// Adds a kernel that reads all of the node's inputs and writes its output, dense.
-  package func runDense(_ call: Call<Target.Program>) throws(DeviceError) {
+  package func runDense(_ call: KernelDispatch<Target.Program>) throws(DeviceError) {
     var reads: [Storage] = []
     for input in node.inputs { reads.append(try read(input, .dense)) }
     run(call, reads, write(node.outputs[0], .dense))

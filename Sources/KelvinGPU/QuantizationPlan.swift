@@ -17,7 +17,7 @@ package struct QuantizationPlan: Sendable {
 
 extension KernelContext {
   /// A lowering to one kernel that reads elements, scales and, where there are any, zero points.
-  func scaling(_ call: Call<Target.Program>) -> NodeLowering<Target> {
+  func scaling(_ call: KernelDispatch<Target.Program>) -> NodeLowering<Target> {
     let node = node
     return NodeLowering { lowering throws(DeviceError) in
       var reads = [try lowering.read(node.inputs[0], .dense), try lowering.parameters(node.inputs[1])]

@@ -3,7 +3,7 @@ internal import KelvinGraph
 
 /// Running sums along lines that groups share. Of a line in parts, a pass before makes the totals.
 package struct RunningSum: Sendable {
-  package let groups: LineGroups
+  package let groups: RowGroups
   /// Whether an element's own sum leaves it out.
   let isExclusive: Bool
   /// Whether sums begin with the last element.
@@ -28,6 +28,6 @@ extension KernelContext {
       }
       lowering.run(target.runningSum(sum), [x, totals], lowering.write(node.outputs[0], .dense))
     }
-    return [KernelOffer(shared, LineGroups.way), KernelOffer(alone, handicap: handicap(of: groups))]
+    return [KernelOffer(shared, RowGroups.way), KernelOffer(alone, handicap: handicap(of: groups))]
   }
 }

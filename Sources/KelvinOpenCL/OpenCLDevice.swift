@@ -28,14 +28,14 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
   let programs: ProgramLibrary
   let weights = WeightLibrary()
   let staging = OpenCLStaging()
-  let turns: OpenCLTurns
+  let turns: OpenCLQueueLock
   private let kernelTrust: KernelTrust
   package var trust: KernelTrust? { kernelTrust }
   private let kernels: GPUKernels<OpenCLTarget>
 
   init(
     library: OpenCLLibrary, platform: cl_platform_id, id: cl_device_id, info: DeviceInfo,
-    imitating imitation: OpenCLImitation, patience: Double
+    imitating imitation: OpenCLDeviceOverrides, patience: Double
   ) throws(DeviceError) {
     health = DeviceHealth(patience: patience)
     let functions = library.functions
@@ -52,7 +52,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     }
     self.info = info
     self.library = library
-    turns = OpenCLTurns(library)
+    turns = OpenCLQueueLock(library)
     self.id = id
     self.context = context
     self.queue = queue
@@ -63,7 +63,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     let width = imitation.vectorWidth ?? Int(native)
     tuning = (kind == .software ? Tuning.cpu(vectorWidth: width) : .gpu).fitting(min(sizes, items))
     let isFast = imitation.acceleratesDotProducts ?? library.acceleratesDotProducts(id)
-    let multipliesWords = isFast && tuning.lanes == DotProduct.lanes
+    let usesPackedDotProducts = isFast && tuning.lanes == DotProduct.lanes
     memoryModel =
       switch kind {
       case .software: .host
@@ -77,10 +77,10 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     ].joined(separator: "\n")
     let options = tuning.options
     kernelTrust = KernelTrust(
-      driver: info.driver, identity: "opencl/\(Digest("\(identity)\n\(options)\n\(multipliesWords)\n\(sourceDigest)"))")
+      driver: info.driver, identity: "opencl/\(Digest("\(identity)\n\(options)\n\(usesPackedDotProducts)\n\(sourceDigest)"))")
     var limits = TensorLimits(bytes: largestBuffer)
     limits.elements = min(limits.elements, imitation.elementLimit ?? .max)
-    let target = OpenCLTarget(device: info.id, tuning: tuning, limits: limits, multipliesWords: multipliesWords)
+    let target = OpenCLTarget(device: info.id, tuning: tuning, limits: limits, usesPackedDotProducts: usesPackedDotProducts)
     kernels = GPUKernels(target, trust: kernelTrust)
     let name = library.text(ofPlatform: platform, CL_PLATFORM_NAME)
     programs = ProgramLibrary(

@@ -11,7 +11,7 @@ extension OpenCLDevice {
   ///   - patience: seconds that a submission may take until `DeviceHealth.allow` says otherwise.
   package static func discover(
     libraryPath: String = "libOpenCL.so.1", find: UnsafeRawPointer? = nil,
-    imitating imitation: OpenCLImitation = OpenCLImitation(),
+    imitating imitation: OpenCLDeviceOverrides = OpenCLDeviceOverrides(),
     patience: Double = Watchdog.standard.floor
   ) -> [DeviceListing] {
     // A driver that is stuck in its own beginnings is stuck for good: it is not asked again.
@@ -26,7 +26,7 @@ extension OpenCLDevice {
   }
 
   private static func listings(
-    _ libraryPath: String, _ find: UnsafeRawPointer?, _ imitation: OpenCLImitation, _ patience: Double
+    _ libraryPath: String, _ find: UnsafeRawPointer?, _ imitation: OpenCLDeviceOverrides, _ patience: Double
   ) -> [DeviceListing] {
     let library: OpenCLLibrary
     do {
@@ -56,7 +56,7 @@ extension OpenCLDevice {
 
   private static func list(
     _ id: cl_device_id, of platform: cl_platform_id, _ library: OpenCLLibrary, _ info: DeviceInfo,
-    _ imitation: OpenCLImitation, _ patience: Double
+    _ imitation: OpenCLDeviceOverrides, _ patience: Double
   ) -> DeviceListing {
     func answersYes(_ name: Int32) -> Bool { library.value(of: id, name, cl_bool(0)) ?? 0 != 0 }
     guard !library.text(of: id, CL_DEVICE_VERSION).hasPrefix("OpenCL 1.0"),

@@ -10,7 +10,7 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
   let device: OpenCLDevice
   let lowered: LoweredSegment<OpenCLTarget>
   /// The pieces of kernel runs that go to the queue together.
-  let submissions: [[DispatchPiece]]
+  let submissions: [[DispatchSlice]]
   let watchdog: Watchdog
   /// By their numbers in storages.
   private let weights: [WeightBuffer]

@@ -4,12 +4,12 @@ internal import KelvinGraph
 
 /// Between a segment's boundary and its inside, and between layouts.
 extension OpenCLTarget {
-  func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<KernelName>? {
+  func enter(_ type: TensorType, _ layout: ValueLayout) -> KernelDispatch<KernelName>? {
     guard layout == .dense else { return nil }
     return isHalf(type.scalar) ? half("float_to_finite_half", count: type.count) : widen(count: type.count)
   }
 
-  func leave(_ type: TensorType) -> Call<KernelName> {
+  func leave(_ type: TensorType) -> KernelDispatch<KernelName> {
     isHalf(type.scalar) ? widen(count: type.count) : narrow(count: type.count)
   }
 
@@ -21,20 +21,20 @@ extension OpenCLTarget {
     halved.halves = form
     return halved
   }
-  func widen(count: Int) -> Call<KernelName> { half("half_to_float", count: count) }
-  func narrow(count: Int) -> Call<KernelName> { half("float_to_half", count: count) }
+  func widen(count: Int) -> KernelDispatch<KernelName> { half("half_to_float", count: count) }
+  func narrow(count: Int) -> KernelDispatch<KernelName> { half("float_to_half", count: count) }
 
-  func block(_ shape: BlockedShape) -> Call<KernelName> { relayout("to_blocked", shape) }
-  func unblock(_ shape: BlockedShape) -> Call<KernelName> { relayout("to_dense", shape) }
+  func block(_ shape: BlockedShape) -> KernelDispatch<KernelName> { relayout("to_blocked", shape) }
+  func unblock(_ shape: BlockedShape) -> KernelDispatch<KernelName> { relayout("to_dense", shape) }
 
   /// From or to float16, or to float16 and back.
-  func half(_ function: String, count: Int) -> Call<KernelName> {
+  func half(_ function: String, count: Int) -> KernelDispatch<KernelName> {
     call(
       KernelName(program: "half", function: function), Parameters(count, tuning.run),
       items: pieces(count, of: tuning.run))
   }
 
-  private func relayout(_ function: String, _ shape: BlockedShape) -> Call<KernelName> {
+  private func relayout(_ function: String, _ shape: BlockedShape) -> KernelDispatch<KernelName> {
     let run = max(tuning.run / lanes, 1)
     return call(
       KernelName(program: "blocked", function: function), Parameters(shape.channels, shape.blocks, shape.area, run),

@@ -1,7 +1,7 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  func copy(_ copy: StridedCopy, byteCount: Int) -> Call<KernelName> {
+  func copy(_ copy: StridedCopy, byteCount: Int) -> KernelDispatch<KernelName> {
     let outer = copy.axes.dropLast()
     let row = copy.axes[copy.axes.count - 1]
     let rowCount = outer.reduce(1) { $0 * $1.size }

@@ -4,7 +4,7 @@ extension OpenCLTarget {
   /// Whole vectors, but where a group has few columns, of which one line after the other is computed.
   func storedColumns(_ columns: Int) -> Int { columns < lanes / 2 ? columns : pieces(columns, of: lanes) * lanes }
 
-  func integerProduct(_ plan: IntegerProductPlan) -> Call<KernelName> {
+  func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<KernelName> {
     let window = plan.window
     let usesLines = !plan.areRows && plan.storedColumns < lanes
     let row = max(min(64, tuning.columns, window.output[2]), 1)
@@ -13,7 +13,7 @@ extension OpenCLTarget {
       [
         "X=\(plan.x.kernelName)", "WEIGHT=\(plan.weights.kernelName)", "RESULT=\(plan.result.kernelName)",
         "PIXELS=\(tuning.integerPixels)", "ROW=\(min(64, tuning.columns))",
-      ] + (multipliesWords && !usesLines && plan.channels > 2 ? [DotProduct.define] : [])
+      ] + (usesPackedDotProducts && !usesLines && plan.channels > 2 ? [DotProduct.define] : [])
     let kernel = KernelName(
       program: "integer_product", defines: defines,
       function: usesLines ? "integer_product_lines" : "integer_product")

@@ -3,7 +3,7 @@ internal import KelvinGraph
 
 extension OpenCLTarget {
   /// A kernel that looks up each element's scale and zero point.
-  func scaling(_ plan: QuantizationPlan, _ kernel: String) -> Call<KernelName> {
+  func scaling(_ plan: QuantizationPlan, _ kernel: String) -> KernelDispatch<KernelName> {
     let strides = plan.strides
     let run = run(of: strides.inner)
     return call(

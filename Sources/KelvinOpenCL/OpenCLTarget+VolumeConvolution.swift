@@ -1,7 +1,7 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  func convolutionVolume(_ plan: VolumeConvolutionPlan) -> Call<KernelName> {
+  func convolutionVolume(_ plan: VolumeConvolutionPlan) -> KernelDispatch<KernelName> {
     let (window, run) = (plan.window, min(tuning.run, 256))
     return call(
       KernelName(program: "convolution_volume", function: "convolution_volume"),

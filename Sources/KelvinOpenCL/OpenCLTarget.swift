@@ -22,7 +22,7 @@ struct OpenCLTarget: GPUTarget {
   var halves: HalfStorage
   let limits: TensorLimits
   /// Whether products of bytes multiply four channels at a time.
-  let multipliesWords: Bool
+  let usesPackedDotProducts: Bool
 
   var lanes: Int { tuning.lanes }
   let clearsLanes = false
@@ -32,8 +32,8 @@ struct OpenCLTarget: GPUTarget {
 
   var unpacksWeights: Bool { tuning.unpacksWeights }
 
-  init(device: String, tuning: Tuning, limits: TensorLimits, multipliesWords: Bool) {
-    (self.device, self.tuning, self.limits, self.multipliesWords) = (device, tuning, limits, multipliesWords)
+  init(device: String, tuning: Tuning, limits: TensorLimits, usesPackedDotProducts: Bool) {
+    (self.device, self.tuning, self.limits, self.usesPackedDotProducts) = (device, tuning, limits, usesPackedDotProducts)
     halves = tuning.storesHalves ? .float16 : .none
   }
 
@@ -54,9 +54,9 @@ struct OpenCLTarget: GPUTarget {
   }
 
   /// - Parameter items: work items along up to three dimensions; the first is rounded up to whole groups.
-  func call(_ kernel: KernelName, _ parameters: Parameters, items: Int...) -> Call<KernelName> {
+  func call(_ kernel: KernelName, _ parameters: Parameters, items: Int...) -> KernelDispatch<KernelName> {
     let first = (items[0] + tuning.group - 1) / tuning.group * tuning.group
-    return Call(kernel, parameters, grid: [first, items.count > 1 ? items[1] : 1, items.count > 2 ? items[2] : 1])
+    return KernelDispatch(kernel, parameters, grid: [first, items.count > 1 ? items[1] : 1, items.count > 2 ? items[2] : 1])
   }
 
   /// How many pieces of at most `size` make up `count`.

@@ -157,7 +157,7 @@ final class ProgramLibrary: Sendable {
     try setArguments(
       of: kernel, memory: dispatch.storages.map { _ in (zeros.memory, UInt32(zeros.byteCount / 2 / bufferAlignment)) },
       constants: dispatch.call.parameters.map { _ in 1 }, name: dispatch.call.program.function, device)
-    let piece = DispatchPiece(whole: 0, grid: [device.tuning.group, 1, 1])
+    let piece = DispatchSlice(whole: 0, grid: [device.tuning.group, 1, 1])
     let (call, place) = ("clEnqueueNDRangeKernel", "kernel \(dispatch.call.program.function)")
     try device.completing(call, mayCompile: true) { (event) throws(DeviceError) in
       try device.check(enqueue(kernel, piece, device, event), call, place)
@@ -208,7 +208,7 @@ func setArguments(
 
 /// Puts a kernel run, or part of one, on the device's queue.
 func enqueue(
-  _ kernel: cl_kernel, _ piece: DispatchPiece, _ device: OpenCLDevice, _ event: UnsafeMutablePointer<cl_event?>?
+  _ kernel: cl_kernel, _ piece: DispatchSlice, _ device: OpenCLDevice, _ event: UnsafeMutablePointer<cl_event?>?
 ) -> cl_int {
   var local = (device.tuning.group, 1, 1)
   return withUnsafeBytes(of: &local) { local in

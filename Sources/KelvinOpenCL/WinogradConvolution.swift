@@ -79,7 +79,7 @@ struct WinogradConvolution: Sendable {
 
   private func call(
     _ step: String, _ first: Int, _ tiles: Int, blocks: Int, parts: Int = 1
-  ) -> Call<KernelName> {
+  ) -> KernelDispatch<KernelName> {
     let (window, activation) = (plan.window, KernelActivation(op.epilogue))
     return target.call(
       KernelName(program: "winograd", function: "winograd_\(step)"),

@@ -36,7 +36,7 @@ struct CooperativeProduct: Sendable {
     let (groups, z) = target.folded(rowTiles * columnTiles)
     let call = target.call(
       "cooperative", [.half, .half, .half, .half], isHalf: true, group: target.traits.lanes,
-      constants: [
+      specializationConstants: [
         matrix.rows, matrix.columns, matrix.depth, rows, columns, epilogue.hasBias ? 1 : 0,
         epilogue.addsResidual ? 1 : 0, epilogue.activationCode,
       ],

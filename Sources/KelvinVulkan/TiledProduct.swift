@@ -133,23 +133,23 @@ struct TiledProduct: Sendable {
     // A row's blocks lie side by side: those of a line of the cache are read together.
     let chunk = layout == .dense && groupBlocks % traits.rowChunk == 0 ? traits.rowChunk : 1
     let (columns, z) = target.folded((positions + span - 1) / span)
-    var constants = [
+    var specializationConstants = [
       traits.lanes, blocks, pixels, phases == nil && window.isPointwise ? 0 : 1, residual == nil ? 0 : 1,
       epilogue.activationCode, layout == .dense ? 1 : 0, chunk,
     ]
     if let codes {
-      constants += [0, codes.bits, codes.meaning]
+      specializationConstants += [0, codes.bits, codes.meaning]
       parameters.add(codes.rowStart, codes.rowWords, codes.rows, (codes.rowChannels + 3) / 4)
       parameters = parameters.floats(codes.zero)
     } else if phases != nil {
-      constants.append(1)
+      specializationConstants.append(1)
       parameters.add(window.output)
     }
     let others = residual.map { [$0] } ?? []
     let call = target.call(
       shader, [.float4, codes == nil ? .packed4 : .uint, .float4] + others.map { _ in .float4 },
       group: traits.tileGroup,
-      constants: constants, parameters, groups: [columns, planes, z])
+      specializationConstants: specializationConstants, parameters, groups: [columns, planes, z])
     lowering.run(call, [x, weights, bias] + others, result)
   }
 }

@@ -60,7 +60,7 @@ struct UnfoldedConvolution: Sendable {
     let group = geometry.traits.flatGroup
     let call = target.call(
       geometry.traits.variant("unfold"), [.float], group: group,
-      constants: geometry.traits.usesShuffles ? [geometry.traits.lanes] : [],
+      specializationConstants: geometry.traits.usesShuffles ? [geometry.traits.lanes] : [],
       Parameters(
         [window.outputCount, window.output[1], rows / 4, planes, geometry.inputs, window.taps] + window.input
           + [window.kernel[1]] + window.strides + window.dilations + window.before

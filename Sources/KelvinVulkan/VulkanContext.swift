@@ -124,14 +124,14 @@ final class VulkanContext: @unchecked Sendable {
 
   /// Does something that calls the driver, on a `DriverThread`.
   func guarded<Result>(
-    _ place: String, _ kind: CallKind = .short, _ body: @escaping () throws(DeviceError) -> Result
+    _ place: String, _ kind: DriverCallKind = .short, _ body: @escaping () throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
     try health.guarded(id, place, kind, body)
   }
 
   /// Does `count` things that call the driver, several at a time; Vulkan has to allow the calls beside each other.
   func guardedEach(
-    _ place: String, _ kind: CallKind, _ count: Int, _ body: @escaping @Sendable (Int) throws(DeviceError) -> Void
+    _ place: String, _ kind: DriverCallKind, _ count: Int, _ body: @escaping @Sendable (Int) throws(DeviceError) -> Void
   ) throws(DeviceError) {
     try health.guardedEach(id, place, kind, count, body)
   }

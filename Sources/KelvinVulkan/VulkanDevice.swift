@@ -147,7 +147,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   }
 
   /// - Throws: `.unsupported` where a grid has more groups along a side than the device runs.
-  private func check(_ call: Call<VulkanProgram>, of node: String) throws(DeviceError) {
+  private func check(_ call: KernelDispatch<VulkanProgram>, of node: String) throws(DeviceError) {
     let counts = properties.limits.maxComputeWorkGroupCount
     let limits = [counts.0, counts.1, counts.2].map(Int.init)
     guard let side = limits.indices.first(where: { call.grid[$0] > limits[$0] }) else { return }

@@ -9,7 +9,7 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
   let device: VulkanDevice
   let lowered: LoweredSegment<VulkanTarget>
   /// The pieces of dispatches that go to the queue together.
-  let submissions: [[DispatchPiece]]
+  let submissions: [[DispatchSlice]]
   /// By dispatch.
   let pipelines: [VulkanPipeline]
   /// By their numbers in storages.
@@ -20,7 +20,7 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
   private let library: VulkanPipelines
 
   init(
-    _ device: VulkanDevice, _ lowered: LoweredSegment<VulkanTarget>, _ submissions: [[DispatchPiece]],
+    _ device: VulkanDevice, _ lowered: LoweredSegment<VulkanTarget>, _ submissions: [[DispatchSlice]],
     pipelines: [VulkanPipeline], of library: VulkanPipelines, weights: [VulkanWeight], store: VulkanWeightStore,
     watchdog: Watchdog
   ) {

@@ -7,14 +7,14 @@ package struct VulkanOptions: Hashable, @unchecked Sendable {
   /// on by the environment variable `KELVIN_VULKAN_VALIDATION=1`.
   package var validates: Bool
   /// What the devices are taken for instead of what they are.
-  package var imitation: VulkanImitation?
+  package var imitation: VulkanDeviceOverrides?
   /// Another loader's `vkGetInstanceProcAddr`; nil for that of libvulkan.so.1.
   package var entry: UnsafeRawPointer?
   /// Seconds that a submission may take until `DeviceHealth.allow` says otherwise.
   package var patience: Double
 
   package init(
-    validates: Bool = false, imitating imitation: VulkanImitation? = nil, entry: UnsafeRawPointer? = nil,
+    validates: Bool = false, imitating imitation: VulkanDeviceOverrides? = nil, entry: UnsafeRawPointer? = nil,
     patience: Double = Watchdog.standard.floor
   ) {
     self.entry = entry

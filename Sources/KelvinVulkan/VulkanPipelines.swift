@@ -11,7 +11,7 @@ struct PipelineKey: Hashable, Sendable {
   /// Whether floats lie as float16.
   var isHalf = false
   var operands = OperandPath.buffers
-  var constants: [UInt32]
+  var specializationConstants: [UInt32]
   /// The codes of its operands' formats, where it is told them (`OperandFormat`).
   var formats: [UInt32] = []
   /// Whether it is dispatched in parts, each beginning at a group of its own.
@@ -157,7 +157,7 @@ final class VulkanPipelines: @unchecked Sendable {
     let made = Mutex<[PipelineKey: VulkanPipeline]>([:])
     defer { for (key, pipeline) in made.withLock({ $0 }) { state.pipelines[key] = pipeline.handle } }
     nonisolated(unsafe) let (chosen, cache) = (recipes, state.cache)
-    let rehearsal = compilesLate ? try PipelineRehearsal(context, self) : nil
+    let rehearsal = compilesLate ? try PipelineWarmup(context, self) : nil
     try context.guardedEach("vkCreateComputePipelines", .compiling, chosen.count) { index throws(DeviceError) in
       let (key, formats, module) = chosen[index]
       do throws(DeviceError) {
@@ -220,7 +220,7 @@ final class VulkanPipelines: @unchecked Sendable {
   private func checkGroup(_ key: PipelineKey) throws(DeviceError) {
     let limits = context.properties.limits
     let limit = min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize.0)
-    guard let group = key.constants.first, group > limit else { return }
+    guard let group = key.specializationConstants.first, group > limit else { return }
     throw context.error(
       .compilation, "pipeline '\(key.shader)'", "the device runs groups of \(limit) invocations, \(group) are needed")
   }
@@ -229,16 +229,16 @@ final class VulkanPipelines: @unchecked Sendable {
     _ key: PipelineKey, _ module: VkShaderModule, _ cache: VkPipelineCache?
   ) throws(DeviceError) -> VkPipeline {
     try checkGroup(key)
-    let ids = key.constants.indices.map { UInt32($0) } + key.formats.indices.map { Self.firstFormat + UInt32($0) }
+    let ids = key.specializationConstants.indices.map { UInt32($0) } + key.formats.indices.map { Self.firstFormat + UInt32($0) }
     let entries = ids.enumerated().map {
       VkSpecializationMapEntry(constantID: $1, offset: UInt32($0 * 4), size: 4)
     }
     var pipeline: VkPipeline?
     let result = entries.withUnsafeBufferPointer { entries in
-      (key.constants + key.formats).withUnsafeBytes { constants in
+      (key.specializationConstants + key.formats).withUnsafeBytes { specializationConstants in
         var specialization = VkSpecializationInfo(
-          mapEntryCount: UInt32(entries.count), pMapEntries: entries.baseAddress, dataSize: constants.count,
-          pData: constants.baseAddress)
+          mapEntryCount: UInt32(entries.count), pMapEntries: entries.baseAddress, dataSize: specializationConstants.count,
+          pData: specializationConstants.baseAddress)
         return withUnsafePointer(to: &specialization) { specialization in
           "main".withCString { name in
             var information = VkComputePipelineCreateInfo()

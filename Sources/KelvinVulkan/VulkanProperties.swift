@@ -36,10 +36,10 @@ struct VulkanProperties: Sendable {
   /// How it reads memory of the host where that is; nil where weights are copied.
   var memoryImport: MemoryImport?
   /// Where its memory is said to be, whatever its types say.
-  var imitatedMemory: VulkanImitation.Memory?
+  var imitatedMemory: VulkanDeviceOverrides.Memory?
 
   /// - Throws: `.unavailable` where the device is older than Vulkan 1.1 or has no compute queue.
-  init(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan, imitating imitation: VulkanImitation?) throws(DeviceError) {
+  init(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan, imitating imitation: VulkanDeviceOverrides?) throws(DeviceError) {
     var properties = VkPhysicalDeviceProperties2()
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2
     vk.vkGetPhysicalDeviceProperties2!(physical, &properties)
@@ -133,7 +133,7 @@ struct VulkanProperties: Sendable {
     return words[name + 1].split(separator: ".").first.flatMap { Int($0) }
   }
 
-  private mutating func imitate(_ imitation: VulkanImitation) {
+  private mutating func imitate(_ imitation: VulkanDeviceOverrides) {
     if imitation.isHardware, type == VK_PHYSICAL_DEVICE_TYPE_CPU { type = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU }
     imitatedMemory = imitation.memory
     limits.maxTexelBufferElements = min(limits.maxTexelBufferElements, imitation.texelLimit ?? .max)

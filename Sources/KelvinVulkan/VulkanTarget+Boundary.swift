@@ -4,7 +4,7 @@ import KelvinGraph
 
 /// Between a segment's boundary and its inside, and between layouts.
 extension VulkanTarget {
-  func enter(_ type: TensorType, _ layout: ValueLayout) -> Call<VulkanProgram>? {
+  func enter(_ type: TensorType, _ layout: ValueLayout) -> KernelDispatch<VulkanProgram>? {
     if type.scalar == .float16 {
       return layout == blocks
         ? block(BlockedShape(type.shape, lanes: lanes), from: .half) : widen(count: type.count)
@@ -16,35 +16,35 @@ extension VulkanTarget {
       ? cast(element.outsideFormat, element, bits: element.bits, to: element, count: type.count) : nil
   }
 
-  func leave(_ type: TensorType) -> Call<VulkanProgram> {
+  func leave(_ type: TensorType) -> KernelDispatch<VulkanProgram> {
     if type.scalar.isFloatingPoint {
       return isHalf(type.scalar) ? widen(count: type.count) : narrow(count: type.count)
     }
     let bits = max(Element(type.scalar).bits, 8)
     let words = (type.count * bits + 31) / 32
-    return flat("narrow", [.uint], constants: [bits], Parameters(words), count: words)
+    return flat("narrow", [.uint], specializationConstants: [bits], Parameters(words), count: words)
   }
 
-  func widen(count: Int) -> Call<VulkanProgram> {
+  func widen(count: Int) -> KernelDispatch<VulkanProgram> {
     let groups = (count + 3) / 4
     return flat(
-      "unary", [.half4], constants: [Int(UnaryFunction.noneCode)], Parameters(groups).floats(0, 0), count: groups)
+      "unary", [.half4], specializationConstants: [Int(UnaryFunction.noneCode)], Parameters(groups).floats(0, 0), count: groups)
   }
 
-  func narrow(count: Int) -> Call<VulkanProgram> { narrow(count: count, keepsFinite: false) }
+  func narrow(count: Int) -> KernelDispatch<VulkanProgram> { narrow(count: count, keepsFinite: false) }
 
-  private func narrow(count: Int, keepsFinite: Bool) -> Call<VulkanProgram> {
+  private func narrow(count: Int, keepsFinite: Bool) -> KernelDispatch<VulkanProgram> {
     let pairs = (count + 1) / 2
-    return flat("half", [.float], constants: [keepsFinite ? 1 : 0], Parameters(pairs), count: pairs)
+    return flat("half", [.float], specializationConstants: [keepsFinite ? 1 : 0], Parameters(pairs), count: pairs)
   }
 
-  func block(_ shape: BlockedShape) -> Call<VulkanProgram> { block(shape, from: .float) }
+  func block(_ shape: BlockedShape) -> KernelDispatch<VulkanProgram> { block(shape, from: .float) }
 
-  func unblock(_ shape: BlockedShape) -> Call<VulkanProgram> {
+  func unblock(_ shape: BlockedShape) -> KernelDispatch<VulkanProgram> {
     flat("unblock", [.float4], parameters(shape), count: shape.groups)
   }
 
-  private func block(_ shape: BlockedShape, from format: OperandFormat) -> Call<VulkanProgram> {
+  private func block(_ shape: BlockedShape, from format: OperandFormat) -> KernelDispatch<VulkanProgram> {
     flat("block", [format], parameters(shape), count: shape.groups)
   }
 

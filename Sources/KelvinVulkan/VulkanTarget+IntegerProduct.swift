@@ -8,7 +8,7 @@ extension VulkanTarget {
   /// Words of four columns.
   func storedColumns(_ columns: Int) -> Int { (columns + 3) / 4 * 4 }
 
-  func integerProduct(_ plan: IntegerProductPlan) -> Call<VulkanProgram> {
+  func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<VulkanProgram> {
     let pixels = max(min(4, plan.positions), 1)
     let words = plan.storedColumns / 4
     let blocks = words > 1 ? traits.integerBlocks : 1
@@ -22,10 +22,10 @@ extension VulkanTarget {
       plan.hasOwnWeights ? imageWords : 0, plan.window.output[1], plan.window.output[2],
     ]
     // Words of four channels, of columns that are several.
-    let multipliesWords = traits.multipliesWords && plan.channels > 2 && plan.columns > 1
+    let usesPackedDotProducts = traits.usesPackedDotProducts && plan.channels > 2 && plan.columns > 1
     return flat(
-      multipliesWords ? "integer_product_dot" : "integer_product", [.uint, .uint, .uint, .uint],
-      constants: [
+      usesPackedDotProducts ? "integer_product_dot" : "integer_product", [.uint, .uint, .uint, .uint],
+      specializationConstants: [
         pixels, plan.weights == .int8 ? 1 : 0, plan.areRows ? 1 : 0, plan.columns == 1 ? 1 : 0,
         plan.requantization == nil ? 0 : 1, blocks, terms > Self.exactTerms ? 1 : 0,
         plan.x == .int8 ? 1 : 0,

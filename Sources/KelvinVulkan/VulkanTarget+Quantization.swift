@@ -3,12 +3,12 @@ import KelvinGraph
 
 extension VulkanTarget {
   /// A kernel that looks up each element's scale and zero point.
-  func scaling(_ plan: QuantizationPlan, _ shader: String, _ formats: [OperandFormat], constants: [Int]) -> Call<
+  func scaling(_ plan: QuantizationPlan, _ shader: String, _ formats: [OperandFormat], specializationConstants: [Int]) -> KernelDispatch<
     VulkanProgram
   > {
     let strides = plan.strides
     return flat(
-      shader, formats, constants: constants,
+      shader, formats, specializationConstants: specializationConstants,
       Parameters(
         plan.count, strides.length, strides.inner, strides.block, strides.outerStride, strides.stride,
         strides.innerStride

@@ -1,11 +1,11 @@
 import KelvinGPU
 
 extension VulkanTarget {
-  func convolutionVolume(_ plan: VolumeConvolutionPlan) -> Call<VulkanProgram> {
+  func convolutionVolume(_ plan: VolumeConvolutionPlan) -> KernelDispatch<VulkanProgram> {
     let (window, count) = (plan.window, plan.count)
     return flat(
       "convolution_volume", [.float, .float, .float, .float],
-      constants: [plan.isTransposed ? 1 : 0, plan.hasBias ? 1 : 0, plan.addsResidual ? 1 : 0],
+      specializationConstants: [plan.isTransposed ? 1 : 0, plan.hasBias ? 1 : 0, plan.addsResidual ? 1 : 0],
       Parameters(
         [count] + window.output + [plan.outputs, plan.groupOutputs, plan.groupInputs] + window.input + window.geometry
       )

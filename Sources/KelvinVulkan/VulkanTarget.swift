@@ -72,27 +72,27 @@ struct VulkanTarget: GPUTarget {
 
   /// - Parameters:
   ///   - isHalf: whether the shader is that for float16 elements.
-  ///   - constants: specialisation constants from 1; 0 is the group's size.
+  ///   - specializationConstants: specialisation constants from 1; 0 is the group's size.
   ///   - groups: along x, y and z.
   func call(
-    _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, group: Int, constants: [Int] = [],
+    _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, group: Int, specializationConstants: [Int] = [],
     _ parameters: Parameters, groups: [Int]
-  ) -> Call<VulkanProgram> {
+  ) -> KernelDispatch<VulkanProgram> {
     let pipeline = PipelineKey(
       shader: shader, isHalf: isHalf, operands: traits.operands,
-      constants: ([group] + constants).map { UInt32(bitPattern: Int32($0)) },
+      specializationConstants: ([group] + specializationConstants).map { UInt32(bitPattern: Int32($0)) },
       formats: traits.operands.tellsFormats ? formats.map(\.code) : [])
-    return Call(VulkanProgram(pipeline: pipeline, formats: formats), parameters, grid: groups)
+    return KernelDispatch(VulkanProgram(pipeline: pipeline, formats: formats), parameters, grid: groups)
   }
 
   /// One invocation for each of `count` elements, which is the kernel's first parameter.
   func flat(
-    _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, constants: [Int] = [], _ parameters: Parameters,
+    _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, specializationConstants: [Int] = [], _ parameters: Parameters,
     count: Int
-  ) -> Call<VulkanProgram> {
+  ) -> KernelDispatch<VulkanProgram> {
     let (x, z) = folded((count + traits.flatGroup - 1) / traits.flatGroup)
     return call(
-      shader, formats, isHalf: isHalf, group: traits.flatGroup, constants: constants, parameters, groups: [x, 1, z])
+      shader, formats, isHalf: isHalf, group: traits.flatGroup, specializationConstants: specializationConstants, parameters, groups: [x, 1, z])
   }
 
   /// A long side of a grid as x and z, neither above the device's limit.

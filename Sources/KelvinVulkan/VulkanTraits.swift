@@ -57,7 +57,7 @@ struct VulkanTraits: Hashable, Sendable {
   /// Words of four columns in a tile of a product of integers.
   var integerBlocks: Int
   /// Whether products of integers multiply four bytes of a word at once.
-  var multipliesWords: Bool
+  var usesPackedDotProducts: Bool
   /// Positions that one invocation of a depthwise convolution or a pooling computes.
   var windowRows: Int
   var windowColumns: Int
@@ -143,7 +143,7 @@ struct VulkanTraits: Hashable, Sendable {
       registers: usesShuffles ? RegisterTiles(pixels: 2...4, blocks: 4) : convolutionTiles,
       transformCost: isSoftware ? 80 : 200, scratchLimit: isSoftware ? 4 << 20 : 32 << 20)
     integerBlocks = isSoftware ? 4 : 2
-    multipliesWords = properties.dotProduct == .accelerated
+    usesPackedDotProducts = properties.dotProduct == .accelerated
     windowRows = isSoftware ? 2 : 1
     windowColumns = isSoftware ? 4 : 2
     linearRows = 4

@@ -103,12 +103,12 @@ struct WinogradConvolution: Sendable {
 
   private var outputBlocks: Int { (outputs + 3) / 4 }
   /// Specialisation constants of the kernels that write results.
-  private func constants(_ epilogue: Epilogue) -> [Int] {
+  private func specializationConstants(_ epilogue: Epilogue) -> [Int] {
     [epilogue.addsResidual ? 1 : 0, epilogue.activationCode]
   }
   private var residuals: [OperandFormat] { op.epilogue.addsResidual ? [.float4] : [] }
 
-  private func input(_ target: VulkanTarget, _ first: Int, _ tiles: Int) -> Call<VulkanProgram> {
+  private func input(_ target: VulkanTarget, _ first: Int, _ tiles: Int) -> KernelDispatch<VulkanProgram> {
     let window = plan.window
     return target.flat(
       "winograd_input", [.float4],
@@ -117,21 +117,21 @@ struct WinogradConvolution: Sendable {
       ).inverses(tiles, plan.rows * plan.columns, plan.columns), count: tiles * inputBlocks)
   }
 
-  private func output(_ target: VulkanTarget, _ first: Int, _ tiles: Int) -> Call<VulkanProgram> {
+  private func output(_ target: VulkanTarget, _ first: Int, _ tiles: Int) -> KernelDispatch<VulkanProgram> {
     let (shader, epilogue) = traits.bounded("winograd_output", op.epilogue)
     return target.flat(
-      shader, [.wide4, .float4] + residuals, constants: constants(epilogue),
+      shader, [.wide4, .float4] + residuals, specializationConstants: specializationConstants(epilogue),
       Parameters(
         [tiles * outputBlocks, tiles, first, outputBlocks, storedBlocks, plan.rows, plan.columns] + plan.window.output
           + [outputs]
       ).inverses(tiles, plan.rows * plan.columns, plan.columns).activation(epilogue), count: tiles * outputBlocks)
   }
 
-  private func repair(_ target: VulkanTarget, _ product: TiledProduct) -> Call<VulkanProgram> {
+  private func repair(_ target: VulkanTarget, _ product: TiledProduct) -> KernelDispatch<VulkanProgram> {
     let window = plan.window
     let (shader, epilogue) = traits.bounded("winograd_repair", op.epilogue)
     return target.flat(
-      shader, [.float4, .wide4, .float4] + residuals, constants: constants(epilogue) + [product.tile / 4],
+      shader, [.float4, .wide4, .float4] + residuals, specializationConstants: specializationConstants(epilogue) + [product.tile / 4],
       Parameters(
         [plan.tiles * outputBlocks, plan.tiles, outputBlocks, storedBlocks, plan.rows, plan.columns] + window.output
           + [outputs, inputBlocks] + window.input + window.before

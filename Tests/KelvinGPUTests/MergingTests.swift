@@ -26,8 +26,8 @@ struct MergingTests {
   @Test func compatibleAdjacentAxesAreMerged() {
     let strides = Shape([2, 3, 5]).strides
     #expect(StridedCopy(sizes: [2, 3, 5], source: strides, target: strides) == StridedCopy(contiguous: 30))
-    #expect(Walk([2, 3, 5], [[2, 3, 5], [5]]).axes.map(\.size) == [6, 5])
-    #expect(Walk([2, 3, 5], [[2, 3, 5], [1, 3, 1]]).axes.map(\.size) == [2, 3, 5])
+    #expect(StridedIteration([2, 3, 5], [[2, 3, 5], [5]]).axes.map(\.size) == [6, 5])
+    #expect(StridedIteration([2, 3, 5], [[2, 3, 5], [1, 3, 1]]).axes.map(\.size) == [2, 3, 5])
   }
 
   @Test(arguments: UInt64(0)..<200)
@@ -38,9 +38,9 @@ struct MergingTests {
       let own = sizes.suffix(Int.random(in: 0...sizes.count, using: &random))
       return Shape(own.map { Bool.random(using: &random) ? $0 : 1 })
     }
-    let walk = Walk(Shape(sizes), operands)
+    let iteration = StridedIteration(Shape(sizes), operands)
     for (index, operand) in operands.enumerated() {
-      let walked = places(walk.axes.map(\.size), walk.axes.map { $0.strides[index] })
+      let walked = places(iteration.axes.map(\.size), iteration.axes.map { $0.strides[index] })
       let missing = sizes.count - operand.rank
       let expected = positions(sizes).map { position in
         (0..<operand.rank).reduce(0) { place, axis in

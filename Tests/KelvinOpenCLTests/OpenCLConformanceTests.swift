@@ -12,7 +12,7 @@ let driven: [String: any Device] = {
   var devices: [String: any Device] = [:]
   for device in present { devices[device.info.id] = device }
   for kind in [DeviceInfo.Kind.discreteGPU, .integratedGPU] {
-    if let imitation = OpenCLDevice.discover(imitating: OpenCLImitation(kind: kind)).compactMap(\.device).first {
+    if let imitation = OpenCLDevice.discover(imitating: OpenCLDeviceOverrides(kind: kind)).compactMap(\.device).first {
       devices["\(imitation.info.id) as \(kind.rawValue)"] = imitation
     }
   }
@@ -21,17 +21,17 @@ let driven: [String: any Device] = {
 /// Cards whose kernels see few elements of a tensor, so that many have to be computed in parts. On a CPU a block of channels
 /// alone has more.
 let narrow = [DeviceInfo.Kind.discreteGPU, .integratedGPU].flatMap {
-  OpenCLDevice.discover(imitating: OpenCLImitation(kind: $0, elementLimit: 640)).compactMap(\.device)
+  OpenCLDevice.discover(imitating: OpenCLDeviceOverrides(kind: $0, elementLimit: 640)).compactMap(\.device)
 }
 /// Cards whose dot products of bytes are said to be fast.
 let multiplying = OpenCLDevice.discover(
-  imitating: OpenCLImitation(kind: .discreteGPU, acceleratesDotProducts: true)
+  imitating: OpenCLDeviceOverrides(kind: .discreteGPU, acceleratesDotProducts: true)
 ).compactMap(\.device)
 
 /// Processors by the floats of their vectors, on which tiles of products depend.
 let processors = Dictionary(
   uniqueKeysWithValues: [8, 16].compactMap { width in
-    OpenCLDevice.discover(imitating: OpenCLImitation(vectorWidth: width)).compactMap(\.device).first.map { (width, $0) }
+    OpenCLDevice.discover(imitating: OpenCLDeviceOverrides(vectorWidth: width)).compactMap(\.device).first.map { (width, $0) }
   })
 
 extension ConformanceCase {

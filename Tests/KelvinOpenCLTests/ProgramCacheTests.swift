@@ -58,7 +58,7 @@ struct ProgramCacheTests {
 
   /// Products of bytes on a card that has built nothing yet.
   private static func multiplyBytes(acceleratesDotProducts: Bool, _ blobs: TestBlobs) throws {
-    let imitation = OpenCLImitation(kind: .discreteGPU, acceleratesDotProducts: acceleratesDotProducts)
+    let imitation = OpenCLDeviceOverrides(kind: .discreteGPU, acceleratesDotProducts: acceleratesDotProducts)
     let device = try #require(OpenCLDevice.discover(imitating: imitation).compactMap(\.device).first)
     for testCase in ConformanceCase.all.filter(\.isIntegerProduct).prefix(8) {
       _ = try device.run(testCase.graph, inputs(of: testCase.graph), blobs: blobs)

@@ -94,7 +94,7 @@ struct TuningTests {
   }
 
   @Test func alternativesStayWithinTheGroupLimit() throws {
-    let imitation = VulkanOptions(validates: watches, imitating: VulkanImitation(groupLimit: 16))
+    let imitation = VulkanOptions(validates: watches, imitating: VulkanDeviceOverrides(groupLimit: 16))
     let narrow = try #require(VulkanDevice.discover(options: imitation).compactMap { $0.device as? VulkanDevice }.first)
     let few = try Layer.columns(128)
     let variants = try variants(narrow.kernelFamily, few)

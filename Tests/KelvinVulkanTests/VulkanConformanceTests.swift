@@ -12,10 +12,10 @@ let present = listings.compactMap { $0.device as? VulkanDevice }
 /// The same devices taken for others: a card that the host does not see into; hardware with the least that the specification
 /// asks for; a driver whose memory is slow to read and whose texels are few; a newer Mesa's.
 let imitations = [
-  VulkanImitation(memory: .unmappable, acceleratesDotProducts: true),
-  VulkanImitation(texelLimit: 1 << 16, storageLimit: 1 << 27, storageBuffers: 4, subgroupSize: 64),
-  VulkanImitation(isHardware: false, memory: .uncached, texelLimit: 1 << 16, subgroupSize: 4),
-  VulkanImitation(isHardware: false, mesaMajor: 25),
+  VulkanDeviceOverrides(memory: .unmappable, acceleratesDotProducts: true),
+  VulkanDeviceOverrides(texelLimit: 1 << 16, storageLimit: 1 << 27, storageBuffers: 4, subgroupSize: 64),
+  VulkanDeviceOverrides(isHardware: false, memory: .uncached, texelLimit: 1 << 16, subgroupSize: 4),
+  VulkanDeviceOverrides(isHardware: false, mesaMajor: 25),
 ]
 private let byImitation = imitations.map { ($0, devices(imitating: $0)) }
 let imitated = byImitation.flatMap(\.1)
@@ -26,9 +26,9 @@ let seeingFew = byImitation.filter { $0.0.storageBuffers != nil }.flatMap(\.1)
 /// Whether the driver lets them read and write 16 bits, as SwiftShader does not.
 let storesHalves = cards.allSatisfy(\.storesHalves)
 /// The subgroups of most cards, whose size decides of products alone.
-let grouped = [16, 32].flatMap { devices(imitating: VulkanImitation(subgroupSize: $0)) }
+let grouped = [16, 32].flatMap { devices(imitating: VulkanDeviceOverrides(subgroupSize: $0)) }
 /// Those whose dot products of bytes are said to be fast, as a software driver.
-let multiplying = devices(imitating: VulkanImitation(isHardware: false, acceleratesDotProducts: true))
+let multiplying = devices(imitating: VulkanDeviceOverrides(isHardware: false, acceleratesDotProducts: true))
 
 /// Whether every shader is reached on one of these devices: software drivers alone have permutations.
 private let reachesEveryShader =
@@ -41,10 +41,10 @@ private func kind(_ shader: String) -> String {
 
 /// Those whose kernels see few elements of a tensor, so that many have to be computed in parts.
 let narrow = [true, false].flatMap {
-  devices(imitating: VulkanImitation(isHardware: $0, texelLimit: 768, storageLimit: 2560))
+  devices(imitating: VulkanDeviceOverrides(isHardware: $0, texelLimit: 768, storageLimit: 2560))
 }
 
-private func devices(imitating imitation: VulkanImitation) -> [VulkanDevice] {
+private func devices(imitating imitation: VulkanDeviceOverrides) -> [VulkanDevice] {
   VulkanDevice.discover(options: VulkanOptions(validates: watches, imitating: imitation))
     .compactMap { $0.device as? VulkanDevice }
 }

@@ -20,7 +20,7 @@ struct WinogradTests {
 
   /// A driver for CPUs that shows kernels so little of memory.
   @Test func largeWinogradTilesAreTransformedInParts() throws {
-    let imitation = VulkanImitation(isHardware: false, storageLimit: 1 << 20)
+    let imitation = VulkanDeviceOverrides(isHardware: false, storageLimit: 1 << 20)
     let small = VulkanDevice.discover(options: VulkanOptions(imitating: imitation)).compactMap {
       $0.device as? VulkanDevice
     }

@@ -3,7 +3,7 @@ package import KelvinGraph
 
 /// A kernel of positions in lines that groups share: all of a search, or one of the two that lines in parts take.
 package struct ArgReducePass: Sendable {
-  package let groups: LineGroups
+  package let groups: RowGroups
   /// Whether every element is looked at, else those whose positions the pass before wrote.
   package let isFirst: Bool
   /// Elements of a line.
@@ -21,7 +21,7 @@ extension KernelTable {
   mutating func addArgReduce<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(ArgReduce.self) { op, context throws(DeviceError) in
       let (scalar, node) = (context.inputs[0].scalar, context.node)
-      let lines = Lines(context.inputs[0].shape, axis: op.axis)
+      let lines = ReductionRows(context.inputs[0].shape, axis: op.axis)
       let bits = op.scalar.byteCount * 8
       guard bits >= 32 || lines.length <= 1 << (bits - 1) else {
         throw context.unsupported("positions up to \(lines.length - 1) as \(op.scalar.rawValue)")
@@ -36,13 +36,13 @@ extension KernelTable {
           let pass = ArgReducePass(groups: groups, isFirst: true, length: lines.length, index: .int32)
           positions = lowering.run(
             target.argReduce(op, pass), [x, x], lowering.temporary(lines.count * groups.parts, of: pass.index))
-          last = LineGroups(groups.ofParts, group: nil)
+          last = RowGroups(groups.ofParts, group: nil)
         }
         let pass = ArgReducePass(
           groups: last, isFirst: groups.parts == 1, length: lines.length, index: op.scalar)
         lowering.run(target.argReduce(op, pass), [x, positions], lowering.write(node.outputs[0], .dense))
       }
-      return [KernelOffer(shared, LineGroups.way), KernelOffer(alone, handicap: context.handicap(of: groups))]
+      return [KernelOffer(shared, RowGroups.way), KernelOffer(alone, handicap: context.handicap(of: groups))]
     }
   }
 }

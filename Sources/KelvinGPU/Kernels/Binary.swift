@@ -4,13 +4,13 @@ internal import KelvinGraph
 extension KernelTable {
   mutating func addBinary<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(Binary.self) { op, context throws(DeviceError) in
-      let walk = Walk(context.outputs[0].shape, context.inputs.map(\.shape))
-      try walk.check(context)
+      let iteration = StridedIteration(context.outputs[0].shape, context.inputs.map(\.shape))
+      try iteration.check(context)
       let scalar = context.inputs[0].scalar
       guard scalar.isFloatingPoint else {
-        return [KernelOffer(context.dense(context.target.integerBinary(op, walk, of: scalar)))]
+        return [KernelOffer(context.dense(context.target.integerBinary(op, iteration, of: scalar)))]
       }
-      return context.target.offers(op, walk, context)
+      return context.target.offers(op, iteration, context)
     }
   }
 }

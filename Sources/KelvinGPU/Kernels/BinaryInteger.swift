@@ -3,19 +3,19 @@ package import KelvinGraph
 
 /// `z = f((x - xZero) * xScale, (y - yZero) * yScale) + zero`, rounded and within the type's range.
 package struct BinaryIntegerPlan: Sendable {
-  package let walk: Walk
+  package let iteration: StridedIteration
   package let isProduct: Bool
   package let scalar: ScalarType
   package let xZero, yZero, zero: Int
   /// In steps of the result; of a product the first alone.
   package let xScale, yScale: Float
 
-  fileprivate init<Target>(_ op: BinaryInteger, _ walk: Walk, _ scalar: ScalarType, _ lowering: Lowering<Target>)
+  fileprivate init<Target>(_ op: BinaryInteger, _ iteration: StridedIteration, _ scalar: ScalarType, _ lowering: Lowering<Target>)
     throws(DeviceError)
   {
     var numbers: [Double] = []
     for input in 2..<8 { numbers.append(try lowering.constantWeight(input).weight.dense().doubles[0]) }
-    self.walk = walk
+    self.iteration = iteration
     self.scalar = scalar
     isProduct = op.function == .multiply
     (xZero, yZero, zero) = (Int(numbers[1]), Int(numbers[3]), Int(numbers[5]))
@@ -30,11 +30,11 @@ extension KernelTable {
   mutating func addBinaryInteger<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(BinaryInteger.self) { op, context throws(DeviceError) in
       try context.requireConstants(2..<8, "scales and zero points")
-      let walk = Walk(context.outputs[0].shape, context.inputs[..<2].map(\.shape))
-      try walk.check(context)
+      let iteration = StridedIteration(context.outputs[0].shape, context.inputs[..<2].map(\.shape))
+      try iteration.check(context)
       let (node, scalar) = (context.node, context.inputs[0].scalar)
       return NodeLowering { lowering throws(DeviceError) in
-        let plan = try BinaryIntegerPlan(op, walk, scalar, lowering)
+        let plan = try BinaryIntegerPlan(op, iteration, scalar, lowering)
         let (x, y) = (try lowering.read(node.inputs[0], .dense), try lowering.read(node.inputs[1], .dense))
         lowering.run(lowering.target.binaryInteger(plan), [x, y], lowering.write(node.outputs[0], .dense))
       }

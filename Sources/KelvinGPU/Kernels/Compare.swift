@@ -4,9 +4,9 @@ internal import KelvinGraph
 extension KernelTable {
   mutating func addCompare<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(Compare.self) { op, context throws(DeviceError) in
-      let walk = Walk(context.outputs[0].shape, context.inputs.map(\.shape))
-      try walk.check(context)
-      return context.dense(context.target.compare(op, walk, of: context.inputs[0].scalar))
+      let iteration = StridedIteration(context.outputs[0].shape, context.inputs.map(\.shape))
+      try iteration.check(context)
+      return context.dense(context.target.compare(op, iteration, of: context.inputs[0].scalar))
     }
   }
 }

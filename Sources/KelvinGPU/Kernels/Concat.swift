@@ -5,7 +5,7 @@ extension KernelTable {
   mutating func addConcat<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(Concat.self) { op, context throws(DeviceError) in
       let (inputs, output, lanes) = (context.inputs, context.outputs[0], context.target.lanes)
-      let dense = copies(inputs.map { Lines($0.shape, axis: op.axis) }, Lines(output.shape, axis: op.axis))
+      let dense = copies(inputs.map { ReductionRows($0.shape, axis: op.axis) }, ReductionRows(output.shape, axis: op.axis))
       // Whole blocks are joined; only the last may have channels missing.
       let joinsBlocks =
         op.axis == 1 && output.scalar.isFloatingPoint && inputs.dropLast().allSatisfy { $0.shape[1] % lanes == 0 }
@@ -34,7 +34,7 @@ extension KernelTable {
 }
 
 /// The copies that join tensors along the middle axis of each.
-private func copies(_ parts: [Lines], _ whole: Lines) -> [StridedCopy] {
+private func copies(_ parts: [ReductionRows], _ whole: ReductionRows) -> [StridedCopy] {
   var start = 0
   return parts.map { part in
     let (run, row) = (part.length * part.inner, whole.length * whole.inner)
@@ -45,5 +45,5 @@ private func copies(_ parts: [Lines], _ whole: Lines) -> [StridedCopy] {
 
 extension BlockedShape {
   /// Its blocks as the middle axis.
-  fileprivate var lines: Lines { Lines(Shape([batch, blocks, area * lanes]), axis: 1) }
+  fileprivate var lines: ReductionRows { ReductionRows(Shape([batch, blocks, area * lanes]), axis: 1) }
 }

@@ -4,7 +4,7 @@ internal import KelvinGraph
 extension KernelTable {
   mutating func addCumulativeReduce<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(CumulativeReduce.self) { op, context throws(DeviceError) in
-      let lines = Lines(context.inputs[0].shape, axis: op.axis)
+      let lines = ReductionRows(context.inputs[0].shape, axis: op.axis)
       let alone = context.dense(context.target.cumulativeReduce(op, lines, of: context.inputs[0].scalar))
       // Products of some elements may leave the range where that of all before them does not.
       let groups = op.function == .sum ? context.groups(sharing: lines) : nil

@@ -11,7 +11,7 @@ package struct GatherPlan: Sendable {
   package let index: ScalarType
 
   fileprivate init(_ op: Gather, _ x: TensorType, _ indices: TensorType) {
-    let lines = Lines(x.shape, axis: op.axis)
+    let lines = ReductionRows(x.shape, axis: op.axis)
     (outer, extent, inner) = (lines.outer, lines.length, lines.inner)
     count = indices.count
     (scalar, index) = (x.scalar, indices.scalar)

@@ -4,7 +4,7 @@ package import KelvinGraph
 /// `y[…, i, …] = x[…, indices[…, i, …], …]` of dense tensors.
 package struct GatherElementsPlan: Sendable {
   /// Over the indices; the strides are x's, 0 along the axis.
-  package let walk: Walk
+  package let iteration: StridedIteration
   /// The axis's size and stride in x.
   package let extent: Int
   package let step: Int
@@ -20,9 +20,9 @@ extension KernelTable {
       let step = strides[op.axis]
       strides[op.axis] = 0
       let plan = GatherElementsPlan(
-        walk: Walk(indices.shape, strides: [strides]), extent: x.shape[op.axis], step: step, scalar: x.scalar,
+        iteration: StridedIteration(indices.shape, strides: [strides]), extent: x.shape[op.axis], step: step, scalar: x.scalar,
         index: indices.scalar)
-      try plan.walk.check(context)
+      try plan.iteration.check(context)
       return context.dense(context.target.gatherElements(plan))
     }
   }

@@ -7,26 +7,26 @@ extension KernelTable {
       try context.requireFloats()
       let (shape, target) = (context.inputs[0].shape, context.target)
       let axes = op.axis..<shape.rank
-      let dense = context.normalizing(op, Lines(shape, axes: axes), .dense)
+      let dense = context.normalizing(op, ReductionRows(shape, axes: axes), .dense)
       // A scale for each position, as an operand has it, is dense; normalisations of a channel's positions have none. Lanes
       // that hold no channel have no variance, and stay zero beside what no device takes for zero.
       guard op.axis > 1, context.inputs.count == 1, context.readsElementsOfBlocks,
         op.epsilon >= .leastNormalMagnitude || context.fillsBlocks || !target.clearsLanes
       else { return [dense] }
-      return [dense, context.normalizing(op, Lines(shape, axes: axes, inBlocksOf: target.lanes), target.blocks)]
+      return [dense, context.normalizing(op, ReductionRows(shape, axes: axes, inBlocksOf: target.lanes), target.blocks)]
     }
   }
 }
 
 extension KernelContext {
-  fileprivate func normalizing(_ op: LayerNormalization, _ lines: Lines, _ layout: ValueLayout) -> GPUOffer<Target> {
-    let groups = LineGroups(lines, group: target.lineGroup)
+  fileprivate func normalizing(_ op: LayerNormalization, _ lines: ReductionRows, _ layout: ValueLayout) -> GPUOffer<Target> {
+    let groups = RowGroups(lines, group: target.lineGroup)
     let (node, inputs) = (node, inputs.count)
     let kernel = NodeLowering<Target> { lowering throws(DeviceError) in
       var reads: [Storage] = []
       for input in node.inputs { reads.append(try lowering.read(input, layout)) }
       while reads.count < 3 { reads.append(reads[0]) }
-      let call = { (pass: LinePass) in lowering.target.layerNormalization(op, groups, pass, inputs: inputs) }
+      let call = { (pass: RowPass) in lowering.target.layerNormalization(op, groups, pass, inputs: inputs) }
       reads.append(lowering.statistics(of: groups, reads[0], call))
       lowering.run(call(.result), reads, lowering.write(node.outputs[0], layout))
     }

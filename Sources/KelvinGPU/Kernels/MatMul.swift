@@ -25,7 +25,7 @@ package struct MatMulPlan: Sendable {
       let own = (0..<shape.rank - 2).map { shape[$0] == 1 ? 0 : shape.strides[$0] }
       return [Int](repeating: 0, count: batch.rank - own.count) + own
     }
-    let axes = Walk(batch, strides: [strides(x), strides(y)]).axes
+    let axes = StridedIteration(batch, strides: [strides(x), strides(y)]).axes
     guard axes.count <= Self.limit else { throw context.unsupported("batches over \(axes.count) axes") }
     let missing = Self.limit - axes.count
     sizes = [Int](repeating: 1, count: missing) + axes.map(\.size)

@@ -3,7 +3,7 @@ internal import KelvinGraph
 
 /// A kernel of lines combined by groups that share them: all of a reduction, or one of the two that lines in parts take.
 package struct ReducePass: Sendable {
-  package let groups: LineGroups
+  package let groups: RowGroups
   /// Whether elements are what is combined, else what the pass before made of them.
   package let isFirst: Bool
   /// Whether results are what the reduction is for.
@@ -26,7 +26,7 @@ extension KernelTable {
         dense.map { context.offer(context.reducing(op, $0), .dense, isShared: true) },
         blocked.map { context.offer(context.reducing(op, $0, from: blocks, to: blocks), blocks, isShared: true) },
         context.groupsOfChannels(of: op).map {
-          KernelOffer(context.reducing(op, $0, from: blocks), LineGroups.blockedWay, KernelLayouts(reads: [blocks]))
+          KernelOffer(context.reducing(op, $0, from: blocks), RowGroups.blockedWay, KernelLayouts(reads: [blocks]))
         },
       ].compactMap { $0 }
       return shared
@@ -41,33 +41,33 @@ extension KernelTable {
 
 extension KernelContext {
   /// How groups share the lines of a reduction; nil where axes are reduced that are no neighbours.
-  fileprivate func groups(of op: Reduce) -> LineGroups? {
+  fileprivate func groups(of op: Reduce) -> RowGroups? {
     let shape = inputs[0].shape
     let reduced = op.axes.filter { shape[$0] != 1 }
     guard let first = reduced.first, let last = reduced.last,
       (first...last).allSatisfy({ shape[$0] == 1 || op.axes.contains($0) })
     else { return nil }
-    return groups(sharing: Lines(shape, axes: first..<last + 1))
+    return groups(sharing: ReductionRows(shape, axes: first..<last + 1))
   }
 
   /// The same for planes of a tensor in blocks, of which lanes that hold no channel stay zero where they have to.
-  fileprivate func groupsOfBlocks(of op: Reduce) -> LineGroups? {
+  fileprivate func groupsOfBlocks(of op: Reduce) -> RowGroups? {
     let shape = inputs[0].shape
     guard readsElementsOfBlocks, op.axes == Array(2..<shape.rank), !target.clearsLanes || op.function.keepsZeros else {
       return nil
     }
-    return groups(sharing: Lines(shape, axes: 2..<shape.rank, inBlocksOf: target.lanes))
+    return groups(sharing: ReductionRows(shape, axes: 2..<shape.rank, inBlocksOf: target.lanes))
   }
 
   /// The same for the channels of a tensor in blocks; what is left has none.
-  fileprivate func groupsOfChannels(of op: Reduce) -> LineGroups? {
+  fileprivate func groupsOfChannels(of op: Reduce) -> RowGroups? {
     let shape = inputs[0].shape
     guard readsElementsOfBlocks, op.axes == [1] else { return nil }
-    return groups(sharing: Lines(shape, axes: 1..<2, inBlocksOf: target.lanes))
+    return groups(sharing: ReductionRows(shape, axes: 1..<2, inBlocksOf: target.lanes))
   }
 
   fileprivate func reducing(
-    _ op: Reduce, _ groups: LineGroups, from source: ValueLayout = .dense, to layout: ValueLayout = .dense
+    _ op: Reduce, _ groups: RowGroups, from source: ValueLayout = .dense, to layout: ValueLayout = .dense
   ) -> NodeLowering<Target> {
     let (node, length) = (node, groups.lines.length)
     return NodeLowering { lowering throws(DeviceError) in
@@ -76,7 +76,7 @@ extension KernelContext {
       var last = groups
       if groups.parts > 1 {
         let first = ReducePass(groups: groups, isFirst: true, isLast: false, length: length)
-        last = LineGroups(groups.ofParts, group: nil)
+        last = RowGroups(groups.ofParts, group: nil)
         x = lowering.run(
           target.reduce(op.function, first), [x], lowering.temporary(wide: groups.lines.count * groups.parts))
       }

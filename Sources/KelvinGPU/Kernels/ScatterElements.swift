@@ -5,7 +5,7 @@ package import KelvinGraph
 /// share no element, so each is walked by itself and in order.
 package struct ScatterElementsPlan: Sendable {
   /// Over the lines; the strides are those of the indices, then y's.
-  package let lines: Walk
+  package let lines: StridedIteration
   /// Updates of a line, and their stride.
   package let length: Int
   package let step: Int
@@ -24,7 +24,7 @@ extension KernelTable {
       var lines = indices.shape
       lines[op.axis] = 1
       let plan = ScatterElementsPlan(
-        lines: Walk(lines, strides: [indices.shape.strides, x.shape.strides]), length: indices.shape[op.axis],
+        lines: StridedIteration(lines, strides: [indices.shape.strides, x.shape.strides]), length: indices.shape[op.axis],
         step: indices.shape.strides[op.axis], extent: x.shape[op.axis], targetStep: x.shape.strides[op.axis],
         reduction: op.reduction, scalar: x.scalar, index: indices.scalar)
       try plan.lines.check(context)
@@ -35,7 +35,7 @@ extension KernelTable {
 
 extension KernelContext {
   /// A lowering to a copy of x, and one kernel that reads indices and updates and changes it, where there are updates.
-  func scattering(_ call: Call<Target.Program>) -> NodeLowering<Target> {
+  func scattering(_ call: KernelDispatch<Target.Program>) -> NodeLowering<Target> {
     let (node, x, updates) = (node, inputs[0], inputs[2])
     return NodeLowering { lowering throws(DeviceError) in
       let source = try lowering.read(node.inputs[0], .dense)

@@ -6,18 +6,18 @@ extension KernelTable {
     addOffers(Softmax.self) { op, context throws(DeviceError) in
       try context.requireFloats()
       let (shape, target, axes) = (context.inputs[0].shape, context.target, op.axis..<op.axis + 1)
-      let dense = context.softmax(Lines(shape, axes: axes), .dense)
+      let dense = context.softmax(ReductionRows(shape, axes: axes), .dense)
       // Shares of nothing but zeros are none: lanes that hold no channel would not stay zero.
       guard context.readsElementsOfBlocks, op.axis == 1 || context.fillsBlocks || !target.clearsLanes else {
         return dense
       }
-      return dense + context.softmax(Lines(shape, axes: axes, inBlocksOf: target.lanes), target.blocks)
+      return dense + context.softmax(ReductionRows(shape, axes: axes, inBlocksOf: target.lanes), target.blocks)
     }
   }
 }
 
 extension KernelContext {
-  fileprivate func softmax(_ lines: Lines, _ layout: ValueLayout) -> [GPUOffer<Target>] {
+  fileprivate func softmax(_ lines: ReductionRows, _ layout: ValueLayout) -> [GPUOffer<Target>] {
     let node = node
     let alone = NodeLowering<Target> { lowering throws(DeviceError) in
       let x = try lowering.read(node.inputs[0], layout)
@@ -26,7 +26,7 @@ extension KernelContext {
     guard let groups = groups(sharing: lines) else { return [offer(alone, layout)] }
     let shared = NodeLowering<Target> { lowering throws(DeviceError) in
       let x = try lowering.read(node.inputs[0], layout)
-      let call = { (pass: LinePass) in lowering.target.softmax(groups, pass) }
+      let call = { (pass: RowPass) in lowering.target.softmax(groups, pass) }
       let statistics = lowering.statistics(of: groups, x, call)
       lowering.run(call(.result), [x, statistics], lowering.write(node.outputs[0], layout))
     }

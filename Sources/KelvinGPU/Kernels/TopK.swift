@@ -9,7 +9,7 @@ package struct RankPass: Sendable {
   /// Runs that become one.
   package static let arity = 8
 
-  package let lines: Lines
+  package let lines: ReductionRows
   package let takesLargest: Bool
   package let scalar: ScalarType
   /// Of the positions written.
@@ -27,7 +27,7 @@ package struct RankPass: Sendable {
   /// The passes for the first `count` positions of each line, dense.
   ///
   /// - Parameter index: of the positions that the last pass writes; the others write int32.
-  static func all(_ lines: Lines, count: Int, takesLargest: Bool, of scalar: ScalarType, as index: ScalarType)
+  static func all(_ lines: ReductionRows, count: Int, takesLargest: Bool, of scalar: ScalarType, as index: ScalarType)
     -> [RankPass]
   {
     var passes: [RankPass] = []
@@ -60,15 +60,15 @@ extension KernelTable {
   mutating func addTopK<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     add(TopK.self) { op, context throws(DeviceError) in
       let (x, picked) = (context.inputs[0], context.outputs[0])
-      let (lines, bits) = (Lines(x.shape, axis: op.axis), op.scalar.byteCount * 8)
+      let (lines, bits) = (ReductionRows(x.shape, axis: op.axis), op.scalar.byteCount * 8)
       guard bits >= 32 || lines.length <= 1 << (bits - 1) else {
         throw context.unsupported("positions up to \(lines.length - 1) as \(op.scalar.rawValue)")
       }
       let passes = RankPass.all(
         lines, count: op.count, takesLargest: op.takesLargest, of: x.scalar, as: op.scalar)
-      let walk = Walk(Shape([lines.outer, op.count, lines.inner]), strides: [[lines.length * lines.inner, 0, 1]])
+      let iteration = StridedIteration(Shape([lines.outer, op.count, lines.inner]), strides: [[lines.length * lines.inner, 0, 1]])
       let gathering = GatherElementsPlan(
-        walk: walk, extent: lines.length, step: lines.inner, scalar: x.scalar, index: op.scalar)
+        iteration: iteration, extent: lines.length, step: lines.inner, scalar: x.scalar, index: op.scalar)
       let node = context.node
       return NodeLowering { lowering throws(DeviceError) in
         let elements = try lowering.read(node.inputs[0], .dense)

@@ -5,7 +5,7 @@ extension OpenCLTarget {
   /// What a work item keeps of its rows is as much private memory as it has rows.
   var attentionLimits: AttentionLimits { AttentionLimits(lanes: 1, width: 256, keys: 8) }
 
-  func attention(_ plan: AttentionPlan) -> Call<KernelName> {
+  func attention(_ plan: AttentionPlan) -> KernelDispatch<KernelName> {
     let op = plan.op
     return call(
       KernelName(

@@ -3,11 +3,11 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func offers(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+  func offers(_ op: Binary, _ iteration: StridedIteration, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let shapes = (context.inputs + context.outputs).map(\.shape)
     let node = context.node
-    let dense = KernelOffer(context.dense(binary(op, walk)))
-    guard let blocked = Walk(blocked: shapes[2], [shapes[0], shapes[1]], tuning) else { return [dense] }
+    let dense = KernelOffer(context.dense(binary(op, iteration)))
+    guard let blocked = StridedIteration(blocked: shapes[2], [shapes[0], shapes[1]], tuning) else { return [dense] }
     let (call, blocks) = (binary(op, blocked), blocks)
     let layouts = context.inputs.map { $0.count == 1 ? ValueLayout.dense : blocks }
     let kernel = NodeLowering<Self> { lowering throws(DeviceError) in
@@ -18,17 +18,17 @@ extension OpenCLTarget {
     return [dense, context.blocked(kernel, reads: layouts)]
   }
 
-  func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<KernelName> {
-    walking(
-      walk, KernelName(program: "integer", defines: scalar.wideDefines, function: "integer_binary"), [Int(op.code)])
+  func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<KernelName> {
+    iterating(
+      iteration, KernelName(program: "integer", defines: scalar.wideDefines, function: "integer_binary"), [Int(op.code)])
   }
 
-  private func binary(_ op: Binary, _ walk: Walk) -> Call<KernelName> {
-    walking(walk, .elementwise("binary", op.code, tuning), [Int(op.code)], step: lanes)
+  private func binary(_ op: Binary, _ iteration: StridedIteration) -> KernelDispatch<KernelName> {
+    iterating(iteration, .elementwise("binary", op.code, tuning), [Int(op.code)], step: lanes)
   }
 }
 
-extension Walk {
+extension StridedIteration {
   /// The walk over blocked operands, or nil where an operand's blocks do not match the result's.
   fileprivate init?(blocked result: Shape, _ operands: [Shape], _ tuning: Tuning) {
     guard result.rank >= 2 else { return nil }

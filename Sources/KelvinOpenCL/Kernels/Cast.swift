@@ -2,7 +2,7 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<KernelName> {
+  func cast(_ from: ScalarType, to: ScalarType, count: Int) -> KernelDispatch<KernelName> {
     let saturates = from.isFloatingPoint && !to.isFloatingPoint && to != .bool
     let convert =
       switch to {
@@ -17,5 +17,5 @@ extension OpenCLTarget {
       items: pieces(count, of: tuning.run))
   }
 
-  func roundToHalf(count: Int) -> Call<KernelName> { half("round_to_half", count: count) }
+  func roundToHalf(count: Int) -> KernelDispatch<KernelName> { half("round_to_half", count: count) }
 }

@@ -2,8 +2,8 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<KernelName> {
+  func compare(_ op: Compare, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<KernelName> {
     let element = "ELEMENT=\(scalar.kernelName)"
-    return walking(walk, KernelName(program: "compare", defines: [element], function: "compare"), [Int(op.code)])
+    return iterating(iteration, KernelName(program: "compare", defines: [element], function: "compare"), [Int(op.code)])
   }
 }

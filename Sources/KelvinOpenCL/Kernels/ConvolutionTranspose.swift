@@ -50,7 +50,7 @@ extension OpenCLLowering {
 
 extension OpenCLTarget {
   /// Any groups and weights, on dense tensors.
-  fileprivate func transposed(_ window: SpatialWindow, images: Int, inputs: Int, outputs: Int, groups: Int) -> Call<
+  fileprivate func transposed(_ window: SpatialWindow, images: Int, inputs: Int, outputs: Int, groups: Int) -> KernelDispatch<
     KernelName
   > {
     let (columns, parts) = columns(window)

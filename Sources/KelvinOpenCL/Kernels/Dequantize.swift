@@ -1,3 +1,3 @@
 internal import KelvinGPU
 
-extension OpenCLTarget { func dequantize(_ plan: QuantizationPlan) -> Call<KernelName> { scaling(plan, "dequantize") } }
+extension OpenCLTarget { func dequantize(_ plan: QuantizationPlan) -> KernelDispatch<KernelName> { scaling(plan, "dequantize") } }

@@ -1,7 +1,7 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  func gather(_ plan: GatherPlan) -> Call<KernelName> {
+  func gather(_ plan: GatherPlan) -> KernelDispatch<KernelName> {
     let run = run(of: plan.inner)
     let index = "INDEX=\(plan.index.kernelName)"
     return call(
@@ -9,7 +9,7 @@ extension OpenCLTarget {
       Parameters(plan.extent, plan.count, plan.inner, run), items: pieces(plan.inner, of: run), plan.outer * plan.count)
   }
 
-  func gather(_ plan: GatherPlan, of codes: CodedOperand) -> Call<KernelName> {
+  func gather(_ plan: GatherPlan, of codes: CodedOperand) -> KernelDispatch<KernelName> {
     let index = "INDEX=\(plan.index.kernelName)"
     return call(
       KernelName(program: "gather_codes", defines: [index], function: "gather_codes"), plan.parameters(of: codes),

@@ -1,7 +1,7 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  func gatherND(_ plan: GatherNDPlan) -> Call<KernelName> {
+  func gatherND(_ plan: GatherNDPlan) -> KernelDispatch<KernelName> {
     let run = run(of: plan.inner)
     let index = "INDEX=\(plan.index.kernelName)"
     return call(

@@ -2,8 +2,8 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func layerNormalization(_ op: LayerNormalization, _ groups: LineGroups, _ pass: LinePass, inputs: Int)
-    -> Call<KernelName>
+  func layerNormalization(_ op: LayerNormalization, _ groups: RowGroups, _ pass: RowPass, inputs: Int)
+    -> KernelDispatch<KernelName>
   {
     let operands = [inputs > 1 ? 1 : 0, inputs > 2 ? 1 : 0]
     guard lineGroup == nil else {

@@ -36,7 +36,7 @@ extension OpenCLTarget {
 
   func linear(
     _ product: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: CodedOperand?
-  ) -> Call<KernelName> {
+  ) -> KernelDispatch<KernelName> {
     let rowTile = product.rows > 1 ? Self.rowTile : 1
     let columns = product.columns(ofGroup: tuning.group, rowTile: rowTile)
     var defines = [

@@ -1,7 +1,7 @@
 import KelvinGPU
 
 extension OpenCLTarget {
-  func matmul(_ plan: MatMulPlan) -> Call<KernelName> {
+  func matmul(_ plan: MatMulPlan) -> KernelDispatch<KernelName> {
     let parameters = Parameters(
       [plan.rows, plan.columns, plan.depth, plan.xRow, plan.xColumn, plan.yRow, plan.yColumn] + plan.sizes
         + plan.xStrides + plan.yStrides)

@@ -1,7 +1,7 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  func pad(_ plan: PadPlan) -> Call<KernelName> {
+  func pad(_ plan: PadPlan) -> KernelDispatch<KernelName> {
     let axes = plan.axes(padded: padRank(of: plan.scalar))
     let length = axes[axes.count - 1].size
     let rows = axes.dropLast().reduce(1) { $0 * $1.size }

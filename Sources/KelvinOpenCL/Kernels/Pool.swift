@@ -2,7 +2,7 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> Call<KernelName> {
+  func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> KernelDispatch<KernelName> {
     let columns = min(tuning.columns, window.output[1])
     let parts = pieces(window.output[1], of: max(columns, 1))
     return call(
@@ -14,7 +14,7 @@ extension OpenCLTarget {
   }
 
   func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of scalar: ScalarType)
-    -> Call<KernelName>
+    -> KernelDispatch<KernelName>
   {
     let (count, run) = (planes * window.outputCount, min(tuning.run, 256))
     let least = scalar.isFloatingPoint ? "-INFINITY" : scalar == .int8 ? "-128" : "0"

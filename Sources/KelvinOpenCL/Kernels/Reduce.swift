@@ -35,13 +35,13 @@ extension OpenCLTarget {
     return [KernelOffer(dense), context.blocked(call)]
   }
 
-  func reduce(_ function: Reduce.Function, _ pass: ReducePass) -> Call<KernelName> {
+  func reduce(_ function: Reduce.Function, _ pass: ReducePass) -> KernelDispatch<KernelName> {
     sharing(pass.groups, "reduce", makesParts: !pass.isFirst || !pass.isLast) {
       $0.followed(by: [Int(function.code), pass.isFirst ? 1 : 0, pass.isLast ? 1 : 0]).floats(Float(pass.length))
     }
   }
 
-  private func reduce(_ op: Reduce, _ scalar: ScalarType, outer: Int, length: Int, inner: Int) -> Call<KernelName> {
+  private func reduce(_ op: Reduce, _ scalar: ScalarType, outer: Int, length: Int, inner: Int) -> KernelDispatch<KernelName> {
     guard scalar.isFloatingPoint else {
       let run = run(of: inner)
       return call(

@@ -2,7 +2,7 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func resize(_ pass: ResizePass) -> Call<KernelName> {
+  func resize(_ pass: ResizePass) -> KernelDispatch<KernelName> {
     let kernel =
       pass.interpolation == .linear
       ? KernelName(program: "resize", defines: ["ELEMENT=STORED", "LINEAR=1"], function: "resize")

@@ -2,8 +2,8 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func scatterElements(_ plan: ScatterElementsPlan) -> Call<KernelName> {
-    walking(
+  func scatterElements(_ plan: ScatterElementsPlan) -> KernelDispatch<KernelName> {
+    iterating(
       plan.lines, scatter("scatter_elements", plan.reduction, of: plan.scalar, by: plan.index),
       [plan.length, plan.step, plan.extent, plan.targetStep])
   }

@@ -1,7 +1,7 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  func scatterND(_ plan: ScatterNDPlan) -> Call<KernelName> {
+  func scatterND(_ plan: ScatterNDPlan) -> KernelDispatch<KernelName> {
     let run = run(of: plan.inner)
     return call(
       scatter("scatter_nd", plan.reduction, of: plan.scalar, by: plan.index),

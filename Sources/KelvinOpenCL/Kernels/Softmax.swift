@@ -1,7 +1,7 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  func softmax(_ lines: Lines) -> Call<KernelName> {
+  func softmax(_ lines: ReductionRows) -> KernelDispatch<KernelName> {
     let areRows = lines.inner == 1 || lines.lanes > 1
     let extent = lines.lanes > 1 ? pieces(lines.length, of: lanes) * lines.inner * lanes : lines.length
     return call(
@@ -10,7 +10,7 @@ extension OpenCLTarget {
       items: areRows ? lines.count : lines.outer * pieces(lines.inner, of: lanes))
   }
 
-  func softmax(_ groups: LineGroups, _ pass: LinePass) -> Call<KernelName> {
+  func softmax(_ groups: RowGroups, _ pass: RowPass) -> KernelDispatch<KernelName> {
     sharing(groups, "softmax", makesParts: pass == .statistics)
   }
 }

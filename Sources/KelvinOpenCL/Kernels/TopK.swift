@@ -2,7 +2,7 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  func rank(_ pass: RankPass) -> Call<KernelName> {
+  func rank(_ pass: RankPass) -> KernelDispatch<KernelName> {
     let lines = pass.lines
     let defines =
       ["ELEMENT=\(pass.scalar.kernelName)", "RESULT=\(pass.index.kernelName)"]

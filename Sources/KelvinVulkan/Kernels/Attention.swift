@@ -11,7 +11,7 @@ extension VulkanTarget {
       queries: traits.groupLimit * traits.tileGroup * traits.attentionQueries)
   }
 
-  func attention(_ plan: AttentionPlan) -> Call<VulkanProgram> {
+  func attention(_ plan: AttentionPlan) -> KernelDispatch<VulkanProgram> {
     let op = plan.op
     let areVectors = plan.liesInVectors(of: 4)
     func places(_ view: [Int]) -> [Int] { view.map { areVectors ? $0 / 4 : $0 } }
@@ -27,7 +27,7 @@ extension VulkanTarget {
     return call(
       areVectors ? traits.variant("attention") : "attention_scalars", [format, format, format, .float],
       group: traits.tileGroup,
-      constants: [
+      specializationConstants: [
         traits.lanes, traits.attentionKeys, queries, (op.width + 3) / 4, (values + parts - 1) / parts,
         op.hasMask ? 1 : 0, parts, op.width, op.valueWidth,
       ], Parameters([planes, op.heads, op.queries, op.keys] + views + plan.mask + steps).floats(op.scale),

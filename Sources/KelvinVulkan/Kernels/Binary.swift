@@ -3,36 +3,36 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func offers(_ op: Binary, _ walk: Walk, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
+  func offers(_ op: Binary, _ iteration: StridedIteration, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let (left, right) = (context.inputs[0].shape, context.inputs[1].shape)
     let output = context.outputs[0].shape
     let node = context.node
-    let dense = KernelOffer(context.dense(binary(op, left, right, output, walk)))
+    let dense = KernelOffer(context.dense(binary(op, left, right, output, iteration)))
     guard let operands = BlockedOperands(left, right, output, lanes: lanes) else { return [dense] }
     let kernel = NodeLowering<Self> { lowering throws(DeviceError) in try operands.lower(op, lowering, node) }
     return [dense, context.blocked(kernel, reads: operands.layouts)]
   }
 
-  func integerBinary(_ op: Binary, _ walk: Walk, of scalar: ScalarType) -> Call<VulkanProgram> {
+  func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<VulkanProgram> {
     let element = Element(scalar)
-    return walking(
-      walk, "integer_binary", [element.format, element.format],
-      constants: [Int(op.code), element.kind.rawValue, element.bits])
+    return iterating(
+      iteration, "integer_binary", [element.format, element.format],
+      specializationConstants: [Int(op.code), element.kind.rawValue, element.bits])
   }
 
   /// On dense operands: by four elements where none repeats but as a single one.
-  private func binary(_ op: Binary, _ left: Shape, _ right: Shape, _ output: Shape, _ walk: Walk) -> Call<VulkanProgram>
+  private func binary(_ op: Binary, _ left: Shape, _ right: Shape, _ output: Shape, _ iteration: StridedIteration) -> KernelDispatch<VulkanProgram>
   {
     let code = Int(op.code)
     if left == output || right == output, left == output || left.count == 1, right == output || right.count == 1 {
       let groups = (output.count + 3) / 4
       return flat(
-        "binary", [.float4, .float4], constants: [code, left == output ? 0 : 2, right == output ? 0 : 2],
+        "binary", [.float4, .float4], specializationConstants: [code, left == output ? 0 : 2, right == output ? 0 : 2],
         Parameters(groups, 1, 1, 1).inverses(1, 1, 1), count: groups)
     }
-    var parameters = Parameters([output.count] + walk.paddedSizes + walk.paddedStrides)
-    for size in walk.paddedSizes { parameters = parameters.inverses(size) }
-    return flat("binary_broadcast", [.float, .float], constants: [code], parameters, count: output.count)
+    var parameters = Parameters([output.count] + iteration.paddedSizes + iteration.paddedStrides)
+    for size in iteration.paddedSizes { parameters = parameters.inverses(size) }
+    return flat("binary_broadcast", [.float, .float], specializationConstants: [code], parameters, count: output.count)
   }
 }
 
@@ -73,7 +73,7 @@ private struct BlockedOperands {
     var reads: [Storage] = []
     for (layout, input) in zip(layouts, node.inputs) { reads.append(try lowering.read(input, layout)) }
     let call = lowering.target.flat(
-      "binary", [.float4, .float4], constants: [Int(op.code)] + kinds,
+      "binary", [.float4, .float4], specializationConstants: [Int(op.code)] + kinds,
       Parameters(shape.groups, shape.area, planes[0], planes[1]).inverses(shape.area, planes[0], planes[1]),
       count: shape.groups)
     lowering.run(call, reads, lowering.write(node.outputs[0], lowering.target.blocks))

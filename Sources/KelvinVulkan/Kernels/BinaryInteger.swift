@@ -1,11 +1,11 @@
 import KelvinGPU
 
 extension VulkanTarget {
-  func binaryInteger(_ plan: BinaryIntegerPlan) -> Call<VulkanProgram> {
-    let (walk, range) = (plan.walk, plan.range)
-    let numbers = [walk.count, plan.xZero, plan.yZero, plan.zero, range.lowerBound, range.upperBound]
+  func binaryInteger(_ plan: BinaryIntegerPlan) -> KernelDispatch<VulkanProgram> {
+    let (iteration, range) = (plan.iteration, plan.range)
+    let numbers = [iteration.count, plan.xZero, plan.yZero, plan.zero, range.lowerBound, range.upperBound]
     return flat(
-      "binary_integer", [.uint, .uint], constants: [walk.axes.count, plan.isProduct ? 1 : 0],
-      Parameters(numbers + walk.paddedSizes + walk.paddedStrides).floats(plan.xScale, plan.yScale), count: walk.count)
+      "binary_integer", [.uint, .uint], specializationConstants: [iteration.axes.count, plan.isProduct ? 1 : 0],
+      Parameters(numbers + iteration.paddedSizes + iteration.paddedStrides).floats(plan.xScale, plan.yScale), count: iteration.count)
   }
 }

@@ -2,18 +2,18 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func cast(_ from: ScalarType, to: ScalarType, count: Int) -> Call<VulkanProgram> {
+  func cast(_ from: ScalarType, to: ScalarType, count: Int) -> KernelDispatch<VulkanProgram> {
     cast(Element(from).format, Element(from), bits: 32, to: Element(to), count: count)
   }
 
-  func roundToHalf(count: Int) -> Call<VulkanProgram> {
+  func roundToHalf(count: Int) -> KernelDispatch<VulkanProgram> {
     unary(code: Int(UnaryFunction.roundsToHalfCode), 0, 0, count: count)
   }
 
   /// - Parameter bits: of the integers read, 32 where they are whole words or pairs of them.
-  func cast(_ format: OperandFormat, _ from: Element, bits: Int, to: Element, count: Int) -> Call<VulkanProgram> {
+  func cast(_ format: OperandFormat, _ from: Element, bits: Int, to: Element, count: Int) -> KernelDispatch<VulkanProgram> {
     flat(
-      "cast", [format], constants: [from.kind.rawValue, bits, to.kind.rawValue, to.bits], Parameters(count),
+      "cast", [format], specializationConstants: [from.kind.rawValue, bits, to.kind.rawValue, to.bits], Parameters(count),
       count: count)
   }
 }

@@ -2,9 +2,9 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func compare(_ op: Compare, _ walk: Walk, of scalar: ScalarType) -> Call<VulkanProgram> {
+  func compare(_ op: Compare, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<VulkanProgram> {
     let element = Element(scalar)
-    return walking(
-      walk, "compare", [element.format, element.format], constants: [Int(op.code), element.kind.rawValue])
+    return iterating(
+      iteration, "compare", [element.format, element.format], specializationConstants: [Int(op.code), element.kind.rawValue])
   }
 }

@@ -113,7 +113,7 @@ struct ConvolutionGeometry: Sendable {
     let call = lowering.target.call(
       shader, [.float4, .packed4, .float4] + residual.map { _ in .float4 },
       group: traits.tileGroup,
-      constants: [traits.lanes] + window.kernel + window.strides + window.dilations + [
+      specializationConstants: [traits.lanes] + window.kernel + window.strides + window.dilations + [
         rows, columns, residual.isEmpty ? 0 : 1, epilogue.activationCode,
       ], parameters.inverses(tilesX).activation(epilogue),
       groups: [(tiles + traits.tileGroup - 1) / traits.tileGroup, y, z])
@@ -139,7 +139,7 @@ struct ConvolutionGeometry: Sendable {
     )
     let call = lowering.target.flat(
       "convolution_general", [.float, .float, .float] + residual.map { _ in .float },
-      constants: [residual.isEmpty ? 0 : 1, op.epilogue.activationCode],
+      specializationConstants: [residual.isEmpty ? 0 : 1, op.epilogue.activationCode],
       parameters.inverses(window.outputCount, window.output[1], outputs).activation(op.epilogue), count: count)
     lowering.run(call, [x, weights, bias] + residual, lowering.write(node.outputs[0], .dense))
   }

@@ -1,8 +1,8 @@
 import KelvinGPU
 
 extension VulkanTarget {
-  func dequantize(_ plan: QuantizationPlan) -> Call<VulkanProgram> {
+  func dequantize(_ plan: QuantizationPlan) -> KernelDispatch<VulkanProgram> {
     let element = Element(plan.scalar)
-    return scaling(plan, "dequantize", [element.format, .float, element.format], constants: [element.kind.rawValue])
+    return scaling(plan, "dequantize", [element.format, .float, element.format], specializationConstants: [element.kind.rawValue])
   }
 }

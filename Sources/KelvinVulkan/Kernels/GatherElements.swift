@@ -1,10 +1,10 @@
 import KelvinGPU
 
 extension VulkanTarget {
-  func gatherElements(_ plan: GatherElementsPlan) -> Call<VulkanProgram> {
+  func gatherElements(_ plan: GatherElementsPlan) -> KernelDispatch<VulkanProgram> {
     let (element, index) = (moved(plan.scalar), Element(plan.index))
-    return walking(
-      plan.walk, "gather_elements", [element.format, index.format], isHalf: element.isHalf,
-      constants: [index.kind.rawValue, element.isPair ? 1 : 0], leading: [plan.extent, plan.step])
+    return iterating(
+      plan.iteration, "gather_elements", [element.format, index.format], isHalf: element.isHalf,
+      specializationConstants: [index.kind.rawValue, element.isPair ? 1 : 0], leading: [plan.extent, plan.step])
   }
 }

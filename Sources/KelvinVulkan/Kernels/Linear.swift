@@ -37,19 +37,19 @@ extension VulkanTarget {
 
   func linear(
     _ product: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: CodedOperand?
-  ) -> Call<VulkanProgram> {
+  ) -> KernelDispatch<VulkanProgram> {
     let rowTile = product.rows > 1 ? traits.linearRows : 1
     let (y, z) = folded((product.rows + rowTile - 1) / rowTile)
     let group = traits.tileGroup
     let columns = traits.lineGroup == nil ? group : product.columns(ofGroup: group, rowTile: rowTile)
     let variant = [rowTile, addsResidual ? 1 : 0, Int(activation?.code ?? UnaryFunction.noneCode)]
-    let constants =
+    let specializationConstants =
       traits.usesShuffles
       ? [traits.lanes] + variant
       : variant + [product.depth % 4 == 0 ? 1 : 0] + (codes.map { [$0.bits, $0.meaning] } ?? [])
     return call(
       traits.product("linear", codes), [.float, codes == nil ? .packed4 : .uint, .float, .float], group: group,
-      constants: constants, product.parameters(columns: columns, activation, codes),
+      specializationConstants: specializationConstants, product.parameters(columns: columns, activation, codes),
       groups: [(product.outputStride + columns - 1) / columns, y, z])
   }
 }

@@ -1,7 +1,7 @@
 import KelvinGPU
 
 extension VulkanTarget {
-  func matmul(_ plan: MatMulPlan) -> Call<VulkanProgram> {
+  func matmul(_ plan: MatMulPlan) -> KernelDispatch<VulkanProgram> {
     let (rows, columns) = matmulTile(plan)
     let (rowTiles, columnTiles) = ((plan.rows + rows - 1) / rows, (plan.columns + columns - 1) / columns)
     let tiles = rowTiles * columnTiles * plan.batches
@@ -11,7 +11,7 @@ extension VulkanTarget {
     ].map { $0 % 4 == 0 }
     return call(
       traits.variant("matmul"), isAligned.map { $0 ? .float4 : .float }, group: traits.tileGroup,
-      constants: [
+      specializationConstants: [
         traits.lanes, rows, plan.transposesX ? 1 : 0, plan.transposesY ? 1 : 0, isAligned[0] ? 1 : 0,
         isAligned[1] ? 1 : 0,
       ],

@@ -5,7 +5,7 @@ extension VulkanTarget {
   /// The two words of an element are an axis.
   func padRank(of scalar: ScalarType) -> Int { Element(scalar).isPair ? 3 : 4 }
 
-  func pad(_ plan: PadPlan) -> Call<VulkanProgram> {
+  func pad(_ plan: PadPlan) -> KernelDispatch<VulkanProgram> {
     let element = moved(plan.scalar)
     let pair = element.isPair ? [PadPlan.Axis(size: 2, extent: 2, before: 0)] : []
     let axes = plan.axes(padded: padRank(of: plan.scalar)) + pair
@@ -16,7 +16,7 @@ extension VulkanTarget {
     let low = UInt32(truncatingIfNeeded: plan.filler)
     parameters.add(words: low, element.isPair ? UInt32(truncatingIfNeeded: plan.filler >> 32) : low)
     return flat(
-      "copy", [element.wordFormat], isHalf: element.isHalf, constants: [plan.mode.rawValue + 1], parameters,
+      "copy", [element.wordFormat], isHalf: element.isHalf, specializationConstants: [plan.mode.rawValue + 1], parameters,
       count: sizes.count)
   }
 }

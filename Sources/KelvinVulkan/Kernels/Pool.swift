@@ -2,7 +2,7 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> Call<VulkanProgram> {
+  func pool(_ function: Pool.Function, _ window: SpatialWindow, planes: Int) -> KernelDispatch<VulkanProgram> {
     // Larger windows overlap less for their size, and their loops are not unrolled.
     let (rows, columns) = window.taps <= 16 ? (traits.windowRows, traits.windowColumns) : (1, 1)
     let tilesX = (window.output[1] + columns - 1) / columns
@@ -10,17 +10,17 @@ extension VulkanTarget {
     let count = planes * tiles
     return flat(
       traits.variant("pool"), [.float4],
-      constants: [traits.lanes, function.code] + window.kernel + window.strides + window.dilations + [rows, columns],
+      specializationConstants: [traits.lanes, function.code] + window.kernel + window.strides + window.dilations + [rows, columns],
       Parameters([count, tiles, tilesX] + window.input + window.output + window.before + window.after).inverses(
         tiles, tilesX), count: count)
   }
 
   func poolVolume(_ function: Pool.Function, _ window: SpatialWindow, planes: Int, of scalar: ScalarType)
-    -> Call<VulkanProgram>
+    -> KernelDispatch<VulkanProgram>
   {
     let count = planes * window.outputCount
     return flat(
-      "pool_volume", [.uint], constants: [function.code, Element(scalar).kind.rawValue],
+      "pool_volume", [.uint], specializationConstants: [function.code, Element(scalar).kind.rawValue],
       Parameters([count] + window.output + window.input + window.geometry + window.after).inverses(
         window.output[0], window.output[1], window.output[2]), count: count)
   }

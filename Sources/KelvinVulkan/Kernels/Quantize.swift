@@ -1,9 +1,9 @@
 import KelvinGPU
 
 extension VulkanTarget {
-  func quantize(_ plan: QuantizationPlan) -> Call<VulkanProgram> {
+  func quantize(_ plan: QuantizationPlan) -> KernelDispatch<VulkanProgram> {
     let element = Element(plan.scalar)
     return scaling(
-      plan, "quantize", [.uint, .float, element.format], constants: [element.kind.rawValue, element.bits])
+      plan, "quantize", [.uint, .float, element.format], specializationConstants: [element.kind.rawValue, element.bits])
   }
 }

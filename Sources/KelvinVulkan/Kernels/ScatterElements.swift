@@ -2,11 +2,11 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func scatterElements(_ plan: ScatterElementsPlan) -> Call<VulkanProgram> {
+  func scatterElements(_ plan: ScatterElementsPlan) -> KernelDispatch<VulkanProgram> {
     let (element, index) = (Element(plan.scalar), Element(plan.index))
     return flat(
       "scatter_elements", [index.format, element.format],
-      constants: [
+      specializationConstants: [
         Int(plan.reduction.code), element.kind.rawValue, element.bits, index.kind.rawValue, plan.lines.axes.count,
       ],
       Parameters(

@@ -2,10 +2,10 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func select(_ walk: Walk, of scalar: ScalarType) -> Call<VulkanProgram> {
+  func select(_ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<VulkanProgram> {
     let element = moved(scalar)
-    return walking(
-      walk, "select", [.uint, element.format, element.format], isHalf: element.isHalf,
-      constants: [element.isPair ? 1 : 0])
+    return iterating(
+      iteration, "select", [.uint, element.format, element.format], isHalf: element.isHalf,
+      specializationConstants: [element.isPair ? 1 : 0])
   }
 }

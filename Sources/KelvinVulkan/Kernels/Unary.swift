@@ -2,24 +2,24 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  func unary(_ function: UnaryFunction, count: Int) -> Call<VulkanProgram> {
+  func unary(_ function: UnaryFunction, count: Int) -> KernelDispatch<VulkanProgram> {
     unary(code: Int(function.code), function.a, function.b, count: count)
   }
 
   /// - Parameter code: of a `UnaryFunction.Kind`, or one of the device's own in `functions.glsl`.
-  func unary(code: Int, _ a: Float, _ b: Float, count: Int) -> Call<VulkanProgram> {
+  func unary(code: Int, _ a: Float, _ b: Float, count: Int) -> KernelDispatch<VulkanProgram> {
     let groups = (count + 3) / 4
-    return flat("unary", [.float4], constants: [code], Parameters(groups).floats(a, b), count: groups)
+    return flat("unary", [.float4], specializationConstants: [code], Parameters(groups).floats(a, b), count: groups)
   }
 
-  func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> Call<VulkanProgram> {
+  func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> KernelDispatch<VulkanProgram> {
     let element = Element(scalar)
     var parameters = Parameters(count)
     for bound in [function.a, function.b] {
       parameters.add(wide: UInt64(bitPattern: Int64(Int(saturating: Double(bound)))))
     }
     return flat(
-      "integer_unary", [element.format], constants: [Int(function.code), element.kind.rawValue, element.bits],
+      "integer_unary", [element.format], specializationConstants: [Int(function.code), element.kind.rawValue, element.bits],
       parameters, count: count)
   }
 }

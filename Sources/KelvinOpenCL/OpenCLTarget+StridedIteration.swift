@@ -5,11 +5,11 @@ extension OpenCLTarget {
   /// of the other axes and each operand's strides along them.
   ///
   /// - Parameter step: how many elements of a row an item handles at least.
-  func walking(_ walk: Walk, _ kernel: KernelName, _ numbers: [Int], step: Int = 1) -> Call<KernelName> {
-    let outer = walk.axes.dropLast()
-    let row = walk.axes[walk.axes.count - 1]
+  func iterating(_ iteration: StridedIteration, _ kernel: KernelName, _ numbers: [Int], step: Int = 1) -> KernelDispatch<KernelName> {
+    let outer = iteration.axes.dropLast()
+    let row = iteration.axes[iteration.axes.count - 1]
     let rowCount = outer.reduce(1) { $0 * $1.size }
-    let missing = Walk.limit - walk.axes.count
+    let missing = StridedIteration.limit - iteration.axes.count
     let rows = max(tuning.run / max(row.size, 1), 1)
     let run = max(tuning.run, step)
     let lists =

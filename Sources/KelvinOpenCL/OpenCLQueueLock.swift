@@ -8,7 +8,7 @@ internal import Synchronization
 /// enqueues, deadlock where one thread enqueues while another does, or releases an event of the same queue: so events
 /// that are over are released by the next thread whose turn it is. A thread that has waited for its event need not wait
 /// for its turn then, which would undo all that several inferences in flight gain.
-final class OpenCLTurns: Sendable {
+final class OpenCLQueueLock: Sendable {
   private struct Handle: @unchecked Sendable { let event: cl_event }
 
   private let turn = DeviceLock(())

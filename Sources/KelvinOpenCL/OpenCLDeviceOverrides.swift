@@ -1,7 +1,7 @@
 package import KelvinDevices
 
 /// What a device is taken for, so that tests reach the paths of others on this one.
-package struct OpenCLImitation: Hashable, Sendable {
+package struct OpenCLDeviceOverrides: Hashable, Sendable {
   /// Of its memory, and of sizes of tiles and groups; nil for what it is.
   package var kind: DeviceInfo.Kind?
   /// Floats of a processor's vectors; nil for what the driver says.

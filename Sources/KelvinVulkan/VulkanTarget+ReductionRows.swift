@@ -7,16 +7,16 @@ extension VulkanTarget {
   ///
   /// - Parameter makesParts: whether what it writes is float32 whatever lies as float16.
   func sharing(
-    _ groups: LineGroups, _ shader: String, makesParts: Bool = false, _ formats: [OperandFormat], constants: [Int] = [],
+    _ groups: RowGroups, _ shader: String, makesParts: Bool = false, _ formats: [OperandFormat], specializationConstants: [Int] = [],
     _ own: (Parameters) -> Parameters = { $0 }
-  ) -> Call<VulkanProgram> {
+  ) -> KernelDispatch<VulkanProgram> {
     let (x, z) = folded(groups.count)
     return call(
-      shader + (makesParts ? Self.partsSuffix : "_lines"), formats, group: traits.flatGroup, constants: constants,
+      shader + (makesParts ? Self.partsSuffix : "_lines"), formats, group: traits.flatGroup, specializationConstants: specializationConstants,
       own(Parameters(groups.parameters)), groups: [x, 1, z])
   }
 
-  func runningSum(_ sum: RunningSum) -> Call<VulkanProgram> {
+  func runningSum(_ sum: RunningSum) -> KernelDispatch<VulkanProgram> {
     sharing(sum.groups, "running_sum", [.float, .wide]) { $0.followed(by: sum.parameters) }
   }
 

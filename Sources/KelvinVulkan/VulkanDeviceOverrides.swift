@@ -1,5 +1,5 @@
 /// Less than a device has, so that what cards and drivers are like that are not at hand can be tried on this one.
-package struct VulkanImitation: Hashable, Sendable {
+package struct VulkanDeviceOverrides: Hashable, Sendable {
   /// Where a device's memory seems to be.
   package enum Memory: Hashable, Sendable {
     /// The host cannot address the device's own.

@@ -4,19 +4,19 @@ extension VulkanTarget {
   /// A kernel that walks operands together, as `walk.glsl` does.
   ///
   /// - Parameters:
-  ///   - constants: specialisation constants after the number of axes.
+  ///   - specializationConstants: specialisation constants after the number of axes.
   ///   - leading: parameters between the count and the sizes.
-  func walking(
-    _ walk: Walk, _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, constants: [Int],
+  func iterating(
+    _ iteration: StridedIteration, _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, specializationConstants: [Int],
     leading: [Int] = []
-  ) -> Call<VulkanProgram> {
+  ) -> KernelDispatch<VulkanProgram> {
     flat(
-      shader, formats, isHalf: isHalf, constants: [walk.axes.count] + constants,
-      Parameters([walk.count] + leading + walk.paddedSizes + walk.paddedStrides), count: walk.count)
+      shader, formats, isHalf: isHalf, specializationConstants: [iteration.axes.count] + specializationConstants,
+      Parameters([iteration.count] + leading + iteration.paddedSizes + iteration.paddedStrides), count: iteration.count)
   }
 }
 
-extension Walk {
+extension StridedIteration {
   /// The sizes of as many axes as shaders declare, innermost first.
   var paddedSizes: [Int] { axes.reversed().map(\.size) + [Int](repeating: 1, count: Self.limit - axes.count) }
 

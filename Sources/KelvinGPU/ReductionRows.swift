@@ -3,7 +3,7 @@ package import KelvinGraph
 
 /// The lines of a tensor along an axis, or along several that are neighbours: the middle one of `[outer, length, inner]`,
 /// or, where that is cut into blocks of `lanes` neighbours, of `[outer, ceil(length / lanes), inner, lanes]`.
-package struct Lines: Hashable, Sendable {
+package struct ReductionRows: Hashable, Sendable {
   package let outer: Int
   package let length: Int
   package let inner: Int

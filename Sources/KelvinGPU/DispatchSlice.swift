@@ -1,5 +1,5 @@
 /// A dispatch, or part of its grid.
-package struct DispatchPiece: Hashable, Sendable {
+package struct DispatchSlice: Hashable, Sendable {
   /// Its number in the segment.
   package let dispatch: Int
   /// Where in the dispatch's grid it begins, and how large it is.
@@ -35,8 +35,8 @@ extension LoweredSegment {
   /// - Parameters:
   ///   - seconds: by node; nobody knows how the dispatches of a node share them, and each counts as if it took all.
   ///   - group: what the first side of a grid is counted in.
-  package func submissions(expecting seconds: [String: Double], group: Int = 1) -> [[DispatchPiece]] {
-    var submissions: [[DispatchPiece]] = [[]]
+  package func submissions(expecting seconds: [String: Double], group: Int = 1) -> [[DispatchSlice]] {
+    var submissions: [[DispatchSlice]] = [[]]
     var sum = 0.0
     for (index, dispatch) in dispatches.enumerated() {
       let expected = seconds[nodes[index]] ?? 0
@@ -56,7 +56,7 @@ extension LoweredSegment {
   }
 
   /// - Parameter count: how many are wanted, at least.
-  private static func pieces(of dispatch: Int, _ grid: [Int], group: Int, count: Double) -> [DispatchPiece] {
+  private static func pieces(of dispatch: Int, _ grid: [Int], group: Int, count: Double) -> [DispatchSlice] {
     // Kernels count z in steps of the other sides, so x and y are never cut where z is more than one group.
     let axis = grid[2] > 1 ? 2 : grid[1] * group > grid[0] ? 1 : 0
     let unit = axis == 0 ? group : 1
@@ -67,7 +67,7 @@ extension LoweredSegment {
       let (start, end) = (units * piece / pieces * unit, units * (piece + 1) / pieces * unit)
       var (origin, part) = ([0, 0, 0], grid)
       (origin[axis], part[axis]) = (start, end - start)
-      return DispatchPiece(
+      return DispatchSlice(
         dispatch: dispatch, origin: origin, grid: part, isPart: pieces > 1, isLast: piece == pieces - 1)
     }
   }

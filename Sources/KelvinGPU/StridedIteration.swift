@@ -2,7 +2,7 @@ package import KelvinDevices
 package import KelvinGraph
 
 /// How operands and their broadcast result are walked together.
-package struct Walk: Hashable, Sendable {
+package struct StridedIteration: Hashable, Sendable {
   package struct Axis: Hashable, Sendable {
     package var size: Int
     /// Of each operand, 0 where it repeats.

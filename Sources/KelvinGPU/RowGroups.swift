@@ -1,6 +1,6 @@
 /// Lines of a tensor that groups of invocations share, and how: on a card an invocation for each line leaves most of
 /// it idle where lines are few, and reads what lies far apart where their elements are neighbours.
-package struct LineGroups: Hashable, Sendable {
+package struct RowGroups: Hashable, Sendable {
   /// The key of offers that are carried out so, and of those among them that read blocks of channels.
   package static let way = "groups"
   package static let blockedWay = "\(way) in blocks"
@@ -10,7 +10,7 @@ package struct LineGroups: Hashable, Sendable {
   /// Groups that keep a card busy, and elements of a part that an invocation has at least.
   private static let (wanted, least) = (256, 16)
 
-  package let lines: Lines
+  package let lines: ReductionRows
   /// Neighbouring lines of a group: a power of two.
   package let columns: Int
   /// A line is cut into so many, each a group's, of `partLength` elements but for the last.
@@ -19,7 +19,7 @@ package struct LineGroups: Hashable, Sendable {
 
   /// - Parameter group: invocations of a group, a power of two, which bound parts: a group has one for each; nil where no
   ///   line is cut.
-  init(_ lines: Lines, group: Int?) {
+  init(_ lines: ReductionRows, group: Int?) {
     self.lines = lines
     var columns = 1
     while columns < min(lines.inner, Self.manyNeighbours, group ?? 1) { columns *= 2 }
@@ -37,7 +37,7 @@ package struct LineGroups: Hashable, Sendable {
   }
 
   /// Nil where an invocation for each line is as good.
-  fileprivate init?(worthwhile lines: Lines, group: Int) {
+  fileprivate init?(worthwhile lines: ReductionRows, group: Int) {
     guard lines.length >= Self.fewElements, lines.count > 0,
       lines.inner < Self.manyNeighbours || lines.count < Self.manyLines
     else { return nil }
@@ -45,7 +45,7 @@ package struct LineGroups: Hashable, Sendable {
   }
 
   /// The lines that parts are combined along.
-  var ofParts: Lines { Lines(outer: lines.outer, length: parts, inner: lines.inner) }
+  var ofParts: ReductionRows { ReductionRows(outer: lines.outer, length: parts, inner: lines.inner) }
 
   private var tiles: Int { (lines.inner + columns - 1) / columns }
   /// How many groups there are.
@@ -57,7 +57,7 @@ package struct LineGroups: Hashable, Sendable {
 }
 
 /// How statistics of lines, two numbers for each part, come into a kernel that needs them.
-package enum LinePass: Hashable, Sendable {
+package enum RowPass: Hashable, Sendable {
   /// The kernel makes those of parts.
   case statistics
   /// It reads them, or makes do without where a line is one part.
@@ -66,18 +66,18 @@ package enum LinePass: Hashable, Sendable {
 
 extension KernelContext {
   /// How groups share lines; nil where the target has none that do, or an invocation for each line is as good.
-  func groups(sharing lines: Lines) -> LineGroups? {
-    target.lineGroup.flatMap { LineGroups(worthwhile: lines, group: $0) }
+  func groups(sharing lines: ReductionRows) -> RowGroups? {
+    target.lineGroup.flatMap { RowGroups(worthwhile: lines, group: $0) }
   }
 
   /// What a way that leaves lines to single invocations costs more than one that shares them.
-  func handicap(of groups: LineGroups) -> Double { Double(groups.lines.count * groups.lines.length) }
+  func handicap(of groups: RowGroups) -> Double { Double(groups.lines.count * groups.lines.length) }
 }
 
 extension Lowering {
   /// Memory for the statistics of lines, which a pass makes where there are parts.
   func statistics(
-    of groups: LineGroups, _ x: Storage, _ call: (LinePass) -> Call<Target.Program>
+    of groups: RowGroups, _ x: Storage, _ call: (RowPass) -> KernelDispatch<Target.Program>
   ) -> Storage {
     let statistics = temporary(wide: 2 * groups.lines.count * groups.parts)
     return groups.parts > 1 ? run(call(.statistics), [x], statistics) : statistics

@@ -8,16 +8,16 @@ extension OpenCLTarget {
   ///
   /// - Parameter makesParts: whether what it writes is float32 whatever lies as float16.
   func sharing(
-    _ groups: LineGroups, _ kernel: String, makesParts: Bool = false, defines: [String] = [],
+    _ groups: RowGroups, _ kernel: String, makesParts: Bool = false, defines: [String] = [],
     _ own: (Parameters) -> Parameters = { $0 }
-  ) -> Call<KernelName> {
+  ) -> KernelDispatch<KernelName> {
     let name = KernelName(
       program: "\(kernel)_lines", defines: defines + (makesParts ? [KernelName.parts] : []), function: "\(kernel)_lines"
     )
     return call(name, own(Parameters(groups.parameters)), items: groups.count * tuning.group)
   }
 
-  func runningSum(_ sum: RunningSum) -> Call<KernelName> {
+  func runningSum(_ sum: RunningSum) -> KernelDispatch<KernelName> {
     sharing(sum.groups, "running_sum") { $0.followed(by: sum.parameters) }
   }
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Has a driver compile what it would only compile when a pipeline first runs, one pipeline after another, while others are
 /// still being made: each is dispatched over no groups. Software drivers do so on the one thread of their queue.
-final class PipelineRehearsal: @unchecked Sendable {
+final class PipelineWarmup: @unchecked Sendable {
   private struct State: @unchecked Sendable {
     var pools: [VkDescriptorPool] = []
     var runs: [(commands: VulkanCommands, submission: DeviceHealth.Submission)] = []
