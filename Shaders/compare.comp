@@ -4,7 +4,7 @@
 #include "common.glsl"
 #include "Generated/numbers.glsl"
 #include "integers.glsl"
-#include "walk.glsl"
+#include "strided_iteration.glsl"
 
 layout(constant_id = 1) const int AXES = 1;
 layout(constant_id = 2) const uint FUNCTION = COMPARE_EQUAL;

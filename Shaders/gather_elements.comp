@@ -4,7 +4,7 @@
 // negative and are clamped.
 #include "common.glsl"
 #include "integers.glsl"
-#include "walk.glsl"
+#include "strided_iteration.glsl"
 
 layout(constant_id = 1) const int AXES = 1;
 layout(constant_id = 2) const int KIND = 0;   // of the indices

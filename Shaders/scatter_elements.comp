@@ -7,7 +7,7 @@
 #include "Generated/numbers.glsl"
 #include "integers.glsl"
 #include "scatter.glsl"
-#include "walk.glsl"
+#include "strided_iteration.glsl"
 
 layout(constant_id = 5) const int AXES = 1;
 

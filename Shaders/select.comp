@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 // x where the condition holds, else y: dense tensors of one or two words an element, with broadcasting.
 #include "common.glsl"
-#include "walk.glsl"
+#include "strided_iteration.glsl"
 
 layout(constant_id = 1) const int AXES = 1;
 layout(constant_id = 2) const bool PAIRS = false;

@@ -1,4 +1,4 @@
-// z = x op y as 1 or 0, with broadcasting. Needs walk.cl.
+// z = x op y as 1 or 0, with broadcasting. Needs strided_iteration.cl.
 
 typedef struct {
   int rowCount, length, rows, run, code, xStep, yStep;

@@ -1,5 +1,5 @@
 // y[…, i, …] = x[…, indices[…, i, …], …]; negative indices count from the end, all are clamped to the axis. Strides are
-// x's, 0 along the axis. Needs walk.cl.
+// x's, 0 along the axis. Needs strided_iteration.cl.
 
 typedef struct {
   int rowCount, length, rows, run, axis, axisStride, xStep;

@@ -1,5 +1,5 @@
 // Functions of integers and truth values, computed in WIDE (64 bits) and brought back by FIT, which keeps the low bits.
-// Needs walk.cl.
+// Needs strided_iteration.cl.
 
 typedef struct {
   int count, run, code, lowA, highA, lowB, highB;

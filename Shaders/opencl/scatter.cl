@@ -1,5 +1,5 @@
 // A copy of x, which y is at first, in which updates are combined with elements, in their order. Negative indices count
-// from the end; those outside their axes write nothing. Needs walk.cl.
+// from the end; those outside their axes write nothing. Needs strided_iteration.cl.
 
 static inline ELEMENT combined(ELEMENT element, ELEMENT update) {
   const WIDE x = element, v = update;

@@ -1,4 +1,4 @@
-// z = x where the condition holds, else y, with broadcasting. Needs walk.cl.
+// z = x where the condition holds, else y, with broadcasting. Needs strided_iteration.cl.
 
 typedef struct {
   int rowCount, length, rows, run, conditionStep, xStep, yStep;

@@ -48,8 +48,8 @@ struct ConvolutionVariant: Hashable, Sendable {
 /// What programs have in common beyond the prelude, by program.
 private let commonFiles = [
   "binary": ["variant"], "convolution": ["variant", "meanings", "codes"], "unary": ["variant"],
-  "binary_integer": ["walk"], "compare": ["walk"], "gather_elements": ["walk"], "integer": ["walk"],
-  "scatter": ["walk"], "select": ["walk"], "dequantize": ["scaling"], "quantize": ["scaling"],
+  "quantized_binary": ["strided_iteration"], "compare": ["strided_iteration"], "gather_elements": ["strided_iteration"], "integer": ["strided_iteration"],
+  "scatter": ["strided_iteration"], "select": ["strided_iteration"], "dequantize": ["scaling"], "quantize": ["scaling"],
   "gather_codes": ["dialect", "meanings"], "linear": ["dialect", "meanings"],
   "arg_reduce_lines": ["dialect", "lines"], "normalize_lines": ["dialect", "lines"],
   "reduce_lines": ["dialect", "lines"], "running_sum_lines": ["dialect", "lines"],

@@ -1,7 +1,7 @@
 import KelvinGPU
 
 extension VulkanTarget {
-  /// A kernel that walks operands together, as `walk.glsl` does.
+  /// A kernel that walks operands together, as `strided_iteration.glsl` does.
   ///
   /// - Parameters:
   ///   - specializationConstants: specialisation constants after the number of axes.

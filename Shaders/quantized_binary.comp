@@ -3,7 +3,7 @@
 // Sums or products of two dense 8-bit tensors that stand for real numbers, in 8 bits again, with broadcasting.
 #include "common.glsl"
 #include "integers.glsl"
-#include "walk.glsl"
+#include "strided_iteration.glsl"
 
 layout(constant_id = 1) const int AXES = 1;
 layout(constant_id = 2) const bool PRODUCT = false;

@@ -1,13 +1,13 @@
-// Sums or products of two 8-bit tensors that stand for real numbers, in 8 bits again. Needs walk.cl.
+// Sums or products of two 8-bit tensors that stand for real numbers, in 8 bits again. Needs strided_iteration.cl.
 
 typedef struct {
   int rowCount, length, rows, run, isProduct, xZero, yZero, zero, low, high;
   float xScale, yScale;   // in steps of the result; of a product the first alone
   int xStep, yStep;
   int sizes[5], xStrides[5], yStrides[5];
-} binary_integer_shape;
+} quantized_binary_shape;
 
-KERNEL void binary_integer(BUFFER(x), BUFFER(y), BUFFER(z), binary_integer_shape s) {
+KERNEL void quantized_binary(BUFFER(x), BUFFER(y), BUFFER(z), quantized_binary_shape s) {
   OPEN(const ELEMENT, x);
   OPEN(const ELEMENT, y);
   OPEN(ELEMENT, z);
