@@ -29,17 +29,17 @@ package struct SelfTestReach {
       return []
     }
     let tests = SelfTest.all(for: graph, precision, family)
-    func untested(_ ways: [String: String], by tests: [SelfTest]) throws -> Set<String> {
+    func untested(_ implementations: [String: String], by tests: [SelfTest]) throws -> Set<String> {
       let segment = Segment(
         graph: graph, precision: precision, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
-        blobs: NoBlobCache(), ways: ways)
+        blobs: NoBlobCache(), implementations: implementations)
       return tests.compactMap { byTest[$0.name] }.reduce(try kernels(segment)) { $0.subtracting($1) }
     }
-    let ways = graph.nodes.count == 1 ? family.ways(of: graph.nodes[0], in: graph, precision: precision) : []
-    guard !ways.isEmpty else { return try untested([:], by: tests) }
-    return try ways.reduce(into: []) { found, way in
-      let missing = try untested([graph.nodes[0].name: way], by: tests.filter { ($0.way ?? way) == way })
-      found.formUnion(missing.map { "\($0) in the way '\(way)'" })
+    let implementations = graph.nodes.count == 1 ? family.implementations(of: graph.nodes[0], in: graph, precision: precision) : []
+    guard !implementations.isEmpty else { return try untested([:], by: tests) }
+    return try implementations.reduce(into: []) { found, implementation in
+      let missing = try untested([graph.nodes[0].name: implementation], by: tests.filter { ($0.implementation ?? implementation) == implementation })
+      found.formUnion(missing.map { "\($0) in the way '\(implementation)'" })
     }
   }
 }

@@ -44,11 +44,11 @@ struct SpecialValueRule {
     let scales = wanted.map { $0.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0 }
     let floor = actual.type.scalar.isFloatingPoint ? floor : 0
     for index in got.indices {
-      let isRight = wanted.indices.contains { way in
+      let isRight = wanted.indices.contains { implementation in
         agrees(
-          got[index], wanted[way][index],
-          within: tolerance.relative * wanted[way][index].magnitude
-            + tolerance.absolute * max(scales[way], terms) + floor)
+          got[index], wanted[implementation][index],
+          within: tolerance.relative * wanted[implementation][index].magnitude
+            + tolerance.absolute * max(scales[implementation], terms) + floor)
       }
       if !isRight { return "element \(index): expected \(wanted[0][index]), got \(got[index])" }
     }
@@ -114,8 +114,8 @@ package func checkSpecialValues(
     let rule = SpecialValueRule(device.info, graph, precision, storesHalves: storesHalves)
     for (place, outputs) in try device.runEach(graph, inputs, precision: precision).enumerated() {
       for (index, output) in outputs.enumerated() {
-        let ways = [wanted[place][index]] + (rule.flushesDenormals ? [flushed[place][index]] : [])
-        guard let difference = rule.difference(of: output, from: ways, tolerance) else { continue }
+        let implementations = [wanted[place][index]] + (rule.flushesDenormals ? [flushed[place][index]] : [])
+        guard let difference = rule.difference(of: output, from: implementations, tolerance) else { continue }
         let family = families[place].0.rawValue
         differences.append("output \(index) of '\(testCase)' with \(family) on \(device.info.id): \(difference)")
       }

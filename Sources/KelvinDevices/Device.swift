@@ -74,7 +74,7 @@ package struct Segment: Sendable {
   /// Seconds that nodes are expected to take, by name; none where nobody knows.
   package var expectedSeconds: [String: Double]
   /// The ways (`KernelOffer.key`) that nodes are to be computed in, by name, where the device has them.
-  package var ways: [String: String]
+  package var implementations: [String: String]
   package var watchdog: Watchdog
   /// Called where all of its weights are packed and its device goes on with something else.
   package var didPack: @Sendable () -> Void
@@ -84,13 +84,13 @@ package struct Segment: Sendable {
   package init(
     graph: Graph, precision: Precision, threads: Int, isDeterministic: Bool, weights: any PackedWeights,
     blobs: any BlobCache, tuning: KernelTuning = KernelTuning(.off), expectedSeconds: [String: Double] = [:],
-    ways: [String: String] = [:], watchdog: Watchdog = .standard,
+    implementations: [String: String] = [:], watchdog: Watchdog = .standard,
     didPack: @escaping @Sendable () -> Void = {},
     goesOn: @escaping @Sendable (Double) -> Bool = { _ in true }
   ) {
     self.didPack = didPack
     self.expectedSeconds = expectedSeconds
-    self.ways = ways
+    self.implementations = implementations
     self.watchdog = watchdog
     self.goesOn = goesOn
     self.graph = graph

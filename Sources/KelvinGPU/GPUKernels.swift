@@ -45,7 +45,7 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     if let fault = context.loopFault { throw context.unsupported(fault) }
     if let fault = context.memoryFault { throw context.unsupported(fault) }
     if context.roundsFloats { for index in offers.indices { offers[index].precision = .low } }
-    let faults = offers.map { trust.fault(of: node.op, context.storedInputs, way: $0.key) }
+    let faults = offers.map { trust.fault(of: node.op, context.storedInputs, implementation: $0.key) }
     offers = zip(offers, faults).filter { $0.1 == nil }.map(\.0)
     if offers.isEmpty, let fault = faults.first ?? nil { throw context.unsupported(fault) }
     guard let fault = context.sizeFault else { return offers }

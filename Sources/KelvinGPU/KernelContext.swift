@@ -86,8 +86,8 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
     _ kernel: NodeLowering<Target>, _ layout: ValueLayout, isShared: Bool = false, handicap: Double = 0
   ) -> GPUOffer<Target> {
     layout == .dense
-      ? KernelOffer(kernel, isShared ? RowGroups.way : "dense", handicap: handicap)
-      : blocked(kernel, isShared ? RowGroups.blockedWay : "blocks", handicap: handicap)
+      ? KernelOffer(kernel, isShared ? RowGroups.implementation : "dense", handicap: handicap)
+      : blocked(kernel, isShared ? RowGroups.blockedImplementation : "blocks", handicap: handicap)
   }
 
   /// Whether kernels that read elements one by one can have the first input in blocks.

@@ -2,8 +2,8 @@
 /// it idle where lines are few, and reads what lies far apart where their elements are neighbours.
 package struct RowGroups: Hashable, Sendable {
   /// The key of offers that are carried out so, and of those among them that read blocks of channels.
-  package static let way = "groups"
-  package static let blockedWay = "\(way) in blocks"
+  package static let implementation = "groups"
+  package static let blockedImplementation = "\(implementation) in blocks"
   /// Below which lines an invocation for each is as good: as many elements, or as many lines of which neighbours are read
   /// together.
   private static let (fewElements, manyLines, manyNeighbours) = (32, 1 << 14, 16)

@@ -28,6 +28,6 @@ extension KernelContext {
       }
       lowering.run(target.runningSum(sum), [x, totals], lowering.write(node.outputs[0], .dense))
     }
-    return [KernelOffer(shared, RowGroups.way), KernelOffer(alone, handicap: handicap(of: groups))]
+    return [KernelOffer(shared, RowGroups.implementation), KernelOffer(alone, handicap: handicap(of: groups))]
   }
 }

@@ -3,7 +3,7 @@
 /// beside larger ones more digits than the operator's tolerance has.
 package struct WinogradPlan: Sendable {
   /// The key of offers that are carried out so.
-  package static let way = "winograd"
+  package static let implementation = "winograd"
 
   package let window: SpatialWindow
   package let images: Int

@@ -17,7 +17,7 @@ struct WinogradConvolution: Sendable {
   /// multiply-adds; nil where there are none.
   static func best(
     _ op: Convolution, _ window: SpatialWindow, images: Int, inputs: Int, outputs: Int, _ target: OpenCLTarget
-  ) -> (way: WinogradConvolution, saving: Double)? {
+  ) -> (implementation: WinogradConvolution, saving: Double)? {
     let tuning = target.tuning
     guard op.groups == 1, let costs = tuning.winograd, let plan = WinogradPlan(window, images: images), plan.tiles > 0
     else { return nil }
@@ -28,8 +28,8 @@ struct WinogradConvolution: Sendable {
     let positions = Double((plan.tiles + tuning.pixels - 1) / tuning.pixels * tuning.pixels)
     let direct = product * Double(window.taps * window.outputCount * images)
     let saving = direct - product * Double(WinogradPlan.points) * positions - numbers * costs.transformCost
-    let way = WinogradConvolution(op, plan, costs, inputs: inputs, outputs: outputs, target)
-    return saving > 0 ? (way, saving) : nil
+    let implementation = WinogradConvolution(op, plan, costs, inputs: inputs, outputs: outputs, target)
+    return saving > 0 ? (implementation, saving) : nil
   }
 
   private init(

@@ -5,7 +5,7 @@ import KelvinGraph
 /// Rows times constant weights by cooperative matrices, of elements that lie as float16.
 struct CooperativeProduct: Sendable {
   /// The key of offers that are carried out so.
-  static let way = "cooperative"
+  static let implementation = "cooperative"
 
   private let matrix: CooperativeMatrix
   private let product: RowProduct

@@ -6,7 +6,7 @@ import KelvinGraph
 /// of a pointwise one, so that no lane of a block is idle and no tap asks for itself whether it is inside.
 struct UnfoldedConvolution: Sendable {
   /// The key of offers that are carried out so.
-  static let way = "unfolded"
+  static let implementation = "unfolded"
 
   private let geometry: ConvolutionGeometry
   private(set) var product: TiledProduct

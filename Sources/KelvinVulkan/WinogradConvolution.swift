@@ -24,13 +24,13 @@ struct WinogradConvolution: Sendable {
   /// - Parameter direct: the convolution by its taps.
   static func best(
     _ op: Convolution, _ direct: TiledProduct, _ target: VulkanTarget
-  ) -> (way: WinogradConvolution, saving: Double)? {
+  ) -> (implementation: WinogradConvolution, saving: Double)? {
     guard op.groups == 1, let plan = WinogradPlan(direct.window, images: direct.batch),
-      let way = WinogradConvolution(op, plan, direct, target.traits, target.traits.winograd.registers),
-      way.product(target.blocks).fits(target.traits)
+      let implementation = WinogradConvolution(op, plan, direct, target.traits, target.traits.winograd.registers),
+      implementation.product(target.blocks).fits(target.traits)
     else { return nil }
-    let saving = 16 * (direct.time(target.traits) - way.time(target.blocks))
-    return saving > 0 ? (way, saving) : nil
+    let saving = 16 * (direct.time(target.traits) - implementation.time(target.blocks))
+    return saving > 0 ? (implementation, saving) : nil
   }
 
   private init?(

@@ -14,9 +14,9 @@ import Testing
 @Suite(.serialized) struct SelfTestTests {
   /// OpenCL's are fewer, for the time that its programs take to build. Of ways of a node these are all that the stand-ins
   /// offer, but for Winograd's: what a kernel of those leaves undone is not-a-number, which another computes from the taps.
-  private static let ways: Set<String?> = [nil, "blocks", "general", "unfolded"]
+  private static let implementations: Set<String?> = [nil, "blocks", "general", "unfolded"]
   private static let tests: [Interface: [String]] = [
-    .vulkan: SelfTest.all.filter { ways.contains($0.way) }.map(\.name),
+    .vulkan: SelfTest.all.filter { implementations.contains($0.implementation) }.map(\.name),
     .opencl: ["convolution", "linear", "matmul", "softmax", "copies", "blocks", "binary"],
   ]
 
@@ -69,7 +69,7 @@ import Testing
         let predictor = try machine.load()
         #expect(distance(try predictor.answer(input), expected) < 1e-4)
         kernels = faulty_kernels()
-        let whole = SelfTest.all.filter { $0.way == nil }.map { "self-test of \($0.name) failed" }
+        let whole = SelfTest.all.filter { $0.implementation == nil }.map { "self-test of \($0.name) failed" }
         let faults = (machine.device?.trust?.faults ?? []).filter { whole.contains(where: $0.hasPrefix) }
         guard !faults.isEmpty else { continue }
         lies += 1

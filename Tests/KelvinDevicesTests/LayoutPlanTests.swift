@@ -12,7 +12,7 @@ struct LayoutPlanTests {
     var net = Net([1, 6, 3, 3])
     let (a, b) = (net.node(net.x), net.node(net.x))
     net.graph.outputs = [a, b]
-    let inBlocks = [way(reads: blocks, writes: .dense)]
+    let inBlocks = [implementation(reads: blocks, writes: .dense)]
     let plan = LayoutPlan(net.graph, [inBlocks, inBlocks])
     #expect(plan.conversions.map(\.to) == [blocks] && plan.conversions.map(\.node) == [0])
     #expect(plan.cost == LayoutPlan.startCost + 72)
@@ -23,8 +23,8 @@ struct LayoutPlanTests {
     let (a, b) = (net.node(net.x), net.node(net.x))
     let c = net.node(a, b)
     net.graph.outputs = [c]
-    let either = [way(), way(reads: blocks, writes: blocks)]
-    let plan = LayoutPlan(net.graph, [[way(writes: blocks)], [way(writes: blocks)], either])
+    let either = [implementation(), implementation(reads: blocks, writes: blocks)]
+    let plan = LayoutPlan(net.graph, [[implementation(writes: blocks)], [implementation(writes: blocks)], either])
     #expect(plan.choices == [0, 0, 1])
     // The output, after the node that makes it.
     #expect(plan.conversions.map(\.value) == [c] && plan.conversions.map(\.isAfter) == [true])
@@ -33,8 +33,8 @@ struct LayoutPlanTests {
   @Test func firstOfEqualImplementationsIsChosen() {
     var net = Net([1, 6, 3, 3])
     net.graph.outputs = [net.node(net.x)]
-    #expect(LayoutPlan(net.graph, [[way(), way(), way(handicap: 0)]]).choices == [0])
-    #expect(LayoutPlan(net.graph, [[way(handicap: 5), way(handicap: 3)]]).choices == [1])
+    #expect(LayoutPlan(net.graph, [[implementation(), implementation(), implementation(handicap: 0)]]).choices == [0])
+    #expect(LayoutPlan(net.graph, [[implementation(handicap: 5), implementation(handicap: 3)]]).choices == [1])
   }
 
   @Test func extraCostIsWeighedAgainstConversions() {
@@ -42,7 +42,7 @@ struct LayoutPlanTests {
     net.graph.outputs = [net.node(net.x)]
     let moving = 2 * (LayoutPlan.startCost + 72)
     func choice(_ handicap: Double) -> [Int] {
-      LayoutPlan(net.graph, [[way(reads: blocks, writes: blocks), way(handicap: handicap)]]).choices
+      LayoutPlan(net.graph, [[implementation(reads: blocks, writes: blocks), implementation(handicap: handicap)]]).choices
     }
     #expect(choice(moving - 1) == [1])
     #expect(choice(moving + 1) == [0])
@@ -51,7 +51,7 @@ struct LayoutPlanTests {
   @Test(arguments: [[2, 8, 1, 1], [1, 8]]) func equalLayoutsCostNothing(_ shape: [Int]) {
     var net = Net(Shape(shape))
     net.graph.outputs = [net.node(net.x)]
-    #expect(LayoutPlan(net.graph, [[way(reads: blocks, writes: .rows)]]).cost == 0)
+    #expect(LayoutPlan(net.graph, [[implementation(reads: blocks, writes: .rows)]]).cost == 0)
   }
 
   @Test func constantsAreNotMoved() {
@@ -61,7 +61,7 @@ struct LayoutPlanTests {
         name: "w", type: net.graph[net.x].type,
         weight: Weight(Tensor(net.graph[net.x].type, rounding: [Double](repeating: 0, count: 54)))))
     net.graph.outputs = [net.node(net.x, weight)]
-    let plan = LayoutPlan(net.graph, [[LayoutPlan.Way(KernelLayouts(reads: [.dense, blocks]))]])
+    let plan = LayoutPlan(net.graph, [[LayoutPlan.Implementation(KernelLayouts(reads: [.dense, blocks]))]])
     #expect(plan.cost == 0 && plan.conversions.isEmpty)
   }
 
@@ -69,15 +69,15 @@ struct LayoutPlanTests {
   @Test func planEqualsExhaustiveSearch() {
     for seed in UInt64(1)...400 {
       var random = SeededGenerator(seed: seed)
-      let (graph, ways) = Net.random(&random)
-      let plan = LayoutPlan(graph, ways)
+      let (graph, implementations) = Net.random(&random)
+      let plan = LayoutPlan(graph, implementations)
       var best = Double.infinity
-      var choices = ways.map { _ in 0 }
+      var choices = implementations.map { _ in 0 }
       repeat {
-        best = min(best, cost(graph, zip(ways, choices).map { $0[$1] }))
-      } while advance(&choices, ways.map(\.count))
+        best = min(best, cost(graph, zip(implementations, choices).map { $0[$1] }))
+      } while advance(&choices, implementations.map(\.count))
       #expect(abs(plan.cost - best) < 1e-6, "seed \(seed): \(plan.cost) instead of \(best)")
-      let chosen = zip(ways, plan.choices).map { $0[$1] }
+      let chosen = zip(implementations, plan.choices).map { $0[$1] }
       #expect(abs(cost(graph, chosen) - plan.cost) < 1e-6, "seed \(seed): the choices do not cost what the plan says")
       expectReadable(graph, chosen, plan, "seed \(seed)")
     }
@@ -89,8 +89,8 @@ struct LayoutPlanTests {
     let last = net.graph.addValue(Value(name: "last", type: net.graph[net.x].type))
     net.graph.nodes.append(Node(name: "join", op: Concat(axis: 1), inputs: values, outputs: [last], origins: []))
     net.graph.outputs = [last]
-    let either = [way(), way(reads: blocks, writes: blocks)]
-    let join = LayoutPlan.Way(KernelLayouts(reads: values.map { _ in blocks }, writes: [blocks]))
+    let either = [implementation(), implementation(reads: blocks, writes: blocks)]
+    let join = LayoutPlan.Implementation(KernelLayouts(reads: values.map { _ in blocks }, writes: [blocks]))
     let plan = LayoutPlan(net.graph, values.map { _ in either } + [[join]])
     expectReadable(net.graph, zip(values.map { _ in either } + [[join]], plan.choices).map { $0[$1] }, plan, "wide")
   }
@@ -104,9 +104,9 @@ struct LayoutPlanTests {
         // The first is read last.
         while values.count > 1 { values = zip(values, values.dropFirst(values.count / 2)).map { net.node($0, $1) } }
         net.graph.outputs = values
-        let ways = net.graph.nodes.map { _ in [LayoutPlan.Way()] }
+        let implementations = net.graph.nodes.map { _ in [LayoutPlan.Implementation()] }
         let before = process.processorSeconds
-        #expect(LayoutPlan(net.graph, ways).cost == 0)
+        #expect(LayoutPlan(net.graph, implementations).cost == 0)
         return process.processorSeconds - before
       }
       _ = seconds(500)
@@ -116,14 +116,14 @@ struct LayoutPlanTests {
     }
   }
 
-  private func way(
+  private func implementation(
     reads: ValueLayout = .dense, writes: ValueLayout = .dense, handicap: Double = 0
-  ) -> LayoutPlan.Way {
-    LayoutPlan.Way(KernelLayouts(reads: [reads, reads], writes: [writes]), handicap: handicap)
+  ) -> LayoutPlan.Implementation {
+    LayoutPlan.Implementation(KernelLayouts(reads: [reads, reads], writes: [writes]), handicap: handicap)
   }
 
   /// What given kernels cost, every conversion done when it is first needed.
-  private func cost(_ graph: Graph, _ ways: [LayoutPlan.Way]) -> Double {
+  private func cost(_ graph: Graph, _ implementations: [LayoutPlan.Implementation]) -> Double {
     var held: [ValueID: Set<ValueLayout>] = [:]
     for id in graph.inputs { held[id] = [.dense] }
     var cost = 0.0
@@ -133,11 +133,11 @@ struct LayoutPlanTests {
       cost += lies.map { LayoutPlan.cost(shape, from: $0, to: layout) }.min() ?? .infinity
       held[id]?.insert(layout)
     }
-    for (node, way) in zip(graph.nodes, ways) {
-      cost += way.handicap
-      for (position, id) in node.inputs.enumerated() { need(id, way.layouts.read(position)) }
+    for (node, implementation) in zip(graph.nodes, implementations) {
+      cost += implementation.handicap
+      for (position, id) in node.inputs.enumerated() { need(id, implementation.layouts.read(position)) }
       for (position, id) in node.outputs.enumerated() {
-        held[id] = [way.layouts.write(position)]
+        held[id] = [implementation.layouts.write(position)]
         if graph.outputs.contains(id) { need(id, .dense) }
       }
     }
@@ -145,7 +145,7 @@ struct LayoutPlanTests {
   }
 
   /// Every kernel finds its operands where it looks for them, and every output is dense at the end.
-  private func expectReadable(_ graph: Graph, _ ways: [LayoutPlan.Way], _ plan: LayoutPlan, _ name: String) {
+  private func expectReadable(_ graph: Graph, _ implementations: [LayoutPlan.Implementation], _ plan: LayoutPlan, _ name: String) {
     var held: [ValueID: Set<ValueLayout>] = [:]
     for id in graph.inputs { held[id] = [.dense] }
     func convert(_ node: Int, _ isAfter: Bool) {
@@ -157,9 +157,9 @@ struct LayoutPlanTests {
     for (index, node) in graph.nodes.enumerated() {
       convert(index, false)
       for (position, id) in node.inputs.enumerated() where graph[id].weight == nil {
-        #expect(held[id]?.contains(ways[index].layouts.read(position)) == true, "\(name)")
+        #expect(held[id]?.contains(implementations[index].layouts.read(position)) == true, "\(name)")
       }
-      for (position, id) in node.outputs.enumerated() { held[id] = [ways[index].layouts.write(position)] }
+      for (position, id) in node.outputs.enumerated() { held[id] = [implementations[index].layouts.write(position)] }
       convert(index, true)
     }
     #expect(graph.outputs.allSatisfy { held[$0]?.contains(.dense) == true }, "\(name)")
@@ -198,23 +198,23 @@ private struct Net {
   }
 
   /// Up to seven nodes of up to three ways between up to three layouts.
-  static func random(_ random: inout SeededGenerator) -> (Graph, [[LayoutPlan.Way]]) {
+  static func random(_ random: inout SeededGenerator) -> (Graph, [[LayoutPlan.Implementation]]) {
     let layouts: [ValueLayout] = [.dense, .blocks(of: 4), .rows]
     var net = Net([1, 3 + random.index(below: 6), 1 + random.index(below: 40), 7])
     var values = [net.x]
-    var ways: [[LayoutPlan.Way]] = []
+    var implementations: [[LayoutPlan.Implementation]] = []
     for _ in 0..<(2 + random.index(below: 6)) {
       let inputs = (0...random.index(below: 2)).map { _ in values[random.index(below: values.count)] }
       values.append(net.node(inputs))
-      ways.append(
+      implementations.append(
         (0...random.index(below: 3)).map { _ in
-          LayoutPlan.Way(
+          LayoutPlan.Implementation(
             KernelLayouts(
               reads: inputs.map { _ in layouts[random.index(below: 3)] }, writes: [layouts[random.index(below: 3)]]),
             handicap: Double(random.index(below: 4)) * 3000)
         })
     }
     net.graph.outputs = values.filter { $0 != net.x && ($0 == values.last || random.index(below: 4) == 0) }
-    return (net.graph, ways)
+    return (net.graph, implementations)
   }
 }

@@ -135,7 +135,7 @@ struct OpenCLConformanceTests {
     trust.examine(example.nodes.graph, on: device, against: ReferenceDevice(), blobs: NoBlobCache())
     #expect(trust.faults == [])
     let made = zip(example.nodes.graph.nodes, example.tests).filter { node, test in
-      test.way.map(device.kernelFamily.ways(of: node, in: example.nodes.graph).contains) ?? true
+      test.implementation.map(device.kernelFamily.implementations(of: node, in: example.nodes.graph).contains) ?? true
     }
     #expect(trust.examined.isSuperset(of: made.map(\.1.name)))
   }

@@ -124,12 +124,12 @@ struct VulkanConformanceTests {
       let example = try SelfTest.example(of: SelfTest.all, on: device)
       // Of matrices drivers have what they have.
       let made = zip(example.nodes.graph.nodes, example.tests).filter { node, test in
-        test.way.map(device.kernelFamily.ways(of: node, in: example.nodes.graph).contains) ?? true
+        test.implementation.map(device.kernelFamily.implementations(of: node, in: example.nodes.graph).contains) ?? true
       }.map(\.1)
       let isCard = (cards + grouped).contains { $0 === device }
       let seesFew = seeingFew.contains { $0 === device }
-      for (way, isOffered) in [("winograd", !seesFew), ("groups", isCard), ("codes", isCard)] where isOffered {
-        #expect(made.contains { $0.way == way }, "\(way)")
+      for (implementation, isOffered) in [("winograd", !seesFew), ("groups", isCard), ("codes", isCard)] where isOffered {
+        #expect(made.contains { $0.implementation == implementation }, "\(implementation)")
       }
       let trust = KernelTrust(driver: "", identity: "every self-test")
       // All of them are one submission, for which SwiftShader, driven as a card, takes longer than one is given.

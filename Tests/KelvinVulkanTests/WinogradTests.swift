@@ -12,8 +12,8 @@ struct WinogradTests {
   func winogradTilesKeepSpecialValuesLocal(number: Float) throws {
     let tiles = try SpoiledTiles([2, 174, 13, 10], filters: 178, number: number, reference: ReferenceDevice())
     for device in present + imitated {
-      let ways = device.kernelFamily.ways(of: tiles.graph.nodes[0], in: tiles.graph)
-      #expect(ways.contains("winograd") == !seeingFew.contains { $0 === device })
+      let implementations = device.kernelFamily.implementations(of: tiles.graph.nodes[0], in: tiles.graph)
+      #expect(implementations.contains("winograd") == !seeingFew.contains { $0 === device })
       #expect(try tiles.wrongCount(on: device) == 0)
     }
   }
@@ -29,7 +29,7 @@ struct WinogradTests {
       var tiles: SpoiledTiles?
       for channels in [128, 256, 512] where tiles == nil {
         let each = try SpoiledTiles([1, channels, 37, 34], filters: channels, number: 1, reference: ReferenceDevice())
-        if device.kernelFamily.ways(of: each.graph.nodes[0], in: each.graph).contains("winograd") { tiles = each }
+        if device.kernelFamily.implementations(of: each.graph.nodes[0], in: each.graph).contains("winograd") { tiles = each }
       }
       #expect(try #require(tiles).wrongCount(on: device) == 0)
     }
@@ -38,7 +38,7 @@ struct WinogradTests {
   @Test func fewChannelsUseTheDirectConvolution() throws {
     let tiles = try SpoiledTiles([1, 8, 13, 10], filters: 8, number: 1, reference: ReferenceDevice())
     for device in present + imitated {
-      #expect(!device.kernelFamily.ways(of: tiles.graph.nodes[0], in: tiles.graph).contains("winograd"))
+      #expect(!device.kernelFamily.implementations(of: tiles.graph.nodes[0], in: tiles.graph).contains("winograd"))
     }
   }
 }

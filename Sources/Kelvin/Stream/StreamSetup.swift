@@ -54,7 +54,7 @@ struct StreamSetup: Sendable {
     let loaded = model.loaded
     let request = loaded.options.request
     let clock = SystemClock()
-    var ways = try loaded.context.streamWays(
+    var ways = try loaded.context.streamVariants(
       try loaded.shown.proven().explanation, precision: request.precision, threads: request.threads)
     // Other plans and threads may round otherwise; and of several graphs only one would change.
     if loaded.options.isDeterministic || loaded.graphs.count != 1 { ways = [ways[0]] }

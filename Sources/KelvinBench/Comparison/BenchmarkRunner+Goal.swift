@@ -18,7 +18,7 @@ extension BenchmarkRunner {
     let (heatEnvelope, outlook) = heatOutlook()
     let context = subject.context
     let cores = machine.logicalCores
-    guard let quick = try context.streamWays(explanation, precision: request.precision, threads: threads).first
+    guard let quick = try context.streamVariants(explanation, precision: request.precision, threads: threads).first
     else { return nil }
     let seconds = measured ?? explanation.solution.predicted
     guard seconds > 0 else { return nil }
@@ -41,11 +41,11 @@ extension BenchmarkRunner {
           + " the plan made to last is the same"
       )
     }
-    var way = quick
-    (way.label, way.change, way.solution) = ("made to last", .plan, lasting.solution)
-    way.shares = lasting.deviceShares(lasting.solution)
+    var variant = quick
+    (variant.label, variant.change, variant.solution) = ("made to last", .plan, lasting.solution)
+    variant.shares = lasting.deviceShares(lasting.solution)
     let trial = try StreamTrial(
-      [quick, way], in: context, inputs: subject.inputs[0], framesPerSecond: workload.framesPerSecond, cores: cores,
+      [quick, variant], in: context, inputs: subject.inputs[0], framesPerSecond: workload.framesPerSecond, cores: cores,
       on: heatEnvelope, clock: clock,
       cancellation: options.cancellation,
       compile: { try context.compile($0.solution, precision: $0.precision, threads: $0.threads) })

@@ -19,7 +19,7 @@ extension BenchmarkRunner {
 
   private func prepareStream(_ contestant: Contestant) throws {
     let context = subject.context
-    var ways = try context.streamWays(
+    var ways = try context.streamVariants(
       contestant.explanation, precision: contestant.configuration.request.precision, threads: contestant.threads)
     // Other plans and threads may round otherwise.
     if !workload.isGoverned || options.isDeterministic { ways = [ways[0]] }

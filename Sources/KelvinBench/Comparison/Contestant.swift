@@ -92,9 +92,9 @@ final class Contestant {
   }
 
   /// Compiles another way to answer a stream.
-  func compiled(_ way: StreamWay) throws(RuntimeError) -> CompiledModel {
+  func compiled(_ variant: StreamVariant) throws(RuntimeError) -> CompiledModel {
     try context.compile(
-      way.solution, precision: way.precision, threads: way.threads, isDeterministic: isDeterministic,
+      variant.solution, precision: variant.precision, threads: variant.threads, isDeterministic: isDeterministic,
       observer: .init(isCancelled: { [cancellation] in cancellation?.isCancelled ?? false }))
   }
 

@@ -13,7 +13,7 @@ package enum VariantCheck {
     do {
       for example in try VariantExample.all() {
         let wanted = try example.run(on: CPUDevice(CPUKernels(variant: plain, prefersBlocks: false)), .full)
-        for (prefersBlocks, precision) in ways(of: suspect, through: example) {
+        for (prefersBlocks, precision) in implementations(of: suspect, through: example) {
           let device = CPUDevice(CPUKernels(variant: suspect, prefersBlocks: prefersBlocks))
           if let fault = try fault(of: device, in: example, wanted, precision) { return fault }
         }
@@ -25,13 +25,13 @@ package enum VariantCheck {
   }
 
   /// Layouts and precisions that between them take each kernel for some node.
-  private static func ways(
+  private static func implementations(
     of variant: CPUVariant, through example: VariantExample
   ) -> [(prefersBlocks: Bool, precision: Precision)] {
-    var ways: [(Bool, Precision)] = [(false, .full)]
-    if example.onBlocks, variant.hasBlocks { ways.append((true, .full)) }
-    if example.rounds, variant.roundedProducts != nil { ways.append((false, .low)) }
-    return ways
+    var implementations: [(Bool, Precision)] = [(false, .full)]
+    if example.onBlocks, variant.hasBlocks { implementations.append((true, .full)) }
+    if example.rounds, variant.roundedProducts != nil { implementations.append((false, .low)) }
+    return implementations
   }
 
   private static func fault(

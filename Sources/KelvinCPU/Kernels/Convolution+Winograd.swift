@@ -5,7 +5,7 @@ import KelvinGraph
 extension Convolution {
   /// The tiles by which Winograd's minimal filtering computes this convolution on blocks sooner than its taps do, nil where
   /// it does not; and what that costs in multiply-adds of words, as far as counts of operations and bytes tell.
-  func way(_ context: CPUContext, _ window: ck_window, _ products: CPUProducts) -> (tile: Int?, cost: Double) {
+  func implementation(_ context: CPUContext, _ window: ck_window, _ products: CPUProducts) -> (tile: Int?, cost: Double) {
     let channels = (inputs: context.inputs[1].shape[1], outputs: context.inputs[1].shape[0])
     let product = Double(products.words(channels.inputs) * channels.outputs)
     let pixels = Double(window.out_height * window.out_width)

@@ -46,7 +46,7 @@ private func roundedOffers(
   let products = context.products
   guard products.precision != .full, op.groups == 1 || op.fitBlocks(context), !context.hasConstantTensor(op.epilogue),
     context.outputs[0].shape[1] >= context.variant.kernels.lanes / 4,
-    op.way(context, window, products).cost < op.way(context, window, context.variant.products).cost
+    op.implementation(context, window, products).cost < op.implementation(context, window, context.variant.products).cost
   else { return nil }
   let isPointwise = context.isPointwise(op.window)
   // A block of channels would be mostly fillers. Planes are always copied.
@@ -66,7 +66,7 @@ extension Convolution {
     _ blocks: ValueLayout, _ context: CPUContext, _ window: ck_window, _ products: CPUProducts
   ) throws(DeviceError) -> KernelOffer<CPUKernel> {
     let layouts = KernelLayouts(reads: [blocks, .dense] + epilogue.layouts(in: blocks), writes: [blocks])
-    guard let tile = way(context, window, products).tile else {
+    guard let tile = implementation(context, window, products).tile else {
       return KernelOffer(
         try onBlocks(context, window, products), "blocks", layouts, precision: products.precision)
     }

@@ -49,7 +49,7 @@ extension KernelFamily {
   }
 
   /// The keys of the ways in which the device computes a node itself; none where its body runs instead.
-  package func ways(of node: Node, in graph: Graph, precision: Precision = .full) -> Set<String> {
+  package func implementations(of node: Node, in graph: Graph, precision: Precision = .full) -> Set<String> {
     let offers = try? offers(for: KernelRequest(node, in: graph, precision: precision))
     return Set((offers ?? []).map(\.key))
   }
@@ -77,7 +77,7 @@ extension KernelFamily {
         node, in: expanded.graph, precision: segment.precision, threads: segment.threads,
         isDeterministic: segment.isDeterministic)
       let all = try self.offers(for: request)
-      let asked = all.filter { $0.key == segment.ways[node.name] }
+      let asked = all.filter { $0.key == segment.implementations[node.name] }
       offers.append(asked.isEmpty ? all : asked)
     }
     return KernelSelection(expanded, offers)

@@ -8,7 +8,7 @@ package import KelvinGraph
 /// counted in elements moved.
 package struct LayoutPlan: Hashable, Sendable {
   /// A kernel as the plan sees it.
-  package struct Way: Hashable, Sendable {
+  package struct Implementation: Hashable, Sendable {
     package var layouts: KernelLayouts
     /// What it costs more than the best kernel of the node, in elements moved.
     package var handicap: Double
@@ -46,14 +46,14 @@ package struct LayoutPlan: Hashable, Sendable {
     return passes * startCost + Double(max(from.count(of: shape), to.count(of: shape))) * passes
   }
 
-  /// - Parameter ways: the kernels of each node, at least one, best first.
-  package init(_ graph: Graph, _ ways: [[Way]]) {
+  /// - Parameter implementations: the kernels of each node, at least one, best first.
+  package init(_ graph: Graph, _ implementations: [[Implementation]]) {
     var search = LayoutSearch(graph)
-    for (index, ways) in ways.enumerated() { search.advance(index, ways) }
+    for (index, implementations) in implementations.enumerated() { search.advance(index, implementations) }
     let best = search.best
     choices = best.choices
     cost = best.cost
-    conversions = Self.conversions(graph, zip(ways, choices).map { $0[$1].layouts })
+    conversions = Self.conversions(graph, zip(implementations, choices).map { $0[$1].layouts })
   }
 
   /// The conversions that follow from the choices.

@@ -42,7 +42,7 @@ struct LayoutSearch {
   }
 
   /// Goes past one node.
-  mutating func advance(_ index: Int, _ ways: [LayoutPlan.Way]) {
+  mutating func advance(_ index: Int, _ implementations: [LayoutPlan.Implementation]) {
     let node = graph.nodes[index]
     // What this node reads may come to vary.
     let touched = node.inputs.filter { common[$0.index] != 0 }
@@ -51,17 +51,17 @@ struct LayoutSearch {
     let places = Dictionary(uniqueKeysWithValues: zip(before, before.indices))
     let staying = before.indices.filter { (lastReaders[before[$0].index] ?? -1) > index }
     let made = node.outputs.indices.filter { lastReaders[node.outputs[$0].index] != nil }
-    let reads = ways.map { way in
+    let reads = implementations.map { implementation in
       node.inputs.enumerated().compactMap { position, id in
-        places[id].map { (place: $0, shape: graph[id].type.shape, bit: bit(way.layouts.read(position))) }
+        places[id].map { (place: $0, shape: graph[id].type.shape, bit: bit(implementation.layouts.read(position))) }
       }
     }
-    let writes = ways.map { way in node.outputs.indices.map { bit(way.layouts.write($0)) } }
+    let writes = implementations.map { implementation in node.outputs.indices.map { bit(implementation.layouts.write($0)) } }
     var next: [State] = []
     var known: [[UInt8]: Int] = [:]
     for (parent, state) in states.enumerated() {
-      for (choice, way) in ways.enumerated() {
-        var (held, cost) = (state.held + alike, state.cost + way.handicap)
+      for (choice, implementation) in implementations.enumerated() {
+        var (held, cost) = (state.held + alike, state.cost + implementation.handicap)
         for read in reads[choice] where held[read.place] & (1 << read.bit) == 0 {
           cost += moving(read.shape, held[read.place], to: read.bit)
           held[read.place] |= 1 << read.bit

@@ -38,9 +38,9 @@ package final class KernelTrust: Sendable {
 
   /// Why the device does not run a node that it has kernels for, or not in one of its ways; nil where nothing is known
   /// against them.
-  package func fault(of op: any Operator, _ operands: [TensorType], way: String? = nil) -> String? {
+  package func fault(of op: any Operator, _ operands: [TensorType], implementation: String? = nil) -> String? {
     guard isFaulty.load(ordering: .acquiring) else { return nil }
-    let tests = SelfTest.all(for: op, operands).filter { $0.way == way }
+    let tests = SelfTest.all(for: op, operands).filter { $0.implementation == implementation }
     return state.withLock { state in
       for test in tests {
         if let fault = state.faults[test.name] ?? nil { return fault }

@@ -7,7 +7,7 @@ package struct NodeExample: Sendable {
   package let graph: Graph
   private let inputs: [Tensor]
   /// Of nodes that are to be computed in one, by name.
-  private let ways: [String: String]
+  private let implementations: [String: String]
 
   package enum Operand: Sendable {
     case input(Shape, ScalarType = .float32)
@@ -76,8 +76,8 @@ package struct NodeExample: Sendable {
     }
   }
 
-  /// - Parameter ways: for each node, the way (`KernelOffer.key`) in which a device that has it is to compute it.
-  package init(_ nodes: [Entry], ways: [String?] = []) throws(OperatorError) {
+  /// - Parameter implementations: for each node, the way (`KernelOffer.key`) in which a device that has it is to compute it.
+  package init(_ nodes: [Entry], implementations: [String?] = []) throws(OperatorError) {
     var graph = Graph()
     var inputs: [Tensor] = []
     for (index, node) in nodes.enumerated() {
@@ -98,8 +98,8 @@ package struct NodeExample: Sendable {
     }
     self.graph = graph
     self.inputs = inputs
-    self.ways = Dictionary(
-      uniqueKeysWithValues: zip(graph.nodes, ways).compactMap { node, way in way.map { (node.name, $0) } })
+    self.implementations = Dictionary(
+      uniqueKeysWithValues: zip(graph.nodes, implementations).compactMap { node, implementation in implementation.map { (node.name, $0) } })
   }
 
   /// What a device is given to compile.
@@ -108,7 +108,7 @@ package struct NodeExample: Sendable {
   ) -> Segment {
     Segment(
       graph: graph, precision: precision, threads: 1, isDeterministic: true, weights: MemoryPackedWeights(),
-      blobs: blobs, ways: ways, watchdog: watchdog)
+      blobs: blobs, implementations: implementations, watchdog: watchdog)
   }
 
   /// Memory that is not written holds not-a-number.

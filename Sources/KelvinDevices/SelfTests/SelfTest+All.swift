@@ -11,19 +11,19 @@ extension SelfTest {
   /// Those of its nodes whose floats are of a type, which have kernels of their own where float16 elements lie as such.
   private func of(_ scalar: ScalarType) -> SelfTest {
     SelfTest(
-      name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", way: way, operators: operators,
+      name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", implementation: implementation, operators: operators,
       covers: { [covers] op, operands in
         operands.contains { $0.scalar == .float16 } == (scalar == .float16) && covers(op, operands)
-      }, nodes: nodes.map { Entry(op: $0.op, operands: $0.operands.map { $0.of(scalar) }, way: $0.way) })
+      }, nodes: nodes.map { Entry(op: $0.op, operands: $0.operands.map { $0.of(scalar) }, implementation: $0.implementation) })
   }
 
   private init<Op: Operator>(
-    _ type: Op.Type, named name: String = Op.name, way: String? = nil,
+    _ type: Op.Type, named name: String = Op.name, implementation: String? = nil,
     where covers: @escaping @Sendable (Op, [TensorType]) -> Bool = { _, _ in true },
     _ nodes: Example<Op>...
   ) {
     self.init(
-      name: name, way: way, operators: [type],
+      name: name, implementation: implementation, operators: [type],
       covers: { op, operands in (op as? Op).map { covers($0, operands) } ?? false },
       nodes: nodes.map { Entry(op: $0.0, operands: $0.1) })
   }
@@ -70,18 +70,18 @@ extension SelfTest {
       convolution([1, 24, 1, 1], filters: 20, kernel: 1),
       convolution(.input([1, 24, 1, 1]), .multiples([20, 24, 1, 1]))),
     SelfTest(
-      Convolution.self, named: "convolution of unfolded windows", way: "unfolded",
+      Convolution.self, named: "convolution of unfolded windows", implementation: "unfolded",
       (
         Convolution(window: Window(kernel: [4, 4], strides: [4, 4]), groups: 1, epilogue: .bias),
         [.input([1, 3, 9, 12]), .weight([36, 3, 4, 4]), .weight([36])]
       )),
-    SelfTest(Convolution.self, named: "convolution output by output", way: "general", grouped),
-    SelfTest(Convolution.self, named: "convolution of planes", way: "planes", grouped),
+    SelfTest(Convolution.self, named: "convolution output by output", implementation: "general", grouped),
+    SelfTest(Convolution.self, named: "convolution of planes", implementation: "planes", grouped),
     SelfTest(
-      Convolution.self, named: "convolution of planes to blocks", way: "planes to blocks",
+      Convolution.self, named: "convolution of planes to blocks", implementation: "planes to blocks",
       convolution([1, 2, 6, 7], filters: 20, kernel: 3)),
     SelfTest(
-      Convolution.self, named: "convolution by Winograd's tiles", way: "winograd",
+      Convolution.self, named: "convolution by Winograd's tiles", implementation: "winograd",
       convolution([1, 176, 18, 15], filters: 176, kernel: 3),
       // Sums above 2^32 are computed from the taps.
       convolution(.number(0x1p15, [1, 176, 18, 15]), .number(0x1p15, [176, 176, 3, 3]))),
@@ -108,7 +108,7 @@ extension SelfTest {
         [.input([1, 6, 3, 4]), .weight([6, 1, 2, 2])]
       )),
     SelfTest(
-      ConvolutionTranspose.self, named: "convolution_transpose output by output", way: "general",
+      ConvolutionTranspose.self, named: "convolution_transpose output by output", implementation: "general",
       (
         ConvolutionTranspose(window: Window(kernel: [3, 3], strides: [2, 2]), groups: 2),
         [.input([1, 4, 3, 4]), .weight([4, 3, 3, 3])]
@@ -126,7 +126,7 @@ extension SelfTest {
       (Linear(epilogue: .bias), [.input([1, 24]), .multiples([20, 24]), .weight([20])]),
       (Linear(epilogue: .bias), [.input([67, 24]), .entries([36, 24]), .weight([36])])),
     SelfTest(
-      Linear.self, named: "linear by cooperative matrices", way: "cooperative",
+      Linear.self, named: "linear by cooperative matrices", implementation: "cooperative",
       (Linear(epilogue: .bias), [.input([37, 48]), .weight([40, 48]), .weight([40])])),
     SelfTest(MatMul.self, (MatMul(), [.input([2, 9, 13]), .input([2, 13, 35])])),
     SelfTest(
@@ -156,12 +156,12 @@ extension SelfTest {
 
   private static let lines: [SelfTest] = [
     SelfTest(Softmax.self, (Softmax(axis: 1), [.input([2, 29])]), (Softmax(axis: 1), [.input([2, 5, 3])])),
-    SelfTest(Softmax.self, named: "softmax in blocks", way: "blocks", (Softmax(axis: 1), [.input([2, 21, 3])])),
+    SelfTest(Softmax.self, named: "softmax in blocks", implementation: "blocks", (Softmax(axis: 1), [.input([2, 21, 3])])),
     SelfTest(
-      Softmax.self, named: "softmax by groups", way: "groups", (Softmax(axis: 1), [.input(row)]),
+      Softmax.self, named: "softmax by groups", implementation: "groups", (Softmax(axis: 1), [.input(row)]),
       (Softmax(axis: 1), [.input(longRow)])),
     SelfTest(
-      Softmax.self, named: "softmax by groups in blocks", way: "groups in blocks",
+      Softmax.self, named: "softmax by groups in blocks", implementation: "groups in blocks",
       (Softmax(axis: 1), [.input([1, 37, 3])]), (Softmax(axis: 1), [.input([1, 2099, 2])])),
     SelfTest(
       LayerNormalization.self,
@@ -169,7 +169,7 @@ extension SelfTest {
       (LayerNormalization(axis: 1, epsilon: 1e-3), [.input([19, 36]), .weight([36]), .weight([36])]),
       (LayerNormalization(axis: 1, epsilon: 1e-3), [.input(longRow)])),
     SelfTest(
-      LayerNormalization.self, named: "layer_normalization in blocks", way: "blocks",
+      LayerNormalization.self, named: "layer_normalization in blocks", implementation: "blocks",
       (LayerNormalization(axis: 2, epsilon: 1e-3), [.input([1, 40, 5])])),
     SelfTest(
       BatchNormalization.self,
@@ -186,26 +186,26 @@ extension SelfTest {
       (Reduce(.sum, axes: [1], keepsDimensions: false), [.input([2, 5, 3])]),
       (Reduce(.mean, axes: [2, 3], keepsDimensions: false), [.input([2, 9, 3, 5])])),
     SelfTest(
-      Reduce.self, named: "reduce by groups", way: "groups",
+      Reduce.self, named: "reduce by groups", implementation: "groups",
       where: { _, operands in operands[0].scalar.isFloatingPoint },
       (Reduce(.sum, axes: [1], keepsDimensions: false), [.input(row)]),
       (Reduce(.maximum, axes: [1], keepsDimensions: false), [.input(longRow)])),
     SelfTest(
-      Reduce.self, named: "reduce by groups in blocks", way: "groups in blocks",
+      Reduce.self, named: "reduce by groups in blocks", implementation: "groups in blocks",
       where: { _, operands in operands[0].scalar.isFloatingPoint },
       (Reduce(.mean, axes: [2, 3], keepsDimensions: false), [.input([1, 9, 5, 8])]),
       (Reduce(.maximum, axes: [1], keepsDimensions: false), [.input([1, 2099, 2])])),
     SelfTest(
       CumulativeReduce.self, (CumulativeReduce(.sum, axis: 1), [.input([3, 9])])),
     SelfTest(
-      CumulativeReduce.self, named: "cumulative_reduce by groups", way: "groups",
+      CumulativeReduce.self, named: "cumulative_reduce by groups", implementation: "groups",
       where: { op, operands in op.function == .sum && operands[0].scalar.isFloatingPoint },
       (CumulativeReduce(.sum, axis: 1, isExclusive: true), [.input(row)]),
       (CumulativeReduce(.sum, axis: 1, isReversed: true), [.input(longRow)])),
     SelfTest(
       ArgReduce.self, (ArgReduce(.maximum, axis: 1, keepsDimensions: false, scalar: .int32), [.input([2, 29])])),
     SelfTest(
-      ArgReduce.self, named: "arg_reduce by groups", way: "groups",
+      ArgReduce.self, named: "arg_reduce by groups", implementation: "groups",
       where: { _, operands in operands[0].scalar.isFloatingPoint },
       (ArgReduce(.minimum, axis: 1, keepsDimensions: false, scalar: .int64), [.input(row)]),
       (ArgReduce(.maximum, axis: 1, keepsDimensions: false, scalar: .int32), [.input(longRow)])),
@@ -222,7 +222,7 @@ extension SelfTest {
       (Pool(.maximum, window: Window(kernel: [2, 2, 2], strides: [2, 2, 2])), [.input([1, 3, 4, 2, 6])]),
       (Pool(.average, window: Window(kernel: [2, 2, 2], strides: [2, 2, 2])), [.input([1, 3, 4, 2, 6])])),
     SelfTest(Resize.self, resized),
-    SelfTest(Resize.self, named: "resize in blocks", way: "blocks", resized),
+    SelfTest(Resize.self, named: "resize in blocks", implementation: "blocks", resized),
   ]
 
   private static let resized: Example<Resize> = (
@@ -268,7 +268,7 @@ extension SelfTest {
     SelfTest(
       name: "blocks", operators: [],
       covers: { _, operands in operands.contains { $0.scalar.isFloatingPoint && $0.shape.rank > 1 } },
-      nodes: [Entry(op: Reshape([2, 21, 3, 1]), operands: [.input([2, 21, 3])], way: "blocks")]),
+      nodes: [Entry(op: Reshape([2, 21, 3, 1]), operands: [.input([2, 21, 3])], implementation: "blocks")]),
     SelfTest(Pad.self, (Pad(before: [1, 0], after: [0, 2], mode: .constant(0.5)), [.input([3, 5])])),
   ]
 
@@ -301,7 +301,7 @@ extension SelfTest {
   private static let indexing: [SelfTest] = [
     SelfTest(Gather.self, (Gather(axis: 0), [.input([18, 5]), .input([7], .int32)])),
     SelfTest(
-      Gather.self, named: "gather of codes", way: "codes",
+      Gather.self, named: "gather of codes", implementation: "codes",
       (Gather(axis: 0), [.multiples([18, 5]), .input([7], .int32)]),
       (Gather(axis: 0), [.entries([18, 5]), .input([7], .int32)])),
     SelfTest(GatherElements.self, (GatherElements(axis: 0), [.input([18, 5]), .input([3, 5], .int32)])),

@@ -6,7 +6,7 @@ package struct SelfTest: Sendable {
   package let name: String
   /// The way (`KernelOffer.key`) whose kernels it tests and its nodes take, where a node may have others besides: what fails
   /// is that way alone. Nil for what every way of a node relies on.
-  package var way: String?
+  package var implementation: String?
   /// The operators whose nodes may need what it tests; none for all.
   let operators: [any Operator.Type]
   /// Whether such a node with these operands does.
@@ -18,7 +18,7 @@ package struct SelfTest: Sendable {
     let op: any Operator
     let operands: [NodeExample.Operand]
     /// The way that the node takes where its self-test has none.
-    var way: String?
+    var implementation: String?
   }
 
   /// Those that a node needs, whichever way it takes.
@@ -39,7 +39,7 @@ package struct SelfTest: Sendable {
     for node in graph.nodes {
       let inputs = family.storedInputs(of: node, in: graph, precision: precision)
       for test in all(for: node.op, inputs) where !names.contains(test.name) {
-        if let way = test.way, !family.ways(of: node, in: graph, precision: precision).contains(way) { continue }
+        if let implementation = test.implementation, !family.implementations(of: node, in: graph, precision: precision).contains(implementation) { continue }
         names.insert(test.name)
         tests.append(test)
       }
@@ -58,17 +58,17 @@ package struct SelfTest: Sendable {
     of tests: [SelfTest], on device: any Device
   ) throws(OperatorError) -> (nodes: NodeExample, tests: [SelfTest]) {
     var entries: [NodeExample.Entry] = []
-    var ways: [String?] = []
+    var implementations: [String?] = []
     var owners: [SelfTest] = []
     for test in tests {
       for node in test.nodes {
         let graph = try NodeExample([(node.op, node.operands)]).graph
         guard device.support(for: graph.nodes[0], in: graph, precision: .full).isSupported else { continue }
         entries.append((node.op, node.operands))
-        ways.append(test.way ?? node.way)
+        implementations.append(test.implementation ?? node.implementation)
         owners.append(test)
       }
     }
-    return (try NodeExample(entries, ways: ways), owners)
+    return (try NodeExample(entries, implementations: implementations), owners)
   }
 }

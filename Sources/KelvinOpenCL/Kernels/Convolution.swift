@@ -42,9 +42,9 @@ extension OpenCLTarget {
     let winograd =
       context.allowsTransformedTiles
       ? WinogradConvolution.best(op, window, images: x[0], inputs: x[1], outputs: y[1], self) : nil
-    let tiled = winograd.map { way, _ in
+    let tiled = winograd.map { implementation, _ in
       KernelOffer(
-        NodeLowering<Self> { lowering throws(DeviceError) in try way.lower(lowering) }, WinogradPlan.way,
+        NodeLowering<Self> { lowering throws(DeviceError) in try implementation.lower(lowering) }, WinogradPlan.implementation,
         KernelLayouts(reads: context.inputs.map { _ in blocks }, writes: [blocks]),
         handicap: inputFillers + outputFillers)
     }
@@ -56,10 +56,10 @@ extension OpenCLTarget {
       ]
     guard op.groups == 1, channels <= lanes / 2 else { return offers }
     let windows = context.keepsCodes ? nil : StridedCopy(windowsOf: window, images: x[0], channels: x[1])
-    let way = windows == nil ? "planes" : "windows"
+    let implementation = windows == nil ? "planes" : "windows"
     return offers + [
-      offer("\(way) to blocks", from: .dense, to: blocks, handicap: outputFillers, windows: windows),
-      offer(way, from: .dense, to: .dense, handicap: scattering, windows: windows),
+      offer("\(implementation) to blocks", from: .dense, to: blocks, handicap: outputFillers, windows: windows),
+      offer(implementation, from: .dense, to: .dense, handicap: scattering, windows: windows),
     ]
   }
 }

@@ -63,7 +63,7 @@ struct ForwardSearch {
     var isComplete = true
     var base = Array(repeating: UInt64(0), count: words)
     var held = Array(repeating: 0, count: inputs.count)
-    var ways = Ways(words: words)
+    var ways = Transitions(words: words)
     var growths: [(set: Int, cost: Double)] = []
     for state in layers.frontCosts.indices {
       for word in 0..<words { base[word] = layers.frontKeys[state * words + word] }
@@ -105,7 +105,7 @@ struct ForwardSearch {
 }
 
 /// The states that one state leads to by one device: one unless a copy may take several routes.
-private struct Ways {
+private struct Transitions {
   let words: Int
   private(set) var keys: [UInt64] = []
   private(set) var costs: [Double] = []

@@ -25,7 +25,7 @@ extension VulkanTarget {
           if let unfolded = UnfoldedConvolution(geometry, context) {
             offers.append(
               unfolded.product.alternating(
-                context.blocked(unfolded.kernel, UnfoldedConvolution.way, reads: unfolded.reads), traits
+                context.blocked(unfolded.kernel, UnfoldedConvolution.implementation, reads: unfolded.reads), traits
               ) { registers in
                 let other = unfolded.cut(by: registers)
                 return (other.product, other.kernel)
@@ -33,10 +33,10 @@ extension VulkanTarget {
           }
           let tiles = geometry.tiles(blocks)
           let winograd = context.allowsTransformedTiles ? WinogradConvolution.best(op, tiles, self) : nil
-          if let way = winograd?.way {
+          if let implementation = winograd?.implementation {
             offers.append(
-              way.product(blocks).alternating(context.blocked(way.kernel, WinogradPlan.way), traits) { registers in
-                way.cut(by: registers).map { ($0.product(blocks), $0.kernel) }
+              implementation.product(blocks).alternating(context.blocked(way.kernel, WinogradPlan.implementation), traits) { registers in
+                implementation.cut(by: registers).map { ($0.product(blocks), $0.kernel) }
               })
           }
           if tiles.fits(traits) {

@@ -5,10 +5,10 @@ import KelvinGraph
 extension VulkanTarget {
   func offers(_ op: Linear, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let product = RowProduct(linear: context.inputs)
-    let cooperative = (context.keepsCodes ? nil : CooperativeProduct(product, context)).map { way in
+    let cooperative = (context.keepsCodes ? nil : CooperativeProduct(product, context)).map { implementation in
       KernelOffer(
-        NodeLowering<Self> { lowering throws(DeviceError) in try way.lower(lowering, op.epilogue) },
-        CooperativeProduct.way)
+        NodeLowering<Self> { lowering throws(DeviceError) in try implementation.lower(lowering, op.epilogue) },
+        CooperativeProduct.implementation)
     }
     // Both ways are dense: the other is for devices whose matrices are found to be wrong.
     let handicap = cooperative == nil ? 0 : Double(product.rows * product.columns * product.depth)

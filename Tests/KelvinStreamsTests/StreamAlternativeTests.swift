@@ -21,10 +21,10 @@ struct StreamAlternativeTests {
       ])
   }
 
-  private func ways(_ context: ModelContext, _ units: String, _ precision: Precision = .automatic) throws -> [StreamWay]
+  private func ways(_ context: ModelContext, _ units: String, _ precision: Precision = .automatic) throws -> [StreamVariant]
   {
     let request = PlanRequest(units: UnitsSelection(units) ?? .all, precision: precision, threads: 4)
-    return try context.streamWays(try context.explain(request), precision: precision, threads: 4)
+    return try context.streamVariants(try context.explain(request), precision: precision, threads: 4)
   }
 
   @Test("a single device offers fewer threads, and a lower precision if it differs")
@@ -42,7 +42,7 @@ struct StreamAlternativeTests {
   func several() throws {
     #expect(try ways(context(), "gpu:0").map(\.change).contains(.threads) == false)
     let both = try ways(context(), "cpu,gpu:0")
-    #expect(both.first?.change == StreamWay.Change.none)
+    #expect(both.first?.change == StreamVariant.Change.none)
     #expect(both.contains { $0.change == .plan && Set($0.solution.placement.values).count == 1 })
   }
 
@@ -77,9 +77,9 @@ struct StreamAlternativeTests {
         try work()
         return .init(joules: 0.8, source: "measured by a test")
       },
-      compile: { way in
-        if way.threads == 2 { throw RuntimeError.invalidChoice("two threads are one too many") }
-        return try context.compile(way.solution, precision: way.precision, threads: way.threads)
+      compile: { variant in
+        if variant.threads == 2 { throw RuntimeError.invalidChoice("two threads are one too many") }
+        return try context.compile(variant.solution, precision: variant.precision, threads: variant.threads)
       })
     #expect(trial.entries.map(\.plan.label) == ["as planned", "1 CPU thread"])
     #expect(trial.entries.allSatisfy { abs($0.plan.joulesPerFrame - 0.2) < 1e-9 })

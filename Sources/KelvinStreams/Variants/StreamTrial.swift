@@ -23,7 +23,7 @@ package struct StreamTrial {
 
   /// One way, ready to run.
   package struct Entry {
-    package var way: StreamWay
+    package var variant: StreamVariant
     package var model: CompiledModel
     /// With what a frame takes here, in seconds and joules.
     package var plan: StreamPlan
@@ -43,7 +43,7 @@ package struct StreamTrial {
   private static let longestPeriod = 0.1
 
   /// - Parameters:
-  ///   - ways: the preferred one first.
+  ///   - variants: the preferred one first.
   ///   - framesPerSecond: arrivals, between which a frame is waited for as the stream will: threads that have gone to
   ///     sleep take longer than those that are kept busy. Nil for one frame after the other.
   ///   - inputs: of the graph, as all ways are timed with.
@@ -51,31 +51,31 @@ package struct StreamTrial {
   ///   - compile: how a way is compiled.
   /// - Throws: `RuntimeError` where the preferred way cannot run, or the user gave up.
   package init(
-    _ ways: [StreamWay], in context: ModelContext, inputs: [Tensor], framesPerSecond: Double? = nil, cores: Int,
+    _ variants: [StreamVariant], in context: ModelContext, inputs: [Tensor], framesPerSecond: Double? = nil, cores: Int,
     on envelope: ThermalEnvelope,
     clock: any MeasurementClock, cancellation: Cancellation? = nil,
     meter: Metering = { _, work in
       try work()
       return nil
-    }, compile: (StreamWay) throws -> CompiledModel
+    }, compile: (StreamVariant) throws -> CompiledModel
   ) throws {
     let period = framesPerSecond.map { min(1 / $0, Self.longestPeriod) } ?? 0
     let host = context.inventory.host.info.id
     var runs: [Run] = []
-    for way in ways {
+    for variant in variants {
       do {
-        let run = try Run(way, try compile(way), inputs, cancellation)
-        if let first = runs.first, way.change == .precision { run.compare(with: first) }
+        let run = try Run(variant, try compile(variant), inputs, cancellation)
+        if let first = runs.first, variant.change == .precision { run.compare(with: first) }
         runs.append(run)
       } catch {
         if runs.isEmpty || cancellation?.isCancelled == true { throw error }
-        remarks.append("the way '\(way.label)' was left out: \(error)")
+        remarks.append("the way '\(variant.label)' was left out: \(error)")
       }
     }
     for round in 0..<Self.rounds {
       for run in round.isMultiple(of: 2) ? runs : runs.reversed() {
         try run.warmUp(cancellation)
-        let devices = context.inventory.devices(named: run.way.shares.keys.sorted()).map(\.info)
+        let devices = context.inventory.devices(named: run.variant.shares.keys.sorted()).map(\.info)
         let energy = try meter(devices) { try run.work(Self.frames, period, clock, cancellation) }
         run.add(energy)
       }
@@ -83,7 +83,7 @@ package struct StreamTrial {
     let isEnergyMeasured = runs.allSatisfy { $0.measuredJoules != nil }
     entries = runs.map { run in
       Entry(
-        way: run.way, model: run.model,
+        variant: run.variant, model: run.model,
         plan: run.plan(isEnergyMeasured: isEnergyMeasured, host: host, cores: cores, on: envelope))
     }
     self.isEnergyMeasured = isEnergyMeasured
@@ -92,7 +92,7 @@ package struct StreamTrial {
 
 /// One way while it is timed.
 private final class Run {
-  let way: StreamWay
+  let variant: StreamVariant
   let model: CompiledModel
   private let session: Session
   private let inputs: [Tensor]
@@ -103,8 +103,8 @@ private final class Run {
   private var joules: [Double]? = []
   private var source = ""
 
-  init(_ way: StreamWay, _ model: CompiledModel, _ inputs: [Tensor], _ cancellation: Cancellation?) throws {
-    self.way = way
+  init(_ variant: StreamVariant, _ model: CompiledModel, _ inputs: [Tensor], _ cancellation: Cancellation?) throws {
+    self.variant = variant
     self.model = model
     session = try model.makeSession()
     self.inputs = inputs
@@ -157,9 +157,9 @@ private final class Run {
     let median = (try? LatencyStatistics(seconds).median) ?? 0
     let measured = isEnergyMeasured ? measuredJoules : nil
     return StreamPlan(
-      label: way.label, secondsPerFrame: max(median, 1e-7),
+      label: variant.label, secondsPerFrame: max(median, 1e-7),
       joulesPerFrame: measured
-        ?? way.estimatedJoules(seconds: median, host: host, cores: cores, on: envelope),
-      energySource: measured == nil ? StreamWay.estimateSource(envelope) : source, remark: remark)
+        ?? variant.estimatedJoules(seconds: median, host: host, cores: cores, on: envelope),
+      energySource: measured == nil ? StreamVariant.estimateSource(envelope) : source, remark: remark)
   }
 }

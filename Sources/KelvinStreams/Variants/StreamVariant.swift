@@ -6,7 +6,7 @@ package import KelvinRuntime
 package import KelvinThermal
 
 /// One way to compile a model for a stream: a placement, the CPU device's threads, and a precision.
-package struct StreamWay: Sendable, Hashable {
+package struct StreamVariant: Sendable, Hashable {
   /// What the way differs in from the preferred one.
   package enum Change: Sendable, Hashable {
     case none, plan, threads, precision
@@ -46,37 +46,37 @@ extension ModelContext {
   ///   - precision: that was asked for; a lower one is only tried where it was left to Kelvin and a device tells the two
   ///     apart.
   ///   - threads: of the CPU device.
-  package func streamWays(
+  package func streamVariants(
     _ explanation: PlanExplanation, precision: Precision, threads: Int
-  ) throws(RuntimeError) -> [StreamWay] {
-    let base = StreamWay(
+  ) throws(RuntimeError) -> [StreamVariant] {
+    let base = StreamVariant(
       label: "as planned", change: .none, solution: explanation.solution, threads: threads, precision: precision,
       shares: explanation.deviceShares(explanation.solution))
-    var ways = [base]
+    var variants = [base]
     for (label, solution) in explanation.alternatives(without: inventory.reference?.info.id) {
-      var way = base
-      (way.label, way.change, way.solution) = (label, .plan, solution)
-      way.shares = explanation.deviceShares(solution)
-      ways.append(way)
+      var variant = base
+      (variant.label, variant.change, variant.solution) = (label, .plan, solution)
+      variant.shares = explanation.deviceShares(solution)
+      variants.append(variant)
     }
     if explanation.solution.placement.values.contains(inventory.host.info.id) {
       var fewer = threads / 2
       while fewer >= 1 {
-        var way = base
-        (way.label, way.change) = (fewer == 1 ? "1 CPU thread" : "\(fewer) CPU threads", .threads)
-        way.threads = fewer
-        ways.append(way)
+        var variant = base
+        (variant.label, variant.change) = (fewer == 1 ? "1 CPU thread" : "\(fewer) CPU threads", .threads)
+        variant.threads = fewer
+        variants.append(variant)
         fewer /= 2
       }
     }
     if precision == .automatic,
       try node(tellingApart: .automatic, .low, placement: explanation.solution.placement) != nil
     {
-      var way = base
-      (way.label, way.change, way.precision) = ("precision low", .precision, .low)
-      ways.append(way)
+      var variant = base
+      (variant.label, variant.change, variant.precision) = ("precision low", .precision, .low)
+      variants.append(variant)
     }
-    return ways
+    return variants
   }
 }
 
