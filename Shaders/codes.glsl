@@ -1,4 +1,4 @@
-// Weights as codes of few bits, four to a vector, which are unpacked as they are read (CodedOperand.swift). The operand's
+// Weights as codes of few bits, four to a vector, which are unpacked as they are read (QuantizedOperand.swift). The operand's
 // words are the codes, from `rowStart` on a row of words for each block of input channels, and what these speak of.
 //
 // `CODES(slot, name, constant)` declares them: the specialisation constants `constant` and the next are a code's bits and

@@ -1,6 +1,6 @@
 // How products read weights, LANES at a time: plain ones from a pointer that moves on, or, with CODE_BITS, codes of so
 // many bits, four lanes in a word or less, whose words are followed by LANES zeros, a row of words for each block of input
-// channels, and what these speak of (CodedOperand.swift). MEANING says what a code stands for (meanings.kernel).
+// channels, and what these speak of (QuantizedOperand.swift). MEANING says what a code stands for (meanings.kernel).
 //
 // `BEGIN_MEANINGS` declares what `NEXT_MEANING` fills where channel c begins a row; `WEIGHT(j)` is block j of the vectors
 // at w, a PLACE.

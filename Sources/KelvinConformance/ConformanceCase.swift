@@ -26,7 +26,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
       binaryInteger,
       cast,
       chains,
-      codedWeights,
+      blockQuantizedWeights,
       compare,
       concat,
       convolution,

@@ -30,15 +30,15 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   package func isConstant(_ input: Int) -> Bool { request.isConstant(input) }
 
   /// Whether the second input is a weight of codes that may stay so: ways that need it as numbers would expand it for good.
-  package var keepsCodes: Bool { keepsCodes(of: 1) }
+  package var keepsQuantized: Bool { keepsQuantized(of: 1) }
 
-  func keepsCodes(of input: Int) -> Bool {
-    target.unpacksWeights && request.graph[node.inputs[input]].weight?.isOfCodes == true
+  func keepsQuantized(of input: Int) -> Bool {
+    target.unpacksWeights && request.graph[node.inputs[input]].weight?.isBlockQuantized == true
   }
 
   /// Whether Winograd's tiles may stand in for taps: not where floats lie as float16, which transformed tiles outgrow, nor
   /// where a weight is to stay codes.
-  package var allowsTransformedTiles: Bool { !keepsCodes && !target.isHalf(inputs[0].scalar) }
+  package var allowsTransformedTiles: Bool { !keepsQuantized && !target.isHalf(inputs[0].scalar) }
 
   /// - Throws: `.unsupported` unless all these inputs are constant.
   package func requireConstants(_ indices: Range<Int>, _ what: String) throws(DeviceError) {

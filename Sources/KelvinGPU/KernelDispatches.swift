@@ -27,14 +27,14 @@ package protocol KernelDispatches: Sendable {
   func cumulativeReduce(_ op: CumulativeReduce, _ lines: ReductionRows, of scalar: ScalarType) -> KernelDispatch<Program>
   func dequantize(_ plan: QuantizationPlan) -> KernelDispatch<Program>
   func gather(_ plan: GatherPlan) -> KernelDispatch<Program>
-  func gather(_ plan: GatherPlan, of codes: CodedOperand) -> KernelDispatch<Program>
+  func gather(_ plan: GatherPlan, of codes: QuantizedOperand) -> KernelDispatch<Program>
   func gatherElements(_ plan: GatherElementsPlan) -> KernelDispatch<Program>
   func gatherND(_ plan: GatherNDPlan) -> KernelDispatch<Program>
   func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<Program>
   func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<Program>
   func integerUnary(_ function: UnaryFunction, of scalar: ScalarType, count: Int) -> KernelDispatch<Program>
   func layerNormalization(_ op: LayerNormalization, _: RowGroups, _: RowPass, inputs: Int) -> KernelDispatch<Program>
-  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: CodedOperand?) -> KernelDispatch<Program>
+  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: QuantizedOperand?) -> KernelDispatch<Program>
   func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> KernelDispatch<Program>
   func matmul(_ plan: MatMulPlan) -> KernelDispatch<Program>
   func pad(_ plan: PadPlan) -> KernelDispatch<Program>

@@ -47,7 +47,7 @@ package struct RowProduct: Hashable, Sendable {
   }
 
   /// As the kernel declares them (`Shaders/shared/linear.kernel`).
-  package func parameters(columns group: Int, _ activation: UnaryFunction?, _ codes: CodedOperand?) -> Parameters {
+  package func parameters(columns group: Int, _ activation: UnaryFunction?, _ codes: QuantizedOperand?) -> Parameters {
     Parameters(rows, depth, columns, group, inputStride, outputStride).floats(activation?.a ?? 0, activation?.b ?? 0)
       .followed(by: [codes?.rowStart ?? 0, codes?.rowWords ?? 0, codes?.rowChannels ?? 0]).floats(codes?.zero ?? 0)
   }
@@ -57,7 +57,7 @@ package struct RowProduct: Hashable, Sendable {
     _ lowering: Lowering<Target>, _ epilogue: Epilogue, _ layout: ValueLayout
   ) throws(DeviceError) {
     let (target, node) = (lowering.target, lowering.node)
-    let codes = try lowering.rowCodes(columns: columns, depth: depth)
+    let codes = try lowering.rowQuantizedWeight(columns: columns, depth: depth)
     let weights = if let codes { codes.storage } else { try lowering.rowWeights(self) }
     let x = try lowering.read(node.inputs[0], layout)
     let bias = try lowering.bias(epilogue, channels: columns)

@@ -155,7 +155,7 @@ extension OpenCLLowering {
     let spare = 2 * lanes
     let codes =
       try plan.phases == nil
-      ? tiledCodes(
+      ? tiledQuantizedWeight(
         groups: plan.groups, outputs: plan.outputs, channels: plan.channels, taps: plan.taps, tile: tile,
         rows: plan.channels, spare: lanes) : nil
     let weights =
@@ -180,7 +180,7 @@ extension OpenCLLowering {
   /// - Parameter codes: how those that are codes are read.
   func multiply(
     _ plan: ConvolutionPlan, _ epilogue: Epilogue, _ source: Storage, _ weights: Storage,
-    _ codes: CodedOperand? = nil, bias: Storage?, residual: Storage?, _ output: Storage
+    _ codes: QuantizedOperand? = nil, bias: Storage?, residual: Storage?, _ output: Storage
   ) {
     let (tuning, lanes) = (target.tuning, target.lanes)
     let variant = plan.variant(tuning)

@@ -35,7 +35,7 @@ struct ConvolutionVariant: Hashable, Sendable {
   static let vector = Self(isPlanar: false, pixels: 1, blocks: 4)
 
   /// - Parameter codes: what the weights are where they are no floats.
-  func kernel(_ codes: CodedOperand?) -> KernelName {
+  func kernel(_ codes: QuantizedOperand?) -> KernelName {
     let suffix = "\(isPlanar ? "planar" : "blocked")_\(pixels)x\(blocks)"
     let sizes = ["VARIANT=\(suffix)", "PIXELS=\(pixels)", "BLOCKS=\(blocks)", "PLANAR=\(isPlanar ? 1 : 0)"]
     return KernelName(

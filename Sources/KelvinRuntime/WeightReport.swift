@@ -109,7 +109,7 @@ extension Weight {
 
   private var sparsity: String { if case .sparse = encoding { "sparse " } else { "" } }
 
-  private var elementBits: Int { type.scalar.isByte ? codeBits : 8 * type.scalar.byteCount }
+  private var elementBits: Int { type.scalar.isByte ? quantizedBits : 8 * type.scalar.byteCount }
 
   private var elementName: String {
     type.scalar.isFloatingPoint ? "\(type.scalar)" : "\(type.scalar == .int8 ? "int" : "uint")\(elementBits)"

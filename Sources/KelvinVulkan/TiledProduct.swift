@@ -93,7 +93,7 @@ struct TiledProduct: Sendable {
     let (node, rows) = (lowering.node, (groupInputs + 3) / 4 * 4)
     let codes =
       try phases == nil
-      ? lowering.tiledCodes(
+      ? lowering.tiledQuantizedWeight(
         groups: groups, outputs: outputs / groups, channels: groupInputs, taps: window.taps, tile: tile, rows: rows,
         spare: 0) : nil
     let packed =
@@ -118,7 +118,7 @@ struct TiledProduct: Sendable {
   /// - Parameter codes: how weights that are codes are read.
   func run(
     _ lowering: VulkanLowering, _ x: Storage, _ weights: Storage, _ bias: Storage, _ residual: Storage?,
-    _ epilogue: Epilogue, _ result: Storage, _ codes: CodedOperand? = nil
+    _ epilogue: Epilogue, _ result: Storage, _ codes: QuantizedOperand? = nil
   ) {
     let (target, traits) = (lowering.target, lowering.target.traits)
     let variant = traits.product("convolution", codes)

@@ -23,7 +23,7 @@ struct UnfoldedConvolution: Sendable {
     let byteCount = 16 * ((channels + 3) / 4) * geometry.batch * window.outputCount
     let repeatsNone = window.dilations == [1, 1] && zip(window.kernel, window.strides).allSatisfy { $0 <= $1 }
     guard geometry.op.groups == 1, geometry.inputs < context.target.lanes, window.taps > 1, product.parts > 1,
-      !context.keepsCodes, repeatsNone || byteCount <= traits.unfoldedLimit ?? 0,
+      !context.keepsQuantized, repeatsNone || byteCount <= traits.unfoldedLimit ?? 0,
       byteCount <= traits.vectorLimit, product.fits(traits)
     else { return nil }
     self.geometry = geometry

@@ -85,7 +85,7 @@ struct VulkanTraits: Hashable, Sendable {
   /// The name of a shader that has a variant with permutations.
   func variant(_ shader: String) -> String { usesShuffles ? "\(shader)_shuffle" : shader }
   /// The name of a product's shader, which has a variant for weights that are codes, too.
-  func product(_ shader: String, _ codes: CodedOperand?) -> String {
+  func product(_ shader: String, _ codes: QuantizedOperand?) -> String {
     codes == nil ? variant(shader) : "\(shader)_coded"
   }
 

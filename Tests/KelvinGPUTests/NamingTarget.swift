@@ -59,7 +59,7 @@ struct NamingTarget: GPUTarget {
   func cumulativeReduce(_ op: CumulativeReduce, _ lines: ReductionRows, of scalar: ScalarType) -> KernelDispatch<String> { call() }
   func dequantize(_ plan: QuantizationPlan) -> KernelDispatch<String> { call() }
   func gather(_ plan: GatherPlan) -> KernelDispatch<String> { call() }
-  func gather(_ plan: GatherPlan, of codes: CodedOperand) -> KernelDispatch<String> { call(suffix: " of codes") }
+  func gather(_ plan: GatherPlan, of codes: QuantizedOperand) -> KernelDispatch<String> { call(suffix: " of codes") }
   func gatherElements(_ plan: GatherElementsPlan) -> KernelDispatch<String> { call() }
   func gatherND(_ plan: GatherNDPlan) -> KernelDispatch<String> { call() }
   func integerBinary(_ op: Binary, _ iteration: StridedIteration, of scalar: ScalarType) -> KernelDispatch<String> { call() }
@@ -69,7 +69,7 @@ struct NamingTarget: GPUTarget {
     String
   > { call(suffix: " \(pass)") }
   func fuses(_ function: UnaryFunction) -> Bool { true }
-  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: CodedOperand?) -> KernelDispatch<String> {
+  func linear(_: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: QuantizedOperand?) -> KernelDispatch<String> {
     call()
   }
   func localResponseNormalization(_ op: LocalResponseNormalization, _ shape: BlockedShape) -> KernelDispatch<String> { call() }

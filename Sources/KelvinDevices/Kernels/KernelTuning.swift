@@ -157,7 +157,7 @@ extension KernelSelection {
   private func tuningKey(of index: Int, _ segment: Segment, _ identity: String) -> String {
     let (node, offer) = (graph.nodes[index], offers[index])
     let weights = node.inputs.compactMap { graph[$0].weight }
-    let forms = weights.map { "\($0.isOfCodes ? "codes" : "")\($0.isHeldByFloat16 ? "half" : "")" }
+    let forms = weights.map { "\($0.isBlockQuantized ? "codes" : "")\($0.isHeldByFloat16 ? "half" : "")" }
     let names = [offer.variant] + offer.alternatives.map(\.name)
     return Digest(
       "\(node.fingerprint(in: graph)) \(forms) \(offer.key) \(names) \(offer.precision) \(identity)"

@@ -18,7 +18,7 @@ package struct GatherPlan: Sendable {
   }
 
   /// As the kernel declares them that unpacks slices of codes (`Shaders/shared/gather_codes.kernel`).
-  package func parameters(of codes: CodedOperand) -> Parameters {
+  package func parameters(of codes: QuantizedOperand) -> Parameters {
     let rowWidth = inner / codes.rows
     return Parameters(
       count * inner, extent, inner, codes.bits, codes.meaning, codes.rowStart, codes.rowWords, codes.rows, rowWidth
@@ -39,12 +39,12 @@ extension KernelTable {
       }
       let plain = context.dense(context.target.gather(plan))
       // Of float16 what is unpacked is rounded as it is stored.
-      guard op.axis == 0, context.inputs[0].shape.rank > 1, context.keepsCodes(of: 0),
+      guard op.axis == 0, context.inputs[0].shape.rank > 1, context.keepsQuantized(of: 0),
         plan.scalar == .float32 || context.target.isHalf(plan.scalar)
       else { return [KernelOffer(plain)] }
       let node = context.node
       let unpacking = NodeLowering<Target> { lowering throws(DeviceError) in
-        guard let codes = try lowering.sliceCodes() else { return try plain.lower(lowering) }
+        guard let codes = try lowering.sliceQuantizedWeight() else { return try plain.lower(lowering) }
         let indices = try lowering.read(node.inputs[1], .dense)
         lowering.run(
           lowering.target.gather(plan, of: codes), [codes.storage, indices], lowering.write(node.outputs[0], .dense))

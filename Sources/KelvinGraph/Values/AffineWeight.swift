@@ -46,7 +46,7 @@ package struct AffineWeight: Sendable {
       return
     }
     // Every result that one block can have is computed once where that is less work.
-    let codeCount = 1 << (scalar == .int8 ? 8 : data.codeBits)
+    let codeCount = 1 << (scalar == .int8 ? 8 : data.quantizedBits)
     let isSigned = scalar == .int8
     var known = -1
     withUnsafeTemporaryAllocation(of: T.self, capacity: 256) { table in

@@ -78,8 +78,8 @@ extension Weight {
       let grid = BlockGrid(shape, blocks: Shape(Array(tables.dimensions.dropLast(2))))
     else { throw invalid("tables \(tables) do not divide indices \(shape) into blocks") }
     let (length, size) = (tables[shape.rank], tables[shape.rank + 1])
-    guard length >= 1 << indices.codeBits else {
-      throw invalid("tables have \(length) entries, indices of \(indices.codeBits) bits need \(1 << indices.codeBits)")
+    guard length >= 1 << indices.quantizedBits else {
+      throw invalid("tables have \(length) entries, indices of \(indices.quantizedBits) bits need \(1 << indices.quantizedBits)")
     }
     guard size >= 1 else { throw invalid("tables \(tables) have empty entries") }
     let axis = shape.normalized(axis: vectorAxis ?? shape.rank - 1)
@@ -99,12 +99,12 @@ extension Weight {
   }
 
   /// Bits that suffice for every element of a weight of 8-bit integers.
-  package var codeBits: Int {
+  package var quantizedBits: Int {
     switch encoding {
     case .packed(let integers): integers.bits
-    case .sparse(let sparse): sparse.values.codeBits
-    case .selected(let selected): selected.source.codeBits
-    case .deferred(let deferred): deferred.codeBits
+    case .sparse(let sparse): sparse.values.quantizedBits
+    case .selected(let selected): selected.source.quantizedBits
+    case .deferred(let deferred): deferred.quantizedBits
     default: 8
     }
   }

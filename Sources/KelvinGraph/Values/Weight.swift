@@ -53,13 +53,13 @@ package struct Weight: Sendable {
   /// - Parameters:
   ///   - sources: the weights that are expanded in it.
   ///   - recipe: all that the elements depend on; nil where that may include the shapes of the model's inputs.
-  ///   - codeBits: that suffice for every element, where these are 8-bit integers.
+  ///   - quantizedBits: that suffice for every element, where these are 8-bit integers.
   ///   - compute: returns a tensor of exactly this type.
   package init(
-    _ type: TensorType, from sources: [Weight] = [], recipe: WeightRecipe? = nil, codeBits: Int = 8,
+    _ type: TensorType, from sources: [Weight] = [], recipe: WeightRecipe? = nil, quantizedBits: Int = 8,
     computing compute: @escaping @Sendable () -> Tensor
   ) {
-    encoding = .deferred(DeferredTensor(type, sources, recipe, codeBits, compute))
+    encoding = .deferred(DeferredTensor(type, sources, recipe, quantizedBits, compute))
     self.type = type
     work = type.count
     depth = 0
@@ -153,7 +153,7 @@ package struct Weight: Sendable {
     }
     return Weight(
       TensorType(type.scalar, Shape(order.map { type.shape[$0] })), from: [self],
-      recipe: WeightRecipe("transposed \(order)", [self]), codeBits: codeBits
+      recipe: WeightRecipe("transposed \(order)", [self]), quantizedBits: quantizedBits
     ) { dense().transposed(order) }
   }
 
@@ -236,15 +236,15 @@ package final class DeferredTensor: Sendable {
   package let recipe: WeightRecipe?
   let isCompressed: Bool
   let storedByteCount: Int
-  let codeBits: Int
+  let quantizedBits: Int
   private let compute: @Sendable () -> Tensor
   private let computed = Mutex<Tensor?>(nil)
 
   fileprivate init(
-    _ type: TensorType, _ sources: [Weight], _ recipe: WeightRecipe?, _ codeBits: Int,
+    _ type: TensorType, _ sources: [Weight], _ recipe: WeightRecipe?, _ quantizedBits: Int,
     _ compute: @escaping @Sendable () -> Tensor
   ) {
-    self.codeBits = codeBits
+    self.quantizedBits = quantizedBits
     self.type = type
     self.sources = sources
     self.recipe = recipe

@@ -219,7 +219,7 @@ extension ONNXOperation {
     let all = Weight(try PackedIntegers(bytes, bits: bits, shape: [shape[0], room]))
     if room == shape[1] { return all }
     return Weight(
-      TensorType(.uint8, shape), from: [all], recipe: WeightRecipe("first columns \(shape)", [all]), codeBits: bits
+      TensorType(.uint8, shape), from: [all], recipe: WeightRecipe("first columns \(shape)", [all]), quantizedBits: bits
     ) { all.dense().part(Part.Operand(axis: 1, range: 0..<shape[1])) }
   }
 }

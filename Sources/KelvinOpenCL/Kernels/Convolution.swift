@@ -55,7 +55,7 @@ extension OpenCLTarget {
         offer("blocks to dense", from: blocks, to: .dense, handicap: inputFillers + scattering + saving),
       ]
     guard op.groups == 1, channels <= lanes / 2 else { return offers }
-    let windows = context.keepsCodes ? nil : StridedCopy(windowsOf: window, images: x[0], channels: x[1])
+    let windows = context.keepsQuantized ? nil : StridedCopy(windowsOf: window, images: x[0], channels: x[1])
     let implementation = windows == nil ? "planes" : "windows"
     return offers + [
       offer("\(implementation) to blocks", from: .dense, to: blocks, handicap: outputFillers, windows: windows),

@@ -9,7 +9,7 @@ extension OpenCLTarget {
       Parameters(plan.extent, plan.count, plan.inner, run), items: pieces(plan.inner, of: run), plan.outer * plan.count)
   }
 
-  func gather(_ plan: GatherPlan, of codes: CodedOperand) -> KernelDispatch<KernelName> {
+  func gather(_ plan: GatherPlan, of codes: QuantizedOperand) -> KernelDispatch<KernelName> {
     let index = "INDEX=\(plan.index.kernelName)"
     return call(
       KernelName(program: "gather_codes", defines: [index], function: "gather_codes"), plan.parameters(of: codes),

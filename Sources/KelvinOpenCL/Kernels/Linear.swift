@@ -35,7 +35,7 @@ extension OpenCLTarget {
   func fuses(_ function: UnaryFunction) -> Bool { function.isFusedByKernels }
 
   func linear(
-    _ product: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: CodedOperand?
+    _ product: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: QuantizedOperand?
   ) -> KernelDispatch<KernelName> {
     let rowTile = product.rows > 1 ? Self.rowTile : 1
     let columns = product.columns(ofGroup: tuning.group, rowTile: rowTile)

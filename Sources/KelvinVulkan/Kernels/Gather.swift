@@ -12,7 +12,7 @@ extension VulkanTarget {
 }
 
 extension VulkanTarget {
-  func gather(_ plan: GatherPlan, of codes: CodedOperand) -> KernelDispatch<VulkanProgram> {
+  func gather(_ plan: GatherPlan, of codes: QuantizedOperand) -> KernelDispatch<VulkanProgram> {
     let index = Element(plan.index)
     let parameters = plan.parameters(of: codes)
     return flat(

@@ -5,7 +5,7 @@ import KelvinGraph
 extension VulkanTarget {
   func offers(_ op: Linear, _ context: KernelContext<Self>) -> [GPUOffer<Self>] {
     let product = RowProduct(linear: context.inputs)
-    let cooperative = (context.keepsCodes ? nil : CooperativeProduct(product, context)).map { implementation in
+    let cooperative = (context.keepsQuantized ? nil : CooperativeProduct(product, context)).map { implementation in
       KernelOffer(
         NodeLowering<Self> { lowering throws(DeviceError) in try implementation.lower(lowering, op.epilogue) },
         CooperativeProduct.implementation)
@@ -36,7 +36,7 @@ extension VulkanTarget {
   func fuses(_ function: UnaryFunction) -> Bool { true }
 
   func linear(
-    _ product: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: CodedOperand?
+    _ product: RowProduct, _ activation: UnaryFunction?, addsResidual: Bool, _ codes: QuantizedOperand?
   ) -> KernelDispatch<VulkanProgram> {
     let rowTile = product.rows > 1 ? traits.linearRows : 1
     let (y, z) = folded((product.rows + rowTile - 1) / rowTile)

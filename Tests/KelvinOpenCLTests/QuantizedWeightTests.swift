@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct QuantizedWeightTests {
-  @Test(arguments: CodedProduct.all) func weightsStayQuantizedInDeviceMemory(_ product: CodedProduct) throws {
+  @Test(arguments: QuantizedProduct.all) func weightsStayQuantizedInDeviceMemory(_ product: QuantizedProduct) throws {
     for (name, device) in driven.sorted(by: { $0.key < $1.key }) where name.contains(" as ") {
       #expect(try product.packedShare(on: device) <= product.share, "\(name)")
     }

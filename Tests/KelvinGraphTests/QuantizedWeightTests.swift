@@ -14,7 +14,7 @@ struct QuantizedWeightTests {
   }
 
   /// The elements as a device that unpacks them computes them.
-  private func unpacked(_ weight: CodedWeight) -> [Float] {
+  private func unpacked(_ weight: BlockQuantizedWeight) -> [Float] {
     let (rows, columns) = (weight.blocks[0], weight.blocks[1])
     return weight.codes().enumerated().map { index, code in
       let (row, column) = (index / shape[1], index % shape[1])
@@ -42,10 +42,10 @@ struct QuantizedWeightTests {
       weights.append(try Weight(palettized: codes, table: numbers([2, 2, 1 << bits, 1])))
     }
     for weight in weights {
-      let coded = try #require(weight.coded)
-      #expect(unpacked(coded) == weight.dense().floats)
-      #expect([1, 2, 4, 8].contains(coded.bits) && coded.bits >= bits && coded.bits < 2 * max(bits, 2))
-      #expect(coded.codes().allSatisfy { Int($0) < 1 << coded.bits })
+      let blockQuantized = try #require(weight.blockQuantized)
+      #expect(unpacked(blockQuantized) == weight.dense().floats)
+      #expect([1, 2, 4, 8].contains(blockQuantized.bits) && blockQuantized.bits >= bits && blockQuantized.bits < 2 * max(bits, 2))
+      #expect(blockQuantized.codes().allSatisfy { Int($0) < 1 << blockQuantized.bits })
     }
   }
 
@@ -60,7 +60,7 @@ struct QuantizedWeightTests {
     for weight in weights {
       let turned = weight.transposed([1, 0])
       #expect(turned.dense().floats == weight.dense().transposed([1, 0]).floats)
-      #expect(turned.coded?.bits == 4)
+      #expect(turned.blockQuantized?.bits == 4)
     }
   }
 
@@ -70,6 +70,6 @@ struct QuantizedWeightTests {
     let halves = Weight(Tensor(TensorType(.float32, [1, 1]), rounding: [0.5]))
     let shifted = try Weight(affine: codes, scale: numbers([1, 1]), offset: halves)
     let floats = try Weight(affine: numbers(shape), scale: numbers([1, 1]))
-    for weight in [vectors, shifted, floats, numbers(shape), codes] { #expect(weight.coded == nil) }
+    for weight in [vectors, shifted, floats, numbers(shape), codes] { #expect(weight.blockQuantized == nil) }
   }
 }

@@ -7,7 +7,7 @@ extension ONNXTensor {
   func codes(_ type: ONNXNarrowType, _ files: ModelFiles) throws(FormatError) -> Weight {
     let contents = try contents()
     let shape = try contents.shape(of: self)
-    let packed = try packedCodes(type, shape, contents, files)
+    let packed = try packedElements(type, shape, contents, files)
     do throws(GraphError) {
       let codes = Weight(try PackedIntegers(packed.bytes, bits: packed.bits, isSigned: type.scalar == .int8, shape: shape))
       guard type.isFloatingPoint else { return codes }
@@ -21,7 +21,7 @@ extension ONNXTensor {
   }
 
   /// A stream of codes, the first one in the least significant bits, and how many bits each takes.
-  private func packedCodes(
+  private func packedElements(
     _ type: ONNXNarrowType, _ shape: Shape, _ contents: Contents, _ files: ModelFiles
   ) throws(FormatError) -> (bytes: Bytes, bits: Int) {
     let count = PackedIntegers.byteCount(shape.count, bits: type.bits)

@@ -1,6 +1,6 @@
 /// A weight as codes of few bits and what they mean, block by block: the one form of indices into tables and of multiples
 /// of scales, for devices that unpack weights as they compute.
-package struct CodedWeight: Sendable {
+package struct BlockQuantizedWeight: Sendable {
   /// What a code stands for, by the block of the weight that it lies in.
   package enum Meaning: Sendable {
     /// `scale · (code - zero)`
@@ -24,7 +24,7 @@ package struct CodedWeight: Sendable {
   private let lowest: Int
 
   fileprivate init?(_ elements: Weight, blocks: Shape, _ type: TensorType, _ meaning: (_ lowest: Int) -> Meaning?) {
-    let bits = elements.codeBits
+    let bits = elements.quantizedBits
     lowest = elements.type.scalar == .int8 ? -1 << (bits - 1) : 0
     guard let meaning = meaning(lowest) else { return nil }
     self.elements = elements
@@ -42,8 +42,8 @@ package struct CodedWeight: Sendable {
 }
 
 extension Weight {
-  /// Whether the weight is stored as codes, without looking at them: only some of these have the form of `coded`.
-  package var isOfCodes: Bool {
+  /// Whether the weight is stored as codes, without looking at them: only some of these have the form of `blockQuantized`.
+  package var isBlockQuantized: Bool {
     switch encoding {
     case .palettized, .affine: true
     default: false
@@ -52,20 +52,20 @@ extension Weight {
 
   /// The weight as codes; nil where its encoding has no such form: masks, tables of vectors, scales of floating-point
   /// numbers, offsets that are no whole numbers, and what is computed from other weights.
-  package var coded: CodedWeight? {
+  package var blockQuantized: BlockQuantizedWeight? {
     switch encoding {
-    case .palettized(let palettized): palettized.coded
-    case .affine(let affine): affine.coded
+    case .palettized(let palettized): palettized.blockQuantized
+    case .affine(let affine): affine.blockQuantized
     default: nil
     }
   }
 }
 
 extension PalettizedWeight {
-  fileprivate var coded: CodedWeight? {
+  fileprivate var blockQuantized: BlockQuantizedWeight? {
     let sizes = table.type.shape.dimensions
     guard sizes[sizes.count - 1] == 1, table.type.scalar.isFloatingPoint else { return nil }
-    return CodedWeight(
+    return BlockQuantizedWeight(
       indices, blocks: Shape(Array(sizes.dropLast(2))), TensorType(table.type.scalar, indices.type.shape)
     ) { _ in .entries(tables: table, length: sizes[sizes.count - 2]) }
   }
@@ -75,9 +75,9 @@ extension AffineWeight {
   /// Whole numbers up to here are exact in float16, their differences too.
   private static let wholeLimit: Float = 1024
 
-  fileprivate var coded: CodedWeight? {
+  fileprivate var blockQuantized: BlockQuantizedWeight? {
     guard !data.type.scalar.isFloatingPoint else { return nil }
-    return CodedWeight(data, blocks: scale.type.shape, TensorType(scale.type.scalar, data.type.shape)) { lowest in
+    return BlockQuantizedWeight(data, blocks: scale.type.shape, TensorType(scale.type.scalar, data.type.shape)) { lowest in
       if let bias { return lowest == 0 ? .biased(scales: scale, biases: bias) : nil }
       guard let offset else { return .multiples(scales: scale, zero: Float(-lowest)) }
       let zeros = offset.dense().floats

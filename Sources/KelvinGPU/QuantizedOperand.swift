@@ -6,7 +6,7 @@ internal import KelvinGraph
 /// Words of 32 bits: the codes, the first in the lowest bits; `spare` zeros; rows of a word for each output, a row for
 /// `rowChannels` input channels, which is the scale of its codes (its bits) or the word at which its table begins; where
 /// codes have zeros or biases, as many words of these; and the tables, as float32.
-package struct CodedOperand: Sendable {
+package struct QuantizedOperand: Sendable {
   package let storage: Storage
   /// Of a code: 1, 2, 4 or 8.
   package let bits: Int
@@ -26,7 +26,7 @@ package struct CodedOperand: Sendable {
 }
 
 /// Where the codes and rows of a weight `[groups * outputs, channels, taps]` lie.
-struct CodedLayout {
+struct QuantizedLayout {
   /// Names the layout.
   let key: String
   let groups: Int
@@ -38,7 +38,7 @@ struct CodedLayout {
   /// Outputs side by side in a row; the last tile of a group may be filled up.
   let tile: Int
   /// Codes of a tile.
-  let tileCodes: Int
+  let elementsPerTile: Int
   let spare: Int
   /// Where in its tile the code of an output lies.
   let place: (_ output: Int, _ channel: Int, _ tap: Int) -> Int
@@ -49,53 +49,53 @@ struct CodedLayout {
 extension Lowering {
   /// A constant input as codes, where its encoding has that form and kernels can unpack it: blocks divide outputs
   /// and inputs alone, these in whole vectors of four.
-  private func codedWeight(_ input: Int) throws(DeviceError) -> (name: String, weight: CodedWeight)? {
+  private func blockQuantizedWeight(_ input: Int) throws(DeviceError) -> (name: String, weight: BlockQuantizedWeight)? {
     guard target.unpacksWeights else { return nil }
     let (name, weight) = try constantWeight(input)
-    guard let coded = weight.coded, coded.blocks.dimensions.dropFirst(2).allSatisfy({ $0 == 1 }),
-      coded.blocks[1] == 1 || coded.type.shape[1] / coded.blocks[1] % 4 == 0
+    guard let blockQuantized = weight.blockQuantized, blockQuantized.blocks.dimensions.dropFirst(2).allSatisfy({ $0 == 1 }),
+      blockQuantized.blocks[1] == 1 || blockQuantized.type.shape[1] / blockQuantized.blocks[1] % 4 == 0
     else { return nil }
-    return (name, coded)
+    return (name, blockQuantized)
   }
 
   /// The node's weights as `tiledWeights` has them, but of codes; nil where they are to be expanded.
-  package func tiledCodes(
+  package func tiledQuantizedWeight(
     groups: Int, outputs: Int, channels: Int, taps: Int, tile: Int, rows: Int, spare: Int
-  ) throws(DeviceError) -> CodedOperand? {
-    try coded(
-      CodedLayout(
+  ) throws(DeviceError) -> QuantizedOperand? {
+    try blockQuantized(
+      QuantizedLayout(
         key: "tiles-\(tile)x\(groups)-\(rows)", groups: groups, outputs: outputs, channels: channels, taps: taps,
-        tile: tile, tileCodes: taps * rows * tile, spare: spare,
+        tile: tile, elementsPerTile: taps * rows * tile, spare: spare,
         place: { output, channel, tap in (tap * rows + channel) * tile + output }))
   }
 
   /// The node's weights `[columns, depth]` as `[vector of depth][column][4 of depth]`, of codes; nil where they are to be
   /// expanded.
-  package func rowCodes(columns: Int, depth: Int) throws(DeviceError) -> CodedOperand? {
-    try coded(
-      CodedLayout(
+  package func rowQuantizedWeight(columns: Int, depth: Int) throws(DeviceError) -> QuantizedOperand? {
+    try blockQuantized(
+      QuantizedLayout(
         key: "rows", groups: 1, outputs: columns, channels: depth, taps: 1, tile: columns,
-        tileCodes: (depth + 3) / 4 * 4 * columns, spare: 0,
+        elementsPerTile: (depth + 3) / 4 * 4 * columns, spare: 0,
         place: { column, k, _ in (k / 4 * columns + column) * 4 + k % 4 }))
   }
 
   /// The slices along the first axis of the node's first input, side by side, of codes; nil where they are to be expanded,
   /// as with biases, whose sums not every device rounds once.
-  package func sliceCodes() throws(DeviceError) -> CodedOperand? {
+  package func sliceQuantizedWeight() throws(DeviceError) -> QuantizedOperand? {
     let shape = type(node.inputs[0]).shape
-    if case .biased = try codedWeight(0)?.weight.meaning { return nil }
+    if case .biased = try blockQuantizedWeight(0)?.weight.meaning { return nil }
     let taps = shape.dimensions.dropFirst(2).reduce(1, *)
-    return try coded(
-      CodedLayout(
+    return try blockQuantized(
+      QuantizedLayout(
         key: "slices", groups: 1, outputs: shape[0], channels: shape[1], taps: taps, tile: 1,
-        tileCodes: shape[1] * taps, spare: 0, place: { _, channel, tap in channel * taps + tap }), of: 0)
+        elementsPerTile: shape[1] * taps, spare: 0, place: { _, channel, tap in channel * taps + tap }), of: 0)
   }
 
-  private func coded(_ layout: CodedLayout, of input: Int = 1) throws(DeviceError) -> CodedOperand? {
-    guard let (name, weight) = try codedWeight(input) else { return nil }
+  private func blockQuantized(_ layout: QuantizedLayout, of input: Int = 1) throws(DeviceError) -> QuantizedOperand? {
+    guard let (name, weight) = try blockQuantizedWeight(input) else { return nil }
     let (bits, inputBlocks) = (weight.bits, weight.blocks[1])
     let tiles = layout.groups * layout.parts
-    let rowStart = (tiles * layout.tileCodes * bits + 31) / 32 + layout.spare
+    let rowStart = (tiles * layout.elementsPerTile * bits + 31) / 32 + layout.spare
     let rowWords = tiles * inputBlocks * layout.tile
     let meaning: Int
     var (zero, extra): (Float, Int) = (0, 0)
@@ -109,20 +109,20 @@ extension Lowering {
       weight.write(layout, to: UnsafeMutableRawBufferPointer(target))
       weight.writeRows(layout, to: target, from: rowStart, count: rowWords)
     }
-    return CodedOperand(
+    return QuantizedOperand(
       storage: storage, bits: bits, meaning: meaning, zero: zero, rowStart: rowStart, rowWords: rowWords,
       rows: inputBlocks, rowChannels: inputBlocks == 1 ? layout.channels : layout.channels / inputBlocks)
   }
 }
 
-extension CodedWeight {
+extension BlockQuantizedWeight {
   /// Writes the codes into bytes that are zero.
-  fileprivate func write(_ layout: CodedLayout, to bytes: UnsafeMutableRawBufferPointer) {
+  fileprivate func write(_ layout: QuantizedLayout, to bytes: UnsafeMutableRawBufferPointer) {
     let (channels, taps, perByte) = (layout.channels, layout.taps, 8 / bits)
     codes().withUnsafeBufferPointer { codes in
       for output in 0..<layout.groups * layout.outputs {
         let (group, own) = output.quotientAndRemainder(dividingBy: layout.outputs)
-        let start = (group * layout.parts + own / layout.tile) * layout.tileCodes
+        let start = (group * layout.parts + own / layout.tile) * layout.elementsPerTile
         for channel in 0..<channels {
           for tap in 0..<taps {
             let place = start + layout.place(own % layout.tile, channel, tap)
@@ -136,7 +136,7 @@ extension CodedWeight {
 
   /// Writes the rows, zeros or biases, and tables. Outputs that fill up a tile are as the group's last.
   fileprivate func writeRows(
-    _ layout: CodedLayout, to words: UnsafeMutableBufferPointer<Float>, from start: Int, count: Int
+    _ layout: QuantizedLayout, to words: UnsafeMutableBufferPointer<Float>, from start: Int, count: Int
   ) {
     let (inputBlocks, perBlock) = (blocks[1], type.shape[0] / blocks[0])
     func fill(from start: Int, _ word: (_ block: Int) -> Float) {

@@ -3,7 +3,7 @@ import KelvinGraph
 
 extension ConformanceCase {
   /// Products whose weights are codes, and slices of such, in every form and with every meaning.
-  package static let codedWeights: [ConformanceCase] =
+  package static let blockQuantizedWeights: [ConformanceCase] =
     [ScalarType.float32, .float16].flatMap { scalar in
       WeightEncoding.all(scalar).flatMap { form in
         let form = { (shape: Shape) in CaseOperand.encoded(form.weight(shape), form.name) }

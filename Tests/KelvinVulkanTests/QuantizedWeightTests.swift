@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.enabled(if: !imitated.isEmpty, absence))
 struct QuantizedWeightTests {
-  @Test(arguments: CodedProduct.all) func weightsStayQuantizedInDeviceMemory(_ product: CodedProduct) throws {
+  @Test(arguments: QuantizedProduct.all) func weightsStayQuantizedInDeviceMemory(_ product: QuantizedProduct) throws {
     #expect(try product.packedShare(on: imitated[0]) <= product.share)
   }
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A product whose weights are codes, or slices of such weights, and the share of float32's memory that a device may take
 /// for them.
-package struct CodedProduct: Sendable, CustomStringConvertible {
+package struct QuantizedProduct: Sendable, CustomStringConvertible {
   package let description: String
   package let share: Double
   package let graph: Graph
@@ -13,12 +13,12 @@ package struct CodedProduct: Sendable, CustomStringConvertible {
     Linear(), Convolution(window: Window(kernel: [1, 1]), groups: 1, epilogue: Epilogue()), Gather(axis: 0),
   ]
 
-  package static let all: [CodedProduct] = operators.flatMap { op in
+  package static let all: [QuantizedProduct] = operators.flatMap { op in
     [
-      CodedProduct("int8 for each output", share: 0.3, op, blocks: [256, 1], bits: 8),
-      CodedProduct("int4 by 32 inputs", share: 0.17, op, blocks: [256, 8], bits: 4),
-      CodedProduct("table of 16", share: 0.17, op, blocks: [1, 1], bits: 4, hasTable: true),
-      CodedProduct("tables of 64 for each 16 outputs", share: 0.3, op, blocks: [16, 1], bits: 6, hasTable: true),
+      QuantizedProduct("int8 for each output", share: 0.3, op, blocks: [256, 1], bits: 8),
+      QuantizedProduct("int4 by 32 inputs", share: 0.17, op, blocks: [256, 8], bits: 4),
+      QuantizedProduct("table of 16", share: 0.17, op, blocks: [1, 1], bits: 4, hasTable: true),
+      QuantizedProduct("tables of 64 for each 16 outputs", share: 0.3, op, blocks: [16, 1], bits: 6, hasTable: true),
     ]
   }
 
