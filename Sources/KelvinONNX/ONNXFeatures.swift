@@ -59,7 +59,7 @@ struct ONNXFeatures {
       }
       return .strings(dimensions(value))
     }
-    guard let scalar = ScalarType(onnx: number) ?? value.narrowType?.scalar else {
+    guard let scalar = ScalarType(onnx: number) ?? value.lowPrecisionType?.scalar else {
       throw FormatError(
         .unsupported, file: file, place: place, offset: value.offset, "its element type is ONNX's number \(number)")
     }

@@ -88,7 +88,7 @@ private func function(
   try ONNXRanks.declare(in: &model.graph)
   try model.graph.declareLists()
   try model.graph.spellSequenceMaps()
-  model.narrowTypes = try model.graph.narrowTypes()
+  model.lowPrecisionTypes = try model.graph.lowPrecisionTypes()
   model.listNames = try model.graph.listNames()
   model.mark = try model.graph.mark()
   let parts = try ONNXParts(model, features, file: file, files: files).parts()

@@ -108,7 +108,7 @@ struct ONNXGraphSource: GraphSource {
     scope.emitter.begin(Origin(name: node.name, kind: node.kind, index: node.index), outputNames: node.outputs)
     let operation = ONNXOperation(
       node: node, opset: model.opset, inputs: operands, entities: entities,
-      narrowTypes: node.inputs.map(scope.narrowType),
+      lowPrecisionTypes: node.inputs.map(scope.lowPrecisionType),
       valueDependentInputs: sequence?.valueDependentInputs ?? control?.valueDependentInputs(node) ?? mapper?.valueDependentInputs ?? [],
       emitter: scope.emitter, file: file, files: files)
     let results: [ONNXEntity] =

@@ -12,7 +12,7 @@ struct ONNXModel {
   var summary = ""
   var graph = ONNXGraph()
   /// Of the graph's values whose elements have narrow types.
-  var narrowTypes: [String: ONNXNarrowType] = [:]
+  var lowPrecisionTypes: [String: ONNXLowPrecisionType] = [:]
   /// The graph's values that are sequences of tensors or may be left out: slots have the two parts of each.
   var listNames: Set<String> = []
   /// What follows a name of the graph in names that are made of it: more signs of a number than any of its names has in a

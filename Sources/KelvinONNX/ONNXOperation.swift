@@ -10,7 +10,7 @@ struct ONNXOperation {
   /// What operators on sequences and control flow read, tensors or not.
   let entities: [ONNXEntity?]
   /// Of the inputs whose elements have narrow types.
-  let narrowTypes: [ONNXNarrowType?]
+  let lowPrecisionTypes: [ONNXLowPrecisionType?]
   /// The inputs whose elements the mapper may ask for.
   let valueDependentInputs: Set<Int>
   let emitter: Emitter
@@ -25,7 +25,7 @@ struct ONNXOperation {
 
   func optional(_ index: Int) -> ValueID? { index < inputs.count ? inputs[index] : nil }
 
-  func narrowType(_ index: Int) -> ONNXNarrowType? { index < narrowTypes.count ? narrowTypes[index] : nil }
+  func lowPrecisionType(_ index: Int) -> ONNXLowPrecisionType? { index < lowPrecisionTypes.count ? lowPrecisionTypes[index] : nil }
 
   /// The inputs, none of which may be left out; at least one.
   func allInputs() throws -> [ValueID] {

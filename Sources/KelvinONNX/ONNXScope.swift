@@ -10,7 +10,7 @@ final class ONNXScope {
     var initializers: [String: ONNXTensor]
     var values: [String: ONNXEntity] = [:]
     /// Of its values whose elements have narrow types.
-    var narrowTypes: [String: ONNXNarrowType]
+    var lowPrecisionTypes: [String: ONNXLowPrecisionType]
   }
 
   let emitter: Emitter
@@ -31,17 +31,17 @@ final class ONNXScope {
     self.files = files
     let graph = model.graph
     levels = [
-      Level(depth: 0, initializers: graph.initializers, narrowTypes: model.narrowTypes)
+      Level(depth: 0, initializers: graph.initializers, lowPrecisionTypes: model.lowPrecisionTypes)
     ]
   }
 
   /// Does something with the names of a sub-graph.
   func inside<Result>(_ graph: ONNXGraph, _ body: () throws -> Result) throws -> Result {
     guard levels.count <= Self.levelLimit else { throw emitter.invalid("sub-graphs are nested too deeply") }
-    let narrowTypes = try graph.narrowTypes(around: narrowType)
+    let lowPrecisionTypes = try graph.lowPrecisionTypes(around: lowPrecisionType)
     levels.append(
       Level(
-        depth: emitter.depth, initializers: graph.initializers, narrowTypes: narrowTypes))
+        depth: emitter.depth, initializers: graph.initializers, lowPrecisionTypes: lowPrecisionTypes))
     defer { levels.removeLast() }
     return try body()
   }
@@ -73,9 +73,9 @@ final class ONNXScope {
   }
 
   /// The narrow type of a name's elements, where they have one.
-  func narrowType(_ name: String) -> ONNXNarrowType? {
+  func lowPrecisionType(_ name: String) -> ONNXLowPrecisionType? {
     for level in levels.reversed() {
-      if let type = level.narrowTypes[name] { return type }
+      if let type = level.lowPrecisionTypes[name] { return type }
       if level.values[name] != nil { return nil }
     }
     return nil

@@ -65,7 +65,7 @@ struct ONNXTensor {
   /// The elements in the form in which the file has them; those of narrow types stay codes.
   func weight(_ files: ModelFiles) throws(FormatError) -> Weight {
     if let places { return Weight(try spread(places, files)) }
-    if let narrowType { return try codes(narrowType, files) }
+    if let lowPrecisionType { return try codes(lowPrecisionType, files) }
     return Weight(try dense(files))
   }
 
@@ -78,7 +78,7 @@ struct ONNXTensor {
 
   /// The elements that the file has.
   func stored(_ files: ModelFiles) throws(FormatError) -> Tensor {
-    if let narrowType { return try codes(narrowType, files).dense() }
+    if let lowPrecisionType { return try codes(lowPrecisionType, files).dense() }
     return try dense(files)
   }
 

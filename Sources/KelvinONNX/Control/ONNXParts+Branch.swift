@@ -14,7 +14,7 @@ extension ONNXParts {
     let node = branch.node
     let results = node.outputs.indices.filter { !node.outputs[$0].isEmpty }
     func side(_ graph: ONNXGraph, _ suffix: String) throws(FormatError) -> BranchPart.Side {
-      let inside = inside(graph, try graph.narrowTypes(around: narrowType), try graph.listNames())
+      let inside = inside(graph, try graph.lowPrecisionTypes(around: lowPrecisionType), try graph.listNames())
       let left = results.map { graph.outputs[$0].name }
       for (result, left) in zip(results, left)
       where model.listNames.contains(node.outputs[result]) != inside.model.listNames.contains(left) {

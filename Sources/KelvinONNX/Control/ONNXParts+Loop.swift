@@ -15,7 +15,7 @@ extension ONNXParts {
     let missing = try ONNXGraphSource.missing(in: body.nodes)
     guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
     if let truth = loop.truth { body.nodes = telling(truth, loop.node) + body.nodes }
-    let inside = inside(body, try body.narrowTypes(around: narrowType), try body.listNames())
+    let inside = inside(body, try body.lowPrecisionTypes(around: lowPrecisionType), try body.listNames())
     let given = loop.given + loop.carried.map(\.given)
     let trips = try inside.graphs(
       name, known + body.nodes, computed + given, body.outputs.map(\.name).withoutRepetition)
@@ -61,7 +61,7 @@ extension ONNXParts {
 extension ONNXValueInfo {
   /// What there is of it where no trip has made one: nothing, of the sizes that the file gives.
   fileprivate var rowType: TensorType {
-    let scalar = elementType.flatMap(ScalarType.init(onnx:)) ?? narrowType?.scalar ?? .float32
+    let scalar = elementType.flatMap(ScalarType.init(onnx:)) ?? lowPrecisionType?.scalar ?? .float32
     return TensorType(scalar, Shape((sizes ?? []).map { max($0.value ?? 0, 0) }))
   }
 }

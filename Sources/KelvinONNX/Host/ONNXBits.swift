@@ -9,7 +9,7 @@ extension ONNXHostMapper {
     guard let scalar = ScalarType(onnx: target), target != ONNXSchema.TensorProto.DataType.bfloat16 else {
       throw node.unsupported("it asks for the bits of the element type \(target)")
     }
-    if let type = node.narrowTypes[try node.input(0)] {
+    if let type = node.lowPrecisionTypes[try node.input(0)] {
       throw node.unsupported("it asks for the bits of \(type), whose values are held in \(type.scalar)")
     }
     let step = TensorBits(as: scalar, input: try node.input(0), output: try node.output())

@@ -52,7 +52,7 @@ struct ONNXHostNode {
   let strings: [String: StringTensor]
   let initializers: [String: ONNXTensor]
   /// Of the graph's values whose elements have narrow types.
-  let narrowTypes: [String: ONNXNarrowType]
+  let lowPrecisionTypes: [String: ONNXLowPrecisionType]
   /// See ``ONNXModel/mark``.
   let mark: String
   let files: ModelFiles

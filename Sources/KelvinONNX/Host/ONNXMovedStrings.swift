@@ -125,7 +125,7 @@ struct ONNXMovedStrings {
     return try mapper.map(
       ONNXHostNode(
         node: node, file: parts.file, hostNames: hostNames, strings: constants,
-        initializers: parts.model.graph.initializers, narrowTypes: parts.model.narrowTypes, mark: parts.model.mark,
+        initializers: parts.model.graph.initializers, lowPrecisionTypes: parts.model.lowPrecisionTypes, mark: parts.model.mark,
         files: parts.files))
   }
 

@@ -134,20 +134,20 @@ struct ONNXParts {
   /// The parts of a sub-graph, which reads values of the graph around it.
   ///
   /// - Parameters:
-  ///   - narrowTypes: of its values.
+  ///   - lowPrecisionTypes: of its values.
   ///   - lists: which of them are sequences or may be left out.
-  func inside(_ body: ONNXGraph, _ narrowTypes: [String: ONNXNarrowType], _ lists: Set<String>) -> ONNXParts {
+  func inside(_ body: ONNXGraph, _ lowPrecisionTypes: [String: ONNXLowPrecisionType], _ lists: Set<String>) -> ONNXParts {
     var model = model
     let own = Set(body.inputs.map(\.name)).union(body.nodes.flatMap(\.outputs))
     model.graph.initializers = model.graph.initializers.filter { !own.contains($0.key) }
       .merging(body.initializers) { _, inner in inner }
     model.graph.outputs = body.outputs
-    model.narrowTypes = model.narrowTypes.filter { !own.contains($0.key) }.merging(narrowTypes) { _, inner in inner }
+    model.lowPrecisionTypes = model.lowPrecisionTypes.filter { !own.contains($0.key) }.merging(lowPrecisionTypes) { _, inner in inner }
     model.listNames = model.listNames.subtracting(own).union(lists)
     return ONNXParts(model, features, file: file, files: files)
   }
 
-  func narrowType(_ name: String) -> ONNXNarrowType? { model.narrowTypes[name] }
+  func lowPrecisionType(_ name: String) -> ONNXLowPrecisionType? { model.lowPrecisionTypes[name] }
 
   func graph(
     _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String], valueDependent: Set<String> = []

@@ -83,14 +83,14 @@ extension ONNXMapper {
 
   static let cast = ONNXMapper("Cast") { c in
     let number = c.integer("to", default: 0)
-    if let narrow = ONNXNarrowType(rawValue: number) { return [try c.cast(to: narrow)] }
+    if let narrow = ONNXLowPrecisionType(rawValue: number) { return [try c.cast(to: narrow)] }
     guard let scalar = ScalarType(onnx: number) else { throw c.unsupported("casts to ONNX's type number \(number)") }
     return [try c.emitter.cast(try c.input(0), to: scalar)]
   }
 
   static let castLike = ONNXMapper("CastLike") { c in
     let (x, target) = (try c.input(0), try c.input(1))
-    if let narrow = c.narrowType(1) { return [try c.cast(to: narrow)] }
+    if let narrow = c.lowPrecisionType(1) { return [try c.cast(to: narrow)] }
     return [try c.emitter.cast(x, to: c.emitter.scalar(target))]
   }
 

@@ -54,7 +54,7 @@ extension ONNXOperation {
     return try mapper.map(
       ONNXOperation(
         node: node, opset: opset, inputs: given ?? inputs, entities: [],
-        narrowTypes: given == nil ? narrowTypes : [], valueDependentInputs: valueDependentInputs, emitter: emitter, file: file,
+        lowPrecisionTypes: given == nil ? lowPrecisionTypes : [], valueDependentInputs: valueDependentInputs, emitter: emitter, file: file,
         files: files)
     )
   }

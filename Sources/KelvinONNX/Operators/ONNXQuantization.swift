@@ -13,7 +13,7 @@ extension ONNXMapper {
     let isWhole = !c.emitter.scalar(given).isFloatingPoint
     let x = isWhole ? try c.emitter.cast(given, to: c.emitter.scalar(scale), step: "real") : given
     let number = c.integer("output_dtype", default: 0)
-    let narrow = c.optional(2) == nil ? ONNXNarrowType(rawValue: number) : c.narrowType(2)
+    let narrow = c.optional(2) == nil ? ONNXLowPrecisionType(rawValue: number) : c.lowPrecisionType(2)
     if let narrow, narrow.isFloatingPoint { return [try c.quantize(x, scale, c.optional(2), toFloat: narrow)] }
     let standard = number == 0 ? ScalarType.uint8 : narrow?.scalar ?? ScalarType(onnx: number)
     guard let scalar = c.optional(2).map(c.emitter.scalar) ?? standard, scalar.isQuantized else {
@@ -73,7 +73,7 @@ extension ONNXMapper {
     let (a, b) = (try operand(0, axis: -2, "a"), try operand(3, axis: -1, "b"))
     let alike = try c.emitter.cast(b, to: c.emitter.scalar(a), step: "b_as_a")
     let product = try c.emitter.matmul(a, alike, step: "product")
-    let narrow = c.narrowType(7)
+    let narrow = c.lowPrecisionType(7)
     if let narrow, narrow.isFloatingPoint {
       return [try c.quantize(product, try c.input(6), c.optional(7), toFloat: narrow)]
     }

@@ -59,8 +59,8 @@ extension ONNXMapper {
   private static let gatherBlockQuantized = ONNXMapper("com.microsoft.GatherBlockQuantized") { c in
     let (data, indices, scales) = (try c.input(0), try c.input(1), try c.input(2))
     let bits = c.integer("bits", default: 4)
-    if let narrow = c.narrowType(0), !narrow.isFloatingPoint { return [try c.gatherNarrow(data, indices, scales)] }
-    guard c.emitter.scalar(data) == .uint8, c.narrowType(0) == nil, [2, 4, 8].contains(bits) else {
+    if let narrow = c.lowPrecisionType(0), !narrow.isFloatingPoint { return [try c.gatherLowPrecision(data, indices, scales)] }
+    guard c.emitter.scalar(data) == .uint8, c.lowPrecisionType(0) == nil, [2, 4, 8].contains(bits) else {
       throw c.unsupported("\(c.emitter.type(data)) of \(bits) bits, expected bytes of 2, 4 or 8")
     }
     let (axis, block) = (try c.emitter.axis(c.integer("quantize_axis", default: 1), of: data), try c.blockSize())
@@ -117,7 +117,7 @@ struct BlockLayout {
 
 extension ONNXOperation {
   /// What integers of a narrow type mean, of which each element is there by itself, at some places of any axis.
-  fileprivate func gatherNarrow(_ data: ValueID, _ indices: ValueID, _ scales: ValueID) throws -> ValueID {
+  fileprivate func gatherLowPrecision(_ data: ValueID, _ indices: ValueID, _ scales: ValueID) throws -> ValueID {
     let (axis, block) = (try emitter.axis(integer("quantize_axis", default: 1), of: data), try blockSize())
     let place = try emitter.axis(integer("gather_axis", default: 0), of: data)
     let zero = try optional(3) ?? emitter.add(

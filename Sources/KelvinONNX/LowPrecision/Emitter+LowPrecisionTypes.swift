@@ -21,7 +21,7 @@ extension Emitter {
   ///     than infinity or, where the type has none, not-a-number.
   ///   - rounding: of `float8e8m0` alone.
   func cast(
-    _ x: ValueID, to type: ONNXNarrowType, saturates: Bool, rounding: PowerRounding = .up
+    _ x: ValueID, to type: ONNXLowPrecisionType, saturates: Bool, rounding: PowerRounding = .up
   ) throws -> ValueID {
     guard let range = type.range else {
       let wide = try cast(x, to: .float32, step: "wide")
@@ -44,7 +44,7 @@ extension Emitter {
   ///
   /// Products with powers of two are exact. The exponent is that of a logarithm, which may be one too large or too small
   /// next to a power of two alone, where both exponents round to that power.
-  private func rounded(_ x: ValueID, to float: ONNXNarrowFloat, saturates: Bool) throws -> ValueID {
+  private func rounded(_ x: ValueID, to float: ONNXLowPrecisionFloat, saturates: Bool) throws -> ValueID {
     let exponents = float.lowestExponent...float.highestExponent
     let places = try binaryPlaces(of: x, in: exponents) { try unary(UnaryFunction(.floor), $0, step: "exponent") }
     let steps = float.mantissaBits

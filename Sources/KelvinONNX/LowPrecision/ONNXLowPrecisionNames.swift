@@ -8,16 +8,16 @@ extension ONNXNode {
   ]
 
   /// The narrow type of each output, as far as it has one, by those of what it reads.
-  func narrowOutputs(_ narrow: (String) -> ONNXNarrowType?) throws(FormatError) -> [ONNXNarrowType?] {
-    func input(_ index: Int) -> ONNXNarrowType? { index < inputs.count ? narrow(inputs[index]) : nil }
-    func attribute(_ name: String) -> ONNXNarrowType? {
-      attributes[name]?.integer.flatMap(ONNXNarrowType.init(rawValue:))
+  func lowPrecisionOutputs(_ narrow: (String) -> ONNXLowPrecisionType?) throws(FormatError) -> [ONNXLowPrecisionType?] {
+    func input(_ index: Int) -> ONNXLowPrecisionType? { index < inputs.count ? narrow(inputs[index]) : nil }
+    func attribute(_ name: String) -> ONNXLowPrecisionType? {
+      attributes[name]?.integer.flatMap(ONNXLowPrecisionType.init(rawValue:))
     }
     switch qualifiedKind {
     case "Cast": return [attribute("to")]
     case "CastLike": return [input(1)]
     case "QuantizeLinear", "com.microsoft.QuantizeLinear": return [input(2) ?? attribute("output_dtype")]
-    case "Constant", "ConstantOfShape": return [attributes["value"]?.tensor?.narrowType]
+    case "Constant", "ConstantOfShape": return [attributes["value"]?.tensor?.lowPrecisionType]
     case "If": return try declared("then_branch", skipping: 0)
     case "Loop": return try declared("body", skipping: 1)
     case "Scan": return try declared("body", skipping: 0)
@@ -27,9 +27,9 @@ extension ONNXNode {
   }
 
   /// What a sub-graph says of its outputs.
-  private func declared(_ attribute: String, skipping count: Int) throws(FormatError) -> [ONNXNarrowType?] {
+  private func declared(_ attribute: String, skipping count: Int) throws(FormatError) -> [ONNXLowPrecisionType?] {
     let outputs = try attributes[attribute]?.subgraphs().first?.outputs ?? []
-    return outputs.dropFirst(count).map(\.narrowType)
+    return outputs.dropFirst(count).map(\.lowPrecisionType)
   }
 }
 
@@ -37,13 +37,13 @@ extension ONNXGraph {
   /// The narrow types of the values of the graph itself, by name.
   ///
   /// - Parameter outer: those of the values around it.
-  func narrowTypes(
-    around outer: (String) -> ONNXNarrowType? = { _ in nil }
-  ) throws(FormatError) -> [String: ONNXNarrowType] {
-    var types = initializers.compactMapValues(\.narrowType)
-    for input in inputs { if let type = input.narrowType { types[input.name] = type } }
+  func lowPrecisionTypes(
+    around outer: (String) -> ONNXLowPrecisionType? = { _ in nil }
+  ) throws(FormatError) -> [String: ONNXLowPrecisionType] {
+    var types = initializers.compactMapValues(\.lowPrecisionType)
+    for input in inputs { if let type = input.lowPrecisionType { types[input.name] = type } }
     for node in nodes {
-      for (name, type) in zip(node.outputs, try node.narrowOutputs({ types[$0] ?? outer($0) })) {
+      for (name, type) in zip(node.outputs, try node.lowPrecisionOutputs({ types[$0] ?? outer($0) })) {
         if let type { types[name] = type }
       }
     }
@@ -53,9 +53,9 @@ extension ONNXGraph {
 
 extension ONNXTensor {
   /// Its element type, where that is a narrow one.
-  var narrowType: ONNXNarrowType? { ONNXNarrowType(rawValue: elementType) }
+  var lowPrecisionType: ONNXLowPrecisionType? { ONNXLowPrecisionType(rawValue: elementType) }
 }
 
 extension ONNXValueInfo {
-  var narrowType: ONNXNarrowType? { elementType.flatMap(ONNXNarrowType.init(rawValue:)) }
+  var lowPrecisionType: ONNXLowPrecisionType? { elementType.flatMap(ONNXLowPrecisionType.init(rawValue:)) }
 }

@@ -4,7 +4,7 @@ import KelvinImport
 extension ONNXTensor {
   /// The elements of a narrow type as a file has them: integers packed as they are, floating-point numbers as codes and a
   /// table of what they stand for.
-  func codes(_ type: ONNXNarrowType, _ files: ModelFiles) throws(FormatError) -> Weight {
+  func codes(_ type: ONNXLowPrecisionType, _ files: ModelFiles) throws(FormatError) -> Weight {
     let contents = try contents()
     let shape = try contents.shape(of: self)
     let packed = try packedElements(type, shape, contents, files)
@@ -22,7 +22,7 @@ extension ONNXTensor {
 
   /// A stream of codes, the first one in the least significant bits, and how many bits each takes.
   private func packedElements(
-    _ type: ONNXNarrowType, _ shape: Shape, _ contents: Contents, _ files: ModelFiles
+    _ type: ONNXLowPrecisionType, _ shape: Shape, _ contents: Contents, _ files: ModelFiles
   ) throws(FormatError) -> (bytes: Bytes, bits: Int) {
     let count = PackedIntegers.byteCount(shape.count, bits: type.bits)
     if let bytes = try bytes(count, "\(type)[\(shape)]", contents, files) { return (bytes, type.bits) }

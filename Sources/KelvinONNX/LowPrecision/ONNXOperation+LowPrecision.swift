@@ -3,9 +3,9 @@ import KelvinImport
 
 extension ONNXOperation {
   /// The first input's values in a narrow type, as `Cast` and `CastLike` have it.
-  func cast(to type: ONNXNarrowType) throws -> ValueID {
+  func cast(to type: ONNXLowPrecisionType) throws -> ValueID {
     let x = try input(0)
-    if narrowType(0) == type { return x }
+    if lowPrecisionType(0) == type { return x }
     let mode = text("round_mode", default: "up")
     guard let rounding = PowerRounding(rawValue: mode) else {
       throw emitter.invalid("its round_mode is '\(mode)', expected up, down or nearest")
@@ -14,7 +14,7 @@ extension ONNXOperation {
   }
 
   /// `y = round(x / scale + zeroPoint)`, in a narrow floating-point type; the quotient is of the scale's type.
-  func quantize(_ x: ValueID, _ scale: ValueID, _ zero: ValueID?, toFloat type: ONNXNarrowType) throws -> ValueID {
+  func quantize(_ x: ValueID, _ scale: ValueID, _ zero: ValueID?, toFloat type: ONNXLowPrecisionType) throws -> ValueID {
     let axis = try quantizationAxis(of: x, scale, axis: nil)
     let divisor = try emitter.spread(scale, axis, over: x, step: "scale")
     var quotient = try emitter.binary(

@@ -5,11 +5,11 @@ import KelvinImport
 ///
 /// Graphs hold its values in a type that has them all: floating-point numbers in float32, integers in 8 bits. What makes
 /// such values rounds or wraps to them (`Emitter.cast(_:to:saturates:rounding:)`); what only moves elements needs to know
-/// nothing. Names remember their type (`ONNXScope.narrowType`), for the operators that ask for it.
+/// nothing. Names remember their type (`ONNXScope.lowPrecisionType`), for the operators that ask for it.
 ///
 /// Reference: ONNX, `docs/docsgen/source/technical/float8.md`, `int4.md` and `float4.md`; Open Compute Project, OCP
 /// Microscaling Formats (MX), version 1.0, section 5.3.
-enum ONNXNarrowType: Int, CaseIterable, Sendable {
+enum ONNXLowPrecisionType: Int, CaseIterable, Sendable {
   case float8e4m3fn = 17
   case float8e4m3fnuz, float8e5m2, float8e5m2fnuz, uint4, int4, float4e2m1, float8e8m0, uint2, int2, float6e2m3, float6e3m2
 
@@ -44,15 +44,15 @@ enum ONNXNarrowType: Int, CaseIterable, Sendable {
   }
 
   /// How a floating-point type with a sign is made; nil of the others.
-  var float: ONNXNarrowFloat? {
+  var float: ONNXLowPrecisionFloat? {
     switch self {
-    case .float8e4m3fn: ONNXNarrowFloat(exponentBits: 4, mantissaBits: 3, bias: 7, specials: .lastIsNaN)
-    case .float8e4m3fnuz: ONNXNarrowFloat(exponentBits: 4, mantissaBits: 3, bias: 8, specials: .negativeZeroIsNaN)
-    case .float8e5m2: ONNXNarrowFloat(exponentBits: 5, mantissaBits: 2, bias: 15, specials: .infinities)
-    case .float8e5m2fnuz: ONNXNarrowFloat(exponentBits: 5, mantissaBits: 2, bias: 16, specials: .negativeZeroIsNaN)
-    case .float6e2m3: ONNXNarrowFloat(exponentBits: 2, mantissaBits: 3, bias: 1, specials: .none)
-    case .float6e3m2: ONNXNarrowFloat(exponentBits: 3, mantissaBits: 2, bias: 3, specials: .none)
-    case .float4e2m1: ONNXNarrowFloat(exponentBits: 2, mantissaBits: 1, bias: 1, specials: .none)
+    case .float8e4m3fn: ONNXLowPrecisionFloat(exponentBits: 4, mantissaBits: 3, bias: 7, specials: .lastIsNaN)
+    case .float8e4m3fnuz: ONNXLowPrecisionFloat(exponentBits: 4, mantissaBits: 3, bias: 8, specials: .negativeZeroIsNaN)
+    case .float8e5m2: ONNXLowPrecisionFloat(exponentBits: 5, mantissaBits: 2, bias: 15, specials: .infinities)
+    case .float8e5m2fnuz: ONNXLowPrecisionFloat(exponentBits: 5, mantissaBits: 2, bias: 16, specials: .negativeZeroIsNaN)
+    case .float6e2m3: ONNXLowPrecisionFloat(exponentBits: 2, mantissaBits: 3, bias: 1, specials: .none)
+    case .float6e3m2: ONNXLowPrecisionFloat(exponentBits: 3, mantissaBits: 2, bias: 3, specials: .none)
+    case .float4e2m1: ONNXLowPrecisionFloat(exponentBits: 2, mantissaBits: 1, bias: 1, specials: .none)
     case .float8e8m0, .uint4, .int4, .uint2, .int2: nil
     }
   }
@@ -66,7 +66,7 @@ enum ONNXNarrowType: Int, CaseIterable, Sendable {
 }
 
 /// A floating-point type of few bits: a sign, an exponent, a mantissa; exponent 0 has the denormal numbers.
-struct ONNXNarrowFloat {
+struct ONNXLowPrecisionFloat {
   /// Which codes are no numbers.
   enum Specials {
     case none
