@@ -11,7 +11,7 @@ extension FormatFamily {
     operations: {
       [
         .onnx: Set(ONNXMapper.byName.keys).union(ONNXControl.byName.keys).union(ONNXSequence.byName.keys)
-          .union(ONNXHostMapper.byName.keys).union(ONNXSpelling.byName.keys).sorted()
+          .union(ONNXHostMapper.byName.keys).union(ONNXDecomposition.byName.keys).sorted()
       ]
     })
 }
@@ -82,12 +82,12 @@ private func function(
 ) throws(FormatError) -> Function {
   var model = given
   let features = try ONNXFeatures(model, file: file)
-  model.graph.nodes = try ONNXSpelling.spelledOut(model.graph)
+  model.graph.nodes = try ONNXDecomposition.decomposedNodes(model.graph)
   try model.graph.dropUnused()
   if !hostControlFlow.isEmpty { try model.graph.runOnHost(hostControlFlow) }
   try ONNXRanks.declare(in: &model.graph)
   try model.graph.declareLists()
-  try model.graph.spellSequenceMaps()
+  try model.graph.decomposeSequenceMaps()
   model.lowPrecisionTypes = try model.graph.lowPrecisionTypes()
   model.listNames = try model.graph.listNames()
   model.mark = try model.graph.mark()

@@ -45,7 +45,7 @@ extension ONNXMapper {
 
   /// The mean of samples in each part of each box `[R, 4]`, x before y: `[R, C, height, width]`. By mode `max` the largest of
   /// the products of pixels and weights of all samples, as ONNX's reference and ONNX Runtime have it. Where the boxes' sizes
-  /// say how many samples there are, input 3 (`ONNXSpelling`) has how many there are at most.
+  /// say how many samples there are, input 3 (`ONNXDecomposition`) has how many there are at most.
   static let roiAlign = ONNXMapper("RoiAlign", valueDependent: [3]) { c in
     let (x, boxes, numbers) = (try c.input(0), try c.input(1), try c.input(2))
     let source = c.emitter.shape(x)

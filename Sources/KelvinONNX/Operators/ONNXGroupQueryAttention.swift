@@ -4,7 +4,7 @@ import KelvinImport
 extension ONNXMapper {
   /// Attention whose heads of keys serve several of queries each, with a cache: ONNX Runtime's `ContribOperators.md`. The
   /// cache grows by the new keys, or has room for all there will be, of which `total_sequence_length` count behind them:
-  /// where that is left out (`ONNXSpelling`) all of the room is looked at, and the lengths hide what nothing was written to.
+  /// where that is left out (`ONNXDecomposition`) all of the room is looked at, and the lengths hide what nothing was written to.
   static let groupQueryAttention = ONNXMapper("com.microsoft.GroupQueryAttention", valueDependent: [6]) { c in
     try c.checkCacheKind()
     var operands = try c.groupedOperands()

@@ -3,7 +3,7 @@ import KelvinImport
 extension ONNXGraph {
   /// Writes each `SequenceMap` whose body finds a size, or has control flow that is walked, as the loop that it is by its text, which may be walked: elements that
   /// become such sizes cannot be written into one graph. Those in sub-graphs stay.
-  mutating func spellSequenceMaps() throws(FormatError) {
+  mutating func decomposeSequenceMaps() throws(FormatError) {
     guard nodes.contains(where: { $0.qualifiedKind == ONNXControl.sequenceMap.name }) else { return }
     let lists = try listNames()
     var spelled: [ONNXNode] = []

@@ -2,17 +2,17 @@ import KelvinImport
 
 /// Operators that other operators spell. They are written out before a model is cut into stages, which may go through
 /// them.
-enum ONNXSpelling {
+enum ONNXDecomposition {
   /// By what they spell.
   static let byName: [String: @Sendable (ONNXNode) -> [ONNXNode]] = ["Compress": compress, "RoiAlign": roiAlign]
   private static let depthLimit = 16
 
   /// The nodes of a model's graph, spelled out.
-  static func spelledOut(_ graph: ONNXGraph) throws(FormatError) -> [ONNXNode] {
-    try spelledOut(graph.nodes, depth: 0).map { $0.withoutTotalLength(in: graph) }
+  static func decomposedNodes(_ graph: ONNXGraph) throws(FormatError) -> [ONNXNode] {
+    try decomposedNodes(graph.nodes, depth: 0).map { $0.withoutTotalLength(in: graph) }
   }
 
-  private static func spelledOut(_ nodes: [ONNXNode], depth: Int) throws(FormatError) -> [ONNXNode] {
+  private static func decomposedNodes(_ nodes: [ONNXNode], depth: Int) throws(FormatError) -> [ONNXNode] {
     var spelled: [ONNXNode] = []
     for var node in nodes {
       if let spell = byName[node.qualifiedKind] {
@@ -21,7 +21,7 @@ enum ONNXSpelling {
       }
       for (key, attribute) in node.attributes where attribute.hasGraphs && depth < depthLimit {
         guard var graph = try attribute.subgraphs().first else { continue }
-        graph.nodes = try spelledOut(graph.nodes, depth: depth + 1)
+        graph.nodes = try decomposedNodes(graph.nodes, depth: depth + 1)
         node.attributes[key]?.rewritten = graph
       }
       spelled.append(node)
