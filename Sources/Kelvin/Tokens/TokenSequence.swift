@@ -39,7 +39,7 @@ public final class TokenSequence {
   /// What the latest step left for the next, in the caches' order; nil before the first, and where `padded` has it.
   private var held: [MultiArray]?
   /// Kept from one sequence to the next.
-  private var padded: PaddedPast?
+  private var padded: PaddedKVCache?
   private var isPadded = false
   /// How the model may be fed with padding, as far as nothing speaks against it, the best first.
   private var paddings: [Padding] = []
@@ -116,11 +116,11 @@ public final class TokenSequence {
       let padder = padding == .mask ? predictor : rewritten
     else { return try exactAnswer(tokens) }
     // A mask is tried with as much padding as there are tokens, which could not be overlooked.
-    let room = PaddedPast.room(for: isTried ? length : padding == .mask ? 2 * length : length + 1)
+    let room = PaddedKVCache.room(for: isTried ? length : padding == .mask ? 2 * length : length + 1)
     guard room < excess else { return try exactAnswer(tokens) }
     if !isPadded || padded?.room != room {
       let rows = isPadded ? padded?.rows(length) ?? [] : held ?? []
-      let past = try padded?.room == room ? padded : PaddedPast(feeding.caches, room: room, reusing: padded)
+      let past = try padded?.room == room ? padded : PaddedKVCache(feeding.caches, room: room, reusing: padded)
       past?.hold(rows)
       (padded, isPadded) = (past, true)
       if isTried { held = nil }

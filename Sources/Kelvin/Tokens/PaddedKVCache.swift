@@ -5,7 +5,7 @@ import KelvinRuntime
 /// What a decoder remembers, behind room that tokens fill one by one: as long as it lasts, no size changes.
 ///
 /// Decoders that leave out what lies in front of their tokens take others there that count for nothing.
-final class PaddedPast {
+final class PaddedKVCache {
   /// Rows of each array; those of the tokens are the last.
   let room: Int
   private let caches: [TokenFeeding.Cache]
@@ -31,7 +31,7 @@ final class PaddedPast {
   /// Room, all of it padding.
   ///
   /// - Parameter other: whose memory it takes where that is large enough; it is not used afterwards.
-  init(_ caches: [TokenFeeding.Cache], room: Int, reusing other: PaddedPast?) throws(ModelError) {
+  init(_ caches: [TokenFeeding.Cache], room: Int, reusing other: PaddedKVCache?) throws(ModelError) {
     self.caches = caches
     self.room = room
     if let other, other.capacity >= room {
