@@ -233,14 +233,14 @@ let package = Package(
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
     test("KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "KelvinImages", "TestSupport"),
     .target(
-      name: "Seams",
+      name: "FuzzTargets",
       dependencies: [
         "CFakeNVML", "KelvinCommands", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures",
         "KelvinCoreML", "KelvinEngine", "KelvinGraph", "KelvinImages", "KelvinImport", "KelvinMeasurements", "KelvinONNX", "KelvinPasses", "KelvinPlanning",
         "KelvinProfiler", "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision",
       ],
-      path: "Tests/Seams", exclude: ["Seeds"], swiftSettings: strict),
-    test("SeamTests", "Seams", "TestSupport"),
+      path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
+    test("FuzzTargetTests", "FuzzTargets", "TestSupport"),
     test("CommandTests", "KelvinBasics", "KelvinImages", "TestSupport"),
   ],
   cLanguageStandard: .gnu2x
@@ -249,7 +249,7 @@ let package = Package(
 package.targets.append(
   isFuzzing
     ? .executableTarget(
-      name: "Fuzz", dependencies: ["Seams"], path: "Tests/Fuzz",
+      name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz",
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
     // No test links it: tests are bound to Swift's shared libraries, and there can be one of each only.

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Fuzzes every place where bytes from outside come in (Tests/Seams) with libFuzzer under AddressSanitizer.
+# Fuzzes every place where bytes from outside come in (Tests/FuzzTargets) with libFuzzer under AddressSanitizer.
 #
-#   dev/fuzz.sh [SECONDS [SEAM…]]      60 seconds each, all seams, unless said; then the table
-#   dev/fuzz.sh --long [RUNS [SEAM…]]  until each seam was executed 10 000 000 times in all, in turns of five minutes
+#   dev/fuzz.sh [SECONDS [TARGET…]]      60 seconds each, all targets, unless said; then the table
+#   dev/fuzz.sh --long [RUNS [TARGET…]]  until each target was executed 10 000 000 times in all, in turns of five minutes
 #   dev/fuzz.sh --table                what has been executed so far
 #
-# What is learnt and how often each seam was executed are kept in $KELVIN_FUZZ_CORPUS (.build-fuzz/corpus), so that a
+# What is learnt and how often each target was executed are kept in $KELVIN_FUZZ_CORPUS (.build-fuzz/corpus), so that a
 # long run can be ended and gone on with; without the folder all begins anew. A finding is left in
-# .build-fuzz/findings, takes its seam out of the long run and ends it with status 1. $KELVIN_SCRATCH is built in
+# .build-fuzz/findings, takes its target out of the long run and ends it with status 1. $KELVIN_SCRATCH is built in
 # instead of .build-fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,44 +17,44 @@ findings=$scratch/findings
 fuzz=$scratch/release/Fuzz
 mkdir -p "$findings" "$corpus"
 
-# A seam's file: executions and processor seconds in all, then edges, inputs and findings as the last turn left them.
+# A target's file: executions and processor seconds in all, then edges, inputs and findings as the last turn left them.
 kept() { cat "$corpus/$1.count" 2> /dev/null || echo 0 0 0 0 none; }
 
 table() {
-  local seam runs seconds edges inputs result this
-  printf '| seam | executions | this run | a processor second | edges | corpus | findings |\n'
+  local target runs seconds edges inputs result this
+  printf '| target | executions | this run | a processor second | edges | corpus | findings |\n'
   printf '|---|--:|--:|--:|--:|--:|---|\n'
-  for seam in "$@"; do
-    read -r runs seconds edges inputs result <<< "$(kept "$seam")"
-    this=$((runs - ${before[$seam]:-$runs}))
-    printf '| %s | %d | %d | %d | %d | %d | %s |\n' "$seam" "$runs" "$this" \
+  for target in "$@"; do
+    read -r runs seconds edges inputs result <<< "$(kept "$target")"
+    this=$((runs - ${before[$target]:-$runs}))
+    printf '| %s | %d | %d | %d | %d | %d | %s |\n' "$target" "$runs" "$this" \
       "$(awk -v runs="$runs" -v seconds="$seconds" 'BEGIN { print int((seconds > 0) ? runs / seconds : 0) }')" \
       "$edges" "$inputs" "$result"
   done
 }
 
-# A turn of a seam: its name, the longest input, and libFuzzer's bound.
+# A turn of a target: its name, the longest input, and libFuzzer's bound.
 turn() {
-  local seam=$1 longest=$2 bound=$3 log=$findings/$1.log result=none runs seconds edges inputs took executed
-  mkdir -p "$corpus/$seam"
-  "$fuzz" --seeds "$seam" "$corpus/$seam"
+  local target=$1 longest=$2 bound=$3 log=$findings/$1.log result=none runs seconds edges inputs took executed
+  mkdir -p "$corpus/$target"
+  "$fuzz" --seeds "$target" "$corpus/$target"
   # 30 s and 2 GiB under the sanitizer, on a machine that does other things too, stand for 2 s and 1 GiB.
   local TIMEFORMAT='%U %S'
   # Swift's own handler of crashes reads memory that the sanitizer keeps from it.
   export VIPS_CONCURRENCY=1 SWIFT_BACKTRACE=enable=no
-  took=$({ time "$fuzz" "$seam" "$bound" -max_len="$longest" -timeout=30 -rss_limit_mb=2560 \
+  took=$({ time "$fuzz" "$target" "$bound" -max_len="$longest" -timeout=30 -rss_limit_mb=2560 \
     -malloc_limit_mb=2048 -reload=0 -detect_leaks=0 -trace_malloc=0 -print_final_stats=1 -verbosity=1 \
-    -artifact_prefix="$findings/$seam-" "$corpus/$seam" > "$log" 2>&1; } 2>&1) || result=failed
+    -artifact_prefix="$findings/$target-" "$corpus/$target" > "$log" 2>&1; } 2>&1) || result=failed
   if [ $result = failed ]; then
     result=$(grep -oE 'ERROR: [^(]*|Fatal error: .*|ALARM: .*' "$log" | head -1) || result=stopped
     failed=1
   fi
-  read -r runs seconds edges inputs _ <<< "$(kept "$seam")"
+  read -r runs seconds edges inputs _ <<< "$(kept "$target")"
   executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)
   runs=$((runs + ${executed:-0}))
   seconds=$(awk -v seconds="$seconds" -v took="$took" 'BEGIN { split(took, t); print seconds + t[1] + t[2] }')
   read -r edges inputs < <(sed -nE 's/.* cov: ([0-9]+) .*corp: ([0-9]+)\/.*/\1 \2/p' "$log" | tail -1) || true
-  echo "$runs $seconds ${edges:-0} ${inputs:-0} $result" > "$corpus/$seam.count"
+  echo "$runs $seconds ${edges:-0} ${inputs:-0} $result" > "$corpus/$target.count"
 }
 
 declare -A longest before
@@ -73,43 +73,43 @@ sweep() {
 main() {
   mode=${1:-60}
   # Where memory came from is not kept, and what is freed is kept from use for a short while only: both take more time
-  # than the seams.
+  # than the targets.
   export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:malloc_context_size=0:quarantine_size_mb=8
   [ "$mode" = --table ] || {
     export KELVIN_FUZZ=1
     swift build -c release --scratch-path "$scratch" --product Fuzz \
       -Xswiftc -sanitize=fuzzer,address -Xcc -fsanitize=fuzzer-no-link,address
   }
-  while read -r seam bytes; do
-    listed+=("$seam")
-    longest[$seam]=$bytes
+  while read -r target bytes; do
+    listed+=("$target")
+    longest[$target]=$bytes
   done < <("$fuzz" --list)
   case $mode in
-  --table) seams=("${listed[@]}") ;;
-  --long) goal=${2:-10000000} seams=("${@:3}") ;;
-  *) seams=("${@:2}") ;;
+  --table) targets=("${listed[@]}") ;;
+  --long) goal=${2:-10000000} targets=("${@:3}") ;;
+  *) targets=("${@:2}") ;;
   esac
-  [ ${#seams[@]} -gt 0 ] || seams=("${listed[@]}")
-  for seam in "${seams[@]}"; do before[$seam]=$(kept "$seam" | cut -d' ' -f1); done
+  [ ${#targets[@]} -gt 0 ] || targets=("${listed[@]}")
+  for target in "${targets[@]}"; do before[$target]=$(kept "$target" | cut -d' ' -f1); done
   trap sweep EXIT
   case $mode in
   --table) ;;
   --long)
-    rest=("${seams[@]}")
+    rest=("${targets[@]}")
     while [ ${#rest[@]} -gt 0 ]; do
       waiting=()
-      for seam in "${rest[@]}"; do
-        turn "$seam" "${longest[$seam]}" -max_total_time=300
+      for target in "${rest[@]}"; do
+        turn "$target" "${longest[$target]}" -max_total_time=300
         # What has found something waits for its mending.
-        read -r runs _ _ _ result <<< "$(kept "$seam")"
-        [ "$runs" -ge "$goal" ] || [ "$result" != none ] || waiting+=("$seam")
+        read -r runs _ _ _ result <<< "$(kept "$target")"
+        [ "$runs" -ge "$goal" ] || [ "$result" != none ] || waiting+=("$target")
       done
       rest=("${waiting[@]}")
     done
     ;;
-  *) for seam in "${seams[@]}"; do turn "$seam" "${longest[$seam]}" -max_total_time="$mode"; done ;;
+  *) for target in "${targets[@]}"; do turn "$target" "${longest[$target]}" -max_total_time="$mode"; done ;;
   esac
-  table "${seams[@]}"
+  table "${targets[@]}"
   [ -z "$failed" ] || { echo "found something: see $findings"; exit 1; }
 }
 main "$@"

@@ -1,5 +1,5 @@
 import Glibc
-import Seams
+import FuzzTargets
 
 /// libFuzzer's entry for programs with a main function of their own.
 @_silgen_name("LLVMFuzzerRunDriver")
@@ -20,7 +20,7 @@ public func mutate(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ largest: 
   let result: [UInt8]? =
     seed % 4 == 0
     ? nil
-    : seam.mutated(bytes, seed: UInt64(seed)) { leaf in
+    : fuzzTarget.mutated(bytes, seed: UInt64(seed)) { leaf in
       let room = max(leaf.count + 16, 32)
       return [UInt8](unsafeUninitializedCapacity: room) { target, count in
         guard let base = target.baseAddress else { return }
@@ -34,7 +34,7 @@ public func mutate(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ largest: 
 }
 
 /// What the callback, which can capture nothing, feeds.
-nonisolated(unsafe) private var seam = Seam.all[0]
+nonisolated(unsafe) private var fuzzTarget = FuzzTarget.all[0]
 
 /// `Fuzz SEAM [libFuzzer's options and corpora]`; `Fuzz --list` prints the seams and their longest inputs; `Fuzz
 /// --seeds SEAM FOLDER` writes a seam's seeds.
@@ -42,22 +42,22 @@ nonisolated(unsafe) private var seam = Seam.all[0]
   static func main() {
     let arguments = CommandLine.arguments.dropFirst()
     switch arguments.first {
-    case "--list": for seam in Seam.all { print(seam.name, seam.longest) }
+    case "--list": for fuzzTarget in FuzzTarget.all { print(fuzzTarget.name, fuzzTarget.longest) }
     case "--seeds":
-      guard arguments.count == 3, let seam = find(arguments[2]) else { exit(64) }
-      writeSeeds(of: seam, to: arguments[3])
+      guard arguments.count == 3, let fuzzTarget = find(arguments[2]) else { exit(64) }
+      writeSeeds(of: fuzzTarget, to: arguments[3])
     case .some(let name):
       guard let chosen = find(name) else { exit(64) }
-      seam = chosen
+      fuzzTarget = chosen
       exit(fuzz())
     case nil: exit(64)
     }
   }
 
-  private static func find(_ name: String) -> Seam? { Seam.all.first { $0.name == name } }
+  private static func find(_ name: String) -> FuzzTarget? { FuzzTarget.all.first { $0.name == name } }
 
-  private static func writeSeeds(of seam: Seam, to folder: String) {
-    for (number, seed) in seam.seeds().enumerated() {
+  private static func writeSeeds(of fuzzTarget: FuzzTarget, to folder: String) {
+    for (number, seed) in fuzzTarget.seeds().enumerated() {
       guard let file = fopen("\(folder)/seed-\(number)", "w") else { exit(1) }
       fwrite(seed, 1, seed.count, file)
       fclose(file)
@@ -71,7 +71,7 @@ nonisolated(unsafe) private var seam = Seam.all[0]
       guard var start = rest.baseAddress else { return 1 }
       var count = CInt(rest.count - 1)
       return runDriver(&count, &start) { data, size in
-        seam.feed(UnsafeRawBufferPointer(start: data, count: size))
+        fuzzTarget.feed(UnsafeRawBufferPointer(start: data, count: size))
         return 0
       }
     }

@@ -1,5 +1,5 @@
 import Glibc
-import Seams
+import FuzzTargets
 import TestSupport
 import Testing
 
@@ -8,23 +8,23 @@ import Testing
 ///
 /// A seam that stops its process is told by the last line of the child's output: its name and the mutation's number.
 @Suite struct FuzzTargetTests {
-  private static let names = Seam.all.map(\.name)
+  private static let names = FuzzTarget.all.map(\.name)
 
   @Test func targetNamesAreUnique() { #expect(Set(Self.names).count == Self.names.count) }
 
   @Test(arguments: names)
   func mutationsGiveAValueOrTheModuleError(name: String) async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [name] in
-      let seam = try #require(Seam.all.first { $0.name == name })
-      let seeds = seam.seeds()
+      let fuzzTarget = try #require(FuzzTarget.all.first { $0.name == name })
+      let seeds = fuzzTarget.seeds()
       // What mutations begin with is read, so that they are near what is read.
-      #expect(seeds.contains { $0.withUnsafeBytes { seam.feed($0) } == .value }, "of \(seeds.count) seeds")
+      #expect(seeds.contains { $0.withUnsafeBytes { fuzzTarget.feed($0) } == .value }, "of \(seeds.count) seeds")
       var watch = MemoryWatch(limit: 128 << 20)
-      for number in 0..<seam.trials {
-        let input = seam.trial(number, of: seeds)
+      for number in 0..<fuzzTarget.trials {
+        let input = fuzzTarget.trial(number, of: seeds)
         let note = Array("\(name), mutation \(number)\n".utf8)
         write(STDERR_FILENO, note, note.count)
-        input.withUnsafeBytes { _ = seam.feed($0) }
+        input.withUnsafeBytes { _ = fuzzTarget.feed($0) }
         if number % 16 == 0 { watch.look() }
       }
       #expect(watch.isBounded)

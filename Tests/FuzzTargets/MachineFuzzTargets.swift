@@ -2,10 +2,10 @@ import CFakeNVML
 import KelvinMeasurements
 import KelvinThermal
 
-extension Seam {
+extension FuzzTarget {
   static let machine = [
     // Every file of sensors with the same text.
-    Seam(
+    FuzzTarget(
       "sensors", MeasurementError.self, longest: 256, seeds: Seeds.texts("45000\n", "coretemp\n", "package-0\n", "-1")
     ) { bytes in
       for path in SensorFiles.paths { MemoryFolder.write(bytes, to: path) }
@@ -13,7 +13,7 @@ extension Seam {
       for reader in sensorReaders { reader.read(SystemFiles(root: SensorFiles.root), into: &snapshot) }
     },
     // What a card's driver answers: the readings, byte for byte, then a text for the card's names.
-    Seam("nvml", MeasurementError.self, longest: 256, seeds: Seeds.readings) { bytes in
+    FuzzTarget("nvml", MeasurementError.self, longest: 256, seeds: Seeds.readings) { bytes in
       var readings = FakeNVML()
       withUnsafeMutableBytes(of: &readings) {
         $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix($0.count)))

@@ -4,31 +4,31 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinThermal
 
-extension Seam {
+extension FuzzTarget {
   static let documents = [
-    Seam("problem", PlanningError.self, .json, longest: 2048, seeds: Seeds.document("problem.json")) { bytes in
+    FuzzTarget("problem", PlanningError.self, .json, longest: 2048, seeds: Seeds.document("problem.json")) { bytes in
       _ = try PlanningProblem(json: Data(bytes)).explain()
     },
-    Seam("plan", PlanningError.self, .json, longest: 2048, seeds: Seeds.document("plan.json")) { bytes in
+    FuzzTarget("plan", PlanningError.self, .json, longest: 2048, seeds: Seeds.document("plan.json")) { bytes in
       _ = try Plan(json: Data(bytes))
     },
-    Seam("profile", MeasurementError.self, .json, longest: 3072, seeds: Seeds.document("profile.json")) { bytes in
+    FuzzTarget("profile", MeasurementError.self, .json, longest: 3072, seeds: Seeds.document("profile.json")) { bytes in
       _ = try MeasuredProfile(json: Array(bytes), document: "profile.json").json()
     },
     // What a calibration leaves is an envelope too.
-    Seam("envelope", MeasurementError.self, .json, longest: 4096, seeds: Seeds.files([".json"], in: "Profiles/thermal"))
+    FuzzTarget("envelope", MeasurementError.self, .json, longest: 4096, seeds: Seeds.files([".json"], in: "Profiles/thermal"))
     { bytes in
       _ = try ThermalEnvelope(json: Array(bytes), document: "envelope.json").model()
     },
-    Seam("workload", BenchmarkError.self, .json, longest: 1024, seeds: Seeds.files([".json"], in: "Profiles/workloads"))
+    FuzzTarget("workload", BenchmarkError.self, .json, longest: 1024, seeds: Seeds.files([".json"], in: "Profiles/workloads"))
     { bytes in
       _ = try Workload(json: Data(bytes), document: "workload.json")
     },
-    Seam("journal", BenchmarkError.self, .json, longest: 4096, seeds: Seeds.journals) { bytes in
+    FuzzTarget("journal", BenchmarkError.self, .json, longest: 4096, seeds: Seeds.journals) { bytes in
       _ = try BenchmarkJournal.read(Data(bytes))
     },
     // What an earlier run printed, which a later one is held to.
-    Seam("run", BenchmarkError.self, .json, longest: 1024, seeds: Seeds.document("run.json")) { bytes in
+    FuzzTarget("run", BenchmarkError.self, .json, longest: 1024, seeds: Seeds.document("run.json")) { bytes in
       guard let run = try? JSONDecoder().decode(EarlierRun.self, from: Data(bytes)) else { return }
       let now = run.configurations.map { (configuration: $0.units, figures: $0.figures) }
       _ = try RunComparison(now, against: run, named: "run.json", threshold: 0.05)

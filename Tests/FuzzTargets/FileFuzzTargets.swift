@@ -4,9 +4,9 @@ import KelvinImages
 import KelvinImport
 import KelvinRuntime
 
-extension Seam {
+extension FuzzTarget {
   static let arrays = [
-    Seam("npy", FormatError.self, longest: 1024, seeds: Seeds.arrays) { bytes in
+    FuzzTarget("npy", FormatError.self, longest: 1024, seeds: Seeds.arrays) { bytes in
       _ = try NPY.read(Bytes(copying: bytes), name: "array.npy").doubles
     }
   ]
@@ -15,20 +15,20 @@ extension Seam {
   private static let mostPixels = 1 << 12
 
   static let images = [
-    Seam("headers", ImageError.self, longest: 2048, seeds: Seeds.images) { bytes in
+    FuzzTarget("headers", ImageError.self, longest: 2048, seeds: Seeds.images) { bytes in
       _ = try ImageFile.headers(bytes, name: "image", maximumPixels: mostPixels)
     },
-    Seam("image", ImageError.self, longest: 2048, trials: 100, seeds: Seeds.images) { bytes in
+    FuzzTarget("image", ImageError.self, longest: 2048, trials: 100, seeds: Seeds.images) { bytes in
       _ = try ImageFile.decode(bytes, name: "image", maximumPixels: mostPixels)
     },
   ]
 
   static let cache = [
-    Seam("blob", DeviceError.self, longest: 512, seeds: Seeds.blobs) { bytes in
+    FuzzTarget("blob", DeviceError.self, longest: 512, seeds: Seeds.blobs) { bytes in
       _ = CheckedBlob.payload(of: Bytes(copying: bytes), origin: Seeds.origin)
     },
     // As if whoever wrote the file knew the secret: what is behind the code of a pack's index.
-    Seam("pack", DeviceError.self, longest: 16_384, seeds: Seeds.packs) { bytes in
+    FuzzTarget("pack", DeviceError.self, longest: 16_384, seeds: Seeds.packs) { bytes in
       guard let pack = PackFile(Seeds.sealing(Array(bytes)), Seeds.packName, Seeds.secret) else { return }
       for region in pack.regions.values { _ = region.isIntact(seed: pack.seed) }
     },

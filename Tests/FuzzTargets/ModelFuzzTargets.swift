@@ -6,27 +6,27 @@ import KelvinONNX
 import KelvinPasses
 import KelvinReference
 
-extension Seam {
+extension FuzzTarget {
   static let models = [
-    Seam("onnx", FormatError.self, .wire, longest: 2048, seeds: Seeds.files([".onnx"], in: "Tests")) { bytes in
+    FuzzTarget("onnx", FormatError.self, .wire, longest: 2048, seeds: Seeds.files([".onnx"], in: "Tests")) { bytes in
       try build(readONNX(Bytes(copying: bytes), path: "/nonexistent/model.onnx"))
     },
     // Layers of a neural network, one by one and in small networks.
-    Seam(
+    FuzzTarget(
       "network", FormatError.self, .wire, longest: 2048,
       seeds: Seeds.files([".mlmodel"], in: "Tests/Vectors/Layers", "Tests/Vectors/NetworkControl")
     ) { bytes in
       try build(readCoreML(Bytes(copying: bytes), path: "model.mlmodel", folder: "/nonexistent", files: []))
     },
     // Trees, linear models, encoders, pipelines.
-    Seam(
+    FuzzTarget(
       "stages", FormatError.self, .wire, longest: 4096,
       seeds: Seeds.files([".mlmodel"], in: "Tests/Vectors/Parts", "Tests/Vectors/Classical")
     ) { bytes in
       try build(readCoreML(Bytes(copying: bytes), path: "model.mlmodel", folder: "/nonexistent", files: []))
     },
     // An ML Program whose constants lie in a weight file.
-    Seam(
+    FuzzTarget(
       "program", FormatError.self, .wire, longest: 4096,
       seeds: Seeds.files(["model.mlmodel"], in: "Tests/CompressedWeights", "Tests/Vision", "Tests/Vectors")
     ) { bytes in
@@ -35,7 +35,7 @@ extension Seam {
           Bytes(copying: bytes), path: "model.mlmodel", folder: Package.joint.folder, files: []))
     },
     // The text of a compiled model.
-    Seam(
+    FuzzTarget(
       "text", FormatError.self, longest: 4096,
       seeds: Seeds.files(["model.mil"], in: "Tests/Vectors/Compiled")
     ) { bytes in
@@ -43,11 +43,11 @@ extension Seam {
       MemoryFolder.write(bytes, to: "\(folder)/model.mil")
       try build(readModel(at: folder))
     },
-    Seam("weights", FormatError.self, longest: 256, seeds: Package.plain.weights.map { [$0] } ?? []) {
+    FuzzTarget("weights", FormatError.self, longest: 256, seeds: Package.plain.weights.map { [$0] } ?? []) {
       try build(Package.plain, weights: $0)
     },
     // The first byte chooses the program.
-    Seam(
+    FuzzTarget(
       "compressed", FormatError.self, longest: 12_288,
       seeds: Package.compressed.enumerated().compactMap { number, package in
         package.weights.map { [UInt8(number)] + $0 }
@@ -58,7 +58,7 @@ extension Seam {
         Package.compressed[Int(choice) % Package.compressed.count],
         weights: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
     },
-    Seam("manifest", FormatError.self, .json, longest: 1024, seeds: Seeds.files(["Manifest.json"], in: "Tests")) {
+    FuzzTarget("manifest", FormatError.self, .json, longest: 1024, seeds: Seeds.files(["Manifest.json"], in: "Tests")) {
       bytes in
       MemoryFolder.write(bytes, to: "\(Package.empty)/Manifest.json")
       _ = try readModel(at: Package.empty)

@@ -18,8 +18,8 @@ enum Seeds {
     .compactMap { FileManager.default.contents(atPath: "\(root)/\($0)").map { Array($0) } }
   }
 
-  /// A file of `Tests/Seams/Seeds`.
-  static func document(_ name: String) -> [[UInt8]] { files([name], in: "Tests/Seams/Seeds") }
+  /// A file of `Tests/FuzzTargets/Seeds`.
+  static func document(_ name: String) -> [[UInt8]] { files([name], in: "Tests/FuzzTargets/Seeds") }
 
   static func texts(_ texts: String...) -> [[UInt8]] { texts.map { Array($0.utf8) } }
 }

@@ -1,8 +1,8 @@
 /// A place where bytes from outside come in.
 ///
 /// libFuzzer feeds it at length (dev/fuzz.sh), and the suite with seeded mutations. Where it stands in a list of
-/// `Seam.all`, both do.
-package struct Seam: Sendable {
+/// `FuzzTarget.all`, both do.
+package struct FuzzTarget: Sendable {
   /// What its bytes are, for those who change them.
   package enum Grammar: Sendable { case bytes, wire, json }
 
@@ -50,7 +50,7 @@ package struct Seam: Sendable {
   package func feed(_ bytes: UnsafeRawBufferPointer) -> Ending { read(bytes) }
 }
 
-extension Seam {
+extension FuzzTarget {
   /// Every seam. A new one is a line in one of these lists.
   package static let all = models + arrays + images + documents + companions + texts + machine + cache
 }

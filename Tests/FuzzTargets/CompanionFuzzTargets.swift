@@ -5,21 +5,21 @@ import KelvinImages
 import KelvinText
 import KelvinVision
 
-extension Seam {
+extension FuzzTarget {
   /// What is given beside a model: vocabularies, descriptions of heads, data sets, tables.
   static let companions = [
-    Seam("vocabulary", ModelError.self, longest: 512, seeds: Seeds.vocabularies) { bytes in
+    FuzzTarget("vocabulary", ModelError.self, longest: 512, seeds: Seeds.vocabularies) { bytes in
       let vocabulary = try WordPieceVocabulary(contentsOf: companion("vocab.txt", bytes))
       precondition(vocabulary.tokens.contains("[UNK]"))
     },
-    Seam("head", VisionError.self, .json, longest: 1024, seeds: Seeds.files([".json"], in: "Tests/Vision/Heads")) {
+    FuzzTarget("head", VisionError.self, .json, longest: 1024, seeds: Seeds.files([".json"], in: "Tests/Vision/Heads")) {
       bytes in
       _ = try DetectionHead(contentsOf: companion("head.json", bytes))
     },
-    Seam("boxes", VisionError.self, .json, longest: 1024, seeds: Seeds.document("data-set.json")) { bytes in
+    FuzzTarget("boxes", VisionError.self, .json, longest: 1024, seeds: Seeds.document("data-set.json")) { bytes in
       _ = try DetectedImages(contentsOf: companion("boxes.json", bytes)).names
     },
-    Seam("segments", VisionError.self, .json, longest: 1024, seeds: Seeds.document("data-set.json")) { bytes in
+    FuzzTarget("segments", VisionError.self, .json, longest: 1024, seeds: Seeds.document("data-set.json")) { bytes in
       let images = try SegmentedImages(contentsOf: companion("segments.json", bytes)).examples
       do {
         let pixels = [UInt8](repeating: 0, count: 4 * 6)
@@ -29,16 +29,16 @@ extension Seam {
       } catch let error as ImageError { throw VisionError.image(error) }
     },
     // Lines of images and classes, or a document.
-    Seam("labelled", VisionError.self, longest: 512, seeds: Seeds.texts("image,label\na.png,cat\nb.jpg,\"a dog\"\n")) {
+    FuzzTarget("labelled", VisionError.self, longest: 512, seeds: Seeds.texts("image,label\na.png,cat\nb.jpg,\"a dog\"\n")) {
       bytes in
       _ = try LabelledImages(contentsOf: companion("labelled.csv", bytes)).labels
     },
-    Seam("regression", VisionError.self, longest: 512, seeds: Seeds.texts("x,image,target\n1,a.png,2\n3,b.png,4\n")) {
+    FuzzTarget("regression", VisionError.self, longest: 512, seeds: Seeds.texts("x,image,target\n1,a.png,2\n3,b.png,4\n")) {
       bytes in
       _ = try RegressionTable(contentsOf: companion("regression.csv", bytes)).columns
     },
     // What is read is written as a table that reads as the same, but for a row of nothing and a mark before the first.
-    Seam("table", ModelError.self, longest: 512, seeds: Seeds.texts("a,b\r\n\"x, y\",\"\"\"z\"\"\"\r\n1,\n")) { bytes in
+    FuzzTarget("table", ModelError.self, longest: 512, seeds: Seeds.texts("a,b\r\n\"x, y\",\"\"\"z\"\"\"\r\n1,\n")) { bytes in
       let rows = try rows(bytes)
       guard !rows.contains([""]), rows.first?.first?.unicodeScalars.first != "\u{FEFF}" else { return }
       // What a path cannot have has no bytes of a path.

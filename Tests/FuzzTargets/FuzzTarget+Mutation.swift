@@ -1,6 +1,6 @@
 import KelvinBasics
 
-extension Seam {
+extension FuzzTarget {
   /// Another input, changed as what the seam reads; nil where the bytes are nothing of its grammar.
   ///
   /// - Parameter leaf: changes the bytes of a text or of packed numbers.

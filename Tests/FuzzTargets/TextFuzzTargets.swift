@@ -5,30 +5,30 @@ import KelvinProfiler
 import KelvinRuntime
 import KelvinCommands
 
-extension Seam {
+extension FuzzTarget {
   static let texts = [
-    Seam("graph", GraphError.self, longest: 2048, seeds: Seeds.graphs) { bytes in
+    FuzzTarget("graph", GraphError.self, longest: 2048, seeds: Seeds.graphs) { bytes in
       // What was read is written as a text that reads as the same.
       let graph = try Graph(parsing: String(decoding: bytes, as: UTF8.self), weights: [:])
       let again = try Graph(parsing: graph.description, weights: [:])
       precondition(again.description == graph.description, graph.description)
     },
     // A line of arguments, parted by spaces.
-    Seam("arguments", RuntimeError.self, longest: 512, trials: 150, seeds: Seeds.arguments) { bytes in
+    FuzzTarget("arguments", RuntimeError.self, longest: 512, trials: 150, seeds: Seeds.arguments) { bytes in
       let arguments = String(decoding: bytes, as: UTF8.self).split(separator: " ").map(String.init)
       guard let objection = ParsedCommandLine.objection(to: arguments) else { return }
       precondition(!objection.isEmpty)
     },
-    Seam("link", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu:vulkan:0=64GB/s,5us", "vulkan:0:cpu=1e3KiB/s"))
+    FuzzTarget("link", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu:vulkan:0=64GB/s,5us", "vulkan:0:cpu=1e3KiB/s"))
     { bytes in
       _ = try LinkOverride(String(decoding: bytes, as: UTF8.self), devices: ["cpu", "vulkan:0"])
     },
-    Seam("units", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu-and-gpu", "cpu,vulkan:0", "all")) { bytes in
+    FuzzTarget("units", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu-and-gpu", "cpu,vulkan:0", "all")) { bytes in
       guard let units = UnitsSelection(String(decoding: bytes, as: UTF8.self)) else { return }
       // What is said of units names the same units.
       precondition(UnitsSelection(units.description) == units, units.description)
     },
-    Seam("coload", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu=0.3", "memory=4GB/s", "cache=16MB")) {
+    FuzzTarget("coload", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu=0.3", "memory=4GB/s", "cache=16MB")) {
       bytes in
       let parts = String(decoding: bytes, as: UTF8.self).split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2 else { return }
@@ -36,7 +36,7 @@ extension Seam {
       guard load.set(parts[0], to: parts[1]) == nil else { return }
       for item in load.items { precondition(load.set(item.name, to: item.text) == nil, item.text) }
     },
-    Seam("labels", ModelError.self, longest: 256, seeds: Seeds.texts("tench\ngoldfish\r\n\n", "\u{FEFF}a\n")) { bytes in
+    FuzzTarget("labels", ModelError.self, longest: 256, seeds: Seeds.texts("tench\ngoldfish\r\n\n", "\u{FEFF}a\n")) { bytes in
       _ = LabelFile.labels(in: String(decoding: bytes, as: UTF8.self))
     },
   ]
