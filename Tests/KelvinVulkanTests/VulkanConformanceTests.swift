@@ -156,7 +156,7 @@ struct VulkanConformanceTests {
   @Test(.enabled(if: reachesEveryShader, "no driver here takes shaders with permutations"))
   func everyShaderIsRunByASelfTest() throws {
     var untested = Set(try shaderRows().map { kind($0[0]) })
-    // No driver that is installed beside the tests has matrices; the latest lavapipe of `dev/gpu-judge.sh` has.
+    // No driver that is installed beside the tests has matrices; the latest lavapipe of `dev/gpu-shader-report.sh` has.
     untested.remove("cooperative_half")
     for device in present + imitated {
       untested.subtract(try SelfTestReach(device) { Set(try device.shaders(of: $0).map(kind)) }.all)

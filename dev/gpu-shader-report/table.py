@@ -1,6 +1,6 @@
-"""What compilers of GPUs made of the kernels of networks, from what dev/gpu-judge.sh has left in its folder.
+"""What compilers of GPUs made of the kernels of networks, from what dev/gpu-shader-report.sh has left in its folder.
 
-    table.py table SPIRV_FOLDER FOLDER     docs/gpu-judge.md
+    table.py table SPIRV_FOLDER FOLDER     docs/gpu-shader-report.md
     table.py bars SPIRV_FOLDER FOLDER      the kernels behind a bar, one a line; exits with 1 where there is one
 
 What counts is the hot loop: of the loops that hold no other, the one with the most multiply-adds.
@@ -213,7 +213,7 @@ def table(heads, rows):
 def print_table(amd, intel):
     behind = [kernel for kernel in amd + intel if kernel.behind()]
     print("# GPUs' kernels as their compilers see them\n")
-    print("Written by `dev/gpu-judge.sh table`: no GPU is needed, and no time is measured. AMD: Mesa's RADV 25.0.7 on a "
+    print("Written by `dev/gpu-shader-report.sh table`: no GPU is needed, and no time is measured. AMD: Mesa's RADV 25.0.7 on a "
           "stand-in for the kernel's driver; Intel: `ocloc` 22.43. Counts are those of the hot loop, for one lane: multiply-adds, loads "
           "into vector registers, through the scalar path (once for all lanes), from local memory. Latency is the "
           "compiler's estimate in cycles, of a whole kernel with loops run as often as it guesses.\n")

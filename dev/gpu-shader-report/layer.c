@@ -1,5 +1,5 @@
 // A Vulkan layer that writes what a driver's compiler made of each compute pipeline, and what is dispatched: a JSON
-// document a line, to the file that KELVIN_JUDGE_LOG names. It asks drivers for VK_KHR_pipeline_executable_properties,
+// document a line, to the file that KELVIN_SHADER_REPORT_LOG names. It asks drivers for VK_KHR_pipeline_executable_properties,
 // which needs no GPU, and names the driver as one that Kelvin believes without self-tests (KernelTrust.swift), which a
 // driver with nothing behind it would fail; it changes nothing else.
 //
@@ -50,7 +50,7 @@ static void put(Slot *slots, uint64_t handle, uint64_t value) {
     slots[at] = (Slot){handle, value};
     return;
   }
-  fprintf(stderr, "gpu-judge: more than %d objects\n", slotLimit);
+  fprintf(stderr, "gpu-shader-report: more than %d objects\n", slotLimit);
   abort();
 }
 
@@ -266,10 +266,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL createDevice(
     NEXT(representations, vkGetPipelineExecutableInternalRepresentationsKHR);
   }
 #undef NEXT
-  const char *path = getenv("KELVIN_JUDGE_LOG");
+  const char *path = getenv("KELVIN_SHADER_REPORT_LOG");
   if (!judge.log) judge.log = path ? fopen(path, "w") : stderr;
   if (!judge.log) {
-    perror("gpu-judge");
+    perror("gpu-shader-report");
     abort();
   }
   return result;

@@ -1,6 +1,6 @@
 // Stands before the OpenCL loader, as a libOpenCL.so.1 of its own that needs the real one: says that every device is a
 // GPU, so that a program chooses its kernels for one, and writes each program that is built, its text to
-// $KELVIN_JUDGE_FOLDER/N.cl and the options to N.options.
+// $KELVIN_SHADER_REPORT_FOLDER/N.cl and the options to N.options.
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define _GNU_SOURCE
@@ -21,7 +21,7 @@ static struct {
 static atomic_int count;
 
 static FILE *makeFile(int number, const char *suffix) {
-  const char *folder = getenv("KELVIN_JUDGE_FOLDER");
+  const char *folder = getenv("KELVIN_SHADER_REPORT_FOLDER");
   char path[4096];
   snprintf(path, sizeof path, "%s/%d.%s", folder ? folder : ".", number, suffix);
   FILE *file = fopen(path, "w");

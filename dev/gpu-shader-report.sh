@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Judges the kernels of GPUs without one: real compilers for AMD's and Intel's GPUs, with nothing behind them, and other
-# drivers that compute on the CPU. What it needs from Debian and PyPI is unpacked into .build-judge, not installed.
+# drivers that compute on the CPU. What it needs from Debian and PyPI is unpacked into .build-shader-report, not installed.
 #
-#   dev/gpu-judge.sh table           compile every kernel of six models, write docs/gpu-judge.md
-#   dev/gpu-judge.sh bars            the same; print what misses a bar and fail where anything does
-#   dev/gpu-judge.sh conformance     the conformance suites on lavapipe, the latest one too, and SwiftShader, and on Intel's
+#   dev/gpu-shader-report.sh table           compile every kernel of six models, write docs/gpu-shader-report.md
+#   dev/gpu-shader-report.sh bars            the same; print what misses a bar and fail where anything does
+#   dev/gpu-shader-report.sh conformance     the conformance suites on lavapipe, the latest one too, and SwiftShader, and on Intel's
 #                                    OpenCL for CPUs
-#   dev/gpu-judge.sh on DRIVER COMMAND…
+#   dev/gpu-shader-report.sh on DRIVER COMMAND…
 #                                    a command on one of them: lavapipe, lavapipe-latest, swiftshader, intel-cpu, or the
 #                                    name of a GPU
 #
@@ -14,7 +14,7 @@
 # latest lavapipe debootstrap, and to be root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scratch=$PWD/.build-judge
+scratch=$PWD/.build-shader-report
 kelvin=${KELVIN:-$PWD/.build/release/kelvin}
 amd=(navi21 navi31 polaris10 renoir)
 intel=(skl tgllp)
@@ -48,9 +48,9 @@ install_mesa() {
     sed -E "s#\"library_path\": \"([^\"]*/)?([^\"/]*)\"#\"library_path\": \"$mesa/\2\"#" \
       "$scratch/mesa/usr/share/vulkan/icd.d/${driver}_icd.json" > "$scratch/$driver.json"
   done
-  gcc -O1 -shared -fPIC -fvisibility=hidden dev/gpu-judge/layer.c -o "$scratch/liblayer.so"
+  gcc -O1 -shared -fPIC -fvisibility=hidden dev/gpu-shader-report/layer.c -o "$scratch/liblayer.so"
   cat > "$scratch/layer.json" << JSON
-{"file_format_version": "1.0.0", "layer": {"name": "VK_LAYER_KELVIN_judge", "type": "GLOBAL",
+{"file_format_version": "1.0.0", "layer": {"name": "VK_LAYER_KELVIN_shader_report", "type": "GLOBAL",
   "library_path": "$scratch/liblayer.so", "api_version": "1.3.239", "implementation_version": "1",
   "description": "what compilers make of compute pipelines"}}
 JSON
@@ -88,7 +88,7 @@ install_intel() {
   # A loader of our own that needs the system's, which is known to the linker by its path alone.
   mkdir -p "$scratch/loader"
   gcc -shared -x c /dev/null -Wl,-soname,$system/libOpenCL.so.1 -o "$scratch/real.so"
-  gcc -O1 -shared -fPIC dev/gpu-judge/opencl.c -o "$scratch/loader/libOpenCL.so.1" \
+  gcc -O1 -shared -fPIC dev/gpu-shader-report/opencl.c -o "$scratch/loader/libOpenCL.so.1" \
     -Wl,--no-as-needed,-soname,libkelvin-judge.so "$scratch/real.so"
 }
 
@@ -140,7 +140,7 @@ compile_amd() {
   local gpu model
   for gpu in "${amd[@]}"; do
     for model in "${models[@]}"; do
-      KELVIN_JUDGE_LOG=$scratch/logs/$gpu.$model.jsonl VK_LAYER_PATH=$scratch VK_INSTANCE_LAYERS=VK_LAYER_KELVIN_judge \
+      KELVIN_SHADER_REPORT_LOG=$scratch/logs/$gpu.$model.jsonl VK_LAYER_PATH=$scratch VK_INSTANCE_LAYERS=VK_LAYER_KELVIN_shader_report \
         on "$gpu" predict "bench/cache/$model.onnx" vulkan:0
     done
   done
@@ -151,7 +151,7 @@ compile_intel() {
   for model in "${models[@]}"; do
     local programs=$scratch/programs/$model
     rm -rf "$programs" && mkdir -p "$programs"
-    KELVIN_JUDGE_FOLDER=$programs LD_LIBRARY_PATH=$scratch/loader predict "bench/cache/$model.onnx" opencl:0
+    KELVIN_SHADER_REPORT_FOLDER=$programs LD_LIBRARY_PATH=$scratch/loader predict "bench/cache/$model.onnx" opencl:0
     for gpu in "${intel[@]}"; do
       for program in "$programs"/*.cl; do
         local made=${program%.cl}.$gpu
@@ -168,7 +168,7 @@ compile_intel() {
 }
 
 judge() { # COMMAND of table.py
-  python3 dev/gpu-judge/table.py "$1" Shaders/spv "$scratch"
+  python3 dev/gpu-shader-report/table.py "$1" Shaders/spv "$scratch"
 }
 
 compile() {
@@ -192,8 +192,8 @@ mkdir -p "$scratch"
 case "${1:-}" in
   table)
     compile
-    judge table > "$scratch/gpu-judge.md"
-    mv "$scratch/gpu-judge.md" docs/gpu-judge.md
+    judge table > "$scratch/gpu-shader-report.md"
+    mv "$scratch/gpu-shader-report.md" docs/gpu-shader-report.md
     ;;
   bars)
     compile
@@ -208,5 +208,5 @@ case "${1:-}" in
     exit $status
     ;;
   on) on "${@:2}" ;;
-  *) echo "usage: dev/gpu-judge.sh table | bars | conformance | on DRIVER COMMAND…" >&2; exit 64 ;;
+  *) echo "usage: dev/gpu-shader-report.sh table | bars | conformance | on DRIVER COMMAND…" >&2; exit 64 ;;
 esac
