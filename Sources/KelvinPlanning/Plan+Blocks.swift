@@ -19,14 +19,14 @@ extension Plan {
     return RepeatedBlock.find(
       in: nodes.enumerated().map { index, node in
         guard let computation = node.computation, node.reason == common, node.transfers.isEmpty, node.turns == nil
-        else { return Likeness.alone(index) }
+        else { return Similarity.alone(index) }
         let refusing = node.candidates.filter { $0.seconds == nil }.map(\.device)
         return .alike(
           computation, device: node.device, refusing: refusing, region: node.region, trips: node.trips)
       })
   }
 
-  private enum Likeness: Hashable {
+  private enum Similarity: Hashable {
     case alone(Int)
     case alike(String, device: String, refusing: [String], region: String, trips: Double)
   }

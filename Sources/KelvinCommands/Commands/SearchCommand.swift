@@ -84,7 +84,7 @@ struct SearchCommand: ParsableCommand {
         try model(for: settings)
       }
     }
-    try SearchResults(result, collection, isByLikeness: like != nil, limit: query.limit)
+    try SearchResults(result, collection, isBySimilarity: like != nil, limit: query.limit)
       .print(format, json: output.json)
     if let sheet = page.sheet { try writeSheet(of: result, index, to: sheet) }
   }

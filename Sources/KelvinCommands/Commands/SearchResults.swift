@@ -7,7 +7,7 @@ import KelvinVision
 struct SearchResults {
   private let result: PhotoSearchResult
   private let collection: CollectionOptions
-  private let isByLikeness: Bool
+  private let isBySimilarity: Bool
   private let limit: Int
 
   private struct Label: Encodable {
@@ -26,8 +26,8 @@ struct SearchResults {
   }
 
   /// - Parameter limit: how many were wanted at most; `.max` for all there are.
-  init(_ result: PhotoSearchResult, _ collection: CollectionOptions, isByLikeness: Bool, limit: Int) {
-    (self.result, self.collection, self.isByLikeness, self.limit) = (result, collection, isByLikeness, limit)
+  init(_ result: PhotoSearchResult, _ collection: CollectionOptions, isBySimilarity: Bool, limit: Int) {
+    (self.result, self.collection, self.isBySimilarity, self.limit) = (result, collection, isBySimilarity, limit)
   }
 
   private var documents: [Document] {
@@ -67,7 +67,7 @@ struct SearchResults {
       table.add(
         collection.path(of: match.path), first?.identifier ?? "",
         first.map { HumanReadable.percent(Double($0.confidence)) } ?? "",
-        isByLikeness ? HumanReadable.fixed(Double(match.score), decimals: 3) : "")
+        isBySimilarity ? HumanReadable.fixed(Double(match.score), decimals: 3) : "")
     }
     Console.print(table.text())
     if result.count > result.matches.count {

@@ -6,7 +6,7 @@ extension IndexReader {
     package var words: LabelQuery?
     package var limits = LabelLimits()
     /// A vector or classes that images are to be like.
-    package var likeness: Likeness?
+    package var similarity: Similarity?
     /// Nanoseconds since 1970 since when the file was written to.
     package var since: Int64?
     /// How many matches at most.
@@ -35,9 +35,9 @@ extension IndexReader {
     if let since = question.since { found = try recent(since, among: found) }
     var unrelatedCount = 0
     var scores: [(image: Int64, score: Float)]
-    if let likeness = question.likeness {
-      scores = try self.scores(likeness, among: found)
-      if case .labels = likeness {
+    if let similarity = question.similarity {
+      scores = try self.scores(similarity, among: found)
+      if case .labels = similarity {
         let all = if let found { found.count } else { try count() }
         unrelatedCount = max(all - scores.count, 0)
       }

@@ -40,17 +40,17 @@ extension PhotoIndex {
     _ query: PhotoQuery, like image: URL, model: (PhotoIndex.Settings) throws(VisionError) -> PhotoModel
   ) throws(VisionError) -> PhotoSearchResult {
     let reader = try reader()
-    return try search(query, like: try likeness(of: image.relativePath, in: reader, model), in: reader)
+    return try search(query, like: try similarity(of: image.relativePath, in: reader, model), in: reader)
   }
 
   private func search(
-    _ query: PhotoQuery, like likeness: Likeness?, in reader: IndexReader
+    _ query: PhotoQuery, like similarity: Similarity?, in reader: IndexReader
   ) throws(VisionError) -> PhotoSearchResult {
     try indexing { () throws(PhotoIndexError) in
       var question = IndexReader.Question(limit: max(query.limit, 0))
       question.words = try query.words.map { words throws(PhotoIndexError) in try LabelQuery(words) }
       question.limits = query.filter.limits
-      question.likeness = likeness
+      question.similarity = similarity
       // Within the times that a file can have.
       question.since = query.since.map { Int64((min(max($0, -9e9), 9e9) * 1e9).rounded(.up)) }
       let answer = try reader.search(question)
@@ -59,16 +59,16 @@ extension PhotoIndex {
     }
   }
 
-  private func likeness(
+  private func similarity(
     of path: String, in reader: IndexReader, _ model: (PhotoIndex.Settings) throws(VisionError) -> PhotoModel
-  ) throws(VisionError) -> Likeness {
+  ) throws(VisionError) -> Similarity {
     let open: OpenFile
     let content: [UInt8]
     do throws(FileError) {
       open = try OpenFile(path)
       content = try ContentDigest.digest(of: open)
     } catch { throw .image(ImageError(.unreadable, path, "cannot \(error.action) it: \(error.reason)")) }
-    let known = try indexing { () throws(PhotoIndexError) in try reader.likeness(ofContent: content) }
+    let known = try indexing { () throws(PhotoIndexError) in try reader.similarity(ofContent: content) }
     if let known { return known }
     let image: DecodedImage
     do throws(ImageError) { image = try ImageFile.decode(open) } catch { throw .image(error) }
@@ -82,7 +82,7 @@ extension PhotoIndex {
     }
     do throws(ModelError) {
       let seen = try model.look(at: image, nil)
-      return seen.vector.map(Likeness.vector) ?? .labels(seen.classes)
+      return seen.vector.map(Similarity.vector) ?? .labels(seen.classes)
     } catch { throw .prediction(error) }
   }
 

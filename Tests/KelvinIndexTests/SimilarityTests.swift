@@ -19,7 +19,7 @@ import Testing
       zip(wanted, other).reduce(0) { $0 + Double($1.0) * Double($1.1) } / length(wanted) / length(other)
     }
     var question = IndexReader.Question(limit: 50)
-    question.likeness = .vector(wanted)
+    question.similarity = .vector(wanted)
     let matches = try IndexReader(fixture.file).search(question).matches
     #expect(matches.map(\.path) == vectors.indices.sorted { cosines[$0] > cosines[$1] }.map(String.init))
     for match in matches { #expect(abs(Double(match.score) - cosines[Int(match.path) ?? 0]) < 1e-5) }
@@ -30,13 +30,13 @@ import Testing
       IndexFixture.record("a", vector: [0, 2], content: 1), IndexFixture.record("b", vector: [3, 3], content: 2),
     ])
     let reader = try IndexReader(fixture.file)
-    guard case .vector(let vector) = try reader.likeness(ofContent: [UInt8](repeating: 2, count: 32)) else {
+    guard case .vector(let vector) = try reader.similarity(ofContent: [UInt8](repeating: 2, count: 32)) else {
       Issue.record("no vector")
       return
     }
     let half = 0.5.squareRoot()
     #expect(vector.count == 2 && vector.allSatisfy { abs(Double($0) - half) < 1e-6 })
-    #expect(try reader.likeness(ofContent: [9]) == nil)
+    #expect(try reader.similarity(ofContent: [9]) == nil)
   }
 
   @Test func labelsAreComparedWithoutVectors() throws {
@@ -45,7 +45,7 @@ import Testing
       IndexFixture.record("near", [("otter", 0.5), ("dog", 0.5)]), IndexFixture.record("far", [("dog", 1)]),
     ])
     var question = IndexReader.Question(limit: 3)
-    question.likeness = .labels([("otter", 0.8), ("badger", 0.2)])
+    question.similarity = .labels([("otter", 0.8), ("badger", 0.2)])
     let answer = try IndexReader(fixture.file).search(question)
     let matches = answer.matches
     #expect(matches.map(\.path) == ["same", "near"])
@@ -53,7 +53,7 @@ import Testing
     #expect(abs(matches[0].score - 1) < 1e-6)
     #expect(abs(matches[1].score - Float(0.4).squareRoot()) < 1e-6)
     // Of a classifier that is unsure most of its probability is not kept, and an image is like itself all the same.
-    question.likeness = .labels([("otter", 0.2), ("badger", 0.05)])
+    question.similarity = .labels([("otter", 0.2), ("badger", 0.05)])
     #expect(abs(try IndexReader(fixture.file).search(question).matches[0].score - 1) < 1e-6)
   }
 
@@ -63,10 +63,10 @@ import Testing
       IndexFixture.record("broken", vector: [.nan, 1]),
     ])
     var question = IndexReader.Question(limit: 9)
-    question.likeness = .vector([1, 0])
+    question.similarity = .vector([1, 0])
     #expect(try IndexReader(fixture.file).search(question).matches.map(\.path) == ["a"])
     for vector: [Float] in [[1], [0, 0], [.infinity, 0]] {
-      question.likeness = .vector(vector)
+      question.similarity = .vector(vector)
       let asked = question
       #expect(throws: PhotoIndexError.self) { try IndexReader(fixture.file).search(asked) }
     }

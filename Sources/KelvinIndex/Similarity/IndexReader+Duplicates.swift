@@ -24,7 +24,7 @@ extension IndexReader {
       guard image.hash != 0, image.hash != .max else { continue }
       if let first = byHash[image.hash] { groups.join(first, index) } else { byHash[image.hash] = index }
     }
-    NearHashes(Array(byHash.keys)).forEachPair(within: distance) { a, b in
+    SimilarHashes(Array(byHash.keys)).forEachPair(within: distance) { a, b in
       if let first = byHash[a], let second = byHash[b] { groups.join(first, second) }
     }
     var members: [Int: [Int]] = [:]
@@ -42,7 +42,7 @@ extension IndexReader {
 
 /// Hashes sorted so that those near one another are found without comparing all: of hashes that differ in fewer than
 /// eight bits, one of eight bytes is the same.
-private struct NearHashes {
+private struct SimilarHashes {
   private let hashes: [UInt64]
 
   init(_ hashes: [UInt64]) { self.hashes = hashes }

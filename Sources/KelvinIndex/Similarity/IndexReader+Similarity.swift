@@ -1,5 +1,5 @@
 /// What images are compared with.
-package enum Likeness: Sendable {
+package enum Similarity: Sendable {
   /// A vector of the model's; scores are cosines.
   case vector([Float])
   /// Class probabilities; scores are Bhattacharyya's coefficient over the labels that the index keeps of either image,
@@ -11,7 +11,7 @@ extension IndexReader {
   /// What an image of the index is like, by its contents; nil where the index does not have it.
   ///
   /// - Parameter content: SHA-256 of the file.
-  package func likeness(ofContent content: [UInt8]) throws(PhotoIndexError) -> Likeness? {
+  package func similarity(ofContent content: [UInt8]) throws(PhotoIndexError) -> Similarity? {
     let rows = try database.prepare("SELECT id FROM pictures WHERE content = ? AND error IS NULL")
     try rows.bind([.blob(content)])
     guard try rows.step() else { return nil }
@@ -37,10 +37,10 @@ extension IndexReader {
 
   /// How like each image is, of those found or of all.
   func scores(
-    _ likeness: Likeness, among found: [Int64: LabelHit]?
+    _ similarity: Similarity, among found: [Int64: LabelHit]?
   ) throws(PhotoIndexError) -> [(image: Int64, score: Float)] {
     let scores: [(image: Int64, score: Float)]
-    switch likeness {
+    switch similarity {
     case .vector(let vector): scores = try cosines(vector)
     case .labels(let labels): scores = try coefficients(labels)
     }
