@@ -19,7 +19,7 @@ struct KelvinTool: ParsableCommand {
       DetectCommand.self, PoseCommand.self, IndexCommand.self, SearchCommand.self, CategoriesCommand.self,
       EvaluateCommand.self, AnswerCommand.self, EmbedCommand.self, UseCommand.self,
       PlanCommand.self, ProfileCommand.self, BenchCommand.self, AdviseCommand.self, ReportCommand.self,
-      OperatorsCommand.self, StartCommand.self, NeighbourCommand.self,
+      OperatorsCommand.self, StartCommand.self, BackgroundLoadCommand.self,
     ])
 
   /// When the program began.

@@ -12,7 +12,7 @@ import Synchronization
 /// so that a neighbour does not make it smaller. On another device a matrix product runs as often in each period as
 /// fills the share; where one product takes longer than the share of a period, the period grows instead. Traffic to
 /// memory is copied within more than any cache holds; a working set is written line by line once in each period.
-package final class SyntheticLoad: Neighbour {
+package final class SyntheticLoad: BackgroundLoad {
   /// Seconds from one frame to the next.
   package static let period = 1.0 / 60
 
@@ -32,7 +32,7 @@ package final class SyntheticLoad: Neighbour {
   private let state = State()
   private var threads: [WorkerThread] = []
   private var began = 0.0
-  package private(set) var account: NeighbourAccount?
+  package private(set) var account: BackgroundLoadUsage?
 
   /// Periods worked so far, over all threads.
   package var count: Int { state.rounds.load(ordering: .relaxed) }
@@ -87,7 +87,7 @@ package final class SyntheticLoad: Neighbour {
     guard !threads.isEmpty else { return }
     join()
     let used = state.used.withLock(\.self)
-    account = NeighbourAccount(
+    account = BackgroundLoadUsage(
       isProcess: false, seconds: SystemClock().now() - began, userSeconds: used.user, kernelSeconds: used.kernel,
       memoryBytes: Double(state.memoryBytes.load(ordering: .relaxed)), failure: failure)
   }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A `/proc` in which somebody takes processor time when a test says so.
-private final class Neighbourhood {
+private final class FakeProcessList {
   private let tree = FixtureTree([:])
   private var busy = 1000
   private var idle = 1000
@@ -33,7 +33,7 @@ private final class Neighbourhood {
 struct RoundLogTests {
   /// Runs rounds of one turn of a second each until no more are wanted.
   private func run(planned: Int, isDisturbed: (Int) -> Bool) -> RoundLog {
-    let machine = Neighbourhood()
+    let machine = FakeProcessList()
     var log = RoundLog(planned: planned, files: machine.files, at: 0)
     var round = 0
     while log.wantsAnother {
@@ -70,7 +70,7 @@ struct RoundLogTests {
   }
 
   @Test func undecidedRoundsAreDoubledOnce() {
-    let machine = Neighbourhood()
+    let machine = FakeProcessList()
     var log = RoundLog(planned: 4, files: machine.files, at: 0)
     func go() { while log.wantsAnother { log.endRound() } }
     go()
@@ -85,7 +85,7 @@ struct RoundLogTests {
 
   @Test func deadlineEndsOnlyDisturbedRounds() {
     func rounds(isDisturbed: Bool, deadline: Double) -> (count: Int, isCutShort: Bool, isExtended: Bool) {
-      let machine = Neighbourhood()
+      let machine = FakeProcessList()
       var log = RoundLog(planned: 20, files: machine.files, at: 0, deadline: deadline)
       while log.wantsAnother {
         machine.pass(isDisturbed: isDisturbed)
@@ -102,7 +102,7 @@ struct RoundLogTests {
   }
 
   @Test func shortRoundsUseTheNextContentionReading() {
-    let machine = Neighbourhood()
+    let machine = FakeProcessList()
     var log = RoundLog(planned: 4, files: machine.files, at: 0)
     for time in [0.1, 0.2] {
       #expect(log.endTurn(at: time) == nil)

@@ -139,7 +139,7 @@ struct ScenarioTests {
   }
 
   /// A neighbour that only keeps book of what is asked of it.
-  private final class Diary: Neighbour {
+  private final class Diary: BackgroundLoad {
     var events: [String] = []
     func start() { events.append("start") }
     func stop() {
@@ -151,7 +151,7 @@ struct ScenarioTests {
     func resume() { if events.last != "resume" { events.append("resume") } }
     let ownProcessorSeconds = 0.0
     let processes: [Int32] = []
-    private(set) var account: NeighbourAccount?
+    private(set) var account: BackgroundLoadUsage?
   }
 
   @Test func backgroundProcessIsPausedAndReported() throws {
@@ -161,7 +161,7 @@ struct ScenarioTests {
     (stream.kind, stream.duration) = (.stream, 1)
     let diary = Diary()
     var options = BenchmarkOptions()
-    options.neighbour = { load in
+    options.backgroundLoad = { load in
       #expect(load == CoLoad(shares: ["cpu": 0.3]))
       return diary
     }

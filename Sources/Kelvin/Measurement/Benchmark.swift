@@ -148,7 +148,7 @@ public struct Benchmark: Hashable, Sendable {
       options.date = ReportDate.now()
       options.simulatedHeat = try simulatedHeat.map { (try ThermalEnvelope(named: $0.envelope), $0.speed) }
       options.remark = listener.note
-      options.neighbour = launcher.map { launcher in { NeighbourProcess($0, launcher) } }
+      options.backgroundLoad = launcher.map { launcher in { BackgroundLoadProcess($0, launcher) } }
       let journalFile = try JournalFile(journal, loaded.context, workload.name, note: listener.note)
       options.keep = { journalFile?.append($0) }
       let runner = try BenchmarkRunner(

@@ -10,7 +10,7 @@ import KelvinThermal
 
 extension BenchmarkRunner {
   /// The load that goes on, in slices of a few seconds, the configurations taking turns.
-  func runSustained(_ contestants: [Contestant], beside load: any Neighbour) throws {
+  func runSustained(_ contestants: [Contestant], beside load: any BackgroundLoad) throws {
     let paced = workload.kind == .stream
     live.begin(workload.kind.rawValue, .sustained)
     if !paced { try findInFlight(contestants) }

@@ -76,7 +76,7 @@ package final class BenchmarkRunner {
     lookAround()
     expectPhases()
     let load =
-      try options.neighbour?(workload.otherLoad)
+      try options.backgroundLoad?(workload.otherLoad)
       ?? SyntheticLoad(workload.otherLoad, subject.context.inventory, processors: max(1, machine.logicalCores))
     if !workload.otherLoad.isEmpty { try load.start() }
     companions = load.processes

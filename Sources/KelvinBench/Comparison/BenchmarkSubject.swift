@@ -79,7 +79,7 @@ package struct BenchmarkOptions {
   /// A machine of another class whose heat a stream has in place of this one's; nil for the real one.
   package var simulatedHeat: (envelope: ThermalEnvelope, speed: Double)?
   /// Makes others that work beside the model; nil for threads of this process.
-  package var neighbour: ((CoLoad) -> any Neighbour)?
+  package var backgroundLoad: ((CoLoad) -> any BackgroundLoad)?
   /// When it is, in words, for the page.
   package var date = ""
   /// Told at once what the user should know while it runs.

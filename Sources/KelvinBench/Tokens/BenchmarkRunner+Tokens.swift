@@ -7,7 +7,7 @@ import KelvinThermal
 extension BenchmarkRunner {
   /// Sequences of tokens: one of each configuration after loading it, then one after another, the configurations taking
   /// turns.
-  func runTokens(_ contestants: [Contestant], beside load: any Neighbour) throws {
+  func runTokens(_ contestants: [Contestant], beside load: any BackgroundLoad) throws {
     live.begin("tokens", .sustained)
     var slowest = 0.0
     for contestant in contestants {

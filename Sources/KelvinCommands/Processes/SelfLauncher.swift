@@ -9,8 +9,8 @@ struct SelfLauncher: StartLauncher {
       [StartCommand.name, request], environment: environment, timeout: timeout, isCancelled: isCancelled)
   }
 
-  func launchNeighbour(_ items: [String]) throws(StartFailure) -> any NeighbourConnection {
-    try NeighbourChild(items)
+  func launchBackgroundLoad(_ items: [String]) throws(StartFailure) -> any BackgroundLoadConnection {
+    try BackgroundLoadChild(items)
   }
 
   func temporaryFolder(_ path: String?) { Interrupts.setFolder(path) }

@@ -46,7 +46,7 @@ package struct Contention: Sendable, Hashable, Codable {
   package static let flatSteal = 0.02
   package static let flatPressure = 0.10
   /// Ticks are sampled: an interval of half a second on two processors is told from none only above this share.
-  package static let flatNeighbours = 0.05
+  package static let flatBackgroundLoad = 0.05
 
   /// Nobody waited noticeably for a processor, so a slow clock in it is the clock's own doing.
   package var isFlat: Bool { steal <= Self.flatSteal && (pressure ?? 0) <= Self.flatPressure }
@@ -58,7 +58,7 @@ package struct Contention: Sendable, Hashable, Codable {
     guard steal <= Self.flatSteal else { return true }
     guard let neighbours else { return !isFlat }
     let hasWaiting = pressure.map { $0 > Self.flatPressure } ?? (utilisation > 0.9)
-    return neighbours > Self.flatNeighbours && hasWaiting
+    return neighbours > Self.flatBackgroundLoad && hasWaiting
   }
 }
 

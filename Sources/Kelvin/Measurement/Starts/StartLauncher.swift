@@ -13,9 +13,9 @@ package protocol StartLauncher: Sendable {
     request: String, environment: [String: String], timeout: Double, isCancelled: @Sendable () -> Bool
   ) throws(StartFailure) -> (answer: [UInt8], began: Double)
 
-  /// Starts the program so that it calls `NeighbourProcess.serve(_:ready:signal:)`, and returns when that is at work. The
+  /// Starts the program so that it calls `BackgroundLoadProcess.serve(_:ready:signal:)`, and returns when that is at work. The
   /// process ends with the object, and with this process, however that ends.
-  func launchNeighbour(_ items: [String]) throws(StartFailure) -> any NeighbourConnection
+  func launchBackgroundLoad(_ items: [String]) throws(StartFailure) -> any BackgroundLoadConnection
 
   /// Told the folder of temporary files while there is one, to be removed should the program end at once.
   func temporaryFolder(_ path: String?)
@@ -30,16 +30,16 @@ package struct StartFailure: Error, Sendable, CustomStringConvertible {
 
 /// What a process that works beside a benchmark is told, a byte each, until the pipe closes. It is never stopped by the
 /// system's signals: a stopped process does not see that its parent has ended.
-package enum NeighbourSignal: UInt8, Sendable {
+package enum BackgroundLoadSignal: UInt8, Sendable {
   case rest = 0x70
   case work = 0x72
 }
 
 /// A process that works until it is told to stop.
-package protocol NeighbourConnection: AnyObject {
+package protocol BackgroundLoadConnection: AnyObject {
   var process: Int32 { get }
   /// Has it rest, or go on. One that has ended is told nothing.
-  func send(_ signal: NeighbourSignal)
+  func send(_ signal: BackgroundLoadSignal)
   /// Tells it to stop and waits for its end.
   ///
   /// - Returns: what it answered.

@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinMeasurements
 
 /// Somebody else at work while a model is measured: threads of this process, or a process of its own.
-package protocol Neighbour: AnyObject {
+package protocol BackgroundLoad: AnyObject {
   /// - Throws: where it cannot begin.
   func start() throws
   /// Returns when nothing of it runs any more.
@@ -15,11 +15,11 @@ package protocol Neighbour: AnyObject {
   /// Processes whose time is not a stranger's.
   var processes: [Int32] { get }
   /// What it did, and how: known once it has stopped.
-  var account: NeighbourAccount? { get }
+  var account: BackgroundLoadUsage? { get }
 }
 
 /// What a neighbour did.
-package struct NeighbourAccount: Sendable, Hashable, Codable {
+package struct BackgroundLoadUsage: Sendable, Hashable, Codable {
   /// Whether it was a process of its own.
   package var isProcess: Bool
   package var seconds: Double
@@ -43,7 +43,7 @@ package struct NeighbourAccount: Sendable, Hashable, Codable {
   }
 
   /// The same of a process that did nothing else: with what drivers' threads took for it, and what getting ready took.
-  package var ofWholeProcess: NeighbourAccount {
+  package var ofWholeProcess: BackgroundLoadUsage {
     let used = ProcessorTime.ofProcess
     var whole = self
     (whole.isProcess, whole.userSeconds, whole.kernelSeconds) = (true, used.user, used.kernel)

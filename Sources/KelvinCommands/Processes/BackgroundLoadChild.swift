@@ -3,7 +3,7 @@ import Kelvin
 import KelvinBasics
 
 /// A process of this program that works until the pipe on its standard input closes.
-final class NeighbourChild: NeighbourConnection {
+final class BackgroundLoadChild: BackgroundLoadConnection {
   /// Seconds until it works, which may open drivers first, and until it has ended.
   private static let patience = 60.0
 
@@ -19,7 +19,7 @@ final class NeighbourChild: NeighbourConnection {
     answers = try ChildPipe()
     errors = try ChildPipe()
     process = try ChildProcess.spawn(
-      [NeighbourCommand.name] + items, [:], lifeline: lifeline.reading, answers: answers.writing,
+      [BackgroundLoadCommand.name] + items, [:], lifeline: lifeline.reading, answers: answers.writing,
       errors: errors.writing)
     answers.closeWriting()
     errors.closeWriting()
@@ -58,7 +58,7 @@ final class NeighbourChild: NeighbourConnection {
     return answer
   }
 
-  func send(_ signal: NeighbourSignal) {
+  func send(_ signal: BackgroundLoadSignal) {
     var byte = signal.rawValue
     // The pipe's other end is open here too, so that a child which has ended raises no signal.
     _ = write(lifeline.writing, &byte, 1)

@@ -9,11 +9,11 @@ import KelvinMeasurements
 package import KelvinProfiler
 
 /// Somebody else at work in a process of its own, so that nothing of it is booked to the one that measures.
-package final class NeighbourProcess: Neighbour {
+package final class BackgroundLoadProcess: BackgroundLoad {
   private let load: CoLoad
   private let launcher: any StartLauncher
-  private var connection: (any NeighbourConnection)?
-  package private(set) var account: NeighbourAccount?
+  private var connection: (any BackgroundLoadConnection)?
+  package private(set) var account: BackgroundLoadUsage?
 
   init(_ load: CoLoad, _ launcher: any StartLauncher) {
     self.load = load
@@ -28,7 +28,7 @@ package final class NeighbourProcess: Neighbour {
   package func start() throws {
     guard connection == nil else { return }
     do throws(StartFailure) {
-      connection = try launcher.launchNeighbour(load.items.map { "\($0.name)=\($0.text)" })
+      connection = try launcher.launchBackgroundLoad(load.items.map { "\($0.name)=\($0.text)" })
     } catch {
       throw BenchmarkError.startFailed("the load beside the model: \(error.description)")
     }
@@ -39,9 +39,9 @@ package final class NeighbourProcess: Neighbour {
     self.connection = nil
     do throws(StartFailure) {
       let answer = try connection.finish()
-      account = try? JSONText.decode(NeighbourAccount.self, from: Data(answer))
+      account = try? JSONText.decode(BackgroundLoadUsage.self, from: Data(answer))
     } catch {
-      account = NeighbourAccount(
+      account = BackgroundLoadUsage(
         isProcess: true, seconds: 0, userSeconds: 0, kernelSeconds: 0, memoryBytes: 0,
         failure: "it ended early: \(error.description)")
     }
@@ -58,7 +58,7 @@ package final class NeighbourProcess: Neighbour {
   ///   - signal: waits for what it is told next; nil when it is to end.
   /// - Returns: what it did, as `stop` reads it.
   /// - Throws: `ModelError` where an item means nothing, or names a device that is not there.
-  package static func serve(_ items: [String], ready: () -> Void, signal: () -> NeighbourSignal?) throws(ModelError)
+  package static func serve(_ items: [String], ready: () -> Void, signal: () -> BackgroundLoadSignal?) throws(ModelError)
     -> Data
   {
     var load = CoLoad()

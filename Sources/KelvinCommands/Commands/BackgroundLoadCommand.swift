@@ -3,10 +3,10 @@ import Glibc
 import Kelvin
 
 /// Somebody else at work beside a benchmark, in a process of its own. Not for people.
-struct NeighbourCommand: ParsableCommand {
+struct BackgroundLoadCommand: ParsableCommand {
   static let name = "work-beside"
   static let configuration = CommandConfiguration(
-    commandName: NeighbourCommand.name, abstract: "Works beside 'bench'.", shouldDisplay: false)
+    commandName: BackgroundLoadCommand.name, abstract: "Works beside 'bench'.", shouldDisplay: false)
 
   @Argument(help: "What to do, as --coload takes it.")
   var items: [String]
@@ -14,9 +14,9 @@ struct NeighbourCommand: ParsableCommand {
   func run() throws {
     // The interrupt is the benchmark's, which tells when to end.
     signal(SIGINT, SIG_IGN)
-    let answer = try NeighbourProcess.serve(
+    let answer = try BackgroundLoadProcess.serve(
       items, ready: { Console.write("\n", to: ChildProcess.answerDescriptor) },
-      signal: { ChildProcess.byteFromParent().flatMap(NeighbourSignal.init) })
+      signal: { ChildProcess.byteFromParent().flatMap(BackgroundLoadSignal.init) })
     Console.write(String(decoding: answer, as: UTF8.self) + "\n", to: ChildProcess.answerDescriptor)
   }
 }
