@@ -5,7 +5,7 @@ import KelvinBasics
 /// the page forbids it.
 package struct EvaluationPage: Sendable {
   /// One model.
-  package struct Contestant: Sendable {
+  package struct BenchmarkCandidate: Sendable {
     package var name: String
     /// In the order of the page's measures, as they are shown.
     package var figures: [String]
@@ -66,7 +66,7 @@ package struct EvaluationPage: Sendable {
   /// Whether the first measure is a share of one.
   package var isShare: Bool
   package var isBetterWhenLarger: Bool
-  package var contestants: [Contestant]
+  package var contestants: [BenchmarkCandidate]
   /// How the others compare with the first, where that is a table rather than notes.
   package var comparison: Section?
   package var notes: [String]
@@ -74,7 +74,7 @@ package struct EvaluationPage: Sendable {
 
   package init(
     title: String, summary: String, verdict: String?, measures: [String], isShare: Bool, isBetterWhenLarger: Bool,
-    contestants: [Contestant], comparison: Section? = nil, notes: [String], kelvinVersion: String
+    contestants: [BenchmarkCandidate], comparison: Section? = nil, notes: [String], kelvinVersion: String
   ) {
     (self.title, self.summary, self.verdict, self.measures) = (title, summary, verdict, measures)
     (self.isShare, self.isBetterWhenLarger) = (isShare, isBetterWhenLarger)
@@ -126,7 +126,7 @@ package struct EvaluationPage: Sendable {
       """
   }
 
-  private func section(_ one: Contestant) -> Markup {
+  private func section(_ one: BenchmarkCandidate) -> Markup {
     let mistakes: [Markup] = one.mistakes.map { mistake in
       var image = mistake.image
       image.path = "\(mistake.caption): \(image.path)"

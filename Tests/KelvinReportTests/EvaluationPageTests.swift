@@ -7,7 +7,7 @@ import Testing
 
   private static func contestant(
     _ name: String, _ quality: Double, seconds: Double, devices: String = "", isOnFront: Bool = false
-  ) -> EvaluationPage.Contestant {
+  ) -> EvaluationPage.BenchmarkCandidate {
     .init(
       name: name, figures: ["\(quality)", "—"], quality: quality, interval: quality - 0.05...quality + 0.05,
       intervalText: "a to b", size: "1 MiB", memory: "—", seconds: seconds, devices: devices, isOnFront: isOnFront,
@@ -25,7 +25,7 @@ import Testing
       ])
   }
 
-  private static func page(_ contestants: [EvaluationPage.Contestant]) -> String {
+  private static func page(_ contestants: [EvaluationPage.BenchmarkCandidate]) -> String {
     EvaluationPage(
       title: "set", summary: "2 images", verdict: "Take this one, p = 1.000.", measures: ["Top-1", "Top-5"], isShare: true,
       isBetterWhenLarger: true, contestants: contestants, notes: [evil], kelvinVersion: "0"

@@ -70,7 +70,7 @@ struct AdviceLook {
     start = clock.now() - began
     var latencies: [Double] = []
     while latencies.count < Self.inferences, latencies.isEmpty || latencies.reduce(0, +) < Self.longest {
-      Contestant.write(inputs, to: session)
+      BenchmarkCandidate.write(inputs, to: session)
       latencies.append(try clock.time { () throws(RuntimeError) in try session.run(cancellation) })
     }
     seconds = latencies.min() ?? 0

@@ -18,7 +18,7 @@ extension BenchmarkRunner {
   /// Compares every configuration's outputs with the reference device's.
   ///
   /// - Returns: why there is no agreement; empty where there is.
-  func checkAgreement(_ contestants: [Contestant]) throws -> String {
+  func checkAgreement(_ contestants: [BenchmarkCandidate]) throws -> String {
     guard options.checksAgreement else { return "not asked for" }
     guard let reference = subject.context.inventory.reference else { return "this build has no reference device" }
     let graph = subject.context.graph

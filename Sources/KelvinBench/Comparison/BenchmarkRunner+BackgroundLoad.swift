@@ -9,7 +9,7 @@ extension BenchmarkRunner {
 
   /// How much processor time the same inference takes beside others and alone: what it takes more is the model's own,
   /// lost to caches and clocks that are shared, and is in its energy.
-  func compareWork(_ contestants: [Contestant], beside load: any BackgroundLoad) throws {
+  func compareWork(_ contestants: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
     guard !workload.otherLoad.isEmpty else { return }
     for contestant in contestants {
       try attempt(contestant) {
@@ -35,7 +35,7 @@ extension BenchmarkRunner {
   }
 
   private func work(
-    _ contestant: Contestant, _ load: any BackgroundLoad, _ sum: inout (seconds: Double, count: Int)
+    _ contestant: BenchmarkCandidate, _ load: any BackgroundLoad, _ sum: inout (seconds: Double, count: Int)
   ) throws {
     try contestant.infer()
     let (end, before) = (clock.now() + Self.comparedSeconds / 4, ProcessorTime.ofProcess.seconds)

@@ -39,7 +39,7 @@ extension BenchmarkRunner {
   var furtherRounds: Double { configurations.count > 1 ? 1.3 : 1 }
 
   /// Before anything is known but what is asked for; then with what plans predict.
-  func expectPhases(_ contestants: [Contestant] = []) {
+  func expectPhases(_ contestants: [BenchmarkCandidate] = []) {
     let count = Double(configurations.count)
     if contestants.isEmpty {
       let tried = configurations.count { candidate in
@@ -64,7 +64,7 @@ extension BenchmarkRunner {
 
   /// After a start: a start's first inference says more of warm ones than a plan that rests on estimates, except that
   /// with nothing cached it may wait for a driver that compiles.
-  func expectStarts(_ contestants: [Contestant]) {
+  func expectStarts(_ contestants: [BenchmarkCandidate]) {
     guard contestants.contains(where: { !$0.record.coldStarts.isEmpty }) else { return }
     let firsts = contestants.filter(\.isAble).map { contestant in
       contestant.record.starts.map(\.first).min()
@@ -75,7 +75,7 @@ extension BenchmarkRunner {
   }
 
   /// The planned starts that are still to be made.
-  func startsLeft(_ contestants: [Contestant], isCold: Bool) -> EstimatedSeconds {
+  func startsLeft(_ contestants: [BenchmarkCandidate], isCold: Bool) -> EstimatedSeconds {
     contestants.filter(\.isAble).map(\.record).reduce(.zero) { sum, record in
       let (made, planned) =
         isCold ? (record.coldStarts.count, workload.coldStarts) : (record.starts.count, workload.starts)

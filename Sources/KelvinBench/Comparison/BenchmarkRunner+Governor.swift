@@ -9,7 +9,7 @@ import KelvinThermal
 extension BenchmarkRunner {
   /// What each configuration's stream may be changed to when it gets hot, and what simulated heat is fed with: the ways
   /// to answer it, timed in turns, and a governor on the ladder of those that save energy.
-  func prepareStreams(_ contestants: [Contestant]) throws {
+  func prepareStreams(_ contestants: [BenchmarkCandidate]) throws {
     guard workload.isGoverned || options.simulatedHeat != nil else { return }
     for contestant in contestants {
       live.advance(0, contestant.configuration.label, what: "timing leaner ways")
@@ -17,7 +17,7 @@ extension BenchmarkRunner {
     }
   }
 
-  private func prepareStream(_ contestant: Contestant) throws {
+  private func prepareStream(_ contestant: BenchmarkCandidate) throws {
     let context = subject.context
     var ways = try context.streamVariants(
       contestant.explanation, precision: contestant.configuration.request.precision, threads: contestant.threads)
@@ -62,7 +62,7 @@ extension BenchmarkRunner {
   }
 }
 
-extension Contestant {
+extension BenchmarkCandidate {
   /// Takes over the sessions of a ladder's plans, the preferred one's own kept.
   func take(_ ladder: StreamLadder, of trial: StreamTrial, governed: Bool) throws {
     plans = try ladder.labels.enumerated().map { index, label in

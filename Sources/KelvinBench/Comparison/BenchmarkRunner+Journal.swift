@@ -37,7 +37,7 @@ extension BenchmarkRunner {
   }
 
   /// What a journal says of a configuration before anything is measured of it.
-  func description(of contestant: Contestant, after others: [Contestant]) throws -> JournalEntry.Configuration {
+  func description(of contestant: BenchmarkCandidate, after others: [BenchmarkCandidate]) throws -> JournalEntry.Configuration {
     let (explanation, request) = (contestant.explanation, contestant.configuration.request)
     let solution = explanation.solution
     let byDevice = subject.context.nodesByDevice(solution.placement)
@@ -63,9 +63,9 @@ extension BenchmarkRunner {
   }
 }
 
-extension Contestant {
+extension BenchmarkCandidate {
   /// Whether it computes the same as another in the same places with as many threads.
-  fileprivate func runsAs(_ other: Contestant) throws -> Bool {
+  fileprivate func runsAs(_ other: BenchmarkCandidate) throws -> Bool {
     let (placement, request) = (explanation.solution.placement, configuration.request)
     let asked = other.configuration.request
     guard other.explanation.solution.placement == placement, asked.threads == request.threads else { return false }

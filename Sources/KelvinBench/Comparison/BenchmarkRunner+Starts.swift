@@ -5,7 +5,7 @@ import KelvinRuntime
 extension BenchmarkRunner {
   /// Complete starts: with nothing cached, then with what the first ones left. Each in a process of its own where the
   /// subject has a way to start one.
-  func runStarts(_ contestants: [Contestant]) throws {
+  func runStarts(_ contestants: [BenchmarkCandidate]) throws {
     live.begin("cold starts", .coldStarts)
     try runRounds(
       .coldStart, planned: workload.coldStarts, contestants, undisturbed: undisturbed(live.expected(.coldStarts))
@@ -44,7 +44,7 @@ extension BenchmarkRunner {
     }
   }
 
-  private func start(_ contestant: Contestant, isCold: Bool) throws -> ConfigurationResult.Start {
+  private func start(_ contestant: BenchmarkCandidate, isCold: Bool) throws -> ConfigurationResult.Start {
     if isCold { PageCache.forget(subject.files) }
     if let starter = subject.starter {
       let plan = try subject.context.plan(contestant.explanation, contestant.configuration.request)

@@ -10,7 +10,7 @@ import KelvinThermal
 
 extension BenchmarkRunner {
   /// The load that goes on, in slices of a few seconds, the configurations taking turns.
-  func runSustained(_ contestants: [Contestant], beside load: any BackgroundLoad) throws {
+  func runSustained(_ contestants: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
     let paced = workload.kind == .stream
     live.begin(workload.kind.rawValue, .sustained)
     if !paced { try findInFlight(contestants) }
@@ -78,7 +78,7 @@ extension BenchmarkRunner {
 
   /// The number of inferences in flight for each configuration: the workload's, or the least among those tried that
   /// comes within 3 % of the highest rate.
-  private func findInFlight(_ contestants: [Contestant]) throws {
+  private func findInFlight(_ contestants: [BenchmarkCandidate]) throws {
     for contestant in contestants {
       try attempt(contestant) {
         guard let model = contestant.model else { return }
@@ -149,7 +149,7 @@ final class PipelinedRun {
       watch: { look(clock.now(), slice(seconds)) },
       { (_, session) throws(RuntimeError) in
         let start = clock.now() - begin
-        Contestant.write(inputs, to: session)
+        BenchmarkCandidate.write(inputs, to: session)
         try session.run(cancellation)
         let end = clock.now() - begin
         recorded.withLock { $0.append(.init(arrival: start, start: start, end: end)) }
@@ -159,7 +159,7 @@ final class PipelinedRun {
   }
 }
 
-extension Contestant {
+extension BenchmarkCandidate {
   /// One more inference, measured inside, of a configuration that ran.
   func keepTrace(_ inputs: [Tensor]) {
     guard isAble, session != nil, record.hasRun, let events = try? trace(inputs) else { return }

@@ -81,7 +81,7 @@ package final class BenchmarkRunner {
     if !workload.otherLoad.isEmpty { try load.start() }
     companions = load.processes
     defer { load.stop() }
-    var contestants: [Contestant] = []
+    var contestants: [BenchmarkCandidate] = []
     for configuration in configurations { contestants.append(try prepare(configuration, after: contestants)) }
     do {
       expectPhases(contestants)
@@ -110,7 +110,7 @@ package final class BenchmarkRunner {
     return BenchmarkResult(journal.record)
   }
 
-  private func prepare(_ configuration: BenchmarkConfiguration, after others: [Contestant]) throws -> Contestant {
+  private func prepare(_ configuration: BenchmarkConfiguration, after others: [BenchmarkCandidate]) throws -> BenchmarkCandidate {
     try options.cancellation?.check()
     let context = subject.context
     var request = configuration.request
@@ -141,7 +141,7 @@ package final class BenchmarkRunner {
         (configuration.request.goal, configuration.request.power) = (lasting.request.goal, lasting.request.power)
       }
     }
-    let contestant = Contestant(
+    let contestant = BenchmarkCandidate(
       configuration, explanation, trial: choice.trial, context, threads: threads,
       isDeterministic: options.isDeterministic, cancellation: options.cancellation, journal: journal,
       index: others.count)
@@ -156,7 +156,7 @@ package final class BenchmarkRunner {
   /// Does something for a configuration that takes part. An error of its own ends its part, not the benchmark.
   ///
   /// - Throws: `RuntimeError.cancelled` where the user gave up.
-  func attempt(_ contestant: Contestant, _ body: () throws -> Void) throws {
+  func attempt(_ contestant: BenchmarkCandidate, _ body: () throws -> Void) throws {
     guard contestant.isAble else { return }
     try options.cancellation?.check()
     do { try body() } catch {
@@ -169,7 +169,7 @@ package final class BenchmarkRunner {
 
   /// Two take turns: A B, B A, A B, …; more come in another random order each round, so that nobody always runs
   /// after the same neighbour. Those that have failed are left out.
-  func turns(_ contestants: [Contestant], _ round: Int) -> [Contestant] {
+  func turns(_ contestants: [BenchmarkCandidate], _ round: Int) -> [BenchmarkCandidate] {
     let contestants = contestants.filter(\.isAble)
     guard contestants.count > 2 else { return round.isMultiple(of: 2) ? contestants : contestants.reversed() }
     var random = SeededGenerator(seed: UInt64(round))
@@ -183,9 +183,9 @@ package final class BenchmarkRunner {
   ///   - undisturbed: seconds that the planned rounds take on a quiet machine: a busy one gets twice that.
   ///   - seconds: what is compared, of a configuration; nil where the number of rounds is settled.
   func runRounds(
-    _ phase: BenchmarkSample.Phase, planned: Int, _ contestants: [Contestant], undisturbed: Double,
+    _ phase: BenchmarkSample.Phase, planned: Int, _ contestants: [BenchmarkCandidate], undisturbed: Double,
     comparing seconds: ((BenchmarkRecord.Configuration) -> [Double])? = nil,
-    _ turn: (_ contestant: Contestant, _ round: Int) throws -> Void
+    _ turn: (_ contestant: BenchmarkCandidate, _ round: Int) throws -> Void
   ) throws {
     guard planned > 0 else { return journal.add(.completed(phase: phase)) }
     let began = clock.now()
@@ -237,7 +237,7 @@ package final class BenchmarkRunner {
 
   /// Warm inferences as MLPerf's SingleStream issues them, the next as soon as the last is done: a few of each
   /// configuration in each round, so that rounds can be paired.
-  private func runWarm(_ contestants: [Contestant]) throws {
+  private func runWarm(_ contestants: [BenchmarkCandidate]) throws {
     live.begin("warm inferences", .warm)
     var quickest: [Double] = []
     for contestant in contestants {

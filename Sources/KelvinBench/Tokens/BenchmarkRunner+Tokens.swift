@@ -7,7 +7,7 @@ import KelvinThermal
 extension BenchmarkRunner {
   /// Sequences of tokens: one of each configuration after loading it, then one after another, the configurations taking
   /// turns.
-  func runTokens(_ contestants: [Contestant], beside load: any BackgroundLoad) throws {
+  func runTokens(_ contestants: [BenchmarkCandidate], beside load: any BackgroundLoad) throws {
     live.begin("tokens", .sustained)
     var slowest = 0.0
     for contestant in contestants {
@@ -49,7 +49,7 @@ extension BenchmarkRunner {
     }
   }
 
-  private func sequence(of contestant: Contestant, look: (TokenRun) -> Void = { _ in }) throws -> TokenRun {
+  private func sequence(of contestant: BenchmarkCandidate, look: (TokenRun) -> Void = { _ in }) throws -> TokenRun {
     guard let reader = contestant.reader else { preconditionFailure("a reader is loaded before it reads") }
     let cancellation = options.cancellation
     return try TokenRun(
@@ -62,7 +62,7 @@ extension BenchmarkRunner {
   }
 }
 
-extension Contestant {
+extension BenchmarkCandidate {
   /// Loads the model once more, as it reads tokens by this configuration's plan.
   fileprivate func loadReader(_ load: BenchmarkSubject.TokenReaderLoader?) throws {
     guard let load else { throw BenchmarkError.invalidRequest("the model takes no tokens") }

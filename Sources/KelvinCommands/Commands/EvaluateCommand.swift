@@ -78,9 +78,9 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
 
   private var datasetPath: String { names[names.count - 1] }
 
-  private var contestants: [EvaluationContestant] {
+  private var contestants: [EvaluationCandidate] {
     let all: [ComputePrecision] = [.full, .high, .low]
-    return EvaluationContestant.all(
+    return EvaluationCandidate.all(
       Array(names.dropLast()), units: units.unitsList, precisions: precisions.isEmpty && pareto ? all : precisions,
       options)
   }
@@ -108,7 +108,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
   }
 
   private func run<Job: Evaluation>(
-    _ job: Job.Type, _ contestants: [EvaluationContestant], first: Model, _ asked: EvaluationOptions
+    _ job: Job.Type, _ contestants: [EvaluationCandidate], first: Model, _ asked: EvaluationOptions
   ) throws {
     let dataset = try evaluating { () throws(VisionError) in
       try Job.Dataset(contentsOf: URL(filePath: datasetPath))
@@ -168,7 +168,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
     let example = dataset.examples.firstIndex { $0.name == name } ?? 0
     return try evaluation.contenders.enumerated().map { place, contender in
       progress.update(Double(place) / Double(evaluation.contenders.count), contender.name)
-      do throws(StartFailure) { return try ContestantMeter.measure(contestant: place, example: example) } catch {
+      do throws(StartFailure) { return try CandidateMeter.measure(contestant: place, example: example) } catch {
         Console.note(
           "\(contender.name) could not be measured in a process of its own, so its memory is not known: \(error)")
         return try evaluating { () throws(VisionError) in
@@ -178,7 +178,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
     }
   }
 
-  /// What a process of `ContestantMeter` does.
+  /// What a process of `CandidateMeter` does.
   private func measure<Job: Evaluation>(_ job: Job.Type, _ model: Model, _ asked: EvaluationOptions) throws {
     let cost = try evaluating { () throws(VisionError) in
       let dataset = try Job.Dataset(contentsOf: URL(filePath: datasetPath))
@@ -186,7 +186,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
       return try ContenderCost(
         of: try Job.request(for: model, asked), answering: try Job.question(of: dataset.examples[place]), isAlone: true)
     }
-    try ContestantMeter.answer(cost)
+    try CandidateMeter.answer(cost)
   }
 
   private static func task(_ text: String) throws -> any Evaluation.Type {

@@ -51,7 +51,7 @@ enum ParetoChart {
   }
 
   private static func mark(
-    _ number: Int, _ one: EvaluationPage.Contestant, _ at: (x: Double, y: Double), _ axes: Axes, _ name: Markup
+    _ number: Int, _ one: EvaluationPage.BenchmarkCandidate, _ at: (x: Double, y: Double), _ axes: Axes, _ name: Markup
   ) -> Markup {
     let reach: Markup =
       one.interval.map { "<path class=\"reach\" d=\"M\(at.x) \(axes.y($0.lowerBound))V\(axes.y($0.upperBound))\"/>" } ?? ""
@@ -69,7 +69,7 @@ enum ParetoChart {
     let step: Double
     let isShare: Bool
 
-    init(_ page: EvaluationPage, _ shown: [EvaluationPage.Contestant]) {
+    init(_ page: EvaluationPage, _ shown: [EvaluationPage.BenchmarkCandidate]) {
       time = ChartAxis(upTo: (shown.map(\.seconds).max() ?? 1) * 1.02, about: 4)
       isShare = page.isShare
       let reached = shown.flatMap { one in
@@ -81,7 +81,7 @@ enum ParetoChart {
       values = first...(last > first ? last : first + step)
     }
 
-    func point(_ one: EvaluationPage.Contestant) -> (x: Double, y: Double) {
+    func point(_ one: EvaluationPage.BenchmarkCandidate) -> (x: Double, y: Double) {
       (time.position(one.seconds, from: left, length: right - left), y(one.quality ?? 0))
     }
 

@@ -16,7 +16,7 @@ extension Evaluation {
   public func page(title: String, costs: [ContenderCost]) -> String {
     let verdict = verdict(costs: costs)
     let parts = contenders.indices.map { place in
-      EvaluationPage.Contestant(
+      EvaluationPage.BenchmarkCandidate(
         name: names[place], figures: zip(Self.measures, figures(of: place)).map { $0.text($1) },
         quality: quality(of: place), interval: interval(of: place), intervalText: intervalWords(of: place),
         size: HumanReadable.bytes(costs[place].bytes),

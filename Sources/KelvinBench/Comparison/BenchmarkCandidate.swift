@@ -7,7 +7,7 @@ import KelvinRuntime
 import KelvinStreams
 
 /// One configuration while it is measured.
-final class Contestant {
+final class BenchmarkCandidate {
   let configuration: BenchmarkConfiguration
   let explanation: PlanExplanation
   let trial: PlanTrial?

@@ -5,7 +5,7 @@ import KelvinVision
 
 /// Measures what a model takes in a process of this program's own, which does nothing but load it and answer: so its memory
 /// is told from that of others, and nothing else is at work.
-enum ContestantMeter {
+enum CandidateMeter {
   /// Seconds that a contestant may take: many times what any takes.
   private static let patience = 600.0
 

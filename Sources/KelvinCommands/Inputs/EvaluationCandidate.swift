@@ -4,7 +4,7 @@ import KelvinBasics
 import KelvinVision
 
 /// A model on some units with some precision, as an evaluation compares them.
-struct EvaluationContestant {
+struct EvaluationCandidate {
   let name: String
   private let path: String
   private let units: ComputeUnits
@@ -13,7 +13,7 @@ struct EvaluationContestant {
   /// Every combination that was asked for, models first; names tell them apart.
   static func all(
     _ models: [String], units: [ComputeUnits], precisions: [ComputePrecision], _ options: ModelOptions
-  ) -> [EvaluationContestant] {
+  ) -> [EvaluationCandidate] {
     let unitsList = units.isEmpty ? [.all] : units
     let precisionList = precisions.isEmpty ? [options.precision] : precisions
     let namesModel = models.count > 1 || unitsList.count * precisionList.count == 1
@@ -25,7 +25,7 @@ struct EvaluationContestant {
             namesModel ? name(path) : nil, unitsList.count > 1 ? units.description : nil,
             precisionList.count > 1 ? precision.rawValue : nil,
           ]
-          return EvaluationContestant(
+          return EvaluationCandidate(
             name: parts.compactMap { $0 }.joined(separator: ", "), path: path, units: units, precision: precision)
         }
       }
