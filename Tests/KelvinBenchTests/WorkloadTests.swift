@@ -34,7 +34,7 @@ struct WorkloadTests {
     crowded.memoryTraffic = 4e9
     crowded.cachePressure = 16_000_000
     #expect(try Workload(json: try JSONEncoder().encode(crowded), document: "crowded") == crowded)
-    #expect(crowded.situation.hasSuffix("4 GB/s of memory traffic by others, 16 MB of the caches used by others"))
+    #expect(crowded.scenario.hasSuffix("4 GB/s of memory traffic by others, 16 MB of the caches used by others"))
     let text = Workload(name: "text", kind: .tokens, duration: 3, prompt: 4, tokens: 5)
     #expect(try Workload(json: try JSONEncoder().encode(text), document: "text") == text)
     #expect(text.description == "tokens: 5 behind a prompt of 4, one sequence after another for 3 s")

@@ -11,8 +11,8 @@ extension BenchmarkResult {
       notes.append("\(interruption): this report is of what had been measured by then")
     }
     notes += record.notes
-    if !workload.situation.isEmpty {
-      notes.append("the verdict is for a machine with \(workload.situation); costs were planned for that")
+    if !workload.scenario.isEmpty {
+      notes.append("the verdict is for a machine with \(workload.scenario); costs were planned for that")
     }
     if all.count > 1 {
       notes.append("configurations took turns, the order changing each time, and are compared round by round")

@@ -39,7 +39,7 @@ extension BenchmarkResult {
         })
     }
     var verdict = Verdict(
-      labels: able.map { all[$0].setup.label }, start: start, warm: warm, load: load, situation: workload.situation,
+      labels: able.map { all[$0].setup.label }, start: start, warm: warm, load: load, scenario: workload.scenario,
       interruption: record.interruption)
     var comparisons = [String](repeating: "", count: all.count)
     if let finding = load?.deciding ?? warm ?? start {

@@ -33,7 +33,7 @@ extension BenchmarkRunner {
     lastingRequest.goal = .sustained
     lastingRequest.power = .init(
       idleWatts: heatEnvelope.idleWatts, sustainableWatts: heatEnvelope.sustainableWatts)
-    let lasting = try context.explain(lastingRequest, adopting: nil, in: situation)
+    let lasting = try context.explain(lastingRequest, adopting: nil, in: scenario)
     guard lasting.solution.placement != explanation.solution.placement else {
       return (
         explanation, request,

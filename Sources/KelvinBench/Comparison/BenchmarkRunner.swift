@@ -23,7 +23,7 @@ package final class BenchmarkRunner {
   let envelope: ThermalEnvelope
   let configurations: [BenchmarkConfiguration]
   private let kelvinVersion: String
-  var situation = Situation.idle
+  var scenario = Scenario.idle
   /// The share of the processors that others used before anything was measured, 0…1.
   var busyShare = 0.0
   /// Processes of our own beside the model.
@@ -72,7 +72,7 @@ package final class BenchmarkRunner {
       Self.beginning(subject, workload, machine: machine, kelvinVersion, options),
       keep: options.keep)
     live = LiveProgress(clock: clock, observe: observe)
-    situation = try Situation(workload, subject.context.inventory)
+    scenario = try Scenario(workload, subject.context.inventory)
     lookAround()
     expectPhases()
     let load =
@@ -123,9 +123,9 @@ package final class BenchmarkRunner {
     live.advance(share(0), configuration.label, what: "planning")
     var configuration = configuration
     configuration.request = request
-    let threads = situation.threads(of: request.threads)
+    let threads = scenario.threads(of: request.threads)
     let choice = try PlanChoice(
-      configuration, context, situation, inputs: options.triesPlans ? subject.inputs[0] : nil, clock: clock,
+      configuration, context, scenario, inputs: options.triesPlans ? subject.inputs[0] : nil, clock: clock,
       companions: companions,
       observe: { [live] in live.advance(share($0.fraction), configuration.label, what: $0.phase) })
     var explanation = choice.explanation
@@ -147,7 +147,7 @@ package final class BenchmarkRunner {
       index: others.count)
     journal.add(.configuration(try description(of: contestant, after: others)))
     if let heatReason { journal.add(.note("\(configuration.label): \(heatReason)")) }
-    contestant.rest = situation.rest(busy: contestant.busyShares, threads: threads, cores: request.threads)
+    contestant.rest = scenario.rest(busy: contestant.busyShares, threads: threads, cores: request.threads)
     return contestant
   }
 

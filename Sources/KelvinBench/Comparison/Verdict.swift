@@ -16,13 +16,13 @@ package struct Verdict: Sendable, Hashable {
   ///   - start: seconds to the first answer; nil where it was not measured.
   ///   - warm: seconds of one more inference; nil where it was not measured.
   ///   - load: the sustained part, where there was one.
-  ///   - situation: what else the machine does, in words; empty for nothing.
+  ///   - scenario: what else the machine does, in words; empty for nothing.
   ///   - interruption: where the user gave up; nil where everything was measured.
   package init(
-    labels: [String], start: Finding?, warm: Finding?, load: SustainedFinding?, situation: String = "",
+    labels: [String], start: Finding?, warm: Finding?, load: SustainedFinding?, scenario: String = "",
     interruption: String? = nil
   ) {
-    let condition = situation.isEmpty ? "" : ", with \(situation)"
+    let condition = scenario.isEmpty ? "" : ", with \(scenario)"
     let photo = [
       Self.photo(
         labels, start: start, warm: warm, load?.isOfTokens == true ? "Starting" : "One photo", condition), Self.disturbance(start, "the starts"),

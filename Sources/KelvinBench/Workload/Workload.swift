@@ -98,11 +98,11 @@ package struct Workload: Hashable, Sendable {
       case .tokens:
         "tokens: \(tokens) behind a prompt of \(prompt), one sequence after another for \(Self.number(duration)) s"
       }
-    return load + (situation.isEmpty ? "" : "; \(situation)")
+    return load + (scenario.isEmpty ? "" : "; \(scenario)")
   }
 
   /// What else the machine does, in words; empty where it is left to this model alone.
-  package var situation: String {
+  package var scenario: String {
     func list(_ shares: [String: Double], _ what: String) -> [String] {
       shares.sorted { $0.key < $1.key }.filter { $0.value > 0 }
         .map { "\(Self.number($0.value * 100)) % of \($0.key) \(what)" }

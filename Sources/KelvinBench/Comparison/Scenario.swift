@@ -6,13 +6,13 @@ package import KelvinRuntime
 /// What else the machine is to do while a model runs: parts of devices kept free, parts that others use.
 ///
 /// Shares are of a device's resource, so that a load on the CPU is one on llvmpipe and PoCL too.
-package struct Situation: Sendable, Hashable {
+package struct Scenario: Sendable, Hashable {
   /// By resource, 0 ..< 1.
   package let reserved: [String: Double]
   /// By resource, 0 ..< 1.
   package let used: [String: Double]
 
-  package static let idle = Situation(reserved: [:], used: [:])
+  package static let idle = Scenario(reserved: [:], used: [:])
 
   private init(reserved: [String: Double], used: [String: Double]) {
     self.reserved = reserved
@@ -80,15 +80,15 @@ package struct Situation: Sendable, Hashable {
 
 extension ModelContext {
   /// The best plan for a situation, or a given one as it fares there.
-  func explain(_ request: PlanRequest, adopting plan: Plan?, in situation: Situation) throws -> PlanExplanation {
+  func explain(_ request: PlanRequest, adopting plan: Plan?, in scenario: Scenario) throws -> PlanExplanation {
     var request = request
     if let plan {
       let adopted = try explain(adopting: plan, request)
-      guard !situation.isIdle else { return adopted }
+      guard !scenario.isIdle else { return adopted }
       request.pins = adopted.solution.placement
     }
-    guard !situation.isIdle else { return try explain(request) }
+    guard !scenario.isIdle else { return try explain(request) }
     let silicon = Dictionary(inventory.devices.map { ($0.info.id, $0.info.resource) }) { first, _ in first }
-    return try situation.applied(to: try planner.problem(graph, request), silicon: silicon).explain()
+    return try scenario.applied(to: try planner.problem(graph, request), silicon: silicon).explain()
   }
 }

@@ -30,38 +30,38 @@ struct ScenarioTests {
   @Test func backgroundLoadScalesTheCosts() throws {
     let context = try context()
     let problem = try context.planner.problem(context.graph, PlanRequest(units: .devices(["cpu", "gpu:0"])))
-    let situation = try Situation(
+    let scenario = try Scenario(
       workload(reserve: ["cpu": 0.25], coload: ["cpu": 0.25, "gpu:0": 0.8]), context.inventory)
-    let applied = try situation.applied(to: problem)
+    let applied = try scenario.applied(to: problem)
     for (before, after) in zip(problem.nodes, applied.nodes) {
       #expect(abs((after.seconds["cpu"] ?? 0) - 2 * (before.seconds["cpu"] ?? 0)) < 1e-12)
       #expect(abs((after.seconds["gpu:0"] ?? 0) - 5 * (before.seconds["gpu:0"] ?? 0)) < 1e-12)
     }
     #expect(applied.transfers == problem.transfers)
-    #expect(try Situation(workload(), context.inventory).isIdle)
-    #expect(throws: RuntimeError.self) { try Situation(workload(coload: ["gpu:7": 0.1]), context.inventory) }
+    #expect(try Scenario(workload(), context.inventory).isIdle)
+    #expect(throws: RuntimeError.self) { try Scenario(workload(coload: ["gpu:7": 0.1]), context.inventory) }
   }
 
   @Test func cpuLoadSlowsSoftwareDrivers() throws {
     let software = DeviceListing(
       TimedDevice("cpu", kind: .cpu, clock: clock) { _ in 1 })
     let inventory = DeviceInventory([software, DeviceListing(ReferenceDevice())])
-    let situation = try Situation(workload(coload: ["cpu": 0.5]), inventory)
-    #expect(situation.slowdown("cpu") == 2)
-    #expect(situation.slowdown("another card") == 1)
+    let scenario = try Scenario(workload(coload: ["cpu": 0.5]), inventory)
+    #expect(scenario.slowdown("cpu") == 2)
+    #expect(scenario.slowdown("another card") == 1)
   }
 
   @Test func reservingFreesThreadsAndThenTime() throws {
     let inventory = try context().inventory
-    let half = try Situation(workload(reserve: ["cpu": 0.5]), inventory)
+    let half = try Scenario(workload(reserve: ["cpu": 0.5]), inventory)
     #expect(half.threads(of: 8) == 4)
     #expect(half.threads(of: 2) == 1)
     // Half of the processors' threads are half of the processors: there is nothing to wait for.
     #expect(half.rest(busy: ["cpu": 1], threads: 4, cores: 8) == 0)
-    let most = try Situation(workload(reserve: ["cpu": 0.75]), inventory)
+    let most = try Scenario(workload(reserve: ["cpu": 0.75]), inventory)
     // One thread of two processors for all of the time is 0.5; a quarter is allowed, so it idles as long as it works.
     #expect(abs(most.rest(busy: ["cpu": 1], threads: most.threads(of: 2), cores: 2) - 1) < 1e-12)
-    let card = try Situation(workload(reserve: ["gpu:0": 0.5]), inventory)
+    let card = try Scenario(workload(reserve: ["gpu:0": 0.5]), inventory)
     #expect(abs(card.rest(busy: ["gpu:0": 0.8, "cpu": 0.2], threads: 2, cores: 2) - 0.6) < 1e-12)
     #expect(card.rest(busy: ["gpu:0": 0.4], threads: 2, cores: 2) == 0)
   }
