@@ -11,7 +11,7 @@ extension ImageFile {
     _ bytes: UnsafeRawBufferPointer, name: String, maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> Int {
     let source = ImageSource(name: name, memory: bytes)
-    return try ImageEssence(of: source, try format(of: source), maximumPixels: maximumPixels).bytes.bytes.count
+    return try StrippedImage(of: source, try format(of: source), maximumPixels: maximumPixels).bytes.bytes.count
   }
 
   /// The format that the first bytes are of.

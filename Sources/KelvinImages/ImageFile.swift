@@ -72,9 +72,9 @@ public enum ImageFile {
         .unknownFormat, name, "the installed libvips cannot read \(format.rawValue)",
         remedy: "convert it to PNG or JPEG")
     }
-    let essence = try ImageEssence(of: source, format, maximumPixels: maximumPixels)
-    let decoded = try withExtendedLifetime(essence) { () throws(ImageError) -> DecodedImage in
-      let file = Encoded(bytes: essence.bytes.bytes, format: format, name: name)
+    let stripped = try StrippedImage(of: source, format, maximumPixels: maximumPixels)
+    let decoded = try withExtendedLifetime(stripped) { () throws(ImageError) -> DecodedImage in
+      let file = Encoded(bytes: stripped.bytes.bytes, format: format, name: name)
       do throws(ImageError) {
         return try file.decode(file.strictest, maximumPixels, alone: false)
       } catch {
@@ -83,7 +83,7 @@ public enum ImageFile {
       }
     }
     return DecodedImage(
-      pixels: decoded.pixels, orientation: orientation ?? essence.orientation ?? decoded.orientation)
+      pixels: decoded.pixels, orientation: orientation ?? stripped.orientation ?? decoded.orientation)
   }
 
   /// Decodes an encoded image held in an array.

@@ -1,5 +1,5 @@
 /// A PNG's critical chunks, and those that say what its colours mean. Reference: W3C, "PNG Specification", 5 and 11.
-func pngEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
+func strippedPNG(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   var reader = ImageReader(source)
   let kept = EncodedBytes()
@@ -37,7 +37,7 @@ func pngEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError)
     if type == "IEND" { break }
     reader = ImageReader(source, at: chunk.upperBound, keepingWindowOf: reader)
   }
-  return ImageEssence(kept, orientation: orientation)
+  return StrippedImage(kept, orientation: orientation)
 }
 
 private enum PNGChunk {

@@ -1,13 +1,13 @@
 /// A TIFF's first page, every part at its own place in a file whose rest is zeros that take no memory. Reference: Adobe,
 /// "TIFF", revision 6.0.
-func tiffEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
+func strippedTIFF(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var page = try TIFFPage(source, limits)
   try page.readDirectory()
   try page.keepValues()
   try page.keepPixels()
   try page.keepTables()
   try page.writeDirectory()
-  return ImageEssence(page.kept, orientation: page.orientation)
+  return StrippedImage(page.kept, orientation: page.orientation)
 }
 
 private struct TIFFPage {

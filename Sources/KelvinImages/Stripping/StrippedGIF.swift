@@ -1,5 +1,5 @@
 /// A GIF's screen and its first image. Reference: CompuServe, "Graphics Interchange Format", version 89a.
-func gifEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
+func strippedGIF(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   var reader = ImageReader(source)
   let kept = EncodedBytes()
@@ -31,12 +31,12 @@ func gifEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError)
       try limits.check(kept.count + reader.position - start)
       try kept.append(source, start..<reader.position)
       try kept.append([0x3b], name: source.name)
-      return ImageEssence(kept)
+      return StrippedImage(kept)
     default:
       try kept.append([introducer], name: source.name)
-      return ImageEssence(kept)
+      return StrippedImage(kept)
     }
     try limits.check(kept.count)
   }
-  return ImageEssence(kept)
+  return StrippedImage(kept)
 }

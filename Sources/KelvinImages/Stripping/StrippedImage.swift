@@ -1,7 +1,7 @@
 /// What is needed of an encoded image to see it: its frame, or its first one, and its colours. Comments, thumbnails,
 /// further pages and other blocks are left in the file, so that memory is bounded by the image's own size whatever the
 /// file holds; what the blocks say of the orientation is read here.
-struct ImageEssence {
+struct StrippedImage {
   /// An encoded image of the same format.
   let bytes: EncodedBytes
   /// As a block of the file says; nil where none does.
@@ -13,17 +13,17 @@ struct ImageEssence {
   /// - Throws: ``ImageError``: `tooLarge` where the header's size, the encoded image or its colour profile is,
   ///   `corrupt` where the file ends inside one of its parts.
   init(of source: ImageSource, _ format: ImageFormat, maximumPixels: Int) throws(ImageError) {
-    let essence =
+    let stripped =
       switch format {
-      case .png: try pngEssence(source, ImageLimits(source.name, maximumPixels))
-      case .jpeg: try jpegEssence(source, ImageLimits(source.name, maximumPixels))
-      case .webp: try webPEssence(source, ImageLimits(source.name, maximumPixels))
-      case .gif: try gifEssence(source, ImageLimits(source.name, maximumPixels))
-      case .tiff: try tiffEssence(source, ImageLimits(source.name, maximumPixels))
-      case .heif: try heifEssence(source, ImageLimits(source.name, maximumPixels))
-      case .bmp: try bmpEssence(source, ImageLimits(source.name, maximumPixels))
+      case .png: try strippedPNG(source, ImageLimits(source.name, maximumPixels))
+      case .jpeg: try strippedJPEG(source, ImageLimits(source.name, maximumPixels))
+      case .webp: try strippedWebP(source, ImageLimits(source.name, maximumPixels))
+      case .gif: try strippedGIF(source, ImageLimits(source.name, maximumPixels))
+      case .tiff: try strippedTIFF(source, ImageLimits(source.name, maximumPixels))
+      case .heif: try strippedHEIF(source, ImageLimits(source.name, maximumPixels))
+      case .bmp: try strippedBMP(source, ImageLimits(source.name, maximumPixels))
       }
-    self = essence
+    self = stripped
   }
 
   init(_ bytes: EncodedBytes, orientation: ImageOrientation? = nil) {

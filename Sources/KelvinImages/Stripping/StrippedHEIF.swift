@@ -1,6 +1,6 @@
 /// A HEIF or AVIF file as it is, as long as it is no longer than its largest image allows: its items refer to each other
 /// by places in the file. Reference: ISO/IEC 14496-12 (boxes) and 23008-12 (`ispe`).
-func heifEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
+func strippedHEIF(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   try HEIFBoxes(source).visit(0..<source.count, depth: 0) { (range) throws(ImageError) in
     let extent = try source.bytes(at: range.lowerBound + 4, atMost: min(8, range.count - 4))
@@ -8,7 +8,7 @@ func heifEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError
     func side(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
     try limits.setSize(side(extent[0..<4]), side(extent[4..<8]))
   }
-  return try wholeEssence(source, limits)
+  return try wholeImage(source, limits)
 }
 
 /// Walks the boxes that lead to the sizes of images.

@@ -1,5 +1,5 @@
 /// A BMP as it is, as long as it is no longer than its size allows.
-func bmpEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
+func strippedBMP(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   var reader = ImageReader(source)
   try reader.skip(14, of: "its header")
@@ -12,13 +12,13 @@ func bmpEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError)
     let height = Int(Int32(truncatingIfNeeded: try reader.littleEndian(4, of: "its header")))
     try limits.setSize(width, abs(height))
   }
-  return try wholeEssence(source, limits)
+  return try wholeImage(source, limits)
 }
 
 /// All of a file, where that is no more than an image of its size takes.
-func wholeEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
+func wholeImage(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   try limits.check(source.count)
   let kept = EncodedBytes()
   try kept.append(source, 0..<source.count)
-  return ImageEssence(kept)
+  return StrippedImage(kept)
 }

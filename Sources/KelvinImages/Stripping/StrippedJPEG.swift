@@ -1,5 +1,5 @@
 /// A JPEG's frame, its tables, its scans and what says what its colours mean. Reference: ITU-T T.81, annex B.
-func jpegEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
+func strippedJPEG(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   var reader = ImageReader(source)
   let kept = EncodedBytes()
@@ -20,7 +20,7 @@ func jpegEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError
     case 0, 1, 0xd0...0xd8: continue
     case 0xd9:
       try keep(upTo: reader.position)
-      return ImageEssence(kept, orientation: orientation)
+      return StrippedImage(kept, orientation: orientation)
     default: break
     }
     try limits.add()
@@ -53,5 +53,5 @@ func jpegEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError
     try reader.skip(end - reader.position, of: "a segment")
   }
   try keep(upTo: source.count)
-  return ImageEssence(kept, orientation: orientation)
+  return StrippedImage(kept, orientation: orientation)
 }

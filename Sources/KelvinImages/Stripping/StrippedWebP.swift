@@ -1,5 +1,5 @@
 /// A WebP's still image or first frame, and its colour profile. Reference: RFC 9649, 2.
-func webPEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> ImageEssence {
+func strippedWebP(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   var reader = ImageReader(source)
   let kept = EncodedBytes()
@@ -46,7 +46,7 @@ func webPEssence(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError
   for (index, shift) in [0, 8, 16, 24].enumerated() {
     kept.slots(4 + index..<5 + index)[0] = UInt8(truncatingIfNeeded: (kept.count - 8) >> shift)
   }
-  return ImageEssence(kept, orientation: orientation)
+  return StrippedImage(kept, orientation: orientation)
 }
 
 /// The size in the header of a bitstream; nil for other chunks.
