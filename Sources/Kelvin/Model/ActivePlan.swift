@@ -37,23 +37,23 @@ final class ActivePlan: Sendable {
   private struct State {
     var plan: ComputePlan
     /// What it does without.
-    var absence: DeviceFallback.Exclusions
+    var exclusions: DeviceFallback.Exclusions
   }
 
   private let state: Mutex<State>
 
   /// - Parameter plan: by which the model was loaded.
   init(_ plan: ComputePlan, of loaded: LoadedModel) {
-    state = Mutex(State(plan: plan, absence: loaded.fallback.absence()))
+    state = Mutex(State(plan: plan, exclusions: loaded.fallback.exclusions()))
   }
 
   func plan(of loaded: LoadedModel) -> ComputePlan {
-    let absence = loaded.fallback.absence()
+    let exclusions = loaded.fallback.exclusions()
     return state.withLock { state in
-      guard state.absence != absence else { return state.plan }
+      guard state.exclusions != exclusions else { return state.plan }
       // What cannot be planned any more is told by predictions; the latest plan stands.
       if let plan = try? ComputePlan(loaded, TrialedPlans(loaded).all) { state.plan = plan }
-      state.absence = absence
+      state.exclusions = exclusions
       return state.plan
     }
   }

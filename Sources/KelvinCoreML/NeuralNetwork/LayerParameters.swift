@@ -9,7 +9,7 @@ struct LayerParameters: Sendable {
 
   func integer(_ number: Int) throws(FormatError) -> Int? { try last(number)?.integer() }
 
-  /// An integer where the format says that 0 and absence mean a default.
+  /// An integer where the format says that 0 and exclusions mean a default.
   func integer(_ number: Int, default value: Int) throws(FormatError) -> Int {
     guard let integer = try integer(number), integer != 0 else { return value }
     return integer
@@ -17,7 +17,7 @@ struct LayerParameters: Sendable {
 
   func number(_ number: Int) throws(FormatError) -> Float? { try last(number)?.float() }
 
-  /// A number where the format says that 0 and absence mean a default.
+  /// A number where the format says that 0 and exclusions mean a default.
   func number(_ number: Int, default value: Float) throws(FormatError) -> Float {
     guard let found = try self.number(number), found != 0 else { return value }
     return found

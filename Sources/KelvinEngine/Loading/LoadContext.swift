@@ -19,7 +19,7 @@ struct LoadContext: Sendable {
   let costs: CostSheet
   let stores: WeightRegistry<MemoryPackedWeights>
   let sources: SourceFiles
-  let outages: DeviceFallback
+  let fallback: DeviceFallback
 
   /// A graph with the passes that the options ask for.
   func pass(_ graph: Graph, _ options: LoadOptions) throws -> PassResult {

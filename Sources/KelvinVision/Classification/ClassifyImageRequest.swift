@@ -46,7 +46,7 @@ private enum SharedDefault {
 
   /// Loads it where it has not been; who comes meanwhile waits. Blocks the calling thread.
   static func request() throws(VisionError) -> ClassificationRequest {
-    guard let choice = try DefaultModel.configured() else { throw .missingModel(DefaultModel.absence) }
+    guard let choice = try DefaultModel.configured() else { throw .missingModel(DefaultModel.exclusions) }
     return try loaded.withLock { loaded throws(VisionError) in
       if let loaded, loaded.choice == choice { return loaded.request }
       let request = try load(choice)

@@ -80,6 +80,6 @@ public struct DefaultModel: Hashable, Sendable {
   }
 
   /// What to say where there is none.
-  package static let absence =
+  package static let exclusions =
     "no model is named, and no default is configured; configure one: kelvin use MODEL, or DefaultModel.configure()"
 }
