@@ -1,5 +1,6 @@
 # make demo      install what is needed, build, and show Kelvin at work on its embedded model
-# make test      install what is needed, build, and run every test
+# make test      install what is needed, build, and run every test that is not tagged .slow
+# make test-slow the tests that are tagged .slow
 # make install   install program, C library and header, PREFIX=/usr/local unless said
 # make wheel     the Python wheel; make deb, make tar: packages that need no build; make bundle: for SwiftPM; all under
 #                .build/packages
@@ -16,17 +17,27 @@ SWIFT ?= swift
 # A target imports nothing that its dependencies do not reach; dev/source_rules.py asks for more, that it declares it.
 CHECKED = --explicit-target-dependency-import-check error
 
-.PHONY: demo test build library install wheel deb tar bundle bootstrap check conformance clean
+# SwiftPM passes the traits' defines in the order of a hashed set. Without a fixed seed every process has another order, and
+# every build compiles everything anew.
+export SWIFT_DETERMINISTIC_HASHING = 1
+# Unwritten memory holds not-a-number, so that no test relies on zeros.
+RUN_TESTS = KELVIN_FRESH_MEMORY=255 $(SWIFT) test -c release --disable-testable-imports --skip-build
+
+.PHONY: demo test test-build test-slow build library install wheel deb tar bundle bootstrap check conformance clean
 
 demo: bootstrap build
 	@dev/demo.sh
 
-# One release build serves program and tests: a debug build would compile the kernels without optimisation. Memory holds
-# not-a-number before it is written, so that nothing relies on zeros.
-test:
+# One release build serves program and tests: a debug build would compile the kernels without optimisation.
+test-build:
 	@dev/bootstrap.sh --tests
 	$(SWIFT) build -c release --build-tests $(CHECKED)
-	KELVIN_FRESH_MEMORY=255 $(SWIFT) test -c release --disable-testable-imports --skip-build
+
+test: test-build
+	$(RUN_TESTS)
+
+test-slow: test-build
+	KELVIN_SLOW_TESTS=1 $(RUN_TESTS) --filter "$$(dev/slow-tests.py)"
 
 build: bootstrap
 	$(SWIFT) build -c release --product kelvin $(CHECKED)

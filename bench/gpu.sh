@@ -8,6 +8,7 @@
 # Needs python3 and Swift; for times against ncnn what bench/requirements.txt lists, for the plain shader cc, glslc and
 # libvulkan-dev. What is missing, fails or takes too long is left out, and the page says so. KELVIN names another binary.
 set -uo pipefail
+export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
 limit=600
 kelvin=${KELVIN:-$PWD/.build/release/kelvin}

@@ -9,6 +9,7 @@
 # Shaders are compared where glslc is installed, the readers of protobuf where onnx and coremltools are (ONNX_PYTHON,
 # COREML_PYTHON); what is skipped is said.
 set -euo pipefail
+export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
 failed=0
 complain() { echo "check: $*" >&2; failed=1; }

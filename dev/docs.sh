@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Builds the documentation of Kelvin, KelvinVision and KelvinText from their release build, warnings as errors, into docs-output/ (or
 # the folder given), and fails where a public symbol is not documented. Needs docc, which is part of the Swift toolchain.
+# The archive guide.doccarchive has the guide, the reference pages, the design and the decisions (dev/guide_catalog.py).
 set -euo pipefail
+export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
 output=${1:-docs-output}
 scratch=${KELVIN_SCRATCH:-.build}
@@ -26,3 +28,6 @@ for module in Kelvin KelvinVision KelvinText; do
     --fallback-bundle-identifier "kelvin.$module" --fallback-display-name "$module" \
     --output-path "$output/$module.doccarchive" --warnings-as-errors
 done
+python3 dev/guide_catalog.py "$symbols/guide.docc"
+docc convert "$symbols/guide.docc" --fallback-bundle-identifier kelvin.guide --fallback-display-name "Kelvin guide" \
+  --output-path "$output/guide.doccarchive" --warnings-as-errors

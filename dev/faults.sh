@@ -5,5 +5,6 @@
 #
 #   dev/faults.sh        needs a build of the tests (make test); prints what came of each setting's trials as JSON
 set -euo pipefail
+export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
 KELVIN_FAULTS=all exec swift test -c release --disable-testable-imports --skip-build --filter 'FaultMatrixTests|SelfTestTests'

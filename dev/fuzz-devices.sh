@@ -4,6 +4,7 @@
 #
 #   dev/fuzz-devices.sh [SECONDS [SEED]]      60 seconds a device from seed 0 on, unless said
 set -euo pipefail
+export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
 scratch=${KELVIN_SCRATCH:-.build}
 swift build -c release --build-tests --scratch-path "$scratch"

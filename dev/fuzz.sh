@@ -10,6 +10,7 @@
 # .build-fuzz/findings, takes its target out of the long run and ends it with status 1. $KELVIN_SCRATCH is built in
 # instead of .build-fuzz.
 set -euo pipefail
+export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
 scratch=${KELVIN_SCRATCH:-.build-fuzz}
 corpus=${KELVIN_FUZZ_CORPUS:-$scratch/corpus}

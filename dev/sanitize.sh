@@ -7,6 +7,7 @@
 # Every process writes what a sanitizer finds to a file of its own, those that tests start and end among them: a finding
 # counts whatever becomes of the process and of what it prints.
 set -euo pipefail
+export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
 builds=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do builds+=("$1"); shift; done

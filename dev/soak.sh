@@ -7,6 +7,7 @@
 #
 # KELVIN_SOAK_SEED chooses the faults. Real models take part where $KELVIN_SHARED or ../shared has them.
 set -euo pipefail
+export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
 seconds=60
 case ${1:-} in

@@ -2,6 +2,7 @@
 # Installs each package into a Debian that has neither Swift nor a compiler of it, and uses it as a stranger would:
 # dev/package/check.sh. Needs root, debootstrap and a network; the root is kept under .build/clean-root.
 set -euo pipefail
+export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/../.."
 packages=$PWD/.build/packages
 root=$PWD/.build/clean-root
