@@ -57,20 +57,15 @@ def faults(tree):
         "Package.swift: KelvinGraph needs KelvinCPU")
     for name, need in [("KelvinVulkan", "KelvinCPU"), ("KelvinPasses", "KelvinImport")]:
         yield (
-            rules.rows_of_the_design, {"manifest": with_needs(manifest, name, also(need))},
-            f"{rules.DESIGN}: {name} needs {need}")
+            rules.rows_of_the_architecture, {"manifest": with_needs(manifest, name, also(need))},
+            f"{rules.ARCHITECTURE}: {name} needs {need}")
     for decoder in ["JSONDecoder()", "decoder"]:
         yield (
             rules.documents_are_read_in_one_place,
             {"files": {GRAPH: f"let a = try {decoder}.decode([Int].self, from: data)"}}, f"{GRAPH}:1: reads JSON")
-    unwrapped = "Sources/KelvinFormats/ONNX/Planted.swift"
-    yield rules.folders_of_traits, {"files": {unwrapped: "let planted = 1\n"}}, f"{unwrapped}: is not wrapped in #if ONNX"
     yield (
-        rules.folders_of_traits, {"manifest": manifest | {"traits": [{"name": "Planted"}]}},
-        f"{rules.DESIGN}: the table of what may be left out has no row for Planted")
-    yield (
-        rules.rows_of_the_design, {"files": {rules.DESIGN: tree.text(rules.DESIGN).replace("`KelvinImages`", "")}},
-        f"{rules.DESIGN}: the table of rooms has no row for KelvinImages")
+        rules.rows_of_the_architecture, {"files": {rules.ARCHITECTURE: tree.text(rules.ARCHITECTURE).replace("`KelvinImages`", "")}},
+        f"{rules.ARCHITECTURE}: the table of targets has no row for KelvinImages")
     yield (
         rules.planning_knows_only_values, {"manifest": with_needs(manifest, "KelvinPlanning", also("KelvinGraph"))},
         "Package.swift: KelvinPlanning")

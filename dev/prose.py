@@ -31,7 +31,7 @@ DESIGN = "docs/design/"
 DESIGN_WORDS = 1500
 
 DOCUMENTS = {"README.md", "Architecture.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
-GENERATED_DOCUMENTS = {"docs/coverage.md", "docs/gpu-judge.md", "docs/operators.md"}
+GENERATED_DOCUMENTS = {"docs/coverage.md", "docs/gpu-shader-report.md", "docs/operators.md"}
 COMMENTED_PLACES = (
     "Sources/", "Tests/", "dev/", "bench/", "Shaders/", "Examples/", "Python/", ".ci/", "Makefile", "Package.swift")
 

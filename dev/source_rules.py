@@ -1,7 +1,7 @@
 """The rules that sources keep, each a function from a tree of files to what breaks it. dev/check.sh runs them;
 dev/planted_faults.py proves that each sees what it forbids.
 
-Rows and what they may import are read from Package.swift and from the table of rooms in Design.md, never listed here.
+Rows and what they may import are read from Package.swift and from the table of targets in Architecture.md, never listed here.
 """
 import copy
 import functools
@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-DESIGN = "Sources/Kelvin/Kelvin.docc/Development/Design.md"
+ARCHITECTURE = "Architecture.md"
 LINE_LIMIT = 500
 COUNTED = (".swift", ".c", ".h", ".comp", ".glsl", ".cl", ".py", ".sh")
 # What comes with the toolchain; everything else is a target or a product that Package.swift declares.
@@ -141,10 +141,10 @@ def rows_of_the_manifest(tree):
         above.add(name)
 
 
-def rows_of_the_design(tree):
-    """The table of rooms names every target of Sources, and each needs only rooms of rows above its own."""
+def rows_of_the_architecture(tree):
+    """The table of targets names every target of Sources, and each needs only targets of rows above its own."""
     rows = {}
-    for number, line in enumerate(tree.text(DESIGN).splitlines()):
+    for number, line in enumerate(tree.text(ARCHITECTURE).splitlines()):
         cells = line.split("|")
         if len(cells) == 4 and cells[1].strip().startswith("`"):
             for room in re.findall(r"`(\w+)`", cells[1]):
@@ -152,11 +152,11 @@ def rows_of_the_design(tree):
     own = {name: needs for name, _, folder, needs in tree.targets() if folder.startswith("Sources/")}
     for name, needs in own.items():
         if name not in rows:
-            yield f"{DESIGN}: the table of rooms has no row for {name}"
+            yield f"{ARCHITECTURE}: the table of targets has no row for {name}"
             continue
         for need in needs:
             if need in rows and rows[need] >= rows[name]:
-                yield f"{DESIGN}: {name} needs {need}, whose row is not above its own"
+                yield f"{ARCHITECTURE}: {name} needs {need}, whose row is not above its own"
 
 
 def planning_knows_only_values(tree):
@@ -232,30 +232,11 @@ def documents_are_read_in_one_place(tree):
                     yield f"{path}:{number}: reads JSON with Foundation's decoder: use JSONText.decode"
 
 
-def folders_of_traits(tree):
-    """Every file of a folder that belongs to a trait is left out without it."""
-    traits = {trait["name"] for trait in tree.manifest.get("traits", [])} - {"default"}
-    told = set()
-    section = tree.text(DESIGN).split("## What may be left out", 1)[-1].split("\n## ")[0]
-    for line in section.splitlines():
-        cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) != 5 or cells[1] not in traits:
-            continue
-        told.add(cells[1])
-        for folder in filter(None, cells[3].split(", ")):
-            for path in tree.under(folder, ".swift"):
-                text = tree.text(path)
-                if text and not (text.startswith(f"#if {cells[1]}\n") and text.endswith("\n#endif\n")):
-                    yield f"{path}: is not wrapped in #if {cells[1]}, to whose trait its folder belongs"
-    for trait in sorted(traits - told):
-        yield f"{DESIGN}: the table of what may be left out has no row for {trait}"
-
-
 RULES = [
-    file_sizes, foundation, declared_imports, imported_declarations, rows_of_the_manifest, rows_of_the_design,
+    file_sizes, foundation, declared_imports, imported_declarations, rows_of_the_manifest, rows_of_the_architecture,
     planning_knows_only_values, conformance_is_for_tests, the_command_line_is_a_client,
     operators_lie_in_files_of_their_names, build_products, measured_processes,
-    documents_are_read_in_one_place, folders_of_traits,
+    documents_are_read_in_one_place,
 ]
 
 

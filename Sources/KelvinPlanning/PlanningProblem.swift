@@ -11,7 +11,7 @@
 ///   and transfer seconds.
 /// - A value's copies count as often as its `copies` says, and a value with infinitely many is never copied, so that
 ///   its producer and its readers share a device. A signal's copies take what `signalSeconds` says of the device they
-///   reach in place of a link's time. Control flow is told in these three, see `docs/method-planning.md`.
+///   reach in place of a link's time. Control flow is told in these three, see `docs/design/planning.md`.
 /// - An excluded device runs no node and holds no copy. An excluded host runs no node, but values still start, end and
 ///   pass there.
 /// - `memory` bounds the bytes of values resident on a device at once while the nodes run in order; weights are the

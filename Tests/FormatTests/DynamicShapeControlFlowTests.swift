@@ -63,7 +63,7 @@ import Testing
     #expect(error.description.contains("its sides give [float32[6]] and [float32[3]]"))
     // It is walked once: what is uneven all the same is an error.
     let runningOnHost = try function.runningOnHost(error)
-    #expect(runningOnHost.walked == [error.name])
+    #expect(runningOnHost.hostControlFlow == [error.name])
     #expect(throws: FormatError.self) { try runningOnHost.runningOnHost(error) }
   }
 
