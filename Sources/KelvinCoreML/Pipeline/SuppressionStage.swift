@@ -14,7 +14,7 @@ struct SuppressionStage: ModelStage {
   /// The number of rows that the outputs may have.
   let rows: ClosedRange<Int>
 
-  /// The names of the features by role. The name of a threshold that is not an input is empty.
+  /// The names of the features by role. A threshold that is not an input has no name.
   struct Names: Hashable, Sendable {
     var confidence: String
     var coordinates: String
