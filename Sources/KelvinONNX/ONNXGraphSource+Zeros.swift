@@ -1,8 +1,8 @@
 import KelvinGraph
 import KelvinImport
 
-/// Handling of sizes that a file declares as 0: empty or, as some exporters write them, unknown. Such a size stays
-/// open. If no caller gives it, and the graph can be built with size 0 but not with size 1, the file means 0.
+/// Handling of sizes that a file declares as 0: empty or, as some exporters write them, unknown. This size stays open.
+/// If no caller gives it, and the graph can be built with size 0 but not with size 1, the file means 0.
 extension ONNXGraphSource {
   /// Returns the shapes of inputs that declare a 0, with another size in its place. Nil if there are no such inputs, or
   /// if one of them has another unknown size.
