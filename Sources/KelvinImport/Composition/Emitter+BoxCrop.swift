@@ -65,8 +65,8 @@ package struct BoxCrop {
   package var interpolation = GridSampler.Interpolation.linear
   /// Whether a sample is the largest of its weighted pixels, as opposed to their sum.
   package var takesLargest = false
-  /// Whether samples beyond the first or last pixel of a box are clamped to it. In a box with an extent of at least 1,
-  /// samples are clamped to the last pixel of the image.
+  /// Whether samples beyond the first or last pixel of a box are clamped to it. With the spacing `offset` the upper
+  /// limit is the last pixel of the image, if that follows the box.
   package var staysInside = false
 
   package init(
