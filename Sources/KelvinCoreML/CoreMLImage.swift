@@ -76,7 +76,7 @@ struct CoreMLImage {
     }
   }
 
-  /// The colour layout; nil for an unknown colour space.
+  /// The color layout; nil for an unknown color space.
   var layout: ImageFeature.ColorLayout? {
     typealias Space = CoreMLSchema.ImageFeatureType.ColorSpace
     return switch colorSpace {

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// Recommends items that are similar to given ones (Core ML's `itemSimilarityRecommender`). The score of item k is `Σ
-/// similarity(k, i) · (score(i) - shift(k))` over the given items i.
+/// Recommends items that are similar to given ones (Core ML's `itemSimilarityRecommender`). The score of item k is
+/// `Σ similarity(k, i) · (score(i) - shift(k))` over the given items i.
 ///
 /// The items with the largest scores come first; items with equal scores keep their order. The given items are
 /// excluded, unless the model has an input of excluded items. Unknown items are ignored.

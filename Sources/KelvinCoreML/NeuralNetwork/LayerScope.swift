@@ -4,8 +4,9 @@ import KelvinImport
 /// A named tensor of a network: a graph value, and its logical shape, the shape that the layers refer to.
 ///
 /// The value may have another shape with the same elements in the same order. Networks up to specification version 3
-/// give every tensor five axes, `[Sequence, Batch, Channel, Height, Width]`, but compute on four, `[Sequence · Batch,
-/// Channel, Height, Width]`. A value keeps the shape in which it was computed until a reader needs another.
+/// give every tensor five axes, `[Sequence, Batch, Channel, Height, Width]`, but compute on four,
+/// `[Sequence · Batch, Channel, Height, Width]`. A value keeps the shape in which it was computed until a reader needs
+/// another.
 struct Blob {
   var id: ValueID
   var shape: Shape

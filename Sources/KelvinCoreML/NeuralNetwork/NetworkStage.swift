@@ -147,8 +147,8 @@ struct NetworkStage: ModelStage {
     }
   }
 
-  /// Returns the shape in which networks up to specification version 3 see an array: `[1, 1, C, 1, 1]` or `[1, 1, C, H,
-  /// W]`. If the array has axes for the sequence and the batch, their lengths come first.
+  /// Returns the shape in which networks up to specification version 3 see an array: `[1, 1, C, 1, 1]` or
+  /// `[1, 1, C, H, W]`. If the array has axes for the sequence and the batch, their lengths come first.
   private static func fiveAxes(_ shape: Shape, _ feature: Feature) throws -> Shape {
     let sizes = shape.dimensions
     if case .tensor(_, let dimensions) = feature.type, dimensions.count == 1, sizes.count == 3 {

@@ -84,7 +84,7 @@ extension MILMapper {
 /// The unit of a grid's coordinates.
 private enum CoordinateMode {
   case pixels
-  /// Coordinates between two bounds, which stand for the centres of the outer pixels, or for their edges.
+  /// Coordinates between two bounds, which stand for the centers of the outer pixels, or for their edges.
   case range(lower: Double, upper: Double, alignsCorners: Bool)
 
   /// Returns the linear map of a coordinate to a position in pixels: `scale · x + offset`.

@@ -1,7 +1,7 @@
 /// The position of the largest or smallest element along one axis.
 ///
 /// Not-a-number counts as larger than every number for a maximum, and as smaller for a minimum. Input: x, any shape.
-/// Output: int64 positions, with the axis reduced to 1 or removed.
+/// Output: positions in `scalar`, with the axis reduced to 1 or removed.
 package struct ArgReduce: Operator {
   package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible { case maximum, minimum }
 

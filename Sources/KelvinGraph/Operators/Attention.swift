@@ -1,10 +1,10 @@
 /// `y = softmax(scale · q · kᵀ + mask) · v` for each head of each batch, with strided operands. A joint product of all
 /// three, adjacent heads, and the transpositions that exporters write need no tensors of their own.
 ///
-/// Inputs: three floating-point tensors of one type that hold q `[batch, heads, queries, width]`, k `[batch, heads,
-/// keys, width]` and v `[batch, heads, keys, valueWidth]` with the given offsets and strides. An optional mask
-/// broadcasts to `[batch, heads, queries, keys]`. Output: v's type and `shape`, of which each element is one of the
-/// result's.
+/// Inputs: three floating-point tensors of one type that hold q `[batch, heads, queries, width]`, k
+/// `[batch, heads, keys, width]` and v `[batch, heads, keys, valueWidth]` with the given offsets and strides. An
+/// optional mask broadcasts to `[batch, heads, queries, keys]`. Output: v's type and `shape`, of which each element is
+/// one of the result's.
 package struct Attention: Operator {
   package static let name = "attention"
   package var batch: Int

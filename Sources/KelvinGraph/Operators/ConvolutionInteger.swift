@@ -2,8 +2,9 @@
 /// `xZero`. Sums beyond int32 wrap.
 ///
 /// Inputs: x `[N, C, spatial…]`, weights `[M, C / groups, kernel…]`, xZero (one of x's type), weightsZero (one, or
-/// `[M]`, of the weights' type), then the requantization's. x and weights are 8-bit integers. Output: `[N, M,
-/// spatial…]`, int32 or the requantization's type. A node with a requantization may have a body in floating point.
+/// `[M]`, of the weights' type), then the requantization's. x and weights are 8-bit integers. Output:
+/// `[N, M, spatial…]`, int32 or the requantization's type. A node with a requantization may have a body in floating
+/// point.
 package struct ConvolutionInteger: Operator {
   package static let name = "convolution_integer"
   package var window: Window

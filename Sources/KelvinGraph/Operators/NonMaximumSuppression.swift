@@ -7,8 +7,8 @@
 /// box with a negative size or with not-a-number among its numbers shares no area.
 ///
 /// Inputs: boxes `[N, B, 4]` as center x, center y, width and height; scores `[N, B, K]`; the overlap threshold and the
-/// score threshold, scalars; all of one floating-point type. Outputs: the picked boxes `[N, M, 4]`, their scores `[N,
-/// M, K]`, int32 indices `[N, M]` and int32 counts `[N]`. Entries after the count hold zeros and the index -1.
+/// score threshold, scalars; all of one floating-point type. Outputs: the picked boxes `[N, M, 4]`, their scores
+/// `[N, M, K]`, int32 indices `[N, M]` and int32 counts `[N]`. Entries after the count hold zeros and the index -1.
 package struct NonMaximumSuppression: Operator {
   package static let name = "non_maximum_suppression"
   /// `M`, the greatest number of picked boxes of each image.

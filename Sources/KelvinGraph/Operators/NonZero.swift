@@ -1,8 +1,8 @@
 /// The positions of the nonzero elements, in row-major order.
 ///
-/// Input: x, of any type and at least one dimension; not-a-number counts as nonzero. Outputs: the positions, `[rank,
-/// N]` with `N` the number of x's elements, one column for each nonzero element, in `scalar`; and their number, int32
-/// `[1]`. Columns after the count hold zeros.
+/// Input: x, of any type and at least one dimension; not-a-number counts as nonzero. Outputs: the positions,
+/// `[rank, N]` with `N` the number of x's elements, one column for each nonzero element, in `scalar`; and their number,
+/// int32 `[1]`. Columns after the count hold zeros.
 package struct NonZero: Operator {
   package static let name = "non_zero"
   /// The element type of the positions: int32 or int64.

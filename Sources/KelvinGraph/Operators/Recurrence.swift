@@ -1,5 +1,5 @@
-/// A recurrent layer in one direction. The product of its inputs with the input weights is precomputed: `x = W · input
-/// + bias` of all steps.
+/// A recurrent layer in one direction. The product of its inputs with the input weights is precomputed:
+/// `x = W · input + bias` of all steps.
 ///
 /// Gates are in the order of `Cell.gates`; R is the recurrent weights, h the hidden state, c the cell state, p
 /// peepholes.

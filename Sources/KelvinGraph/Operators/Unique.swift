@@ -3,10 +3,14 @@
 /// Two slices are equal if all their elements are; both zeros are equal, and not-a-number equals itself. Sorted slices
 /// are in lexicographic order, with not-a-number last; otherwise they keep the order of their first occurrence.
 ///
-/// Input: x, of any type. Outputs, with `N` slices: int64 `[N]`, the first position of each distinct slice; int64
-/// `[N]`, for each slice the index of its distinct slice; int64 `[N]`, the number of occurrences of each distinct
-/// slice; and the number of distinct slices, int32 `[1]`. Entries after the count hold zeros in the first and the third
-/// output.
+/// Input: x, of any type. Outputs, with `N` slices, the first three int64 `[N]`:
+///
+/// - the first position of each distinct slice;
+/// - for each slice the index of its distinct slice;
+/// - the number of occurrences of each distinct slice;
+/// - the number of distinct slices, int32 `[1]`.
+///
+/// Entries after the count hold zeros in the first and the third output.
 package struct Unique: Operator {
   package static let name = "unique"
   package var axis: Int

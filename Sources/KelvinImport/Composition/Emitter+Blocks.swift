@@ -29,8 +29,8 @@ extension Emitter {
     return try reshape(moved, [shape[0], shape[1] * block * block, height, width])
   }
 
-  /// Moves blocks of pixels into channels, with the position in the block innermost: `[N, C, H·b, W·b]` to `[N, C·b²,
-  /// H, W]`.
+  /// Moves blocks of pixels into channels, with the position in the block innermost: `[N, C, H·b, W·b]` to
+  /// `[N, C·b², H, W]`.
   package func pixelUnshuffle(_ x: ValueID, block: Int) throws -> ValueID {
     let shape = shape(x)
     guard shape.rank == 4, (1..<(1 << 15)).contains(block), shape[2] % block == 0, shape[3] % block == 0 else {
@@ -42,8 +42,8 @@ extension Emitter {
     return try reshape(moved, [shape[0], shape[1] * block * block, height, width])
   }
 
-  /// Moves blocks of pixels into the batch, with the position in the block outermost: `[N, C, H·r, W·c]` to `[r·c·N, C,
-  /// H, W]`.
+  /// Moves blocks of pixels into the batch, with the position in the block outermost: `[N, C, H·r, W·c]` to
+  /// `[r·c·N, C, H, W]`.
   package func spaceToBatch(_ x: ValueID, block: [Int]) throws -> ValueID {
     let shape = shape(x)
     guard shape.rank == 4, block.count == 2, block.allSatisfy({ (1..<(1 << 15)).contains($0) }),

@@ -3,8 +3,8 @@ package import KelvinGraph
 /// The positions at which a resized axis reads its source: output position `i` reads coordinate `scale * i + offset`.
 ///
 /// With `n` source elements, `m` results and the ratio `n / m`, or one over the factor that the source names, the
-/// conventions are: half pixel `(i + 1/2) * ratio - 1/2`, asymmetric `i * ratio`, aligned corners `i * (n - 1) / (m -
-/// 1)`.
+/// conventions are: half pixel `(i + 1/2) * ratio - 1/2`, asymmetric `i * ratio`, aligned corners
+/// `i * (n - 1) / (m - 1)`.
 package struct Sampling: Hashable {
   package var scale: Double
   package var offset: Double

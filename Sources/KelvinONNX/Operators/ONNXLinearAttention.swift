@@ -2,9 +2,9 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Linear attention with a state `S` of each key head, `[d_k, d_v]`: `S ← e^g · S + β · k ⊗ (v - e^g · Sᵀk)`, `o =
-  /// scale · qᵀS`. Without a gate `e^g` is 1. Without the delta rule the subtracted term is 0 and β is 1. Computed in
-  /// float32.
+  /// Linear attention with a state `S` of each key head, `[d_k, d_v]`: `S ← e^g · S + β · k ⊗ (v - e^g · Sᵀk)`,
+  /// `o = scale · qᵀS`. Without a gate `e^g` is 1. Without the delta rule the subtracted term is 0 and β is 1. Computed
+  /// in float32.
   static let linearAttention = ONNXMapper("LinearAttention") { c in
     let rule = c.text("update_rule", default: "gated_delta")
     guard ["linear", "gated", "delta", "gated_delta"].contains(rule) else {

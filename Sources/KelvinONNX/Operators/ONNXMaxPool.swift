@@ -20,8 +20,8 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// Returns the index of the largest element of each window, the first of equals, in the whole tensor `[N, C,
-  /// spatial…]`. With `storage_order` the first spatial axis is the innermost.
+  /// Returns the index of the largest element of each window, the first of equals, in the whole tensor
+  /// `[N, C, spatial…]`. With `storage_order` the first spatial axis is the innermost.
   fileprivate func largestPlaces(_ x: ValueID) throws -> ValueID {
     let source = emitter.shape(x)
     guard let kernel = integers("kernel_shape") else { throw emitter.invalid("kernel_shape is missing") }

@@ -7,8 +7,8 @@ extension ONNXMapper {
     cropAndResize, realFourier, inverseRealFourier, distances, inverse, nGramRepeatBlock,
   ]
 
-  /// Crops boxes `[boxes, 4]`, y before x, from 0 to 1 between the first and the last pixel: `[boxes, C, height,
-  /// width]`.
+  /// Crops boxes `[boxes, 4]`, y before x, from 0 to 1 between the first and the last pixel:
+  /// `[boxes, C, height, width]`.
   private static let cropAndResize = ONNXMapper("com.microsoft.CropAndResize", valueDependent: [3]) { c in
     let (x, boxes, images) = (try c.input(0), try c.input(1), try c.input(2))
     guard let targets = try c.constantIntegers(3, "crop_size"), targets.count == 2,

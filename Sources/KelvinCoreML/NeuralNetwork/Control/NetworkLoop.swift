@@ -68,8 +68,8 @@ extension NetworkWriter {
     for (name, id) in zip(carried + made, results) { scope.redefine(name, Blob(id, emitter.shape(id))) }
   }
 
-  /// Defines zeros for tensors that only the loop's networks compute, if an iteration may read them from a previous
-  /// one, or if the loop may end before it has computed tensors that are read after it.
+  /// Defines zeros for tensors that only the loop's networks compute, if they may be read undefined: by an iteration
+  /// before a previous one computed them, or after a loop that ended before.
   private func defineFirstValues(
     of layer: NetworkLayer, _ broken: String?, behindTest: Set<String>, behindBody: Set<String>, readLater: Set<String>
   ) throws {
