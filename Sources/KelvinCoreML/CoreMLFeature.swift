@@ -1,7 +1,7 @@
 import KelvinGraph
 import KelvinImport
 
-/// A `FeatureDescription`.
+/// A `FeatureDescription` message.
 struct CoreMLFeature {
   enum Kind {
     case int64, double, string
@@ -63,19 +63,21 @@ struct CoreMLFeature {
   }
 }
 
-/// An `ArrayFeatureType`.
+/// An `ArrayFeatureType` message.
 struct CoreMLArray {
   var shape: [Int] = []
   var dataType = 0
-  /// For each axis, the sizes allowed by the ranges or the enumerated shapes.
+  /// For each axis, the sizes that the ranges or the enumerated shapes allow.
   var ranges: [ClosedRange<Int>] = []
-  /// The enumerated shapes, where there are some.
+  /// The enumerated shapes; empty if the file has none.
   var shapes: [Shape] = []
   var standardValue: Double?
 
+  /// Creates the description of an array.
+  ///
   /// - Parameters:
-  ///   - ranges: the least and the greatest size of each axis, a negative one for no greatest.
-  ///   - shapes: those that are allowed, where they are listed.
+  ///   - ranges: The least and the greatest size of each axis; a negative greatest size means no limit.
+  ///   - shapes: The enumerated shapes, if the file has some.
   init(
     shape: [Int], dataType: Int, ranges: [[Int]], shapes: [[Int]], _ malformed: (String) -> FormatError
   ) throws(FormatError) {
@@ -89,7 +91,7 @@ struct CoreMLArray {
     for shape in shapes { add(shape) }
   }
 
-  /// nil where there are no such sizes.
+  /// Returns the range of sizes between two bounds, or nil if it is empty.
   private static func range(_ lower: Int, _ upper: Int) -> ClosedRange<Int>? {
     let last = upper < 0 ? Int.max : upper
     return lower >= 0 && lower <= last ? lower...last : nil

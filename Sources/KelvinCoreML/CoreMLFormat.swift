@@ -22,7 +22,7 @@ extension FormatFamily {
 }
 
 extension Format {
-  /// Packages: a folder with a manifest, a model and its weights.
+  /// The format of packages: a folder with a manifest, a model and its weights.
   static let mlPackage = Format(
     name: "Core ML package",
     sniff: { path in
@@ -37,7 +37,7 @@ extension Format {
         names: ["\(path)/Manifest.json", "\(path)/\(package.model)"])
     })
 
-  /// Single model files.
+  /// The format of single model files.
   static let mlModel = Format(
     name: "Core ML model",
     sniff: { path in FileKind(path) == .file && path.hasExtension("mlmodel") },
@@ -50,9 +50,9 @@ extension Format {
 /// Reads a Core ML model specification from memory.
 ///
 /// - Parameters:
-///   - path: the file or package, for errors.
-///   - folder: where the specification lies; `@model_path` in its weight references.
-///   - files: what the program depends on besides its weight files.
+///   - path: The file or package, for errors.
+///   - folder: The folder of the specification, `@model_path` in its weight references.
+///   - files: The files that the program depends on besides its weight files.
 package func readCoreML(
   _ bytes: Bytes, path: String, folder: String, files: [String]
 ) throws(FormatError) -> ModelProgram {
@@ -73,17 +73,20 @@ func readCoreML(
     place: ProgramLocation(path: path, files: files, names: names))
 }
 
-/// Where an ML Program comes from.
+/// The origin of an ML Program.
 struct ProgramLocation {
   /// The file or folder.
   let path: String
   let files: ModelFiles
-  /// The paths of the files that hold it, besides its weights.
+  /// The paths of the files that hold the program, without its weights.
   let names: [String]
 }
 
 extension ModelProgram {
-  /// - Parameter description: of its features; without one they are the tensors that the program says.
+  /// Creates the model of a program.
+  ///
+  /// - Parameter description: The description of its features; if it is nil, the features are the tensors that the
+  ///   program declares.
   init(
     _ program: MILProgram, _ description: CoreMLDescription?, version: Int, place: ProgramLocation
   ) throws(FormatError) {

@@ -1,19 +1,22 @@
 import KelvinGraph
 import KelvinImport
 
-/// An `ImageFeatureType`.
+/// An `ImageFeatureType` message.
 struct CoreMLImage {
   var width = 0
   var height = 0
   var colorSpace = 0
   var sizes = ImageFeature.Sizes.fixed
 
-  /// The longest side an image may have.
+  /// The greatest width or height of an image, in pixels.
   private static let limit = 1 << 20
 
+  /// Creates the description of an image.
+  ///
   /// - Parameters:
-  ///   - ranges: the least and the greatest width, and so of heights, a negative one for no greatest; or none.
-  ///   - listed: widths and heights that are allowed, where they are listed.
+  ///   - ranges: The least and the greatest width, then the least and the greatest height; a negative greatest size
+  ///     means no limit. May be empty.
+  ///   - listed: The enumerated widths and heights, if the file has some.
   init(
     width: Int, height: Int, colorSpace: Int, ranges: [[Int]], listed: [[Int]], _ malformed: (String) -> FormatError
   ) throws(FormatError) {
@@ -33,14 +36,14 @@ struct CoreMLImage {
     listStandard()
   }
 
-  /// nil where there are no such sizes.
+  /// Returns the range of sizes between two bounds, or nil if it is empty.
   private static func range(_ lower: Int, _ upper: Int) -> ClosedRange<Int>? {
     let first = max(1, lower)
     let last = upper < 0 ? limit - 1 : min(upper, limit - 1)
     return first <= last ? first...last : nil
   }
 
-  /// Has the size that stands for the others among those that are listed.
+  /// Adds the default size to the enumerated sizes if it is missing.
   private mutating func listStandard() {
     let standard = ImageFeature.Size(width: width, height: height)
     if case .enumerated(let list) = sizes, !list.contains(standard) { sizes = .enumerated([standard] + list) }
@@ -64,7 +67,7 @@ struct CoreMLImage {
     listStandard()
   }
 
-  /// Of an image whose usual size is left out: the first that is listed, or the smallest.
+  /// Sets the default size of an image that does not have one: the first enumerated size, or the smallest.
   private mutating func takeStandard() {
     switch sizes {
     case .fixed: break
@@ -73,7 +76,7 @@ struct CoreMLImage {
     }
   }
 
-  /// The layout, nil for a colour space that is not known.
+  /// The color layout; nil for an unknown color space.
   var layout: ImageFeature.ColorLayout? {
     typealias Space = CoreMLSchema.ImageFeatureType.ColorSpace
     return switch colorSpace {

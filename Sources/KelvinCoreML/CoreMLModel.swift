@@ -1,7 +1,7 @@
 import KelvinGraph
 import KelvinImport
 
-/// A `Model`: its description, and the message of whichever type it is.
+/// A `Model` message: its description, and the message of the model's type.
 struct CoreMLModel {
   var specificationVersion = 0
   var description = CoreMLDescription()
@@ -30,7 +30,7 @@ struct CoreMLModel {
 
   var typeName: String { CoreMLSchema.modelTypes[type] ?? "\(type)" }
 
-  /// Why a model of this type is not run.
+  /// Returns the error for a model of a type that is not supported.
   func refusal(file: String) throws(FormatError) -> FormatError {
     let types = try allTypes()
     let names = types.map { CoreMLSchema.modelTypes[$0] ?? "\($0)" }
@@ -46,7 +46,7 @@ struct CoreMLModel {
       remedy: "convert the model to an ML Program or a neural network")
   }
 
-  /// This model's type and, for pipelines, those of the models in it.
+  /// Returns the type of the model and, for a pipeline, the types of its models.
   func allTypes() throws(FormatError) -> [Int] {
     var types = [type]
     guard StageReader.pipelines.contains(type) else { return types }
@@ -60,11 +60,11 @@ struct CoreMLModel {
   }
 }
 
-/// A `ModelDescription`.
+/// A `ModelDescription` message.
 struct CoreMLDescription {
-  /// What the model's only function takes and gives.
+  /// The description of the only function.
   var main = CoreMLFunctionDescription()
-  /// Descriptions of each function, where there are several.
+  /// The description of each function of a model with several functions.
   var functions: [String: CoreMLFunctionDescription] = [:]
   var defaultFunction = "main"
   var metadata = ModelMetadata()
@@ -93,7 +93,7 @@ struct CoreMLDescription {
   }
 }
 
-/// The features of one function.
+/// The description of one function's features.
 struct CoreMLFunctionDescription {
   var name = "main"
   var inputs: [CoreMLFeature] = []
@@ -150,7 +150,7 @@ extension ModelMetadata {
 }
 
 extension WireMessage {
-  /// The key and value of an entry of a map from strings: fields 1 and 2.
+  /// Returns the key and the value of an entry of a map with string keys: fields 1 and 2.
   func mapEntry() throws(FormatError) -> (key: String, value: WireField?) {
     var key = ""
     var value: WireField?

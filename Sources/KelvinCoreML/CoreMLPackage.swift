@@ -22,9 +22,9 @@ struct CoreMLPackage {
     }
   }
 
-  /// The path of the model specification that a package's manifest names, from the package.
+  /// Returns the path, from the package, of the model specification that the package's manifest names.
   ///
-  /// - Parameter names: those in a folder of the package.
+  /// - Parameter names: Returns the names of the files in a folder of the package.
   static func model(
     _ files: ModelFiles, file: String, names: (String) throws(FormatError) -> [String]
   ) throws(FormatError) -> String {

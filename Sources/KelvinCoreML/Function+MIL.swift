@@ -3,7 +3,7 @@ import KelvinImport
 import KelvinHostOperations
 
 extension Function {
-  /// A function of an ML Program with the features that the model's description gives it; without a description, its
+  /// Creates the function of an ML Program with the features of the model's description. Without a description, the
   /// inputs and outputs are tensors.
   init(
     _ function: MILFunction, name: String, _ description: CoreMLFunctionDescription?, file: String, files: ModelFiles
@@ -50,7 +50,7 @@ extension Function {
       let probabilities = named.isEmpty ? classification.probabilitiesOutput : named
       values.removeAll { $0 == labelOutput || $0 == probabilities }
       slots = values
-      // The program's value may have the name of the dictionary that is made of it.
+      // The value in the program may have the same name as the dictionary made from it.
       let isOutput = values.contains(classification.probabilities)
       let scores = isOutput ? classification.probabilities : "\(classification.probabilities)#scores"
       if !isOutput {
@@ -71,15 +71,15 @@ extension Function {
   }
 }
 
-/// What a program's `classify` operation says.
+/// The contents of a program's `classify` operation.
 struct MILClassification {
   let labels: Labels
-  /// The value that holds the probabilities.
+  /// The name of the value that holds the probabilities.
   let probabilities: String
   let labelOutput: String
   let probabilitiesOutput: String
 
-  /// What the operation's outputs are as features; nil for another value.
+  /// Returns the kind of feature of an output of the operation, or nil for another value.
   func type(of output: String) -> FeatureKind? {
     switch output {
     case labelOutput: labels.isString ? .string : .int64
@@ -88,7 +88,7 @@ struct MILClassification {
     }
   }
 
-  /// nil where the block has no such operation.
+  /// Returns nil if the block has no `classify` operation.
   init?(_ block: MILBlock, _ files: ModelFiles, file: String) throws(FormatError) {
     guard let operation = block.operations.first(where: { $0.kind == "classify" }) else { return nil }
     func malformed(_ reason: String) -> FormatError {
@@ -115,7 +115,7 @@ struct MILClassification {
 }
 
 extension Feature {
-  /// A feature of a function whose value in the program has the given type.
+  /// Creates a feature of a function from a value of the given type in the program.
   init(_ described: CoreMLFeature?, named name: String, _ type: MILType, file: String) throws(FormatError) {
     self.init(
       name: name, type: try Self.type(described?.kind ?? .unknown, named: name, type, file: file),
@@ -191,7 +191,7 @@ extension Feature {
     return .tensor(scalar, dimensions)
   }
 
-  /// The sizes that a description allows.
+  /// Returns the dimensions that a description allows.
   private static func dimensions(_ array: CoreMLArray, named name: String) -> [Dimension] {
     (0..<max(array.shape.count, array.ranges.count)).map { axis in
       let standard = axis < array.shape.count ? array.shape[axis] : nil

@@ -4,9 +4,9 @@ import KelvinImport
 /// Builds graphs from a function of an ML Program, or from one of its stages.
 struct MILGraphSource: GraphSource {
   let function: MILFunction
-  /// The features that it reads.
+  /// The features that the graph reads.
   let inputs: [Feature]
-  /// The values that become the graph's outputs, in order.
+  /// The names of the values that become the graph's outputs, in order.
   let outputs: [String]
   let file: String
   let files: ModelFiles
@@ -51,12 +51,12 @@ struct MILGraphSource: GraphSource {
     }
   }
 
-  /// Writes the function's operations; its inputs are defined.
+  /// Emits the function's operations; its inputs are defined already.
   func emit(_ scope: MILScope) throws {
     try emit(function.block, scope)
   }
 
-  /// Writes the operations of a block.
+  /// Emits the operations of a block.
   func emit(_ block: MILBlock, _ scope: MILScope) throws {
     for operation in block.operations {
       do { try add(operation, scope) } catch let error as GraphError {
@@ -106,7 +106,7 @@ struct MILGraphSource: GraphSource {
     }
   }
 
-  /// Lists everything that has no mapper, in nested blocks too.
+  /// Throws an error that lists every operation without a mapper, including those in nested blocks.
   func checkOperations() throws(FormatError) {
     var missing = MissingOperations()
     findMissing(&missing)
@@ -115,8 +115,8 @@ struct MILGraphSource: GraphSource {
 
   func findMissing(_ missing: inout MissingOperations) { findMissing(in: function.block, &missing) }
 
-  /// What a block and those inside it need and Kelvin lacks. The blocks of a branch are not looked into: the one that
-  /// is not taken may lack what it likes.
+  /// Collects the unsupported operations of a block and its nested blocks. The blocks of a branch are skipped: a side
+  /// that is not taken may have unsupported operations.
   func findMissing(in block: MILBlock, _ missing: inout MissingOperations) {
     var pending = block.operations[...]
     while let operation = pending.popFirst() {

@@ -1,20 +1,22 @@
 import KelvinGraph
 import KelvinImport
 
-/// How a MIL operation is written in Kelvin's operators.
+/// A mapper from a MIL operation to Kelvin's operators.
 struct MILMapper: OperationMapper {
   let name: String
-  /// The inputs whose elements are asked for, because sizes depend on them.
+  /// The inputs whose elements must be known while the graph is built, because sizes depend on them.
   let valueDependentInputs: Set<String>
-  /// Those that are asked for where the program does not declare the shape of the result.
+  /// The inputs whose elements must be known if the program does not declare the shape of the result.
   let valueDependentUnlessDeclared: Set<String>
-  /// Whether the results follow from the shapes of the inputs.
+  /// Whether the results depend only on the shapes of the inputs.
   let readsOnlyShapes: Bool
-  /// Whether it has outputs whose size is known when it has run.
+  /// Whether the operation has outputs whose size is known only after it ran.
   let hasDataDependentShape: Bool
   let map: @Sendable (MILOperation, MILScope) throws -> [ValueID]
 
-  /// - Parameter map: writes the nodes and returns the operation's only output.
+  /// Creates a mapper for an operation with one output.
+  ///
+  /// - Parameter map: Emits the nodes and returns the operation's output.
   init(
     _ name: String, valueDependent: Set<String> = [], valueDependentUnlessDeclared: Set<String> = [], readsOnlyShapes: Bool = false,
     hasDataDependentShape: Bool = false, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> ValueID
@@ -25,7 +27,9 @@ struct MILMapper: OperationMapper {
     ) { [try map($0, $1)] }
   }
 
-  /// - Parameter map: writes the nodes and returns the operation's outputs.
+  /// Creates a mapper for an operation with several outputs.
+  ///
+  /// - Parameter map: Emits the nodes and returns the operation's outputs.
   init(
     several name: String, valueDependent: Set<String> = [], valueDependentUnlessDeclared: Set<String> = [],
     readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
@@ -42,7 +46,7 @@ struct MILMapper: OperationMapper {
   static let byName: [String: MILMapper] = table(milMappers)
 }
 
-/// What mappers ask of an operation's inputs.
+/// Accessors that mappers use to read an operation's inputs.
 extension MILOperation {
   func value(_ input: String, _ scope: MILScope) throws -> ValueID {
     guard let id = try optional(input, scope) else { throw scope.emitter.invalid("input '\(input)' is missing") }
@@ -54,7 +58,7 @@ extension MILOperation {
     return try scope.value(binding, self, input)
   }
 
-  /// The values of a tuple; at least one.
+  /// Returns the values of a tuple, which has at least one.
   func values(_ input: String, _ scope: MILScope) throws -> [ValueID] {
     guard let bindings = inputs[input], !bindings.isEmpty else {
       throw scope.emitter.invalid("input '\(input)' is missing")
@@ -74,7 +78,7 @@ extension MILOperation {
     try constant(input, scope, atMost: 1024)?.integers
   }
 
-  /// nil where the input is left out, or depends on the model's inputs.
+  /// Returns the integers of an input, or nil if the input is left out or depends on the model's inputs.
   func knownIntegers(_ input: String, _ scope: MILScope) throws -> [Int]? {
     guard let binding = inputs[input]?.first else { return nil }
     return try scope.tensor(binding, input, atMost: 1024)?.integers
@@ -92,20 +96,20 @@ extension MILOperation {
 
   func flags(_ input: String, _ scope: MILScope) throws -> [Bool]? { try integers(input, scope)?.map { $0 != 0 } }
 
-  /// What an operation cannot do without.
+  /// Returns a mandatory argument, or throws if it is missing.
   func required<T>(_ value: T?, _ input: String, _ scope: MILScope) throws -> T {
     guard let value else { throw scope.emitter.invalid("input '\(input)' is missing") }
     return value
   }
 
-  /// A constant input of one element, in its own type; nil where it is left out.
+  /// Returns a constant input of one element in its own type, or nil if the input is left out.
   func scalar(_ input: String, _ scope: MILScope) throws -> Tensor? {
     let tensor = try constant(input, scope, atMost: 1)
     guard tensor?.count != 0 else { throw scope.emitter.invalid("'\(input)' is empty, expected one element") }
     return tensor
   }
 
-  /// A constant input; nil where it is left out.
+  /// Returns a constant input, or nil if it is left out.
   private func constant(_ input: String, _ scope: MILScope, atMost limit: Int) throws -> Tensor? {
     guard let binding = inputs[input]?.first else { return nil }
     guard let tensor = try scope.tensor(binding, input, atMost: limit) else {

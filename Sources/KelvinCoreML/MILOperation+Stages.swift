@@ -1,9 +1,9 @@
 import KelvinImport
 
 extension MILOperation {
-  /// What it reads and how, blocks included.
+  /// Returns the inputs of the operation and how it uses them, blocks included.
   ///
-  /// - Parameter depth: in how many blocks it lies.
+  /// - Parameter depth: The number of blocks around the operation.
   func staged(depth: Int = 0) -> StagedOperation {
     let mapper = MILMapper.byName[kind]
     return StagedOperation(
@@ -12,7 +12,7 @@ extension MILOperation {
   }
 
   private func controlFlow(depth: Int) -> StagedControlFlow? {
-    // The condition's block is there twice.
+    // The condition's block occurs twice in an executed loop.
     let repeats = blocks.first?.operations.contains { !$0.blocks.isEmpty } ?? false
     let own = depth + (repeats ? StagedControlFlow.repeatedDepth : 1)
     if own <= StagedControlFlow.depthLimit, let loop = MILHostLoop(self) {
@@ -61,7 +61,7 @@ extension MILOperation {
 }
 
 extension MILBlock {
-  /// The block with control flow walked that has such a name.
+  /// Returns the block in which the host executes the control flow of the given names.
   fileprivate func runningOnHost(_ names: Set<String>) -> MILBlock {
     var block = self
     for index in operations.indices where !operations[index].blocks.isEmpty {
@@ -74,14 +74,15 @@ extension MILBlock {
 }
 
 extension MILFunction {
-  /// The function with control flow walked, wherever that can be, that has such a name or such results.
+  /// Returns the function in which the host executes the control flow of the given operation or result names, as far as
+  /// possible.
   func runningOnHost(_ names: Set<String>) -> MILFunction {
     var function = self
     function.block = block.runningOnHost(names)
     return function
   }
 
-  /// The function with some of its operations and inputs.
+  /// Returns the function with some of its operations and inputs.
   func with(_ operations: [MILOperation], _ names: [String]) -> MILFunction {
     var function = self
     function.inputs = inputs.filter { names.contains($0.name) }

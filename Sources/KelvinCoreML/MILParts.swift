@@ -1,19 +1,21 @@
 import KelvinGraph
 import KelvinImport
 
-/// The parts of an ML Program's function: its graph, cut where sizes depend on data, with what is walked between.
+/// The parts of an ML Program's function: graphs, split at data-dependent sizes, and control flow that the host
+/// executes between them.
 struct MILParts {
   let function: MILFunction
-  /// The function's, of which each graph has those that it reads.
+  /// The function's inputs. Each graph has those that it reads.
   let inputs: [Feature]
   let file: String
   let files: ModelFiles
 
-  /// The parts of the whole function. One with states is never cut: a state is memory of one graph.
+  /// Returns the parts of the whole function. A function with states is never split, because a state is memory of one
+  /// graph.
   ///
   /// - Parameters:
-  ///   - outputs: the values that are wanted.
-  ///   - slots: where they go, if not to the slots of their names.
+  ///   - outputs: The names of the requested values.
+  ///   - slots: The slots of these values; a value without an entry has the slot of its own name.
   func parts(_ outputs: [String], slots: [String: String]) throws(FormatError) -> [FunctionPart] {
     let (operations, names) = (function.block.operations, function.inputs.map(\.name))
     guard !function.inputs.contains(where: \.type.isState) else {
@@ -55,11 +57,11 @@ struct MILParts {
           outputs: outputs, file: file, files: files)))
   }
 
-  /// A loop that is walked, and before it what it begins with.
+  /// Returns the parts of a loop that the host executes, preceded by a graph that computes its initial values.
   ///
   /// - Parameters:
-  ///   - known: the operations that make what is known of what it reads.
-  ///   - computed: what it reads of other parts.
+  ///   - known: The operations that compute those inputs of the loop that are known while graphs are built.
+  ///   - computed: The inputs of the loop that other parts compute.
   private func parts(
     of loop: MILHostLoop, _ name: String, known: [MILOperation], _ computed: [String], slots: [String: String]
   ) throws(FormatError) -> [FunctionPart] {
@@ -85,11 +87,12 @@ struct MILParts {
     ]
   }
 
-  /// A branch that is walked, and before it its condition where that is known.
+  /// Returns the parts of a branch that the host executes, preceded by a graph that computes its condition if that is
+  /// known while graphs are built.
   ///
   /// - Parameters:
-  ///   - known: the operations that make what is known of what it reads.
-  ///   - computed: what it reads of other parts.
+  ///   - known: The operations that compute those inputs of the branch that are known while graphs are built.
+  ///   - computed: The inputs of the branch that other parts compute.
   private func parts(
     of branch: MILHostBranch, _ name: String, known: [MILOperation], _ computed: [String], slots: [String: String]
   ) throws(FormatError) -> [FunctionPart] {

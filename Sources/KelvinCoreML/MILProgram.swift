@@ -1,7 +1,6 @@
 import KelvinGraph
 import KelvinImport
 
-/// An ML Program.
 struct MILProgram {
   var functions: [String: MILFunction] = [:]
 
@@ -17,7 +16,7 @@ struct MILProgram {
     }
   }
 
-  /// The files that hold weights, relative to the model's folder.
+  /// The paths of the weight files, relative to the model's folder.
   var blobFiles: [String] {
     var files = Set<String>()
     for function in functions.values {
@@ -68,7 +67,8 @@ struct MILFunction {
     block = try MILBlock(chosen.block.message())
   }
 
-  /// The version of iOS with which the operator set came: `CoreML6` is of iOS 16. Nil for a name of another form.
+  /// The version of iOS that introduced the operator set: 16 for `CoreML6`, for example. Nil for a name of another
+  /// form.
   var version: Int? {
     guard opset.hasPrefix("CoreML"), let number = Int(opset.dropFirst(6)), (1..<100).contains(number) else {
       return nil
@@ -124,9 +124,8 @@ struct MILBlock {
   }
 }
 
-/// An operation.
 struct MILOperation {
-  /// What an input is bound to: the name of a value, or a value itself.
+  /// The binding of an input: the name of a value, or a value itself.
   enum Binding {
     case name(String)
     case value(MILValue)
@@ -145,9 +144,9 @@ struct MILOperation {
   let offset: Int
   /// The `name` attribute, or the first output's name.
   let name: String
-  /// Whether it is control flow that no graph can hold (`DynamicShapeControlFlow`).
+  /// Whether the operation is control flow that the host must execute (`DynamicShapeControlFlow`).
   var mustRunOnHost = false
-  /// Whether it writes to a list that is to grow where the element is behind its end.
+  /// Whether the operation writes to a list that grows if the element is beyond its end.
   var growsList = false
 
   init(

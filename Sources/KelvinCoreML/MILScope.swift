@@ -1,11 +1,11 @@
 import KelvinGraph
 import KelvinImport
 
-/// The values of a function and of the blocks inside it while its graph is built. A constant becomes a graph value when
-/// a node first reads it; a block reads the values around it.
+/// The values of a function and of its nested blocks while a graph is built. A constant becomes a graph value when a
+/// node first reads it. A block may read the values around it.
 final class MILScope {
   private struct Level {
-    /// How many regions the graph lies in that has the values.
+    /// The number of regions around the graph that has the values.
     var depth: Int
     var values: [String: ValueID] = [:]
     var constants: [String: MILValue] = [:]
@@ -17,16 +17,16 @@ final class MILScope {
   private struct State {
     var type: TensorType
     var id: ValueID
-    /// How many regions the graph lies in that has the value.
+    /// The number of regions around the graph that has the value.
     var depth: Int
   }
 
   let emitter: Emitter
-  /// The version of iOS whose operator set the function is written in; operations have changed between them.
+  /// The version of iOS that introduced the function's operator set. The meaning of some operations depends on it.
   let version: Int
   private let files: ModelFiles
   private var levels: [Level]
-  /// What each state holds at this point of the program, by the name of the function's input.
+  /// The current value of each state at this point of the program, by the name of the function's input.
   private var states: [String: State] = [:]
   private static let levelLimit = 16
 
@@ -37,7 +37,7 @@ final class MILScope {
     levels = [Level(depth: emitter.depth)]
   }
 
-  /// Does something with the names of a block.
+  /// Runs a closure in the scope of a block's names.
   func inside<Result>(_ body: () throws -> Result) throws -> Result {
     guard levels.count <= Self.levelLimit else { throw emitter.invalid("blocks are nested too deeply") }
     levels.append(Level(depth: emitter.depth))
@@ -63,7 +63,7 @@ final class MILScope {
     change(&levels[last])
   }
 
-  /// The innermost level that has a name.
+  /// Returns the innermost level that defines a name.
   private func level(of name: String) -> Int? { levels.lastIndex { $0.has(name) } }
 
   func value(_ name: String, reader: String) throws -> ValueID {
@@ -95,7 +95,8 @@ final class MILScope {
     }
   }
 
-  /// Whether a value outside all blocks is room for the most there can be.
+  /// Whether a value outside all blocks has a size that is known only after its node ran; its buffer has the maximum
+  /// size.
   private func isRoom(_ name: String) -> Bool {
     guard let index = level(of: name), levels[index].depth == 0, let id = levels[index].values[name] else {
       return false
@@ -103,7 +104,7 @@ final class MILScope {
     return emitter.extents[id] != nil
   }
 
-  /// The constant behind a binding, where the program holds one.
+  /// Returns the constant that a binding refers to, or nil if the program does not hold one.
   private func constant(_ binding: MILOperation.Binding) -> MILValue? {
     switch binding {
     case .name(let name): level(of: name).flatMap { levels[$0].constants[name] }
@@ -111,7 +112,7 @@ final class MILScope {
     }
   }
 
-  /// The weight behind a binding; nil where it depends on the model's inputs.
+  /// Returns the weight that a binding refers to, or nil if the value depends on the model's inputs.
   func weight(_ binding: MILOperation.Binding, _ input: String) throws -> Weight? {
     if let constant = constant(binding) { return try constant.weight(files, name: input) }
     return binding.name.flatMap(knownWeight)
@@ -125,9 +126,10 @@ final class MILScope {
 
   func text(_ binding: MILOperation.Binding) throws -> String? { try constant(binding)?.strings().first }
 
-  /// The elements of a constant, or of a value that is known while building; nil where it depends on inputs.
+  /// Returns the elements of a constant, or of a value that is known while the graph is built; nil if they depend on
+  /// the model's inputs.
   ///
-  /// - Throws: where it has more than `limit` elements.
+  /// - Throws: An error if the value has more than `limit` elements.
   func tensor(_ binding: MILOperation.Binding, _ input: String, atMost limit: Int) throws -> Tensor? {
     func check(_ type: TensorType?) throws {
       guard let type, type.count > limit else { return }
@@ -142,18 +144,18 @@ final class MILScope {
     return weight.dense()
   }
 
-  /// Declares a state; it holds what the prediction before left.
+  /// Declares a state. Its initial value is the one that the previous prediction left.
   func defineState(_ name: String, _ type: TensorType) throws {
     states[name] = State(type: type, id: try emitter.state(name, type), depth: emitter.depth)
   }
 
-  /// What a state holds at this point.
+  /// Returns the value of a state at this point.
   func state(_ name: String) throws -> ValueID {
     let state = try known(name)
     return emitter.value(state.id, of: state.depth)
   }
 
-  /// Says what a state holds from here on: in a region, until it ends.
+  /// Sets the value of a state from this point on; inside a region, until the region ends.
   func update(_ name: String, _ id: ValueID) throws {
     let held = try known(name)
     guard emitter.type(id) == held.type else {
@@ -168,7 +170,7 @@ final class MILScope {
     return state
   }
 
-  /// Does something, behind which the states hold what they held before.
+  /// Runs a closure, and afterwards restores the values of the states.
   func keepingStates<Result>(_ body: () throws -> Result) throws -> Result {
     let before = states
     defer { states = before }

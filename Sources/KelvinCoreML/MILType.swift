@@ -1,13 +1,13 @@
 import KelvinGraph
 import KelvinImport
 
-/// A `ValueType`, as far as it is a tensor.
+/// A `ValueType` message, reduced to its tensor properties.
 struct MILType {
-  /// The number of the element type, nil where the value is not a tensor.
+  /// The number of the element type; nil if the value is not a tensor.
   var dataType: Int?
-  /// Sizes, nil where one is not known.
+  /// The sizes; nil for an unknown size.
   var sizes: [Int?] = []
-  /// Whether the value is a state that holds such a tensor.
+  /// Whether the value is a state that holds a tensor of this type.
   var isState = false
 
   init() {}
@@ -29,19 +29,19 @@ struct MILType {
 
   var scalar: ScalarType? { dataType.flatMap { ScalarType(mil: $0) } }
 
-  /// The sizes of a tensor, where all of them are known.
+  /// The sizes of a tensor; nil unless all are known.
   var shape: Shape? {
     let known = Shape(sizes.compactMap { $0 })
     return dataType != nil && known.rank == sizes.count && known.isAddressable ? known : nil
   }
 
-  /// The type, where it is a tensor of known sizes and of an element type that Kelvin has.
+  /// The tensor type; nil unless the value is a tensor of known sizes and of an element type that Kelvin supports.
   var tensorType: TensorType? {
     guard let scalar, let shape else { return nil }
     return TensorType(scalar, shape)
   }
 
-  /// For elements of fewer than 8 bits, how they are packed.
+  /// The packing of elements of fewer than 8 bits; nil for other element types.
   var packing: MILPacking? { dataType.flatMap { MILPacking($0) } }
 
   private mutating func readTensor(_ message: WireMessage) throws(FormatError) {
@@ -78,7 +78,9 @@ struct MILPacking {
   /// The type's number in weight files.
   let blobType: UInt32
 
-  /// - Parameter dataType: a number of MIL's `DataType`.
+  /// Creates the packing of an element type.
+  ///
+  /// - Parameter dataType: A number of MIL's `DataType`.
   init?(_ dataType: Int) {
     typealias Number = MILSchema.DataType
     switch dataType {
@@ -93,7 +95,7 @@ struct MILPacking {
   }
 }
 
-/// A `NamedValueType`.
+/// A `NamedValueType` message.
 struct MILNamedType {
   var name = ""
   var type = MILType()
@@ -116,7 +118,7 @@ struct MILNamedType {
 }
 
 extension ScalarType {
-  /// The element type with a number of MIL's `DataType`.
+  /// Creates the element type of a number of MIL's `DataType`.
   init?(mil number: Int) {
     typealias Number = MILSchema.DataType
     switch number {
@@ -136,7 +138,7 @@ extension ScalarType {
     }
   }
 
-  /// The element type with a name as `cast` gives it.
+  /// Creates the element type of a name as `cast` writes it.
   init?(milName name: String) {
     switch name {
     case "fp16": self = .float16

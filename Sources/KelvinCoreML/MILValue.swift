@@ -1,9 +1,9 @@
 import KelvinGraph
 import KelvinImport
 
-/// The elements of a value as a program's text has them, those of tensors in the order of their brackets.
+/// The elements of a value in a program's text, those of a tensor in row-major order.
 enum MILLiteral {
-  /// Booleans are 0 and 1.
+  /// Integers; booleans are 0 and 1.
   case integers([Int])
   case numbers([Double])
   case strings([String])
@@ -11,13 +11,13 @@ enum MILLiteral {
   case none
 }
 
-/// A `Value`: a constant, in the program itself or in a weight file. Its elements stay where they are until asked for.
+/// A `Value` message: a constant, in the program itself or in a weight file. Its elements are read on demand.
 struct MILValue {
-  /// Where a weight file holds a value.
+  /// The location of a value in a weight file.
   struct Blob {
-    /// Relative to the model's folder.
+    /// The path, relative to the model's folder.
     var file = ""
-    /// The position of the record that describes the elements.
+    /// The offset in bytes of the record that describes the elements.
     var offset = 0
 
     init(path: String, offset: Int) {
@@ -28,13 +28,13 @@ struct MILValue {
 
   var type = MILType()
   var blob: Blob?
-  /// The elements, of a program that is text.
+  /// The elements, if the program is text.
   var literal: MILLiteral?
   private var immediate: WireMessage?
   private let file: String
   private let offset: Int
 
-  /// A value of a program that is text.
+  /// Creates a value of a program in text form.
   init(_ type: MILType, file: String, offset: Int) {
     self.type = type
     self.file = file
@@ -68,7 +68,7 @@ struct MILValue {
     return Blob(path: path, offset: offset)
   }
 
-  /// The elements of a numeric tensor; those in a weight file are mapped.
+  /// Returns the elements of a numeric tensor. Elements in a weight file are memory-mapped.
   func tensor(_ files: ModelFiles, name: String) throws(FormatError) -> Tensor {
     guard let type = type.tensorType else {
       throw FormatError(
@@ -93,7 +93,7 @@ struct MILValue {
     return tensor
   }
 
-  /// The elements of a numeric tensor as they are stored, packed ones included.
+  /// Returns the elements of a numeric tensor in their stored encoding, packed ones included.
   func weight(_ files: ModelFiles, name: String) throws(FormatError) -> Weight {
     guard let packing = type.packing, let shape = type.shape else { return Weight(try tensor(files, name: name)) }
     let bytes: Bytes
@@ -116,7 +116,7 @@ struct MILValue {
     } catch { throw malformed(name, error.reason) }
   }
 
-  /// The strings of a string tensor, or of a list of them.
+  /// Returns the strings of a string tensor, or of a list of string tensors.
   func strings() throws(FormatError) -> [String] {
     if case .strings(let strings)? = literal { return strings }
     if case .list(let values)? = literal {
@@ -141,7 +141,7 @@ struct MILValue {
     return strings
   }
 
-  /// The integers of an integer tensor in the program, or of a list of them.
+  /// Returns the integers of an integer tensor in the program, or of a list of such tensors.
   func listedIntegers(_ files: ModelFiles) throws(FormatError) -> [Int64] {
     let values: [MILValue]
     if case .list(let listed)? = literal {
@@ -169,7 +169,9 @@ struct MILValue {
     return values
   }
 
-  /// - Returns: nil where the number of elements is not the type's.
+  /// Returns the tensor of a message.
+  ///
+  /// - Returns: Nil if the number of elements does not match the type.
   private static func tensor(_ message: WireMessage, _ type: TensorType) throws(FormatError) -> Tensor? {
     typealias Fields = MILSchema.TensorValue
     var reader = message.fields()

@@ -1,7 +1,7 @@
 import KelvinGraph
 import KelvinImport
 
-/// A record of a `weight.bin`: 64 bytes that say what the elements are and where they lie.
+/// A record of a `weight.bin` file: 64 bytes that describe the elements and give their position.
 ///
 /// Layout (little-endian): u32 sentinel 0xDEADBEEF, u32 element type, u64 byte count, u64 position of the elements.
 struct WeightBlob {
@@ -42,7 +42,7 @@ struct WeightBlob {
     dataOffset = metadata.load(UInt64.self, at: 16)
   }
 
-  /// The elements, mapped.
+  /// Returns the elements, memory-mapped.
   func elements(_ type: TensorType) throws(FormatError) -> Bytes {
     guard dataType == Self.number(type.scalar) else {
       throw malformed("\(type) is expected, the record has element type \(dataType)")
@@ -50,9 +50,9 @@ struct WeightBlob {
     return try elements(type.byteCount, "\(type)")
   }
 
-  /// Elements of fewer than 8 bits, mapped.
+  /// Returns elements of fewer than 8 bits, memory-mapped.
   ///
-  /// - Parameter shape: an addressable one.
+  /// - Parameter shape: The shape, which must be addressable.
   func elements(_ packing: MILPacking, _ shape: Shape) throws(FormatError) -> Bytes {
     let name = "\(shape) of \(packing.bits) bits"
     guard dataType == packing.blobType else {
@@ -72,7 +72,7 @@ struct WeightBlob {
     return bytes
   }
 
-  /// The number of an element type in weight files.
+  /// Returns the number of an element type in weight files.
   private static func number(_ scalar: ScalarType) -> UInt32? {
     switch scalar {
     case .float16: 1

@@ -1,6 +1,6 @@
 import KelvinGraph
 
-/// Values of one kind in order, as tables of steps hold them.
+/// An ordered list of values of one kind, as in the tables of host operations.
 package enum Column: Sendable, Hashable {
   case strings([String])
   case integers([Int64])
@@ -14,7 +14,7 @@ package enum Column: Sendable, Hashable {
     }
   }
 
-  /// What is looked up; any not-a-number is the same.
+  /// A lookup key; all not-a-numbers are equal.
   enum Key: Sendable, Hashable {
     case string(String)
     case integer(Int64)
@@ -39,16 +39,16 @@ package enum Column: Sendable, Hashable {
     }
   }
 
-  /// Where each value is first.
+  /// The first index of each value.
   var places: [Key: Int] { Dictionary(keys.enumerated().map { ($1, $0) }) { first, _ in first } }
 
-  /// The first few, for errors.
+  /// The first few values, for errors.
   var preview: String {
     let shown = keys.prefix(8).map(\.description).joined(separator: ", ")
     return count > 8 ? "\(shown) and \(count - 8) more" : shown
   }
 
-  /// The elements of a value as this column's kind: strings as strings, numbers as numbers.
+  /// Returns the elements of a value as this column's kind: strings as strings, numbers as numbers.
   func elements(
     _ value: HostValue, of step: some HostOperation, _ position: Int
   ) throws(HostOperationError) -> (keys: [Key], shape: Shape) {

@@ -1,11 +1,11 @@
 package import KelvinGraph
 
-/// The numbers of a dictionary by whole numbers as one row: in the order of the keys, or each at its key's place (ONNX's
-/// `CastMap`).
+/// Turns the numbers of a dictionary with integer keys into one row: in the order of the keys, or each at the index
+/// given by its key (ONNX's `CastMap`).
 package struct DictionaryRow: HostOperation {
   package static let name = "dictionary_row"
   package let scalar: ScalarType
-  /// The row's length where keys are places; nil for as many as there are keys.
+  /// The length of the row if keys are indices; nil for a row in the order of the keys.
   package let length: Int?
   package let input: String
   package let output: String

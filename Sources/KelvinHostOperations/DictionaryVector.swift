@@ -1,16 +1,18 @@
 package import KelvinGraph
 
-/// A dictionary's numbers in the order of a vocabulary: 0 for a word that the dictionary lacks; words that the
-/// vocabulary lacks are left out (ONNX's and Core ML's `DictVectorizer`).
+/// Turns a dictionary's numbers into a vector in the order of a vocabulary. A word that the dictionary lacks has the
+/// value 0; words that the vocabulary lacks are ignored (ONNX's and Core ML's `DictVectorizer`).
 package struct DictionaryVector: HostOperation {
   package static let name = "dictionary_vector"
   package let vocabulary: Labels
-  /// The tensor's type, with as many elements as there are words.
+  /// The type of the tensor, which has as many elements as there are words.
   package let type: TensorType
   package let input: String
   package let output: String
   private let places: [Column.Key: Int]
 
+  /// Creates the operation.
+  ///
   /// - Precondition: `type` has as many elements as `vocabulary`.
   package init(_ vocabulary: Labels, _ type: TensorType, input: String, output: String) {
     precondition(type.count == vocabulary.count, "\(type) for \(vocabulary.count) words")
@@ -42,7 +44,7 @@ package struct DictionaryVector: HostOperation {
 }
 
 extension Labels {
-  /// The same values as a column.
+  /// The labels as a column.
   package var column: Column {
     switch self {
     case .strings(let labels): .strings(labels)

@@ -1,25 +1,25 @@
 package import KelvinGraph
 
-/// What a classifier's features are, as its host steps say.
+/// The meaning of a classifier's features, derived from its host operations.
 package struct Classification: Sendable, Hashable {
   package var labels: Labels
-  /// The slot with one score for each label.
+  /// The slot that holds one score for each label.
   package var scores: String
-  /// The output with the most probable label, where there is one.
+  /// The output that holds the most probable label; nil if there is none.
   package var labelOutput: String?
-  /// The output with the dictionary of label probabilities, where there is one.
+  /// The output that holds the dictionary of label probabilities; nil if there is none.
   package var probabilitiesOutput: String?
-  /// What precision and recall each label has, in their order; empty where the model does not say.
+  /// The precision and recall of each label, in the order of the labels; empty if the model does not provide them.
   package var curves: [PrecisionRecallCurve] = []
 
-  /// The curves by what observations call their labels; the first of labels that are alike.
+  /// The curves by the labels' strings; of equal labels, the first.
   package var curvesByLabel: [String: PrecisionRecallCurve] {
     Dictionary(zip(labels.strings, curves).map { ($0, $1) }) { first, _ in first }
   }
 }
 
 extension Function {
-  /// How the function classifies; nil where it does not.
+  /// The meaning of the features of a classifier; nil for other functions.
   package var classification: Classification? {
     let names = Set(outputs.map(\.name))
     var found: Classification?
@@ -42,12 +42,12 @@ extension Function {
     return found
   }
 
-  /// How the function's boxes come out; nil where it detects nothing.
+  /// The outputs of a detector; nil for other functions.
   package var detection: KeptBoxes? {
     hostOperations.lazy.compactMap { $0 as? KeptBoxes }.last
   }
 
-  /// The same function with other labels for its classes, as many as it has.
+  /// Returns the function with other labels for its classes; their number must be the same.
   package func relabeled(_ labels: Labels) -> Function {
     guard let known = classification else { return self }
     var result = self

@@ -1,4 +1,4 @@
-/// What a step knows, or reads.
+/// An operand of a host operation: a constant or a slot.
 package enum HostOperand<Value: Hashable & Sendable>: Hashable, Sendable {
   case constant(Value)
   case slot(String)

@@ -1,8 +1,8 @@
 package import KelvinGraph
 import KelvinImages
 
-/// The pixels of an image file whose bytes are a tensor: `[height, width, channels]`, as they are stored, whatever the
-/// file says of its orientation (ONNX's `ImageDecoder`).
+/// Decodes an image file, given as a tensor of bytes, into pixels `[height, width, channels]`. The file's orientation
+/// metadata is ignored (ONNX's `ImageDecoder`).
 package struct ImageDecoding: HostOperation {
   package enum Channels: String, Hashable, Sendable {
     case rgb = "RGB"
@@ -40,7 +40,7 @@ package struct ImageDecoding: HostOperation {
     return [.tensor(Tensor(TensorType(.uint8, shape), Bytes(arranged(pixels.bytes))))]
   }
 
-  /// Bytes of red, green and blue in the order that is asked for.
+  /// Returns bytes of red, green and blue in the requested channel order.
   private func arranged(_ bytes: [UInt8]) -> [UInt8] {
     switch channels {
     case .rgb: return bytes

@@ -1,14 +1,14 @@
 package import KelvinGraph
 
-/// Items that are like those that are given (Core ML's `itemSimilarityRecommender`): item k scores
+/// Recommends items that are similar to given ones (Core ML's `itemSimilarityRecommender`). The score of item k is
 /// `Σ similarity(k, i) · (score(i) - shift(k))` over the given items i.
 ///
-/// The items with the largest scores come first, those of one score in the order of all items. What is given is left out
-/// unless the model says what is. Items that it does not know count for nothing.
+/// The items with the largest scores come first; items with equal scores keep their order. The given items are
+/// excluded, unless the model has an input of excluded items. Unknown items are ignored.
 package struct ItemRecommendation: HostOperation {
   package static let name = "item_recommendation"
 
-  /// An item that another is like.
+  /// An item that another is similar to, and their similarity.
   package struct Similar: Hashable, Sendable {
     package let place: Int
     package let similarity: Double
@@ -19,22 +19,22 @@ package struct ItemRecommendation: HostOperation {
     }
   }
 
-  /// What inputs are for.
+  /// The role of an input.
   package enum Role: Hashable, Sendable {
-    /// Items with their scores, or a list of items that score 1 each.
+    /// Items with their scores, or a list of items with a score of 1 each.
     case given
-    /// How many items are wanted; all where it is left out.
+    /// The number of requested items; all items if it is omitted.
     case count
-    /// A list: nothing else is recommended.
+    /// A list; only its items are recommended.
     case restriction
-    /// A list: none of these is recommended; the given ones where there is no such input.
+    /// A list; its items are not recommended. Without such an input, the given items are not recommended.
     case exclusion
   }
 
   package let items: Labels
-  /// By place of an item: those that are like it.
+  /// By index of an item, the items similar to it.
   package let similar: [[Similar]]
-  /// By place of an item.
+  /// By index of an item, the shift of its score.
   package let shifts: [Double]
   package let inputs: [String]
   package let roles: [Role]
@@ -42,7 +42,10 @@ package struct ItemRecommendation: HostOperation {
   package let scores: String?
   private let places: [Column.Key: Int]
 
-  /// - Precondition: one list and one shift for each item, whose places lie among the items; one input is what is given.
+  /// Creates the operation.
+  ///
+  /// - Precondition: There is one list and one shift for each item, and the lists contain valid indices. One input has
+  ///   the role `given`.
   package init(
     _ items: Labels, similar: [[Similar]], shifts: [Double], inputs: [(name: String, role: Role)], list: String?,
     scores: String?
@@ -99,7 +102,7 @@ package struct ItemRecommendation: HostOperation {
       let (wanted, got) = items.isString ? ("strings", "whole numbers") : ("whole numbers", "strings")
       throw refused(position, "its items are \(got), expected \(wanted)", remedy: "give items such as \(items.column.preview)")
     }
-    // A sum of floats depends on its order, and a dictionary has none.
+    // The sum of floats depends on the order, which a dictionary does not define.
     return zip(dictionary.keys.column.keys, dictionary.values).compactMap { key, score in
       places[key].map { ($0, score) }
     }.sorted { $0.0 < $1.0 }

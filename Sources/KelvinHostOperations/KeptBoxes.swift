@@ -1,21 +1,21 @@
 package import KelvinGraph
 
-/// The boxes that non-maximum suppression kept, as arrays with as many rows: `scoresOutput` is `[n, K]`, one column for
-/// each label, and `boxesOutput` is `[n, 4]`.
+/// Returns the boxes that non-maximum suppression kept, as arrays with as many rows. `scoresOutput` is `[n, K]`, with
+/// one column for each label, and `boxesOutput` is `[n, 4]`.
 ///
-/// Boxes are centre x, centre y, width and height, by Core ML's convention in fractions of the image, from its top
-/// left corner.
+/// Boxes are center x, center y, width and height, by Core ML's convention in fractions of the image, from its top left
+/// corner.
 package struct KeptBoxes: HostOperation {
   package static let name = "kept_boxes"
-  /// The class of each column; nil where the model does not name them.
+  /// The class of each column; nil if the model does not name the classes.
   package var labels: Labels?
-  /// `[1, M, 4]`, `[1, M, K]` and the number of boxes kept, int32 `[1]`. The rows from that number on are zero.
+  /// `[1, M, 4]`, `[1, M, K]` and the number of kept boxes, int32 `[1]`. The rows from that number on are zero.
   package var boxes: String
   package var scores: String
   package var count: String
   package var boxesOutput: String
   package var scoresOutput: String
-  /// How many rows the outputs may have: fewer boxes are followed by rows of zeros, more are cut.
+  /// The allowed number of rows of the outputs: rows of zeros are added to fewer boxes, and more boxes are cut.
   package var rows: ClosedRange<Int>
 
   package init(
@@ -45,7 +45,7 @@ package struct KeptBoxes: HostOperation {
     return [.tensor(firstRows(count, of: boxes)), .tensor(firstRows(count, of: scores))]
   }
 
-  /// The first rows of the last two axes, zeros where there are fewer.
+  /// Returns the first rows of the last two axes, with zeros added if there are fewer.
   private func firstRows(_ count: Int, of padded: Tensor) -> Tensor {
     let columns = padded.shape.dimensions.last ?? 0
     let type = TensorType(padded.type.scalar, [count, columns])

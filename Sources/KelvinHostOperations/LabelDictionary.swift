@@ -1,16 +1,16 @@
 package import KelvinGraph
 
-/// The scores of labels as a dictionary, or one for each row of them (ONNX's `ZipMap`). Where two labels are the same
-/// the larger score stands; what is not a number is less than any.
+/// Turns the scores of labels into a dictionary, or each row of scores into one (ONNX's `ZipMap`). Equal labels have
+/// the largest of their scores; not-a-number is less than every number.
 package struct LabelDictionary: HostOperation {
   package static let name = "label_dictionary"
 
   package enum Rows: Sendable, Hashable {
-    /// One score for each label makes one dictionary.
+    /// One row of scores, which becomes one dictionary.
     case one
-    /// As `one`, of the first row; others are not looked at.
+    /// Like `one`, for the first of several rows; others are ignored.
     case first
-    /// Every row makes a dictionary.
+    /// Each row becomes a dictionary.
     case each
   }
 
@@ -19,7 +19,7 @@ package struct LabelDictionary: HostOperation {
   package let scores: String
   package let output: String
   package let rows: Rows
-  /// The labels without repetition, and where each of `labels` lies among them; nil where none repeats.
+  /// The distinct labels, and for each of `labels` its index among them; nil if all labels are distinct.
   package let keys: Labels
   private let positions: [Int]?
 
@@ -70,7 +70,7 @@ package struct LabelDictionary: HostOperation {
 
   private func row(_ scores: ArraySlice<Double>) -> HostDictionary { HostDictionary(keys, values(scores)) }
 
-  /// The scores of a row by the keys.
+  /// Returns the scores of a row in the order of the keys.
   func values(_ scores: ArraySlice<Double>) -> [Double] {
     guard let positions else { return Array(scores) }
     var values = [Double](repeating: .nan, count: keys.count)

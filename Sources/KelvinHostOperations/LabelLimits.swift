@@ -1,10 +1,10 @@
-/// How sure a model must have been of a label for it to count.
+/// The minimum certainty of a prediction for a label to be reported.
 package struct LabelLimits: Hashable, Sendable {
-  /// 0…1.
+  /// The minimum confidence, 0…1.
   package var confidence: Float
-  /// The share of such answers that must be right, by the class's curve, 0…1.
+  /// The minimum precision of such predictions by the class's curve, 0…1.
   package var precision: Float?
-  /// The share of the class's images that must be found, by the class's curve, 0…1.
+  /// The minimum recall of the class by its curve, 0…1.
   package var recall: Float?
 
   package init(confidence: Float = 0, precision: Float? = nil, recall: Float? = nil) {
@@ -15,10 +15,10 @@ package struct LabelLimits: Hashable, Sendable {
 
   package var needsCurve: Bool { precision != nil || recall != nil }
 
-  /// The least confidence with which a label of a class counts; nil where it never does.
+  /// Returns the least confidence with which a label of a class is reported; nil if it is never reported.
   ///
-  /// With both limits, as `hasMinimumPrecision(_:forRecall:)`; precision alone goes by the smallest threshold that
-  /// reaches it, recall alone by the largest.
+  /// Both limits together follow `hasMinimumPrecision(_:forRecall:)`. Precision alone uses the smallest threshold that
+  /// reaches it, recall alone the largest.
   package func least(by curve: PrecisionRecallCurve?) -> Float? {
     guard needsCurve else { return confidence }
     guard let curve else { return nil }

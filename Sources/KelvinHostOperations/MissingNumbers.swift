@@ -1,8 +1,8 @@
 package import KelvinGraph
 
 extension Function {
-  /// The number that means to the model that an input has none: what an imputer behind it replaces, or what the trees
-  /// behind it have a way for. Nil where the model has no rule of its own.
+  /// Returns the number that stands for a missing value of an input: the number that an imputation replaces, or
+  /// not-a-number if trees define a branch for missing values. Nil if the model has no such rule.
   package func missingNumber(of input: String) -> Double? {
     var slots = [input]
     var seen: Set<String> = []

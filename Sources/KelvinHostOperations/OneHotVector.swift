@@ -1,17 +1,17 @@
 package import KelvinGraph
 
-/// For each element a vector with 1 at its category's place, and 0 elsewhere: the shape gains a last axis.
+/// Turns each element into a vector with 1 at the index of its category and 0 elsewhere. The shape gains a last axis.
 package struct OneHotVector: HostOperation {
   package static let name = "one_hot_vector"
   package let categories: Column
-  /// Whether what is of no category makes a vector of zeros; else it is refused.
+  /// Whether an element without a category becomes a vector of zeros; otherwise it is refused.
   package let ignoresUnknown: Bool
   /// Whether the input is one element, which becomes a vector without other axes.
   package let isOne: Bool
   package let input: String
   package let output: String
   private let places: [Column.Key: Int]
-  /// More numbers than that are not made.
+  /// The greatest number of elements of a result.
   private static let countLimit = 1 << 28
 
   package init(_ categories: Column, ignoresUnknown: Bool, isOne: Bool = false, input: String, output: String) {

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// What precision and what recall an answer's class has where answers of at least some confidence are believed, measured at
-/// some such thresholds (Core ML's class confidence thresholding).
+/// The precision and recall of a class at several confidence thresholds: only predictions of at least the threshold
+/// count (Core ML's class confidence thresholding).
 package struct PrecisionRecallCurve: Hashable, Sendable {
   package struct Point: Hashable, Sendable {
     package let threshold: Float
@@ -13,16 +13,16 @@ package struct PrecisionRecallCurve: Hashable, Sendable {
     }
   }
 
-  /// By rising threshold.
+  /// The precision at thresholds in ascending order.
   package let precision: [Point]
-  /// By rising threshold.
+  /// The recall at thresholds in ascending order.
   package let recall: [Point]
 
-  /// - Parameters:
-  ///   - precision: the share of answers at a threshold that was right, 0…1, in any order.
-  ///   - recall: the share of the class that was found, 0…1, in any order.
+  /// Creates a curve; points that are not-a-number are removed.
   ///
-  /// Points that are not numbers are left out.
+  /// - Parameters:
+  ///   - precision: The fraction of correct predictions at each threshold, 0…1, in any order.
+  ///   - recall: The fraction of the class that is found at each threshold, 0…1, in any order.
   package init(precision: [Point], recall: [Point]) {
     func sorted(_ points: [Point]) -> [Point] {
       points.filter { !$0.threshold.isNaN && !$0.value.isNaN }.sorted { $0.threshold < $1.threshold }
@@ -31,20 +31,20 @@ package struct PrecisionRecallCurve: Hashable, Sendable {
     self.recall = sorted(recall)
   }
 
-  /// The largest threshold at which at least so much is recalled; nil where it is nowhere.
+  /// Returns the largest threshold with at least the given recall, or nil if there is none.
   package func threshold(forRecall least: Float) -> Float? { recall.last { $0.value >= least }?.threshold }
 
-  /// The smallest threshold at which answers are at least so precise; nil where they are nowhere.
+  /// Returns the smallest threshold with at least the given precision, or nil if there is none.
   package func threshold(forPrecision least: Float) -> Float? { precision.first { $0.value >= least }?.threshold }
 
-  /// Nil where nothing was measured from there on: nothing would be believed.
+  /// Returns the precision at a threshold; nil if it is above all points of the curve.
   package func precision(at threshold: Float) -> Float? { precision.first { $0.threshold >= threshold }?.value }
 
-  /// 0 where nothing was measured from there on.
+  /// Returns the recall at a threshold; 0 if it is above all points of the curve.
   package func recall(at threshold: Float) -> Float { recall.first { $0.threshold >= threshold }?.value ?? 0 }
 }
 
-/// The curves of a classifier's classes, in their order. They say something of the answers, and change nothing.
+/// The curves of a classifier's classes, in their order. The operation describes predictions and does not change them.
 package struct ClassCurves: HostOperation {
   package static let name = "class_curves"
   package let curves: [PrecisionRecallCurve]

@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// The bits of a tensor's elements as elements of another type that takes as many (ONNX's `BitCast`).
+/// Reinterprets the bits of a tensor's elements as another type of the same size (ONNX's `BitCast`).
 package struct TensorBits: HostOperation {
   package static let name = "tensor_bits"
   package let scalar: ScalarType

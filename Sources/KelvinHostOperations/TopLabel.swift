@@ -1,13 +1,13 @@
 package import KelvinGraph
 
-/// The label of the largest score; what is not a number is less than any. Of equal scores the first.
+/// Returns the label of the largest score, the first of equal ones; not-a-number is less than every number.
 package struct TopLabel: HostOperation {
   package static let name = "top_label"
   package var labels: Labels
-  /// The tensor with one score for each label.
+  /// The tensor that holds one score for each label.
   package var scores: String
   package var output: String
-  /// Whether the tensor may have more rows than the first, which are not looked at.
+  /// Whether the tensor may have more rows than the first; they are ignored.
   package var readsFirstRow: Bool
 
   package init(_ labels: Labels, scores: String, output: String, readsFirstRow: Bool = false) {
@@ -35,7 +35,7 @@ package struct TopLabel: HostOperation {
     }
   }
 
-  /// The place of the largest of the first scores, as many as there are labels.
+  /// Returns the index of the largest among the first scores, as many as there are labels.
   func winner(_ scores: ArraySlice<Double>) -> Int {
     let start = scores.startIndex
     var best = start

@@ -1,18 +1,20 @@
 package import KelvinGraph
 
-/// Each element's partner in a table: the index of a string, the string of an index (ONNX's `LabelEncoder` and
+/// Maps each element by a table: from a string to an index, or from an index to a string (ONNX's `LabelEncoder` and
 /// `CategoryMapper`, Core ML's `CategoricalMapping`). The shape stays.
 package struct ValueMap: HostOperation {
   package static let name = "value_map"
   package let keys: Column
   package let values: Column
-  /// One value for what is not in the table; nil refuses it.
+  /// The value for elements that are not in the table, a column of one; nil refuses these elements.
   package let otherwise: Column?
   package let input: String
   package let output: String
   private let places: [Column.Key: Int]
 
-  /// - Precondition: as many values as keys, and one value or none as `otherwise`.
+  /// Creates the operation.
+  ///
+  /// - Precondition: There are as many values as keys, and `otherwise` has one value if it is not nil.
   package init(_ keys: Column, to values: Column, otherwise: Column?, input: String, output: String) {
     precondition(keys.count == values.count && otherwise.map { $0.count == 1 } ?? true)
     self.keys = keys

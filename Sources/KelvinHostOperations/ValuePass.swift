@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// A value under another name.
+/// Copies a value to a slot of another name.
 package struct ValuePass: HostOperation {
   package static let name = "value_pass"
   package let input: String

@@ -4,7 +4,7 @@ package import KelvinGraph
 /// A family of model files.
 package struct Format: Sendable {
   package let name: String
-  /// Tells whether a path looks like one of them, by its name or its first bytes.
+  /// Tells whether a path belongs to the format, by its name or its first bytes.
   package let sniff: @Sendable (_ path: String) -> Bool
   package let read: @Sendable (_ path: String, _ allowsLinks: Bool) throws(FormatError) -> ModelProgram
 
@@ -20,11 +20,11 @@ package struct Format: Sendable {
 
 /// The formats that one module reads.
 package struct FormatFamily: Sendable {
-  /// In the order in which they are asked.
+  /// The formats, in the order in which they are tried.
   package let formats: [Format]
   /// Reads a model whose bytes are in memory.
   package let readMemory: @Sendable (MemoryFiles) throws(FormatError) -> ModelProgram
-  /// The operations that models of the family may consist of, by the format's own names, sorted.
+  /// The supported operations of the family's models, by the format's own names, sorted.
   package let operations: @Sendable () -> [OperationSet: [String]]
 
   package init(
@@ -36,7 +36,8 @@ package struct FormatFamily: Sendable {
     self.operations = operations
   }
 
-  /// Stands for a family whose trait of the package is off: every model of it is refused with the trait's name.
+  /// Returns a placeholder for a family whose package trait is disabled. It refuses every model with an error that
+  /// names the trait.
   package static func absent(
     trait: String, name: String, sniff: @escaping @Sendable (_ path: String) -> Bool
   ) -> FormatFamily {
@@ -54,14 +55,14 @@ package struct FormatFamily: Sendable {
   }
 }
 
-/// A set of operations with names of its own.
+/// A set of operations with its own names.
 package enum OperationSet: Sendable {
-  /// ONNX operators, with their domain where it is not the standard one.
+  /// ONNX operators, with their domain unless it is the standard one.
   case onnx
-  /// Operations of ML Programs, without the versions in which they are defined.
+  /// Operations of ML Programs, without the versions of their operator sets.
   case mlProgram
   /// Layers of neural networks.
   case neuralNetwork
-  /// Kinds of Core ML models.
+  /// Types of Core ML models.
   case modelKinds
 }

@@ -1,17 +1,17 @@
 package import KelvinBasics
 
-/// A model or array file cannot be read, or holds what Kelvin cannot run.
+/// An error in reading a model or array file, or in using a model that Kelvin does not support.
 package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Hashable, Sendable {
     /// The file, or one it refers to, cannot be opened or mapped.
     case unreadable
     /// A file that the model names is a link, and links are not followed.
     case link
-    /// The bytes break the format's rules or contradict each other.
+    /// The bytes violate the format's rules or contradict each other.
     case malformed
-    /// The file is well formed, but of a kind, version or type that Kelvin does not run.
+    /// The file is well formed, but of an unsupported kind, version or type.
     case unsupported
-    /// The model uses operations that Kelvin lacks; `missing` lists all of them.
+    /// The model uses unsupported operations; `missing` lists all of them.
     case missing
     /// The caller's shapes do not fit the model's inputs.
     case shapes
@@ -22,12 +22,12 @@ package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
   package let file: String
   /// The node, feature or field, by the source's name.
   package let place: String?
-  /// The byte in the file at which the trouble was found.
+  /// The offset in bytes at which the error was found.
   package let offset: Int?
-  /// What was expected and what was found.
+  /// The expected and the actual contents.
   package let reason: String
   package let remedy: String?
-  /// Every operation that the model needs and Kelvin lacks, by name.
+  /// All unsupported operations of the model, by name.
   package let missing: [MissingOperation]
 
   package init(
@@ -43,11 +43,11 @@ package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
     self.missing = missing
   }
 
-  /// One error for everything a model needs that is not there.
+  /// Returns one error for all unsupported operations of a model.
   package static func missing(_ operations: [MissingOperation], file: String) -> FormatError {
     let listed = operations.map(\.description).joined(separator: "; ")
     let kinds = operations.count == 1 ? "an operation" : "\(operations.count) kinds of operation"
-    // ONNX Runtime writes them for the processor that it runs on, with weights in that processor's order.
+    // ONNX Runtime writes these operators for the CPU that it runs on, with weights in a CPU-specific layout.
     let isLaidOut = operations.contains { $0.name.hasPrefix("com.microsoft.nchwc.") }
     return FormatError(
       .missing, file: file, "uses \(kinds) that Kelvin lacks: \(listed)",
@@ -69,12 +69,12 @@ package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// An operation that a model uses and Kelvin lacks.
+/// An unsupported operation that a model uses.
 package struct MissingOperation: Hashable, Sendable, CustomStringConvertible {
-  /// The format's own name for it.
+  /// The format's own name of the operation.
   package let name: String
   package let count: Int
-  /// The first places where it is used, at most three, by the source's names.
+  /// The first places where the operation is used, at most three, by the source's names.
   package let places: [String]
 
   package init(name: String, count: Int, places: [String]) {
@@ -89,7 +89,7 @@ package struct MissingOperation: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Collects missing operations in the order in which they are met.
+/// Collects unsupported operations in the order of their first use.
 package struct MissingOperations {
   private var names: [String] = []
   private var found: [String: (count: Int, places: [String])] = [:]

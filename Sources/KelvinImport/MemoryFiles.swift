@@ -2,20 +2,22 @@ package import FoundationEssentials
 import KelvinBasics
 package import KelvinGraph
 
-/// A model that lies in memory, and the files that it names.
+/// A model in memory, and the files that it refers to.
 package struct MemoryFiles: Sendable {
-  /// What stands for the folder of a model that is in none.
+  /// The path that stands for the folder of a model in memory.
   package static let folder = "memory:"
-  /// What stands for the model's own path.
+  /// The path that stands for the model's own file.
   package static let modelPath = "\(folder)/model"
 
-  /// The model itself, an `.mlmodel` or `.onnx` file's bytes or the specification of a package.
+  /// The model itself: the bytes of an `.mlmodel` or `.onnx` file, or the specification of a package.
   package let model: Bytes
   private let files: [String: Bytes]
 
+  /// Creates the model.
+  ///
   /// - Parameters:
-  ///   - model: is copied, as the files are.
-  ///   - files: by their paths from the model.
+  ///   - model: The model's bytes, which are copied, like those of the files.
+  ///   - files: The files by their paths from the model.
   package init(model: Data, files: [String: Data]) {
     self.model = Self.copy(model, Self.modelPath)
     self.files = Dictionary(uniqueKeysWithValues: files.map { ($0, Self.copy($1, "\(Self.folder)/\($0)")) })
@@ -27,7 +29,9 @@ package struct MemoryFiles: Sendable {
 
   package func path(_ relative: String) -> String { "\(Self.folder)/\(known(relative) ?? relative)" }
 
-  /// - Throws: `FormatError` with code `unreadable` for a file that was not given.
+  /// Returns the bytes of a file.
+  ///
+  /// - Throws: `FormatError` with code `unreadable` if the file was not given.
   package func bytes(_ relative: String, model: String) throws(FormatError) -> Bytes {
     guard let path = known(relative), let bytes = files[path] else {
       let given = files.isEmpty ? "none" : files.keys.sorted().joined(separator: ", ")
@@ -38,8 +42,8 @@ package struct MemoryFiles: Sendable {
     return bytes
   }
 
-  /// The path under which a file was given: that by which the model calls it, or the only one of the same name, since
-  /// those who have a package's files in memory often know no more of them.
+  /// Returns the path under which a file was given: the path that the model uses, or a unique path with the same file
+  /// name. Callers who hold a package's files in memory often know only the file names.
   private func known(_ relative: String) -> String? {
     if files[relative] != nil { return relative }
     let named = files.keys.filter { $0.lastPathPart == relative.lastPathPart }
@@ -48,14 +52,15 @@ package struct MemoryFiles: Sendable {
 }
 
 extension MemoryFiles {
-  /// The files as a reader of a format sees them; the model's own bytes are held.
+  /// Returns the files for a format's reader, which keeps the model's own bytes.
   package func opened() -> ModelFiles {
     let files = ModelFiles(self)
     files.opened.hold(model)
     return files
   }
 
-  /// Whether the model is ONNX: its messages have a graph where Core ML's have nothing, and no field of three digits.
+  /// Whether the model is ONNX. ONNX messages have a graph in a field that Core ML's do not have, and no field numbers
+  /// of three digits.
   package var isONNX: Bool {
     let onnxGraph = 7
     var reader = WireMessage(model, file: "model").fields()

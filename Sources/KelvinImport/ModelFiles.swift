@@ -2,16 +2,16 @@ import KelvinBasics
 package import KelvinGraph
 import Synchronization
 
-/// The files that a model is read from, each opened when it is first needed.
+/// The files of a model, each opened when it is first needed.
 package final class ModelFiles: Sendable {
-  /// What is read is held here.
+  /// Keeps the opened files alive.
   package let opened: SourceFiles
   private let root: Root
-  /// By their names' bytes: names that only look alike are different files.
+  /// The read files by the bytes of their names: names that are only canonically equivalent are different files.
   private let read = Mutex<[[UInt8]: Bytes]>([:])
 
   private enum Root {
-    /// `place` is where the model lies below the folder, with a slash at its end; empty for the folder itself.
+    /// A folder; `place` is the path of the model within it, with a trailing slash, or empty for the folder itself.
     case folder(ModelFolder, place: String)
     case memory(MemoryFiles)
   }
@@ -26,16 +26,18 @@ package final class ModelFiles: Sendable {
     opened = SourceFiles()
   }
 
-  /// - Parameter folder: of a model whose own bytes came from somewhere else.
+  /// Creates the files of a model.
+  ///
+  /// - Parameter folder: The folder of a model whose own bytes have another source.
   package convenience init(folder: String, allowsLinks: Bool = false) {
     self.init(ModelFolder(path: folder, allowsLinks: allowsLinks))
   }
 
-  /// The files of another model that lies beside this one or below it.
+  /// Returns the files of another model in the same folder or below it.
   ///
   /// - Parameters:
-  ///   - relative: the folder that the other model's files are named from, relative to this one; empty for the same.
-  ///   - file: what errors call this model.
+  ///   - relative: The folder that the other model's paths are relative to, relative to this one; empty for the same.
+  ///   - file: The name of this model in errors.
   package func below(_ relative: String, file: String) throws(FormatError) -> ModelFiles {
     guard case .folder(let folder, let place) = root else {
       throw FormatError(
@@ -44,13 +46,13 @@ package final class ModelFiles: Sendable {
     return ModelFiles(folder, place: relative.isEmpty ? place : "\(place)\(relative)/", opened: opened)
   }
 
-  /// Whether there is something of this name in the model's folder.
+  /// Whether the model's folder contains a file of this name.
   package func contains(_ relative: String) -> Bool {
     guard case .folder(let folder, let place) = root else { return false }
     return relative.staysInside && folder.contains(place + relative)
   }
 
-  /// The path of a file that the model names.
+  /// Returns the path of a file that the model refers to.
   package func path(_ relative: String) -> String {
     switch root {
     case .folder(let folder, let place): "\(folder.path)/\(place)\(relative)"
@@ -58,7 +60,7 @@ package final class ModelFiles: Sendable {
     }
   }
 
-  /// Takes the model's own file, by the path that the user gave.
+  /// Returns the bytes of the model's own file, by the path that the user gave.
   package func bytes(at path: String) throws(FormatError) -> Bytes {
     do throws(FileError) {
       let bytes = try Bytes(mapping: path)
@@ -67,9 +69,11 @@ package final class ModelFiles: Sendable {
     } catch { throw FormatError(error) }
   }
 
+  /// Returns the bytes of a file that the model refers to.
+  ///
   /// - Parameters:
-  ///   - relative: a path from the model, as the model gives it.
-  ///   - model: what errors call the model.
+  ///   - relative: The path from the model, as the model gives it.
+  ///   - model: The name of the model in errors.
   package func bytes(_ relative: String, model: String) throws(FormatError) -> Bytes {
     let name = Array(relative.utf8)
     if let bytes = read.withLock({ $0[name] }) { return bytes }

@@ -2,19 +2,21 @@ import Glibc
 package import KelvinBasics
 import KelvinGraph
 
-/// O_PATH, which needs no permission to read a folder; Glibc's module does not have it.
+/// O_PATH, which needs no permission to read a folder. The Glibc module does not define it.
 private let pathOnly: Int32 = 0o10_000_000
 
-/// The folder that a user gave us with a model in it: what the model names by itself lies in it or is refused.
+/// The folder of a model. Files that the model refers to must lie inside it.
 ///
-/// A model comes from somebody, and the paths in it are that somebody's. None may lead out of the folder: not by its
-/// name, nor by a symbolic link on its way, nor as another name of a file that lies elsewhere. Components are opened one
-/// below the other without following links, and the file is looked at when it is open, so nothing that is exchanged
-/// meanwhile is ever read. The folder's own path is the user's, links and all.
+/// The paths in a model are untrusted. None may lead out of the folder: not by its name, by a symbolic link on the way,
+/// or by a hard link to a file elsewhere. Components are opened one after another, each relative to the previous one,
+/// without following links.
+///
+/// The checks apply to the opened file, so that a concurrent replacement is never read. The folder's own path comes
+/// from the user and may contain links.
 package struct ModelFolder: Sendable {
-  /// As the user spelled it.
+  /// The path as the user wrote it.
   package let path: String
-  /// Whether links are followed: the folder's files are then wherever they lead.
+  /// Whether links are followed; the folder's files may then be outside it.
   package let allowsLinks: Bool
 
   package init(path: String, allowsLinks: Bool) {
@@ -25,9 +27,10 @@ package struct ModelFolder: Sendable {
   /// Opens a file below the folder.
   ///
   /// - Parameters:
-  ///   - relative: its path from the folder, as the model gives it.
-  ///   - model: what errors call the model.
-  /// - Throws: `FormatError`: `malformed` where the path itself leads out, `link` for a link, `unreadable` otherwise.
+  ///   - relative: The path from the folder, as the model gives it.
+  ///   - model: The name of the model in errors.
+  /// - Throws: `FormatError`: `malformed` if the path itself leads out of the folder, `link` for a link, `unreadable`
+  ///   otherwise.
   package func open(_ relative: String, model: String) throws(FormatError) -> OpenFile {
     guard relative.staysInside else {
       throw FormatError(
@@ -60,13 +63,13 @@ package struct ModelFolder: Sendable {
       remedy: "put a copy in its place, or give --allow-links (ModelConfiguration.allowsLinks) if you trust the model")
   }
 
-  /// Whether there is something of this name, a link included.
+  /// Whether the folder contains a file of this name, links included.
   package func contains(_ relative: String) -> Bool {
     var status = stat()
     return lstat("\(path)/\(relative)".pathBytes, &status) == 0
   }
 
-  /// The names in a folder below this one, sorted; none where there is no such folder.
+  /// Returns the names in a folder below this one, sorted; empty if there is no such folder.
   ///
   /// - Throws: `FormatError` with code `link` for a folder behind a link.
   package func names(in relative: String) throws(FormatError) -> [String] {
@@ -92,7 +95,7 @@ package struct ModelFolder: Sendable {
     return names.sorted()
   }
 
-  /// A descriptor of what lies at the end of a path, each component opened below the one before.
+  /// Returns a descriptor of the last component of a path; each component is opened relative to the previous one.
   private func descend(_ relative: String, last: Int32) throws(FormatError) -> Int32 {
     let full = "\(path)/\(relative)"
     let step = pathOnly | O_DIRECTORY | (allowsLinks ? 0 : O_NOFOLLOW)
@@ -113,7 +116,7 @@ package struct ModelFolder: Sendable {
 }
 
 extension String {
-  /// Whether a path from a file, taken relative to a folder, stays inside that folder by its name.
+  /// Whether a path relative to a folder stays inside that folder by its name.
   package var staysInside: Bool {
     !isEmpty && !isRootedPath && utf8.last != UInt8(ascii: "/") && !utf8.contains(0) && !pathParts.contains("..")
   }

@@ -1,13 +1,12 @@
 import KelvinImport
 
-/// Operators that other operators spell. They are written out before a model is cut into stages, which may go through
-/// them.
+/// Operators that are decomposed into other operators before a model is split into stages, which may cut through them.
 enum ONNXDecomposition {
-  /// By what they spell.
+  /// The decompositions by the names of operators.
   static let byName: [String: @Sendable (ONNXNode) -> [ONNXNode]] = ["Compress": compress, "RoiAlign": roiAlign]
   private static let depthLimit = 16
 
-  /// The nodes of a model's graph, spelled out.
+  /// Returns the nodes of a model's graph, decomposed.
   static func decomposedNodes(_ graph: ONNXGraph) throws(FormatError) -> [ONNXNode] {
     try decomposedNodes(graph.nodes, depth: 0).map { $0.withoutTotalLength(in: graph) }
   }
@@ -29,7 +28,8 @@ enum ONNXDecomposition {
     return spelled
   }
 
-  /// Along an axis, the elements at which a condition is true; without one, of all elements in a row.
+  /// Picks the elements along an axis for which a condition is true; without an axis, from all elements in row-major
+  /// order.
   @Sendable private static func compress(_ node: ONNXNode) -> [ONNXNode] {
     guard node.inputs.count == 2, let output = node.outputs.first else { return [node] }
     let name = node.name
@@ -52,8 +52,8 @@ enum ONNXDecomposition {
     return [whole, found, places, picked]
   }
 
-  /// Where boxes have samples by their sizes, before it how many a side of a part has at most: a power of two, so that few
-  /// graphs serve many boxes.
+  /// If the number of samples depends on the sizes of boxes, adds nodes that compute an upper bound on the samples
+  /// along a side of a part. The bound is a power of two, so that few specializations serve many boxes.
   @Sendable private static func roiAlign(_ node: ONNXNode) -> [ONNXNode] {
     guard node.inputs.count == 3, (node.attributes["sampling_ratio"]?.integer ?? 0) == 0 else { return [node] }
     var steps: [ONNXNode] = []
@@ -80,7 +80,7 @@ enum ONNXDecomposition {
         "Gather", [boxes, integers("\(name)_places", places)], "\(name)_given", ["axis": ONNXAttribute(integer: 1)])
       return add("Mul", [given, scale], name)
     }
-    // At least one pixel, as where boxes begin at their corners; more than there is costs samples that count nothing.
+    // At least one pixel, as if boxes began at their corners; excess samples have no weight.
     let least = constant("least", 1)
     let reach = add("Max", [add("Sub", [corners[1], corners[0]], "difference"), least], "reach")
     let sides = ["output_width", "output_height"].map { max(node.attributes[$0]?.integer ?? 1, 1) }
@@ -90,7 +90,7 @@ enum ONNXDecomposition {
     let some = add("Reshape", [least, integers("single", [1])], "least_row")
     let all = add("Concat", [row, some], "all", ["axis": ONNXAttribute(integer: 0)])
     let most = add("ReduceMax", [all], "most", ["keepdims": ONNXAttribute(integer: 0)])
-    // Logarithms of powers of two may be a little too large.
+    // Logarithms of powers of two may be slightly too large.
     let binary = add("Mul", [add("Log", [most], "logarithm"), constant("binary", 1.442695)], "exponent")
     let power = add("Ceil", [add("Sub", [binary, constant("margin", 1e-4)], "below")], "power")
     let room = add("Pow", [constant("two", 2), power], "room")
@@ -102,21 +102,22 @@ enum ONNXDecomposition {
 }
 
 extension ONNXNode {
-  /// Whether there is a mapper for it.
+  /// Whether the operator is supported.
   var isKnown: Bool {
     let kind = qualifiedKind
     return ONNXControl.byName[kind] != nil || ONNXMapper.byName[kind] != nil || ONNXSequence.byName[kind] != nil
   }
 
-  /// An attention whose cache is an input of the model with room for all keys there will be, for one sequence: sizes do not
-  /// depend on how many there are so far, which its lengths say. One graph then serves every step.
+  /// Returns the node without its input for the total length if it is an attention whose cache is an input of the
+  /// model, with space for all future keys, for one sequence. Sizes then do not depend on the number of keys so far,
+  /// which the lengths give, and one graph serves every step.
   fileprivate func withoutTotalLength(in graph: ONNXGraph) -> ONNXNode {
     let (keys, values, lengths, total) = (3, 4, 5, 6)
     guard qualifiedKind == ONNXMapper.groupQueryAttention.name, inputs.count > total, !inputs[lengths].isEmpty else {
       return self
     }
     func info(_ infos: [ONNXValueInfo], _ name: String) -> ONNXValueInfo? { infos.first { $0.name == name } }
-    /// Whether a cache leaves as it came, in sizes that the file gives.
+    /// Whether the output of a cache has the same constant sizes as its input.
     func isRoom(_ index: Int) -> Bool {
       guard outputs.count > index - keys + 1, let past = info(graph.inputs, inputs[index])?.sizes?.map(\.value),
         let present = info(graph.outputs, outputs[index - keys + 1])?.sizes?.map(\.value)

@@ -4,11 +4,12 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// The typed features of an ONNX model: tensors, images where the metadata says so, a classifier where it has labels.
+/// The typed features of an ONNX model: tensors, images if the metadata describes them, and a classifier if there are
+/// labels.
 struct ONNXFeatures {
   var inputs: [Feature] = []
   var outputs: [Feature] = []
-  /// What follows the graph on the host.
+  /// The host operations after the graph.
   var steps: [any HostOperation] = []
 
   init(_ model: ONNXModel, file: String) throws(FormatError) {
@@ -27,12 +28,12 @@ struct ONNXFeatures {
     addClassifier(model)
   }
 
-  /// The initialisers that are inputs too, for which a caller may give others since version 4 of the format. Before, all
-  /// were among the inputs.
+  /// Returns the initializers that are also inputs, which callers may override from format version 4 on. In earlier
+  /// versions every initializer was an input.
   static func overridable(_ model: ONNXModel, file: String) -> [Feature] {
     guard model.irVersion >= 4 else { return [] }
     return model.graph.inputs.filter { model.graph.initializers[$0.name] != nil }.compactMap { value in
-      // Of a type that no input has it is a constant.
+      // A value of a type that inputs cannot have is a constant.
       guard let type = try? Self.type(value, isInput: true, file: file) else { return nil }
       return Feature(name: value.name, type: type, isOptional: true, summary: value.summary)
     }
@@ -78,14 +79,14 @@ struct ONNXFeatures {
   private static func dimensions(_ value: ONNXValueInfo) -> [Dimension] {
     (value.sizes ?? []).enumerated().map { axis, size in
       if let value = size.value { return .fixed(value) }
-      // Some exporters call every size that they do not know "?": equal names are equal sizes, these are not.
+      // Some exporters name every unknown size "?". Equal names mean equal sizes, but these sizes are independent.
       let name = size.name.flatMap { $0.isEmpty || $0 == "?" ? nil : $0 } ?? "\(value.name).\(axis)"
-      // None is a size too: what a decoder remembers before its first token.
+      // Zero is a valid size too: a decoder's cache is empty before its first token.
       return .flexible(name: name, range: 0...Int.max, standard: axis == 0 ? 1 : nil)
     }
   }
 
-  /// The image that a `[N, 3 or 1, H, W]` input takes by the model's `Image.…` metadata, or nil.
+  /// Returns the image type of a `[N, 3 or 1, H, W]` input according to the model's `Image.…` metadata, or nil.
   ///
   /// Reference: ONNX, `docs/MetadataProps.md`.
   private static func image(_ type: FeatureKind, _ metadata: [String: String]) -> FeatureKind? {
@@ -140,14 +141,15 @@ struct ONNXFeatures {
     ]
   }
 
-  /// Elements of a tensor output, a free batch size counted as 1.
+  /// Returns the number of elements of a tensor output, where an open batch size counts as 1.
   private func count(_ feature: Feature) -> Int? {
     guard case .tensor(_, let dimensions) = feature.type, !dimensions.isEmpty else { return nil }
     let sizes = dimensions.compactMap(\.standard)
     return sizes.count == dimensions.count && Shape(sizes).isAddressable ? Shape(sizes).count : nil
   }
 
-  /// A JSON list of labels, or an object from positions to labels, under one of the names that exporters use.
+  /// Returns the labels in the metadata: a JSON list, or an object from indices to labels, under one of the names that
+  /// exporters use.
   private static func labels(_ metadata: [String: String]) -> Labels? {
     for key in ["classes", "labels", "names"] {
       guard let string = metadata[key], string.utf8.count < 1 << 24 else { continue }

@@ -17,7 +17,7 @@ extension FormatFamily {
 }
 
 extension Format {
-  /// ONNX models. Reference: github.com/onnx/onnx, `docs/IR.md` and `docs/Operators.md`.
+  /// The ONNX format. Reference: github.com/onnx/onnx, `docs/IR.md` and `docs/Operators.md`.
   static let onnx = Format(
     name: "ONNX",
     sniff: { path in FileKind(path) == .file && path.hasExtension("onnx") },
@@ -29,7 +29,7 @@ extension Format {
 
 /// Reads an ONNX model from memory.
 ///
-/// - Parameter path: where the model lies; files with its weights are looked for beside it.
+/// - Parameter path: The path of the model; weight files are searched in the same folder.
 package func readONNX(_ bytes: Bytes, path: String) throws(FormatError) -> ModelProgram {
   try readONNX(bytes, path: path, files: ModelFiles(folder: path.parentPath))
 }
@@ -74,9 +74,9 @@ func readONNX(_ bytes: Bytes, path: String, files: ModelFiles) throws(FormatErro
       files: [path] + external.sorted().filter(\.staysInside).map(files.path), opened: files.opened))
 }
 
-/// The function that a model's graph is.
+/// Returns the function for a model's graph.
 ///
-/// - Parameter hostControlFlow: the `flowName`s of branches and loops that are walked wherever that can be.
+/// - Parameter hostControlFlow: The `flowName`s of branches and loops that the host executes as far as possible.
 private func function(
   of given: ONNXModel, file: String, files: ModelFiles, hostControlFlow: Set<String> = []
 ) throws(FormatError) -> Function {

@@ -1,7 +1,7 @@
 import KelvinGraph
 import KelvinImport
 
-/// A `FunctionProto`: an operator that the model itself defines by other operators.
+/// A `FunctionProto` message: an operator that the model itself defines by other operators.
 struct ONNXFunction {
   var name = ""
   var domain = ""
@@ -35,7 +35,7 @@ struct ONNXFunction {
     if domain == "ai.onnx" { domain = "" }
   }
 
-  /// What a node that calls it has as its `functionKey`.
+  /// The `functionKey` of nodes that call the function.
   var key: String { "\(domain).\(name):\(overload)" }
 }
 
@@ -43,9 +43,10 @@ extension ONNXNode {
   fileprivate var functionKey: String { "\(domain).\(kind):\(overload)" }
 }
 
-/// Replaces calls of a model's functions by their nodes, under the name of the call, in sub-graphs as well.
+/// Replaces calls of a model's functions by the functions' nodes, prefixed with the name of the call, also in
+/// sub-graphs.
 struct ONNXInliner {
-  /// A node that is replaced, and what the names of its function stand for.
+  /// The node of a call, and the outer names for the function's names.
   private struct Call {
     let node: ONNXNode
     let function: ONNXFunction
@@ -56,7 +57,7 @@ struct ONNXInliner {
   private let file: String
   private var count = 0
   private var calls = 0
-  /// What inlined nodes take: their operands and attributes, and the bytes of the names made for them.
+  /// The number of operands and attributes of inlined nodes, and the bytes of the names created for them.
   private var operands = 0
   private var nameBytes = 0
   private static let depthLimit = 32
@@ -113,7 +114,7 @@ struct ONNXInliner {
     for (index, name) in function.inputs.enumerated() {
       call.names[name] = index < node.inputs.count ? node.inputs[index] : ""
     }
-    // An output that is an input passes through an identity, which keeps both names.
+    // An output that is also an input passes through an identity, which keeps both names.
     for (name, outer) in zip(function.outputs, node.outputs) where !outer.isEmpty {
       if let passed = call.names[name] {
         nodes.append(ONNXNode(kind: "Identity", inputs: [passed], outputs: [outer], at: node))
@@ -126,7 +127,7 @@ struct ONNXInliner {
     }
   }
 
-  /// A node of a function as a call has it.
+  /// Returns a node of a function as an instance for a call.
   private mutating func copy(_ inner: ONNXNode, _ call: inout Call, depth: Int) throws(FormatError) -> ONNXNode {
     let node = call.node
     operands += inner.inputs.count + inner.outputs.count + inner.attributes.count
@@ -163,7 +164,7 @@ struct ONNXInliner {
     return copy
   }
 
-  /// What names of a function stand for; one that is its own is made for the call.
+  /// Returns the outer names for a function's names; an internal name gets a unique one for the call.
   private mutating func outer(_ names: [String], _ call: inout Call) throws(FormatError) -> [String] {
     var outer: [String] = []
     for name in names {

@@ -1,13 +1,13 @@
 import KelvinGraph
 import KelvinImport
 
-/// A size that a file declares as 0: none, or, as some exporters write it, any. It stays open; where nobody gives it, and the
-/// graph can be written with none there and not with one, none is what the file means.
+/// Handling of sizes that a file declares as 0: empty or, as some exporters write them, unknown. This size stays open.
+/// If no caller gives it, and the graph can be built with size 0 but not with size 1, the file means 0.
 extension ONNXGraphSource {
-  /// The shapes of those inputs that declare a 0, with another size in its place; nil where there are no such inputs, or
-  /// where another size of one is not known.
+  /// Returns the shapes of inputs that declare a 0, with another size in its place. Nil if there are no such inputs, or
+  /// if one of them has another unknown size.
   ///
-  /// - Parameter given: the inputs whose shapes are known.
+  /// - Parameter given: The inputs whose shapes are known.
   func openShapes(besides given: Set<String>, zeros size: Int) -> [String: Shape]? {
     let declared = Dictionary(model.graph.inputs.map { ($0.name, $0.sizes ?? []) }) { first, _ in first }
     var shapes: [String: Shape] = [:]

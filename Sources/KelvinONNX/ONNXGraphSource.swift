@@ -5,13 +5,13 @@ import KelvinHostOperations
 /// Builds graphs from an ONNX model.
 struct ONNXGraphSource: GraphSource {
   let model: ONNXModel
-  /// Those of the model's nodes that the graph has, in their order.
+  /// The model's nodes that belong to the graph, in order.
   let nodes: [ONNXNode]
-  /// The features that it reads.
+  /// The features that the graph reads.
   let inputs: [Feature]
-  /// The sequences, and values that may be left out, that it reads.
+  /// The sequences and optional values that the graph reads.
   let lists: [String]
-  /// The values that become its outputs, in order.
+  /// The names of the values that become the graph's outputs, in order.
   let outputs: [String]
   let file: String
   let files: ModelFiles
@@ -86,7 +86,7 @@ struct ONNXGraphSource: GraphSource {
     }
   }
 
-  /// Writes a node.
+  /// Emits a node.
   func add(_ node: ONNXNode, _ scope: ONNXScope) throws {
     let kind = node.qualifiedKind
     let (sequence, control, mapper) = (ONNXSequence.byName[kind], ONNXControl.byName[kind], ONNXMapper.byName[kind])
@@ -124,13 +124,14 @@ struct ONNXGraphSource: GraphSource {
     }
   }
 
-  /// Lists everything that has no mapper. Branches are not looked into: the one that is not taken may lack what it likes.
+  /// Throws an error that lists every operator without a mapper. Branches are skipped: a side that is not taken may
+  /// have unsupported operators.
   private func checkOperators() throws(FormatError) {
     let missing = try Self.missing(in: nodes)
     guard missing.list.isEmpty else { throw .missing(missing.list, file: file) }
   }
 
-  /// What the nodes need and Kelvin lacks.
+  /// Returns the unsupported operators of the nodes.
   static func missing(in nodes: [ONNXNode]) throws(FormatError) -> MissingOperations {
     var missing = MissingOperations()
     var pending = nodes[...]

@@ -1,8 +1,8 @@
 import KelvinImport
 
 extension ONNXGraph {
-  /// A mark with which no name of the graph begins to be one that is made of another: longer than the longest run of number
-  /// signs in a name, its sub-graphs' included.
+  /// Returns a separator that makes generated names unique: a run of number signs longer than any in the names of the
+  /// graph and its sub-graphs.
   func mark() throws(FormatError) -> String { String(repeating: "#", count: try longestRun(depth: 0) + 1) }
 
   private func longestRun(depth: Int) throws(FormatError) -> Int {
@@ -10,7 +10,7 @@ extension ONNXGraph {
     var longest = 0
     for node in nodes {
       names += [node.name] + node.outputs
-      // Deeper ones are refused when they are written.
+      // Deeper sub-graphs are refused when they are emitted.
       guard depth < StagedControlFlow.depthLimit else { continue }
       for attribute in node.attributes.values {
         for graph in try attribute.subgraphs() { longest = max(longest, try graph.longestRun(depth: depth + 1)) }
@@ -21,7 +21,7 @@ extension ONNXGraph {
 }
 
 extension String {
-  /// The most number signs in a row.
+  /// The length of the longest run of number signs.
   fileprivate var longestRun: Int {
     var (longest, run) = (0, 0)
     for byte in utf8 {

@@ -1,27 +1,27 @@
 import KelvinGraph
 import KelvinImport
 
-/// A `ModelProto`.
+/// A `ModelProto` message.
 struct ONNXModel {
   var operatorSets: [String: Int] = [:]
   var metadata: [String: String] = [:]
   var producer = ""
   var modelVersion = 0
-  /// Of the format of files.
+  /// The version of the file format.
   var irVersion = 0
   var summary = ""
   var graph = ONNXGraph()
-  /// Of the graph's values whose elements have narrow types.
+  /// The low-precision types of the graph's values, by name.
   var lowPrecisionTypes: [String: ONNXLowPrecisionType] = [:]
-  /// The graph's values that are sequences of tensors or may be left out: slots have the two parts of each.
+  /// The graph's values that are sequences of tensors or optional. Each has two slots.
   var listNames: Set<String> = []
-  /// What follows a name of the graph in names that are made of it: more signs of a number than any of its names has in a
-  /// row.
+  /// The separator in names that are derived from a name of the graph: a run of number signs longer than any in its
+  /// names.
   var mark = "#"
 
   /// The version of the standard operator set.
   var opset: Int { operatorSets[""] ?? 1 }
-  /// Whether it has operators of that set, or says that it does.
+  /// Whether the model uses or imports the standard operator set.
   var usesStandardOperators: Bool { operatorSets[""] != nil || graph.nodes.contains { $0.domain.isEmpty } }
 
   init(_ message: WireMessage) throws(FormatError) {
@@ -69,7 +69,7 @@ struct ONNXModel {
   }
 }
 
-/// A `StringStringEntryProto`.
+/// A `StringStringEntryProto` message.
 struct ONNXEntry {
   var key = ""
   var value = ""
@@ -86,7 +86,7 @@ struct ONNXEntry {
   }
 }
 
-/// A `GraphProto`. Initialisers stay where they are in the file.
+/// A `GraphProto` message. The elements of initializers stay in the file.
 struct ONNXGraph {
   var nodes: [ONNXNode] = []
   var initializers: [String: ONNXTensor] = [:]
@@ -132,7 +132,7 @@ struct ONNXGraph {
   }
 }
 
-/// A `NodeProto`.
+/// A `NodeProto` message.
 struct ONNXNode {
   var inputs: [String] = []
   var outputs: [String] = []
@@ -143,12 +143,12 @@ struct ONNXNode {
   var attributes: [String: ONNXAttribute] = [:]
   var index: Int
   let offset: Int
-  /// Whether it is control flow that no graph can hold (`DynamicShapeControlFlow`).
+  /// Whether the node is control flow that the host must execute (`DynamicShapeControlFlow`).
   var mustRunOnHost = false
 
   /// The node's name, or its first output's.
   var name: String { givenName.isEmpty ? outputs.first { !$0.isEmpty } ?? "\(kind)_\(index)" : givenName }
-  /// The operator with its domain, where that is not the standard one.
+  /// The operator's name, with its domain unless that is the standard one.
   var qualifiedKind: String { domain.isEmpty ? kind : "\(domain).\(kind)" }
 
   init(_ message: WireMessage, index: Int) throws(FormatError) {
@@ -174,7 +174,7 @@ struct ONNXNode {
     if domain == "ai.onnx" { domain = "" }
   }
 
-  /// A node of the standard operators that stands where another one stood.
+  /// Creates a node of a standard operator at the location of another node.
   init(kind: String, inputs: [String], outputs: [String], at node: ONNXNode) {
     self.init(kind: kind, inputs: inputs, outputs: outputs, index: node.index, offset: node.offset)
   }
@@ -188,10 +188,10 @@ struct ONNXNode {
   }
 }
 
-/// An `AttributeProto`. Which of the values counts follows from the operator.
+/// An `AttributeProto` message. The operator determines which of the values is used.
 struct ONNXAttribute {
   var name = ""
-  /// The attribute of the function's caller whose value it takes; empty for a value of its own.
+  /// The attribute of the function's caller that provides the value; empty for an attribute with its own value.
   var reference = ""
   var float: Float?
   var integer: Int?
@@ -202,10 +202,10 @@ struct ONNXAttribute {
   var integers: [Int] = []
   var strings: [String] = []
   var graphs: [WireMessage] = []
-  /// A sub-graph that is read in place of the file's.
+  /// A sub-graph that replaces the one in the file.
   var rewritten: ONNXGraph?
 
-  /// Trees have several elements for each node.
+  /// Tree ensembles have several elements per node.
   private static let countLimit = 1 << 26
 
   init(integer: Int) { self.integer = integer }
@@ -218,7 +218,7 @@ struct ONNXAttribute {
 
   var hasGraphs: Bool { rewritten != nil || !graphs.isEmpty }
 
-  /// Its graphs, read.
+  /// Reads and returns the sub-graphs.
   func subgraphs() throws(FormatError) -> [ONNXGraph] {
     if let rewritten { return [rewritten] }
     var read: [ONNXGraph] = []
@@ -248,9 +248,9 @@ struct ONNXAttribute {
   }
 }
 
-/// A `ValueInfoProto`.
+/// A `ValueInfoProto` message.
 struct ONNXValueInfo {
-  /// What it is, with numbers of `TensorProto.DataType` for keys.
+  /// The kind of value; key types are numbers of `TensorProto.DataType`.
   enum Kind {
     case tensor
     case map(key: Int)
@@ -265,18 +265,18 @@ struct ONNXValueInfo {
   struct Size {
     var value: Int?
     var name: String?
-    /// Whether the file says 0, by which some exporters mean a size that they do not know.
+    /// Whether the file declares 0, which some exporters write for an unknown size.
     var isZero = false
   }
 
   var name = ""
   var summary = ""
   var kind = Kind.other
-  /// Whether it may be left out.
+  /// Whether the value is optional.
   var isOptional = false
-  /// Of a tensor, or of a sequence of them; nil of other values.
+  /// The element type of a tensor, or of a sequence of tensors; nil for other values.
   var elementType: Int?
-  /// nil where not even the rank is known.
+  /// The sizes; nil if the rank is not known.
   var sizes: [Size]?
   let offset: Int
 
@@ -315,7 +315,7 @@ struct ONNXValueInfo {
     }
   }
 
-  /// The key type of a map from keys to numbers; nil for other types.
+  /// Returns the key type of a map from keys to numbers, or nil for other types.
   private static func key(of type: WireMessage) throws(FormatError) -> Int? {
     guard let map = try type.message(ONNXSchema.TypeProto.mapType) else { return nil }
     var key = 0

@@ -1,13 +1,13 @@
 import KelvinImport
 
 extension ONNXNode {
-  /// By what it is known where it has to be walked. Names change on the way, and nodes of a function are there for each
-  /// call.
+  /// The name of control flow in requests to execute it on the host. It is built from the kind and the file offset,
+  /// because names change during rewriting, and nodes of a function occur once per call.
   var flowName: String { "\(kind) at byte \(offset)" }
 
-  /// What it reads and how, sub-graphs included.
+  /// Returns the inputs of the node and how it uses them, sub-graphs included.
   ///
-  /// - Parameter depth: in how many sub-graphs it lies.
+  /// - Parameter depth: The number of sub-graphs around the node.
   func staged(depth: Int = 0) throws(FormatError) -> StagedOperation {
     let (mapper, control) = (ONNXMapper.byName[qualifiedKind], ONNXControl.byName[qualifiedKind])
     let sequence = ONNXSequence.byName[qualifiedKind]
@@ -49,7 +49,7 @@ extension ONNXNode {
     for (index, name) in inputs.enumerated() where !name.isEmpty {
       uses.append(StagedUse(name: name, needsValue: valueDependent.contains(index)))
     }
-    // Deeper ones are refused when they are written.
+    // Deeper sub-graphs are refused when they are emitted.
     guard depth < StagedControlFlow.depthLimit else { return uses }
     for attribute in attributes.values {
       for graph in try attribute.subgraphs() { uses += try graph.uses(depth: depth) }
@@ -59,7 +59,7 @@ extension ONNXNode {
 }
 
 extension ONNXGraph {
-  /// Says of branches and loops with such `flowName`s that they are walked, in sub-graphs too.
+  /// Marks branches and loops with the given `flowName`s for host execution, in sub-graphs too.
   mutating func runOnHost(_ names: Set<String>, depth: Int = 0) throws(FormatError) {
     for index in nodes.indices where nodes[index].attributes.values.contains(where: \.hasGraphs) {
       nodes[index].mustRunOnHost = names.containsControlFlow(nodes[index].flowName)
@@ -72,7 +72,7 @@ extension ONNXGraph {
     }
   }
 
-  /// Leaves out of sub-graphs what none of their outputs depends on. What Kelvin lacks stays, and is refused.
+  /// Removes from sub-graphs the nodes that no output depends on. Unsupported nodes stay, and are refused.
   mutating func dropUnused(depth: Int = 0) throws(FormatError) {
     guard depth < StagedControlFlow.depthLimit else { return }
     for index in nodes.indices {
@@ -88,7 +88,7 @@ extension ONNXGraph {
   private mutating func dropUnusedNodes() throws(FormatError) {
     var read = Set(outputs.map(\.name))
     var kept: [ONNXNode] = []
-    // Nodes follow what they read.
+    // Nodes follow the nodes that they read.
     for node in nodes.reversed() where !node.isKnown || node.outputs.contains(where: read.contains) {
       read.formUnion(try node.uses(depth: 0).map(\.name))
       kept.append(node)
@@ -96,14 +96,16 @@ extension ONNXGraph {
     if kept.count < nodes.count { nodes = kept.reversed() }
   }
 
-  /// - Parameter depth: in how many sub-graphs its nodes lie.
+  /// Returns the operations of a sub-graph.
+  ///
+  /// - Parameter depth: The number of sub-graphs around its nodes.
   fileprivate func staged(depth: Int) throws(FormatError) -> StagedBlock {
     var operations: [StagedOperation] = []
     for node in nodes { operations.append(try node.staged(depth: depth)) }
     return StagedBlock(operations: operations, constants: Set(initializers.keys), outputs: outputs.map(\.name))
   }
 
-  /// What it reads of the values around it, and how.
+  /// Returns the outer values that the sub-graph reads, and how.
   fileprivate func uses(depth: Int) throws(FormatError) -> [StagedUse] {
     var uses: [StagedUse] = []
     var own = Set(inputs.map(\.name)).union(initializers.keys)
@@ -115,10 +117,10 @@ extension ONNXGraph {
   }
 }
 
-/// Where a graph joins values.
+/// The concatenations in a graph.
 private struct ONNXJoins {
   private let nodes: [ONNXNode]
-  /// By value, the first node that makes it.
+  /// By value, the index of the first node that computes it.
   private let makers: [String: Int]
 
   init(_ graph: ONNXGraph) {
@@ -128,16 +130,17 @@ private struct ONNXJoins {
     ) { first, _ in first }
   }
 
-  /// Whether a value is another one, joined with something else.
+  /// Whether a value is a concatenation that includes another value.
   func join(_ given: String, into left: String) -> Bool {
     guard let joined = maker(left).node, joined.qualifiedKind == "Concat" else { return false }
     return joined.inputs.contains { maker($0).name == given }
   }
 
-  /// The node behind those that change no size.
+  /// Returns the node that computes a value, before any nodes that keep its size.
   private func maker(_ name: String) -> (name: String, node: ONNXNode?) {
     var name = name
-    // Nodes follow what they read, so that this ends; a file may break that rule.
+    // Nodes follow the nodes that they read, so that the chain ends; the limit guards against files that break the
+    // rule.
     for _ in 0...nodes.count {
       guard let place = makers[name], ["Identity", "Cast"].contains(nodes[place].qualifiedKind),
         let source = nodes[place].inputs.first

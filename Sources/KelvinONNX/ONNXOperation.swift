@@ -1,17 +1,17 @@
 import KelvinGraph
 import KelvinImport
 
-/// One node as its mapper sees it: attributes, inputs and the graph to write to.
+/// The view of a node that mappers use: attributes, inputs and the graph under construction.
 struct ONNXOperation {
   let node: ONNXNode
   let opset: Int
-  /// The inputs, nil where one is left out.
+  /// The inputs; nil for an omitted one.
   let inputs: [ValueID?]
-  /// What operators on sequences and control flow read, tensors or not.
+  /// The inputs of operators on sequences and control flow, tensors or other values.
   let entities: [ONNXEntity?]
-  /// Of the inputs whose elements have narrow types.
+  /// The low-precision types of the inputs.
   let lowPrecisionTypes: [ONNXLowPrecisionType?]
-  /// The inputs whose elements the mapper may ask for.
+  /// The inputs whose elements the mapper may request.
   let valueDependentInputs: Set<Int>
   let emitter: Emitter
   let file: String
@@ -27,7 +27,7 @@ struct ONNXOperation {
 
   func lowPrecisionType(_ index: Int) -> ONNXLowPrecisionType? { index < lowPrecisionTypes.count ? lowPrecisionTypes[index] : nil }
 
-  /// The inputs, none of which may be left out; at least one.
+  /// Returns the inputs, at least one, none of which may be omitted.
   func allInputs() throws -> [ValueID] {
     guard !inputs.isEmpty else { throw emitter.invalid("it has no inputs") }
     return try inputs.indices.map { try input($0) }
@@ -43,8 +43,8 @@ struct ONNXOperation {
     return attribute.integers
   }
 
-  /// An input whose elements are asked for. Models are cut before operations that do: what their mappers have not said
-  /// would not be known there.
+  /// Returns an input whose elements the mapper requests. Models are split before operations with such inputs. An input
+  /// that the mapper did not declare would not be known.
   func valueDependent(_ index: Int) throws -> ValueID? {
     guard valueDependentInputs.contains(index) else {
       throw emitter.invalid("its mapper asks for the elements of input \(index), which it does not declare")
@@ -52,28 +52,28 @@ struct ONNXOperation {
     return optional(index)
   }
 
-  /// The constant integers of an input; nil where the input is left out.
+  /// Returns the constant integers of an input, or nil if the input is omitted.
   func constantIntegers(_ index: Int, _ meaning: String) throws -> [Int]? {
     guard let id = try valueDependent(index) else { return nil }
     guard let values = try emitter.integers(id) else { throw variable(meaning) }
     return values
   }
 
-  /// The constant of one element of an input, in its own type; nil where the input is left out.
+  /// Returns the single-element constant of an input, in its own type, or nil if the input is omitted.
   func constantScalar(_ index: Int, _ meaning: String) throws -> Tensor? {
     guard let id = try valueDependent(index) else { return nil }
     guard let value = emitter.scalarConstant(id) else { throw variable(meaning) }
     return value
   }
 
-  /// The constant number of an input; nil where the input is left out.
+  /// Returns the constant number of an input, or nil if the input is omitted.
   func constantNumber(_ index: Int, _ meaning: String) throws -> Double? {
     guard let id = try valueDependent(index) else { return nil }
     guard let value = try emitter.number(id) else { throw variable(meaning) }
     return value
   }
 
-  /// What older operator sets keep in an attribute and newer ones in an input.
+  /// Returns integers that older operator sets keep in an attribute and newer ones in an input.
   func integers(attribute name: String, orInput index: Int) throws -> [Int]? {
     try integers(name) ?? constantIntegers(index, name)
   }
@@ -88,14 +88,15 @@ struct ONNXOperation {
   }
 }
 
-/// How an ONNX operator is written in Kelvin's operators.
+/// A mapper from an ONNX operator to Kelvin's operators.
 struct ONNXMapper: OperationMapper {
   let name: String
-  /// The inputs whose elements it asks for, because sizes or the form of the graph depend on them.
+  /// The inputs whose elements must be known while the graph is built, because sizes or the structure of the graph
+  /// depend on them.
   let valueDependentInputs: Set<Int>
-  /// Whether of its inputs it reads the shapes alone.
+  /// Whether the operator reads only the shapes of its inputs.
   let readsOnlyShapes: Bool
-  /// Whether its outputs have their size when it has run: see `Emitter.counted`.
+  /// Whether the sizes of the outputs are known only after the operator ran: see `Emitter.counted`.
   let hasDataDependentShape: Bool
   let map: @Sendable (ONNXOperation) throws -> [ValueID]
 

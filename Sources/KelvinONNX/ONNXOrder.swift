@@ -1,9 +1,9 @@
 import KelvinImport
 
 extension ONNXGraph {
-  /// Nodes in an order in which each reads what comes before it, which is theirs but where a tool has left one behind its
-  /// readers, as converters to float16 do with the casts of inputs. Nodes that wait for each other stay as they
-  /// are.
+  /// Returns nodes in an order in which each follows the nodes that it reads. Files have this order, except where a
+  /// tool put a node after its readers, as converters to float16 do with the casts of inputs. Nodes in a cycle keep
+  /// their order.
   static func ordered(_ nodes: [ONNXNode]) throws(FormatError) -> [ONNXNode] {
     var makers: [String: Int] = [:]
     for (index, node) in nodes.enumerated() {
@@ -19,7 +19,7 @@ extension ONNXGraph {
     var (isBegun, isDone) = ([Bool](repeating: false, count: nodes.count), [Bool](repeating: false, count: nodes.count))
     for start in nodes.indices where !isBegun[start] {
       isBegun[start] = true
-      // Nodes under way, and how many of its reads each has followed.
+      // The nodes in progress, and the number of inputs that each has followed.
       var path = [(node: start, followed: 0)]
       while let (node, followed) = path.last {
         guard followed < reads[node].count else {

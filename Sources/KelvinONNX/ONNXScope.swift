@@ -1,15 +1,15 @@
 import KelvinGraph
 import KelvinImport
 
-/// The values of a graph and of the sub-graphs inside it, by name, while they are written. A sub-graph reads the values
-/// around it; its own are its own.
+/// The values of a graph and of its sub-graphs, by name, while they are emitted. A sub-graph reads the values around
+/// it; its own values are local.
 final class ONNXScope {
   private struct Level {
-    /// How many regions the graph lies in that has the values.
+    /// The number of regions around the graph that has the values.
     var depth: Int
     var initializers: [String: ONNXTensor]
     var values: [String: ONNXEntity] = [:]
-    /// Of its values whose elements have narrow types.
+    /// The low-precision types of the values.
     var lowPrecisionTypes: [String: ONNXLowPrecisionType]
   }
 
@@ -18,10 +18,10 @@ final class ONNXScope {
   private let files: ModelFiles
   private var levels: [Level]
   private static let levelLimit = 16
-  /// Of all sequences that are defined; each has a list of its own.
+  /// The number of elements of all defined sequences; each sequence has a list of its own.
   private var elementCount = 0
   private static let elementLimit = 1 << 22
-  /// The operations of sub-graphs that are written once for each trip.
+  /// The number of operations of sub-graphs that are emitted once per iteration.
   private var unrolledCount = 0
   private static let unrolledLimit = 1 << 17
 
@@ -35,7 +35,7 @@ final class ONNXScope {
     ]
   }
 
-  /// Does something with the names of a sub-graph.
+  /// Runs a closure in the scope of a sub-graph's names.
   func inside<Result>(_ graph: ONNXGraph, _ body: () throws -> Result) throws -> Result {
     guard levels.count <= Self.levelLimit else { throw emitter.invalid("sub-graphs are nested too deeply") }
     let lowPrecisionTypes = try graph.lowPrecisionTypes(around: lowPrecisionType)
@@ -62,9 +62,9 @@ final class ONNXScope {
     }
   }
 
-  /// Counts the nodes of a sub-graph that is written for one of several elements or trips.
+  /// Counts the nodes of a sub-graph that is emitted for one of several elements or iterations.
   ///
-  /// - Throws: `GraphError` where these are too many.
+  /// - Throws: `GraphError` if there are too many.
   func unroll(_ graph: ONNXGraph) throws {
     unrolledCount += graph.nodes.count + 1
     guard unrolledCount <= Self.unrolledLimit else {
@@ -72,7 +72,7 @@ final class ONNXScope {
     }
   }
 
-  /// The narrow type of a name's elements, where they have one.
+  /// Returns the low-precision type of a value's elements, or nil.
   func lowPrecisionType(_ name: String) -> ONNXLowPrecisionType? {
     for level in levels.reversed() {
       if let type = level.lowPrecisionTypes[name] { return type }
@@ -81,7 +81,7 @@ final class ONNXScope {
     return nil
   }
 
-  /// The tensor of a name.
+  /// Returns the tensor of a name.
   func value(_ name: String, reader: String, offset: Int) throws(FormatError) -> ValueID {
     guard case .tensor(let id) = try entity(name, reader: reader, offset: offset) else {
       throw FormatError(
@@ -91,9 +91,9 @@ final class ONNXScope {
     return id
   }
 
-  /// What a name stands for; an initialiser becomes a constant the first time it is read.
+  /// Returns the entity of a name; an initializer becomes a constant when it is first read.
   func entity(_ name: String, reader: String, offset: Int) throws(FormatError) -> ONNXEntity {
-    // By places: a level that is held elsewhere would be copied with each value that is added to it.
+    // Iterates over indices: a copy of a level would make each insertion into it copy its storage.
     for index in levels.indices.reversed() {
       let depth = levels[index].depth
       if let entity = levels[index].values[name] { return entity.map { emitter.value($0, of: depth) } }

@@ -1,19 +1,19 @@
 import KelvinGraph
 import KelvinImport
 
-/// Where the elements of a `SparseTensorProto` belong; what it does not name is 0.
+/// The indices of the elements of a `SparseTensorProto`; the other elements are 0.
 struct ONNXSparseIndices {
-  /// `[count]`, places in row-major order, or `[count, rank]`.
+  /// The tensor of indices: `[count]` in row-major order, or `[count, rank]`.
   let message: WireMessage
-  /// The sizes of the whole tensor.
+  /// The sizes of the dense tensor.
   let dimensions: [Int]
 }
 
 extension ONNXTensor {
-  /// The most bytes that a tensor takes of which the file has only some elements.
+  /// The greatest size in bytes of a sparse tensor in dense form.
   private static let spreadLimit = 1 << 31
 
-  /// Reads a `SparseTensorProto`, whose name is that of its values.
+  /// Reads a `SparseTensorProto` message, whose name is that of its values.
   init(sparse message: WireMessage) throws(FormatError) {
     typealias Fields = ONNXSchema.SparseTensorProto
     var values: WireMessage?
@@ -36,14 +36,14 @@ extension ONNXTensor {
     places = ONNXSparseIndices(message: indices, dimensions: dimensions)
   }
 
-  /// The files beside the model that it reads.
+  /// Returns the external files that the tensor reads.
   func locations() throws(FormatError) -> [String] {
     var locations = [location]
     if let places { locations.append(try ONNXTensor(places.message).location) }
     return locations.compactMap { $0 }
   }
 
-  /// The whole tensor.
+  /// Returns the dense tensor.
   func spread(_ places: ONNXSparseIndices, _ files: ModelFiles) throws(FormatError) -> Tensor {
     let shape = Shape(places.dimensions)
     let values = try stored(files)

@@ -1,18 +1,18 @@
 import KelvinGraph
 import KelvinImport
 
-/// A `TensorProto` whose elements are still in the file.
+/// A `TensorProto` message whose elements are still in the file.
 struct ONNXTensor {
   let name: String
-  /// The file beside the model that holds the elements, where the model itself does not.
+  /// The external file that holds the elements; nil if the model itself holds them.
   let location: String?
-  /// A number of `TensorProto.DataType`.
+  /// The element type, a number of `TensorProto.DataType`.
   let elementType: Int
   let message: WireMessage
-  /// Where the elements belong, of a tensor of which the file has only some.
+  /// The indices of the elements of a sparse tensor; nil for a dense one.
   var places: ONNXSparseIndices?
 
-  /// Reads the name and the place of the elements.
+  /// Reads the name and the location of the elements.
   init(_ message: WireMessage) throws(FormatError) {
     var name = ""
     var location: String?
@@ -37,7 +37,7 @@ struct ONNXTensor {
     self.message = message
   }
 
-  /// Whole numbers that no file has: a message that is made of them.
+  /// Creates a tensor of integers that is not in a file, as a message.
   init(named name: String, integers: [Int], _ dimensions: [Int], file: String) {
     typealias Fields = ONNXSchema.TensorProto
     var message: [UInt8] = []
@@ -62,21 +62,21 @@ struct ONNXTensor {
     self.message = WireMessage(Bytes(message), file: file)
   }
 
-  /// The elements in the form in which the file has them; those of narrow types stay codes.
+  /// Returns the elements in the file's encoding; those of low-precision types stay codes.
   func weight(_ files: ModelFiles) throws(FormatError) -> Weight {
     if let places { return Weight(try spread(places, files)) }
     if let lowPrecisionType { return try codes(lowPrecisionType, files) }
     return Weight(try dense(files))
   }
 
-  /// The elements: part of the mapped file where they are stored plainly, converted where they are not. bfloat16 becomes
-  /// float32, narrow types what holds them.
+  /// Returns the elements: a view of the mapped file if they are stored plainly, otherwise converted. bfloat16 becomes
+  /// float32, and a low-precision type becomes the type that holds it.
   func read(_ files: ModelFiles) throws(FormatError) -> Tensor {
     if let places { return try spread(places, files) }
     return try stored(files)
   }
 
-  /// The elements that the file has.
+  /// Returns the elements that the file stores.
   func stored(_ files: ModelFiles) throws(FormatError) -> Tensor {
     if let lowPrecisionType { return try codes(lowPrecisionType, files).dense() }
     return try dense(files)
@@ -96,7 +96,7 @@ struct ONNXTensor {
     return isBrainFloat ? tensor.widenedBrainFloats() : tensor
   }
 
-  /// Its sizes, as the file has them.
+  /// Returns the sizes as the file declares them.
   func dimensions() throws(FormatError) -> [Int] {
     if let places { return places.dimensions }
     return try contents().dimensions
@@ -123,7 +123,7 @@ struct ONNXTensor {
     return contents
   }
 
-  /// The strings of a tensor of strings; nil for one of numbers.
+  /// Returns the strings of a string tensor, or nil for a numeric tensor.
   func strings() throws(FormatError) -> StringTensor? {
     typealias Fields = ONNXSchema.TensorProto
     guard elementType == Fields.DataType.string else { return nil }
@@ -168,7 +168,7 @@ struct ONNXTensor {
     return try typedElements(type, contents.typed)
   }
 
-  /// The bytes of elements that lie in the model, or in a file beside it, as they are in memory; nil for those in typed
+  /// Returns the bytes of elements that are stored raw in the model or in an external file; nil for elements in typed
   /// fields.
   func bytes(
     _ count: Int, _ type: String, _ contents: Contents, _ files: ModelFiles
@@ -189,7 +189,7 @@ struct ONNXTensor {
     return raw
   }
 
-  /// Elements in the typed fields: floats and doubles as they are, integers as varints, float16 as bits in integers.
+  /// Returns elements from typed fields: floats and doubles, integers as varints, float16 as bits of integers.
   private func typedElements(_ type: TensorType, _ fields: [WireField]) throws(FormatError) -> Tensor {
     if fields.count == 1, case .bytes(let packed) = fields[0].value,
       type.scalar == .float32 || type.scalar == .float64, packed.count == type.byteCount
@@ -243,7 +243,7 @@ struct ONNXTensor {
 }
 
 extension ScalarType {
-  /// The element type with a number of `TensorProto.DataType`; bfloat16 is computed in float32.
+  /// Creates the element type of a number of `TensorProto.DataType`; bfloat16 is computed in float32.
   init?(onnx number: Int) {
     typealias Number = ONNXSchema.TensorProto.DataType
     switch number {
@@ -265,7 +265,7 @@ extension ScalarType {
 }
 
 extension Tensor {
-  /// Reads 16-bit elements as bfloat16.
+  /// Returns 16-bit elements, read as bfloat16, in float32.
   func widenedBrainFloats() -> Tensor {
     let widened = Bytes(count: 4 * count) { target in
       bytes.withUnsafeBytes { source in

@@ -1,9 +1,10 @@
 package import KelvinGraph
 
-/// Gives every result of the graph a node that computes it: an input or weight that the source returns as it is gets a
-/// reshape to its own shape, so that results never share memory with inputs. What a loop carries over is thereby never
-/// the memory of another value that it carries. What a branch's sides give is copied to the branch's results anyway. A state
-/// that is left as it was is no result.
+/// Ensures that a node computes every result of the graph. An input or weight that the source returns unchanged gets a
+/// reshape to its own shape, so that results never share memory with inputs.
+///
+/// A carried value of a loop therefore never shares memory with another one. The results of a branch's sides are copied
+/// to the branch's results anyway. A state that is not updated is not a result.
 package struct ComputeOutputs: Pass {
   package static let name = "compute outputs"
 

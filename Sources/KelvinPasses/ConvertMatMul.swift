@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Turns a matrix product by a constant matrix into a `Linear`, whose weights devices pack.
+/// Turns a matrix product with a constant matrix into a `Linear`, whose weights devices pack.
 package struct ConvertMatMul: Pass {
   package static let name = "convert matmul"
 

@@ -1,11 +1,12 @@
 package import KelvinGraph
 
-/// Folds a batch normalisation into the weights and bias of the convolution before it:
-/// `w' = w · g`, `b' = (b - mean) · g + shift`, with `g = scale / sqrt(variance + epsilon)`.
+/// Folds a batch normalization into the weights and bias of the convolution before it: `w' = w · g`,
+/// `b' = (b - mean) · g + shift`, with `g = scale / sqrt(variance + epsilon)`.
 package struct FoldBatchNormalization: Pass {
   package static let name = "fold batch normalization"
 
-  /// A convolution takes up this many normalisations; each makes its weights depend on the weights before.
+  /// The greatest number of normalizations that a convolution absorbs; each makes its weights depend on the previous
+  /// ones.
   private static let limit = 16
 
   package init() {}

@@ -36,7 +36,7 @@ package struct FoldBias: Pass {
       origins: node.origins + follower.origins)
   }
 
-  /// The constant as one element for each channel, or nil where it varies along another axis.
+  /// Returns the constant as one element for each channel, or nil if it varies along another axis.
   private func channelVector(_ weight: Weight, output: TensorType, channelAxis: Int) -> Weight? {
     let shape = weight.type.shape
     let channels = output.shape[channelAxis]

@@ -1,19 +1,23 @@
 package import KelvinGraph
 
-/// Replaces nodes whose inputs are all weights by weights, computed when they are first needed.
+/// Replaces nodes whose inputs are all weights by weights that are computed on demand.
 package struct FoldConstants: Pass {
   package static let name = "fold constants"
   let evaluator: any ConstantEvaluator
   private let keepsDequantization: Bool
-  /// Weights may be computed from each other in chains of this length; computing one recurses along its chain.
+  /// The greatest length of a chain of weights that are computed from each other; computing one recurses along its
+  /// chain.
   private static let depthLimit = 32
-  /// Bytes by which all folded weights together may exceed eight times the weights that they are computed from.
+  /// The number of bytes by which all folded weights together may exceed eight times their source weights.
   private static let growthLimit = 1 << 26
-  /// Operations by which computing all of them may exceed sixty-four for each element that they are computed from: a
-  /// few seconds. What takes more stays a node, which a device runs.
+  /// The number of operations by which the computation of all folded weights may exceed 64 for each source element. A
+  /// node that would exceed the limit stays, and a device executes it.
   private static let workLimit = 0x1p30
 
-  /// - Parameter keepsDequantization: whether dequantized constants stay nodes, for passes that look for the integers.
+  /// Creates the pass.
+  ///
+  /// - Parameter keepsDequantization: Whether dequantized constants stay nodes, for passes that look for integer
+  ///   weights.
   package init(evaluator: any ConstantEvaluator, keepsDequantization: Bool = false) {
     self.evaluator = evaluator
     self.keepsDequantization = keepsDequantization
@@ -46,13 +50,13 @@ package struct FoldConstants: Pass {
     return edits.finish()
   }
 
-  /// What a node makes of weights. A slice is a part of its weight, and none of the rest is looked at: a decoder reads one
-  /// row of a mask that has one for each position there may be.
+  /// Returns the weight that a node computes from weights. A slice is a part of its weight, and the rest is not read: a
+  /// decoder may read one row of a mask that has one for each possible position.
   private func folded(_ node: Node, _ weights: [Weight], _ type: TensorType) -> Weight {
     if let slice = node.op as? Slice, let part = weights[0].sliced(slice) { return part }
     return Weight(type, from: weights) { [evaluator] in
       let inputs = weights.map { $0.dense() }
-      // Inference accepted these types when the graph was built, so evaluation cannot fail on them.
+      // Type inference succeeded when the graph was built, so that evaluation cannot fail.
       guard let result = try? evaluator.evaluate(node.op, inputs).first else {
         preconditionFailure("\(node.op.name) '\(node.name)' cannot be evaluated")
       }

@@ -1,8 +1,9 @@
 package import KelvinGraph
 
-/// Turns what is left of dequantized constants into affine weights, which stay compressed until a device packs them.
+/// Turns the remaining dequantized constants into linearly quantized weights, which stay compressed until a device
+/// packs them.
 ///
-/// Wider integers than 8 bits, and scales that have no affine form, are left to constant folding.
+/// Integers wider than 8 bits, and scales that `AffineWeight` does not support, are left to constant folding.
 package struct FoldDequantization: Pass {
   package static let name = "fold dequantization"
 
@@ -25,7 +26,7 @@ package struct FoldDequantization: Pass {
 }
 
 extension QuantizationAxis {
-  /// The parameters' shape with one size for each axis of a tensor, or nil where blocks do not divide their axis.
+  /// Returns the parameters' shape with one size for each axis of a tensor, or nil if a block does not divide its axis.
   fileprivate func blocks(_ shape: Shape) -> Shape? {
     var sizes = [Int](repeating: 1, count: shape.rank)
     guard let axis else { return Shape(sizes) }
@@ -37,7 +38,7 @@ extension QuantizationAxis {
 }
 
 extension Weight {
-  /// The same elements in another shape.
+  /// Returns the same elements in another shape.
   func viewed(as shape: Shape) -> Weight {
     if shape == type.shape { return self }
     return Weight(TensorType(type.scalar, shape), from: [self]) { dense().reshaped(to: shape) }

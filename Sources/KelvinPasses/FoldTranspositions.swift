@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// Lets a matrix product read an operand whose last two axes are exchanged, where the transposition before it then moves
-/// whole rows or nothing at all.
+/// Removes a transposition of the last two axes before a matrix product, which can read its operand transposed. The
+/// pass applies if the rest of the transposition moves whole rows or nothing.
 package struct FoldTranspositions: Pass {
   package static let name = "fold transpositions"
 
@@ -12,7 +12,7 @@ package struct FoldTranspositions: Pass {
     for (index, node) in graph.nodes.enumerated() {
       guard var product = node.op as? MatMul else { continue }
       for place in 0..<2 {
-        // Without its transposition one operand may be what the other is transposed from.
+        // Without its transposition an operand may be the value that the other one is transposed from.
         var changed = edits.node(index) ?? node
         guard changed.inputs[0] != changed.inputs[1] else { break }
         guard let producer = edits.producer(of: node.inputs[place]), var transposition = edits.node(producer),

@@ -25,7 +25,8 @@ package struct FuseEpilogue: Pass {
       (follower.op as? Binary)?.function == .add, let other = follower.inputs.first(where: { $0 != output }),
       edits.type(other) == type, edits.weight(other) == nil
     {
-      // Of two branches that meet in the addition, the one computed last takes it; the other's result is the residual.
+      // Of two branches that the addition joins, the one that is computed last absorbs it; the other's result is the
+      // residual.
       if (edits.producer(of: other) ?? -1) < index {
         op.epilogue.addsResidual = true
         inputs.append(other)

@@ -1,7 +1,7 @@
 import KelvinGraph
 
 extension IntegerMatcher {
-  /// A sum or product of two dequantized tensors.
+  /// Fuses a sum or product of two dequantized tensors.
   mutating func fuse(_ op: Binary, _ core: Node, _ chain: [Int], _ result: QuantizedValue) {
     guard op.function == .add || op.function == .multiply, let x = dequantized(core.inputs[0]),
       let y = dequantized(core.inputs[1]), x.scalar == result.scalar, y.scalar == result.scalar
@@ -13,7 +13,7 @@ extension IntegerMatcher {
     replace(chain, by: node, absorbing: [[x.node], [y.node]], "computed on 8-bit integers")
   }
 
-  /// The float operators on the inputs of a `BinaryInteger`.
+  /// Returns the float operators on the inputs of a `BinaryInteger`.
   private func body(_ op: Binary, _ core: Node, _ inputs: [ValueID], _ result: QuantizedValue) -> Graph {
     var body = Graph()
     for (index, input) in inputs.enumerated() {
@@ -36,7 +36,7 @@ extension IntegerMatcher {
     return body
   }
 
-  /// An operator that only moves or compares elements, between equal scales and zero points.
+  /// Moves an operator that only moves or compares elements to integers, between equal scales and zero points.
   mutating func move(_ core: Node, _ chain: [Int], _ result: QuantizedValue) {
     var op = core.op
     var operands = core.inputs
@@ -64,9 +64,9 @@ extension IntegerMatcher {
     replace(chain, by: node, absorbing: sources.map { [$0.node] }, "moves 8-bit integers")
   }
 
-  /// The same in floating point, whose numbers are the integers themselves.
+  /// Returns the same computation in floating point, on the integers' values.
   ///
-  /// - Parameter count: how many of the inputs are moved; the others say how.
+  /// - Parameter count: The number of inputs whose elements move; the other inputs are parameters.
   private func body(moving op: any Operator, _ inputs: [ValueID], count: Int, _ result: QuantizedValue) -> Graph? {
     var body = Graph()
     for (index, input) in inputs.enumerated() {

@@ -52,7 +52,7 @@ extension IntegerMatcher {
     }
   }
 
-  /// A product whose bias is added on its own.
+  /// Fuses a product whose bias is added by a separate node.
   mutating func fuseBias(
     _ op: Binary, _ core: Node, _ chain: [Int], _ result: QuantizedValue, _ bounds: ClosedRange<Int>
   ) throws(GraphError) -> Bool {
@@ -69,7 +69,7 @@ extension IntegerMatcher {
     return false
   }
 
-  /// The mean over all spatial axes is a depthwise product with ones.
+  /// Fuses a mean over all spatial axes, as a depthwise product with ones.
   mutating func fuse(
     _ op: Reduce, _ core: Node, _ chain: [Int], _ result: QuantizedValue, _ bounds: ClosedRange<Int>
   ) throws(GraphError) {
@@ -95,7 +95,9 @@ extension IntegerMatcher {
       product, core, chain, x, weights, bias: nil, channels: channels, result, divisor: Float(Shape(spatial).count))
   }
 
-  /// - Parameter divisor: what the sums are divided by besides the scales.
+  /// Fuses a product.
+  ///
+  /// - Parameter divisor: An additional divisor of the sums, besides the scales.
   private mutating func fuse(
     _ product: IntegerProduct, _ core: Node, _ chain: [Int], _ x: QuantizedValue, _ weights: QuantizedWeight,
     bias: ValueID?, channels: Int, _ result: QuantizedValue, divisor: Float = 1
@@ -116,7 +118,7 @@ extension IntegerMatcher {
       x.id, weights.id, x.zeroID, weights.zeroID, edits.addWeight("\(name)#bias", sums),
       edits.addWeight("\(name)#scale", Weight(Tensor(scales, [scales.count]))), result.zeroID,
     ]
-    // Weights whose float form is out of proportion to what the file holds have no body.
+    // A product has no body if the float form of its weights is out of proportion to the file's contents.
     guard
       let body = try? product.body(
         types: inputs.map(edits.type), weights: edits.weight(weights.id), weightsZero: edits.weight(weights.zeroID),

@@ -1,10 +1,10 @@
 package import KelvinGraph
 
-/// Finds integer arithmetic in what a source writes as dequantization, a float operator and quantization.
+/// Replaces dequantization, a float operator and quantization by integer arithmetic.
 ///
-/// Products become `ConvolutionInteger` and `MatMulInteger` with the bias in int32 and one requantization; sums and products of
-/// two tensors become `BinaryInteger`; operators that only move or compare elements run on 8 bits. Where no rule
-/// applies the float operators stay.
+/// Products become `ConvolutionInteger` and `MatMulInteger` with the bias in int32 and one requantization. Sums and
+/// products of two tensors become `BinaryInteger`. Operators that only move or compare elements run on 8 bits. If no
+/// rule applies, the float operators stay.
 package struct FuseIntegers: Pass {
   package static let name = "fuse integers"
 
@@ -20,7 +20,7 @@ package struct FuseIntegers: Pass {
   }
 }
 
-/// An 8-bit value that stands for real numbers: `(value - zero) * scale`, one scale and zero point for all.
+/// An 8-bit value that represents real numbers: `(value - zero) * scale`, with one scale and one zero point.
 struct QuantizedValue {
   let id: ValueID
   let scale: Float
@@ -28,7 +28,7 @@ struct QuantizedValue {
   let zero: Int
   let zeroID: ValueID
   let scalar: ScalarType
-  /// The node that dequantizes it, or the quantization that writes it.
+  /// The index of the node that dequantizes the value, or of the quantization that computes it.
   let node: Int
 
   func hasParameters(of other: QuantizedValue) -> Bool {
@@ -41,7 +41,7 @@ struct QuantizedWeight {
   let id: ValueID
   let zeroID: ValueID
   let scales: [Float]
-  /// The nodes that dequantize them and bring them into order.
+  /// The indices of the nodes that dequantize and transpose the weights.
   let nodes: [Int]
 }
 
@@ -49,7 +49,7 @@ struct IntegerMatcher {
   var edits: GraphEdits
   let consumers: [[Int]]
 
-  /// What a per-tensor quantization to 8 bits writes, nil for other nodes.
+  /// Returns the result of a per-tensor quantization to 8 bits, or nil for other nodes.
   func result(of node: Node) -> QuantizedValue? {
     guard let op = node.op as? Quantize, op.scalar.isByte, let producer = edits.producer(of: node.outputs[0]) else {
       return nil
@@ -57,7 +57,7 @@ struct IntegerMatcher {
     return quantized(node.outputs[0], op.axis, node, at: producer)
   }
 
-  /// The 8-bit value behind a dequantized one.
+  /// Returns the 8-bit value that a value is dequantized from, or nil.
   func dequantized(_ id: ValueID) -> QuantizedValue? {
     guard let index = edits.producer(of: edits.resolve(id)), let node = edits.node(index),
       let op = node.op as? Dequantize, op.scalar == .float32
@@ -76,7 +76,7 @@ struct IntegerMatcher {
       scalar: edits.type(id).scalar, node: index)
   }
 
-  /// Dequantized constant weights whose scales vary along `axis` at most; a transposition may follow.
+  /// Returns dequantized constant weights whose scales may vary along `axis` only; a transposition may follow.
   mutating func weights(_ id: ValueID, axis: Int) -> QuantizedWeight? {
     guard let index = edits.producer(of: id), let node = edits.node(index) else { return nil }
     var (dequantization, place, axis, permutation) = (node, index, axis, [Int]?.none)
@@ -103,7 +103,7 @@ struct IntegerMatcher {
       id: integers, zeroID: dequantization.inputs[2], scales: values, nodes: place == index ? [index] : [place, index])
   }
 
-  /// A constant vector as multiples of `scales`, int32; nil where it is not quantized so.
+  /// Returns a constant vector as int32 multiples of `scales`, or nil if it is not quantized in this way.
   func bias(_ id: ValueID, channels: Int, scales: [Float]) -> (weight: Weight, node: Int)? {
     guard let index = edits.producer(of: id), let node = edits.node(index), let op = node.op as? Dequantize,
       let data = edits.weight(node.inputs[0]), data.type.scalar == .int32, data.type.count == channels,
@@ -124,7 +124,7 @@ struct IntegerMatcher {
     return (weight, index)
   }
 
-  /// The node whose result only `reader` reads.
+  /// Returns the node whose result only `reader` reads, or nil.
   func soleProducer(of id: ValueID, for reader: Int) -> Int? {
     guard let index = edits.producer(of: id), edits.node(index) != nil, edits.onlyConsumer(of: id) == reader else {
       return nil
@@ -162,7 +162,7 @@ struct IntegerMatcher {
     }
   }
 
-  /// The range of an activation's results once they are quantized; nil for functions that do more than clip.
+  /// Returns the quantized range of an activation's results, or nil for functions other than clips.
   private func clip(_ function: UnaryFunction, _ result: QuantizedValue) -> ClosedRange<Int>? {
     guard let range = result.scalar.quantizedRange else { return nil }
     func quantize(_ x: Float) -> Int {
@@ -177,10 +177,11 @@ struct IntegerMatcher {
     }
   }
 
-  /// Puts a node in the place of a chain, whose first is the quantization and whose last names it.
+  /// Replaces a chain of nodes by a node. The first node of the chain is the quantization, and the last one gives the
+  /// name.
   ///
-  /// - Parameter sources: groups of nodes that a group's last node reads the result of; those that nothing else reads become
-  ///   part of the node.
+  /// - Parameter sources: Groups of nodes, each ending with a node whose result the chain reads. Nodes without other
+  ///   readers become part of the new node.
   mutating func replace(_ chain: [Int], by node: Node, absorbing sources: [[Int]], _ reason: String) {
     var node = node
     let absorbed = Set(

@@ -1,7 +1,7 @@
 import KelvinGraph
 
 extension GraphEdits {
-  /// What a node multiplies by a constant number, and the number.
+  /// Returns the operand and the factor of a node that multiplies by a constant number, or nil.
   func scaling(_ node: Node) -> (ValueID, Double)? {
     if let unary = node.op as? Unary, unary.function.kind == .affine, unary.function.b == 0 {
       return (node.inputs[0], Double(unary.function.a))
@@ -16,7 +16,7 @@ extension GraphEdits {
     }
   }
 
-  /// A constant of one element.
+  /// Returns the number of a constant with one element, or nil.
   func number(_ id: ValueID) -> Double? {
     guard let weight = weight(id), weight.type.count == 1 else { return nil }
     return weight.dense().doubles[0]

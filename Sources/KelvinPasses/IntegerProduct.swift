@@ -1,21 +1,21 @@
 import KelvinGraph
 
-/// An integer product with a requantization, and the float product it stands for.
+/// An integer product with a requantization, and the equivalent float product.
 struct IntegerProduct {
   let op: any Operator
-  /// The product alone.
+  /// The product without requantization.
   let plain: any Operator
-  /// Where the result's channels are; nil for the last axis.
+  /// The axis of the result's channels; nil for the last axis.
   let channelAxis: Int?
   /// The axis of the weights along which their zero points vary.
   let weightsAxis: Int
 
-  /// The same in floating point, whose numbers are the integers themselves: exact for sums up to 2^24.
+  /// Returns the same computation in floating point, on the integers' values; exact for sums up to 2^24.
   ///
   /// - Parameters:
-  ///   - types: of the node's inputs: x, weights, their zero points, bias, scale, the result's zero point.
-  ///   - weights: the second input where it is constant.
-  ///   - bias: the fifth input where it is not zero.
+  ///   - types: The types of the node's inputs: x, weights, their zero points, bias, scale, the result's zero point.
+  ///   - weights: The second input if it is constant.
+  ///   - bias: The fifth input if it is not zero.
   func body(
     types: [TensorType], weights: Weight?, weightsZero: Weight?, bias: Weight?, scales: [Float],
     output: QuantizedValue, name: String
@@ -75,7 +75,7 @@ struct IntegerProduct {
     return body
   }
 
-  /// The product with a bias, where the operator has one.
+  /// The product with a bias, if the operator has one.
   private var biased: (any Operator)? {
     guard var fused = plain as? any FusedOperator else { return nil }
     fused.epilogue = .bias
@@ -88,7 +88,7 @@ struct IntegerProduct {
 }
 
 extension Weight {
-  /// 8-bit weights less their zero points, in float32.
+  /// Returns 8-bit weights minus their zero points, in float32.
   fileprivate func differences(from zero: Weight, along axis: Int) throws(GraphError) -> Weight {
     var blocks = [Int](repeating: 1, count: type.shape.rank)
     if zero.type.count > 1 { blocks[axis] = zero.type.count }

@@ -1,8 +1,8 @@
 package import KelvinGraph
 
-/// Makes one linear layer of those that give an attention its queries, keys and values from one tensor: their results lie
-/// beside each other in each row of one, where `Attention` reads them, so that the rows are read and packed once and
-/// nothing is taken apart.
+/// Joins the linear layers that compute queries, keys and values of an attention from one tensor. Their results become
+/// adjacent columns of one tensor, which `Attention` reads with strides. The rows are thus read and packed only once,
+/// and no node splits the result.
 package struct JoinProjections: Pass {
   package static let name = "join projections"
 
@@ -17,7 +17,7 @@ package struct JoinProjections: Pass {
         guard let projection = Projection(of: operand, attention, node, edits) else { continue }
         projections.append(projection)
       }
-      // Self-attention has all three of one source, cross-attention keys and values.
+      // Self-attention has three projections of one source, cross-attention keys and values.
       for source in Set(projections.map(\.source)).sorted(by: { $0.index < $1.index }) {
         let joined = projections.filter { $0.source == source }
         guard joined.count > 1 else { continue }
@@ -68,25 +68,25 @@ package struct JoinProjections: Pass {
   }
 }
 
-/// A linear layer that gives an attention one of its operands, and nothing else anything.
+/// A linear layer whose result is only an operand of an attention.
 private struct Projection {
   let operand: Int
-  /// The layer's place in the graph.
+  /// The layer's index in the graph.
   let index: Int
   let linear: Node
   let weights: Weight
   let bias: Weight?
   var source: ValueID { linear.inputs[0] }
-  /// Columns of its result.
+  /// The number of columns of its result.
   var width: Int { weights.type.shape[0] }
 
   init?(of operand: Int, _ attention: Attention, _ node: Node, _ edits: GraphEdits) {
     let value = node.inputs[operand]
-    // A tensor that several operands lie in is one already.
+    // A tensor that holds several operands is joined already.
     guard node.inputs.filter({ $0 == value }).count == 1, edits.onlyConsumer(of: value) != nil,
       let index = edits.producer(of: value), let linear = edits.node(index), let op = linear.op as? Linear,
       !op.epilogue.isFused, let weights = edits.weight(linear.inputs[1]),
-      // Joined they are plain: devices that unpack codes keep them apart.
+      // Joined weights are dense, while compressed ones stay separate for devices that unpack codes.
       !weights.isCompressed
     else { return nil }
     if op.epilogue.hasBias {
@@ -101,21 +101,23 @@ private struct Projection {
     self.weights = weights
   }
 
-  /// Where the operand lies in the rows of the layer's result.
+  /// Returns the view of the operand in the rows of the layer's result.
   func view(in attention: Attention) -> RowView? {
     RowView(attention[view: operand], attention.sizes(of: operand), width: width)
   }
 }
 
-/// A view of a tensor of rows, in rows and columns.
+/// A view of a tensor of rows, split into rows and columns.
 private struct RowView {
-  /// Of the first element, then of each axis; `rows[i] * width + columns[i]` is the place in memory.
+  /// For the first element and the step of each axis: `rows[i] * width + columns[i]` is the distance in memory.
   private let rows: [Int]
   private let columns: [Int]
 
+  /// Creates the view; nil if it crosses from one row into the next.
+  ///
   /// - Parameters:
-  ///   - view: a place and strides, in elements.
-  ///   - width: columns of a row; nil where the view goes from one row into the next.
+  ///   - view: An offset and strides, in elements.
+  ///   - width: The number of columns of a row.
   init?(_ view: [Int], _ sizes: [Int], width: Int) {
     rows = view.map { $0 / width }
     columns = view.map { $0 % width }
@@ -123,7 +125,7 @@ private struct RowView {
     guard last < width else { return nil }
   }
 
-  /// The place and strides of the same elements among the columns from `column` on of longer rows.
+  /// Returns the offset and strides of the same elements in longer rows, from the column `column` on.
   func moved(toRowsOf width: Int, column: Int) -> [Int] {
     var view = zip(rows, columns).map { $0 * width + $1 }
     view[0] += column
@@ -143,14 +145,14 @@ extension Attention {
     }
   }
 
-  /// Batches, heads, rows and elements of an operand.
+  /// Returns the numbers of batches, heads, rows and elements of an operand.
   fileprivate func sizes(of operand: Int) -> [Int] {
     [batch, heads, operand == 0 ? queries : keys, operand == 2 ? valueWidth : width]
   }
 }
 
 extension Graph {
-  /// Gives a body the columns of one joined tensor, where it had a tensor of its own at each of these inputs.
+  /// Replaces these inputs of a body, each a separate tensor, by columns of one joined tensor.
   fileprivate mutating func takeApart(_ type: TensorType, at places: [Int], _ widths: [Int]) {
     let rank = type.shape.rank
     let joined = places.map { addValue(Value(name: "joined\($0)", type: type)) }

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// Replaces a chain of clips and changes of sign by the one clip that it is. Networks that have no bounded activation
-/// spell `min(max(x, 0), 6)` as `-max(-max(x, 0), -6)`, in four steps.
+/// Replaces a chain of clips and negations by a single clip. Networks without a bounded activation express
+/// `min(max(x, 0), 6)` as `-max(-max(x, 0), -6)`, in four steps.
 package struct MergeClips: Pass {
   package static let name = "merge clips"
 
@@ -43,7 +43,7 @@ private struct Bounds {
   var upper: Float
   var isNegated: Bool
 
-  /// nil where the node is something else.
+  /// Returns nil if the node is another function.
   init?(_ node: Node) {
     guard let function = (node.op as? Unary)?.function else { return nil }
     (lower, upper, isNegated) = (-.infinity, .infinity, false)
@@ -56,7 +56,7 @@ private struct Bounds {
     }
   }
 
-  /// This function of another's result.
+  /// Returns this function applied to the result of another.
   func after(_ inner: Bounds) -> Bounds {
     let (low, high) = inner.isNegated ? (-upper, -lower) : (lower, upper)
     var result = inner
@@ -66,7 +66,7 @@ private struct Bounds {
     return result
   }
 
-  /// The function as one operator, where there is one.
+  /// The function as one operator, or nil if there is none.
   var function: UnaryFunction? {
     if isNegated { return lower == -.infinity && upper == .infinity ? UnaryFunction(.affine, a: -1) : nil }
     return lower == 0 && upper == .infinity ? .relu : .clip(lower, upper)

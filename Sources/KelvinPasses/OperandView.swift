@@ -1,12 +1,12 @@
 import KelvinGraph
 
-/// Elements of a tensor in an order of their own: where each axis leads in memory.
+/// A strided view of a tensor's elements.
 struct OperandView {
   private(set) var offset = 0
   private(set) var sizes: [Int]
   private(set) var strides: [Int]
 
-  /// All of a tensor, as it lies.
+  /// Creates the view of a whole tensor in its own order.
   init(_ shape: Shape) {
     sizes = shape.dimensions
     strides = shape.strides
@@ -25,14 +25,14 @@ struct OperandView {
     }
   }
 
-  /// Other axes over the same elements in the same order; nil where one of them would lead nowhere at even steps.
-  /// Of views without elements there is none.
+  /// Returns other axes over the same elements in the same order; nil if an axis would not have a constant stride, or
+  /// if there are no elements.
   func reshaped(to shape: Shape) -> OperandView? {
     guard shape.count > 0 else { return nil }
     var view = self
     view.sizes = shape.dimensions
     view.strides = []
-    // Runs of old axes that follow each other in memory, from the first.
+    // Groups of old axes that are contiguous in memory, from the first.
     let old = zip(sizes, strides).filter { $0.0 != 1 }
     var (place, rest, step) = (0, 1, 0)
     for size in shape.dimensions {
@@ -59,7 +59,7 @@ struct OperandView {
     return view
   }
 
-  /// What a movement of elements makes of it; nil for other operators, and where that is no view.
+  /// Returns the view after an operator that moves elements; nil for other operators, and if the result is not a view.
   func moved(by op: any Operator) -> OperandView? {
     var view = self
     switch op {

@@ -1,21 +1,23 @@
 package import KelvinGraph
 
-/// A rewriting of a graph that keeps what it computes.
+/// A transformation of a graph that preserves its results.
 package protocol Pass: Sendable {
-  /// Names the pass in reports and golden dumps.
+  /// The name of the pass in reports and golden dumps.
   static var name: String { get }
 
-  /// - Throws: `GraphError` where the graph breaks a rule; never for what the pass merely cannot improve.
+  /// Transforms a graph.
+  ///
+  /// - Throws: `GraphError` if the graph violates an invariant; never because the pass cannot improve it.
   func run(_ graph: Graph) throws(GraphError) -> PassResult
 
-  /// Whether it runs on regions of a role of control flow.
+  /// Whether the pass runs on regions of a role of control flow.
   func takes(_ role: Region.Role) -> Bool
 }
 
 extension Pass {
   package func takes(_ role: Region.Role) -> Bool { true }
 
-  /// The pass over the regions of control flow, the innermost first, then over the graph itself.
+  /// Runs the pass on the regions of control flow, innermost first, and then on the graph itself.
   func runInside(_ graph: Graph) throws(GraphError) -> PassResult {
     var changes: [PassChange] = []
     let inner = try graph.mappingRegions { (region, _) throws(GraphError) -> Graph? in
@@ -36,17 +38,17 @@ package struct PassResult: Sendable {
   package var changes: [PassChange]
 }
 
-/// What a pass did to some of the source's operations, and why.
+/// A change that a pass made to operations of the source, and its reason.
 package struct PassChange: Hashable, Sendable {
   package let pass: String
   package let origins: [Origin]
   package let reason: String
-  /// Whether the operations are gone from the graph, so that they cost nothing at run time.
+  /// Whether the operations were removed from the graph, so that they have no cost at run time.
   package let isRemoval: Bool
 }
 
-/// Collects the changes of one pass over a graph and applies them together. Who reads and who computes a value is
-/// answered as the changes made so far have it.
+/// Collects the changes of one pass over a graph and applies them together. Queries about readers and producers of
+/// values reflect the changes made so far.
 struct GraphEdits {
   let pass: String
   let graph: Graph
@@ -55,8 +57,7 @@ struct GraphEdits {
   private var rewritten: [Int: Node] = [:]
   private var aliases: [ValueID: ValueID] = [:]
   private var added: [Value] = []
-  /// For each value, the nodes that may read it, each at least once: those that read it at first, and those that came to
-  /// read it.
+  /// For each value, the nodes that may read it, each at least once: the original readers and the added ones.
   private var consumers: [[Int]]
   private var producers: [Int?]
   private var outputs: Set<ValueID>
@@ -69,7 +70,7 @@ struct GraphEdits {
     outputs = Set(graph.results)
   }
 
-  /// The node as earlier changes of this pass left it, or nil where they removed it.
+  /// Returns the node as earlier changes of this pass left it, or nil if they removed it.
   func node(_ index: Int) -> Node? {
     guard !removed.contains(index) else { return nil }
     var node = rewritten[index] ?? graph.nodes[index]
@@ -77,11 +78,12 @@ struct GraphEdits {
     return node
   }
 
-  /// Whether a run is for this value: an output, or what a state is left with.
+  /// Whether a value is a result: an output, or the final value of a state.
   func isOutput(_ id: ValueID) -> Bool { outputs.contains(id) }
   func producer(of id: ValueID) -> Int? { producers[id.index] }
 
-  /// The node that alone reads a value, where the value is not an output of the graph. It may read it more than once.
+  /// Returns the only node that reads a value, possibly several times; nil if there are others or the value is an
+  /// output of the graph.
   func onlyConsumer(of id: ValueID) -> Int? {
     let id = resolve(id)
     guard !outputs.contains(id) else { return nil }
@@ -93,7 +95,7 @@ struct GraphEdits {
     return only
   }
 
-  /// Whether nodes other than these read a value, or it is an output of the graph.
+  /// Whether nodes other than the given ones read a value, or it is an output of the graph.
   func isRead(_ id: ValueID, besides nodes: Set<Int>) -> Bool {
     outputs.contains(id) || consumers[id.index].contains { !nodes.contains($0) && reads($0, id) }
   }
@@ -111,7 +113,7 @@ struct GraphEdits {
     id.index < graph.values.count ? graph[id] : added[id.index - graph.values.count]
   }
 
-  /// Adds a constant under a name made from existing ones.
+  /// Adds a constant with a name derived from existing ones.
   mutating func addWeight(_ name: String, _ weight: Weight) -> ValueID {
     add(Value(name: name, type: weight.type, weight: weight))
   }
@@ -137,7 +139,7 @@ struct GraphEdits {
     rewritten[index] = node
   }
 
-  /// Takes a node out; whoever read its output reads `replacement` from then on.
+  /// Removes a node; readers of its output then read `replacement`.
   mutating func remove(_ index: Int, replacement: ValueID? = nil) {
     guard let node = node(index) else { return }
     for output in node.outputs where producers[output.index] == index { producers[output.index] = nil }
@@ -154,14 +156,14 @@ struct GraphEdits {
     changes.append(PassChange(pass: pass, origins: origins, reason: reason, isRemoval: isRemoval))
   }
 
-  /// The value that stands for another after the replacements made so far.
+  /// Returns the value that replaces another after the replacements made so far.
   func resolve(_ id: ValueID) -> ValueID {
     var id = id
     while let next = aliases[id] { id = next }
     return id
   }
 
-  /// The changed graph, without the values that nothing uses any more.
+  /// Returns the changed graph, without unused values.
   consuming func finish() -> PassResult {
     guard !changes.isEmpty else { return PassResult(graph: graph, changes: []) }
     var nodes: [Node] = []
@@ -178,7 +180,7 @@ struct GraphEdits {
 }
 
 extension Graph {
-  /// Drops values that are neither inputs nor outputs nor a state's nor used by a node, renumbering the others.
+  /// Removes values that are not inputs, outputs or values of a state and that no node uses, and renumbers the others.
   mutating func removeUnusedValues() {
     var isUsed = [Bool](repeating: false, count: values.count)
     for id in inputs + results + states.map(\.read) + nodes.flatMap({ $0.inputs + $0.outputs }) {

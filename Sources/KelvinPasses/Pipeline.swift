@@ -5,7 +5,7 @@ package import KelvinGraph
 package struct Pipeline: Sendable {
   package let passes: [any Pass]
 
-  /// What every model goes through before it is planned.
+  /// Returns the passes that run on every model before planning.
   package static func standard(_ evaluator: any ConstantEvaluator) -> Pipeline {
     Pipeline(passes: [
       ComputeOutputs(),
@@ -32,8 +32,7 @@ package struct Pipeline: Sendable {
 
   package init(passes: [any Pass]) { self.passes = passes }
 
-  /// What the passes are called one by one, in their order: `fold-constants`, and `fold-constants-2` where it runs
-  /// again.
+  /// The names of the passes, in order: `fold-constants`, and `fold-constants-2` for a second run.
   package var names: [String] {
     var counts: [String: Int] = [:]
     return passes.map { pass in
@@ -44,9 +43,9 @@ package struct Pipeline: Sendable {
     }
   }
 
-  /// The passes up to the one of this name and with it; none of them for `none`.
+  /// Returns the passes up to and including the one of a name; no passes for `none`.
   ///
-  /// - Throws: `GraphError` that says which names there are.
+  /// - Throws: `GraphError` that lists the valid names.
   package func stopping(after name: String) throws(GraphError) -> Pipeline {
     if name == "none" { return Pipeline(passes: []) }
     guard let index = names.firstIndex(of: name) else {
@@ -55,10 +54,10 @@ package struct Pipeline: Sendable {
     return Pipeline(passes: Array(passes[...index]))
   }
 
-  /// Runs every pass, on the regions of control flow as on the graph around them, verifying the graph after each one
-  /// that changed it.
+  /// Runs every pass, on the regions of control flow as on the graph around them, and verifies the graph after each
+  /// pass that changed it.
   ///
-  /// - Throws: `GraphError` naming the pass that broke a rule.
+  /// - Throws: `GraphError` that names the pass that violated an invariant.
   package func run(_ graph: Graph) throws(GraphError) -> PassResult {
     var result = PassResult(graph: graph, changes: [])
     WorkBudget.enter(.passes)

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// Replaces activations that the source spells out by the one function they are:
-/// `x · sigmoid(x)` is silu, `x · clip(x/6 + 1/2, 0, 1)` is hard-swish.
+/// Replaces decomposed activations by a single function: `x · sigmoid(x)` is silu, `x · clip(x/6 + 1/2, 0, 1)` is
+/// hard-swish.
 package struct RecognizeActivations: Pass {
   package static let name = "recognize activations"
 
@@ -29,7 +29,7 @@ package struct RecognizeActivations: Pass {
     return edits.finish()
   }
 
-  /// What `x · f(x)` is called.
+  /// Returns the function `x · f(x)`, or nil.
   private func product(of gate: UnaryFunction) -> UnaryFunction? {
     switch gate.kind {
     case .sigmoid: .silu

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// Replaces `softmax(q · kᵀ · scale + mask) · v` by attention that reads its operands where they lie and writes its result
-/// where it belongs: splitting heads and bringing them together again is part of it. Its body is what it replaces.
+/// Replaces `softmax(q · kᵀ · scale + mask) · v` by an attention with strided operands and results, which includes the
+/// splitting and joining of heads. Its body consists of the replaced nodes.
 package struct RecognizeAttention: Pass {
   package static let name = "recognize attention"
 
@@ -19,18 +19,18 @@ package struct RecognizeAttention: Pass {
   }
 }
 
-/// An operand on its way from a tensor: movements of its elements, and a number it is multiplied by.
+/// An operand of an attention, traced back to a tensor: movements of its elements, and a factor.
 private struct AttentionOperand {
   private(set) var base: ValueID
   private(set) var view: OperandView
-  /// From the tensor on, for the body.
+  /// The movements from the tensor on, for the body.
   private(set) var movements: [any Operator] = []
   private(set) var scale = 1.0
-  /// The nodes on the way, the last first.
+  /// The traced nodes, the last one first.
   private(set) var nodes: [Int] = []
 
-  /// Follows movements and multiplications back as far as what they do is one view, over a few dozen nodes at most: each is
-  /// looked at once for every node behind it.
+  /// Traces movements and multiplications back as long as their combination is a single view. The number of traced
+  /// nodes is limited, because each is visited once for every node after it.
   init(_ value: ValueID, _ edits: GraphEdits) {
     base = value
     view = OperandView(edits.type(value).shape)
@@ -48,14 +48,15 @@ private struct AttentionOperand {
       passed.append(index)
       var moved: OperandView? = OperandView(edits.type(place).shape)
       for op in ops { moved = moved?.moved(by: op) }
-      // Where this is none, a longer way may be one again.
+      // If the combination is not a view, a longer one may be a view again.
       if let moved { (base, view, movements, scale, nodes) = (place, moved, ops, number, passed) }
     }
   }
 
   fileprivate static let longestWay = 32
 
-  /// As `[batch, heads, rows, elements]`; nil where there are more axes before the last two.
+  /// Reshapes the view to `[batch, heads, rows, elements]`; returns false if it has more than two axes before the last
+  /// two.
   mutating func bringToFourAxes(exchangesLast: Bool) -> Bool {
     let rank = view.sizes.count
     guard (2...4).contains(rank) else { return false }
@@ -83,9 +84,9 @@ private struct AttentionMatch {
   private let op: Attention
   private let operands: [AttentionOperand]
   private let mask: ValueID?
-  /// From the last product on.
+  /// The movements after the last product.
   private let following: [any Operator]
-  /// All that it replaces, in order; the last one's place is where it stands.
+  /// The replaced nodes, in order; the new node takes the position of the last one.
   private let nodes: [Int]
 
   init?(_ softmax: Softmax, at index: Int, _ edits: GraphEdits) {
@@ -128,10 +129,10 @@ private struct AttentionMatch {
     let (batch, heads, queries, keys) = (
       query.view.sizes[0], query.view.sizes[1], query.view.sizes[2], key.view.sizes[2]
     )
-    // Operands that are shared by batches or heads would have to be repeated in the body.
+    // Operands that batches or heads share would have to be repeated in the body.
     guard key.view.sizes[..<2] == [batch, heads], value.view.sizes[..<2] == [batch, heads] else { return nil }
 
-    // Forwards: at most one exchange of axes, and other shapes.
+    // Forwards: at most one transposition, and reshapes.
     var result = weighted.outputs[0]
     var following: [any Operator] = []
     let rank = edits.type(result).shape.rank
@@ -168,7 +169,8 @@ private struct AttentionMatch {
   func apply(to edits: inout GraphEdits) throws(GraphError) {
     guard let place = nodes.max(), let last = edits.node(place) else { return }
     let inputs = operands.map(\.base) + (mask.map { [$0] } ?? [])
-    // What is read by nothing else goes with it: one operand's way may begin on another's, or the mask lie on it.
+    // Nodes without other readers are replaced too: the chain of one operand may begin on that of another, or the mask
+    // may depend on it.
     var replaced = Set(nodes)
     for index in operands.flatMap(\.nodes).sorted(by: >) {
       guard let node = edits.node(index),
@@ -187,7 +189,7 @@ private struct AttentionMatch {
     edits.note(origins, "together they are attention")
   }
 
-  /// The same by products and a softmax.
+  /// Returns the same computation as products and a softmax.
   private func body(_ types: [TensorType]) throws(GraphError) -> Graph {
     var body = Graph()
     for (index, type) in types.enumerated() { body.inputs.append(body.addValue(Value(name: "in\(index)", type: type))) }
@@ -200,7 +202,7 @@ private struct AttentionMatch {
       body.nodes.append(Node(name: name, op: op, inputs: inputs, outputs: [output], origins: []))
       return output
     }
-    // Operands of one tensor share what they have in common.
+    // Operands of one tensor share their common nodes.
     var moved: [ValueID] = []
     for (index, operand) in operands.enumerated() {
       let first = operands.firstIndex { $0.base == operand.base } ?? index
@@ -223,7 +225,7 @@ private struct AttentionMatch {
     let shares = try append(Softmax(axis: 3), [scores], "shares")
     var result = try append(MatMul(), [shares, moved[2]], "sums")
     for (step, op) in following.enumerated() {
-      // The first of them expects as many axes as the product had.
+      // The first of the movements expects as many axes as the product had.
       if step == 0, let transpose = op as? Transpose, transpose.permutation.count < 4 {
         let dimensions = body.types([result])[0].shape.dimensions
         result = try append(Reshape(Shape(Array(dimensions.suffix(transpose.permutation.count)))), [result], "axes")
@@ -237,7 +239,7 @@ private struct AttentionMatch {
 }
 
 extension GraphEdits {
-  /// What a node does that only moves elements, as operators without constants.
+  /// Returns the operators of a node that only moves elements, without constants, or nil.
   fileprivate func movement(_ node: Node) -> [any Operator]? {
     switch node.op {
     case is Transpose, is Reshape, is Slice: return [node.op]
@@ -256,7 +258,7 @@ extension GraphEdits {
     }
   }
 
-  /// Whether a value of this type is a product, perhaps multiplied by a few numbers.
+  /// Whether a value of this type is a product, optionally multiplied by a few numbers.
   fileprivate func leadsToProduct(_ value: ValueID, of expected: TensorType) -> Bool {
     var value = value
     for _ in 0..<AttentionOperand.longestWay {

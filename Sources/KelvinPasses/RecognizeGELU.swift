@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Replaces `x/2 · (1 + erf(x / sqrt 2))`, as exporters spell it out in any order of its factors, by gelu.
+/// Replaces the decomposition `x/2 · (1 + erf(x / sqrt 2))`, with its factors in any order, by gelu.
 package struct RecognizeGELU: Pass {
   package static let name = "recognize gelu"
 
@@ -21,7 +21,7 @@ package struct RecognizeGELU: Pass {
       let sum = edits.onlyConsumer(of: graph.nodes[erf].outputs[0]), let one = edits.node(sum),
       edits.addend(one, beside: graph.nodes[erf].outputs[0]) == 1
     else { return }
-    // What follows is a product of x and 1/2, in any order; 1/2 may also be applied to x beforehand.
+    // The following nodes multiply x and 1/2, in any order; 1/2 may also be applied to x beforehand.
     var (factor, hasX, place, nodes) = (1.0, false, sum, [inner, erf, sum])
     while !(hasX && abs(factor - 0.5) < 1e-6) {
       let value = graph.nodes[place].outputs[0]
@@ -61,7 +61,7 @@ package struct RecognizeGELU: Pass {
 }
 
 extension GraphEdits {
-  /// The constant that a node adds to a value.
+  /// Returns the constant that a node adds to a value, or nil.
   fileprivate func addend(_ node: Node, beside value: ValueID) -> Double? {
     if let unary = node.op as? Unary, unary.function.kind == .affine, unary.function.a == 1 {
       return Double(unary.function.b)

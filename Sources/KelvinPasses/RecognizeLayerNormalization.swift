@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// Replaces layer normalisations that the source spells out, mean, difference, mean of squares, square root and
-/// quotient, by the one operator they are, with the constant scale and shift that follow.
+/// Replaces decomposed layer normalizations (mean, difference, mean of squares, square root and quotient) by a single
+/// operator, including the constant scale and shift that follow.
 package struct RecognizeLayerNormalization: Pass {
   package static let name = "recognize layer normalization"
 
@@ -33,7 +33,7 @@ package struct RecognizeLayerNormalization: Pass {
   }
 }
 
-/// The nodes of one normalisation, found backwards from the product or quotient that ends it.
+/// The nodes of one normalization, found backwards from its last product or quotient.
 private struct NormalizationChain {
   private(set) var nodes: Set<Int>
   private(set) var last: Int
@@ -62,7 +62,7 @@ private struct NormalizationChain {
     }
   }
 
-  /// The operator that yields a value, and its inputs.
+  /// Returns the operator that computes a value, and its inputs, and adds its node to the chain.
   private mutating func take(_ id: ValueID, _ edits: GraphEdits) -> (op: any Operator, inputs: [ValueID])? {
     guard let index = edits.producer(of: id), let node = edits.node(index) else { return nil }
     nodes.insert(index)
@@ -93,7 +93,7 @@ private struct NormalizationChain {
     return isRoot ? variance(shifted: inputs[0], edits) : nil
   }
 
-  /// Takes an addition of epsilon, if there is one.
+  /// Takes an addition of epsilon, if there is one, and returns the variance.
   private mutating func variance(shifted id: ValueID, _ edits: GraphEdits) -> ValueID? {
     let before = nodes
     guard let (op, inputs) = take(id, edits) else { return nil }
@@ -130,7 +130,7 @@ private struct NormalizationChain {
     return true
   }
 
-  /// The axes of a mean over all axes from some one on.
+  /// Returns the axes of a mean over a number of trailing axes, or nil.
   private func axes(_ op: any Operator, _ inputs: [ValueID], _ edits: GraphEdits) -> [Int]? {
     guard let reduce = op as? Reduce, reduce.function == .mean, reduce.keepsDimensions, let first = reduce.axes.first,
       reduce.axes == Array(first..<edits.type(inputs[0]).shape.rank)
@@ -138,7 +138,7 @@ private struct NormalizationChain {
     return reduce.axes
   }
 
-  /// x, of a value that is `x - mean x`.
+  /// Returns x for a value that is `x - mean x`, or nil.
   private mutating func source(ofDifference id: ValueID, _ axes: [Int], _ edits: GraphEdits) -> ValueID? {
     guard let (op, inputs) = take(id, edits), (op as? Binary)?.function == .subtract,
       let (reduce, averaged) = take(inputs[1], edits), averaged == [inputs[0]],
@@ -159,7 +159,7 @@ private struct NormalizationChain {
     }
   }
 
-  /// A constant in the shape of the normalised axes, where it has one element for each place of them.
+  /// Returns a constant in the shape of the normalized axes if it has one element for each of their positions, or nil.
   private func parameter(_ id: ValueID, _ edits: inout GraphEdits) -> ValueID? {
     let shape = Shape(Array(edits.type(x).shape.dimensions[axis...]))
     let type = TensorType(edits.type(x).scalar, shape)
@@ -175,7 +175,7 @@ private struct NormalizationChain {
 }
 
 extension [Origin] {
-  /// Each operation once, with the work of all its entries.
+  /// The distinct operations, each with the work of all its entries.
   fileprivate var joiningEqualOnes: [Origin] {
     var result: [Origin] = []
     var places: [Origin: Int] = [:]

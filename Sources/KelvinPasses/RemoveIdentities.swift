@@ -1,7 +1,6 @@
 package import KelvinGraph
 
-/// Removes nodes that return their input unchanged, and makes exchanges of axes that leave elements where they are other
-/// shapes.
+/// Removes nodes that return their input unchanged, and replaces transpositions that do not move elements by reshapes.
 package struct RemoveIdentities: Pass {
   package static let name = "remove identities"
 
@@ -19,7 +18,7 @@ package struct RemoveIdentities: Pass {
         edits.note(node.origins, "leaves every element where it is")
         continue
       }
-      // An output keeps its node: a graph's output is computed, never one of its inputs.
+      // An output keeps its node: a graph's output is always computed, never one of its inputs.
       guard node.outputs.count == 1, !edits.isOutput(node.outputs[0]), isIdentity(node, graph) else { continue }
       edits.remove(index, replacement: edits.resolve(node.inputs[0]))
       edits.note(node.origins, "returns its input unchanged", isRemoval: true)
@@ -27,7 +26,7 @@ package struct RemoveIdentities: Pass {
     return edits.finish()
   }
 
-  /// Whether axes of more than one element follow each other as before.
+  /// Whether axes of more than one element keep their order.
   private func keepsOrder(_ transpose: Transpose, _ type: TensorType) -> Bool {
     let moved = transpose.permutation.filter { type.shape[$0] != 1 }
     return moved == moved.sorted()

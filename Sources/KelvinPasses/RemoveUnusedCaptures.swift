@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Takes from control flow the operands that none of its regions reads.
+/// Removes operands of control flow that none of its regions reads.
 package struct RemoveUnusedCaptures: Pass {
   package static let name = "remove unused captures"
 

@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Removes nodes whose results nobody reads, but for those that do more than compute them.
+/// Removes nodes whose results are not read, except impure ones.
 package struct RemoveUnusedNodes: Pass {
   package static let name = "remove unused nodes"
 

@@ -3,7 +3,8 @@ import KelvinImport
 import KelvinHostOperations
 
 extension HostStage {
-  /// The probability is whichever output has none of the names for the others. What is drawn at random is refused.
+  /// Reads a Bayesian probit regressor. An output that has none of the names of the other results is the probability. A
+  /// model that declares the randomly sampled output is refused.
   static func bayesianProbitRegressor(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {

@@ -3,7 +3,8 @@ import KelvinImport
 import KelvinHostOperations
 
 extension HostStage {
-  /// What precision and recall the classes of the classifier before it have. The classifier's features are the model's.
+  /// Reads a model that gives the precision and recall curves of the preceding classifier's classes. The features of
+  /// that classifier are the model's inputs.
   static func classConfidenceThresholding(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {

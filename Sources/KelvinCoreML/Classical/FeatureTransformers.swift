@@ -2,9 +2,9 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// Core ML's small models that prepare numbers for other models.
+/// Readers of Core ML's small models that prepare numeric features for other models.
 extension HostStage {
-  /// Joins features in the order of the model's list.
+  /// Reads a model that joins features in the order of its list.
   static func featureVectorizer(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {

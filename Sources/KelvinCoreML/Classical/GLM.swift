@@ -21,9 +21,14 @@ extension HostStage {
     return try HostStage("glmRegressor", model, inputs, outputs, file: message.file)
   }
 
-  /// With a reference class the first class has the score 0 and the rows belong to the others; of two classes the
-  /// second then has the probability `transform(score)`, of more they share by softmax. One against the rest each class
-  /// has a row, and the transformed scores are divided by their sum; two classes may share one row, the second's.
+  /// Reads a generalized linear classifier.
+  ///
+  /// With a reference class, the first class has the score 0, and each row of weights belongs to one of the others.
+  /// With two classes, the probability of the second is then `transform(score)`; with more, softmax gives the
+  /// probabilities.
+  ///
+  /// In one-versus-rest classification each class has a row, and the transformed scores are divided by their sum. With
+  /// two classes, a single row, that of the second class, is sufficient.
   static func glmClassifier(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {
@@ -55,7 +60,8 @@ extension HostStage {
     return try HostStage("glmClassifier", model, inputs, outputs, labels: labels, file: message.file)
   }
 
-  /// Rows of weights, joined, and as many offsets: both messages have them in the same fields.
+  /// Returns the rows of weights, concatenated, and one offset per row. Classifiers and regressors have both in fields
+  /// of the same numbers.
   private static func linearRows(
     _ parameters: LayerParameters
   ) throws(FormatError) -> (weights: [Double], offsets: [Double]) {

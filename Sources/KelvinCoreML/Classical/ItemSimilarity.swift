@@ -39,12 +39,12 @@ extension HostStage {
   }
 }
 
-/// Which items are like which, as far as the file says.
+/// The similarities between items that a file lists.
 private struct SimilarityTable {
   private typealias Fields = ClassicalSchema.ItemSimilarityRecommender
   private var similar: [Int: [ItemRecommendation.Similar]] = [:]
   private var shifts: [Int: Double] = [:]
-  /// One more than the largest item.
+  /// The largest item number that occurs, plus 1.
   private(set) var count = 0
 
   init(_ parameters: LayerParameters) throws(FormatError) {

@@ -3,8 +3,11 @@ import KelvinImport
 import KelvinHostOperations
 
 extension HostStage {
-  /// Every sample is looked at, whatever index the file asks for: both find the same ones. Of classes with equal shares
-  /// the first in the order of their labels wins. A classifier that is to be trained yet has no sample, and a label for that.
+  /// Reads a nearest-neighbors model.
+  ///
+  /// Prediction compares with every sample, whatever index the file asks for; an index finds the same samples. Among
+  /// classes with equal shares the first in the order of the labels wins. A classifier that has not been trained has no
+  /// samples and predicts a default label.
   static func nearestNeighbors(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {
@@ -47,7 +50,7 @@ extension HostStage {
 }
 
 extension Labels {
-  /// The labels without repetition, in order, and where each of these lies among them.
+  /// The distinct labels, sorted, and for each label its index among them.
   fileprivate var sortedDistinct: (labels: Labels, places: [Int]) {
     switch self {
     case .strings(let labels):

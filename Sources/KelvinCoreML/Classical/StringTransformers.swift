@@ -2,9 +2,9 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// Core ML's small models that turn strings and dictionaries into numbers, or back.
+/// Readers of Core ML's small models that turn strings and dictionaries into numbers, or back.
 extension HostStage {
-  /// A dictionary as an array in the order of a list of keys.
+  /// Reads a model that turns a dictionary into an array in the order of a list of keys.
   static func dictVectorizer(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {
@@ -20,7 +20,7 @@ extension HostStage {
       steps: [DictionaryVector(words, type, input: input, output: output)])
   }
 
-  /// Strings to whole numbers, or whole numbers to strings.
+  /// Reads a model that maps strings to integers, or integers to strings.
   static func categoricalMapping(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {
@@ -53,7 +53,7 @@ extension HostStage {
       steps: [ValueMap(keys, to: values, otherwise: otherwise, input: input, output: output)])
   }
 
-  /// A vector with 1 at the place of the category of a string or whole number.
+  /// Reads a model that turns a string or an integer into a vector with 1 at the index of its category.
   static func oneHotEncoder(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {

@@ -19,7 +19,8 @@ extension HostStage {
     return try HostStage("supportVectorRegressor", function, inputs, outputs, file: message.file)
   }
 
-  /// Without coefficients of probabilities the scores of classes are how many machines are for them.
+  /// Reads a support vector classifier. If the file has no coefficients for probabilities, the score of a class is the
+  /// number of machines that vote for it.
   static func supportVectorClassifier(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {
@@ -86,7 +87,7 @@ extension HostStage {
     return SupportVectors(kernel, .dense(numbers, width: width))
   }
 
-  /// Places count from 1, and rise.
+  /// Reads sparse vectors, whose indices count from 1 and must increase.
   private static func sparseVectors(_ vectors: [WireMessage]) throws(FormatError) -> SupportVectors.Vectors {
     typealias Node = ClassicalSchema.SparseNode
     var (starts, places, numbers): ([Int], [Int], [Double]) = ([0], [], [])

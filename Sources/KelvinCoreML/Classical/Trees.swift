@@ -21,8 +21,10 @@ extension HostStage {
       "treeEnsembleRegressor", TreeScores(ensemble, transform), inputs, outputs, file: message.file)
   }
 
-  /// The trees have a score for each class, or for each but the first, whose score is 0; of two classes they may have
-  /// the second's alone, a probability once it is transformed.
+  /// Reads a classifier made of decision trees.
+  ///
+  /// The trees give a score for each class, or for each class but the first, whose score is then 0. With two classes
+  /// they may give a single score, that of the second class, which the transform turns into a probability.
   static func treeEnsembleClassifier(
     _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> HostStage {
@@ -48,7 +50,7 @@ extension HostStage {
     return try HostStage("treeEnsembleClassifier", scores, inputs, outputs, labels: labels, file: message.file)
   }
 
-  /// A `TreeEnsembleParameters`.
+  /// Reads a `TreeEnsembleParameters` message.
   private static func trees(_ parameters: LayerParameters, _ field: Int) throws(FormatError) -> TreeEnsemble {
     typealias Fields = ClassicalSchema.TreeEnsembleParameters
     let owner = parameters.message
@@ -81,7 +83,7 @@ extension HostStage {
     return try numbering.ensemble(nodes, votes: votes, targetCount: count, base: base)
   }
 
-  /// A `TreeNode`, read in one pass: there may be millions.
+  /// A `TreeNode` message, read in one pass because a file may have millions of them.
   private struct Row {
     var tree = 0
     var node = 0
@@ -129,7 +131,7 @@ extension HostStage {
       return vote
     }
 
-    /// Nil for a leaf.
+    /// Returns the test of a branch node, or nil for a leaf.
     func test(_ message: WireMessage) throws(FormatError) -> TreeTest? {
       typealias Behavior = ClassicalSchema.TreeEnsembleParameters.TreeNode.TreeNodeBehavior
       switch behavior {

@@ -3,7 +3,7 @@ import KelvinBasics
 import KelvinGraph
 import KelvinImport
 
-/// What `metadata.json` of a compiled model says of its features: all values are text, lists of numbers too.
+/// The description of a compiled model's features in `metadata.json`. All values are strings, lists of numbers too.
 ///
 /// The keys are those that coremltools' `mlmodel` library writes (`FeatureType::toDictionary`).
 struct CompiledDescription {
@@ -99,7 +99,7 @@ struct CompiledDescription {
     func malformed(_ reason: String) -> FormatError {
       FormatError(.malformed, file: file, place: "feature '\(described.name)'", reason)
     }
-    /// Lists of numbers, one in the other where there are several.
+    /// Parses one list of numbers, or a list of such lists.
     func lists(_ text: String) throws(FormatError) -> [[Int]] {
       if let lists = try? JSONText.decode([[Int]].self, from: Data(text.utf8)) { return lists }
       throw malformed("expected lists of numbers, found '\(text)'")

@@ -3,8 +3,8 @@ import KelvinGraph
 import KelvinImport
 
 extension Format {
-  /// Folders that Apple's tools compile models into (`.mlmodelc`). Those of ML Programs hold the program as text beside its
-  /// weights; what other kinds are compiled into has no published form.
+  /// The format of folders that Apple's tools compile models into (`.mlmodelc`). The folder of an ML Program holds the
+  /// program as text beside its weights. The compiled files of other kinds of models have no published format.
   static let compiledCoreML = Format(
     name: "compiled Core ML model",
     sniff: { path in
@@ -20,7 +20,7 @@ extension Format {
 struct CompiledModel {
   static let program = "model.mil"
   private static let metadata = "metadata.json"
-  /// A file that says what else a folder was compiled from.
+  /// The files that tell that a folder was compiled from another kind of model, and names of these kinds.
   private static let others = [
     ("model.espresso.net", "a neural network"), ("model0", "a pipeline"),
     ("coremldata.bin", "a model of an older kind"),
@@ -53,7 +53,7 @@ struct CompiledModel {
       place: ProgramLocation(path: path, files: files, names: names.map(files.path)))
   }
 
-  /// Why a folder without a program's text is not run.
+  /// The error for a folder that does not have the text of a program.
   private var refusal: FormatError {
     guard let kind = Self.others.first(where: { folder.contains($0.0) }) else {
       return FormatError(

@@ -1,7 +1,7 @@
 import KelvinGraph
 import KelvinImport
 
-/// Types and values:
+/// Reads types and values:
 ///
 /// ```
 /// type    = scalar | "tensor<" scalar ", [" sizes "]>" | "state<" type ">" | "list<" type "," size ">"
@@ -10,8 +10,8 @@ import KelvinImport
 /// content = "BLOBFILE(path =" value ", offset =" value ")" | element | "[" elements "]" | "(" contents ")" | "{" pairs "}"
 /// ```
 ///
-/// Tensors are brackets in brackets, as many as they have axes; a size that is not known is a question mark. Numbers that are
-/// not whole are hexadecimal, as C writes them.
+/// The brackets of a tensor are nested as deeply as it has axes. A question mark stands for an unknown size. Numbers
+/// that are not integers are hexadecimal, in the notation of C.
 extension MILTextReader {
   mutating func type() throws(FormatError) -> MILType { try type(depth: 0) }
 
@@ -44,7 +44,7 @@ extension MILTextReader {
       try scanner.expect("<")
       while !scanner.accept(">") {
         if scanner.accept(",") || scanner.accept("?") { continue }
-        // The length of a list is a number in the place of a type.
+        // The second argument of a list type is its length.
         if let next = scanner.next, ("0"..."9").contains(next) {
           _ = try size()
         } else {
@@ -109,7 +109,7 @@ extension MILTextReader {
     return MILValue.Blob(path: path, offset: offset)
   }
 
-  /// What stands between a value's brackets.
+  /// Reads the content between the parentheses of a value.
   private mutating func literal(depth: Int) throws(FormatError) -> MILLiteral {
     switch scanner.next {
     case "{":
@@ -124,7 +124,7 @@ extension MILTextReader {
     }
   }
 
-  /// The values of a list: whole values, or elements alone.
+  /// Reads the values of a list: typed values, or bare elements.
   private mutating func list(depth: Int) throws(FormatError) -> [MILValue] {
     try scanner.expect("(")
     var values: [MILValue] = []
@@ -165,7 +165,7 @@ extension MILTextReader {
     }
   }
 
-  /// Element types by their names in text.
+  /// The numbers of element types by their names in the text.
   private static let dataTypes: [String: Int] = {
     typealias Number = MILSchema.DataType
     return [
@@ -178,14 +178,16 @@ extension MILTextReader {
   }()
 }
 
-/// The elements of one tensor, as they are met.
+/// The elements of one tensor, in the order in which they are read.
 private struct MILElements {
   var strings: [String] = []
   private var integers: [Int] = []
   private var numbers: [Double] = []
   private var areWhole = true
 
-  /// - Returns: whether the text is a number.
+  /// Appends an element.
+  ///
+  /// - Returns: Whether the string is a number.
   mutating func append(_ text: String) -> Bool {
     if areWhole, let integer = text == "true" ? 1 : text == "false" ? 0 : Int(text) {
       integers.append(integer)

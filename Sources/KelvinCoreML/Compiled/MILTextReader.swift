@@ -14,10 +14,11 @@ import KelvinImport
 /// attributes = "[" name "=" value {"," name "=" value} "]"
 /// ```
 ///
-/// Types and values are in `MILTextReader+Values`. Semicolons behind blocks may be missing, or commas in their place.
+/// `MILTextReader+Values` reads types and values. A semicolon after a block may be missing, or a comma may take its
+/// place.
 struct MILTextReader {
   var scanner: MILTextScanner
-  /// Brackets and blocks that may lie in one another.
+  /// The greatest nesting depth of brackets and blocks.
   static let depthLimit = 100
   private var operationCount = 0
 
@@ -54,7 +55,8 @@ struct MILTextReader {
     return MILFunction(inputs: inputs, opset: opset, block: block)
   }
 
-  /// The name of an operator set in specifications. In text it is the version of iOS that it came with; after 18 that is 26.
+  /// Returns the name that specifications give an operator set. The text names the version of iOS that introduced the
+  /// set; version 26 follows 18.
   private static func opset(_ name: String) -> String {
     guard name.hasPrefix("ios"), let version = Int(name.dropFirst(3)) else { return name }
     return "CoreML\(version >= 26 ? version - 17 : version - 10)"
@@ -120,7 +122,7 @@ struct MILTextReader {
       file: scanner.file, offset: start)
   }
 
-  /// What stands before an operation: none where its kind comes first.
+  /// Reads the outputs of an operation; an operation without outputs begins with its kind.
   private mutating func outputs() throws(FormatError) -> [MILNamedType] {
     var ahead = scanner
     if try ahead.word() != nil, ahead.next == "(" { return [] }
@@ -134,7 +136,7 @@ struct MILTextReader {
     return outputs
   }
 
-  /// Whether a block comes next, rather than an operation with its outputs in brackets.
+  /// Whether a block comes next, as opposed to an operation with its outputs in parentheses.
   private var startsBlock: Bool {
     guard scanner.next == "(" else { return scanner.next == "{" }
     var ahead = scanner
@@ -142,7 +144,7 @@ struct MILTextReader {
     return ahead.next == "{"
   }
 
-  /// Types and names up to a closing bracket.
+  /// Reads types and names up to a closing parenthesis.
   private mutating func inputs() throws(FormatError) -> [MILNamedType] {
     var inputs: [MILNamedType] = []
     while !scanner.accept(")") {
@@ -176,12 +178,12 @@ struct MILTextReader {
     return .name(name)
   }
 
-  /// What a program and a function say of how they were made, and for which shapes.
+  /// Skips the attributes of a program or a function: the tools that made it, and its shapes.
   private mutating func skipAttributes() throws(FormatError) {
     if scanner.next == "[" { try scanner.skipBrackets() }
   }
 
-  /// The comma before all but the first of a list.
+  /// Reads the comma that precedes every element of a list but the first.
   mutating func separate(_ isFirst: Bool) throws(FormatError) {
     if !isFirst { try scanner.expect(",") }
   }

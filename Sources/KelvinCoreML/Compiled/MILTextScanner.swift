@@ -1,11 +1,11 @@
 import KelvinGraph
 import KelvinImport
 
-/// The words, numbers and strings of an ML Program's text. Between them there may be white space, and comments from `//` to
-/// the end of a line.
+/// A scanner for the words, numbers and strings in the text of an ML Program. White space, and comments from `//` to
+/// the end of a line, may separate them.
 struct MILTextScanner {
   let file: String
-  /// The byte behind what was read last.
+  /// The position after the last byte read.
   private var end = 0
   private let text: [UInt8]
 
@@ -34,7 +34,7 @@ struct MILTextScanner {
 
   private func byte(_ place: Int) -> UInt8? { place < text.count ? text[place] : nil }
 
-  /// Reads the given characters, where they come next.
+  /// Reads the given characters if they come next.
   mutating func accept(_ characters: StaticString) -> Bool {
     let start = position
     let count = characters.utf8CodeUnitCount
@@ -49,7 +49,8 @@ struct MILTextScanner {
     guard accept(characters) else { throw unexpected("'\(characters)'") }
   }
 
-  /// A name or a keyword: letters, digits and what names of values have in them. Nil where there is none.
+  /// Reads a name or a keyword: letters, digits and the other characters that names of values may contain. Returns nil
+  /// if no such character comes next.
   mutating func word() throws(FormatError) -> String? {
     let start = position
     var place = start
@@ -71,7 +72,8 @@ struct MILTextScanner {
     }
   }
 
-  /// A number as it is written: with sign, exponent and, in programs, hexadecimal digits. Nil where there is none.
+  /// Reads a number in its notation: sign, exponent and, in programs, hexadecimal digits. Returns nil if no number
+  /// comes next.
   mutating func number() -> String? {
     let start = position
     var place = start
@@ -83,7 +85,7 @@ struct MILTextScanner {
     return String(decoding: text[start..<place], as: UTF8.self)
   }
 
-  /// A string in double quotes, with backslashes before characters that would end it.
+  /// Reads a string in double quotes. Backslashes escape characters that would end it.
   mutating func string() throws(FormatError) -> String {
     let start = position
     guard byte(start) == UInt8(ascii: "\"") else { throw unexpected("a string") }
@@ -109,7 +111,7 @@ struct MILTextScanner {
     return String(decoding: characters, as: UTF8.self)
   }
 
-  /// Reads a bracket and all up to the one that closes it.
+  /// Reads a bracket and everything up to the matching closing bracket.
   mutating func skipBrackets() throws(FormatError) {
     let start = position
     var depth = 0
@@ -128,7 +130,7 @@ struct MILTextScanner {
     } while depth > 0
   }
 
-  /// An error about what comes next.
+  /// Returns an error about the characters that come next.
   func unexpected(_ expected: String) -> FormatError {
     let start = position
     guard start < text.count else { return error("the text ends where \(expected) is expected", at: start) }

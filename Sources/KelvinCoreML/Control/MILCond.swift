@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension MILControl {
-  /// A state that either block updates is a result of the branch.
+  /// A conditional. A state that either block updates is an additional result of the branch.
   static let branch = MILControl(name: "cond") { operation, source, scope in
     let updated = operation.statesOfBlocks
     func side(_ index: Int) throws -> Emitter.Side {

@@ -1,7 +1,7 @@
 import KelvinGraph
 import KelvinImport
 
-/// How a MIL operation with blocks, or one on a state, is written.
+/// A mapper that emits a MIL operation with blocks, or an operation on a state.
 struct MILControl: OperationMapper {
   let name: String
   let map: @Sendable (MILOperation, MILGraphSource, MILScope) throws -> [ValueID]
@@ -10,7 +10,7 @@ struct MILControl: OperationMapper {
 }
 
 extension MILGraphSource {
-  /// Writes a block whose inputs are given values, and returns its outputs.
+  /// Emits a block whose inputs are the given values, and returns its outputs.
   func outputs(of block: MILBlock, _ given: [ValueID], _ operation: MILOperation, _ scope: MILScope) throws -> [ValueID]
   {
     guard block.inputs.count == given.count else {

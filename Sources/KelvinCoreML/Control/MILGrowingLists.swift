@@ -2,8 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension MILFunction {
-  /// The function with the writes marked that may make a list longer: those into lists which are made with
-  /// `dynamic_length`. Their types do not say so.
+  /// Returns the function with those writes marked that may make a list longer: writes to lists made with
+  /// `dynamic_length`. The types of lists do not carry this property.
   func markingGrowingLists(_ files: ModelFiles) throws(FormatError) -> MILFunction {
     guard block.makesLists else { return self }
     var function = self
@@ -15,9 +15,9 @@ extension MILFunction {
 
 private struct MILGrowingLists {
   let files: ModelFiles
-  /// Constants that are true.
+  /// The names of constants that are true.
   private var truths: Set<String> = []
-  /// Lists that may grow.
+  /// The names of lists that may grow.
   private var names: Set<String> = []
 
   init(files: ModelFiles) { self.files = files }
@@ -36,7 +36,7 @@ private struct MILGrowingLists {
       switch given("dynamic_length").first {
       case .name(let name)?: if truths.contains(name) { names.formUnion(outputs) }
       case .value(let value)?: if try isTrue(value, operation.name) { names.formUnion(outputs) }
-      // As the operation's text has it.
+      // A compiled program's text leaves the argument out.
       case nil: names.formUnion(outputs)
       }
     case "list_write", "list_scatter":
@@ -51,7 +51,7 @@ private struct MILGrowingLists {
       }
       for index in operation.blocks.indices { try mark(&operation.blocks[index]) }
       for block in operation.blocks {
-        // A loop's condition leaves none.
+        // The condition of a loop has a boolean output, never a list.
         names.formUnion(zip(block.outputs, outputs).filter { names.contains($0.0) }.map { $0.1 })
       }
     }
@@ -72,6 +72,6 @@ extension MILBlock {
 }
 
 extension MILOperation {
-  /// Whether it may make a list longer, blocks included.
+  /// Whether the operation, or one in its blocks, may make a list longer.
   var growsLists: Bool { growsList || blocks.contains(where: \.growsLists) }
 }

@@ -1,6 +1,6 @@
 import KelvinImport
 
-/// A `cond` of which one block is run, by itself.
+/// A `cond` that the host executes: it evaluates the condition and runs one block.
 struct MILHostBranch {
   let name: String
   let condition: String
@@ -8,8 +8,8 @@ struct MILHostBranch {
   let otherwise: MILBlock
   let results: [String]
 
-  /// Nil of what is no branch as the operation's text has it, which is refused when it is written, and of one whose side the
-  /// file says.
+  /// Returns nil if the operation is not a well-formed branch, which graph building refuses, or if the condition is a
+  /// literal.
   init?(_ operation: MILOperation) {
     guard operation.kind == MILControl.branch.name, operation.blocks.count == 2,
       let condition = operation.inputs["pred"]?.first?.name

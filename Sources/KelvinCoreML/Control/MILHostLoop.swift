@@ -1,29 +1,29 @@
 import KelvinImport
 
-/// A `while_loop` as trips that are made one after another. The condition's block stands before the loop, on the first
-/// values, and at the end of the body, on what a trip leaves.
+/// A `while_loop` that the host executes, one iteration after another. The condition's block runs before the loop, on
+/// the initial values, and at the end of the body, on the values that an iteration produces.
 struct MILHostLoop {
   struct Carried {
     let start: String
     let given: String
     let left: String
-    /// Nil where the operation has no such output.
+    /// The name of the operation's output; nil if it has no such output.
     let result: String?
   }
 
   let name: String
   let carried: [Carried]
-  /// The body's operations and behind them the condition's.
+  /// The body's operations, followed by the condition's.
   let body: [MILOperation]
-  /// Whether there is another trip.
+  /// The name of the value that tells whether there is another iteration.
   let goesOn: String
   private let operation: MILOperation
   private let test: MILBlock
 
-  /// What a trip leaves.
+  /// The names of the values that an iteration produces.
   var results: [String] { [goesOn] + carried.map(\.left) }
 
-  /// Nil of what is no loop as the operation's text has it, which is refused when it is written.
+  /// Returns nil if the operation is not a well-formed loop, which graph building refuses.
   init?(_ operation: MILOperation) {
     guard operation.kind == MILControl.whileLoop.name, operation.blocks.count == 2,
       let variables = operation.inputs["loop_vars"]
@@ -45,7 +45,8 @@ struct MILHostLoop {
     goesOn = next.outputs[0]
   }
 
-  /// Whether there is a first trip, and the operations that say so; constants are first.
+  /// Returns the name of the value that tells whether there is a first iteration, and the operations that compute it;
+  /// constants come first.
   func first(file: String) throws(FormatError) -> (goesOn: String, operations: [MILOperation]) {
     let first = test.renamed(carried.map(\.start), others: "\(name)/first/")
     var constants: [MILOperation] = []
@@ -61,8 +62,8 @@ struct MILHostLoop {
 }
 
 extension MILBlock {
-  /// The block with other names for its inputs, and a prefix before those of its values: blocks beside each other may have
-  /// the same.
+  /// Returns the block with other names for its inputs, and a prefix before the names of its values. Sibling blocks may
+  /// use the same names.
   fileprivate func renamed(_ given: [String], others prefix: String) -> MILBlock {
     var names = Dictionary(zip(inputs.map(\.name), given)) { first, _ in first }
     for output in operations.flatMap(\.outputs) { names[output.name] = prefix + output.name }
@@ -84,7 +85,7 @@ extension MILBlock {
 }
 
 extension MILOperation {
-  /// The operation with other names for what it reads and computes.
+  /// Returns the operation with other names for its inputs and outputs.
   fileprivate func renamed(_ names: [String: String], blocks: [MILBlock]) -> MILOperation {
     var operation = self
     operation.inputs = inputs.mapValues { bindings in

@@ -6,13 +6,13 @@ extension MILControl {
     [try scope.state(try operation.stateName("input", scope))]
   }
 
-  /// What coremltools writes for an update, with a read behind it.
+  /// The operation that coremltools writes for an update; an operation that reads the state follows it.
   static let writeState = MILControl(name: "write_state") { operation, _, scope in
     try scope.update(try operation.stateName("input", scope), try operation.value("data", scope))
     return []
   }
 
-  /// Its result is what the state holds from then on.
+  /// An update whose result is the new value of the state.
   static let updateState = MILControl(name: "coreml_update_state") { operation, _, scope in
     let name = try operation.stateName("state", scope)
     try scope.update(name, try operation.value("value", scope))
@@ -35,7 +35,8 @@ extension MILOperation {
     }
   }
 
-  /// The states that the operation's blocks update, however deep: what it results in besides its outputs.
+  /// The states that the operation's blocks update, at any depth. They are results of the operation in addition to its
+  /// outputs.
   var statesOfBlocks: [String] {
     var names: Set<String> = []
     var pending = blocks[...]

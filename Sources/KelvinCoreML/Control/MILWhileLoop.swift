@@ -2,8 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension MILControl {
-  /// The condition's block is written before the loop, on the first values, and at the end of the body, on what it
-  /// carries over: its variables, and the states that its blocks update.
+  /// A loop. The condition's block is emitted before the loop, on the initial values, and at the end of the body, on
+  /// the carried values: the loop's variables and the states that its blocks update.
   static let whileLoop = MILControl(name: "while_loop") { operation, source, scope in
     let emitter = scope.emitter
     let (origin, names) = (emitter.origin, emitter.outputNames)

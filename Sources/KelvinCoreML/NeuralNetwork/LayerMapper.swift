@@ -1,19 +1,21 @@
 import KelvinGraph
 import KelvinImport
 
-/// How a layer of a network is written in Kelvin's operators.
+/// A mapper from a layer of a network to Kelvin's operators.
 struct LayerMapper: OperationMapper {
   /// The layer's field number in `NeuralNetworkLayer`.
   let name: Int
-  /// The inputs whose elements are asked for, because sizes depend on them.
+  /// The indices of inputs whose elements must be known while the graph is built, because sizes depend on them.
   let valueDependentInputs: Set<Int>
-  /// Whether the results follow from the shapes of the inputs.
+  /// Whether the results depend only on the shapes of the inputs.
   let readsOnlyShapes: Bool
-  /// Whether it has outputs whose size is known when it has run.
+  /// Whether the layer has outputs whose size is known only after it ran.
   let hasDataDependentShape: Bool
   let map: @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
 
-  /// - Parameter map: writes the nodes and returns the layer's only output.
+  /// Creates a mapper for a layer with one output.
+  ///
+  /// - Parameter map: Emits the nodes and returns the layer's output.
   init(
     _ name: Int, valueDependent: Set<Int> = [], readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
     _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> Blob
@@ -23,7 +25,9 @@ struct LayerMapper: OperationMapper {
     }
   }
 
-  /// - Parameter map: writes the nodes and returns the layer's outputs.
+  /// Creates a mapper for a layer with several outputs.
+  ///
+  /// - Parameter map: Emits the nodes and returns the layer's outputs.
   init(
     several name: Int, valueDependent: Set<Int> = [], readsOnlyShapes: Bool = false, hasDataDependentShape: Bool = false,
     _ map: @escaping @Sendable (NetworkLayer, LayerScope) throws -> [Blob]
@@ -38,32 +42,32 @@ struct LayerMapper: OperationMapper {
   static let byName: [Int: LayerMapper] = table(layerMappers)
 }
 
-/// What mappers ask of a layer's inputs.
+/// Accessors that mappers use to read a layer's inputs.
 extension NetworkLayer {
-  /// An input as float32, the type in which networks compute.
+  /// Returns an input as float32, the type in which networks compute.
   func input(_ index: Int = 0, _ scope: LayerScope) throws -> Blob {
     try scope.convert(try raw(index, scope), to: .float32)
   }
 
-  /// An error about a layer that the format allows and Kelvin does not run.
+  /// Returns an error about a layer that the format allows and Kelvin does not support.
   func unsupported(_ reason: String, remedy: String? = nil) -> FormatError {
     FormatError(
       .unsupported, file: parameters.message.file, offset: parameters.message.offset, reason, remedy: remedy)
   }
 
-  /// An input in the type in which it was computed.
+  /// Returns an input in the type in which it was computed.
   func raw(_ index: Int, _ scope: LayerScope) throws -> Blob {
     guard index < inputs.count else { throw scope.emitter.invalid("has \(inputs.count) inputs, needs \(index + 1)") }
     return try scope.read(inputs[index])
   }
 
-  /// An input that holds whole numbers, as int32.
+  /// Returns an input that holds integers, as int32.
   func indices(_ index: Int, _ scope: LayerScope) throws -> Blob {
     let blob = try raw(index, scope)
     return scope.emitter.scalar(blob.id).isFloatingPoint ? try scope.convert(blob, to: .int32) : blob
   }
 
-  /// All inputs; at least one.
+  /// Returns all inputs; there is at least one.
   func allInputs(_ scope: LayerScope) throws -> [Blob] {
     guard !inputs.isEmpty else { throw scope.emitter.invalid("has no inputs") }
     var blobs: [Blob] = []
@@ -71,7 +75,7 @@ extension NetworkLayer {
     return blobs
   }
 
-  /// The numbers of an input that is known while the graph is built.
+  /// Returns the numbers of an input that is known while the graph is built.
   func known(_ index: Int, _ scope: LayerScope) throws -> [Double] {
     let blob = try raw(index, scope)
     guard let weight = scope.emitter.weight(blob.id) else {
@@ -92,7 +96,7 @@ extension NetworkLayer {
     return LayerWeights(weights)
   }
 
-  /// A list of two numbers, one for rows and one for columns, or the format's default.
+  /// Returns a list of two numbers, one for rows and one for columns, or the format's default.
   func pair(_ field: Int, default value: Int, _ scope: LayerScope) throws -> [Int] {
     let list = try parameters.integers(field)
     if list.isEmpty { return [value, value] }

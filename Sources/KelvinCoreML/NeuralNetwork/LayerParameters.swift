@@ -1,7 +1,7 @@
 import KelvinGraph
 import KelvinImport
 
-/// The parameters of a layer: a message whose fields are read when a mapper asks for them. An absent number is nil.
+/// The parameters of a layer: a message whose fields are read on demand. An absent number is nil.
 struct LayerParameters: Sendable {
   let message: WireMessage
 
@@ -9,7 +9,7 @@ struct LayerParameters: Sendable {
 
   func integer(_ number: Int) throws(FormatError) -> Int? { try last(number)?.integer() }
 
-  /// An integer where the format says that 0 and exclusions mean a default.
+  /// Returns an integer field for which the format defines that 0 and absence mean a default.
   func integer(_ number: Int, default value: Int) throws(FormatError) -> Int {
     guard let integer = try integer(number), integer != 0 else { return value }
     return integer
@@ -17,7 +17,7 @@ struct LayerParameters: Sendable {
 
   func number(_ number: Int) throws(FormatError) -> Float? { try last(number)?.float() }
 
-  /// A number where the format says that 0 and exclusions mean a default.
+  /// Returns a number field for which the format defines that 0 and absence mean a default.
   func number(_ number: Int, default value: Float) throws(FormatError) -> Float {
     guard let found = try self.number(number), found != 0 else { return value }
     return found
@@ -60,7 +60,7 @@ struct LayerParameters: Sendable {
     return list.map(LayerParameters.init)
   }
 
-  /// Which of a oneof's fields is set: the last of them.
+  /// Returns the number of the oneof field that is set: the last one in the message.
   func choice(among numbers: Set<Int>) throws(FormatError) -> Int? {
     var found: Int?
     var reader = message.fields()
@@ -70,7 +70,7 @@ struct LayerParameters: Sendable {
     return found
   }
 
-  /// A text that may be long; empty where there is none.
+  /// Returns a string of any length; empty if the field is absent.
   func string(_ number: Int) throws(FormatError) -> String { try last(number)?.string() ?? "" }
   func bytes(_ number: Int) throws(FormatError) -> Bytes? { try last(number)?.bytes() }
 

@@ -1,12 +1,12 @@
 import KelvinGraph
 import KelvinImport
 
-/// A named tensor of a network: a value of the graph, and the shape by which layers know it.
+/// A named tensor of a network: a graph value, and its logical shape, the shape that the layers refer to.
 ///
-/// The value may have another shape with the same elements in the same order. Networks of the old kind give every
-/// tensor five axes, `[Sequence, Batch, Channel, Height, Width]`; their layers compute on four,
-/// `[Sequence · Batch, Channel, Height, Width]`, and a value stays in the form in which it was computed until someone
-/// needs another.
+/// The value may have another shape with the same elements in the same order. Networks up to specification version 3
+/// give every tensor five axes, `[Sequence, Batch, Channel, Height, Width]`, but compute on four,
+/// `[Sequence · Batch, Channel, Height, Width]`. A value keeps the shape in which it was computed until a reader needs
+/// another.
 struct Blob {
   var id: ValueID
   var shape: Shape
@@ -17,9 +17,9 @@ struct Blob {
   }
 }
 
-/// The tensors of a network and of the networks inside it while its graph is built.
+/// The tensors of a network and of its nested networks while a graph is built.
 final class LayerScope {
-  /// A tensor, and how many regions the graph lies in that has its value.
+  /// A tensor, and the number of regions around the graph that has its value.
   private struct Held {
     var blob: Blob
     var depth: Int
@@ -28,12 +28,13 @@ final class LayerScope {
   let emitter: Emitter
   private let file: String
   private var blobs: [String: Held] = [:]
-  /// What `inside` puts back: what stood under a name before it was given another.
+  /// The replaced tensors that `inside` restores.
   private var replaced: [(name: String, held: Held?)] = []
   private var depth = 0
   private var views: [View: ValueID] = [:]
   private var converted: [Conversion: ValueID] = [:]
-  /// How many layers have been written in trials, in how many trials something is being written, and whether one was refused.
+  /// The number of layers emitted in trials, and the number of trials in progress. `hasTriedAll` tells whether the
+  /// limit refused a trial.
   private var (layersTried, trials) = (0, 0)
   private(set) var hasTriedAll = false
   static let trialLimit = 65_536
@@ -60,14 +61,16 @@ final class LayerScope {
     guard !isThere else { throw emitter.invalid("computes '\(name)', which is there already") }
   }
 
-  /// Replaces a tensor; only the copy layer and control flow may.
+  /// Replaces a tensor; only the copy layer and control flow may do so.
   func redefine(_ name: String, _ blob: Blob) {
     let before = blobs.updateValue(Held(blob: blob, depth: emitter.depth), forKey: name)
     if depth > 0 { replaced.append((name, before)) }
   }
 
-  /// - Throws: `GraphError` where nothing computes it; where its size is not known before the graph has run, the file's
-  ///   `unsupported`.
+  /// Returns a tensor whose size is known.
+  ///
+  /// - Throws: `GraphError` if nothing computes the tensor; `FormatError` with code `.unsupported` if its size is not
+  ///   known before the graph has run.
   func read(_ name: String) throws -> Blob {
     guard let held = blobs[name], held.depth == 0, emitter.extents[held.blob.id] != nil else {
       return try self.held(name)
@@ -78,15 +81,15 @@ final class LayerScope {
         + "another model lies across the cut", remedy: "export what reads it as a model of its own")
   }
 
-  /// A tensor, whether or not its size is known.
+  /// Returns a tensor, whether or not its size is known.
   func held(_ name: String) throws -> Blob {
     guard let held = blobs[name] else { throw emitter.invalid("reads '\(name)', which nothing before it computes") }
     return Blob(emitter.value(held.blob.id, of: held.depth), held.blob.shape)
   }
 
-  /// Writes layers once more to find out the types of what they compute, for which those inside them may want the same.
+  /// Runs a trial: emits layers an additional time to determine the types of their results. Trials may nest.
   ///
-  /// - Returns: nil where too many have been written so.
+  /// - Returns: Nil if the limit of layers emitted in trials is exceeded.
   func trying<Result>(_ write: () throws -> Result) rethrows -> Result? {
     guard layersTried < Self.trialLimit else {
       hasTriedAll = true
@@ -97,10 +100,10 @@ final class LayerScope {
     return try write()
   }
 
-  /// Notes that a layer is written.
+  /// Counts an emitted layer if a trial is in progress.
   func count() { if trials > 0 { layersTried += 1 } }
 
-  /// Does something with the tensors that are there, behind which they are what they were.
+  /// Runs a closure, and afterwards restores the tensors.
   func inside<Result>(_ body: () throws -> Result) throws -> Result {
     let before = (views, converted)
     let count = replaced.count
@@ -115,7 +118,7 @@ final class LayerScope {
     return try body()
   }
 
-  /// The same elements in another shape.
+  /// Returns the same elements in another shape.
   func view(_ blob: Blob, _ shape: Shape) throws -> ValueID {
     if emitter.shape(blob.id) == shape { return blob.id }
     let key = View(id: blob.id, shape: shape)
@@ -125,10 +128,10 @@ final class LayerScope {
     return view
   }
 
-  /// The value in the shape by which layers know it.
+  /// Returns the value in the tensor's logical shape.
   func logical(_ blob: Blob) throws -> ValueID { try view(blob, blob.shape) }
 
-  /// The value as `[everything before, C, H, W]`.
+  /// Returns the value as `[everything before, C, H, W]`.
   func planes(_ blob: Blob) throws -> ValueID { try view(blob, try planeShape(blob)) }
 
   func planeShape(_ blob: Blob) throws -> Shape {
@@ -137,15 +140,15 @@ final class LayerScope {
     return Shape([sizes.dropLast(3).reduce(1, *)] + sizes.suffix(3))
   }
 
-  /// The sizes before the last three.
+  /// Returns the sizes before the last three axes.
   func lead(_ blob: Blob) -> [Int] { Array(blob.shape.dimensions.dropLast(3)) }
 
-  /// What a layer computed from planes, with the batch axes of its input.
+  /// Returns the tensor for a value computed from planes, with the batch axes of the layer's input.
   func fromPlanes(_ id: ValueID, _ input: Blob) -> Blob {
     Blob(id, Shape(lead(input) + emitter.shape(id).dimensions.suffix(3)))
   }
 
-  /// The value converted to another element type.
+  /// Returns the value converted to another element type.
   func convert(_ blob: Blob, to scalar: ScalarType) throws -> Blob {
     if emitter.scalar(blob.id) == scalar { return blob }
     let key = Conversion(id: blob.id, scalar: scalar)
@@ -160,7 +163,8 @@ final class LayerScope {
     Blob(try emitter.unary(function, x.id, step: step), x.shape)
   }
 
-  /// Two tensors in shapes that broadcast to the result's; on four axes where both have the same batch axes.
+  /// Returns two tensors in shapes that broadcast to the shape of the result: four axes if both have the same batch
+  /// axes.
   func aligned(_ x: Blob, _ y: Blob) throws -> (x: ValueID, y: ValueID, shape: Shape) {
     guard let shape = x.shape.broadcast(with: y.shape) else {
       throw emitter.invalid("shapes \(x.shape) and \(y.shape) do not broadcast")
@@ -178,7 +182,7 @@ final class LayerScope {
     return Blob(try emitter.binary(function, left, right, step: step), shape)
   }
 
-  /// A constant that broadcasts to planes.
+  /// Returns a constant that broadcasts to planes.
   func constant(_ weights: LayerWeights, _ shape: Shape, step: String) throws -> ValueID {
     emitter.constant(try weights.weight(shape), step: step)
   }

@@ -1,19 +1,20 @@
 import KelvinGraph
 import KelvinImport
 
-/// A layer's `WeightParams`: numbers in the file, in one of several forms.
+/// A layer's `WeightParams`: numbers in the file, in one of several encodings.
 struct LayerWeights {
   private typealias Fields = NetworkSchema.WeightParams
   private let parameters: LayerParameters
 
   init(_ parameters: LayerParameters) { self.parameters = parameters }
 
-  /// The weights as a float32 tensor. The file is read when they are first needed.
+  /// Returns the weights as a float32 tensor. The file is read when the elements are first needed.
   ///
   /// - Parameters:
-  ///   - channelAxis: the axis that a linear quantization by channel goes along.
-  ///   - groups: into how many the first axis is divided, each with channels of its own along the other.
-  /// - Throws: where the number of elements, or what they are quantized with, does not fit the shape.
+  ///   - channelAxis: The axis of the channels of a linear quantization.
+  ///   - groups: The number of groups that the first axis is divided into; each group has its own channels along the
+  ///     other axis.
+  /// - Throws: An error if the number of elements, or the quantization parameters, do not match the shape.
   func weight(_ shape: Shape, channelAxis: Int = 0, groups: Int = 1) throws(FormatError) -> Weight {
     guard shape.isAddressable else { throw malformed("its shape \(shape) is too large") }
     let type = TensorType(.float32, shape)
@@ -31,13 +32,13 @@ struct LayerWeights {
     return try floats(type)
   }
 
-  /// Where the channels of a linear quantization lie.
+  /// The position of a linear quantization's channels.
   private struct Channels {
     var axis: Int
     var groups: Int
   }
 
-  /// How many numbers there are in the file.
+  /// Returns the number of elements in the file.
   func count() throws(FormatError) -> Int {
     if let half = try parameters.bytes(Fields.float16Value), half.count > 0 { return half.count / 2 }
     if let raw = try parameters.bytes(Fields.rawValue), raw.count > 0 {
@@ -50,7 +51,7 @@ struct LayerWeights {
     return count
   }
 
-  /// Float32 numbers. A packed list is a view of the file.
+  /// Returns float32 numbers. A packed list is a view of the file.
   private func floats(_ type: TensorType) throws(FormatError) -> Weight {
     var lists: [WireField] = []
     try parameters.each(Fields.floatValue) { (field) throws(FormatError) in
@@ -86,7 +87,8 @@ struct LayerWeights {
     }
   }
 
-  /// `scale · q + bias`, each one number or one for each channel, of a group or of all.
+  /// Returns `scale · q + bias`. Scale and bias are each one number, one per channel of a group, or one per channel of
+  /// all groups.
   private func affine(
     _ codes: Weight, _ type: TensorType, _ place: Channels, _ quantization: LayerParameters
   ) throws(FormatError) -> Weight {

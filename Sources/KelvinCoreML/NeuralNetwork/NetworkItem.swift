@@ -1,26 +1,26 @@
 import KelvinImport
 
-/// A layer of a network, or something that is left at its end, with the slots of its tensors.
+/// A layer of a network, or an output at the network's end, with the slots of its tensors.
 struct NetworkItem {
   enum Content {
     case layer(NetworkLayer, controlFlow: NetworkControlFlow?)
     case left(NetworkPartOutput)
-    /// A feature of the model, or its scores.
+    /// A feature of the model, or the scores of a classifier.
     case output
   }
 
   let operation: StagedOperation
   let content: Content
-  /// The tensors in the slots that it reads and computes.
+  /// The names of the tensors in the slots that the item reads and computes.
   let names: [String: String]
 
   var controlFlow: NetworkControlFlow? { if case .layer(_, let controlFlow) = content { controlFlow } else { nil } }
 }
 
-/// What a part of a network leaves in a slot.
+/// An output of a part of a network, and its slot.
 struct NetworkPartOutput {
   enum Value {
-    /// In the shape by which layers know it.
+    /// A tensor in its logical shape.
     case tensor(String)
     /// Whether a tensor of one number holds as a condition.
     case truth(String)
@@ -41,13 +41,13 @@ struct NetworkPartOutput {
 extension [NetworkItem] {
   private var names: [String: String] { reduce(into: [:]) { $0.merge($1.names) { first, _ in first } } }
 
-  /// Of some slots those that are tensors of this network which its layers compute, by their names.
+  /// Returns those of the given slots that hold tensors that this network's layers compute, with their names.
   func computed(among slots: [String], except features: [String]) -> [(slot: String, name: String)] {
     let names = names
     return slots.filter { !features.contains($0) }.compactMap { slot in names[slot].map { (slot, $0) } }
   }
 
-  /// Whether the items can run on their own: of each name, one value at a time is there, and what leaves is there at the
+  /// Whether the items can run on their own: each name has one value at a time, and the leaving values exist at the
   /// end.
   func canRun(entering: [String], leaving: [String]) -> Bool {
     let names = names

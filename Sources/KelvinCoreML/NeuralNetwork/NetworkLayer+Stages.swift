@@ -1,9 +1,10 @@
 import KelvinImport
 
 extension NetworkLayer {
-  /// What it reads and how, the networks inside it included, by the names of tensors.
+  /// The inputs of the layer and how it uses them, nested networks included, by the names of tensors.
   ///
-  /// Control flow computes what its networks do, if it comes to that: what was there under such a name it reads too.
+  /// Control flow may or may not compute the tensors of its networks. Therefore it also reads the previous values of
+  /// these tensors.
   var staged: StagedOperation {
     let mapper = LayerMapper.byName[number]
     return StagedOperation(
@@ -20,7 +21,7 @@ extension NetworkLayer {
     if !condition.isEmpty { uses.append(StagedUse(name: condition, needsValue: false)) }
     uses += networks.joined().flatMap(\.uses)
     let own = computedInside
-    // A size that control flow changes is not known when the graph is built: its mapper says so.
+    // A size that control flow changes is not known when the graph is built; the mapper reports this.
     uses = uses.map { StagedUse(name: $0.name, needsValue: $0.needsValue && !own.contains($0.name)) }
     return uses + own.sorted().map { StagedUse(name: $0, needsValue: false) }
   }

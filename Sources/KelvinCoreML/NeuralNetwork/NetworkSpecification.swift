@@ -1,24 +1,24 @@
 import KelvinGraph
 import KelvinImport
 
-/// A `NeuralNetwork`, `NeuralNetworkClassifier` or `NeuralNetworkRegressor`.
+/// A `NeuralNetwork`, `NeuralNetworkClassifier` or `NeuralNetworkRegressor` message.
 struct NetworkSpecification: Sendable {
   enum Preprocessing: Sendable {
-    /// `scale · p + bias`, the biases in the order blue, green, red.
+    /// `scale · p + bias`, with the biases in the order blue, green, red.
     case scaler(scale: Float, bias: [Float], grayBias: Float)
-    /// `[C, H, W]`, subtracted.
+    /// An image `[C, H, W]` that is subtracted.
     case meanImage([Float])
   }
 
   var layers: [NetworkLayer] = []
-  /// What is done to an input before the layers see it, in order, by its name; what has none is for each image.
+  /// The preprocessing steps of inputs, in order, by the input's name. A step with an empty name applies to each image.
   var preprocessing: [(feature: String, step: Preprocessing)] = []
-  /// Whether arrays keep their shape, instead of becoming `[Sequence, Batch, Channel, Height, Width]`.
+  /// Whether arrays keep their shape; otherwise they become `[Sequence, Batch, Channel, Height, Width]`.
   var keepsArrayShapes = false
-  /// Whether images are `[Batch, Channel, Height, Width]`, instead of having the sequence axis before that.
+  /// Whether images are `[Batch, Channel, Height, Width]`; otherwise the sequence axis precedes these.
   var keepsImageRank = false
   var labels: Labels?
-  /// The blob with one number for each label; empty where the file does not say.
+  /// The name of the tensor with one number for each label; empty if the file does not name it.
   var probabilities = ""
 
   init(_ message: WireMessage) throws(FormatError) {
@@ -77,27 +77,29 @@ struct NetworkSpecification: Sendable {
   }
 }
 
-/// A `NeuralNetworkLayer`.
+/// A `NeuralNetworkLayer` message.
 struct NetworkLayer: Sendable {
   var name = ""
   var inputs: [String] = []
   var outputs: [String] = []
-  /// The field number of the layer's type; 0 where it has none.
+  /// The field number of the layer's type; 0 if it has none.
   var number = 0
   var parameters: LayerParameters
-  /// The networks inside control flow: a branch's two sides, a loop's condition and body; one that is left out is
-  /// empty.
+  /// The nested networks of control flow: the two sides of a branch, or the condition and body of a loop. An omitted
+  /// network is empty.
   var networks: [[NetworkLayer]] = []
-  /// The tensor by which a loop goes on; empty where only its number of trips says.
+  /// The tensor that holds the condition of a loop; empty if only the number of iterations ends the loop.
   var condition = ""
-  /// Of a layer that no file holds: the number that it gives its output, unless that is there already.
+  /// For a layer that is not in the file: the number that it gives its outputs, and whether it skips outputs that are
+  /// defined already.
   private(set) var setting: (number: Float, unlessThere: Bool)?
-  /// Whether it is control flow that no graph can hold (`DynamicShapeControlFlow`), or lies around some.
+  /// Whether the layer is control flow that the host must execute (`DynamicShapeControlFlow`), or contains such control
+  /// flow.
   private(set) var mustRunOnHost = false
   let index: Int
   private static let depthLimit = 16
 
-  /// A layer beside another that gives a tensor one number.
+  /// Creates a layer, located at another one, that sets a tensor to one number.
   init(setting name: String, to number: Float, unlessThere: Bool = false, beside layer: NetworkLayer) {
     self.name = layer.name
     outputs = [name]
@@ -107,7 +109,7 @@ struct NetworkLayer: Sendable {
     index = layer.index
   }
 
-  /// A branch, or a copy of a tensor, beside another layer.
+  /// Creates a branch, or a copy of a tensor, located at another layer.
   init(_ number: Int, beside layer: NetworkLayer, _ inputs: [String], _ outputs: [String] = []) {
     name = layer.name
     (self.inputs, self.outputs, self.number) = (inputs, outputs, number)
@@ -115,7 +117,7 @@ struct NetworkLayer: Sendable {
     index = layer.index
   }
 
-  /// The layer with control flow walked, itself and in its networks, that has such a name.
+  /// Returns the layer in which the host executes the control flow of the given names, nested networks included.
   func runningOnHost(_ names: Set<String>) -> NetworkLayer {
     guard !networks.isEmpty else { return self }
     var layer = self
@@ -124,7 +126,9 @@ struct NetworkLayer: Sendable {
     return layer
   }
 
-  /// - Parameter depth: how many networks are around the layer's own.
+  /// Reads a layer.
+  ///
+  /// - Parameter depth: The number of networks around the network of the layer.
   init(_ message: WireMessage, index: Int, depth: Int) throws(FormatError) {
     typealias Fields = NetworkSchema.NeuralNetworkLayer
     self.index = index
@@ -174,7 +178,7 @@ struct NetworkLayer: Sendable {
 }
 
 extension Labels {
-  /// A `StringVector` or an `Int64Vector`.
+  /// Reads a `StringVector` or an `Int64Vector` message.
   init(_ message: WireMessage, areStrings: Bool) throws(FormatError) {
     var (strings, integers): ([String], [Int]) = ([], [])
     var reader = message.fields()

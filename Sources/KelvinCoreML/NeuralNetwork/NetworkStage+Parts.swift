@@ -94,7 +94,8 @@ extension NetworkStage: SplittableStage {
     }
   }
 
-  /// What a walk does before it, in a trip or on a side. The items that nothing needs are left out.
+  /// Returns the parts that compute the outputs of a network before control flow, in an iteration or on a side. Items
+  /// that no output needs are left out.
   private func parts(
     _ items: [NetworkItem], _ inputs: [String], _ outputs: [String], _ name: String,
     _ graph: (String, StageGroup) -> FunctionPart

@@ -4,19 +4,19 @@ import KelvinImport
 /// A neural network as a stage of a model.
 struct NetworkStage: ModelStage {
   let network: NetworkSpecification
-  /// Those of its layers that it writes.
+  /// The layers that the stage emits.
   var layers: [NetworkLayer]
   let inputs: [Feature]
   var outputs: [Feature]
-  /// The blob with one number for each label, for classifiers.
+  /// For classifiers, the name of the tensor with one number for each label.
   var probabilities: String?
-  /// Tensors that another part of the network computes, with their slots.
+  /// Tensors that other parts of the network compute, with their slots.
   var entering: [(slot: String, name: String)] = []
-  /// What other parts read.
+  /// The outputs that other parts read.
   var leaving: [NetworkPartOutput] = []
-  /// Whether its layers lie within control flow, which is walked.
+  /// Whether the layers are nested in control flow that the host executes.
   var isNested = false
-  /// The inputs whose scaler is part of how the image is sampled.
+  /// The names of the inputs whose scaler is applied when the image is sampled.
   var prescaled: Set<String> = []
   let file: String
 
@@ -40,8 +40,8 @@ struct NetworkStage: ModelStage {
 
   func findMissing(_ missing: inout MissingOperations) { Self.findMissing(in: network.layers, &missing) }
 
-  /// What layers and those inside them need and Kelvin lacks. The sides of a branch are not looked into: the one that
-  /// is not taken may lack what it likes.
+  /// Collects the unsupported features of layers and of their nested layers. The sides of a branch are skipped: a side
+  /// that is not taken may have unsupported layers.
   static func findMissing(in layers: [NetworkLayer], _ missing: inout MissingOperations) {
     for layer in layers {
       if !layer.isControl, LayerMapper.byName[layer.number] == nil { missing.add(layer.kind, at: layer.name) }
@@ -74,7 +74,7 @@ struct NetworkStage: ModelStage {
     return result
   }
 
-  /// An input as the layers see it: with the axes that the mapping asks for, after preprocessing.
+  /// Returns an input as the layers read it: preprocessed, with the axes that the network's shape mapping defines.
   private func enter(_ id: ValueID, _ feature: Feature, _ scope: LayerScope) throws -> Blob {
     scope.emitter.begin(Origin(name: feature.name, kind: "preprocessing", index: 0), outputNames: [])
     let shape = scope.emitter.shape(id)
@@ -124,12 +124,13 @@ struct NetworkStage: ModelStage {
     return try scope.emitter.binary(.add, scaled, bias, step: "shifted")
   }
 
-  /// What is done to an image input, in order.
+  /// Returns the preprocessing steps of an image input, in order.
   private func preprocessing(of name: String) -> [NetworkSpecification.Preprocessing] {
     network.preprocessing.filter { $0.feature == name || $0.feature.isEmpty }.map(\.step)
   }
 
-  /// The scaler that an image input meets first, if one does: a factor and an addend for each channel, in the image's order.
+  /// Returns the scaler if it is the first preprocessing step of an image: a factor and an addend for each channel, in
+  /// the image's channel order.
   func scaling(of name: String, _ image: ImageFeature) -> (scale: [Float], bias: [Float])? {
     guard let step = preprocessing(of: name).first, case .scaler = step else { return nil }
     return Self.scaling(step, image)
@@ -146,8 +147,8 @@ struct NetworkStage: ModelStage {
     }
   }
 
-  /// `[1, 1, C, 1, 1]` or `[1, 1, C, H, W]`, as networks up to specification version 3 see an array, with the lengths of
-  /// a sequence and its batch in front where they are given.
+  /// Returns the shape in which networks up to specification version 3 see an array: `[1, 1, C, 1, 1]` or
+  /// `[1, 1, C, H, W]`. If the array has axes for the sequence and the batch, their lengths come first.
   private static func fiveAxes(_ shape: Shape, _ feature: Feature) throws -> Shape {
     let sizes = shape.dimensions
     if case .tensor(_, let dimensions) = feature.type, dimensions.count == 1, sizes.count == 3 {
@@ -164,7 +165,7 @@ struct NetworkStage: ModelStage {
     }
   }
 
-  /// An output in the shape that the description gives it, where that has as many elements.
+  /// Returns an output in the shape of its description, if that has the same number of elements.
   private func leave(_ blob: Blob, _ feature: Feature, _ scope: LayerScope) throws -> ValueID {
     scope.emitter.begin(Origin(name: feature.name, kind: "output", index: 0), outputNames: [])
     switch feature.type {

@@ -1,25 +1,27 @@
 import KelvinImport
 
-/// The tensors of a network as slots, by which its layers can be told apart where a graph is cut: control flow and the copy
-/// layer compute a name again, and each of its values has a slot of its own. A feature that the network takes is one too.
+/// The tensors of a network as slots. A slot identifies one value where a graph is split: control flow and the copy
+/// layer compute a name again, and each value has its own slot. An input feature of the network is a slot too.
 struct NetworkTensors {
-  /// The layers in their order, and behind them what is left.
+  /// The layers in their order, followed by the outputs.
   private(set) var items: [NetworkItem] = []
-  /// Where among them each slot is computed.
+  /// By slot, the index of the item that computes it.
   private var makers: [String: Int] = [:]
   private var current: [String: String] = [:]
   private let prefix: String
   private var count = 0
 
+  /// Creates the slots of a network's inputs.
+  ///
   /// - Parameters:
-  ///   - prefix: of the slots, no other network's.
-  ///   - inputs: the features that it takes.
+  ///   - prefix: The prefix of the slots, unique among networks.
+  ///   - inputs: The input features of the network.
   init(_ prefix: String, inputs: [String]) {
     self.prefix = prefix
     for input in inputs { current[input] = input }
   }
 
-  /// Those that a network inside a layer finds, which follows the items.
+  /// Returns the initial tensors of a network nested in a layer that is added next.
   func inside(_ layer: NetworkLayer, _ suffix: String = "") -> NetworkTensors {
     var inside = NetworkTensors("\(prefix).\(items.count)\(suffix)", inputs: [])
     for use in layer.staged.uses { inside.current[use.name] = current[use.name] }
@@ -28,14 +30,14 @@ struct NetworkTensors {
 
   var operations: [StagedOperation] { items.map(\.operation) }
 
-  /// The slots of what is left.
+  /// The slots of the outputs.
   var left: [String] { items.compactMap { if case .left(let left) = $0.content { left.slot } else { nil } } }
 
   func has(_ name: String) -> Bool { current[name] != nil }
 
   func slot(_ name: String) -> String { current[name] ?? "\(prefix).0/\(name)" }
 
-  /// Gives a tensor a new value, computed by what is added next or given from outside.
+  /// Defines a new value for a tensor, computed by the next item or given from outside.
   mutating func define(_ name: String) -> String {
     let slot = newSlot(name)
     current[name] = slot
@@ -47,9 +49,11 @@ struct NetworkTensors {
     return "\(prefix).\(count)/\(name)"
   }
 
+  /// Adds layers.
+  ///
   /// - Parameters:
-  ///   - readLater: the tensors that something behind the layers reads.
-  ///   - depth: in how many networks they lie, as `NetworkControlFlow` counts them.
+  ///   - readLater: The tensors that layers after these read.
+  ///   - depth: The number of networks around the layers, as `NetworkControlFlow` counts them.
   mutating func add(_ layers: [NetworkLayer], readLater: Set<String>, depth: Int = 0) {
     let mayRunOnHost = 1...NetworkWriter.controlLimit ~= layers.count { $0.isControl }
     let places = mayRunOnHost ? NetworkTensorUses(layers) : nil
@@ -65,7 +69,7 @@ struct NetworkTensors {
         operation.controlFlow = controlFlow?.staged
         operation.outputs.removeAll { !needed.contains($0) }
       }
-      // What control flow computes may not have been there.
+      // Tensors that control flow computes may be undefined before it.
       let uses = operation.uses.filter { has($0.name) || layer.inputs.contains($0.name) }
       var names = names(of: uses.map(\.name))
       operation.uses = uses.map { StagedUse(name: slot($0.name), needsValue: $0.needsValue) }
@@ -78,10 +82,12 @@ struct NetworkTensors {
     }
   }
 
-  /// Leaves a tensor as an output of the model, or for its host steps.
+  /// Adds a tensor as an output of the model, or as an input of its host operations.
   mutating func leave(_ name: String, as feature: String) { leave(.output, reading: name, in: feature) }
 
-  /// - Returns: the slot that has it.
+  /// Adds an output.
+  ///
+  /// - Returns: The slot of the output.
   mutating func leave(_ value: NetworkPartOutput.Value) -> String {
     let slot = newSlot(value.tensor ?? "trips")
     leave(.left(NetworkPartOutput(slot: slot, value: value)), reading: value.tensor, in: slot)
@@ -102,12 +108,12 @@ struct NetworkTensors {
     items.append(item)
   }
 
-  /// The slots that tensors are in, with their names.
+  /// Returns the slots of tensors, with their names.
   private func names(of tensors: [String]) -> [String: String] {
     Dictionary(tensors.compactMap { name in current[name].map { ($0, name) } }) { first, _ in first }
   }
 
-  /// Whether what a slot holds is joined to something else, and that is left in another.
+  /// Whether the value in the slot `left` is a concatenation that includes the value in the slot `given`.
   func joins(_ given: String, into left: String) -> Bool {
     var slot = left
     while let item = makers[slot].map({ items[$0] }) {

@@ -29,7 +29,7 @@ extension MILMapper {
     return try scope.emitter.unary(UnaryFunction(.leakyRelu, a: try operation.alpha(scope)), x)
   }
 
-  /// `α · x + β`
+  /// `α · x + β`.
   private static let linearActivation = MILMapper("linear_activation") { operation, scope in
     let x = try operation.value("x", scope)
     let alpha = try operation.alpha(scope)
@@ -62,14 +62,14 @@ extension MILMapper {
     return try scope.emitter.prelu(x, slope: slope)
   }
 
-  /// `α · tanh(β · x)`
+  /// `α · tanh(β · x)`.
   private static let scaledTanh = MILMapper("scaled_tanh") { operation, scope in
     let x = try operation.value("x", scope)
     let (alpha, beta) = try operation.alphaAndBeta(scope)
     return try scope.emitter.unary(UnaryFunction(.scaledTanh, a: alpha, b: beta), x)
   }
 
-  /// `min(β, x)` where `x >= 0`, else `min(β, α · x)`
+  /// `min(β, x)` where `x >= 0`, else `min(β, α · x)`.
   private static let clampedRelu = MILMapper("clamped_relu") { operation, scope in
     let x = try operation.value("x", scope)
     let (alpha, beta) = try operation.alphaAndBeta(scope)
@@ -92,13 +92,13 @@ extension MILMapper {
     return try scope.emitter.binary(.multiply, softplus, outer)
   }
 
-  /// `max(x, α)`
+  /// `max(x, α)`.
   private static let threshold = MILMapper("threshold") { operation, scope in
     let x = try operation.value("x", scope)
     return try scope.emitter.unary(.clip(try operation.alpha(scope), .infinity), x)
   }
 
-  /// `x` where `x >= α`, else 0
+  /// `x` where `x >= α`, else 0.
   private static let thresholdedRelu = MILMapper("thresholded_relu") { operation, scope in
     let x = try operation.value("x", scope)
     return try scope.emitter.unary(UnaryFunction(.thresholdedRelu, a: try operation.alpha(scope)), x)

@@ -1,6 +1,6 @@
 import KelvinImport
 
-/// Every MIL operation that is mapped. `const` and `classify` are part of the program's structure.
+/// The mappers of all supported MIL operations. `const` and `classify` are part of the program's structure.
 let milMappers: [MILMapper] = families.flatMap { $0 } + others
 
 private let families: [[MILMapper]] = [

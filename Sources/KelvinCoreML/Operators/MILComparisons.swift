@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  /// Comparisons, operations on truth values, and the choice by them.
+  /// Comparisons, operations on booleans, and selection by them.
   static let comparisons: [MILMapper] = [
     compare("equal", .equal), compare("not_equal", .notEqual), compare("less", .less),
     compare("less_equal", .lessOrEqual), compare("greater", .greater), compare("greater_equal", .greaterOrEqual),

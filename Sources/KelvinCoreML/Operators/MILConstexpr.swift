@@ -1,11 +1,11 @@
 import KelvinGraph
 import KelvinImport
 
-/// An operation on constants that says how a weight is encoded. Its results are weights, not nodes; one becomes a graph
-/// value when a node first reads it.
+/// An operation on constants that describes how a weight is encoded. Its results are weights, not nodes; a weight
+/// becomes a graph value when a node first reads it.
 struct MILConstexpr: OperationMapper {
   let name: String
-  /// The operation's outputs, in order.
+  /// Returns the operation's outputs, in order.
   let map: @Sendable (MILOperation, MILScope) throws -> [Weight]
 
   init(_ name: String, _ map: @escaping @Sendable (MILOperation, MILScope) throws -> [Weight]) {
@@ -17,7 +17,7 @@ struct MILConstexpr: OperationMapper {
     affineDequantize, blockwiseShiftScale, cast, lutToDense, lutToSparse, sparseBlockwiseShiftScale, sparseToDense,
   ])
 
-  /// `scale · (quantized_data - zero_point)` with a scalar, or a vector along `axis`, for each of the two.
+  /// `scale · (quantized_data - zero_point)`; scale and zero point are each a scalar, or a vector along `axis`.
   private static let affineDequantize = MILConstexpr("constexpr_affine_dequantize") { operation, scope in
     let data = try operation.weight("quantized_data", scope)
     let axis = try operation.axis("axis", of: data.type.shape, scope)
@@ -40,7 +40,7 @@ struct MILConstexpr: OperationMapper {
     return [try Weight(affine: data, scale: try spread(scale), offset: try spread(zeroPoint))]
   }
 
-  /// `scale · (data - offset)`, each for a block of the data.
+  /// `scale · (data - offset)`, with a scale and an offset for each block of the data.
   private static let blockwiseShiftScale = MILConstexpr("constexpr_blockwise_shift_scale") { operation, scope in
     [try operation.scaled(try operation.weight("data", scope), scope)]
   }
@@ -52,7 +52,8 @@ struct MILConstexpr: OperationMapper {
     return [try source.converted(to: scalar)]
   }
 
-  /// With `shape` the indices are packed in bytes (iOS 16), otherwise they are of a type that says their bits (iOS 18).
+  /// Looks up indices. With `shape` they are packed in bytes (iOS 16), otherwise their type gives their number of bits
+  /// (iOS 18).
   private static let lutToDense = MILConstexpr("constexpr_lut_to_dense") { operation, scope in
     let indices = try operation.weight("indices", scope)
     guard let shape = try operation.shape(scope) else { return [try operation.palettized(indices, scope)] }
@@ -66,7 +67,7 @@ struct MILConstexpr: OperationMapper {
     return [try Weight(palettized: packed, table: table.reshaped(to: tables))]
   }
 
-  /// Looks up the elements that the mask lets through. With vectors the mask grows as the elements do.
+  /// Looks up the elements that the mask selects. If the table holds vectors, the mask grows with the elements.
   private static let lutToSparse = MILConstexpr("constexpr_lut_to_sparse") { operation, scope in
     let mask = try operation.weight("indices_mask", scope)
     let indices = try Weight(sparse: try operation.weight("indices_nonzero_data", scope), mask: mask)
@@ -88,7 +89,8 @@ struct MILConstexpr: OperationMapper {
     return [mask, try operation.scaled(data, scope).selected(by: mask)]
   }
 
-  /// With `shape` the mask is packed in bytes (iOS 16), otherwise its elements have one bit (iOS 18).
+  /// Scatters the elements that a mask selects. With `shape` the mask is packed in bytes (iOS 16), otherwise its
+  /// elements have one bit (iOS 18).
   private static let sparseToDense = MILConstexpr("constexpr_sparse_to_dense") { operation, scope in
     let values = try operation.weight("nonzero_data", scope)
     let mask = try operation.weight("mask", scope)
@@ -98,7 +100,7 @@ struct MILConstexpr: OperationMapper {
 }
 
 extension MILOperation {
-  /// iOS 16 has these operations' arguments among the attributes, iOS 18 among the inputs.
+  /// Returns an argument: an attribute in programs of iOS 16, an input in programs of iOS 18.
   fileprivate func argument(_ name: String) -> Binding? {
     inputs[name]?.first ?? attributes[name].map(Binding.value)
   }
@@ -139,7 +141,7 @@ extension MILOperation {
 }
 
 extension Weight {
-  /// The bytes of plain uint8 elements, read as integers of fewer bits.
+  /// Returns the bytes of plain uint8 elements, read as integers of fewer bits.
   fileprivate func packed(bits: Int, shape: Shape, _ scope: MILScope) throws -> Weight {
     guard case .dense(let tensor) = encoding, tensor.type.scalar == .uint8 else {
       throw scope.emitter.invalid("packed elements are \(type), expected bytes")

@@ -7,8 +7,8 @@ extension MILMapper {
       try operation.value("x", scope), try operation.value("weight", scope), try operation.optional("bias", scope), scope)
   }
 
-  /// A convolution whose weights are `scale · w + bias`, of unsigned integers; a scale and a bias for all or for each output
-  /// channel.
+  /// A convolution with weights `scale · w + bias`, where `w` are unsigned integers. Scale and bias are one number, or
+  /// one for each output channel.
   static let convQuantized = MILMapper("conv_quantized") { operation, scope in
     let emitter = scope.emitter
     let x = try operation.value("x", scope)
@@ -45,7 +45,8 @@ extension MILOperation {
     return try scope.emitter.add(op, [x, weights] + (bias.map { [$0] } ?? []))
   }
 
-  /// The window of a convolution or pool: `strides`, `dilations`, `pad_type`, `pad` (before and after, axis by axis).
+  /// Returns the window of a convolution or pool: `strides`, `dilations`, `pad_type`, `pad` (before and after, axis by
+  /// axis).
   func window(kernel: [Int], over x: ValueID, roundsUp: Bool = false, _ scope: MILScope) throws -> Window {
     let padding: SpatialPadding
     switch try text("pad_type", scope)?.lowercased() ?? "valid" {

@@ -15,7 +15,8 @@ extension MILMapper {
 }
 
 extension MILOperation {
-  /// With `same` padding the result has size `size · stride`; with `output_shape`, that size.
+  /// Returns the operator of a transposed convolution. With `same` padding the result has size `size · stride`; with
+  /// `output_shape`, that size.
   fileprivate func transposedConvolution(
     _ kernel: [Int], over x: ValueID, _ scope: MILScope
   ) throws -> ConvolutionTranspose {

@@ -2,10 +2,10 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  /// Operations that read images between their pixels.
+  /// Operations that sample images between pixels.
   static let sampling: [MILMapper] = [resample, affine, cropResize]
 
-  /// Places `[B, H, W, 2]` are x before y.
+  /// Samples at coordinates `[B, H, W, 2]`, x before y.
   private static let resample = MILMapper("resample") { operation, scope in
     let emitter = scope.emitter
     let (x, grid) = (try operation.value("x", scope), try operation.value("coordinates", scope))
@@ -16,7 +16,7 @@ extension MILMapper {
     return try operation.samples(x, grid, scope)
   }
 
-  /// Each place of the result, transformed: `[a0 x + a1 y + a2, b0 x + b1 y + b2]`.
+  /// Samples at the transform of each position of the result: `[a0 x + a1 y + a2, b0 x + b1 y + b2]`.
   private static let affine = MILMapper("affine") { operation, scope in
     let emitter = scope.emitter
     let (x, matrix) = (try operation.value("x", scope), try operation.value("transform_matrix", scope))
@@ -42,7 +42,7 @@ extension MILMapper {
     return try operation.samples(x, grid, scope)
   }
 
-  /// Boxes of images, each brought to one size: `[N, C, H, W]`, or before iOS 17 `[N, images, C, H, W]`.
+  /// Crops boxes of images and resizes each to one size: `[N, C, H, W]`, or before iOS 17 `[N, images, C, H, W]`.
   private static let cropResize = MILMapper("crop_resize") { operation, scope in
     let emitter = scope.emitter
     let x = try operation.value("x", scope)
@@ -81,20 +81,20 @@ extension MILMapper {
   }
 }
 
-/// What the coordinates of a grid count.
+/// The unit of a grid's coordinates.
 private enum CoordinateMode {
   case pixels
-  /// From one end to the other: of the outer pixels' centres, or of their edges.
+  /// Coordinates between two bounds, which stand for the centers of the outer pixels, or for their edges.
   case range(lower: Double, upper: Double, alignsCorners: Bool)
 
-  /// How a coordinate becomes a place in pixels: `scale · x + offset`.
+  /// Returns the linear map of a coordinate to a position in pixels: `scale · x + offset`.
   func linear(_ size: Int) -> (scale: Double, offset: Double) {
     guard case .range(let lower, let upper, let alignsCorners) = self else { return (1, 0) }
     let length = Double(alignsCorners ? size - 1 : size) / (upper - lower)
     return (length, -lower * length - (alignsCorners ? 0 : 0.5))
   }
 
-  /// The coordinate of a pixel.
+  /// Returns the coordinate of a pixel.
   func place(_ pixel: Int, of size: Int) -> Double {
     let (scale, offset) = linear(size)
     return scale == 0 ? -offset : (Double(pixel) - offset) / scale
@@ -112,7 +112,7 @@ extension MILOperation {
     }
   }
 
-  /// Images at the places of a grid `[N, H, W, 2]`, x before y.
+  /// Returns images sampled at the positions of a grid `[N, H, W, 2]`, x before y.
   fileprivate func samples(_ x: ValueID, _ grid: ValueID, _ scope: MILScope) throws -> ValueID {
     let emitter = scope.emitter
     let interpolation: GridSampler.Interpolation

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  /// Operations that pick or place elements by position.
+  /// Operations that read or write elements by position.
   static let indexing: [MILMapper] = [
     gather, gatherAlongAxis, gatherND, scatter, scatterAlongAxis, scatterND, oneHot, topK, argSort, cumulativeSum,
   ]
@@ -36,7 +36,7 @@ extension MILMapper {
     return try scope.emitter.add(GatherND(batchDimensions: batch), x, places)
   }
 
-  /// Whole slices along the axis, one for each index.
+  /// Writes whole slices along the axis, one for each index.
   private static let scatter = MILMapper("scatter") { operation, scope in
     let x = try operation.value("data", scope)
     let indices = try operation.value("indices", scope)
@@ -88,7 +88,7 @@ extension MILMapper {
     return try scope.emitter.oneHot(indices, count: count, axis: axis, on: on, off: off)
   }
 
-  /// The values, and unless they are not wanted their positions; a count of -1 takes all.
+  /// Returns the largest or smallest values, and their positions if requested; a count of -1 takes all.
   private static let topK = MILMapper(several: "topk") { operation, scope in
     let x = try operation.value("x", scope)
     let axis = try scope.emitter.axis(try operation.integer("axis", scope) ?? -1, of: x)
@@ -120,7 +120,7 @@ extension MILMapper {
 }
 
 extension MILOperation {
-  /// How updates are combined, and what is then to be combined: subtracting adds the negative.
+  /// Returns how updates are combined, and the updates themselves: subtraction adds their negatives.
   fileprivate func scatterMode(
     _ standard: String, _ updates: ValueID, _ scope: MILScope
   ) throws -> (ScatterReduction, ValueID) {

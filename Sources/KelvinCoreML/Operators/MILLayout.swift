@@ -35,8 +35,8 @@ extension MILMapper {
     return try scope.emitter.reshape(x, Shape(sizes))
   }
 
-  /// With `interleave` the inputs' slices along the axis take turns.
-  /// Numbers are joined as lists of one, as coremltools writes them where sizes are computed.
+  /// Concatenates values. With `interleave`, their slices along the axis alternate. Scalars count as lists of one
+  /// element, as coremltools writes them in computations of sizes.
   static let concat = MILMapper("concat") { operation, scope in
     let values = try operation.values("values", scope).enumerated().map { index, value in
       scope.emitter.shape(value).rank > 0 ? value : try scope.emitter.reshape(value, [1], step: "number\(index)")
@@ -107,7 +107,7 @@ extension MILMapper {
 }
 
 extension MILOperation {
-  /// What `fill` and `fill_like` repeat, in the type of their result.
+  /// Returns the value that `fill` and `fill_like` repeat, in the type of their result.
   func fillValue(_ scope: MILScope) throws -> Tensor {
     let value = try scalar("value", scope) ?? Tensor([Float(0)], [])
     return value.converted(to: outputs.first?.type.scalar ?? value.type.scalar)

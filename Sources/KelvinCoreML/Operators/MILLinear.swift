@@ -4,7 +4,7 @@ import KelvinImport
 extension MILMapper {
   static let linear = MILMapper("linear") { operation, scope in
     let x = try operation.value("x", scope)
-    // From iOS 17 on they may be of other types than x, which is the result's.
+    // From iOS 17 on the weights may have another type than x. The result has the type of x.
     let weights = try scope.emitter.cast(
       try operation.value("weight", scope), to: scope.emitter.scalar(x), step: "weight")
     let bias = try operation.optional("bias", scope).map {
@@ -20,7 +20,7 @@ extension MILMapper {
 
   static let matmul = MILMapper("matmul") { operation, scope in
     var (x, y) = (try operation.value("x", scope), try operation.value("y", scope))
-    // From iOS 17 on a constant may be of another type; the result has that of the other.
+    // From iOS 17 on a constant may be of another type; the result has the type of the other operand.
     let isOnLeft = scope.emitter.weight(x) != nil && scope.emitter.weight(y) == nil
     let scalar = scope.emitter.scalar(isOnLeft ? y : x)
     x = try scope.emitter.cast(x, to: scalar, step: "x_as_y")

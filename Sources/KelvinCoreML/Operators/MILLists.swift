@@ -1,8 +1,9 @@
 import KelvinGraph
 import KelvinImport
 
-/// Lists of tensors of one shape: one tensor with a leading axis. A list that is to grow (`MILOperation.growsList`) does where
-/// it is known, while a graph is written, that an element is written behind its end.
+/// Operations on lists of tensors of one shape. A list is one tensor with a leading axis. A list that may grow
+/// (`MILOperation.growsList`) does so while a graph is built, if the index of a written element is known and beyond its
+/// end.
 extension MILMapper {
   static let lists: [MILMapper] = [make, length, read, write, gather, scatter]
 
@@ -60,7 +61,7 @@ extension MILMapper {
     return try emitter.add(ScatterND(), list, places, values)
   }
 
-  /// A list that reaches to the largest of the indices in an input, as far as they are known.
+  /// Returns the number of elements by which a list must grow to include the largest of the known indices.
   fileprivate static func room(_ indices: [Int], _ length: Int, _ emitter: Emitter) throws -> Int {
     let last = indices.max() ?? -1
     guard last < lengthLimit else { throw emitter.invalid("writes element \(last) of a list of \(length)") }
@@ -69,7 +70,7 @@ extension MILMapper {
 }
 
 extension MILOperation {
-  /// The sizes of a list's elements.
+  /// Returns the sizes of a list's elements.
   fileprivate func elementSizes(_ scope: MILScope) throws -> [ValueID] {
     inputs["elem_shape"]?.isEmpty == false ? try values("elem_shape", scope) : []
   }
@@ -88,7 +89,7 @@ extension MILOperation {
 }
 
 extension Emitter {
-  /// The leading axis of a list.
+  /// Returns the size of a list's leading axis.
   fileprivate func listLength(_ list: ValueID) throws -> Int {
     guard let length = shape(list).dimensions.first else { throw invalid("expected a list, got \(type(list))") }
     return length

@@ -2,8 +2,10 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  /// Up to iOS 16 boxes are `[N, B, 4]` and scores `[N, B, K]`, and there is a least score and an output of counts; from
-  /// iOS 17 on the boxes come last (`[N, 4, B]`, `[N, K, B]`) and there is neither.
+  /// Suppresses boxes.
+  ///
+  /// Up to iOS 16 boxes are `[N, B, 4]` and scores `[N, B, K]`, with a score threshold and an output of counts. From
+  /// iOS 17 on the boxes come last (`[N, 4, B]`, `[N, K, B]`), without threshold and counts.
   static let nonMaximumSuppression = MILMapper(several: "non_maximum_suppression") { operation, scope in
     var boxes = try operation.value("boxes", scope)
     var scores = try operation.value("scores", scope)

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  /// Amounts are given before and after, axis by axis, for the last axes.
+  /// Pads the last axes by amounts before and after, axis by axis.
   static let pad = MILMapper("pad", valueDependent: ["pad"]) { operation, scope in
     let x = try operation.value("x", scope)
     let rank = scope.emitter.shape(x).rank

@@ -1,14 +1,16 @@
 import KelvinGraph
 import KelvinImport
 
-/// What indices of gathers and scatters mean. From iOS 17 on negative ones lie outside like those that are too large: with
-/// `validate_indices` such an index is an error of the prediction; without, the format leaves open what it does.
+/// The interpretation of indices in gathers and scatters. From iOS 17 on a negative index is out of range, like one
+/// that is too large. With `validate_indices` such an index is an error of the prediction; otherwise the format leaves
+/// its effect undefined.
 extension MILOperation {
   private static let lookedThrough = 1 << 16
 
-  /// The indices of a scatter, and whether those outside write nothing. What is constant and inside stays as it is.
+  /// Returns the indices of a scatter, and whether those out of range write nothing. Constant indices in range are
+  /// unchanged.
   ///
-  /// - Parameter sizes: of the axes that a tuple of indices names.
+  /// - Parameter sizes: The sizes of the axes that a tuple of indices addresses.
   func places(_ indices: ValueID, _ sizes: [Int], _ scope: MILScope) throws -> (indices: ValueID, skipsOutside: Bool) {
     guard scope.version >= 17, !sizes.isEmpty else { return (indices, false) }
     let emitter = scope.emitter
@@ -19,13 +21,13 @@ extension MILOperation {
     return (try unsigned(indices, scope), try !flag("validate_indices", scope))
   }
 
-  /// The indices of a gather: where they are not validated, negative ones count from the end, as before.
+  /// Returns the indices of a gather. If they are not validated, negative ones count from the end, as before iOS 17.
   func validated(_ indices: ValueID, _ sizes: [Int], _ scope: MILScope) throws -> ValueID {
     guard scope.version >= 17, try flag("validate_indices", scope) else { return indices }
     return try places(indices, sizes, scope).indices
   }
 
-  /// Indices of which negative ones are beyond any axis.
+  /// Returns indices with negative ones replaced by an index beyond any axis.
   private func unsigned(_ indices: ValueID, _ scope: MILScope) throws -> ValueID {
     let emitter = scope.emitter
     switch emitter.scalar(indices) {

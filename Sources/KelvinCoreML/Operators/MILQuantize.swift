@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  /// `clip(round(input / scale) + zero_point)`
+  /// `clip(round(input / scale) + zero_point)`.
   static let quantize = MILMapper("quantize") { operation, scope in
     let x = try operation.value("input", scope)
     let name = try operation.required(try operation.text("output_dtype", scope), "output_dtype", scope)
@@ -12,7 +12,7 @@ extension MILMapper {
       Quantize(axis: parameters.axis, scalar: scalar), x, parameters.scale, parameters.zeroPoint)
   }
 
-  /// `(input - zero_point) · scale`, of the scale's type.
+  /// `(input - zero_point) · scale`, in the type of the scale.
   static let dequantize = MILMapper("dequantize") { operation, scope in
     let x = try operation.value("input", scope)
     let parameters = try operation.quantization(of: x, scope.emitter.scalar(x), scope)
@@ -23,7 +23,8 @@ extension MILMapper {
 }
 
 extension MILOperation {
-  /// The scale and the zero point, 0 where it is left out, and the axis along which they vary; nil where they do not.
+  /// Returns the scale, the zero point (0 if it is omitted), and the axis along which they vary; nil for an axis if
+  /// they are scalars.
   fileprivate func quantization(
     of x: ValueID, _ scalar: ScalarType, _ scope: MILScope
   ) throws -> (scale: ValueID, zeroPoint: ValueID, axis: Int?) {

@@ -39,7 +39,7 @@ extension MILMapper {
 }
 
 extension MILOperation {
-  /// Nil where the program leaves it to chance.
+  /// Returns the seed; nil if the program does not fix it.
   fileprivate func seed(_ scope: MILScope) throws -> Int? {
     guard let seed = try integer("seed", scope), seed != -1 else { return nil }
     return seed

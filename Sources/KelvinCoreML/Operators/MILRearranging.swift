@@ -2,13 +2,13 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  /// Operations that move, cut or make elements without looking at them.
+  /// Operations that move, cut or create elements without regard to their values.
   static let rearranging: [MILMapper] = [
     bandPart, batchToSpace, crop, fillLike, pixelUnshuffle, range1d, reshapeLike, reverse, reverseSequence,
     slidingWindows, spaceToBatch,
   ]
 
-  /// Keeps `lower` diagonals below and `upper` above the middle one; a negative number keeps all.
+  /// Keeps `lower` diagonals below and `upper` above the main diagonal; a negative number keeps all.
   private static let bandPart = MILMapper("band_part") { operation, scope in
     let x = try operation.value("x", scope)
     let lower = try operation.integer("lower", scope) ?? -1
@@ -66,7 +66,7 @@ extension MILMapper {
     return try scope.emitter.range(from: bounds[0], to: bounds[1], by: bounds[2])
   }
 
-  /// The sizes are parts of other tensors' shapes.
+  /// Reshapes to sizes that are parts of other tensors' shapes.
   private static let reshapeLike = MILMapper("reshape_like") { operation, scope in
     let x = try operation.value("x", scope)
     let references = try operation.values("ref_tensors", scope)
@@ -101,7 +101,7 @@ extension MILMapper {
     return try scope.emitter.reverse(x, lengths: lengths, axis: axis, batchAxis: batchAxis)
   }
 
-  /// Every window of `size` elements, `stride` apart, along a new axis behind the one they were taken from.
+  /// Extracts every window of `size` elements, `stride` apart, along a new axis after the one that it was taken from.
   private static let slidingWindows = MILMapper("sliding_windows") { operation, scope in
     let x = try operation.value("x", scope)
     let named = try operation.required(try operation.integer("axis", scope), "axis", scope)
@@ -124,7 +124,7 @@ extension MILMapper {
 }
 
 extension MILOperation {
-  /// A tuple of constant integers.
+  /// Returns a tuple of constant integers.
   fileprivate func listedIntegers(_ input: String, _ scope: MILScope) throws -> [Int] {
     try values(input, scope).flatMap { id in
       guard let values = try scope.emitter.integers(id) else {

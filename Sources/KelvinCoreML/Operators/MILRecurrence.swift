@@ -4,7 +4,7 @@ import KelvinImport
 extension MILMapper {
   static let recurrences: [MILMapper] = [lstm, gru, rnn]
 
-  /// Gates in the order input, forget, output, cell.
+  /// An LSTM, with gates in the order input, forget, output, cell.
   private static let lstm = MILMapper(several: "lstm") { operation, scope in
     let functions = [
       try operation.function("recurrent_activation", default: "sigmoid", scope),
@@ -23,7 +23,7 @@ extension MILMapper {
     }
   }
 
-  /// Gates in the order reset, output, update; it resets before its product.
+  /// A gated recurrent unit, with gates in the order reset, output, update. It resets before its product.
   private static let gru = MILMapper(several: "gru") { operation, scope in
     let functions = [
       try operation.function("recurrent_activation", default: "sigmoid", scope),
@@ -44,7 +44,7 @@ extension MILMapper {
 
 /// One direction of an operation.
 private struct Direction {
-  /// What the names of its inputs end in.
+  /// The suffix of its inputs' names.
   var suffix: String
   var isReversed: Bool
   var peepholes: ValueID?
@@ -68,16 +68,17 @@ extension MILOperation {
     case "relu": return .relu
     case "linear": return UnaryFunction(.affine, a: 1)
     case "hard_sigmoid", "sigmoid_hard": return UnaryFunction(.hardSigmoid, a: 0.2, b: 0.5)
-    // Its scales are 1 here.
+    // The scales are 1 here.
     case "scaled_tanh": return UnaryFunction(.tanh)
     case let other: throw scope.emitter.invalid("\(input) '\(other)' is not known")
     }
   }
 
-  /// The sequence, or its last step, the last hidden state and, of an LSTM, the last cell state. The states of two directions
-  /// lie beside each other. A sequence of one direction alone that is reversed is in the order in which it was computed.
+  /// Emits the recurrences and returns the sequence or its last step, the last hidden state and, for an LSTM, the last
+  /// cell state. The states of two directions are concatenated. The sequence of a single reversed direction is in the
+  /// order of computation.
   ///
-  /// - Parameter order: where the gates of `Recurrence` lie among the operation's.
+  /// - Parameter order: For each gate of `Recurrence`, its index among the operation's gates.
   fileprivate func recurrent(
     _ directions: [Direction], order: [Int]? = nil, _ scope: MILScope, _ op: (Direction) throws -> Recurrence
   ) throws -> [ValueID] {

@@ -6,7 +6,7 @@ extension MILMapper {
     upsampleBilinear, upsampleNearestNeighbor, resizeBilinear, resizeNearestNeighbor, resize,
   ]
 
-  /// By factors of the last two axes. The spacing of the samples follows from the sizes, not from the factors.
+  /// Upsamples the last two axes by factors. The spacing of the samples follows from the sizes, not from the factors.
   private static let upsampleBilinear = MILMapper("upsample_bilinear") { operation, scope in
     let x = try operation.value("x", scope)
     let aligns = try operation.optionalFlag("align_corners", scope) ?? true
@@ -38,7 +38,7 @@ extension MILMapper {
     }
   }
 
-  /// The last `resized_dims` axes take the last sizes of `shape`; 0 keeps a size.
+  /// Resizes the last `resized_dims` axes to the last sizes of `shape`; 0 keeps a size.
   private static let resize = MILMapper("resize", valueDependent: ["shape"]) { operation, scope in
     let x = try operation.value("x", scope)
     let source = scope.emitter.shape(x)
@@ -53,7 +53,7 @@ extension MILMapper {
     let interpolation: Resize.Interpolation
     switch try operation.text("interpolation_mode", scope) ?? "LINEAR" {
     case "LINEAR": interpolation = .linear
-    // On the standard grid half is rounded down, so that doubling a size repeats each element.
+    // On the standard grid a half is rounded down, so that doubling a size repeats each element.
     case "NEAREST_NEIGHBOR": interpolation = .nearest(mode == .standard ? .halfDown : .halfUp)
     case let other: throw scope.emitter.invalid("interpolation_mode '\(other)' is not known")
     }
@@ -61,7 +61,7 @@ extension MILMapper {
   }
 }
 
-/// The grids that MIL's resizing operations name.
+/// The sampling grids of MIL's resizing operations.
 enum SamplingMode: String {
   case strictAlignCorners = "STRICT_ALIGN_CORNERS"
   case alignCorners = "ALIGN_CORNERS"
@@ -92,7 +92,7 @@ extension MILOperation {
     return mode
   }
 
-  /// A flag whose default depends on the operation.
+  /// Returns a flag whose default depends on the operation; nil if it is omitted.
   func optionalFlag(_ input: String, _ scope: MILScope) throws -> Bool? {
     try integer(input, scope).map { $0 != 0 }
   }
@@ -101,8 +101,8 @@ extension MILOperation {
     [try integer("target_size_height", scope) ?? 1, try integer("target_size_width", scope) ?? 1]
   }
 
-  /// The last two sizes times their factors, rounded down. Factors have been rounded themselves, to float32 or float16:
-  /// where the size that is declared is the next one, as 78 for 60 by 1.3, it is what was meant.
+  /// Returns the last two sizes times their factors, rounded down. The factors are rounded to float32 or float16: if
+  /// the declared size is the next integer (78 for 60 by 1.3), the declared size is used.
   fileprivate func scaledSizes(of x: ValueID, _ scope: MILScope) throws -> [Int] {
     let sizes = scope.emitter.shape(x).dimensions.suffix(2)
     let factors = [

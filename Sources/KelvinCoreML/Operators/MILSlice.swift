@@ -2,7 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  /// `x[begin:end:stride]` for each axis; a begin or end mask takes the whole side, a squeeze mask one element.
+  /// `x[begin:end:stride]` for each axis. A begin or end mask extends the slice to that end of the axis; a squeeze mask
+  /// takes one element.
   static let sliceByIndex = MILMapper("slice_by_index", valueDependentUnlessDeclared: ["begin", "end"]) { operation, scope in
     let x = try operation.value("x", scope)
     let squeezes = try operation.flags("squeeze_mask", scope) ?? []
@@ -13,7 +14,7 @@ extension MILMapper {
     return try scope.emitter.reshape(try scope.emitter.slice(x, axes, step: "sliced"), Shape(kept))
   }
 
-  /// `size` elements from `begin` on; -1 takes all that are left.
+  /// Takes `size` elements from `begin` on; -1 takes all remaining elements.
   static let sliceBySize = MILMapper("slice_by_size", valueDependent: ["size"], valueDependentUnlessDeclared: ["begin"]) {
     operation, scope in
     let x = try operation.value("x", scope)
@@ -58,10 +59,10 @@ extension MILMapper {
 }
 
 extension MILOperation {
-  /// What `begin`, `end`, `stride` and their masks take of each axis.
+  /// Returns the slice of each axis from `begin`, `end`, `stride` and their masks.
   ///
-  /// - Parameter counts: how many elements of each axis that is not squeezed, which counts where the model's inputs say
-  ///   where the slice begins or ends; nil where nothing says.
+  /// - Parameter counts: The number of elements of each axis that is not squeezed, used if the begin or end depends on
+  ///   the model's inputs; nil if it is not declared.
   fileprivate func sliceAxes(of x: ValueID, counts: [Int]?, _ scope: MILScope) throws -> [SliceAxis] {
     let shape = scope.emitter.shape(x)
     let (begin, end) = (try knownIntegers("begin", scope), try knownIntegers("end", scope))
@@ -78,7 +79,7 @@ extension MILOperation {
     guard let begin, let end else {
       let taken = try sliceCounts(counts, squeezes, of: x, scope)
       let runs = (0..<rank).map { axis in
-        // One element is where it begins, whatever the stride.
+        // The stride of a single element has no effect.
         Run(count: taken[axis], isFromEdge: beginMask[axis], stride: taken[axis] > 1 ? strides[axis] : 1)
       }
       for (axis, run) in runs.enumerated() {
@@ -106,7 +107,7 @@ extension MILOperation {
     }
   }
 
-  /// How many elements a slice takes of every axis, from those of the axes that stay.
+  /// Returns the number of elements that a slice takes of every axis, given the numbers for the axes that remain.
   private func sliceCounts(_ counts: [Int]?, _ squeezes: [Bool], of x: ValueID, _ scope: MILScope) throws -> [Int] {
     let kept = squeezes.count { !$0 }
     guard var left = counts?[...] ?? (kept == 0 ? [] : nil) else {
@@ -124,7 +125,7 @@ extension MILOperation {
     return taken
   }
 
-  /// Runs of elements of each axis; those that do not begin at an edge, or take the whole axis, begin where `begin` says.
+  /// Returns slices of each axis. A run begins where `begin` says unless it begins at an edge or takes the whole axis.
   fileprivate func begins(_ runs: [Run], of x: ValueID, _ scope: MILScope) throws -> [SliceAxis] {
     let emitter = scope.emitter
     let begin = try value("begin", scope)
@@ -142,10 +143,10 @@ extension MILOperation {
   }
 }
 
-/// Elements of an axis, of which the first may be known only when the model runs.
+/// A run of elements of an axis, whose first element may be known only when the model runs.
 private struct Run {
   var count: Int
-  /// Whether they begin at the front, or at the end where the stride is negative.
+  /// Whether the run begins at the front, or at the end if the stride is negative.
   var isFromEdge = false
   var stride = 1
 }

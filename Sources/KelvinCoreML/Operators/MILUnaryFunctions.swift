@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension MILMapper {
-  /// Operations of one input that are one function of each element.
+  /// Elementwise functions of one input.
   static let unaryFunctions: [MILMapper] = [
     unary("abs", .abs), unary("acos", .acos), unary("asin", .asin), unary("atan", .atan), unary("atanh", .atanh),
     unary("ceil", .ceil), unary("cos", .cos), unary("cosh", .cosh), unary("erf", .erf), unary("exp", .exp),
@@ -21,21 +21,21 @@ extension MILMapper {
     }
   }
 
-  /// `1 / (x + epsilon)`
+  /// `1 / (x + epsilon)`.
   private static let inverse = MILMapper("inverse") { operation, scope in
     let x = try operation.value("x", scope)
     let shifted = try operation.shifted(x, standard: 1e-4, scope)
     return try scope.emitter.unary(UnaryFunction(.reciprocal), shifted)
   }
 
-  /// `ln(x + epsilon)`
+  /// `ln(x + epsilon)`.
   private static let log = MILMapper("log") { operation, scope in
     let x = try operation.value("x", scope)
     let shifted = try operation.shifted(x, standard: .leastNonzeroMagnitude, scope)
     return try scope.emitter.unary(UnaryFunction(.log), shifted)
   }
 
-  /// `1 / sqrt(x + epsilon)`
+  /// `1 / sqrt(x + epsilon)`.
   private static let rsqrt = MILMapper("rsqrt") { operation, scope in
     let x = try operation.value("x", scope)
     let epsilon = try operation.number("epsilon", scope) ?? 1e-12
@@ -44,7 +44,7 @@ extension MILMapper {
 }
 
 extension MILOperation {
-  /// `x + epsilon`; an epsilon below the smallest normal float32 is left out.
+  /// Returns `x + epsilon`; an epsilon below the smallest normal float32 is ignored.
   fileprivate func shifted(_ x: ValueID, standard: Float, _ scope: MILScope) throws -> ValueID {
     let epsilon = try number("epsilon", scope) ?? standard
     guard abs(epsilon) >= .leastNormalMagnitude else { return x }

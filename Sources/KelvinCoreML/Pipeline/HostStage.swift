@@ -2,14 +2,14 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// A model of a pipeline that runs on the host: a classical model, in double precision, or one on texts or
+/// A model of a pipeline that the host executes: a classical model, in double precision, or a model on strings or
 /// dictionaries.
 struct HostStage: Sendable {
   let kind: String
   let inputs: [Feature]
   let outputs: [Feature]
   let steps: [any HostOperation]
-  /// The classes, where it is a classifier: its steps then write `StageSlot.scores`.
+  /// The classes of a classifier. Its operations then write `StageSlot.scores`.
   var labels: Labels?
 
   var structure: SourceStructure {
@@ -20,7 +20,7 @@ struct HostStage: Sendable {
 }
 
 extension HostStage {
-  /// A model on numbers. Its inputs are joined to one vector, and a vector comes out.
+  /// Creates a model on numbers. Its inputs are joined to one vector, and the result is a vector.
   init(
     _ kind: String, _ function: some RowFunction, _ inputs: [Feature], _ outputs: [Feature], labels: Labels? = nil,
     file: String
@@ -35,7 +35,7 @@ extension HostStage {
     self.init(kind: kind, inputs: inputs, outputs: outputs, steps: [step], labels: labels)
   }
 
-  /// The only input and output of a model.
+  /// Returns the single input and output of a model.
   static func ends(
     _ kind: String, _ message: WireMessage, _ inputs: [Feature], _ outputs: [Feature]
   ) throws(FormatError) -> (input: String, output: String) {
@@ -46,7 +46,7 @@ extension HostStage {
     return (inputs[0].name, outputs[0].name)
   }
 
-  /// The labels that a classifier must have, in whichever of two fields has them.
+  /// Returns the mandatory labels of a classifier, from the string or the integer field.
   static func labels(_ parameters: LayerParameters, strings: Int, integers: Int) throws(FormatError) -> Labels {
     guard let labels = try Labels(parameters, strings: strings, integers: integers) else {
       throw unknown("a classifier without labels", parameters.message)
@@ -54,7 +54,9 @@ extension HostStage {
     return labels
   }
 
-  /// - Parameter place: what part of the model is wrong.
+  /// Returns an error about a malformed model.
+  ///
+  /// - Parameter place: The part of the model that is malformed.
   static func malformed(_ place: String, _ message: WireMessage, _ reason: String) -> FormatError {
     FormatError(.malformed, file: message.file, place: place, offset: message.offset, reason)
   }
@@ -65,7 +67,7 @@ extension HostStage {
 }
 
 extension Feature {
-  /// How many numbers it is where that is fixed, and few enough to be counted on.
+  /// The number of elements, if it is fixed and within limits.
   fileprivate var elementCount: Int? {
     switch type {
     case .int64, .double: return 1
@@ -81,7 +83,7 @@ extension Feature {
 }
 
 extension Labels {
-  /// Whichever of two fields a message has; nil for neither.
+  /// Reads the labels of a message from the string or the integer field; nil if it has neither.
   init?(_ parameters: LayerParameters, strings: Int, integers: Int) throws(FormatError) {
     guard let field = try parameters.choice(among: [strings, integers]),
       let message = try parameters.message(field)
@@ -118,7 +120,7 @@ enum PipelineStage: Sendable {
     }
   }
 
-  /// What it does on the host, behind its graph.
+  /// The operations that the host executes after the stage's graph.
   var steps: [any HostOperation] {
     switch self {
     case .graph(let stage): stage.steps

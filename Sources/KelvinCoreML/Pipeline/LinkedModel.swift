@@ -2,11 +2,11 @@ import KelvinBasics
 import KelvinGraph
 import KelvinImport
 
-/// A model that names another one's file, which lies beside it or below it.
+/// A model that names the file of another model, in the same folder or below it.
 struct LinkedModel {
-  /// What it names: a compiled model, whose source is taken in its place.
+  /// The file name, which is that of a compiled model. The reader takes its source instead.
   private let name: String
-  /// Folders that are looked through, relative to the model.
+  /// The folders to search, relative to the model.
   private let places: [String]
   private let files: ModelFiles
   private let file: String
@@ -29,11 +29,11 @@ struct LinkedModel {
     }
   }
 
-  /// The model that is named, and the files that it names itself.
+  /// Returns the linked model, and access to the files that it refers to itself.
   ///
-  /// - Throws: `FormatError` where there is none, or none but what only Apple's frameworks read.
+  /// - Throws: `FormatError` if there is no such model, or only a version that needs Apple's frameworks.
   func read() throws(FormatError) -> (model: CoreMLModel, files: ModelFiles, file: String) {
-    // Models in memory have no files beside them.
+    // A model in memory has no files beside it.
     _ = try files.below("", file: file)
     let known = ["mlmodelc", "mlpackage", "mlmodel"].first { name.hasExtension($0) }
     let stem = known.map { String(name.dropLast($0.count + 1)) } ?? name

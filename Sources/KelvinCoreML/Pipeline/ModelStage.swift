@@ -2,50 +2,50 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// One model of a pipeline, or the only one: it writes its part of a graph.
+/// One model of a pipeline, or a single model, which emits its part of a graph.
 protocol ModelStage: Sendable {
-  /// The features it takes. An image arrives as `[1, C, H, W]`, a number as `[1]`.
+  /// The input features. An image has the shape `[1, C, H, W]`, a number `[1]`.
   var inputs: [Feature] { get }
-  /// The features it makes.
+  /// The output features.
   var outputs: [Feature] { get }
   var structure: SourceStructure { get }
-  /// The classes, where it is a classifier: its graph then writes `StageSlot.scores` too.
+  /// The classes of a classifier. Its graph then also writes `StageSlot.scores`.
   var labels: Labels? { get }
-  /// What makes features of its other slots on the host.
+  /// The host operations that compute features from the stage's other slots.
   var steps: [any HostOperation] { get }
 
-  /// Adds what the stage uses and Kelvin lacks.
+  /// Adds the operations of the stage that are not supported.
   func findMissing(_ missing: inout MissingOperations)
 
-  /// Writes the stage's nodes.
+  /// Emits the stage's nodes.
   ///
-  /// - Parameter values: the features computed so far, by name.
-  /// - Returns: the features it computes and the slots that its steps read, by name.
-  /// - Throws: `FormatError`, or `GraphError` about an operation whose inputs do not fit.
+  /// - Parameter values: The features computed so far, by name.
+  /// - Returns: The features that the stage computes and the slots that its host operations read, by name.
+  /// - Throws: `FormatError`, or `GraphError` about an operation with invalid inputs.
   func emit(_ emitter: Emitter, _ values: [String: ValueID]) throws -> [String: ValueID]
 }
 
-/// A stage that can be cut where sizes depend on data.
+/// A stage that can be split at data-dependent sizes.
 protocol SplittableStage: ModelStage {
-  /// Its operations, with slots for what passes between them.
+  /// Returns the operations of the stage, with slots for the values between them.
   ///
-  /// - Parameter place: of the stage among those of its graph, which makes the slots its own.
+  /// - Parameter place: The index of the stage among the stages of its graph, which makes its slots unique.
   func operations(at place: Int) -> [StagedOperation]
 
-  /// The stage with some of its operations.
+  /// Returns the stage with some of its operations.
   ///
-  /// - Parameter stage: the part of the model that they lie in.
-  /// - Returns: nil where they cannot be had apart.
+  /// - Parameter stage: The part of the model that contains the operations.
+  /// - Returns: Nil if the operations cannot be separated.
   func part(_ operations: [Int], of stage: SizeStage, at place: Int) -> (any ModelStage)?
 
-  /// The parts of an operation that is walked.
+  /// Returns the parts of an operation that the host executes.
   ///
   /// - Parameters:
-  ///   - known: the operations that make what it reads and is known.
-  ///   - stage: the part of the model that it is.
-  ///   - name: of its graphs, with what tells them apart behind it.
-  ///   - graph: a graph of the function, by its name.
-  /// - Returns: nil where they cannot be had apart.
+  ///   - known: The operations that compute those inputs that are known while graphs are built.
+  ///   - stage: The part of the model that consists of the operation.
+  ///   - name: The prefix of the names of its graphs.
+  ///   - graph: Returns a graph of the function, given its name and contents.
+  /// - Returns: Nil if the parts cannot be separated.
   func hostParts(
     _ operation: Int, known: [Int], of stage: SizeStage, at place: Int, name: String,
     graph: (String, StageGroup) -> FunctionPart
@@ -58,20 +58,20 @@ extension ModelStage {
   func findMissing(_ missing: inout MissingOperations) {}
 }
 
-/// Slots between a stage's graph and its host steps. No feature has such a name.
+/// Slots between a stage's graph and its host operations. These names cannot be names of features.
 enum StageSlot {
   /// One number for each label of a classifier.
   static let scores = "#scores"
-  /// What non-maximum suppression kept.
+  /// The boxes that non-maximum suppression kept.
   static let boxes = "#boxes"
   static let boxScores = "#box_scores"
   static let boxCount = "#box_count"
 }
 
-/// Builds one graph of stages that follow each other, wired by the names of features.
+/// Builds one graph of consecutive stages, connected by the names of features.
 struct StageGraphSource: GraphSource {
   let stages: [any ModelStage]
-  /// The function's inputs that the graph takes.
+  /// The function's inputs that the graph reads.
   let inputs: [Feature]
   /// The features and slots that become the graph's outputs, in order.
   let outputs: [String]
@@ -92,7 +92,7 @@ struct StageGraphSource: GraphSource {
     let unknown = inputs.filter { values[$0.name] == nil }
     let types = try resolveInputTypes(unknown, given: shapes, computed: computed, file: file)
     do { return try graph(types, computed, values, evaluator) } catch let error as GraphError {
-      // The model may still take other sizes.
+      // The model may still accept other sizes.
       if error.isAboutSizes, inputs.contains(where: { $0.hasOpenSizes && shapes[$0.name] == nil }) { throw error }
       throw FormatError(.malformed, file: file, place: error.place, error.reason)
     }

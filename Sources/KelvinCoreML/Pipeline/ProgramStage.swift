@@ -57,7 +57,7 @@ struct ProgramStage: ModelStage {
     return result
   }
 
-  /// A feature in the type that the function takes.
+  /// Returns a feature in the type that the function takes.
   private func enter(_ id: ValueID, _ input: MILNamedType, _ scope: MILScope) throws -> ValueID {
     guard let type = input.type.tensorType else { return id }
     scope.emitter.begin(Origin(name: input.name, kind: "input", index: 0), outputNames: [])

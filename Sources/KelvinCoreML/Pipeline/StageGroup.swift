@@ -1,24 +1,24 @@
 import KelvinGraph
 import KelvinImport
 
-/// One graph of a model of models: stages, or parts of stages, and what passes in and out.
+/// One graph of a pipeline: stages, or parts of stages, with the graph's inputs and outputs.
 struct StageGroup {
   var stages: [any ModelStage]
   var inputs: [String]
-  /// The inputs whose elements decide sizes.
+  /// The inputs whose elements determine sizes.
   var valueDependent: Set<String>
   var outputs: [String]
 }
 
 extension StageGroup {
-  /// What stages become: one graph, unless sizes depend on data within a network.
+  /// Returns the parts of stages: one graph, unless sizes depend on data within a network.
   ///
   /// - Parameters:
-  ///   - stages: in their order, each with what it writes.
-  ///   - inputs: what they read of features and of earlier parts.
-  ///   - outputs: what is wanted of them.
-  ///   - name: of the graph, or of several with their numbers behind it.
-  ///   - graph: a graph of the function, by its name.
+  ///   - stages: The stages in order, each with the names that it writes.
+  ///   - inputs: The features and the values of earlier parts that the stages read.
+  ///   - outputs: The requested values.
+  ///   - name: The name of the graph; several graphs append their numbers.
+  ///   - graph: Returns a graph of the function, given its name and contents.
   static func parts(
     of stages: [(stage: any ModelStage, writes: [String])], inputs: [String], outputs: [String], name: String,
     graph: (String, StageGroup) -> FunctionPart
@@ -27,7 +27,9 @@ extension StageGroup {
       ?? [graph(name, StageGroup(stages: stages.map(\.stage), inputs: inputs, valueDependent: [], outputs: outputs))]
   }
 
-  /// - Returns: nil where there is nothing to cut, or it cannot be.
+  /// Returns the parts of stages that are split at data-dependent sizes.
+  ///
+  /// - Returns: Nil if a split is not needed or not possible.
   private static func cutParts(
     of stages: [(stage: any ModelStage, writes: [String])], inputs: [String], outputs: [String], name: String,
     graph: (String, StageGroup) -> FunctionPart
@@ -41,7 +43,7 @@ extension StageGroup {
     }
     let all = operations.joined()
     let needsCut = all.contains { $0.hasDataDependentShape || $0.controlFlow != nil || $0.uses.contains(where: \.needsValue) }
-    // Stages that compute a feature again are not cut.
+    // Stages that compute a feature again are not split.
     let names = inputs + all.flatMap(\.outputs)
     guard needsCut, Set(names).count == names.count else { return nil }
     let cut = SizeStages.stages(of: Array(all), inputs: inputs, constants: [], outputs: outputs)

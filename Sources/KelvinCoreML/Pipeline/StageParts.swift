@@ -2,12 +2,12 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// The parts of a model of models: graphs of stages that follow each other, and the host steps between them.
+/// The parts of a pipeline: graphs of consecutive stages, and the host operations between them.
 struct StageParts {
   let parts: [FunctionPart]
 
   private enum Item {
-    /// `made` is what its host steps make and its description has too.
+    /// A stage; `made` holds the outputs of its description that its host operations compute.
     case stage(any ModelStage, made: Set<String>)
     case step(any HostOperation)
 
@@ -31,9 +31,11 @@ struct StageParts {
     }
   }
 
+  /// Creates the parts of a pipeline.
+  ///
   /// - Parameters:
-  ///   - outputs: of the outermost model.
-  ///   - predictedFeature: its name for the label of the last classifier.
+  ///   - outputs: The outputs of the outermost model.
+  ///   - predictedFeature: The outermost model's name for the label of the last classifier.
   init(
     _ stages: [PipelineStage], _ inputs: [Feature], _ outputs: [Feature], predictedFeature: String, file: String
   ) {
@@ -53,7 +55,7 @@ struct StageParts {
         let own = Set(members.flatMap(\.writes))
         let later = groups[(index + 1)...].flatMap(\.items).flatMap { items[$0].reads }
         let left = (outputs.map(\.name) + later).filter(own.contains)
-        // A model's only graph has the inputs as the model does, read or not, but for those that host steps read.
+        // A model's only graph has all inputs of the model, read or not, except those that host operations read.
         let all = isOnly ? inputs.filter { !$0.type.isHostKind }.map(\.name).filter { !readByHost.contains($0) } : []
         let read = all + members.flatMap(\.reads).filter { given.contains($0) || written.contains($0) }
         graphs += 1
@@ -77,7 +79,7 @@ struct StageParts {
     self.parts = parts
   }
 
-  /// Stages and what follows them on the host, in the order of the pipeline.
+  /// Returns stages and the host operations after them, in the order of the pipeline.
   private static func items(_ stages: [PipelineStage], _ outputs: [Feature], predictedFeature: String) -> [Item] {
     let last = stages.lastIndex { $0.labels != nil }
     let read = Set((outputs + stages.flatMap(\.inputs)).map(\.name)).union(stages.flatMap(\.steps).flatMap(\.inputs))
@@ -93,12 +95,13 @@ struct StageParts {
     }
   }
 
-  /// What turns a classifier's scores into its label, under its own name and under the model's, and its dictionary.
+  /// Returns the operations that compute a classifier's label, under its own name and under the model's, and its
+  /// dictionary.
   ///
   /// - Parameters:
-  ///   - outputs: of the outermost model, if it is the last classifier.
-  ///   - predictedFeature: the same model's name for the label; empty for none. Models of models need not have one.
-  ///   - read: what anything reads, and the model's outputs.
+  ///   - outputs: The outputs of the outermost model for the last classifier, otherwise empty.
+  ///   - predictedFeature: The outermost model's name for the label; empty if it has none.
+  ///   - read: The names that stages read, and the model's outputs.
   private static func labelSteps(
     _ stage: PipelineStage, _ outputs: [Feature], predictedFeature: String, read: Set<String>
   ) -> [any HostOperation] {

@@ -4,9 +4,9 @@ import KelvinImport
 /// Reads a Core ML model that is not an ML Program: a network, a classical model, or a pipeline of models.
 ///
 /// - Parameters:
-///   - files: those that the model names.
-///   - names: the paths of what the program depends on.
-/// - Throws: `FormatError`; with code `.unsupported` for a type of model that Kelvin does not run.
+///   - files: Access to the files that the model refers to.
+///   - names: The paths of the files that the program depends on.
+/// - Throws: `FormatError`; with code `.unsupported` for an unsupported type of model.
 func readStages(
   of model: CoreMLModel, file: String, path: String, files: ModelFiles, names: [String]
 ) throws(FormatError) -> ModelProgram {
@@ -23,7 +23,7 @@ func readStages(
       version: model.specificationVersion, files: names, opened: files.opened))
 }
 
-/// Collects the stages of a model, those of nested pipelines in their order.
+/// Collects the stages of a model, including those of nested pipelines, in order.
 struct StageReader {
   private typealias Types = CoreMLSchema.Model
 
@@ -46,11 +46,11 @@ struct StageReader {
   let file: String
   private let weights: ModelFiles
   private var stages: [PipelineStage] = []
-  /// Models that were read because others link to them.
+  /// The number of models read through links.
   private var linkCount = 0
-  /// Models that may be nested in models.
+  /// The greatest nesting depth of models.
   private static let depthLimit = 16
-  /// Models that all links together may lead to, as often as they are named.
+  /// The greatest number of models read through links, counted at each reference.
   private static let linkLimit = 1000
 
   init(file: String, weights: ModelFiles) {
@@ -60,7 +60,7 @@ struct StageReader {
 
   /// Adds a model's stages.
   ///
-  /// - Returns: its structure.
+  /// - Returns: The structure of the model.
   mutating func read(_ model: CoreMLModel, depth: Int = 0) throws(FormatError) -> SourceStructure {
     if Self.pipelines.contains(model.type) { return try readPipeline(model, depth: depth) }
     if model.type == Types.linkedModel { return try readLinked(model, depth: depth) }
@@ -69,7 +69,7 @@ struct StageReader {
     return stage.structure
   }
 
-  /// Adds the stages of the model that another one names, in its place.
+  /// Adds the stages of a linked model in place of the link.
   private mutating func readLinked(_ model: CoreMLModel, depth: Int) throws(FormatError) -> SourceStructure {
     guard depth < Self.depthLimit else {
       throw FormatError(.malformed, file: file, "models link to models more than \(Self.depthLimit) deep")
@@ -138,7 +138,7 @@ struct StageReader {
     return features
   }
 
-  /// The function around the stages, with the features of the outermost model's description.
+  /// Returns the function of the stages, with the features of the outermost model's description.
   mutating func function(_ description: CoreMLFunctionDescription) throws(FormatError) -> Function {
     let reader = self
     var inputs = try features(description.inputs)
@@ -161,7 +161,7 @@ struct StageReader {
     return function
   }
 
-  /// Has networks walk control flow, wherever that can be.
+  /// Makes the host execute the control flow of the given names in networks, as far as possible.
   private mutating func runOnHost(_ names: Set<String>) {
     for index in stages.indices {
       guard var network = stages[index].graph as? NetworkStage else { continue }
@@ -170,15 +170,15 @@ struct StageReader {
     }
   }
 
-  /// Whether a feature is an array that may be left out, has no value for that in the file, and is read by networks alone: the
-  /// state that a recurrent layer begins with, as converters write it. It is zeros then.
+  /// Whether a feature is an optional array without a default value that only networks read. Converters declare the
+  /// initial states of recurrent layers so. The value is zero if it is not given.
   private func isStart(_ feature: Feature) -> Bool {
     guard feature.isOptional, feature.defaultValue == nil, case .tensor = feature.type else { return false }
     let readers = stages.filter { stage in stage.inputs.contains { $0.name == feature.name } }
     return !readers.isEmpty && readers.allSatisfy { $0.graph is NetworkStage }
   }
 
-  /// Whether only networks that give every array five axes read a feature.
+  /// Whether all readers of a feature are networks that give every array five axes.
   private func takesSequences(_ feature: Feature) -> Bool {
     guard case .tensor(_, let dimensions) = feature.type, [1, 3].contains(dimensions.count) else { return false }
     let readers = stages.filter { stage in stage.inputs.contains { $0.name == feature.name } }
@@ -186,7 +186,7 @@ struct StageReader {
       && readers.allSatisfy { ($0.graph as? NetworkStage)?.network.keepsArrayShapes == false }
   }
 
-  /// Moves the scaler of an image into how images are sampled, where only one network reads the image.
+  /// Moves the scaler of an image into the sampling of images, if only one network reads the image.
   private mutating func prescale(_ feature: inout Feature) {
     guard case .image(var image) = feature.type else { return }
     let readers = stages.indices.filter { index in stages[index].inputs.contains { $0.name == feature.name } }
@@ -201,7 +201,7 @@ struct StageReader {
 }
 
 extension CoreMLModel {
-  /// The models of a pipeline and their names, of which there may be fewer.
+  /// Returns the models of a pipeline and their names; there may be fewer names.
   func pipeline() throws(FormatError) -> (models: [CoreMLModel], names: [String]) {
     var pipeline: WireMessage? = contents
     if type == CoreMLSchema.Model.pipelineClassifier {

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// A `NonMaximumSuppression` model: the last stage of a detector.
+/// The stage of a `NonMaximumSuppression` model: the last stage of a detector.
 struct SuppressionStage: ModelStage {
   let inputs: [Feature]
   let outputs: [Feature]
@@ -11,10 +11,10 @@ struct SuppressionStage: ModelStage {
   let isPerClass: Bool
   let iouThreshold: Double
   let confidenceThreshold: Double
-  /// How many rows the outputs may have.
+  /// The number of rows that the outputs may have.
   let rows: ClosedRange<Int>
 
-  /// The features, by what they mean; thresholds that cannot be given have none.
+  /// The names of the features by role. A threshold that is not an input has no name.
   struct Names: Hashable, Sendable {
     var confidence: String
     var coordinates: String
@@ -112,7 +112,7 @@ struct SuppressionStage: ModelStage {
     ]
   }
 
-  /// The number that stands for a threshold that is not given.
+  /// Returns the default of a threshold input; nil for other inputs.
   func standardValue(of input: String) -> Double? {
     if input == names.iouThreshold { return iouThreshold }
     return input == names.confidenceThreshold ? confidenceThreshold : nil

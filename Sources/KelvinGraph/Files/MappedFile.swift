@@ -3,10 +3,10 @@ import Glibc
 import KelvinBasics
 import Synchronization
 
-/// A file that is mapped read-only, for as long as this lives, and what of it may be believed.
+/// A file that is mapped read-only during the lifetime of the object, with checks that its contents are unchanged.
 ///
-/// A mapping shows whatever anybody writes to the file, and a guard puts zeros where it was cut short. Nobody can say
-/// beforehand which it will be, so what is computed from it counts only where it was the same file before and after.
+/// A mapping shows concurrent writes to the file, and a guard replaces pages beyond a truncated end by zeros. Results
+/// that are computed from it are therefore valid only if the file was unchanged before and after.
 final class MappedFile: @unchecked Sendable {
   let base: UnsafeMutableRawPointer
   let file: OpenFile
@@ -14,26 +14,28 @@ final class MappedFile: @unchecked Sendable {
   private let trust: Mutex<Trust>
 
   private struct Trust {
-    /// The latest state in which it is known to hold what it held when it was opened.
+    /// The latest state in which the file is known to hold its original contents.
     var state: FileState
     var touches = Touches()
     var holds: (@Sendable (Bytes) -> Bool)?
-    /// What was found in a later state: it is not looked for again.
+    /// The error in a later state, which is not examined again.
     var refusal: (state: FileState, error: FileError)?
   }
 
-  /// How often the file was touched since it was opened, and how often in another way than by its names.
+  /// The number of changes of the file's state since it was opened: all, and those that affect more than its names.
   struct Touches {
     var all = 0
     var contents = 0
   }
 
-  /// Seconds in which changes may have one time: a step of the clock by which the system stamps files, and more.
+  /// The time in seconds within which changes may have equal time stamps: more than a tick of the file system's clock.
   private static let clockStep = 0.02
-  /// How often contents are looked at that change meanwhile.
+  /// The greatest number of comparisons of contents that change meanwhile.
   private static let mostLooks = 4
 
-  /// - Parameter file: is not empty.
+  /// Maps a file.
+  ///
+  /// - Parameter file: The file, which is not empty.
   /// - Throws: `FileError` with the system's reason.
   init(_ file: OpenFile) throws(FileError) {
     let base = try file.map()
@@ -52,12 +54,12 @@ final class MappedFile: @unchecked Sendable {
 
   var state: FileState { trust.withLock(\.state) }
 
-  /// See `Bytes.recognize(by:)`.
+  /// Implements `Bytes.recognize(by:)`.
   func recognize(by holds: @escaping @Sendable (Bytes) -> Bool) { trust.withLock { $0.holds = holds } }
 
-  /// See `Bytes.touches(ofContents:)`.
+  /// Implements `Bytes.touches(ofContents:)`.
   ///
-  /// - Parameter whole: this file's bytes.
+  /// - Parameter whole: This file's bytes.
   func touches(_ whole: Bytes) throws(FileError) -> Touches {
     try trust.withLock { (trust) throws(FileError) -> Touches in
       var now = try file.currentState()
@@ -74,7 +76,7 @@ final class MappedFile: @unchecked Sendable {
         if !now.differsByNames(from: trust.state) { trust.touches.contents += 1 }
         trust.state = now
       }
-      // What could not be read is looked at last: the size says more.
+      // Read errors are checked last, because a changed size explains more.
       guard !ck_guard_is_damaged(watch) else {
         throw FileError(path: file.path, action: "read", reason: "a part of it could not be read when it was needed")
       }
@@ -82,7 +84,7 @@ final class MappedFile: @unchecked Sendable {
     }
   }
 
-  /// The state after a change that the next one can be told from.
+  /// Returns the state after a change, once later changes have another time stamp.
   private func settled(_ state: FileState) throws(FileError) -> FileState {
     var clock = timespec()
     clock_gettime(CLOCK_REALTIME, &clock)
@@ -92,9 +94,9 @@ final class MappedFile: @unchecked Sendable {
     return try file.currentState()
   }
 
-  /// Compares contents with what they were, while nobody changes them.
+  /// Compares the contents with the original ones until they are stable during the comparison.
   ///
-  /// - Parameter state: in which they were compared.
+  /// - Parameter state: The state in which they were compared.
   private func look(
     _ whole: Bytes, _ state: inout FileState, _ holds: (@Sendable (Bytes) -> Bool)?
   ) throws(FileError) {

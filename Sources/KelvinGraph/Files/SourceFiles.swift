@@ -1,26 +1,27 @@
 package import KelvinBasics
 import Synchronization
 
-/// The files that a model was read from and whose bytes it goes on reading, packs of the cache among them, as they were
-/// when they were opened.
+/// The files that a model was read from and whose bytes it continues to read, including packed weights in the cache, as
+/// they were when they were opened.
 ///
-/// A file that is mapped shows whatever anybody writes to it, zeros where it was cut short. Whatever reads these files
-/// goes through `vouching`, and what it leaves is given away or kept only when that has returned.
+/// A mapped file shows concurrent writes, and zeros after a truncation. All code that reads these files runs inside
+/// `vouching`. Its results may be returned or stored only after `vouching` returns.
 package final class SourceFiles: Sendable {
   private struct Held {
     var files: [Bytes] = []
-    /// As long as anybody else keeps them: compiled forms come and go, and each may leave a longer pack than the last.
+    /// The packs, without keeping them alive. Specializations are evicted, and each may leave a longer pack than the
+    /// last.
     var packs: [(bytes: Bytes.Unowned, touches: Int)] = []
-    /// By whoever is vouching now: the packs that it may have read, kept until it knows.
+    /// By `vouching` call in progress, the packs that it may have read, kept until it ends.
     var relied: [Int: [Pack]] = [:]
     var vouchings = 0
-    /// Of files that were looked at by path, and not held.
+    /// The states of files that were read by path but not held.
     var seen: [String: FileState] = [:]
-    /// A path that came to name another file.
+    /// A path that was found to name another file.
     var exchanged: String?
   }
 
-  /// A pack, and how often it had been touched when it was held: nothing of it had been read for this model before.
+  /// A pack, and the number of its changes when it was held; the model had not read it before.
   private struct Pack {
     let bytes: Bytes
     let touches: Int
@@ -30,7 +31,7 @@ package final class SourceFiles: Sendable {
 
   package init() {}
 
-  /// Adds a file; memory of our own is none.
+  /// Adds a file; memory that is not part of a file has no effect.
   package func hold(_ bytes: Bytes) {
     held.withLock { held in
       held.files.append(bytes)
@@ -38,10 +39,10 @@ package final class SourceFiles: Sendable {
     }
   }
 
-  /// Adds a file that was made of these and is read in their stead, once, for as long as whoever reads it keeps it.
-  /// Another may take its place.
+  /// Adds a file that was made from these and is read in place of them, once, during the lifetime of its reader.
+  /// Another file may replace it.
   package func hold(pack bytes: Bytes) {
-    // One that cannot be vouched for any more is found out by whoever vouches.
+    // A file that is invalid already is reported by the next `vouching`.
     let touches = (try? bytes.touches(ofContents: true)) ?? 0
     held.withLock { held in
       held.packs.removeAll { $0.bytes.bytes == nil }
@@ -51,8 +52,8 @@ package final class SourceFiles: Sendable {
     }
   }
 
-  /// The files as they were opened, packs left out, each path once: first those of these paths, then the others by
-  /// theirs. A path that nobody has opened is, and has to name the same file in the same state if it is held later.
+  /// Returns the files as they were opened, without packs, each path once: first the given paths, then the others
+  /// sorted. A path that is not open yet is opened; if it is held later, it must name the same file in the same state.
   ///
   /// - Throws: `FileError` for a path that cannot be opened.
   package func contents(first paths: [String]) throws(FileError) -> [Bytes] {
@@ -71,14 +72,14 @@ package final class SourceFiles: Sendable {
     return ordered
   }
 
-  /// Does something that reads the files. Where one of them was touched meanwhile, so that nobody knows what was read,
-  /// but holds what it held when it was opened, it is done again.
+  /// Runs a closure that reads the files, and repeats it if a file changed meanwhile but still has its original
+  /// contents.
   ///
   /// - Parameters:
-  ///   - repeats: false where it can be done but once: a touch is then an error.
-  ///   - refusing: the error for a file that was cut short, written to, or could not be read; whatever else went wrong
-  ///     went wrong because of that.
-  ///   - discarding: called after each attempt that does not count.
+  ///   - repeats: False if the closure can run only once; a change is then an error.
+  ///   - refusing: Creates the error for a file that was truncated, written to, or could not be read. It replaces an
+  ///     error of the closure.
+  ///   - discarding: Called after each invalid attempt.
   package func vouching<Result, Failure: Error>(
     repeats: Bool = true, refusing: (FileError) -> Failure, discarding: () -> Void = {},
     _ body: () throws(Failure) -> Result
@@ -104,7 +105,7 @@ package final class SourceFiles: Sendable {
         reason: "it, or a file that belongs to it, was written to while it was used; try again when nobody does"))
   }
 
-  /// As the other form, where errors are of any kind.
+  /// Runs a closure that reads the files like the other overload, with errors of any type.
   package func vouching<Result>(
     repeats: Bool = true, discarding: () -> Void = {}, _ body: () throws -> Result
   ) throws -> Result {
@@ -113,7 +114,7 @@ package final class SourceFiles: Sendable {
 
   private static let mostAttempts = 4
 
-  /// Keeps the packs that are in use, and those that are held from now on, until `end`.
+  /// Keeps the packs in use, and those that are held from now on, until `end`.
   private func begin() -> Int {
     held.withLock { held in
       held.vouchings += 1
@@ -125,12 +126,12 @@ package final class SourceFiles: Sendable {
   }
 
   private func end(_ vouching: Int) {
-    // The last to keep a pack unmaps it: after the lock is released.
+    // The last reference to a pack unmaps it, which must happen after the lock is released.
     let dropped = held.withLock { $0.relied.removeValue(forKey: vouching) }
     withExtendedLifetime(dropped) {}
   }
 
-  /// How often any of the files was touched without becoming another.
+  /// Returns the number of changes of the files' states that kept the contents.
   private func touches(during vouching: Int) throws(FileError) -> Int {
     let held = held.withLock(\.self)
     if let path = held.exchanged {
@@ -138,7 +139,7 @@ package final class SourceFiles: Sendable {
     }
     var count = 0
     for bytes in held.files { count += try bytes.touches() }
-    // Whoever packs more puts another file in a pack's place, and leaves what it holds alone.
+    // A writer of more packed weights replaces the file of a pack, and does not change its contents.
     for pack in held.relied[vouching] ?? [] { count += try pack.bytes.touches(ofContents: true) - pack.touches }
     return count
   }

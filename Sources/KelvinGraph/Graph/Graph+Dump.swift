@@ -1,6 +1,6 @@
 extension Graph: CustomStringConvertible {
-  /// The graph as text, which `init(parsing:weights:)` reads back: one line for each input, state, weight, node and
-  /// extent of an output, whose numbers are positions of outputs.
+  /// The graph as text, which `init(parsing:weights:)` reads back. There is one line for each input, state, weight,
+  /// node and output extent; extents refer to outputs by index.
   ///
   /// ```
   /// input %x: float32[2x3]
@@ -9,10 +9,11 @@ extension Graph: CustomStringConvertible {
   /// output %sum
   /// ```
   ///
-  /// Behind `#` stand the node's name and its origins, each with its kind, place in the file and work; the name is left out
-  /// where it is the first output's and there are no origins. A node's regions follow it, indented: their roles, and in
-  /// brackets what they capture, as positions of the node's operands. Of weights the text has names and types. Values that
-  /// nothing refers to are left out.
+  /// After `#` are the node's name and its origins, each with its kind, index in the file and work. The name is omitted
+  /// if it is the name of the first output and there are no origins.
+  ///
+  /// A node's regions follow it, indented: their roles and, in brackets, their captures as indices of the node's
+  /// operands. Weights have names and types only. Unused values are omitted.
   package var description: String { lines.joined(separator: "\n") }
 
   private var lines: [String] {
@@ -62,10 +63,10 @@ extension Graph: CustomStringConvertible {
 }
 
 extension String {
-  /// The text as it is where it could not be taken for anything else, in quotes otherwise.
+  /// The string itself if it is unambiguous, otherwise in quotes.
   var reference: String { !isEmpty && utf8.allSatisfy(\.isReferencePart) ? self : quoted }
 
-  /// In double quotes, with `\"`, `\\`, and control characters as `\u{…}`.
+  /// The string in double quotes, with `\"`, `\\`, and control characters as `\u{…}`.
   var quoted: String {
     var result = "\""
     for scalar in unicodeScalars {
@@ -81,6 +82,6 @@ extension String {
 }
 
 extension UInt8 {
-  /// Letters, digits and `_ . / ~ - $`.
+  /// Whether the byte is a letter, a digit or one of `_ . / ~ - $`.
   var isReferencePart: Bool { isNamePart || [0x2e, 0x2f, 0x7e, 0x2d, 0x24].contains(self) }
 }

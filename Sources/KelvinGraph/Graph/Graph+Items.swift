@@ -1,22 +1,22 @@
 extension Graph {
-  /// How many items the first axis of every input counts, which the graph computes each by itself; nil where that is not
-  /// known of it, or there are none, or one.
+  /// The size of the first axis of every input if the graph computes each item along it independently; nil if this is
+  /// not known, or if there are fewer than two items.
   ///
-  /// Whatever an operator says of its first axis (`Operator.partAxes`) is taken at its word.
+  /// The result relies on the operators' declarations about their first axis (`Operator.partAxes`).
   package var itemCount: Int? {
     guard let count = inputs.first.flatMap({ self[$0].type.shape.dimensions.first }), count > 1 else { return nil }
     return items(0..<1, of: count) == nil ? nil : count
   }
 
-  /// The graph for fewer items; values keep their places.
+  /// Returns the graph for fewer items; values keep their indices.
   ///
-  /// - Parameter count: a divisor of `itemCount`.
-  /// - Returns: nil where some node does not compute each such part of the items as it computes the first.
+  /// - Parameter count: A divisor of `itemCount`.
+  /// - Returns: Nil if a node does not compute all parts of the items by the same operator.
   package func computing(items count: Int) -> Graph? {
     guard let all = inputs.first.flatMap({ self[$0].type.shape.dimensions.first }), count > 0, all % count == 0,
       let first = items(0..<count, of: all)
     else { return nil }
-    // Rules may be different at the ends of an axis.
+    // The rules may differ at the ends of an axis.
     for start in [count, all - count] where start < all {
       guard let other = items(start..<start + count, of: all), zip(first.nodes, other.nodes).allSatisfy(Self.areAlike)
       else { return nil }
@@ -28,7 +28,7 @@ extension Graph {
     AnyHashable(first.op) == AnyHashable(second.op)
   }
 
-  /// The graph for a range of the items.
+  /// Returns the graph for a range of the items.
   private func items(_ range: Range<Int>, of all: Int) -> Graph? {
     guard states.isEmpty, extents.isEmpty else { return nil }
     var part = self
@@ -61,8 +61,8 @@ extension Graph {
     return outputs.allSatisfy { counts[$0.index] } ? part : nil
   }
 
-  /// What computes a range of a node's items from the same range of every operand that has items, and from all of the
-  /// others.
+  /// Returns the operator for a range of a node's items. It reads the same range of every operand that has items, and
+  /// the other operands completely.
   private func makeOperator(of node: Node, for range: Range<Int>, of all: Int, _ counts: [Bool]) -> (any Operator)? {
     guard node.op.isPure, node.outputs.count == 1, node.regions.isEmpty || node.op is any FusedOperator else {
       return nil

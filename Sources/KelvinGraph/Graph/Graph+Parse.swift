@@ -1,6 +1,6 @@
-/// A weight by its place in a graph and the regions of its nodes.
+/// The location of a weight: its name, and the regions of nodes around it.
 package struct WeightLocation: Hashable, Sendable {
-  /// For each region around it, from the outside in, the node's name and the region's position.
+  /// For each region around the weight, outermost first, the node's name and the region's index.
   package var regions: [Region]
   package var name: String
 
@@ -21,7 +21,7 @@ package struct WeightLocation: Hashable, Sendable {
 }
 
 extension Graph {
-  /// The weights that are used, in the regions of nodes as well.
+  /// The used weights, including those in the regions of nodes.
   package var weights: [WeightLocation: Weight] {
     var weights: [WeightLocation: Weight] = [:]
     collect(&weights, inside: [])
@@ -37,12 +37,13 @@ extension Graph {
     }
   }
 
-  /// The graph that a dump describes.
+  /// Parses the graph that a dump describes.
   ///
   /// - Parameters:
-  ///   - text: as `description` writes it.
-  ///   - weights: the weights by place; those of the graph that was written are its `weights`.
-  /// - Throws: `GraphError` naming the line that cannot be read or lacks its weight, or the rule that the graph breaks.
+  ///   - text: The output of `description`.
+  ///   - weights: The weights by location, as `weights` returns them for the dumped graph.
+  /// - Throws: `GraphError` that names a line that is invalid or whose weight is missing, or the rule that the graph
+  ///   violates.
   package init(parsing text: String, weights: [WeightLocation: Weight]) throws(GraphError) {
     var parser = GraphParser(text, weights)
     self = try parser.graph(indent: 0, inside: [])
@@ -51,7 +52,7 @@ extension Graph {
   }
 }
 
-/// Reads a dump line by line; regions are read by indentation.
+/// A parser of dumps, line by line; regions are recognized by indentation.
 private struct GraphParser {
   private let lines: [Substring]
   private var next = 0
@@ -62,7 +63,7 @@ private struct GraphParser {
     self.weights = weights
   }
 
-  /// The next line where it is indented so.
+  /// Returns a scanner of the next line if it has the given indentation.
   private func scanner(indent: Int) -> TextScanner? {
     guard next < lines.count else { return nil }
     var scanner = TextScanner(lines[next], line: next + 1)
@@ -78,7 +79,7 @@ private struct GraphParser {
   mutating func graph(indent: Int, inside regions: [WeightLocation.Region]) throws(GraphError) -> Graph {
     guard regions.count < 64 else { throw GraphError("line \(next + 1)", "regions are nested more than 64 deep") }
     var scope = GraphScope()
-    // States say what they are left with before that is computed.
+    // A state names its final value before a node computes it.
     var written: [(state: Int, name: String, scanner: TextScanner)] = []
     while var scanner = scanner(indent: indent) {
       next += 1
@@ -151,7 +152,7 @@ private struct GraphParser {
   }
 }
 
-/// A graph as far as it was read, and where its values are.
+/// The part of a graph that was parsed so far, with an index of its values.
 private struct GraphScope {
   var graph = Graph()
   private var places: [String: ValueID] = [:]
@@ -174,7 +175,7 @@ private struct GraphScope {
 }
 
 extension TextScanner {
-  /// One or more values.
+  /// Parses one or more values.
   fileprivate mutating func references(_ scope: GraphScope) throws(GraphError) -> [ValueID] {
     var ids: [ValueID] = []
     repeat {
@@ -184,7 +185,7 @@ extension TextScanner {
     return ids
   }
 
-  /// `layer(Conv, 3, 1024.0)`
+  /// Parses `layer(Conv, 3, 1024.0)`.
   fileprivate mutating func origin() throws(GraphError) -> Origin {
     let name = try text()
     try expect("(")
@@ -197,7 +198,7 @@ extension TextScanner {
     return Origin(name: name, kind: kind, index: index, work: work)
   }
 
-  /// `0 axis 1 counted by 1`
+  /// Parses `0 axis 1 counted by 1`.
   fileprivate mutating func extent() throws(GraphError) -> OutputExtent {
     let output = try integer()
     try expect(" axis ")
@@ -206,7 +207,7 @@ extension TextScanner {
     return OutputExtent(output: output, axis: axis, count: try integer())
   }
 
-  /// `then[1 %x, 2 %y]`, and perhaps ` refused "why"`: a region without its graph.
+  /// Parses `then[1 %x, 2 %y]`, optionally followed by ` refused "why"`: a region without its graph.
   fileprivate mutating func region(of node: Node, in graph: Graph) throws(GraphError) -> Region {
     let word = try name()
     guard let role = Region.Role(rawValue: word) else {

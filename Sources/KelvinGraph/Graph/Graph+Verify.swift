@@ -1,9 +1,11 @@
 extension Graph {
-  /// Checks every rule a graph must keep: addresses in range, unique names, one writer for each value and that before
-  /// its readers, types as the operators infer them, weights of the declared type, regions that fit their nodes. Names
-  /// are unique in each graph; a region may use those of the graph around it.
+  /// Checks every invariant of a graph. Indices are in range, and names are unique. Each value has one writer, which
+  /// precedes its readers. Types match the operators' inference, weights have the declared types, and regions match
+  /// their nodes.
   ///
-  /// - Throws: the first broken rule, naming the node.
+  /// Names are unique within each graph; a region may use names of the graph around it.
+  ///
+  /// - Throws: An error about the first violated invariant that names the node.
   package func verify() throws(GraphError) {
     func check(_ ids: [ValueID], _ place: String) throws(GraphError) {
       for id in ids where !values.indices.contains(id.index) {

@@ -1,8 +1,8 @@
-/// What one evaluation of a node takes, for cost estimates.
+/// The work of one evaluation of a node, for cost estimates.
 package struct Work: Hashable, Sendable {
-  /// Floating-point operations, a multiply-add counted as two.
+  /// The number of floating-point operations; a multiply-add counts as two.
   package var operations: Double
-  /// Bytes of inputs, weights and outputs, each counted once.
+  /// The number of bytes of inputs, weights and outputs, each counted once.
   package var bytes: Double
 
   package init(operations: Double, bytes: Double) {

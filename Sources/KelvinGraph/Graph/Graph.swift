@@ -1,19 +1,19 @@
-/// A computation on tensors of known types: nodes in an order in which each follows the ones it reads from.
+/// A computation on tensors of known types. Nodes are in topological order.
 ///
 /// A graph is a value. Passes return new graphs; devices and planners read them.
 package struct Graph: Sendable {
-  /// What the graph computes, in topological order.
+  /// The nodes in topological order.
   package var nodes: [Node]
-  /// Every tensor there is, addressed by `ValueID`. A value without node, weight or input place is unused.
+  /// All tensors, addressed by `ValueID`. A value that is not an input or weight and that no node writes is unused.
   package var values: [Value]
   /// The tensors a caller supplies, in the model's order.
   package var inputs: [ValueID]
-  /// The tensors a caller receives, in the model's order. One value may be received twice.
+  /// The tensors a caller receives, in the model's order. A value may occur twice.
   package var outputs: [ValueID]
-  /// The tensors that outlive a prediction. Regions have none: they capture the value read and hand out the one
-  /// written.
+  /// The tensors that persist between predictions. Regions have none: they capture the value that is read and return
+  /// the value that is written.
   package var states: [GraphState]
-  /// The outputs whose size a run finds. Regions have none.
+  /// The outputs with data-dependent sizes. Regions have none.
   package var extents: [OutputExtent]
 
   package init(
@@ -28,7 +28,7 @@ package struct Graph: Sendable {
     self.extents = extents
   }
 
-  /// What a run is for: the outputs, and what states are left with.
+  /// The values that a prediction computes: the outputs, and the final values of states.
   package var results: [ValueID] { outputs + states.compactMap(\.written) }
 
   package subscript(value: ValueID) -> Value {
@@ -38,13 +38,13 @@ package struct Graph: Sendable {
 
   package func types(_ ids: [ValueID]) -> [TensorType] { ids.map { self[$0].type } }
 
-  /// Adds a tensor and returns its address.
+  /// Adds a tensor and returns its index.
   package mutating func addValue(_ value: Value) -> ValueID {
     values.append(value)
     return ValueID(values.count - 1)
   }
 
-  /// For each value, the nodes that read it, ascending.
+  /// Returns for each value the nodes that read it, ascending.
   package func consumers() -> [[Int]] {
     var consumers = [[Int]](repeating: [], count: values.count)
     for (index, node) in nodes.enumerated() {
@@ -53,7 +53,7 @@ package struct Graph: Sendable {
     return consumers
   }
 
-  /// For each value, the node that writes it, or nil for inputs and weights.
+  /// Returns for each value the node that writes it, or nil for inputs and weights.
   package func producers() -> [Int?] {
     var producers = [Int?](repeating: nil, count: values.count)
     for (index, node) in nodes.enumerated() {
@@ -63,7 +63,7 @@ package struct Graph: Sendable {
   }
 }
 
-/// The address of a tensor inside one graph.
+/// The index of a tensor inside one graph.
 package struct ValueID: Hashable, Sendable, Comparable {
   package let index: Int
   package init(_ index: Int) { self.index = index }
@@ -75,7 +75,7 @@ package struct Value: Sendable {
   /// The source's name; unique in the graph.
   package var name: String
   package var type: TensorType
-  /// Present for constants.
+  /// The elements of a constant; nil for other values.
   package var weight: Weight?
 
   package init(name: String, type: TensorType, weight: Weight? = nil) {
@@ -92,9 +92,9 @@ package struct Node: Sendable {
   package var op: any Operator
   package var inputs: [ValueID]
   package var outputs: [ValueID]
-  /// The operations of the source that this node stands for, the first the one it is named after.
+  /// The source operations that the node implements; the node is named after the first.
   package var origins: [Origin]
-  /// Graphs inside the node: what a fused node stands for, or the parts of control flow.
+  /// Graphs inside the node: the unfused body of a fused node, or the regions of control flow.
   package var regions: [Region]
 
   package init(
@@ -113,13 +113,13 @@ package struct Node: Sendable {
 
 /// An operation of the source file that a node came from.
 package struct Origin: Hashable, Sendable {
-  /// The operation's name in the file, or a name made from its first output.
+  /// The operation's name in the file, or a name derived from its first output.
   package let name: String
-  /// The file's name for what it does: `Conv`, `ios16.conv`.
+  /// The file's name of the operator: `Conv`, `ios16.conv`.
   package let kind: String
-  /// Its position in the file.
+  /// The operation's index in the file.
   package let index: Int
-  /// Its part of a fused node's cost before normalisation: floating-point operations plus elements moved.
+  /// Its part of a fused node's cost before normalization: floating-point operations plus moved elements.
   package var work: Double
 
   package init(name: String, kind: String, index: Int, work: Double = 0) {
@@ -131,19 +131,19 @@ package struct Origin: Hashable, Sendable {
 }
 
 extension Node {
-  /// Each origin's share of the node's cost, summing to 1.
+  /// The fraction of each origin in the node's cost; the fractions sum to 1.
   package var originShares: [(origin: Origin, share: Double)] {
     let total = origins.reduce(0) { $0 + $1.work }
     return origins.map { ($0, total > 0 ? $0.work / total : 1 / Double(origins.count)) }
   }
 }
 
-/// The model cannot be expressed as a graph, or a graph breaks its own rules.
+/// An error about a model that cannot be expressed as a graph, or about a graph that violates an invariant.
 package struct GraphError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The node or value, by the source's name.
   package let place: String
   package let reason: String
-  /// Whether the model may be whole and only the usual sizes of its inputs none of those that it means.
+  /// Whether the model may be valid, and only the default sizes of its inputs are not.
   package let isAboutSizes: Bool
 
   package init(_ place: String, _ reason: String, isAboutSizes: Bool = false) {

@@ -1,12 +1,12 @@
-/// A region that has been written, its captures still values of the graph around it.
+/// A region that is complete, whose captures are still values of the graph around it.
 package struct WrittenRegion: Sendable {
   package var role: Region.Role
   package var graph: Graph
-  /// For each of the graph's last inputs, the value around the region that it is.
+  /// For each of the graph's last inputs, the outer value that it captures.
   package var captured: [ValueID]
   package var refusal: String?
 
-  /// A region that cannot run, and why.
+  /// Creates a region that cannot run, with the reason.
   package init(_ role: Region.Role, refusal: String) {
     self.init(role, Graph(), captured: [])
     self.refusal = refusal
@@ -20,35 +20,35 @@ package struct WrittenRegion: Sendable {
 }
 
 extension GraphBuilder {
-  /// A graph around the region that is being written.
+  /// A graph around the region under construction.
   struct Scope {
     var graph: Graph
     var captured: Captures
   }
 
-  /// What a region captured of the graph around it.
+  /// The values that a region captured from the graph around it.
   struct Captures {
     var values: [ValueID] = []
-    /// For each of these, and for each constant that was taken over, the value inside.
+    /// The inner value for each captured value and for each constant that was copied.
     var inside: [ValueID: ValueID] = [:]
   }
 
-  /// How many regions the one that is being written lies in.
+  /// The number of regions around the nodes under construction.
   package var depth: Int { outer.count }
 
-  /// The weight behind a value of a graph further out, or of this one.
+  /// Returns the weight of a value of an outer graph or of the current one, or nil.
   package func weight(_ id: ValueID, of depth: Int) -> Weight? {
     (depth < self.depth ? outer[depth].graph : graph)[id].weight
   }
 
-  /// Starts a region inside the graph that is being written: what is added from now on belongs to it.
+  /// Begins a region inside the current graph; subsequent additions belong to the region.
   package mutating func beginRegion() {
     outer.append(Scope(graph: graph, captured: captured))
     graph = Graph()
     captured = Captures()
   }
 
-  /// Ends the region. Its inputs are those that were added by `input`, then what it captured.
+  /// Ends the region. Its inputs are those that were added by `input`, followed by its captures.
   package mutating func endRegion(_ role: Region.Role, outputs: [ValueID]) -> WrittenRegion {
     var inner = graph
     inner.inputs += captured.values.compactMap { captured.inside[$0] }
@@ -58,17 +58,17 @@ extension GraphBuilder {
     return region
   }
 
-  /// Gives up the region that is being written.
+  /// Discards the current region.
   package mutating func leaveRegion() {
     guard let scope = outer.popLast() else { preconditionFailure("no region was begun") }
     graph = scope.graph
     captured = scope.captured
   }
 
-  /// A value of a graph further out, as the region that is being written reads it: captured by each region between the
-  /// two, or the same weight where it is constant.
+  /// Returns a value of an outer graph as the current region reads it: captured by each region in between, or the same
+  /// weight if it is constant.
   ///
-  /// - Parameter depth: how deep the graph lies that has the value.
+  /// - Parameter depth: The depth of the graph that has the value.
   package mutating func value(_ id: ValueID, of depth: Int) -> ValueID {
     guard depth < self.depth else { return id }
     var id = id
@@ -100,8 +100,8 @@ extension GraphBuilder {
   /// Adds control flow.
   ///
   /// - Parameters:
-  ///   - inputs: the operands that the operator names.
-  ///   - regions: in the order of the operator's roles.
+  ///   - inputs: The operator's own operands.
+  ///   - regions: The regions in the order of the operator's roles.
   package mutating func add(
     _ op: some ControlOperator, _ inputs: [ValueID], regions: [WrittenRegion], name: String, outputNames: [String],
     origin: Origin
@@ -120,7 +120,7 @@ extension GraphBuilder {
     return try append(op, operands, regions, name: name, outputNames: outputNames, origin: origin)
   }
 
-  /// Adds a tensor that outlives a prediction; `write` says what it is left with.
+  /// Adds a tensor that persists between predictions; `write` sets its final value.
   package mutating func state(_ name: String, _ type: TensorType) throws(GraphError) -> ValueID {
     guard depth == 0 else { throw GraphError("state '\(name)'", "is declared inside a region") }
     let id = try input(name, type)

@@ -1,9 +1,11 @@
-/// Computes nodes whose inputs are all known while a graph is built; implemented by the reference device.
+/// An evaluator of nodes whose inputs are all known while a graph is built; implemented by the reference device.
 package protocol ConstantEvaluator: Sendable {
-  /// - Throws: `GraphError` where the operator cannot be evaluated.
+  /// Evaluates an operator.
+  ///
+  /// - Throws: `GraphError` if the operator cannot be evaluated.
   func evaluate(_ op: any Operator, _ inputs: [Tensor]) throws(GraphError) -> [Tensor]
 
-  /// Whether results of these types are computed while the graph is built, where they can be.
+  /// Whether results of these types are computed while the graph is built, if possible.
   func folds(_ results: [TensorType]) -> Bool
 }
 
@@ -11,28 +13,29 @@ extension ConstantEvaluator {
   package func folds(_ results: [TensorType]) -> Bool { true }
 }
 
-/// Builds a graph node by node for concrete input sizes, inferring types and folding what is small and constant.
+/// A builder of a graph for concrete input sizes, node by node. It infers types and folds small constants.
 ///
-/// Formats' mappers write through a builder. Small constant results (sizes, axes, scalars) are computed at once, so
-/// that a mapper sees the value of a shape that the source computes from other shapes.
+/// Formats' mappers emit nodes through a builder. Small constant results (sizes, axes, scalars) are computed
+/// immediately, so that a mapper knows the value of a shape that the source computes from other shapes.
 package struct GraphBuilder {
   package internal(set) var graph = Graph()
-  /// The graphs around the region that is being written, outermost first, and what it captured of the innermost.
+  /// The graphs around the current region, outermost first, and the captures from the innermost of them.
   var outer: [Scope] = []
   var captured = Captures()
   private let evaluator: any ConstantEvaluator
   var valueNames: Set<String> = []
   private var nodeNames: Set<String> = []
-  /// For each name that was asked for twice, the last number it was given.
+  /// For each name that was requested twice, the last suffix it was given.
   private var numbers: [String: Int] = [:]
-  /// What folding may still take for the whole graph, in elements and operations: a model's constants are few and small.
+  /// The remaining budget of folding for the whole graph, in elements and operations. It limits malicious models;
+  /// genuine constants are few and small.
   private var foldingBudget = 1 << 23
-  /// The largest element count that is folded on the spot.
+  /// The largest number of elements of a constant that is folded immediately.
   private static let foldingLimit = 1024
 
   package init(evaluator: any ConstantEvaluator) { self.evaluator = evaluator }
 
-  /// An input of the graph that is being written. In a region a name that is taken gets a number.
+  /// Adds an input of the current graph. In a region, a name that is taken gets a numeric suffix.
   package mutating func input(_ name: String, _ type: TensorType) throws(GraphError) -> ValueID {
     let isTaken = valueNames.contains(name)
     guard !isTaken || depth > 0 else { throw GraphError("input '\(name)'", "the name is used twice") }
@@ -43,7 +46,7 @@ package struct GraphBuilder {
     return id
   }
 
-  /// A constant. A name that is taken gets a number.
+  /// Adds a constant. A name that is taken gets a numeric suffix.
   package mutating func constant(_ name: String, _ weight: Weight) -> ValueID {
     let name = unique(name, in: \.valueNames)
     return graph.addValue(Value(name: name, type: weight.type, weight: weight))
@@ -53,16 +56,16 @@ package struct GraphBuilder {
 
   package func type(of id: ValueID) -> TensorType { graph[id].type }
 
-  /// The elements of a value that is known while building, or nil.
+  /// Returns the elements of a value that is known while the graph is built, or nil.
   package func constantTensor(_ id: ValueID) -> Tensor? { graph[id].weight?.dense() }
 
   /// Adds an operation.
   ///
   /// - Parameters:
-  ///   - name: the node's name; one that is taken gets a number.
-  ///   - outputNames: names for the outputs; the node's name where there are fewer.
-  /// - Returns: the outputs, which are constants where all inputs are and the result is small.
-  /// - Throws: `GraphError` naming the node when its inputs do not fit.
+  ///   - name: The node's name; one that is taken gets a numeric suffix.
+  ///   - outputNames: The names of the outputs; missing ones are derived from the node's name.
+  /// - Returns: The outputs, which are constants if all inputs are and the result is small.
+  /// - Throws: `GraphError` that names the node if its inputs are invalid.
   package mutating func add(
     _ op: any Operator, _ inputs: [ValueID], name: String, outputNames: [String] = [], origin: Origin
   ) throws(GraphError) -> [ValueID] {
@@ -77,7 +80,7 @@ package struct GraphBuilder {
     return append(op, inputs, [], types, results, name: name, outputNames: outputNames, origin: origin)
   }
 
-  /// Adds control flow, whose operands include what its regions capture.
+  /// Adds control flow whose operands include the captures of its regions.
   mutating func append(
     _ op: some ControlOperator, _ inputs: [ValueID], _ regions: [Region], name: String, outputNames: [String],
     origin: Origin
@@ -111,8 +114,8 @@ package struct GraphBuilder {
     return outputs
   }
 
-  /// The results of an operation on small constants, or nil where it is not one. Dequantization stays, so that passes find
-  /// the integers.
+  /// Returns the results of an operation on small constants, or nil for other operations. Dequantization is not folded,
+  /// so that passes find the integers.
   private mutating func fold(
     _ op: any Operator, _ inputs: [ValueID], _ types: [TensorType]
   ) throws(GraphError) -> [Tensor]? {
@@ -136,15 +139,16 @@ package struct GraphBuilder {
     try add(op, inputs, name: name, outputNames: output.map { [$0] } ?? [], origin: origin)[0]
   }
 
-  /// Names a value as an output of the graph.
+  /// Declares a value as an output of the graph.
   package mutating func output(_ id: ValueID) { graph.outputs.append(id) }
 
-  /// Says that of an axis of one output only as many elements are meant as another output counts; both by position.
+  /// Declares that only the first elements of an axis of an output are valid, as many as another output counts; both
+  /// are indices of outputs.
   package mutating func extent(of output: Int, axis: Int, countedBy count: Int) {
     graph.extents.append(OutputExtent(output: output, axis: axis, count: count))
   }
 
-  /// The verified graph.
+  /// Verifies and returns the graph.
   package consuming func finish() throws(GraphError) -> Graph {
     try graph.verify()
     return graph

@@ -1,10 +1,11 @@
-/// A tensor that outlives a prediction: each reads what the one before it with the same state left.
+/// A tensor that persists between predictions: each prediction reads the value that the previous one with the same
+/// state wrote.
 package struct GraphState: Sendable, Hashable {
   /// The source's name; unique among the states of a graph.
   package var name: String
-  /// Defined when a prediction begins, as an input is: zeros in a new state.
+  /// The value at the start of a prediction, defined like an input; zeros in a new state.
   package var read: ValueID
-  /// What the state holds afterwards; nil where the graph only reads it.
+  /// The value at the end of a prediction; nil if the graph only reads the state.
   package var written: ValueID?
 
   package init(name: String, read: ValueID, written: ValueID? = nil) {

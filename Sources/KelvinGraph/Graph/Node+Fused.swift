@@ -1,4 +1,4 @@
-/// An operator whose results pass through an `Epilogue`.
+/// An operator with an `Epilogue`, which is applied to its results.
 package protocol FusedOperator: Operator {
   var epilogue: Epilogue { get set }
 }
@@ -7,10 +7,10 @@ extension Convolution: FusedOperator {}
 extension Linear: FusedOperator {}
 
 extension Node {
-  /// A node for an operator with an epilogue, its body included where the epilogue is a fusion.
+  /// Returns a node for an operator with an epilogue. If the epilogue is a fusion, the node has an unfused body.
   ///
-  /// - Parameter types: the types of the inputs.
-  /// - Throws: `GraphError` where the operator does not take these inputs.
+  /// - Parameter types: The types of the inputs.
+  /// - Throws: `GraphError` if the operator does not support these inputs.
   package static func fused(
     name: String, op: some FusedOperator, inputs: [ValueID], types: [TensorType], output: ValueID, origins: [Origin]
   ) throws(GraphError) -> Node {
@@ -19,7 +19,8 @@ extension Node {
     return node
   }
 
-  /// The operator with no more than a bias, then the residual's addition, then the activation.
+  /// Returns a graph of the operator with at most a bias, followed by the addition of the residual and by the
+  /// activation.
   private static func unfused(
     _ op: some FusedOperator, _ types: [TensorType], name: String
   ) throws(GraphError) -> Graph {

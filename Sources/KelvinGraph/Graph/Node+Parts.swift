@@ -1,16 +1,16 @@
 extension Node {
-  /// The name of the node that joins the parts.
+  /// The name of the node that concatenates the parts.
   package static let joinedName = "joined"
 
-  /// A graph on the node's operands that computes its only result in parts along an axis, and joins them.
+  /// Returns a graph on the node's operands that computes its only result in parts along an axis and concatenates them.
   ///
-  /// Parts of constants are constants. Parts of other operands are slices, which need not move anything: one along the
-  /// first axis of more than one position is a run of elements.
+  /// Parts of constants are constants. Parts of other operands are slices. A slice along the first axis of more than
+  /// one position is contiguous, so that it need not be copied.
   ///
   /// - Parameters:
-  ///   - graph: what the node is in.
-  ///   - parts: at least one; together all of the axis, in its order, each with what computes it.
-  /// - Throws: `GraphError` where that does not take its operands.
+  ///   - graph: The graph of the node.
+  ///   - parts: At least one part; together they cover the axis, in order. Each has its operator and operands.
+  /// - Throws: `GraphError` if an operator does not support its operands.
   package func computed(
     in parts: [(range: Range<Int>, part: Part)], along axis: PartAxis, in graph: Graph
   ) throws(GraphError) -> Graph {
@@ -56,7 +56,7 @@ extension Node {
 }
 
 extension TensorType {
-  /// The type of a range of positions along an axis.
+  /// Returns the type of a range of positions along an axis.
   package func part(_ part: Part.Operand) -> TensorType {
     var type = self
     type.shape[part.axis] = part.range.count
@@ -65,7 +65,7 @@ extension TensorType {
 }
 
 extension Slice {
-  /// A range of positions along one axis, all of the others.
+  /// Creates a slice of a range of positions along one axis, and of all positions of the others.
   package init(part: Part.Operand, of shape: Shape) {
     var (starts, counts) = (shape.dimensions.map { _ in 0 }, shape.dimensions)
     starts[part.axis] = part.range.lowerBound
@@ -75,14 +75,14 @@ extension Slice {
 }
 
 extension Weight {
-  /// A range of positions along an axis. Where elements are plain, nothing is copied before they are asked for.
+  /// Returns a range of positions along an axis. Dense elements are not copied before they are needed.
   func part(_ part: Part.Operand) -> Weight {
     if case .dense(let tensor) = encoding, let run = tensor.run(part) { return Weight(run) }
     let recipe = WeightRecipe("part \(part.axis) \(part.range.lowerBound) \(part.range.count)", [self])
     return Weight(type.part(part), from: [self], recipe: recipe) { dense().part(part) }
   }
 
-  /// The elements that a slice takes, as parts of the axes; nil where it steps over some or goes backwards.
+  /// Returns the elements of a slice as parts of the axes; nil if the slice skips elements or has a negative step.
   package func sliced(_ slice: Slice) -> Weight? {
     guard zip(slice.steps, slice.counts).allSatisfy({ $0 == 1 || $1 <= 1 }) else { return nil }
     var weight = self

@@ -1,13 +1,13 @@
-/// Says that an output of a graph is room for the most there can be: of one axis only the first elements are meant, as
-/// many as another output counts.
+/// A declaration that an output has a data-dependent size: along one axis only the first elements are valid, as many as
+/// another output counts.
 ///
-/// Extents are about outputs alone: a graph has concrete types inside, so whoever needs the exact size reads it between
-/// two graphs. Outputs are named by position, which no pass changes.
+/// Extents exist for outputs only. Inside, a graph has concrete types; parts that need the exact size read it between
+/// two graphs. Outputs are identified by index, which passes do not change.
 package struct OutputExtent: Hashable, Sendable {
-  /// The output, by its position in `Graph.outputs`.
+  /// The index of the output in `Graph.outputs`.
   package var output: Int
   package var axis: Int
-  /// The position of the output with the count: one integer.
+  /// The index of the output that holds the count, one integer.
   package var count: Int
 
   package init(output: Int, axis: Int, count: Int) {
@@ -18,10 +18,10 @@ package struct OutputExtent: Hashable, Sendable {
 }
 
 extension Graph {
-  /// What an output of a run means: as many elements along an axis as were counted.
+  /// Returns the valid part of an output: the counted elements along the axis.
   ///
-  /// - Parameter tensor: what the run left at an output, of the output's type.
-  /// - Throws: `GraphError` for a count that is negative or beyond the room there is.
+  /// - Parameter tensor: Returns the tensor of an output, in the output's type.
+  /// - Throws: `GraphError` for a count that is negative or exceeds the size of the axis.
   package func exactOutput(_ output: Int, _ tensor: (Int) -> Tensor) throws(GraphError) -> Tensor {
     var exact = tensor(output)
     for extent in extents where extent.output == output {

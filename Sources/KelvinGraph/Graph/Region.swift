@@ -1,17 +1,19 @@
-/// A graph inside a node: what a fused node stands for, or a part of control flow.
+/// A graph inside a node: the body of a fused node, or a part of control flow.
 ///
-/// A region reads nothing from outside but what its node reads: a captured value is an operand of the node, behind
-/// those that the operator names, and an input of the region's graph, behind those that the operator supplies. Whoever
-/// looks at a node's operands therefore sees all that it depends on. A constant is never captured: each region holds
-/// its own reference to the weight.
+/// A region reads only operands of its node. A captured value is an operand of the node, after the operator's own
+/// operands, and an input of the region's graph, after the inputs that the operator supplies. The operands of a node
+/// are therefore all its dependencies.
+///
+/// Constants are never captured: each region holds its own reference to the weight.
 package struct Region: Sendable {
   package enum Role: String, Sendable, Hashable, CaseIterable {
-    /// What a fused node does, in unfused nodes. Its inputs and outputs are the node's, in order; it captures nothing.
+    /// The computation of a fused node by unfused nodes. Its inputs and outputs are the node's, in order; it has no
+    /// captures.
     case fusion
-    /// What a branch does where its condition holds, and where not.
+    /// The side of a branch that runs if its condition holds; `otherwise` is the other side.
     case then
     case otherwise = "else"
-    /// One trip of a loop.
+    /// One iteration of a loop.
     case body
 
     /// Whether the runtime executes the region, node by node, as part of the model.
@@ -20,12 +22,13 @@ package struct Region: Sendable {
 
   package var role: Role
   package var graph: Graph { didSet { isPure = Self.isPure(graph, refusal) } }
-  /// The operands of the node that are the graph's last inputs, by position.
+  /// The indices of the node's operands that are the graph's last inputs.
   package var captures: [Int]
-  /// Why the region cannot run: what Kelvin lacks for it. Its graph is then empty, and taking it is an error.
+  /// The reason why the region cannot run, such as unsupported operations; nil if it can. The graph of such a region is
+  /// empty, and running it is an error.
   package var refusal: String? { didSet { isPure = Self.isPure(graph, refusal) } }
-  /// Whether it can run and all its nodes are pure. Known from when the graph was given, so that whoever asks a node does not
-  /// go through all that lies in it.
+  /// Whether the region can run and all its nodes are pure. Computed once when the graph is set, so that queries do not
+  /// traverse it.
   package private(set) var isPure: Bool
 
   package init(role: Role, graph: Graph, captures: [Int] = [], refusal: String? = nil) {
@@ -42,7 +45,7 @@ package struct Region: Sendable {
 }
 
 extension Node {
-  /// What a fused node does, in unfused nodes. Its inputs and outputs are the node's, in order.
+  /// The computation of a fused node by unfused nodes. Its inputs and outputs are the node's, in order.
   package var body: Graph? {
     get { regions.first { $0.role == .fusion }?.graph }
     set {
@@ -53,19 +56,19 @@ extension Node {
 
   package func region(_ role: Region.Role) -> Region? { regions.first { $0.role == role } }
 
-  /// Whether the runtime executes the node's regions, instead of a device the node.
+  /// Whether the runtime executes the node's regions, as opposed to a device that executes the node.
   package var isControl: Bool { op is any ControlOperator }
 
-  /// Whether the node does nothing but compute its results from its operands: it may then be folded, merged, dropped
-  /// or moved.
+  /// Whether the node only computes its results from its operands; a pure node may be folded, merged, removed or moved.
   package var isPure: Bool { op.isPure && regions.allSatisfy(\.isPure) }
 }
 
 extension Graph {
-  /// The graph with regions of its nodes, however deep, replaced, those inside them first: the one way to rewrite them.
+  /// Returns the graph with replaced regions of its nodes at any depth, inner ones first. All rewriting of regions uses
+  /// this function.
   ///
-  /// - Parameter transform: another graph for a region; nil leaves it as it is.
-  /// - Returns: nil where every region stays, so that nothing was copied.
+  /// - Parameter transform: Returns the new graph of a region, or nil to keep it.
+  /// - Returns: Nil if all regions are kept; nothing is copied then.
   package func mappingRegions<Failure: Error>(
     _ transform: (Region, Node) throws(Failure) -> Graph?
   ) throws(Failure) -> Graph? {

@@ -1,4 +1,4 @@
-/// Reads one line of a dump from left to right.
+/// A scanner of one line of a dump, from left to right.
 struct TextScanner {
   private let bytes: [UInt8]
   private var position = 0
@@ -11,7 +11,9 @@ struct TextScanner {
 
   var isAtEnd: Bool { position == bytes.count }
 
-  /// - Parameter expected: what the text should have been.
+  /// Returns an error about the text at the position.
+  ///
+  /// - Parameter expected: The expected text.
   func error(_ expected: String) -> GraphError {
     let rest = String(decoding: bytes[position...].prefix(24), as: UTF8.self)
     return GraphError(
@@ -19,10 +21,10 @@ struct TextScanner {
       "expected \(expected), got \(rest.isEmpty ? "the line's end" : "'\(rest)'")")
   }
 
-  /// The error of something that was read well but says something wrong.
+  /// Returns an error about an element that is well formed but invalid.
   func error(saying reason: String) -> GraphError { GraphError("line \(line)", reason) }
 
-  /// Spaces at the position, which are passed.
+  /// Skips spaces and returns their number.
   mutating func takeSpaces() -> Int {
     let start = position
     while peek() == 0x20 { position += 1 }
@@ -33,7 +35,7 @@ struct TextScanner {
     position + ahead < bytes.count ? bytes[position + ahead] : nil
   }
 
-  /// Passes the text where it comes next.
+  /// Skips the given text if it comes next, and returns whether it did.
   mutating func take(_ text: StaticString) -> Bool {
     let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     guard bytes[position...].starts(with: wanted) else { return false }
@@ -55,13 +57,13 @@ struct TextScanner {
     return String(decoding: bytes[start..<position], as: UTF8.self)
   }
 
-  /// A letter or underscore and then such or digits.
+  /// Reads a letter or underscore, followed by letters, underscores or digits.
   mutating func name() throws(GraphError) -> String {
     guard let first = peek(), first.isNameStart else { throw error("a name") }
     return run(where: \.isNamePart)
   }
 
-  /// A text as `String.reference` writes it.
+  /// Reads a string as `String.reference` writes it.
   mutating func text() throws(GraphError) -> String {
     if peek() == 0x22 { return try quoted() }
     let text = run(where: \.isReferencePart)
@@ -117,7 +119,7 @@ struct TextScanner {
     return value
   }
 
-  /// `float32[2x3]`, or `float32` for a scalar.
+  /// Reads `float32[2x3]`, or `float32` for a scalar.
   mutating func type() throws(GraphError) -> TensorType {
     let start = position
     guard let scalar = ScalarType(rawValue: try name()) else {
@@ -132,7 +134,7 @@ struct TextScanner {
     return TensorType(scalar, shape)
   }
 
-  /// Comma-separated items up to a closing sign.
+  /// Reads comma-separated items up to a closing character.
   mutating func list<Item>(
     until end: StaticString, _ item: (inout TextScanner) throws(GraphError) -> Item
   ) throws(GraphError) -> [Item] {
@@ -144,10 +146,10 @@ struct TextScanner {
     return items
   }
 
-  /// A value as `AttributeValue.description` writes it.
+  /// Reads a value as `AttributeValue.description` writes it.
   ///
-  /// - Parameter depth: in how many lists and parameters it lies. Outside of any, a parenthesis that operands follow is not
-  ///   the value's.
+  /// - Parameter depth: The number of lists and parameters around it. At depth 0, a parenthesis before operands is not
+  ///   part of the value.
   mutating func attributeValue(depth: Int = 0) throws(GraphError) -> AttributeValue {
     guard depth < 32 else { throw error("values nested less deeply") }
     if take("[") {
@@ -198,6 +200,6 @@ struct TextScanner {
 }
 
 extension UInt8 {
-  /// Digits and `+ - . e`.
+  /// Whether the byte is a digit or one of `+ - . e`.
   fileprivate var isNumberPart: Bool { isDigit || [0x2b, 0x2d, 0x2e, 0x65].contains(self) }
 }

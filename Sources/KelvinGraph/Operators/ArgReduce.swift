@@ -1,17 +1,18 @@
 /// The position of the largest or smallest element along one axis.
 ///
-/// Not-a-number is beyond every number, at either end. Input: x, any shape. Output: int64 positions, the axis reduced to 1 or left out.
+/// Not-a-number counts as larger than every number for a maximum, and as smaller for a minimum. Input: x, any shape.
+/// Output: positions in `scalar`, with the axis reduced to 1 or removed.
 package struct ArgReduce: Operator {
   package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible { case maximum, minimum }
 
   package static let name = "arg_reduce"
   package var function: Function
-  /// Counted from the front.
+  /// The axis, counted from the front.
   package var axis: Int
   package var keepsDimensions: Bool
-  /// Whether the last of several equal elements counts, instead of the first.
+  /// Whether the last of several equal elements counts; otherwise the first does.
   package var takesLast: Bool
-  /// The element type of the positions: an integer type.
+  /// The element type of the positions, an integer type.
   package var scalar: ScalarType
 
   package init(

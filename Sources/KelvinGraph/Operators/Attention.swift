@@ -1,9 +1,10 @@
-/// `y = softmax(scale · q · kᵀ + mask) · v` for each head of each batch, on operands wherever they lie in a tensor: a
-/// product of all three, heads beside each other, and what exporters write to take them apart need no tensors of their own.
+/// `y = softmax(scale · q · kᵀ + mask) · v` for each head of each batch, with strided operands. A joint product of all
+/// three, adjacent heads, and the transpositions that exporters write need no tensors of their own.
 ///
-/// Inputs: three floating-point tensors of one type that hold q `[batch, heads, queries, width]`, k `[batch, heads, keys,
-/// width]` and v `[batch, heads, keys, valueWidth]` at their places, and perhaps a mask that broadcasts to `[batch, heads,
-/// queries, keys]`. Output: v's type and `shape`, of which each element is one of the result's.
+/// Inputs: three floating-point tensors of one type that hold q `[batch, heads, queries, width]`, k
+/// `[batch, heads, keys, width]` and v `[batch, heads, keys, valueWidth]` with the given offsets and strides. An
+/// optional mask broadcasts to `[batch, heads, queries, keys]`. Output: v's type and `shape`, of which each element is
+/// one of the result's.
 package struct Attention: Operator {
   package static let name = "attention"
   package var batch: Int
@@ -14,13 +15,13 @@ package struct Attention: Operator {
   package var valueWidth: Int
   package var scale: Float
   package var hasMask: Bool
-  /// Where an operand begins in its tensor, and its strides from batch to batch, head to head, row to row and element to
-  /// element.
+  /// The offset of an operand in its tensor, and its strides from batch to batch, head to head, row to row and element
+  /// to element.
   package var query: [Int]
   package var key: [Int]
   package var value: [Int]
   package var shape: Shape
-  /// Strides in the output from batch to batch, head to head and row to row; a row's elements lie side by side.
+  /// The strides in the output from batch to batch, head to head and row to row; a row's elements are contiguous.
   package var result: [Int]
 
   package init(
@@ -90,7 +91,7 @@ package struct Attention: Operator {
     guard last < type.count else { throw OperatorError("\(name): place \(last) lies outside of \(type)") }
   }
 
-  /// Keeps products of a size and a stride in an integer.
+  /// The greatest size or stride, whose products fit an integer.
   private static let longest = 1 << 30
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {

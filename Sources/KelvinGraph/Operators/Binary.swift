@@ -1,8 +1,8 @@
 /// `z = x ∘ y`, element by element, with NumPy's broadcasting.
 ///
-/// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integers wrap; their division truncates,
-/// and whatever divides integers by zero, a negative power of zero too, gives zero. Logical functions combine booleans, and
-/// integers bit by bit.
+/// Inputs: x and y, of one element type. Output: the broadcast shape in that type. Integers wrap, and their division
+/// truncates. Integer division by zero, including a negative power of zero, gives zero. Logical functions combine
+/// booleans, and integers bit by bit.
 package struct Binary: Operator {
   package static let name = "binary"
   package var function: Function
@@ -40,7 +40,7 @@ package struct Binary: Operator {
 }
 
 extension Binary.Function {
-  /// Whether it combines booleans and bits.
+  /// Whether the function combines booleans and bits.
   package var isLogical: Bool {
     switch self {
     case .logicalAnd, .logicalOr, .logicalXor: true

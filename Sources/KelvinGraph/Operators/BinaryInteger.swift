@@ -1,12 +1,16 @@
-/// A sum or product of two 8-bit tensors that stand for real numbers, in 8 bits again.
+/// A sum or product of two 8-bit quantized tensors, with an 8-bit result.
 ///
-/// Inputs: x, y (8-bit integers of one type, of shapes that broadcast), then scale (float32) and zero point (that type) of x,
-/// of y and of the result, one number each. Output: the broadcast shape in that type, within one of
-/// `quantize(f(dequantize(x), dequantize(y)))`: ratios of scales are rounded to float32, as is each sum or product.
+/// Inputs: x, y (8-bit integers of one type, of shapes that broadcast), then scale (float32) and zero point (the
+/// integer type) of x, of y and of the result, one number each. Output: the broadcast shape in that type.
+///
+/// The result is within one of `quantize(f(dequantize(x), dequantize(y)))`: ratios of scales, sums and products are
+/// each rounded to float32.
 package struct BinaryInteger: Operator {
   package static let name = "binary_integer"
   package var function: Binary.Function
 
+  /// Creates the operator.
+  ///
   /// - Parameter function: `add` or `multiply`.
   package init(_ function: Binary.Function) { self.function = function }
 
@@ -33,7 +37,7 @@ package struct BinaryInteger: Operator {
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { 5 * Double(outputs[0].count) }
 
-  /// One step of the result, of a type whose range is 255 steps.
+  /// Returns a tolerance of one quantization step, given a range of 255 steps.
   package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
     Tolerance(relative: 0, absolute: 0x1p-6)
   }

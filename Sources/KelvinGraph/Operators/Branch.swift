@@ -1,7 +1,7 @@
-/// One of two computations, by a condition known when the model runs.
+/// One of two computations, selected by a condition that is known when the model runs.
 ///
-/// Operands: the condition, one number or boolean, which holds where it is not zero; then what the regions capture.
-/// Regions: `then` and `else`, given nothing but their captures. Outputs: those of the region taken.
+/// Operands: the condition, one number or boolean, which holds if it is not zero, then the captures of the regions.
+/// Regions: `then` and `else`, whose inputs are their captures. Outputs: those of the region that runs.
 package struct Branch: ControlOperator {
   package static let name = "branch"
   /// The types of the outputs, the same for both regions.

@@ -1,6 +1,8 @@
-/// The same values in another element type. Floating-point results are rounded to nearest even. Integers become integers by
-/// their low bits; floating-point numbers lose their fraction first, and one out of range becomes the nearest integer there
-/// is, not-a-number 0. Truth values are `≠ 0`.
+/// The same values in another element type.
+///
+/// Floating-point results are rounded to nearest even. Integers become integers by their low bits. Floating-point
+/// numbers lose their fraction first; one out of range becomes the nearest integer of the type, and not-a-number
+/// becomes 0. Booleans are `≠ 0`.
 ///
 /// Input: x, any type. Output: x's shape in `scalar`.
 package struct Cast: Operator {

@@ -1,4 +1,4 @@
-/// Every operator there is. A device or a format that lacks one says so in its own table.
+/// All operators. A device or a format lists unsupported operators in its own table.
 package let operatorCatalog: [any Operator.Type] = [
   ArgReduce.self,
   Attention.self,
@@ -47,9 +47,9 @@ package let operatorCatalog: [any Operator.Type] = [
 private let operatorsByName: [String: any Operator.Type] = Dictionary(
   uniqueKeysWithValues: (operatorCatalog + controlOperatorCatalog).map { ($0.name, $0) })
 
-/// The operator of a name, with attributes as a dump or a file gives them.
+/// Creates the operator of a name, with attributes as in a dump or a file.
 ///
-/// - Throws: `OperatorError` where there is none of that name, or it does not have such attributes.
+/// - Throws: `OperatorError` if there is no operator of that name, or if its attributes are different.
 package func makeOperator(_ name: String, _ attributes: [Attribute] = []) throws(OperatorError) -> any Operator {
   guard let type = operatorsByName[name] else { throw OperatorError("there is no operator '\(name)'") }
   return try type.init(attributes: attributes)

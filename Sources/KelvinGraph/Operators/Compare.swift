@@ -1,5 +1,5 @@
-/// `z = x ∘ y`, element by element, with NumPy's broadcasting. Not-a-number differs from everything and is ordered with
-/// nothing.
+/// `z = x ∘ y`, element by element, with NumPy's broadcasting. Not-a-number is unequal to every value, and all order
+/// comparisons with it are false.
 ///
 /// Inputs: x and y, of one element type; booleans have no order. Output: the broadcast shape in bool.
 package struct Compare: Operator {

@@ -1,9 +1,9 @@
-/// Joins tensors along one axis.
+/// Concatenates tensors along one axis.
 ///
-/// Inputs: one or more of one element type, equal in all other axes. Output: the joined tensor.
+/// Inputs: one or more of one element type, equal in all other axes. Output: the concatenated tensor.
 package struct Concat: Operator {
   package static let name = "concat"
-  /// Counted from the front.
+  /// The axis, counted from the front.
   package var axis: Int
 
   package init(axis: Int) { self.axis = axis }

@@ -1,20 +1,20 @@
-/// An operator that the runtime executes, by running its node's regions; no device has a kernel for it.
+/// An operator that the runtime executes by running its node's regions; devices have no kernels for it.
 package protocol ControlOperator: Operator {
-  /// How many operands the operator itself names; captured values follow.
+  /// The number of the operator's own operands; captured values follow them.
   var ownOperandCount: Int { get }
 
   /// The roles of the regions that a node of this operator has.
   var roles: [Region.Role] { get }
 
-  /// The types of the inputs that a region is given before its captures, and of the outputs it must have.
+  /// Returns the types of a region's inputs before its captures, and of its outputs.
   ///
-  /// - Parameter operands: the types of the node's own operands.
+  /// - Parameter operands: The types of the node's own operands.
   func signature(
     of role: Region.Role, operands: [TensorType]
   ) throws(OperatorError) -> (inputs: [TensorType], outputs: [TensorType])
 }
 
-/// Control flow, which is no device's work.
+/// All control flow operators, which the runtime executes.
 package let controlOperatorCatalog: [any ControlOperator.Type] = [
   Branch.self,
   Loop.self,

@@ -50,7 +50,7 @@ package struct Convolution: Operator {
   package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
     var tolerance = Tolerance.accumulation(
       precision, inputs[0].scalar, length: inputs[1].shape[1] * window.count)
-    // Tiles of Winograd's minimal filtering add and subtract sums that are larger than the results.
+    // Winograd's minimal filtering adds and subtracts sums that are larger than the results.
     if window.kernel == [3, 3], window.strides == [1, 1] { tolerance.absolute *= 2 }
     return tolerance
   }

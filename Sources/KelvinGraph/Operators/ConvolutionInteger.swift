@@ -1,9 +1,10 @@
-/// Cross-correlation of `x - xZero` with the filters `weights - weightsZero`, exact in int32; padding counts as `xZero`.
-/// Sums beyond int32 wrap.
+/// Cross-correlation of `x - xZero` with the filters `weights - weightsZero`, exact in int32. Padding counts as
+/// `xZero`. Sums beyond int32 wrap.
 ///
-/// Inputs: x `[N, C, spatial…]`, weights `[M, C / groups, kernel…]`, xZero (one of x's type), weightsZero (one, or `[M]`, of
-/// the weights' type), then the requantization's. x and weights are 8-bit integers. Output: `[N, M, spatial…]`, int32 or the
-/// requantization's type. A node with a requantization may carry a body in floating point.
+/// Inputs: x `[N, C, spatial…]`, weights `[M, C / groups, kernel…]`, xZero (one of x's type), weightsZero (one, or
+/// `[M]`, of the weights' type), then the requantization's. x and weights are 8-bit integers. Output:
+/// `[N, M, spatial…]`, int32 or the requantization's type. A node with a requantization may have a body in floating
+/// point.
 package struct ConvolutionInteger: Operator {
   package static let name = "convolution_integer"
   package var window: Window

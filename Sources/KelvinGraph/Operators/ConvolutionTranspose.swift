@@ -5,9 +5,9 @@
 /// `(n - 1) * stride - before - after + dilation * (kernel - 1) + 1 + outputPadding`.
 package struct ConvolutionTranspose: Operator {
   package static let name = "convolution_transpose"
-  /// The convolution's window; its padding crops the output. It does not round up.
+  /// The convolution's window; its padding crops the output, and it does not round up.
   package var window: Window
-  /// Elements added at the end of each spatial axis.
+  /// The number of elements added at the end of each spatial axis.
   package var outputPadding: [Int]
   package var groups: Int
 

@@ -1,13 +1,13 @@
 /// Running sums or products along one axis: `y[i] = Σ x[0 ... i]`, `y[i] = Π x[0 ... i]`.
 ///
-/// Input: x, numbers. Output: the same type. Exclusive ones leave out `x[i]` itself and begin with 0 or 1; reversed ones
+/// Input: x, numbers. Output: the same type. Exclusive results omit `x[i]` itself and begin with 0 or 1; reversed ones
 /// run from the end. A device may round each product to float32.
 package struct CumulativeReduce: Operator {
   package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible { case sum, product }
 
   package static let name = "cumulative_reduce"
   package var function: Function
-  /// Counted from the front.
+  /// The axis, counted from the front.
   package var axis: Int
   package var isExclusive: Bool
   package var isReversed: Bool

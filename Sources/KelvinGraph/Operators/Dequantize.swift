@@ -1,13 +1,15 @@
-/// `y = (x - zeroPoint) * scale`: the exact difference is rounded to float32, its product with the scale again.
+/// `y = (x - zeroPoint) * scale`: the exact difference is rounded to float32, and then its product with the scale is.
 ///
-/// Inputs: x (an integer type of at most 32 bits), scale (floating-point), zero point (x's type); the last two have the
-/// shape that `QuantizationAxis` says. Output: x's shape in `scalar`, a floating-point type.
+/// Inputs: x (an integer type of at most 32 bits), scale (floating-point), zero point (x's type); `QuantizationAxis`
+/// defines the shape of the last two. Output: x's shape in `scalar`, a floating-point type.
 package struct Dequantize: Operator {
   package static let name = "dequantize"
   package var axis: QuantizationAxis
   package var scalar: ScalarType
 
-  /// - Parameter axis: the axis of x along which scale and zero point vary; nil where there is one of each.
+  /// Creates the operator.
+  ///
+  /// - Parameter axis: The axis of x along which scale and zero point vary; nil for a single scale and zero point.
   package init(axis: Int? = nil, blockSize: Int = 1, scalar: ScalarType = .float32) {
     self.axis = QuantizationAxis(axis, blockSize: blockSize)
     self.scalar = scalar

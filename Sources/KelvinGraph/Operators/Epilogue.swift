@@ -1,12 +1,12 @@
-/// What a fused convolution or matrix product does to each result before it is stored:
+/// The operations that a fused convolution or matrix product applies to each result before it is stored:
 /// `activation(product + bias + residual)`.
 ///
 /// The extra inputs follow the operator's own, in the order bias, residual. A node with a residual or an activation
-/// also carries its unfused body, for devices that lack the fused kernel.
+/// also has its unfused body, for devices without the fused kernel.
 package struct Epilogue: Hashable, Sendable {
-  /// A vector with one element for each output channel (or column) is added.
+  /// Whether a vector with one element for each output channel (or column) is added.
   package var hasBias: Bool
-  /// A tensor of the output's type is added.
+  /// Whether a tensor of the output's type is added.
   package var addsResidual: Bool
   package var activation: UnaryFunction?
 
@@ -18,11 +18,11 @@ package struct Epilogue: Hashable, Sendable {
 
   package static let bias = Epilogue(hasBias: true)
 
-  /// Whether anything but a bias follows the product.
+  /// Whether a residual or an activation follows the product.
   package var isFused: Bool { addsResidual || activation != nil }
   package var inputCount: Int { (hasBias ? 1 : 0) + (addsResidual ? 1 : 0) }
 
-  /// Checks the extra inputs against the output they are added to.
+  /// Checks the extra inputs against the output that they are added to.
   func check(_ extra: ArraySlice<TensorType>, channels: Int, output: TensorType) throws(OperatorError) {
     var extra = extra
     guard activation?.kind != .logicalNot else { throw OperatorError("logical_not is not an activation of numbers") }

@@ -1,4 +1,4 @@
-/// Repeats x by NumPy's broadcasting until it has a given shape.
+/// Broadcasts x to a shape by NumPy's rules.
 ///
 /// Input: x, any type. Output: `shape`, to which x broadcasts.
 package struct Expand: Operator {

@@ -1,10 +1,11 @@
 /// Picks slices of x along one axis by index.
 ///
-/// Inputs: x, any type; indices, an integer type, negative ones counted from the end. An index outside the axis is
-/// an error, which devices other than the processor do not see: those clamp it. Output: x's shape with the axis replaced by the shape of the indices.
+/// Inputs: x, any type; indices, an integer type, negative ones counted from the end. An index outside the axis is an
+/// error on the CPU; other devices do not detect it and clamp the index. Output: x's shape with the axis replaced by
+/// the shape of the indices.
 package struct Gather: Operator {
   package static let name = "gather"
-  /// Counted from the front.
+  /// The axis, counted from the front.
   package var axis: Int
 
   package init(axis: Int) { self.axis = axis }
@@ -26,7 +27,7 @@ package struct Gather: Operator {
   package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
     let rank = inputs[1].shape.rank
     return output.shape.dimensions.indices.map { place in
-      // Before the axis, of the indices in its place, or behind it.
+      // An axis before the gathered one, one of the indices' axes, or one after.
       if place < axis { return PartAxis(place, self, [place, nil]) }
       if place < axis + rank { return PartAxis(place, self, [nil, place - axis]) }
       return PartAxis(place, self, [place - rank + 1, nil])

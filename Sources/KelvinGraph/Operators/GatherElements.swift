@@ -1,10 +1,11 @@
 /// `y[…, i, …] = x[…, indices[…, i, …], …]`: one index for each element of the output.
 ///
 /// Inputs: x, any type; indices, an integer type, of x's rank and no longer than x outside the axis. Negative indices
-/// count from the end; one outside the axis is an error, as `Gather` says. Output: x's element type in the shape of the indices.
+/// count from the end; one outside the axis is an error, as in `Gather`. Output: x's element type in the shape of the
+/// indices.
 package struct GatherElements: Operator {
   package static let name = "gather_elements"
-  /// Counted from the front.
+  /// The axis, counted from the front.
   package var axis: Int
 
   package init(axis: Int) { self.axis = axis }
@@ -21,7 +22,7 @@ package struct GatherElements: Operator {
 }
 
 extension OperatorError {
-  /// Throws unless `indices` name one position along an axis for each of their elements.
+  /// Throws an error unless each element of `indices` addresses a position along an axis.
   static func requireIndices(_ indices: TensorType, along axis: Int, of x: TensorType) throws(OperatorError) {
     guard (0..<x.shape.rank).contains(axis) else { throw OperatorError("\(x) has no axis \(axis)") }
     guard !indices.scalar.isFloatingPoint, indices.scalar != .bool else {

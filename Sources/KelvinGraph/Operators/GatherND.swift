@@ -1,8 +1,8 @@
 /// Picks slices of x by tuples of indices.
 ///
 /// Inputs: x, any type; indices, an integer type, `[b…, n…, k]`, whose first `batchDimensions` axes are also x's. Each
-/// tuple names a position along the `k` axes of x after those; negative indices count from the end, and one outside its
-/// axis is an error, as `Gather` says. Output: `[b…, n…]`, then the axes of x that are left.
+/// tuple addresses a position along the next `k` axes of x. Negative indices count from the end; one outside its axis
+/// is an error, as in `Gather`. Output: `[b…, n…]`, then the remaining axes of x.
 package struct GatherND: Operator {
   package static let name = "gather_nd"
   package var batchDimensions: Int

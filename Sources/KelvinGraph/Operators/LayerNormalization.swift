@@ -1,5 +1,5 @@
-/// `y = (x - mean) / sqrt(variance + epsilon) · scale + shift`, with the mean and the variance (of all elements, not
-/// one less) of x over `axis` and the axes after it.
+/// `y = (x - mean) / sqrt(variance + epsilon) · scale + shift`, with the mean and the variance of x over `axis` and the
+/// axes after it. The variance is the mean of squared differences (divisor n, not n - 1).
 ///
 /// Inputs: x, then optionally scale, then optionally shift, of shape `x.shape[axis…]`. Output: x's type. Statistics are
 /// computed in at least float32.
@@ -27,7 +27,7 @@ package struct LayerNormalization: Operator {
     return [x]
   }
 
-  /// How many elements go into each mean.
+  /// Returns the number of elements of each mean.
   package func length(_ inputs: [TensorType]) -> Int { inputs[0].shape.dimensions[axis...].reduce(1, *) }
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {

@@ -1,7 +1,7 @@
-/// `y = x / (k + alpha / size * Σ x²)^beta`, the sum over `size` neighbouring channels.
+/// `y = x / (k + alpha / size * Σ x²)^beta`, with a sum over `size` neighboring channels.
 ///
-/// Input: x `[N, C, …]`. Output: the same type. Channel `c` sums channels `c - floor((size - 1) / 2)` to
-/// `c + ceil((size - 1) / 2)`, those that exist.
+/// Input: x `[N, C, …]`. Output: the same type. Channel `c` sums the existing channels from `c - floor((size - 1) / 2)`
+/// to `c + ceil((size - 1) / 2)`.
 package struct LocalResponseNormalization: Operator {
   package static let name = "local_response_normalization"
   package var size: Int
@@ -16,7 +16,7 @@ package struct LocalResponseNormalization: Operator {
     self.k = k
   }
 
-  /// The channels that are summed for a channel, of `count`.
+  /// Returns the range of channels that are summed for a channel.
   package func window(_ channel: Int, of count: Int) -> Range<Int> {
     let first = max(0, channel - (size - 1) / 2)
     return first..<min(count, channel + size / 2 + 1)

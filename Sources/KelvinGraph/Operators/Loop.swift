@@ -1,19 +1,22 @@
-/// A computation that is repeated, each trip with what the one before it carried over.
+/// A computation that is repeated, with values that are carried from each iteration to the next.
 ///
-/// A loop makes trips while fewer than its limit were made and, where it is conditional, its condition holds: the
-/// operand before the first trip, then what the latest trip said. Loops that test a condition region first are written
-/// in this form by writing the condition before the loop and again at the end of its body.
+/// A loop runs while the number of iterations is below its limit and, if it is conditional, its condition holds. The
+/// first condition is an operand; afterwards it is an output of the latest iteration. For loops that test a condition
+/// region first, emit the condition before the loop and again at the end of its body.
 ///
-/// Operands: the limit, one integer (a negative one is none); where the loop is conditional the condition, one element;
-/// the first values of what is carried; then what the body captures. Region: `body`, given the trip's number (int64
-/// `[]`, from 0) and the carried values; its outputs are the condition, where the loop is conditional, what is carried
-/// over, and one row for each accumulated output. Outputs: what the last trip carried over; the accumulated outputs,
-/// row by row along their first axis, rows past the last trip zero; and the number of trips, int64 `[]`.
+/// Operands: the limit, one integer (negative for none); for a conditional loop the condition, one element; the initial
+/// carried values; then the captures of the body.
+///
+/// Region: `body`, whose inputs are the index of the iteration (int64 `[]`, from 0) and the carried values. Its outputs
+/// are the condition, for a conditional loop, the carried values, and one row for each accumulated output.
+///
+/// Outputs: the final carried values; the accumulated outputs, row by row along their first axis, with zeros after the
+/// last iteration; and the number of iterations, int64 `[]`.
 package struct Loop: ControlOperator {
   package static let name = "loop"
-  /// How many values are carried from trip to trip.
+  /// The number of carried values.
   package var carriedCount: Int
-  /// The types of the accumulated outputs; more trips than the first axis has rows are an error.
+  /// The types of the accumulated outputs; more iterations than rows of the first axis are an error.
   package var accumulated: [TensorType]
   package var isConditional: Bool
 

@@ -1,7 +1,7 @@
-/// `z = x · y` over the last two axes, the axes before them broadcast as NumPy's `matmul` does.
+/// `z = x · y` over the last two axes; the axes before them are broadcast like in NumPy's `matmul`.
 ///
-/// Inputs: x `[…, R, K]` and y `[…, K, C]`; with `transposes…` the last two axes of that input are exchanged first.
-/// Output: `[…, R, C]`. One-dimensional operands are reshaped by the format that has them.
+/// Inputs: x `[…, R, K]` and y `[…, K, C]`; with `transposes…` the last two axes of that input are swapped first.
+/// Output: `[…, R, C]`. Formats reshape one-dimensional operands.
 package struct MatMul: Operator {
   package static let name = "matmul"
   package var transposesX: Bool
@@ -30,7 +30,7 @@ package struct MatMul: Operator {
     return [TensorType(x.scalar, Shape(batch.dimensions + [left.rows, right.columns]))]
   }
 
-  /// The length of the sums.
+  /// Returns the length of the sums.
   package func depth(_ inputs: [TensorType]) -> Int { matrix(inputs[0].shape, transposed: transposesX).columns }
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {

@@ -1,9 +1,9 @@
-/// `z = (x - xZero) · (y - yZero)` over the last two axes, exact in int32; the axes before them broadcast. Sums beyond int32
-/// wrap.
+/// `z = (x - xZero) · (y - yZero)` over the last two axes, exact in int32; the axes before them are broadcast. Sums
+/// beyond int32 wrap.
 ///
-/// Inputs: x `[…, R, K]` and y `[…, K, C]` (`[…, C, K]` with `transposesY`), 8-bit integers; xZero (one of x's type), yZero
-/// (one, or `[C]`, of y's type), then the requantization's. Output: `[…, R, C]`, int32 or the requantization's type. A node with a
-/// requantization may carry a body in floating point.
+/// Inputs: x `[…, R, K]` and y `[…, K, C]` (`[…, C, K]` with `transposesY`), 8-bit integers; xZero (one of x's type),
+/// yZero (one, or `[C]`, of y's type), then the requantization's. Output: `[…, R, C]`, int32 or the requantization's
+/// type. A node with a requantization may have a body in floating point.
 package struct MatMulInteger: Operator {
   package static let name = "matmul_integer"
   package var transposesY: Bool
@@ -35,7 +35,7 @@ package struct MatMulInteger: Operator {
     return [TensorType(requantization?.scalar ?? .int32, output.shape)]
   }
 
-  /// The length of the sums.
+  /// Returns the length of the sums.
   package func depth(_ inputs: [TensorType]) -> Int { float.depth(inputs) }
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {

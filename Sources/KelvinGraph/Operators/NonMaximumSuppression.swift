@@ -1,16 +1,17 @@
-/// Picks boxes in descending order of score, leaving out those that overlap one already picked too much.
+/// Picks boxes in descending order of score, except those that overlap a picked box too much.
 ///
-/// A box's score is the largest of its `K` scores, not-a-number left aside, and its class the first that has it; boxes of
-/// less than the score threshold, or of no score, are left out. Two boxes overlap too much where the area they share is
-/// more than the overlap threshold times the area they cover together; one with a negative size or with not-a-number
-/// among its numbers shares nothing. Of equal scores the lower index comes first.
+/// A box's score is the largest of its `K` scores, except not-a-number, and its class is the first one with it. Boxes
+/// with less than the score threshold, or without a score, are omitted. Of equal scores the lower index comes first.
 ///
-/// Inputs: boxes `[N, B, 4]` as centre x, centre y, width and height; scores `[N, B, K]`; the overlap threshold and the
+/// Two boxes overlap too much if their shared area is more than the overlap threshold times the area of their union. A
+/// box with a negative size or with not-a-number among its numbers shares no area.
+///
+/// Inputs: boxes `[N, B, 4]` as center x, center y, width and height; scores `[N, B, K]`; the overlap threshold and the
 /// score threshold, scalars; all of one floating-point type. Outputs: the picked boxes `[N, M, 4]`, their scores
-/// `[N, M, K]`, int32 indices `[N, M]` and int32 counts `[N]`. Places past the count hold zeros and the index -1.
+/// `[N, M, K]`, int32 indices `[N, M]` and int32 counts `[N]`. Entries after the count hold zeros and the index -1.
 package struct NonMaximumSuppression: Operator {
   package static let name = "non_maximum_suppression"
-  /// `M`, the most boxes picked of each image.
+  /// `M`, the greatest number of picked boxes of each image.
   package var maximumBoxes: Int
   /// Whether a box only suppresses boxes of its own class.
   package var isPerClass: Bool

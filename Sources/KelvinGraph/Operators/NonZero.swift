@@ -1,11 +1,11 @@
-/// The places of the elements that are not zero, in row-major order.
+/// The positions of the nonzero elements, in row-major order.
 ///
-/// Input: x, of any type and at least one dimension; not-a-number is not zero. Outputs: the places, `[rank, N]` with
-/// `N` the number of x's elements, one column for each element that is not zero, in `scalar`; and how many there are,
-/// int32 `[1]`. Columns past the count hold zeros.
+/// Input: x, of any type and at least one dimension; not-a-number counts as nonzero. Outputs: the positions,
+/// `[rank, N]` with `N` the number of x's elements, one column for each nonzero element, in `scalar`; and their number,
+/// int32 `[1]`. Columns after the count hold zeros.
 package struct NonZero: Operator {
   package static let name = "non_zero"
-  /// The element type of the places: int32 or int64.
+  /// The element type of the positions: int32 or int64.
   package var scalar: ScalarType
 
   package init(scalar: ScalarType = .int64) { self.scalar = scalar }

@@ -1,44 +1,45 @@
-/// What a graph node computes: attributes and rules, never an implementation.
+/// The computation of a graph node: attributes and rules, without an implementation.
 ///
-/// Inputs are counted in the order that each operator documents. Types are concrete: a graph with dynamic sizes is built
-/// anew for the sizes of an input (`GraphSource`), so that no rule has to reason about symbols.
+/// Inputs are numbered in the order that each operator documents. Types are concrete: a graph with dynamic sizes is
+/// built separately for each set of input sizes (`GraphSource`), so that no rule handles symbolic sizes.
 package protocol Operator: Hashable, Sendable {
-  /// The one spelling of the operator: file, shader and kernel names use it too.
+  /// The operator's unique name; file, shader and kernel names contain it.
   static var name: String { get }
 
-  /// The types of the outputs.
+  /// Returns the types of the outputs.
   ///
-  /// - Throws: `OperatorError` saying what was expected and what was given.
+  /// - Throws: `OperatorError` that states the expected and the given types.
   func infer(_ inputs: [TensorType]) throws(OperatorError) -> [TensorType]
 
-  /// Floating-point operations that one evaluation takes; a multiply-add counts as two.
+  /// Returns the number of floating-point operations of one evaluation; a multiply-add counts as two.
   func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double
 
-  /// The error a device may make relative to the reference device, which accumulates in float64 and rounds once.
+  /// Returns the allowed error of a device relative to the reference device, which accumulates in float64 and rounds
+  /// once.
   func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance
 
-  /// Whether an evaluation does nothing but compute results from operands, the same from the same. A node of any other
-  /// operator is never folded, merged, dropped or moved across another such.
+  /// Whether an evaluation only computes results from operands, and always the same. A node of an impure operator is
+  /// never folded, merged, removed or moved across another such node.
   var isPure: Bool { get }
 
-  /// The axes of its one result along which it can be computed in parts; none where an element of it depends on all of
-  /// the operands, or where nobody has said.
+  /// Returns the axes of the operator's one result along which parts can be computed. Empty if an element depends on
+  /// all operands, or if the operator does not declare such axes.
   func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis]
 
-  /// The attributes, each said once, from which they are written and read: two operators with the same name and
-  /// attributes are the same.
+  /// The attributes, from which writing and reading are derived. Two operators with the same name and attributes are
+  /// equal.
   static var schema: AttributeSchema<Self> { get }
 }
 
 extension Operator {
   package var name: String { Self.name }
 
-  /// Names and values, those at their defaults left out.
+  /// The names and values of attributes, without those at their defaults.
   package var attributes: [Attribute] { Self.schema.write(self) }
 
-  /// The operator with these attributes; those left out are at their defaults.
+  /// Creates the operator from attributes; omitted ones have their defaults.
   ///
-  /// - Throws: `OperatorError` where one is missing, unknown, given twice or of another kind.
+  /// - Throws: `OperatorError` if an attribute is missing, unknown, duplicated or of another kind.
   package init(attributes: [Attribute]) throws(OperatorError) { self = try Self.schema.make(attributes) }
 
   package var isPure: Bool { true }
@@ -47,12 +48,12 @@ extension Operator {
   package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance { .exact }
 }
 
-/// Why an operator cannot take its inputs.
+/// An error about inputs that an operator does not support.
 package struct OperatorError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }
 
-  /// Throws unless the number of inputs is one that the operator takes.
+  /// Throws an error unless the operator supports the number of inputs.
   package static func require(_ inputs: [TensorType], _ counts: ClosedRange<Int>) throws(OperatorError) {
     guard counts.contains(inputs.count) else {
       let expected = counts.count == 1 ? "\(counts.lowerBound)" : "\(counts.lowerBound) to \(counts.upperBound)"
@@ -61,9 +62,9 @@ package struct OperatorError: Error, Hashable, Sendable, CustomStringConvertible
   }
 }
 
-/// How exactly a model is computed. DESIGN: "Numerics".
+/// The numerical precision of a model's execution.
 package enum Precision: String, Hashable, Sendable, Codable, CaseIterable {
-  /// `.full` where activations are float32; where they are float16, at least as good as float16 arithmetic with float32
+  /// `.full` if activations are float32. If they are float16, at least as accurate as float16 arithmetic with float32
   /// accumulation.
   case automatic
   /// Error against float64 at most twice that of a float32 GEMM on the same data.
@@ -73,7 +74,7 @@ package enum Precision: String, Hashable, Sendable, Codable, CaseIterable {
   /// Operands and values in memory may be rounded to bfloat16 or float16; accumulation is float32.
   case low
 
-  /// Half the spacing of numbers just above one, for operands of this precision and values of `scalar`.
+  /// Returns half the spacing of numbers just above one, for operands of this precision and values of `scalar`.
   package func unitRoundoff(_ scalar: ScalarType) -> Double {
     switch (self, scalar) {
     case (.low, _): 0x1p-8
@@ -84,8 +85,8 @@ package enum Precision: String, Hashable, Sendable, Codable, CaseIterable {
   }
 }
 
-/// How far a result may lie from the reference: `|x - r| <= relative * |r| + absolute * max|r|`, the maximum taken over
-/// the output tensor. `.exact` allows none.
+/// The allowed difference of a result from the reference: `|x - r| <= relative * |r| + absolute * max|r|`, with the
+/// maximum over the output tensor. `.exact` allows none.
 package struct Tolerance: Hashable, Sendable {
   package var relative: Double
   package var absolute: Double
@@ -97,15 +98,15 @@ package struct Tolerance: Hashable, Sendable {
 
   package static let exact = Tolerance(relative: 0, absolute: 0)
 
-  /// A few roundings of each element on its own.
+  /// Returns the tolerance of a few independent roundings of each element.
   package static func elementwise(_ precision: Precision, _ scalar: ScalarType, roundings: Double = 8) -> Tolerance {
     guard scalar.isFloatingPoint else { return .exact }
     let unit = precision.unitRoundoff(scalar)
     return Tolerance(relative: roundings * unit, absolute: unit)
   }
 
-  /// A sum of `length` products whose rounding errors are independent: they grow with the square root of the length,
-  /// and cancellation can leave a result much smaller than its terms.
+  /// Returns the tolerance of a sum of `length` products with independent rounding errors. They grow with the square
+  /// root of the length, and cancellation can make a result much smaller than its terms.
   package static func accumulation(_ precision: Precision, _ scalar: ScalarType, length: Int) -> Tolerance {
     guard scalar.isFloatingPoint else { return .exact }
     let unit = precision.unitRoundoff(scalar)

@@ -4,7 +4,7 @@
 package struct Pad: Operator {
   package enum Mode: Hashable, Sendable {
     case constant(Float)
-    /// Mirrored about the first and last element, which are not repeated.
+    /// Mirrored at the first and last element, which are not repeated.
     case reflect
     /// The first and last element repeated.
     case edge

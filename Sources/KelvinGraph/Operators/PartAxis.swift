@@ -1,8 +1,8 @@
-/// An axis of a node's only result of which any range of positions can be computed alone, from parts of the operands.
+/// An axis of a node's only result along which any range of positions can be computed from parts of the operands.
 package struct PartAxis: Sendable {
-  /// Of the result, counted from the front.
+  /// The axis of the result, counted from the front.
   package let axis: Int
-  /// Ranges begin at multiples of it, and end at one or with the axis.
+  /// The granularity of ranges: they begin at multiples of it, and end at a multiple or at the end of the axis.
   package let unit: Int
   private let make: @Sendable (Range<Int>) -> Part?
 
@@ -12,14 +12,15 @@ package struct PartAxis: Sendable {
     make = part
   }
 
-  /// One whose ranges are computed by the same operator from the same ranges of operands.
+  /// Creates an axis whose ranges are computed by the same operator from the same ranges of operands.
   ///
-  /// - Parameter operands: the axis of each along which it is cut; nil for one that every part reads whole.
+  /// - Parameter operands: The axis of each operand that the range applies to; nil for an operand that every part reads
+  ///   whole.
   package init(_ axis: Int, _ op: any Operator, _ operands: [Int?]) {
     self.init(axis) { range in Part(op, operands.map { $0.map { Part.Operand(axis: $0, range: range) } }) }
   }
 
-  /// What computes a range; nil where this one cannot be computed alone.
+  /// Returns the computation of a range; nil if it cannot be computed separately.
   package func part(_ range: Range<Int>) -> Part? { make(range) }
 }
 
@@ -36,7 +37,7 @@ package struct Part: Sendable {
   }
 
   package var op: any Operator
-  /// The part of each operand; nil for one that is read whole.
+  /// The part of each operand; nil for an operand that is read whole.
   package var operands: [Operand?]
 
   package init(_ op: any Operator, _ operands: [Operand?]) {
@@ -46,7 +47,7 @@ package struct Part: Sendable {
 }
 
 extension Operator {
-  /// The axes of an operator whose elements depend on those at the same place of operands, which are broadcast.
+  /// Returns the axes of an operator whose elements depend only on the corresponding elements of broadcast operands.
   func elementwiseAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
     output.shape.dimensions.indices.map { axis in
       PartAxis(
@@ -58,16 +59,17 @@ extension Operator {
     }
   }
 
-  /// The axes of an operator with one operand of the result's rank, each of which is the same axis of both.
+  /// Returns the axes of an operator with one operand of the result's rank, except dependent ones; each is the same
+  /// axis of both.
   func sameAxes(_ output: TensorType, but isDependent: (Int) -> Bool) -> [PartAxis] {
     output.shape.dimensions.indices.filter { !isDependent($0) }.map { PartAxis($0, self, [$0]) }
   }
 }
 
 extension Epilogue {
-  /// The parts of the extra operands for a range of the result.
+  /// Returns the parts of the extra operands for a range of the result.
   ///
-  /// - Parameter isOfChannels: whether the range is one of output channels.
+  /// - Parameter isOfChannels: Whether the range is one of output channels.
   func parts(axis: Int, _ range: Range<Int>, isOfChannels: Bool) -> [Part.Operand?] {
     (hasBias ? [isOfChannels ? Part.Operand(axis: 0, range: range) : nil] : [])
       + (addsResidual ? [Part.Operand(axis: axis, range: range)] : [])
@@ -75,12 +77,12 @@ extension Epilogue {
 }
 
 extension Window {
-  /// The window over those positions of an input that a range of results reads, and these positions; nil where they
-  /// are padding alone.
+  /// Returns the positions of an input that a range of results reads, and the window over them; nil if the range reads
+  /// only padding.
   ///
   /// - Parameters:
-  ///   - axis: of the window.
-  ///   - size: of the input along it.
+  ///   - axis: The axis of the window.
+  ///   - size: The size of the input along it.
   func part(_ axis: Int, _ range: Range<Int>, of size: Int) -> (window: Window, input: Range<Int>)? {
     let start = range.lowerBound * strides[axis] - before[axis]
     let end = (range.upperBound - 1) * strides[axis] - before[axis] + dilations[axis] * (kernel[axis] - 1) + 1

@@ -1,12 +1,12 @@
 /// The largest element or the mean of each window.
 ///
-/// Input: x `[N, C, spatial…]`, for maxima also of 8-bit integers. Output: `[N, C, spatial…]`.
+/// Input: x `[N, C, spatial…]`, for maxima also 8-bit integers. Output: `[N, C, spatial…]`.
 package struct Pool: Operator {
   package enum Function: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
     case maximum
-    /// The divisor counts the window's elements inside the input.
+    /// The mean with a divisor that counts the window's elements inside the input.
     case average
-    /// The divisor also counts the elements that lie in the padding (but not beyond it).
+    /// The mean with a divisor that also counts elements in the padding, but not beyond it.
     case averageIncludingPadding = "average_including_padding"
   }
 
@@ -45,7 +45,7 @@ package struct Pool: Operator {
 
   package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
     var axes = sameAxes(output) { $0 > 1 }
-    // Where sizes are rounded up, windows at the end reach beyond the padding, which no padding says.
+    // If sizes are rounded up, windows at the end reach beyond the padding, which no padding of a part expresses.
     guard !window.roundsUp else { return axes }
     for spatial in 0..<window.rank {
       let size = inputs[0].shape[spatial + 2]

@@ -1,7 +1,8 @@
-/// Which elements of a tensor share a scale and a zero point.
+/// The elements of a tensor that share a scale and a zero point.
 ///
-/// Without an axis there is one of each, of shape `[]` or `[1]`. With an axis and blocks of one, they have the shape
-/// `[x.shape[axis]]`. With larger blocks they have x's shape but for the axis, which has one element for each block.
+/// Without an axis there is one scale and one zero point, of shape `[]` or `[1]`. With an axis and blocks of one
+/// element, they have the shape `[x.shape[axis]]`. With larger blocks they have x's shape, except that the axis has one
+/// element for each block.
 package struct QuantizationAxis: Hashable, Sendable {
   package var axis: Int?
   package var blockSize: Int
@@ -35,8 +36,8 @@ package struct QuantizationAxis: Hashable, Sendable {
     }
   }
 
-  /// The place of the scale and zero point of each run of elements: x is `[outer, length, inner]`, and element
-  /// `(o, i, n)` has the parameters at `o * outerStride + i / block * stride + n * innerStride`.
+  /// Returns the layout of scales and zero points: x is `[outer, length, inner]`, and element `(o, i, n)` has the
+  /// parameters at `o * outerStride + i / block * stride + n * innerStride`.
   package func strides(_ shape: Shape) -> Strides {
     guard let axis else { return Strides(outer: 1, length: 1, inner: shape.count, block: 1) }
     let outer = shape.dimensions[..<axis].reduce(1, *)
@@ -50,7 +51,7 @@ package struct QuantizationAxis: Hashable, Sendable {
       innerStride: 1)
   }
 
-  /// A tensor as `[outer, length, inner]`, and how far its parameters lie apart; a stride of 0 repeats them.
+  /// A tensor as `[outer, length, inner]`, and the strides of its parameters; a stride of 0 repeats them.
   package struct Strides: Hashable, Sendable {
     package var outer: Int
     package var length: Int

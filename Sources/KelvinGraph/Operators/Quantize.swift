@@ -1,13 +1,15 @@
-/// `y = saturate(roundHalfEven(x / scale) + zeroPoint)`, the quotient rounded to float32 first.
+/// `y = saturate(roundHalfEven(x / scale) + zeroPoint)`; the quotient is rounded to float32 first.
 ///
-/// Inputs: x (floating-point), scale (floating-point), zero point (`scalar`); the last two have the shape that
-/// `QuantizationAxis` says. Output: x's shape in `scalar`, an integer type of 8, 16 or 32 bits.
+/// Inputs: x (floating-point), scale (floating-point), zero point (`scalar`); `QuantizationAxis` defines the shape of
+/// the last two. Output: x's shape in `scalar`, an integer type of 8, 16 or 32 bits.
 package struct Quantize: Operator {
   package static let name = "quantize"
   package var axis: QuantizationAxis
   package var scalar: ScalarType
 
-  /// - Parameter axis: the axis of x along which scale and zero point vary; nil where there is one of each.
+  /// Creates the operator.
+  ///
+  /// - Parameter axis: The axis of x along which scale and zero point vary; nil for a single scale and zero point.
   package init(axis: Int? = nil, blockSize: Int = 1, scalar: ScalarType) {
     self.axis = QuantizationAxis(axis, blockSize: blockSize)
     self.scalar = scalar

@@ -1,7 +1,7 @@
-/// What tells random numbers of one run from those of another: the seed's lower and upper word, and how often the node has run.
+/// The key of random numbers: the lower and upper word of the seed, and the number of runs of the node.
 ///
-/// No inputs. Output: uint32 `[4]`. It counts its runs from 0 since it was compiled, in a loop every trip, so equal seeds repeat
-/// a sequence. Without a seed one is drawn from the system.
+/// No inputs. Output: uint32 `[4]`. The node counts its runs, in a loop its iterations, from 0 since compilation, so
+/// that equal seeds repeat a sequence. Without a seed, the system generates one.
 package struct RandomKey: Operator {
   package static let name = "random_key"
   package static let type = TensorType(.uint32, [4])

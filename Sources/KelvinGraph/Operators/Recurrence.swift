@@ -1,19 +1,23 @@
-/// A recurrent layer in one direction, given what its inputs add to its gates: `x = W · input + bias` of all steps is one
-/// product before it.
+/// A recurrent layer in one direction. The product of its inputs with the input weights is precomputed:
+/// `x = W · input + bias` of all steps.
 ///
-/// Gates lie in the order of `Cell.gates`; R is the recurrent weights, h the hidden state, c the cell state, p peepholes.
+/// Gates are in the order of `Cell.gates`; R is the recurrent weights, h the hidden state, c the cell state, p
+/// peepholes.
 ///
-/// - `lstm`: `i = f(x + R h + p c)`, `o = f(x + R h + p c')`, `g = g(x + R h)`, the forget gate as the input gate, or
-///   `1 - i` where they are coupled; `c' = forget · c + i · g`, `h' = o · h(c')`.
-/// - `gru`: `z = f(x + R h)`, `r = f(x + R h)`, `n = g(x + R (r · h))`, or `g(x + r · (R h + bias))` where it resets after
-///   the product; `h' = (1 - z) · n + z · h`.
+/// - `lstm`: `i = f(x + R h + p c)`, `o = f(x + R h + p c')`, `g = g(x + R h)`. The forget gate is computed like the
+///   input gate, or is `1 - i` if they are coupled. `c' = forget · c + i · g`, `h' = o · h(c')`.
+/// - `gru`: `z = f(x + R h)`, `r = f(x + R h)`, `n = g(x + R (r · h))`, or `g(x + r · (R h + bias))` if it resets after
+///   the product. `h' = (1 - z) · n + z · h`.
 /// - `simple`: `h' = f(x + R h)`.
 ///
-/// Inputs: x `[steps, batch, gates · hidden]`, R `[gates · hidden, hidden]`, h `[batch, hidden]`; of an LSTM c as h, and
-/// peepholes of i, forget and o `[3 · hidden]` where it has them; of a GRU that resets after the product the bias of n
-/// `[hidden]`; the steps of each sequence `[batch]`, int32, where they differ. All but the last are of one floating-point
-/// type. Outputs: h after each step `[steps, batch, hidden]`, zeros beyond a sequence's end; the last h, and of an LSTM the
-/// last c, `[batch, hidden]`. In reverse a sequence begins at its own last step; results lie at their steps.
+/// Inputs: x `[steps, batch, gates · hidden]`, R `[gates · hidden, hidden]`, h `[batch, hidden]`. An LSTM also has c
+/// like h, and optionally peepholes of i, forget and o `[3 · hidden]`. A GRU that resets after the product has the bias
+/// of n `[hidden]`. The last input is the number of steps of each sequence `[batch]`, int32, if they differ. All others
+/// are of one floating-point type.
+///
+/// Outputs: h after each step `[steps, batch, hidden]`, with zeros after a sequence's end; the last h and, for an LSTM,
+/// the last c, `[batch, hidden]`. In reverse a sequence begins at its own last step; results are at the indices of
+/// their steps.
 package struct Recurrence: Operator {
   package enum Cell: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
     case lstm, gru, simple
@@ -28,7 +32,7 @@ package struct Recurrence: Operator {
       }
     }
 
-    /// f, g and h of the formulas.
+    /// The number of activations: f, g and h of the formulas.
     package var activationCount: Int {
       switch self {
       case .lstm: 3
@@ -40,14 +44,14 @@ package struct Recurrence: Operator {
 
   package static let name = "recurrence"
   package var cell: Cell
-  /// f, g and h, as many as the cell has.
+  /// The activations f, g and h, as many as the cell has.
   package var activations: [UnaryFunction]
   package var isReversed: Bool
   package var hasPeepholes: Bool
   package var couplesGates: Bool
   package var resetsAfterProduct: Bool
   package var hasLengths: Bool
-  /// What goes into f and g is between this and its negative; c too after each step. Infinite where nothing is clipped.
+  /// The bounds of the magnitudes of gate inputs (of f and g), and of c after each step. Infinite for no clipping.
   package var gateLimit: Float
   package var cellLimit: Float
 
@@ -117,7 +121,7 @@ package struct Recurrence: Operator {
     return Double(outputs[0].count) * (2 * gates * hidden + gates * functions + 8)
   }
 
-  /// Errors of a step go on to the next.
+  /// Errors propagate from step to step.
   package func tolerance(_ precision: Precision, _ inputs: [TensorType]) -> Tolerance {
     .accumulation(precision, inputs[0].scalar, length: (inputs[1].shape[1] + 32) * max(inputs[0].shape[0], 1))
   }

@@ -1,10 +1,10 @@
 /// Combines all elements along some axes.
 ///
-/// Input: x, any shape. Output: x's shape with the axes reduced to 1, or left out.
+/// Input: x, any shape. Output: x's shape with the axes reduced to 1, or removed.
 package struct Reduce: Operator {
   package static let name = "reduce"
   package var function: Function
-  /// Axes counted from the front, ascending, each once.
+  /// The axes, counted from the front, ascending and distinct.
   package var axes: [Int]
   package var keepsDimensions: Bool
 
@@ -30,7 +30,7 @@ package struct Reduce: Operator {
     return [TensorType(inputs[0].scalar, Shape(kept))]
   }
 
-  /// How many elements go into each result.
+  /// Returns the number of elements that each result combines.
   package func length(_ inputs: [TensorType]) -> Int { axes.reduce(1) { $0 * inputs[0].shape[$1] } }
 
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double { Double(inputs[0].count) }

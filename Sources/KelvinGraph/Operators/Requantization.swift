@@ -1,5 +1,5 @@
-/// What turns a sum of integer products into 8 bits again:
-/// `clamp(roundHalfEven(float32(sum + bias) * scale) + zeroPoint, lower, upper)`, the product rounded to float32.
+/// The conversion of an integer sum of products to 8 bits: `clamp(roundHalfEven(float32(sum + bias) * scale) +
+/// zeroPoint, lower, upper)`. The product is rounded to float32.
 ///
 /// Its inputs follow the operator's own: bias (int32, one for each output channel or column), scale (float32, one, or
 /// one for each channel or column), zero point (one, of `scalar`). `scale` is the product of the operands' scales
@@ -7,7 +7,7 @@
 package struct Requantization: Hashable, Sendable {
   /// `int8` or `uint8`.
   package var scalar: ScalarType
-  /// The bounds of the result, within the type's; an activation that clips narrows them.
+  /// The bounds of the result, within the type's range; an activation that clips narrows them.
   package var lower: Int
   package var upper: Int
 

@@ -1,6 +1,6 @@
-/// The same elements in the same order in another shape.
+/// The same elements in the same order, in another shape.
 ///
-/// Input: x, any shape. Output: `shape`, with as many elements.
+/// Input: x, any shape. Output: `shape`, with the same number of elements.
 package struct Reshape: Operator {
   package static let name = "reshape"
   package var shape: Shape
@@ -15,7 +15,7 @@ package struct Reshape: Operator {
     return [TensorType(inputs[0].scalar, shape)]
   }
 
-  /// Those in front that are the same in both shapes.
+  /// The leading axes that are equal in both shapes.
   package func partAxes(_ inputs: [TensorType], _ output: TensorType) -> [PartAxis] {
     let same = zip(inputs[0].shape.dimensions, shape.dimensions).prefix { $0 == $1 }.count
     return (0..<same).map { axis in

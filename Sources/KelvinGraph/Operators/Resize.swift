@@ -1,15 +1,15 @@
 /// Samples x on a grid of another size along some axes.
 ///
-/// Input: x, any type (floating-point where interpolated linearly). Output: x's shape with the sizes of `axes`.
-/// Position `i` of an axis reads the source coordinate `scale * i + offset`, clamped to `0 ... n - 1`. Linear
-/// interpolation is separable: the same along each axis in turn.
+/// Input: x, any type (floating-point for linear interpolation). Output: x's shape with the sizes of `axes`. Position
+/// `i` of an axis reads the source coordinate `scale * i + offset`, clamped to `0 ... n - 1`. Linear interpolation is
+/// separable: it is applied along each axis in turn.
 package struct Resize: Operator {
-  /// Which whole position a source coordinate between two of them reads.
+  /// The rounding of a source coordinate to an integer position.
   package enum Rounding: String, Hashable, Sendable, CaseIterable, AttributeConvertible {
     case floor, ceil
-    /// The nearest one; of two equally near ones the lower.
+    /// The nearest position, with ties to the lower one.
     case halfDown = "half_down"
-    /// The nearest one; of two equally near ones the upper.
+    /// The nearest position, with ties to the upper one.
     case halfUp = "half_up"
   }
 
@@ -19,7 +19,7 @@ package struct Resize: Operator {
   }
 
   package static let name = "resize"
-  /// Ascending, each axis once.
+  /// The axes, ascending and distinct.
   package var axes: [ResizeAxis]
   package var interpolation: Interpolation
 

@@ -1,15 +1,15 @@
-/// How `Resize` samples one axis: source coordinates in float64, so that every device reads the same elements.
+/// The sampling of one axis by `Resize`. Source coordinates are float64, so that every device reads the same elements.
 package struct ResizeAxis: Hashable, Sendable {
-  /// Two neighbours and the weight of the upper one; that of the lower one is the rest.
+  /// Two neighbors and the weight of the upper one; the weight of the lower one is the rest.
   package struct Taps: Hashable, Sendable {
     package var lower: Int
     package var upper: Int
     package var fraction: Double
   }
 
-  /// Counted from the front.
+  /// The axis, counted from the front.
   package var axis: Int
-  /// Positions of the output.
+  /// The number of output positions.
   package var size: Int
   package var scale: Double
   package var offset: Double
@@ -21,25 +21,25 @@ package struct ResizeAxis: Hashable, Sendable {
     self.offset = offset
   }
 
-  /// The coordinate that an output position reads, along an axis of `length` elements, at least one.
+  /// Returns the coordinate that an output position reads along an axis of `length` elements, at least one.
   package func source(_ position: Int, length: Int) -> Double {
     min(max(scale * Double(position) + offset, 0), Double(length - 1))
   }
 
-  /// For each output position, what linear interpolation reads.
+  /// Returns for each output position the neighbors and the weight of linear interpolation.
   package func linearTaps(length: Int) -> [Taps] {
     (0..<size).map { position in
       let coordinate = source(position, length: length)
       let lower = Int(coordinate)
       let upper = min(lower + 1, length - 1)
-      // As devices hold it: a share of the lower element that they would round away is none.
+      // In the precision of devices: a weight of the lower element that they would round away is zero.
       let fraction = Float(coordinate - Double(lower))
       return fraction == 1
         ? Taps(lower: upper, upper: upper, fraction: 0) : Taps(lower: lower, upper: upper, fraction: Double(fraction))
     }
   }
 
-  /// For each output position, the element it takes.
+  /// Returns for each output position the element that it takes.
   package func nearestIndices(length: Int, _ rounding: Resize.Rounding) -> [Int] {
     (0..<size).map { position in
       let coordinate = source(position, length: length)

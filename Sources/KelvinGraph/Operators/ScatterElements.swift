@@ -1,12 +1,12 @@
 /// A copy of x in which `y[…, indices[…, i, …], …]` is combined with `updates[…, i, …]`.
 ///
-/// Inputs: x, any type (bool only where elements are replaced); indices, an integer type, of x's rank and no longer
-/// than x outside the axis; updates, x's element type in the shape of the indices. Negative indices count from the end;
-/// one outside the axis is an error, as `Gather` says, or with `skipsOutside` writes nothing. Output: x's type. Updates are
-/// applied in row-major order.
+/// Inputs: x, any type (bool only if elements are replaced); indices, an integer type, of x's rank and no longer than x
+/// outside the axis; updates, x's element type in the shape of the indices. Negative indices count from the end. An
+/// index outside the axis is an error, as in `Gather`, or with `skipsOutside` writes nothing. Output: x's type. Updates
+/// are applied in row-major order.
 package struct ScatterElements: Operator {
   package static let name = "scatter_elements"
-  /// Counted from the front.
+  /// The axis, counted from the front.
   package var axis: Int
   package var reduction: ScatterReduction
   package var skipsOutside: Bool
@@ -43,7 +43,9 @@ extension ScatterReduction {
     guard x.scalar != .bool || self == .replace else { throw OperatorError("\(rawValue) takes numbers, got \(x)") }
   }
 
-  /// - Parameter length: how many updates may fall on one element.
+  /// Returns the tolerance of scattered updates.
+  ///
+  /// - Parameter length: The greatest number of updates of one element.
   func tolerance(_ precision: Precision, _ scalar: ScalarType, length: Int) -> Tolerance {
     switch self {
     case .replace, .minimum, .maximum: .exact

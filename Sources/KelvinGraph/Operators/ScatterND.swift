@@ -1,9 +1,9 @@
-/// A copy of x in which the slices that tuples of indices name are combined with updates.
+/// A copy of x in which the slices that tuples of indices address are combined with updates.
 ///
-/// Inputs: x, any type (bool only where elements are replaced); indices, an integer type, `[n…, k]`, each tuple a
-/// position along the first `k` axes of x; updates, x's element type, `[n…]` and then the axes of x that are left.
-/// Negative indices count from the end; one outside its axis is an error, as `Gather` says, or with `skipsOutside` its tuple
-/// writes nothing. Output: x's type. Updates are applied in row-major order.
+/// Inputs: x, any type (bool only if elements are replaced); indices, an integer type, `[n…, k]`; updates, x's element
+/// type, `[n…]` followed by the remaining axes of x. Each tuple of indices is a position along the first `k` axes of x.
+/// Negative indices count from the end. An index outside its axis is an error, as in `Gather`, or with `skipsOutside`
+/// its tuple writes nothing. Output: x's type. Updates are applied in row-major order.
 package struct ScatterND: Operator {
   package static let name = "scatter_nd"
   package var reduction: ScatterReduction

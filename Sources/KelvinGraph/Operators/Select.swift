@@ -1,4 +1,4 @@
-/// `z = x` where the condition holds, else `y`, element by element, with NumPy's broadcasting of all three.
+/// `z = x` if the condition holds, else `y`, element by element, with NumPy's broadcasting of all three.
 ///
 /// Inputs: condition, bool; x and y, of one element type. Output: the broadcast shape in that type.
 package struct Select: Operator {

@@ -1,4 +1,4 @@
-/// Every `step`-th element from `start`, `count` of them, along each axis. Steps may be negative.
+/// Takes `count` elements from `start` at distance `step` along each axis. Steps may be negative.
 ///
 /// Input: x, any type. Output: shape `counts`.
 package struct Slice: Operator {

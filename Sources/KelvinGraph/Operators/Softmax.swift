@@ -3,7 +3,7 @@
 /// Input: x, any shape. Output: the same type.
 package struct Softmax: Operator {
   package static let name = "softmax"
-  /// Counted from the front.
+  /// The axis, counted from the front.
   package var axis: Int
 
   package init(axis: Int) { self.axis = axis }

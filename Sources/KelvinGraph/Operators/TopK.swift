@@ -1,15 +1,15 @@
 /// The largest or smallest elements along one axis, best first.
 ///
 /// Input: x, numbers. Outputs: the values, x's type with the axis of size `count`; their positions along the axis, in
-/// `scalar`. Of equal elements the one at the lower position comes first; not-a-number counts as larger than any
+/// `scalar`. Of equal elements the one at the lower position comes first; not-a-number counts as larger than every
 /// number.
 package struct TopK: Operator {
   package static let name = "top_k"
-  /// Counted from the front.
+  /// The axis, counted from the front.
   package var axis: Int
   package var count: Int
   package var takesLargest: Bool
-  /// The element type of the positions: an integer type.
+  /// The element type of the positions, an integer type.
   package var scalar: ScalarType
 
   package init(axis: Int, count: Int, takesLargest: Bool, scalar: ScalarType = .int64) {

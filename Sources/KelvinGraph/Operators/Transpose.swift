@@ -1,4 +1,4 @@
-/// Exchanges axes: output axis `i` is input axis `permutation[i]`.
+/// Permutes axes: output axis `i` is input axis `permutation[i]`.
 ///
 /// Input: x, any type. Output: x's elements in the permuted shape.
 package struct Transpose: Operator {

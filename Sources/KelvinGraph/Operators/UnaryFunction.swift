@@ -1,7 +1,7 @@
-/// A function of one element, with up to two parameters. Used by `Unary` and as the activation of an `Epilogue`.
+/// An elementwise function with up to two parameters. `Unary` uses it, and an `Epilogue` as its activation.
 ///
-/// Every device implements the whole family from one table, so the family is one operator with a function, not one
-/// operator a function: `dev/elementwise/unary.toml`, from which `Kind` and the kernels' functions are generated.
+/// Every device implements all functions from one table, `dev/elementwise/unary.toml`. `Kind` and the kernels'
+/// functions are generated from it. Therefore all functions share one operator.
 package struct UnaryFunction: Hashable, Sendable {
   package var kind: Kind
   package var a: Float
@@ -22,7 +22,7 @@ package struct UnaryFunction: Hashable, Sendable {
   /// The function's number in kernels and shaders.
   package var code: UInt32 { kind.code }
 
-  /// Floating-point operations an element takes, transcendental functions counted as 10.
+  /// The number of floating-point operations per element; transcendental functions count as 10.
   package var operations: Double { kind.operations }
 }
 
@@ -31,7 +31,7 @@ extension UnaryFunction: CustomStringConvertible {
 }
 
 extension UnaryFunction: AttributeConvertible {
-  /// Parameters that the function does not read are left out where they are zero.
+  /// Parameters that the function does not read are omitted if they are zero.
   package var attributeValue: AttributeValue {
     let set = b.bitPattern != 0 ? 2 : a.bitPattern != 0 ? 1 : 0
     let values = [a, b].prefix(max(kind.parameterCount, set)).map(\.attributeValue)

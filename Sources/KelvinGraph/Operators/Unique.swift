@@ -1,12 +1,16 @@
-/// Which slices along an axis are different, and where they are.
+/// The distinct slices along an axis, and their positions.
 ///
-/// Two slices are the same where all their elements are; the zeros are equal, and so is not-a-number to itself. Ordered
-/// they ascend by their first elements, of equal ones by the next, not-a-number last; else they stay in the order in
-/// which they come first.
+/// Two slices are equal if all their elements are; both zeros are equal, and not-a-number equals itself. Sorted slices
+/// are in lexicographic order, with not-a-number last; otherwise they keep the order of their first occurrence.
 ///
-/// Input: x, of any type. Outputs, with `N` slices: int64 `[N]`, the place of the first of each different slice; int64
-/// `[N]`, for each slice which of the different ones it is; int64 `[N]`, how often each different one is there; and how
-/// many different ones there are, int32 `[1]`. Places past the count hold zeros in the first and the third.
+/// Input: x, of any type. Outputs, with `N` slices, the first three int64 `[N]`:
+///
+/// - the first position of each distinct slice;
+/// - for each slice the index of its distinct slice;
+/// - the number of occurrences of each distinct slice;
+/// - the number of distinct slices, int32 `[1]`.
+///
+/// Entries after the count hold zeros in the first and the third output.
 package struct Unique: Operator {
   package static let name = "unique"
   package var axis: Int
@@ -27,7 +31,7 @@ package struct Unique: Operator {
     return [places, places, places, TensorType(.int32, [1])]
   }
 
-  /// A merge sort that compares half of each slice.
+  /// A merge sort whose comparisons read half of each slice on average.
   package func operations(_ inputs: [TensorType], _ outputs: [TensorType]) -> Double {
     let count = inputs[0].shape[axis]
     var passes = 1.0

@@ -1,13 +1,13 @@
-/// How a convolution or a pool slides over the spatial axes: one entry for each of them.
+/// The window of a convolution or a pool, with one entry for each spatial axis.
 package struct Window: Hashable, Sendable {
   package var kernel: [Int]
   package var strides: [Int]
   package var dilations: [Int]
-  /// Elements of padding before the first and after the last element.
+  /// The number of padding elements before the first and after the last element.
   package var before: [Int]
   package var after: [Int]
-  /// Whether a last window that only partly overlaps the padded input counts; it never starts beyond input and leading
-  /// padding.
+  /// Whether a last window that only partly overlaps the padded input counts; it never starts beyond the input and its
+  /// leading padding.
   package var roundsUp: Bool
 
   package init(
@@ -25,8 +25,8 @@ package struct Window: Hashable, Sendable {
   package var rank: Int { kernel.count }
   package var count: Int { kernel.reduce(1, *) }
 
-  /// The output sizes for input sizes `spatial`:
-  /// `floor((size + before + after - dilation * (kernel - 1) - 1) / stride) + 1`, or its ceiling.
+  /// Returns the output sizes for input sizes `spatial`: `floor((size + before + after - dilation * (kernel - 1) - 1) /
+  /// stride) + 1`, or its ceiling.
   package func outputSizes(_ spatial: [Int]) throws(OperatorError) -> [Int] {
     let lists = [strides, dilations, before, after]
     guard rank > 0, lists.allSatisfy({ $0.count == rank }), spatial.count == rank else {

@@ -1,11 +1,12 @@
-/// A branch among a function's parts: sizes inside are known once a side is taken, so that each side is parts of its own.
+/// A branch among a function's parts. Sizes inside are known once a side is selected, so that each side has its own
+/// parts.
 ///
-/// A side has slots of its own besides those around the branch, which it may read.
+/// A side has its own slots, and may read the slots around the branch.
 package struct BranchPart: Sendable {
-  /// One of the two ways to go on.
+  /// One of the two sides.
   package struct Side: Sendable {
     package let parts: [FunctionPart]
-    /// Its slots whose values are the results of the branch, one for each.
+    /// The side's slots that hold the results of the branch, one for each.
     package let left: [String]
 
     package init(parts: [FunctionPart], left: [String]) {
@@ -15,13 +16,13 @@ package struct BranchPart: Sendable {
   }
 
   package let name: String
-  /// The slot with one number, which says which side is taken: `otherwise` where it is 0.
+  /// The slot with one number that selects the side: `otherwise` if it is 0.
   package let condition: String
   package let then: Side
   package let otherwise: Side
   /// The slots around the branch that it writes.
   package let outputs: [String]
-  /// What the sides read of the slots around the branch.
+  /// The slots around the branch that the sides read.
   package let captured: [String]
 
   package init(
@@ -37,6 +38,6 @@ package struct BranchPart: Sendable {
 
   package var sides: [Side] { [then, otherwise] }
 
-  /// The slots around the branch that it reads, each once.
+  /// The slots around the branch that it reads, without duplicates.
   package var inputs: [String] { [condition] + captured.filter { $0 != condition } }
 }

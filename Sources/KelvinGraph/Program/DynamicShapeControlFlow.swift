@@ -1,9 +1,10 @@
-/// A branch or loop that is no node of a graph for the sizes that the graph is built for: its sides give others than each
-/// other, its trips change them, or nothing bounds what it accumulates. Walked it may run (`Function.runningOnHost(_:)`).
+/// A branch or loop that cannot be a node of a graph for the given sizes: its sides have results of different sizes,
+/// its iterations change sizes, or the number of accumulated rows is unbounded. The host may be able to execute it
+/// (`Function.runningOnHost(_:)`).
 package struct DynamicShapeControlFlow: Error, CustomStringConvertible {
-  /// By what the format knows it again, for people as well as can be.
+  /// The name by which the format identifies the control flow, readable if possible.
   package let name: String
-  /// What is wrong where it cannot be walked.
+  /// The error to report if the host cannot execute it.
   package let error: any Error
 
   package init(_ name: String, _ error: any Error) {
@@ -13,15 +14,15 @@ package struct DynamicShapeControlFlow: Error, CustomStringConvertible {
 
   package var description: String { "\(error)" }
 
-  /// Stands among the names of what is walked for all control flow.
+  /// A name that stands for all control flow.
   package static let every = "*"
 }
 
 extension Function {
-  /// The same function with a branch or loop walked, besides those that this one walks. Its features are this one's,
-  /// whatever was made of them.
+  /// Returns the function in which the host executes the given branch or loop, in addition to the present ones. It
+  /// keeps the current features.
   ///
-  /// - Throws: the flow's own error where the format does not walk it.
+  /// - Throws: The error of the control flow if the format cannot execute it on the host.
   package func runningOnHost(_ flow: DynamicShapeControlFlow) throws -> Function {
     guard !hostControlFlow.contains(flow.name), !hostControlFlow.contains(DynamicShapeControlFlow.every), let runningOnHost else { throw flow.error }
     let names = hostControlFlow.union([hostControlFlow.count < Self.hostControlFlowLimit ? flow.name : DynamicShapeControlFlow.every])
@@ -30,13 +31,14 @@ extension Function {
     return function
   }
 
-  /// Each is found by building a graph in vain: a model with more of them has all of its control flow walked.
+  /// The greatest number of separately named control flow. Each costs a failed attempt to build a graph; beyond the
+  /// limit, the host executes all control flow.
   private static let hostControlFlowLimit = 12
 
-  /// Does something with the function that builds its graphs, and does it again with each branch or loop walked that
-  /// turns out to be uneven.
+  /// Calls a closure with the function. If it throws `DynamicShapeControlFlow`, calls it again with the function in
+  /// which the host executes that branch or loop.
   ///
-  /// - Throws: what `body` throws besides; the error of a flow that cannot be walked.
+  /// - Throws: Other errors of `body`, and the error of control flow that the host cannot execute.
   package func settled<Result>(_ body: (Function) throws -> Result) throws -> Result {
     var function = self
     while true {

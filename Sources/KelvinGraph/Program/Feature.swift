@@ -3,13 +3,14 @@ package struct Feature: Sendable, Hashable {
   package var name: String
   package var type: FeatureKind
   package var isOptional: Bool
-  /// The author's words.
+  /// The author's description.
   package var summary: String
-  /// For an optional input, the number that fills it when it is left out.
+  /// The number that replaces an omitted optional input.
   package var defaultValue: Double?
-  /// Where it is not empty, the only shapes a tensor may have; the dimensions' ranges then enclose them.
+  /// The only allowed shapes of a tensor, unless empty; the dimensions' ranges then enclose them.
   package var allowedShapes: [Shape]
-  /// Whether a tensor may have two axes more in front, of a sequence and its batch, as Core ML's older networks take them.
+  /// Whether a tensor may have two additional leading axes, of a sequence and its batch, as Core ML's older networks
+  /// take them.
   package var takesSequences = false
 
   package init(
@@ -26,7 +27,7 @@ package struct Feature: Sendable, Hashable {
 }
 
 extension Feature {
-  /// Of a given shape the sizes that the feature describes.
+  /// Returns the part of a shape that the feature's dimensions describe.
   package func described(_ shape: Shape) -> Shape {
     guard takesSequences, case .tensor(_, let dimensions) = type, shape.rank == dimensions.count + 2,
       !shape.dimensions.prefix(2).contains(0)
@@ -34,7 +35,7 @@ extension Feature {
     return Shape(Array(shape.dimensions.dropFirst(2)))
   }
 
-  /// Whether predictions may give it other sizes than the usual ones.
+  /// Whether predictions may use other sizes than the default ones.
   package var hasOpenSizes: Bool {
     switch type {
     case .tensor(_, let dimensions), .strings(let dimensions):
@@ -45,19 +46,20 @@ extension Feature {
   }
 }
 
-/// What a feature holds, and the sizes it may have.
+/// The kind of a feature's value, and its allowed sizes.
 package enum FeatureKind: Sendable, Hashable {
   case tensor(ScalarType, [Dimension])
-  /// An image, which enters the graph as a `[1, C, H, W]` tensor with values 0…255 (or as `ImageFeature.range` says).
+  /// An image, which enters the graph as a `[1, C, H, W]` tensor with values 0…255 (or in the range
+  /// `ImageFeature.range`).
   case image(ImageFeature)
   case int64, double, string
   case dictionary(keys: KeyType)
   case sequence(of: KeyType)
-  /// Strings in an array.
+  /// An array of strings.
   case strings([Dimension])
-  /// Dictionaries in a row.
+  /// A sequence of dictionaries.
   case dictionaries(keys: KeyType)
-  /// Tensors of any shapes in a row.
+  /// A sequence of tensors of any shapes.
   case tensors(ScalarType)
   case state(ScalarType, [Dimension])
 
@@ -67,7 +69,7 @@ package enum FeatureKind: Sendable, Hashable {
 /// One size of a tensor feature.
 package enum Dimension: Sendable, Hashable, CustomStringConvertible {
   case fixed(Int)
-  /// Known when an input arrives. `standard` is the size taken when nothing is said, where the source gives one.
+  /// A size that is known when an input arrives. `standard` is the default size, if the source gives one.
   case flexible(name: String, range: ClosedRange<Int>, standard: Int?)
 
   package var description: String {

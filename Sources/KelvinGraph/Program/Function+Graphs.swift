@@ -1,30 +1,30 @@
 import KelvinBasics
 
 extension Function {
-  /// A graph part, built where its inputs are known.
+  /// A graph part, and its graph if its inputs are known.
   package struct BuiltGraph: Sendable {
     package let part: GraphPart
-    /// The types of what earlier parts write into its inputs.
+    /// The types of the inputs that earlier parts compute.
     package let computed: [String: TensorType]
-    /// Nil where it depends on data: on the type of an input, or on the elements of one, on the trip of a loop, or
-    /// on the side of a branch; and where the usual sizes of inputs are none that it takes.
+    /// Nil if the graph depends on data: on the type or the elements of an input, on the iteration of a loop, or on the
+    /// side of a branch. Also nil if the default sizes of inputs are not valid.
     package let graph: Graph?
   }
 
-  /// The function's graphs for given input shapes, as far as types are known before anything runs: from the shapes of
-  /// features through graphs and host steps. What turns out to be uneven control flow is walked.
+  /// Returns the function's graphs for given input shapes, as far as types are known before execution: shapes propagate
+  /// from features through graphs and host operations. The host executes control flow with dynamic shapes.
   ///
-  /// - Parameter shapes: by input name; those left out take their default.
-  /// - Throws: what sources throw; `GraphError` where a host step does not take what comes to it.
+  /// - Parameter shapes: The shapes by input name; omitted inputs have their defaults.
+  /// - Throws: Errors of sources; `GraphError` if a host operation does not support its inputs.
   package func builtGraphs(
     shapes: [String: Shape], evaluator: any ConstantEvaluator
   ) throws -> [BuiltGraph] {
     try settled { try $0.evenGraphs(shapes: shapes, evaluator: evaluator) }
   }
 
-  /// As `builtGraphs`, of the function as it is.
+  /// Returns the same graphs as `builtGraphs`, for the function without changes to its control flow.
   ///
-  /// - Throws: as `builtGraphs`; `DynamicShapeControlFlow`.
+  /// - Throws: The errors of `builtGraphs`, and `DynamicShapeControlFlow`.
   package func evenGraphs(
     shapes: [String: Shape], evaluator: any ConstantEvaluator
   ) throws -> [BuiltGraph] {
@@ -62,7 +62,7 @@ extension Function {
     return built
   }
 
-  /// What is known of the results of a host step: nothing where it does not take the usual sizes of what is open.
+  /// Returns the kinds of a host operation's results; unknown if it does not support the default sizes of open inputs.
   private static func results(
     of step: any HostOperation, _ place: String, _ read: [SlotKind]
   ) throws(GraphError) -> [SlotKind] {
@@ -85,9 +85,11 @@ extension Function {
     }
   }
 
+  /// Builds the graph of a part.
+  ///
   /// - Parameters:
-  ///   - read: of all inputs what is known of them.
-  ///   - computed: the same of those that earlier parts write.
+  ///   - read: The kinds of all inputs.
+  ///   - computed: The kinds of the inputs that earlier parts write.
   private func build(
     _ part: GraphPart, _ shapes: [String: Shape], _ types: [String: TensorType], _ read: [String: SlotKind],
     _ computed: [String: SlotKind], _ evaluator: any ConstantEvaluator
@@ -107,7 +109,7 @@ extension Function {
         }
         do { _ = try part.source.graph(shapes: larger, computed: others, evaluator: evaluator) } catch let other {
           if "\(other)" == "\(error)" { continue }
-          // What it says has the sizes in it.
+          // The message contains the sizes, so that the names are compared.
           if let flow = error as? DynamicShapeControlFlow, (other as? DynamicShapeControlFlow)?.name == flow.name { continue }
         }
         return nil
@@ -116,14 +118,14 @@ extension Function {
     }
   }
 
-  /// Tried where a graph cannot be written for the usual sizes, such as one point for its five nearest, or a host step does
-  /// not take them. What fails for these alike does so whatever the sizes; where one is taken, or fails otherwise, the model
-  /// wants others.
+  /// Sizes that are tried if a graph cannot be built for the default sizes (one point for its five nearest, for
+  /// example), or if a host operation does not support them. If all sizes fail with the same error, it does not depend
+  /// on sizes. Otherwise the model needs sizes other than the default ones.
   fileprivate static let otherSizes = [64, 4096]
 
-  /// The function's only graph, for given input shapes.
+  /// Returns the function's only graph, for given input shapes.
   ///
-  /// - Throws: as `builtGraphs`; `GraphError` where there are several graphs, or none.
+  /// - Throws: The errors of `builtGraphs`; `GraphError` unless there is exactly one graph.
   package func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph {
     let built = try builtGraphs(shapes: shapes, evaluator: evaluator)
     guard built.count == 1, let graph = built[0].graph else {
@@ -132,7 +134,7 @@ extension Function {
     return graph
   }
 
-  /// Nil where one of them depends on data.
+  /// Returns the types of a part's computed inputs; nil if one of them depends on data.
   private func computedTypes(
     of part: GraphPart, _ types: [String: HostType]
   ) throws(GraphError) -> [String: TensorType]? {
@@ -149,29 +151,29 @@ extension Function {
   }
 }
 
-/// What is known of a slot's value before anything runs.
+/// The kind of a slot's value before execution.
 private struct SlotKind {
-  /// At the usual sizes.
+  /// The type at the default sizes.
   let usual: HostType
-  /// At each of `Function.otherSizes`.
+  /// The type at each of `Function.otherSizes`.
   let others: [HostType]
-  /// Whether inputs come into it whose sizes are open and not given.
+  /// Whether the value depends on inputs with open sizes that are not given.
   let isOpen: Bool
 
   init(usual: HostType, others: [HostType], isOpen: Bool) {
     (self.usual, self.others, self.isOpen) = (usual, others, isOpen)
   }
 
-  /// What is the same at all sizes, or is not known at others.
+  /// Creates a kind that is the same at all sizes, or unknown at other sizes.
   init(_ type: HostType, isOpen: Bool) {
     self.init(usual: type, others: Function.otherSizes.map { _ in isOpen ? .unknown : type }, isOpen: isOpen)
   }
 
-  /// What an input is to host steps.
+  /// Creates the kind of an input for host operations.
   ///
   /// - Parameters:
-  ///   - feature: nil for what is no input.
-  ///   - shape: where it is given.
+  ///   - feature: The feature; nil for a slot that is not an input.
+  ///   - shape: The given shape, if any.
   init(_ feature: Feature?, _ shape: Shape?) {
     guard let feature else {
       self.init(.unknown, isOpen: false)
@@ -188,9 +190,9 @@ private struct SlotKind {
 }
 
 extension Feature {
-  /// The kind of value that it has for host steps.
+  /// Returns the kind of value for host operations.
   ///
-  /// - Parameter shape: nil for the usual one.
+  /// - Parameter shape: The shape; nil for the default one.
   fileprivate func hostType(_ shape: Shape?) -> HostType {
     switch type {
     case .int64: return .tensor(TensorType(.int64, [1]))
@@ -205,8 +207,8 @@ extension Feature {
     }
   }
 
-  /// The shape with one size for all that are open, as far as they take it; nil where one has no usual size, and for
-  /// what is neither a tensor nor strings.
+  /// Returns the shape with the given size for all open sizes, within their ranges; nil if a size has no default, and
+  /// for values that are neither tensors nor strings.
   fileprivate func shape(openSizes size: Int) -> Shape? {
     let dimensions: [Dimension]
     switch type {
@@ -223,14 +225,14 @@ extension Feature {
 }
 
 extension Graph {
-  /// An output with an extent is as large as a run finds.
+  /// Returns the type of an output, unknown if it has an extent.
   fileprivate func hostType(ofOutput index: Int) -> HostType {
     extents.contains { $0.output == index } ? .unknown : .tensor(self[outputs[index]].type)
   }
 }
 
 extension [Dimension] {
-  /// The shape taken when nothing is said; nil where a size has no standard.
+  /// The default shape; nil if a size has no default.
   fileprivate var standardShape: Shape? {
     let sizes = compactMap(\.standard)
     return sizes.count == count && Shape(sizes).isAddressable ? Shape(sizes) : nil
@@ -238,7 +240,7 @@ extension [Dimension] {
 }
 
 extension Dimension {
-  /// The size taken when nothing is said; nil where there is none.
+  /// The default size; nil if there is none.
   package var standard: Int? {
     switch self {
     case .fixed(let size): size

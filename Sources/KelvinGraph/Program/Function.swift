@@ -1,19 +1,20 @@
-/// One callable function: typed features around parts that run in their order.
+/// A callable function: typed features, and parts that run in order.
 ///
-/// Parts read and write *slots*, by name. Inputs are slots that the caller fills, outputs are slots that parts have
-/// filled at the end. A tensor may have another element type than the output feature: whoever reads it converts.
+/// Parts read and write *slots*, by name. The caller fills the input slots, and the parts fill the output slots. A
+/// tensor may have another element type than its output feature; the reader converts it.
 package struct Function: Sendable {
   package var inputs: [Feature]
   package var outputs: [Feature]
   package var parts: [FunctionPart]
-  /// Constants for which a caller may give other values. They are none of the inputs: without such values they are constants
-  /// in every way.
+  /// Constants that a caller may override. They are not inputs: without overriding values they are constants in every
+  /// respect.
   package var overridable: [Feature] = []
-  /// The same function with some of them as inputs.
+  /// Returns the function with some of these constants as inputs.
   package var overriding: (@Sendable (_ names: Set<String>) throws -> Function)?
-  /// The same function with branches and loops walked, by their names in `DynamicShapeControlFlow`; nil where the format cannot.
+  /// Returns the function in which the host executes branches and loops, given their names in
+  /// `DynamicShapeControlFlow`; nil if the format does not support this.
   package var runningOnHost: (@Sendable (_ names: Set<String>) throws -> Function)?
-  /// Those that it walks because no graph could hold them (`DynamicShapeControlFlow`).
+  /// The control flow that the host executes because a graph cannot contain it (`DynamicShapeControlFlow`).
   package internal(set) var hostControlFlow: Set<String> = []
 
   package init(inputs: [Feature], outputs: [Feature], parts: [FunctionPart]) {
@@ -22,15 +23,15 @@ package struct Function: Sendable {
     self.parts = parts
   }
 
-  /// The graphs among the parts, those of loops' bodies and branches' sides included, in order.
+  /// The graphs among the parts, including those of loop bodies and branch sides, in order.
   package var graphParts: [GraphPart] { parts.flatMap(\.graphParts) }
 
-  /// The host steps among the parts, in order.
+  /// The host operations among the parts, in order.
   package var hostOperations: [any HostOperation] {
     parts.compactMap { if case .host(let step) = $0 { step } else { nil } }
   }
 
-  /// By graph, the innermost loop whose trips run it; those that run once are left out.
+  /// By graph, the innermost loop whose iterations run it; without graphs that run once.
   package var loopsAroundGraphs: [String: LoopPart] {
     var found: [String: LoopPart] = [:]
     func look(_ parts: [FunctionPart], in loop: LoopPart?) {
@@ -47,8 +48,10 @@ package struct Function: Sendable {
     return found
   }
 
-  /// - Throws: `GraphError` where a part reads what nothing before it writes, an output is never written, or two graphs
-  ///   have one name.
+  /// Checks the parts.
+  ///
+  /// - Throws: `GraphError` if a part reads a slot that nothing before it writes, if an output is never written, or if
+  ///   two graphs have the same name.
   package func verify() throws(GraphError) {
     var names: Set<String> = []
     let written = try verify(parts, Set(inputs.map(\.name)), &names)
@@ -57,8 +60,10 @@ package struct Function: Sendable {
     }
   }
 
-  /// - Parameter given: the slots that have values before the parts run.
-  /// - Returns: the slots that the parts write.
+  /// Checks a list of parts.
+  ///
+  /// - Parameter given: The slots that have values before the parts run.
+  /// - Returns: The slots that the parts write.
   private func verify(
     _ parts: [FunctionPart], _ given: Set<String>, _ names: inout Set<String>
   ) throws(GraphError) -> Set<String> {
@@ -105,7 +110,7 @@ package enum FunctionPart: Sendable {
   case loop(LoopPart)
   case branch(BranchPart)
 
-  /// The slots it reads.
+  /// The slots that the part reads.
   package var inputs: [String] {
     switch self {
     case .graph(let part): part.inputs
@@ -115,7 +120,7 @@ package enum FunctionPart: Sendable {
     }
   }
 
-  /// The slots it writes.
+  /// The slots that the part writes.
   package var outputs: [String] {
     switch self {
     case .graph(let part): part.outputs
@@ -125,7 +130,7 @@ package enum FunctionPart: Sendable {
     }
   }
 
-  /// The graphs that it is or has.
+  /// The graphs that the part consists of or contains.
   package var graphParts: [GraphPart] {
     switch self {
     case .graph(let part): [part]
@@ -145,16 +150,17 @@ package enum FunctionPart: Sendable {
   }
 }
 
-/// A graph among a function's parts: a recipe that is specialised by the types of what it reads.
+/// A graph among a function's parts: a source that is specialized for the types of its inputs.
 package struct GraphPart: Sendable {
-  /// Unique among the function's graphs: plans, packed weights and errors go by it.
+  /// The name, unique among the function's graphs. Plans, packed weights and errors use it.
   package var name: String
-  /// The slots that may be inputs of the graph. Those that an earlier part writes hold tensors.
+  /// The slots that may be inputs of the graph. A slot that an earlier part writes holds a tensor.
   package var inputs: [String]
-  /// The slots that the graph's outputs are written to, in the order of `Graph.outputs`, whose last ones may be counts
-  /// of others that nothing else reads.
+  /// The slots of the graph's outputs, in the order of `Graph.outputs`. The last outputs of a graph may be counts of
+  /// others, which have no slots.
   package var outputs: [String]
-  /// The inputs whose elements the graph is specialised by, because sizes depend on them. They are constants in it.
+  /// The inputs whose elements the graph is specialized for, because sizes depend on them. They are constants in the
+  /// graph.
   package var valueDependent: Set<String>
   package var source: any GraphSource
 
@@ -172,21 +178,24 @@ package struct GraphPart: Sendable {
   }
 }
 
-/// Builds a graph for concrete input sizes. Sources keep their file mapped, so building again for other sizes is cheap
-/// and shares every weight.
+/// A source that builds a graph for concrete input sizes. Sources keep their file mapped, so that building for other
+/// sizes is cheap and shares all weights.
 package protocol GraphSource: Sendable {
+  /// Builds a graph.
+  ///
   /// - Parameters:
-  ///   - shapes: the shape of each tensor or image input of the function, by name; those left out take their default.
-  ///   - computed: the type of each slot that an earlier part of the function has written. They are inputs of the graph
-  ///     under the slot's name, in the place of a feature of that name.
-  /// - Throws: `GraphError`, or a format's error that lists everything the model needs and Kelvin lacks.
+  ///   - shapes: The shape of each tensor or image input of the function, by name; omitted inputs have their defaults.
+  ///   - computed: The type of each slot that an earlier part of the function has written. It is an input of the graph
+  ///     under the slot's name, and replaces a feature of that name.
+  /// - Throws: `GraphError`, or a format's error that lists all unsupported operations of the model.
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], evaluator: any ConstantEvaluator
   ) throws -> Graph
 
-  /// The graph where elements are known too. Sources of parts without `valueDependent` inputs have no need of it.
+  /// Builds a graph for which elements are known too. Only sources of parts with `valueDependent` inputs need to
+  /// implement it.
   ///
-  /// - Parameter values: each of the part's `valueDependent` slots, which are neither among `shapes` nor among `computed`.
+  /// - Parameter values: The tensors of the part's `valueDependent` slots, which are not in `shapes` or `computed`.
   func graph(
     shapes: [String: Shape], computed: [String: TensorType], values: [String: Tensor], evaluator: any ConstantEvaluator
   ) throws -> Graph
@@ -202,7 +211,7 @@ extension GraphSource {
     throw GraphError("slot '\(slot)'", "the graph that reads it is not built for values")
   }
 
-  /// The graph where nothing was computed before it.
+  /// Builds the graph of a part without computed inputs.
   package func graph(shapes: [String: Shape], evaluator: any ConstantEvaluator) throws -> Graph {
     try graph(shapes: shapes, computed: [:], evaluator: evaluator)
   }

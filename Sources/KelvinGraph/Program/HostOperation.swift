@@ -1,30 +1,30 @@
-/// A part of a function that runs on the host, on values that no graph holds: strings, dictionaries, lists of any
+/// A part of a function that runs on the host, on values that graphs do not hold: strings, dictionaries, lists of any
 /// lengths.
 ///
-/// A value that says what is done, and the one place that does it. Steps keep nothing between runs.
+/// The value describes the operation and implements it. Host operations keep no state between predictions.
 package protocol HostOperation: Hashable, Sendable {
-  /// In snake case, unique among steps.
+  /// The name in snake case, unique among host operations.
   static var name: String { get }
-  /// The slots it reads.
+  /// The slots that the operation reads.
   var inputs: [String] { get }
-  /// The slots it writes.
+  /// The slots that the operation writes.
   var outputs: [String] { get }
 
-  /// What the outputs are, as far as inputs of these kinds tell: `.unknown` for what depends on their contents.
+  /// Returns the types of the outputs, given those of the inputs; `.unknown` for a type that depends on their contents.
   ///
-  /// - Throws: `HostOperationError` where no input of such a kind is taken.
+  /// - Throws: `HostOperationError` if an input type is not supported.
   func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType]
 
-  /// The outputs, in order.
+  /// Returns the outputs, in order.
   ///
-  /// - Throws: `HostOperationError` for an input whose kind or contents it does not take.
+  /// - Throws: `HostOperationError` for an input of an unsupported kind or with invalid contents.
   func run(_ inputs: [HostValue]) throws(HostOperationError) -> [HostValue]
 }
 
 extension HostOperation {
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] { outputs.map { _ in .unknown } }
 
-  /// An error about an input; about the output where a step knows all that it reads.
+  /// Returns an error about an input, or about the output if the operation has only constant operands.
   package func refused(_ position: Int, _ reason: String, remedy: String? = nil) -> HostOperationError {
     let slot = inputs.indices.contains(position) ? inputs[position] : outputs.first ?? ""
     return HostOperationError(step: Self.name, slot: slot, reason: reason, remedy: remedy)
@@ -61,10 +61,10 @@ extension HostOperation {
   }
 }
 
-/// A host step cannot take a value.
+/// An error about a value that a host operation does not support.
 package struct HostOperationError: Error, Hashable, Sendable, CustomStringConvertible {
   package let step: String
-  /// The slot with the value.
+  /// The slot that holds the value.
   package let slot: String
   package let reason: String
   package let remedy: String?

@@ -1,15 +1,16 @@
-/// What a slot of a function holds while it runs: a tensor, or what no tensor holds.
+/// The value of a function's slot during execution: a tensor, or another kind of value.
 ///
 /// Lists and sequences whose elements have one shape are one tensor with a leading axis. Graphs read and write tensors;
-/// the rest passes between features and host steps. A feature that is one number or one string has the shape `[1]`.
+/// other values pass between features and host operations. A feature that is one number or one string has the shape
+/// `[1]`.
 package enum HostValue: Sendable {
   case tensor(Tensor)
   case strings(StringTensor)
   case dictionary(HostDictionary)
   case table(StringTable)
-  /// Values that differ in kind or shape, or dictionaries, in a row.
+  /// A sequence of dictionaries, or of values of different kinds or shapes.
   case sequence([HostValue])
-  /// An optional input that was left out.
+  /// An optional input that was omitted.
   case absent
 
   package var type: HostType {
@@ -24,11 +25,13 @@ package enum HostValue: Sendable {
   }
 }
 
-/// Strings with a shape, row-major.
+/// A row-major array of strings with a shape.
 package struct StringTensor: Sendable, Hashable {
   package let strings: [String]
   package let shape: Shape
 
+  /// Creates the array.
+  ///
   /// - Precondition: `shape` has as many elements as there are strings.
   package init(_ strings: [String], _ shape: Shape) {
     precondition(shape.count == strings.count, "\(strings.count) strings for \(shape)")
@@ -37,13 +40,15 @@ package struct StringTensor: Sendable, Hashable {
   }
 }
 
-/// Numbers by string or by whole number, in an order.
+/// An ordered dictionary from strings or integers to numbers.
 package struct HostDictionary: Sendable, Hashable {
-  /// All different.
+  /// The keys, which are distinct.
   package let keys: Labels
   package let values: [Double]
 
-  /// - Precondition: one value for each key.
+  /// Creates the dictionary.
+  ///
+  /// - Precondition: There is one value for each key.
   package init(_ keys: Labels, _ values: [Double]) {
     precondition(keys.count == values.count, "\(values.count) values for \(keys.count) keys")
     self.keys = keys
@@ -51,7 +56,7 @@ package struct HostDictionary: Sendable, Hashable {
   }
 }
 
-/// What is known of a slot's value before there is one.
+/// The type of a slot's value, as far as it is known before execution.
 package enum HostType: Sendable, Hashable, CustomStringConvertible {
   case tensor(TensorType)
   case strings(Shape)
@@ -59,7 +64,7 @@ package enum HostType: Sendable, Hashable, CustomStringConvertible {
   case table
   case sequence
   case absent
-  /// Known when the function runs.
+  /// A type that is known only during execution.
   case unknown
 
   package var description: String {

@@ -1,15 +1,15 @@
-/// How an image becomes a tensor, or a tensor an image.
+/// The conversion between an image and a tensor.
 package struct ImageFeature: Sendable, Hashable {
   package enum ColorLayout: String, Sendable, Hashable {
     case rgb, bgr, grayscale
-    /// One channel of float16, whose numbers enter and leave the graph as they are.
+    /// One channel of float16, whose numbers are not converted.
     case grayscaleFloat16 = "grayscale_float16"
 
     package var isGray: Bool { self == .grayscale || self == .grayscaleFloat16 }
 
     package var channelCount: Int { isGray ? 1 : 3 }
 
-    /// Whether a tensor holds one image: its last axes are channels, rows and columns, those before them are 1.
+    /// Whether a tensor holds one image: its last axes are channels, rows and columns, and the others have size 1.
     package func isImage(_ shape: Shape) -> Bool {
       shape.rank >= 3 && shape[shape.rank - 3] == channelCount && shape.dimensions.dropLast(3).allSatisfy { $0 == 1 }
     }
@@ -26,22 +26,22 @@ package struct ImageFeature: Sendable, Hashable {
     }
   }
 
-  /// The sizes an image may have besides the standard one.
+  /// The sizes that an image may have besides the default one.
   package enum Sizes: Sendable, Hashable {
     case fixed
-    /// One of these; the standard size is among them.
+    /// One of a list of sizes, which includes the default size.
     case enumerated([Size])
     case ranged(widths: ClosedRange<Int>, heights: ClosedRange<Int>)
   }
 
-  /// The standard size, taken when nothing is said.
+  /// The default size in pixels.
   package var width: Int
   package var height: Int
   package var sizes: Sizes
   package var layout: ColorLayout
   /// The type of the tensor that enters the graph.
   package var scalar: ScalarType
-  /// What the graph expects of a pixel `p` in 0…255: `scale · p + bias` for each channel of the layout.
+  /// The conversion of a pixel `p` in 0…255 for the graph: `scale · p + bias` for each channel of the layout.
   package var scale: [Float]
   package var bias: [Float]
 
@@ -59,7 +59,7 @@ package struct ImageFeature: Sendable, Hashable {
   }
 
   package var channels: Int { layout.channelCount }
-  /// The tensor of an image of the standard size.
+  /// The shape of the tensor for an image of the default size.
   package var tensorShape: Shape { [1, channels, height, width] }
   package var isFlexible: Bool { sizes != .fixed }
 
@@ -73,8 +73,8 @@ package struct ImageFeature: Sendable, Hashable {
     }
   }
 
-  /// The allowed size to which an image of some size is brought: within ranges the nearest width and height, of
-  /// several sizes the one whose corner lies nearest to the image's, of equally near ones the first.
+  /// Returns the allowed size that images of a given size are scaled to. Within ranges it is the nearest width and
+  /// height. Of enumerated sizes it is the one with the nearest corner, the first of equally near ones.
   package func nearestSize(to size: Size) -> Size {
     switch sizes {
     case .fixed: return Size(width: width, height: height)

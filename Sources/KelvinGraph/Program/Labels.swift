@@ -1,4 +1,4 @@
-/// Class labels, categories or the keys of a dictionary, in order: all strings or all whole numbers.
+/// Class labels, categories or the keys of a dictionary, in order: all strings or all integers.
 package enum Labels: Sendable, Hashable {
   case strings([String])
   case integers([Int64])
@@ -12,7 +12,7 @@ package enum Labels: Sendable, Hashable {
 
   package var isString: Bool { if case .strings = self { true } else { false } }
 
-  /// Each as a string, numbers in digits.
+  /// The labels as strings; integers in decimal.
   package var strings: [String] {
     switch self {
     case .strings(let labels): labels

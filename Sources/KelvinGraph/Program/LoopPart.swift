@@ -1,16 +1,16 @@
-/// A loop among a function's parts: its sizes are known trip by trip, so that its body is parts of its own, whose graphs
-/// are specialised by what a trip brings to them.
+/// A loop among a function's parts. Its sizes are known only per iteration, so that its body has its own parts, whose
+/// graphs are specialized for the values of an iteration.
 ///
-/// The body has slots of its own: those around the loop, which it may read, and before them what a trip is given.
+/// The body has its own slots: the inputs of an iteration, and the slots around the loop, which it may read.
 package struct LoopPart: Sendable {
-  /// A slot whose value passes from trip to trip.
+  /// A slot whose value is carried from one iteration to the next.
   package struct Carried: Sendable {
-    /// What it begins with, around the loop.
+    /// The slot around the loop that holds the initial value.
     package let start: String
-    /// What a trip begins with and what it leaves, in the body.
+    /// The body's slots for the value at the start and at the end of an iteration.
     package let given: String
     package let left: String
-    /// What the last trip leaves, around the loop; nil where nothing reads it.
+    /// The slot around the loop for the final value; nil if nothing reads it.
     package let result: String?
 
     package init(start: String, given: String, left: String, result: String?) {
@@ -21,15 +21,15 @@ package struct LoopPart: Sendable {
     }
   }
 
-  /// A slot of which each trip is given a slice: there are as many trips at most.
+  /// A slot from which each iteration takes a slice. The number of slices limits the number of iterations.
   package struct Scanned: Sendable {
-    /// Around the loop.
+    /// The slot around the loop.
     package let whole: String
-    /// In the body, without the axis.
+    /// The slot in the body, without the axis.
     package let slice: String
-    /// The axis along which slices lie, counted from behind where it is negative.
+    /// The axis of the slices; a negative one counts from the end.
     package let axis: Int
-    /// Whether the last slice comes first.
+    /// Whether the slices are taken in reverse order.
     package let isBackwards: Bool
 
     package init(whole: String, slice: String, axis: Int, isBackwards: Bool) {
@@ -40,17 +40,17 @@ package struct LoopPart: Sendable {
     }
   }
 
-  /// A slot whose values of all trips become one, a row each.
+  /// A slot whose values of all iterations become the rows of one tensor.
   package struct Rows: Sendable {
-    /// In the body.
+    /// The slot in the body.
     package let row: String
-    /// Around the loop.
+    /// The slot around the loop.
     package let result: String
-    /// What there is without a trip: no rows of this type.
+    /// The type of a row, for the empty result of a loop without iterations.
     package let rowType: TensorType
-    /// The axis of the result along which rows lie, counted from behind where it is negative.
+    /// The axis of the rows in the result; a negative one counts from the end.
     package let axis: Int
-    /// Whether the last trip's row comes first.
+    /// Whether the rows are in reverse order.
     package let isBackwards: Bool
 
     package init(row: String, result: String, rowType: TensorType, axis: Int = 0, isBackwards: Bool = false) {
@@ -63,20 +63,19 @@ package struct LoopPart: Sendable {
   }
 
   package let name: String
-  /// The slot with how many trips there are at most, a negative number for none; nil where nothing but `scanned` limits
-  /// them.
+  /// The slot with the greatest number of iterations, negative for no limit; nil if only `scanned` limits them.
   package let limit: String?
-  /// The slot with whether there is a first trip; nil where there is one.
+  /// The slot that tells whether there is a first iteration; nil if there always is.
   package let condition: String?
-  /// The body's slot for the number of the trip, an int64 of this shape; nil where it has none.
+  /// The body's slot for the index of the iteration, an int64 of the shape `tripShape`; nil if it has none.
   package let trip: String?
   package let tripShape: Shape
-  /// The body's slot with whether there is another trip; nil where only the limit says.
+  /// The body's slot that tells whether there is another iteration; nil if only the limit ends the loop.
   package let goesOn: String?
   package let carried: [Carried]
   package let scanned: [Scanned]
   package let rows: [Rows]
-  /// What the body reads of the slots around the loop.
+  /// The slots around the loop that the body reads.
   package let captured: [String]
   package let body: [FunctionPart]
 
@@ -97,7 +96,7 @@ package struct LoopPart: Sendable {
     self.body = body
   }
 
-  /// The slots around the loop that it reads, each once.
+  /// The slots around the loop that it reads, without duplicates.
   package var inputs: [String] {
     var seen: Set<String> = []
     let read = [limit, condition].compactMap { $0 } + carried.map(\.start) + scanned.map(\.whole) + captured
@@ -107,9 +106,9 @@ package struct LoopPart: Sendable {
   /// The slots around the loop that it writes.
   package var outputs: [String] { carried.compactMap(\.result) + rows.map(\.result) }
 
-  /// The body's slots that a trip is given values for.
+  /// The body's slots that are set at the start of an iteration.
   package var given: Set<String> { Set([trip].compactMap { $0 } + carried.map(\.given) + scanned.map(\.slice)) }
 
-  /// The body's slots that are looked at when a trip ends.
+  /// The body's slots that are read at the end of an iteration.
   package var left: Set<String> { Set([goesOn].compactMap { $0 } + carried.map(\.left) + rows.map(\.row)) }
 }

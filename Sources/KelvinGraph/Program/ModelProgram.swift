@@ -1,11 +1,11 @@
-/// What a model file holds, whatever its format.
+/// The contents of a model file, independent of its format.
 package struct ModelProgram: Sendable {
-  /// The functions that can be called, by name.
+  /// The callable functions, by name.
   package var functions: [String: Function]
-  /// The function that is called when none is named.
+  /// The name of the function that is called by default.
   package var defaultFunction: String
   package var metadata: ModelMetadata
-  /// The source's own account of itself, untouched by passes.
+  /// The structure of the source, which passes do not change.
   package var structure: SourceStructure
   package var source: ModelSource
 
@@ -31,15 +31,15 @@ package struct ModelMetadata: Sendable, Hashable {
   package init() {}
 }
 
-/// Where a program came from.
+/// The origin of a program.
 package struct ModelSource: Sendable, Hashable {
   package enum Format: String, Sendable, Hashable {
     case onnx = "ONNX"
     case mlProgram = "ML Program"
     case neuralNetwork = "NeuralNetwork"
-    /// Core ML models in a row.
+    /// A pipeline of Core ML models.
     case pipeline = "Pipeline"
-    /// Core ML's models that are not networks: linear models and transformers of features.
+    /// A Core ML model that is not a network: a linear model or a transformer of features, for example.
     case classical = "Core ML"
   }
 
@@ -47,9 +47,9 @@ package struct ModelSource: Sendable, Hashable {
   package var format: Format
   /// The format's own version: a specification version, or ONNX's operator set.
   package var version: Int
-  /// Every file whose contents the program depends on, for cache keys.
+  /// The files whose contents the program depends on, for cache keys.
   package var files: [String]
-  /// Those of them that are being read.
+  /// The files that the program reads.
   package var opened: SourceFiles
 
   package init(path: String, format: Format, version: Int, files: [String], opened: SourceFiles = SourceFiles()) {

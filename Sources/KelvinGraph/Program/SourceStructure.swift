@@ -1,7 +1,7 @@
-/// A model file's own structure, by its own names.
+/// A model file's own structure, in its own names.
 package indirect enum SourceStructure: Sendable {
   case program(functions: [String: SourceBlock])
-  /// A flat list of layers, as NeuralNetwork and ONNX files have.
+  /// A flat list of layers, as in NeuralNetwork and ONNX files.
   case network(layers: [SourceOperation])
   case pipeline(stages: [(name: String, structure: SourceStructure)])
 }
@@ -19,7 +19,7 @@ package struct SourceBlock: Sendable {
 }
 
 package struct SourceOperation: Sendable {
-  /// The values that an operation reads under one name; one that is written in its place has no name.
+  /// The values that an operation reads under one name; an inline value has no name.
   package struct Argument: Sendable {
     package var name: String
     package var values: [String?]
@@ -33,7 +33,7 @@ package struct SourceOperation: Sendable {
   package var name: String
   package var kind: String
   package var inputs: [String]
-  /// The same by the names of arguments, where the format has such.
+  /// The values by the names of arguments, if the format has argument names.
   package var arguments: [Argument]
   package var outputs: [String]
   package var blocks: [SourceBlock]

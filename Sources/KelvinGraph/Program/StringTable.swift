@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Different strings with rising places, found by their bytes: Swift's equality passes over how characters are written.
+/// A table of distinct strings with ascending indices. Strings are compared by their bytes: Swift's equality ignores
+/// differences in Unicode normalization.
 ///
-/// One that others were made of keeps what it has. They share all of it, so that a row of tables, each of which adds to
-/// the one before, takes as much time and memory as the last.
+/// A table is immutable. Tables derived from each other share their storage, so that a series of tables, each extending
+/// the previous one, takes as much time and memory as the last.
 package struct StringTable: Sendable {
   private let shared: Shared
   package let count: Int
@@ -15,25 +16,25 @@ package struct StringTable: Sendable {
     self.count = count
   }
 
-  /// Looks strings up, and adds those that are not there.
+  /// Looks strings up, and adds the missing ones.
   ///
   /// - Parameters:
-  ///   - known: the place of a string that needs none here.
-  ///   - start: the place of the first that is added, above all there are; others follow it.
-  /// - Returns: the table with them, and the place of each string.
+  ///   - known: Returns the index of a string that is not stored in the table, or nil.
+  ///   - start: The index of the first added string, above all existing ones; the others follow consecutively.
+  /// - Returns: The extended table, and the index of each string.
   package func adding(
     _ strings: [[String]], from start: Int, known: (String) -> Int64?
   ) -> (table: StringTable, places: [[Int64]]) {
     if let grown = shared.entries.withLock({ $0.places.count == count ? $0.add(strings, start, known) : nil }) {
       return (StringTable(shared, grown.count), grown.places)
     }
-    // Another one has been made of this one.
+    // Another table has been derived from this one.
     var entries = shared.entries.withLock { $0.first(count) }
     let grown = entries.add(strings, start, known)
     return (StringTable(Shared(entries), grown.count), grown.places)
   }
 
-  /// The strings at places; of a place that none has, nil.
+  /// Returns the strings of indices; nil for an unassigned index.
   package func strings(at places: [Int]) -> [String?] {
     shared.entries.withLock { entries in
       places.map { place in
@@ -49,7 +50,7 @@ package struct StringTable: Sendable {
 
   private struct Entries {
     var strings: [String] = []
-    /// Ascending.
+    /// The assigned indices, ascending.
     var places: [Int64] = []
     var indices: [ExactString: Int] = [:]
 
@@ -86,7 +87,7 @@ package struct StringTable: Sendable {
   }
 }
 
-/// A string that equals no other of the same characters in other scalars, as Swift's own do.
+/// A string that is compared by its scalars, while Swift's equality includes canonical equivalence.
 package struct ExactString: Hashable, Comparable, Sendable {
   package let string: String
 

@@ -1,13 +1,13 @@
-/// Multiples of scales: `w = scale · (data - offset)`, or `w = scale · data + bias`.
+/// A linearly quantized weight: `w = scale · (data - offset)`, or `w = scale · data + bias`.
 ///
-/// Scale, offset and bias have one shape, which divides the data into blocks: one element for the tensor, for each channel,
-/// or for each block along any axes.
+/// Scale, offset and bias have the same shape, which divides the data into blocks: one element for the tensor, for each
+/// channel, or for each block along any axes.
 ///
-/// Rounding follows coremltools. With an offset the arithmetic is that of the scale's type, or of the offset's where that is
-/// a wider floating-point type: the data are rounded to the scale's type, each operation is rounded, and the result is
-/// rounded to the scale's type. With a bias it is that of float64, rounded once.
+/// Rounding follows coremltools. With an offset, the arithmetic is that of the scale's type, or of the offset's if that
+/// is a wider floating-point type. The data are rounded to the scale's type, each operation is rounded, and the result
+/// is rounded to the scale's type. With a bias, the arithmetic is float64, rounded once.
 package struct AffineWeight: Sendable {
-  /// 8-bit integers, usually packed ones, or floating-point numbers.
+  /// The quantized elements: 8-bit integers, usually packed ones, or floating-point numbers.
   package let data: Weight
   package let scale: Weight
   package let offset: Weight?
@@ -45,7 +45,7 @@ package struct AffineWeight: Sendable {
       }
       return
     }
-    // Every result that one block can have is computed once where that is less work.
+    // All possible results of a block are computed once if that is less work.
     let codeCount = 1 << (scalar == .int8 ? 8 : data.quantizedBits)
     let isSigned = scalar == .int8
     var known = -1
@@ -69,13 +69,13 @@ package struct AffineWeight: Sendable {
   }
 }
 
-/// An element type of results, as it is stored.
+/// A stored element type of results.
 private protocol AffineResult: BitwiseCopyable {
   init(rounding value: Float)
 }
 
 extension UInt16: AffineResult {
-  /// The bits of a binary16 number.
+  /// Creates the bits of a binary16 number.
   @inline(__always)
   fileprivate init(rounding value: Float) { self = value.halfBits }
 }
@@ -90,9 +90,9 @@ private struct AffineRule<Result: AffineResult> {
   let scales: [Float]
   let offsets: [Float]?
   let biases: [Float]?
-  /// Whether each step is rounded to binary16.
+  /// Whether each operation is rounded to binary16.
   let roundsSteps: Bool
-  /// Whether integers' differences are exact, so that only the product is rounded.
+  /// Whether differences of integers are exact, so that only the product is rounded.
   let isExact: Bool
 
   func result(_ data: Float, _ block: Int) -> Result {
@@ -103,7 +103,7 @@ private struct AffineRule<Result: AffineResult> {
     return Result(rounding: scales[block] * difference)
   }
 
-  /// The results of 8-bit integers of one block.
+  /// Computes the results of 8-bit integers of one block.
   func results(
     _ codes: UnsafePointer<UInt8>, _ count: Int, isSigned: Bool, _ block: Int, to output: UnsafeMutablePointer<Result>
   ) {
@@ -121,18 +121,19 @@ private struct AffineRule<Result: AffineResult> {
 }
 
 extension Weight {
-  /// `scale · (data - offset)`
+  /// Creates the weight `scale · (data - offset)`.
   ///
   /// - Parameters:
   ///   - data: 8-bit integers, packed or not, float16 or float32.
   ///   - scale: float16 or float32, the type of the result; its shape divides the data's into blocks.
-  ///   - offset: of the scale's shape, 8-bit integers, float16 or float32; zero where it is left out.
-  /// - Throws: `GraphError` where these do not fit each other.
+  ///   - offset: In the scale's shape, 8-bit integers, float16 or float32; zero if it is nil.
+  /// - Throws: `GraphError` if the arguments do not match each other.
   package init(affine data: Weight, scale: Weight, offset: Weight? = nil) throws(GraphError) {
     try self.init(data, scale, offset: offset, bias: nil)
   }
 
-  /// `scale · data + bias`, computed in float64 and rounded once; scale and bias are float32, of one shape.
+  /// Creates the weight `scale · data + bias`, computed in float64 and rounded once; scale and bias are float32, of the
+  /// same shape.
   package init(affine data: Weight, scale: Weight, bias: Weight) throws(GraphError) {
     guard scale.type.scalar == .float32, bias.type.scalar == .float32 else {
       throw GraphError("quantized weight", "scale is \(scale.type), bias \(bias.type), expected float32")

@@ -1,15 +1,17 @@
-/// The blocks into which parameters divide a tensor: along every axis as many as the parameters have places there.
+/// The blocks into which parameters divide a tensor: along every axis as many as the size of the parameters.
 ///
-/// Elements of one block that follow each other in memory form a run; expansion works run by run.
+/// Contiguous elements of one block form a run; weights are expanded run by run.
 struct BlockGrid {
-  /// Elements in a run.
+  /// The number of elements in a run.
   let runLength: Int
   let count: Int
-  /// For each axis up to the last one that is divided: how many steps a coordinate takes, how many steps a block has,
-  /// and how far apart blocks lie. The last of these axes is stepped through in whole blocks.
+  /// For each axis up to the last divided one: the number of coordinate steps, the number of steps per block, and the
+  /// stride of blocks. The steps of the last of these axes are whole blocks.
   private let axes: [(steps: Int, perBlock: Int, stride: Int)]
 
-  /// - Returns: nil where the ranks differ or a size is not a multiple of the number of blocks.
+  /// Creates the grid.
+  ///
+  /// - Returns: Nil if the ranks differ or a size is not a multiple of the number of blocks.
   init?(_ shape: Shape, blocks: Shape) {
     guard shape.rank == blocks.rank else { return nil }
     for (size, count) in zip(shape.dimensions, blocks.dimensions) where count < 1 || size % count != 0 { return nil }
@@ -28,9 +30,10 @@ struct BlockGrid {
     }
   }
 
-  /// Calls `body` with every run, or part of one, in order of memory: the first element, how many, and the block.
+  /// Calls `body` with every run, or part of a run, in memory order: the index of the first element, the number of
+  /// elements, and the block.
   ///
-  /// - Parameter window: no part crosses a multiple of this many elements.
+  /// - Parameter window: No part crosses a multiple of this number of elements.
   @inline(__always)
   func forEachRun(within window: Int = .max, _ body: (_ start: Int, _ count: Int, _ block: Int) -> Void) {
     var coordinates = [Int](repeating: 0, count: axes.count)

@@ -1,25 +1,25 @@
-/// A weight as codes of few bits and what they mean, block by block: the one form of indices into tables and of multiples
-/// of scales, for devices that unpack weights as they compute.
+/// A weight as low-bit codes and their meaning, block by block. It is the common form of palettized and linearly
+/// quantized weights, for devices that unpack weights during the computation.
 package struct BlockQuantizedWeight: Sendable {
-  /// What a code stands for, by the block of the weight that it lies in.
+  /// The value of a code, given the block of the weight.
   package enum Meaning: Sendable {
-    /// `scale · (code - zero)`
+    /// `scale · (code - zero)`, with one zero point.
     case multiples(scales: Weight, zero: Float)
-    /// `scale · (code - zero)`
+    /// `scale · (code - zero)`, with a zero point for each block.
     case shifted(scales: Weight, zeros: [Float])
-    /// `scale · code + bias`
+    /// `scale · code + bias`.
     case biased(scales: Weight, biases: Weight)
-    /// The entry of a table; each has `length` of them.
+    /// The entry of a table with `length` entries.
     case entries(tables: Weight, length: Int)
   }
 
   package let type: TensorType
-  /// Of a code: 1, 2, 4 or 8.
+  /// The number of bits of a code: 1, 2, 4 or 8.
   package let bits: Int
-  /// How many blocks each axis has.
+  /// The number of blocks along each axis.
   package let blocks: Shape
   package let meaning: Meaning
-  /// 8-bit integers, of which `lowest` is code 0.
+  /// 8-bit integers; the value `lowest` has the code 0.
   private let elements: Weight
   private let lowest: Int
 
@@ -34,7 +34,7 @@ package struct BlockQuantizedWeight: Sendable {
     self.bits = [1, 2, 4].first { bits <= $0 } ?? 8
   }
 
-  /// Every code in a byte of its own, row-major.
+  /// Returns every code in a separate byte, row-major.
   package func codes() -> [UInt8] {
     let zero = UInt8(truncatingIfNeeded: lowest)
     return elements.dense().bytes.withUnsafeBytes { raw in raw.map { $0 &- zero } }
@@ -42,7 +42,7 @@ package struct BlockQuantizedWeight: Sendable {
 }
 
 extension Weight {
-  /// Whether the weight is stored as codes, without looking at them: only some of these have the form of `blockQuantized`.
+  /// Whether the encoding of the weight uses codes; it may still not have the form of `blockQuantized`.
   package var isBlockQuantized: Bool {
     switch encoding {
     case .palettized, .affine: true
@@ -50,8 +50,8 @@ extension Weight {
     }
   }
 
-  /// The weight as codes; nil where its encoding has no such form: masks, tables of vectors, scales of floating-point
-  /// numbers, offsets that are no whole numbers, and what is computed from other weights.
+  /// The weight as codes; nil if its encoding has no such form: masks, tables of vectors, scales of floating-point
+  /// numbers, offsets that are not integers, and weights that are computed from others.
   package var blockQuantized: BlockQuantizedWeight? {
     switch encoding {
     case .palettized(let palettized): palettized.blockQuantized
@@ -72,7 +72,7 @@ extension PalettizedWeight {
 }
 
 extension AffineWeight {
-  /// Whole numbers up to here are exact in float16, their differences too.
+  /// Integers up to this magnitude and their differences are exact in float16.
   private static let wholeLimit: Float = 1024
 
   fileprivate var blockQuantized: BlockQuantizedWeight? {

@@ -1,7 +1,7 @@
 import Glibc
 package import KelvinBasics
 
-/// A region of memory that does not change: part of a mapped file, or memory of our own. Copies share it.
+/// An immutable region of memory: part of a mapped file, or allocated memory. Copies share it.
 package struct Bytes: Sendable {
   /// Keeps the memory alive; unmaps or frees it with the last region that refers to it.
   private let owner: Owner
@@ -21,7 +21,7 @@ package struct Bytes: Sendable {
     }
   }
 
-  /// Copies `source`, which is known as the file at `path`, of which there is none.
+  /// Copies `source` under the name of the file at `path`, which does not need to exist.
   package init(copying source: UnsafeRawBufferPointer, named path: String) {
     let owner = Owner(allocating: source.count, named: path)
     if let base = source.baseAddress { owner.base.copyMemory(from: base, byteCount: source.count) }
@@ -32,8 +32,8 @@ package struct Bytes: Sendable {
     self = elements.withUnsafeBytes { Bytes(copying: $0) }
   }
 
-  /// Allocates `count` zeroed bytes, aligned to a page where they take one, and lets `fill` write them before they become
-  /// immutable.
+  /// Allocates `count` zeroed bytes, aligned to a page if they take at least one, and lets `fill` write them before
+  /// they become immutable.
   package init<Failure: Error>(
     count: Int, fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
@@ -42,13 +42,13 @@ package struct Bytes: Sendable {
     self.init(owner: owner, offset: 0, count: count)
   }
 
-  /// A file's bytes, by a path of the user's own. See `init(mapping:)`.
+  /// Reads or maps a file's bytes, by a path of the user; see `init(mapping:)`.
   package init(mapping path: String) throws(FileError) { try self.init(mapping: OpenFile(path)) }
 
-  /// A file's bytes. A large file is mapped read-only: its pages are read when they are touched, and what was computed
-  /// from them counts only if `SourceFiles.vouching` says so. A small one is read at once.
+  /// Reads or maps a file's bytes. A small file is read immediately. A large file is mapped read-only: its pages are
+  /// read on demand, and results that are computed from them are valid only if `SourceFiles.vouching` confirms it.
   ///
-  /// - Throws: `FileError` naming the path and the system's reason.
+  /// - Throws: `FileError` that names the path and the system's reason.
   package init(mapping file: OpenFile) throws(FileError) {
     guard file.byteCount >= Self.mappedFrom else {
       try self.init(reading: file)
@@ -57,9 +57,9 @@ package struct Bytes: Sendable {
     self.init(owner: Owner(try MappedFile(file)), offset: 0, count: file.byteCount)
   }
 
-  /// The bytes of a file that is read once and whole: whatever becomes of it later, they stay.
+  /// Reads a whole file once; later changes of the file do not affect the bytes.
   ///
-  /// - Throws: `FileError`, also where the file goes on changing while it is read, or memory does not hold it.
+  /// - Throws: `FileError`, also if the file keeps changing while it is read, or does not fit into memory.
   package init(reading file: OpenFile) throws(FileError) {
     guard let memory = ZeroedMemory(count: file.byteCount) else {
       throw FileError(path: file.path, action: "read", code: ENOMEM)
@@ -69,42 +69,43 @@ package struct Bytes: Sendable {
     self.init(owner: Owner(memory, path: file.path, state), offset: 0, count: file.byteCount)
   }
 
-  /// Files of at least so many bytes are mapped: reading fewer takes no longer than mapping them does.
+  /// The minimum size in bytes of files that are mapped; reading smaller files is not slower than mapping them.
   private static let mappedFrom = 1 << 18
 
-  /// The path of the file that this is part of, `offset` bytes from its start; nil for memory of our own.
+  /// The path of the file that this is part of, beginning `offset` bytes from its start; nil for allocated memory.
   package var path: String? { owner.file?.path }
-  /// The state in which that file held these bytes; nil where it is known by its path alone.
+  /// The state in which that file held these bytes; nil if only its path is known.
   package var state: FileState? { owner.file?.state }
-  /// Whether this is part of a file.
+  /// Whether the region is part of a file.
   package var isOfFile: Bool { owner.file != nil }
 
-  /// How often the mapped file that this is part of was touched and found to hold what it held when it was opened; 0 for
-  /// memory. What was computed between two equal answers was computed from those contents. Takes less than a
-  /// microsecond, but for the first time after it was touched.
+  /// Returns the number of times that the mapped file was changed and found to hold its original contents; 0 for
+  /// memory. A result that is computed between two equal counts is computed from the original contents. The call is
+  /// cheap, except for the first one after a change.
   ///
-  /// - Parameter ofContents: leaves out touches that took a name from the file or gave it one, and did not change the
-  ///   time of its last write. Whoever may set that time could hide a write behind them.
-  /// - Throws: `FileError` where it was cut short or written to, or could not be read.
+  /// - Parameter ofContents: Ignores changes that only added or removed a name of the file and kept the time of its
+  ///   last write. A process that can set that time could hide a write in this way.
+  /// - Throws: `FileError` if the file was truncated or written to, or could not be read.
   package func touches(ofContents: Bool = false) throws(FileError) -> Int {
     guard let mapped = owner.mapped else { return 0 }
     let touches = try mapped.touches(Bytes(owner: owner, offset: 0, count: mapped.file.byteCount))
     return ofContents ? touches.contents : touches.all
   }
 
-  /// Says how the whole file that this is part of is told from any other: asked when the file was touched. Until then a
-  /// file that is touched counts as changed.
+  /// Sets a closure that identifies the contents of the whole file, called when the file was changed. Without it, a
+  /// changed file counts as written to.
   ///
-  /// - Parameter holds: whether these bytes, all of the file, are what it held when it was opened.
+  /// - Parameter holds: Returns whether these bytes, all of the file, are its original contents.
   package func recognize(by holds: @escaping @Sendable (Bytes) -> Bool) { owner.mapped?.recognize(by: holds) }
 
-  /// Part of this region, sharing its memory; nil where the range lies outside it.
+  /// Returns a part of this region, sharing its memory; nil if the range is outside.
   package func slice(offset: Int, count: Int) -> Bytes? {
     guard offset >= 0, count >= 0, offset <= self.count, count <= self.count - offset else { return nil }
     return Bytes(owner: owner, offset: self.offset + offset, count: count)
   }
 
-  /// This region and what lies behind it up to `count` bytes, whatever that is; nil where its file or memory ends before.
+  /// Returns the region extended by the bytes that follow it, up to `count` bytes; nil if its file or memory ends
+  /// before.
   package func widened(to count: Int) -> Bytes? {
     guard count >= self.count, count <= owner.byteCount - offset else { return nil }
     return Bytes(owner: owner, offset: offset, count: count)
@@ -116,7 +117,7 @@ package struct Bytes: Sendable {
     try body(UnsafeRawBufferPointer(start: owner.base + offset, count: count))
   }
 
-  /// The first byte, valid as long as this region or a copy of it lives.
+  /// The address of the first byte, valid during the lifetime of this region or a copy of it.
   package var baseAddress: UnsafeRawPointer { UnsafeRawPointer(owner.base + offset) }
 
   /// A region that does not keep its memory alive.
@@ -131,11 +132,11 @@ package struct Bytes: Sendable {
       count = bytes.count
     }
 
-    /// The region, as long as anybody else keeps its memory.
+    /// The region, if other references keep its memory alive.
     package var bytes: Bytes? { owner.map { Bytes(owner: $0, offset: offset, count: count) } }
   }
 
-  /// What a region is part of.
+  /// The memory or file that regions are part of.
   fileprivate final class Owner: Sendable {
     private enum Origin {
       case mapping(MappedFile)
@@ -179,7 +180,7 @@ package struct Bytes: Sendable {
 }
 
 extension Bytes {
-  /// The same contents at an address where elements of `T` may lie.
+  /// Returns the same contents at an address that is aligned for elements of `T`.
   package func aligned<T: BitwiseCopyable>(to: T.Type) -> Bytes {
     guard UInt(bitPattern: baseAddress) % UInt(MemoryLayout<T>.alignment) != 0 else { return self }
     return withUnsafeBytes { Bytes(copying: $0) }

@@ -1,6 +1,6 @@
-/// IEEE 754 binary16, as bits. Swift's `Float16` does not exist on every Linux platform Kelvin runs on.
+/// IEEE 754 binary16, as bits. Swift's `Float16` does not exist on every supported Linux platform.
 extension Float {
-  /// The exact value of a binary16 number.
+  /// Creates the exact value of a binary16 number.
   package init(halfBits bits: UInt16) {
     let sign = UInt32(bits & 0x8000) << 16
     let exponent = UInt32(bits >> 10) & 0x1F
@@ -18,8 +18,8 @@ extension Float {
   package var halfBits: UInt16 {
     let sign = UInt16(truncatingIfNeeded: bitPattern >> 16) & 0x8000
     let magnitude = bitPattern & 0x7FFF_FFFF
-    // Adding 0.5 leaves multiples of 2^-24 in the fraction, rounded. All cases are computed and one chosen, so that loops
-    // become vectors.
+    // Adding 0.5 leaves multiples of 2^-24 in the fraction, rounded. All cases are computed and one is selected, so
+    // that loops are vectorized.
     let subnormal = (Float(bitPattern: magnitude) + 0.5).bitPattern &- 0x3F00_0000
     let normal = (magnitude &- 0x3800_0000 &+ 0xFFF &+ (magnitude >> 13 & 1)) >> 13
     let infinite: UInt32 = magnitude > 0x7F80_0000 ? 0x7E00 : 0x7C00
@@ -29,7 +29,7 @@ extension Float {
 }
 
 extension Float {
-  /// The nearest binary16 number that is finite where this one is: magnitudes above 65504 become that.
+  /// The nearest binary16 number; finite numbers stay finite, because magnitudes above 65504 become 65504.
   package var finiteHalfBits: UInt16 { (isFinite ? max(-65504, min(self, 65504)) : self).halfBits }
 }
 

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Integers of 1 to 8 bits each, one after another without gaps: the form of indices, masks and quantized elements in
-/// model files.
+/// Integers of 1 to 8 bits each, one after another without gaps: the encoding of indices, masks and quantized elements
+/// in model files.
 ///
 /// The elements are a bit stream: element `i` takes the `bits` bits from bit `i · bits` on.
 package struct PackedIntegers: Sendable {
   package enum BitOrder: Hashable, Sendable {
-    /// The stream starts at each byte's least significant bit, and so does each element: ML Programs.
+    /// The stream starts at each byte's least significant bit, and so does each element (ML Programs).
     case leastSignificantFirst
-    /// The stream starts at each byte's most significant bit, and so does each element: neural network files.
+    /// The stream starts at each byte's most significant bit, and so does each element (neural network files).
     case mostSignificantFirst
   }
 
@@ -19,8 +19,10 @@ package struct PackedIntegers: Sendable {
   package let shape: Shape
   package let bytes: Bytes
 
-  /// - Parameter bytes: the stream, with unused bits only in its last byte.
-  /// - Throws: `GraphError` where the number of bits is none of 1…8 or the stream has another length than `shape` needs.
+  /// Creates the integers.
+  ///
+  /// - Parameter bytes: The stream, with unused bits only in its last byte.
+  /// - Throws: `GraphError` if the number of bits is not in 1…8, or if the stream does not have the length for `shape`.
   package init(
     _ bytes: Bytes, bits: Int, isSigned: Bool = false, order: BitOrder = .leastSignificantFirst, shape: Shape
   ) throws(GraphError) {
@@ -40,10 +42,10 @@ package struct PackedIntegers: Sendable {
     self.bytes = bytes
   }
 
-  /// Bytes that a stream of `count` elements takes. `count` is that of an addressable shape.
+  /// Returns the number of bytes of a stream of `count` elements. `count` is that of an addressable shape.
   package static func byteCount(_ count: Int, bits: Int) -> Int { (count * bits + 7) / 8 }
 
-  /// The stream of elements in their order; of each the lowest `bits` bits, least significant first.
+  /// Returns the stream of the lowest `bits` bits of each element, least significant bit first.
   package static func packing(_ values: [Int], bits: Int) -> Bytes {
     var stream = [UInt8](repeating: 0, count: byteCount(values.count, bits: bits))
     for (index, value) in values.enumerated() {
@@ -61,7 +63,7 @@ package struct PackedIntegers: Sendable {
   /// The type of the unpacked elements.
   package var type: TensorType { TensorType(isSigned ? .int8 : .uint8, shape) }
 
-  /// How many elements are not zero.
+  /// The number of nonzero elements.
   package var nonzeroCount: Int {
     guard bits == 1 else { return unpacked().bytes.withUnsafeBytes { $0.reduce(0) { $0 + ($1 == 0 ? 0 : 1) } } }
     return bytes.withUnsafeBytes { raw in
@@ -81,7 +83,7 @@ package struct PackedIntegers: Sendable {
     }
   }
 
-  /// Every element in a byte of its own.
+  /// Returns every element in a separate byte.
   package func unpacked() -> Tensor {
     Tensor(
       type,
@@ -91,9 +93,9 @@ package struct PackedIntegers: Sendable {
       })
   }
 
-  /// Writes the elements of a range, each to a byte of its own; negative ones as two's complement.
+  /// Writes the elements of a range, each to a separate byte; negative ones in two's complement.
   ///
-  /// - Precondition: the range lies in `0..<count`.
+  /// - Precondition: The range is within `0..<count`.
   package func unpack(_ range: Range<Int>, to target: UnsafeMutablePointer<UInt8>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= count)
     if bits == 8 {
@@ -138,8 +140,8 @@ package struct PackedIntegers: Sendable {
   }
 }
 
-/// Moves eight adjacent fields of fewer than eight bits into the eight bytes of a word: halves, quarters, then single
-/// fields are moved apart.
+/// Moves eight adjacent fields of fewer than eight bits into the eight bytes of a word, in three steps: halves,
+/// quarters, then single fields.
 private struct BitSpread {
   private let halves: (low: UInt64, shift: UInt64)
   private let quarters: (low: UInt64, high: UInt64, shift: UInt64)
@@ -163,7 +165,7 @@ private struct BitSpread {
     word = word & quarters.low | (word & quarters.high) << quarters.shift
     word = word & fields.low | (word & fields.high) << fields.shift
     guard sign != 0 else { return word }
-    // Each byte is extended on its own: the sign bit is at most 0x40, so that nothing carries out of a byte.
+    // Each byte is extended separately: the sign bit is at most 0x40, so that no byte carries into the next.
     return ((word ^ sign) | 0x8080_8080_8080_8080) &- sign ^ 0x8080_8080_8080_8080
   }
 }

@@ -1,9 +1,9 @@
-/// Elements, or vectors of them, looked up in tables by indices.
+/// A palettized weight: elements, or vectors of elements, that indices select from tables.
 ///
-/// `w[…] = table[block of …][indices[…]]`: the tables lie in a grid that divides the indices into blocks, one table a block.
-/// With vectors each index stands for as many elements along `vectorAxis`.
+/// `w[…] = table[block of …][indices[…]]`: the tables are in a grid that divides the indices into blocks, with one
+/// table per block. If entries are vectors, each index stands for several elements along `vectorAxis`.
 package struct PalettizedWeight: Sendable {
-  /// Of type uint8.
+  /// The indices, of type uint8.
   package let indices: Weight
   /// `[blocks along each axis of the indices …, table length, vector size]`
   package let table: Weight
@@ -61,13 +61,13 @@ package struct PalettizedWeight: Sendable {
 }
 
 extension Weight {
-  /// Elements looked up in tables.
+  /// Creates the weight.
   ///
   /// - Parameters:
   ///   - indices: uint8 elements, usually packed ones.
-  ///   - table: the elements, `[blocks along each axis of the indices …, at least 2^bits, vector size]`.
-  ///   - vectorAxis: the axis along which vectors are laid out; it grows by their size.
-  /// - Throws: `GraphError` where these do not fit each other.
+  ///   - table: The entries, `[blocks along each axis of the indices …, at least 2^bits, vector size]`.
+  ///   - vectorAxis: The axis of the vectors, whose size is multiplied by theirs.
+  /// - Throws: `GraphError` if the arguments do not match each other.
   package init(palettized indices: Weight, table: Weight, vectorAxis: Int? = nil) throws(GraphError) {
     let (shape, tables) = (indices.type.shape, table.type.shape)
     func invalid(_ reason: String) -> GraphError { GraphError("palettized weight", reason) }
@@ -98,7 +98,7 @@ extension Weight {
       of: [indices, table])
   }
 
-  /// Bits that suffice for every element of a weight of 8-bit integers.
+  /// The number of bits that suffice for every element of a weight of 8-bit integers.
   package var quantizedBits: Int {
     switch encoding {
     case .packed(let integers): integers.bits
@@ -109,8 +109,8 @@ extension Weight {
     }
   }
 
-  /// Calls `body` with the 8-bit elements of every run of a grid, or part of one: the first one's place, the elements, how
-  /// many, and the block.
+  /// Calls `body` with the 8-bit elements of every run of a grid, or part of a run: the index of the first element, the
+  /// elements, their number, and the block.
   @inline(__always)
   func forEachCode(
     _ grid: BlockGrid, _ body: (_ start: Int, _ codes: UnsafePointer<UInt8>, _ count: Int, _ block: Int) -> Void

@@ -1,11 +1,11 @@
 extension ScalarType {
-  /// Whether values are quantized to this type.
+  /// Whether values may be quantized to this type.
   package var isQuantized: Bool { quantizedRange != nil }
 
-  /// The 8-bit integers.
+  /// Whether the type is an 8-bit integer.
   package var isByte: Bool { self == .int8 || self == .uint8 }
 
-  /// The values of an integer type of at most 32 bits.
+  /// The range of an integer type of at most 32 bits; nil for other types.
   package var quantizedRange: ClosedRange<Int>? {
     switch self {
     case .int8: -128...127

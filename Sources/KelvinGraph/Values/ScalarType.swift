@@ -1,11 +1,11 @@
-/// The element types a tensor may have.
+/// The element type of a tensor.
 package enum ScalarType: String, Hashable, Sendable, Codable, CaseIterable {
   case float16, float32, float64
   case int8, int16, int32, int64
   case uint8, uint16, uint32, uint64
   case bool
 
-  /// Bytes that one element takes in a dense tensor.
+  /// The number of bytes of an element in a dense tensor.
   package var byteCount: Int {
     switch self {
     case .int8, .uint8, .bool: 1

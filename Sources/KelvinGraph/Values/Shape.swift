@@ -9,11 +9,11 @@ package struct Shape: Hashable, Sendable, Codable, ExpressibleByArrayLiteral, Cu
 
   package var rank: Int { dimensions.count }
 
-  /// The number of elements. A caller that read the dimensions from a file checks `isAddressable` first.
+  /// The number of elements. For dimensions that were read from a file, check `isAddressable` first.
   package var count: Int { dimensions.reduce(1, *) }
 
-  /// Whether every dimension is at least zero and the elements, at eight bytes each and with empty dimensions counted as
-  /// one, take at most 2^40 bytes: more than a machine has, and little enough that sums over a graph never overflow.
+  /// Whether every dimension is at least zero and the elements take at most 2^40 bytes, at eight bytes each and with
+  /// empty dimensions counted as one. This is more memory than machines have, and sums over a graph never overflow.
   package var isAddressable: Bool {
     var total = 8
     for dimension in dimensions {
@@ -25,7 +25,7 @@ package struct Shape: Hashable, Sendable, Codable, ExpressibleByArrayLiteral, Cu
     return true
   }
 
-  /// Elements to step over to advance one position along each dimension.
+  /// For each dimension, the number of elements between adjacent positions.
   package var strides: [Int] {
     var strides = [Int](repeating: 1, count: rank)
     for axis in stride(from: rank - 2, through: 0, by: -1) {
@@ -34,7 +34,7 @@ package struct Shape: Hashable, Sendable, Codable, ExpressibleByArrayLiteral, Cu
     return strides
   }
 
-  /// Strides with which a tensor of this shape is read as one of `shape`, to which it broadcasts.
+  /// Returns the strides with which a tensor of this shape is read as one of `shape`, to which it broadcasts.
   package func strides(broadcastTo shape: Shape) -> [Int] {
     let own = strides
     let missing = shape.rank - rank
@@ -48,13 +48,13 @@ package struct Shape: Hashable, Sendable, Codable, ExpressibleByArrayLiteral, Cu
     set { dimensions[axis] = newValue }
   }
 
-  /// The axis counted from the front, or nil where it lies outside `-rank ..< rank`.
+  /// Returns the axis counted from the front, or nil if it is outside `-rank ..< rank`.
   package func normalized(axis: Int) -> Int? {
     let positive = axis < 0 ? axis + rank : axis
     return (0..<rank).contains(positive) ? positive : nil
   }
 
-  /// The shape two operands have together by NumPy's broadcasting rule, or nil where they do not fit.
+  /// Returns the common shape of two operands by NumPy's broadcasting rule, or nil if they do not match.
   package func broadcast(with other: Shape) -> Shape? {
     let rank = max(rank, other.rank)
     var result = [Int](repeating: 1, count: rank)
@@ -70,7 +70,7 @@ package struct Shape: Hashable, Sendable, Codable, ExpressibleByArrayLiteral, Cu
   package var description: String { dimensions.map(String.init).joined(separator: "x") }
 }
 
-/// What is known of a tensor before it is computed.
+/// The element type and the shape of a tensor.
 package struct TensorType: Hashable, Sendable, Codable, CustomStringConvertible {
   package var scalar: ScalarType
   package var shape: Shape

@@ -1,7 +1,7 @@
-/// A mask and the elements it lets through, in order of memory; all others are zero.
+/// A sparse weight: a mask and the elements that it selects, in memory order; all other elements are zero.
 package struct SparseWeight: Sendable {
   package let values: Weight
-  /// Of type uint8: not zero where there is an element.
+  /// The mask, of type uint8: nonzero where there is an element.
   package let mask: Weight
 
   func dense() -> Tensor {
@@ -20,7 +20,7 @@ package struct SparseWeight: Sendable {
   }
 }
 
-/// The elements of a weight that a mask lets through, in one dimension.
+/// The elements of a weight that a mask selects, in one dimension.
 package struct SelectedWeight: Sendable {
   package let source: Weight
   package let mask: Weight
@@ -42,7 +42,7 @@ package struct SelectedWeight: Sendable {
   }
 }
 
-/// Moves elements between a tensor and the list of those that a mask lets through.
+/// Moves elements between a tensor and the list of those that a mask selects.
 private enum MaskedElements {
   static func scatter<T: FixedWidthInteger & BitwiseCopyable>(
     _ values: Tensor, _ mask: Weight, to target: UnsafeMutableRawBufferPointer, _: T.Type
@@ -52,7 +52,7 @@ private enum MaskedElements {
       guard last >= 0 else { return }
       forEach(mask) { start, codes, count, next in
         for index in 0..<count {
-          // 1 unless the mask is 0, without a branch that could not be predicted.
+          // 1 unless the mask is 0, without a branch, which would be unpredictable.
           let isThere = Int((codes[index] | (0 &- codes[index])) >> 7)
           output[start &+ index] = input[min(next, last)] & (0 &- T(truncatingIfNeeded: isThere))
           next &+= isThere
@@ -84,7 +84,7 @@ private enum MaskedElements {
     withExtendedLifetime(input) { body(input.baseAddress.assumingMemoryBound(to: T.self), output) }
   }
 
-  /// Calls `body` with the mask piece by piece; it counts up the elements let through so far.
+  /// Calls `body` with consecutive pieces of the mask; `next` counts the elements selected so far.
   @inline(__always)
   private static func forEach(
     _ mask: Weight, _ body: (_ start: Int, _ mask: UnsafePointer<UInt8>, _ count: Int, _ next: inout Int) -> Void
@@ -100,12 +100,12 @@ private enum MaskedElements {
 }
 
 extension Weight {
-  /// Zeros except where a mask lets the given elements through.
+  /// Creates a weight that is zero except where a mask selects the given elements.
   ///
   /// - Parameters:
-  ///   - values: one dimension, in order of memory.
+  ///   - values: The elements in one dimension, in memory order.
   ///   - mask: uint8 elements, usually packed ones of one bit, in the shape of the result.
-  /// - Throws: `GraphError` where the mask lets through another number of elements. Counting reads the mask.
+  /// - Throws: `GraphError` if the mask selects another number of elements. The check reads the mask.
   package init(sparse values: Weight, mask: Weight) throws(GraphError) {
     let count = try mask.maskCount()
     guard values.type.shape.rank == 1, values.type.count == count else {
@@ -116,7 +116,7 @@ extension Weight {
       of: [values, mask])
   }
 
-  /// The elements that a mask of the weight's shape lets through, in one dimension.
+  /// Returns the elements that a mask of the weight's shape selects, in one dimension.
   package func selected(by mask: Weight) throws(GraphError) -> Weight {
     guard mask.type.shape == type.shape else {
       throw GraphError("sparse weight", "a mask \(mask.type.shape) selects elements of \(type)")
@@ -127,13 +127,13 @@ extension Weight {
       of: [self, mask])
   }
 
-  /// How many elements a mask lets through.
+  /// Returns the number of elements that a mask selects.
   private func maskCount() throws(GraphError) -> Int {
     guard type.scalar == .uint8 else { throw GraphError("sparse weight", "the mask is \(type), expected bits") }
     switch encoding {
     case .packed(let bits): return bits.nonzeroCount
     case .palettized(let grown):
-      // A mask that was grown along an axis has a table of two entries.
+      // A mask that was extended along an axis has a table of two entries.
       guard case .packed(let bits) = grown.indices.encoding, bits.bits == 1, grown.table.type.count <= 1 << 12,
         grown.table.type.shape.dimensions.dropLast(2).allSatisfy({ $0 == 1 })
       else { break }

@@ -1,4 +1,4 @@
-/// By type and elements, to the bit.
+/// Equality and hashing by type and by the bits of the elements.
 extension Tensor: Hashable {
   package static func == (left: Tensor, right: Tensor) -> Bool {
     left.type == right.type

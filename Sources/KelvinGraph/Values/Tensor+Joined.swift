@@ -1,7 +1,7 @@
 extension Tensor {
-  /// Tensors beside each other along the first axis.
+  /// Concatenates tensors along the first axis.
   ///
-  /// - Precondition: there is one, and they differ in the size of that axis alone.
+  /// - Precondition: There is at least one, and they differ only in the size of that axis.
   package static func joined(_ parts: [Tensor]) -> Tensor {
     let type = TensorType(joining: parts.map(\.type))
     return Tensor(
@@ -19,9 +19,9 @@ extension Tensor {
 }
 
 extension Weight {
-  /// Weights beside each other along the first axis, expanded when they are first needed.
+  /// Concatenates weights along the first axis; they are expanded on demand.
   ///
-  /// - Precondition: as for tensors.
+  /// - Precondition: The same as for tensors.
   package static func joined(_ parts: [Weight]) -> Weight {
     Weight(TensorType(joining: parts.map(\.type)), from: parts, recipe: WeightRecipe("joined", parts)) {
       .joined(parts.map { $0.dense() })

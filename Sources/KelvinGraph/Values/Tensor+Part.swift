@@ -1,7 +1,7 @@
 extension Tensor {
-  /// A range of positions along an axis.
+  /// Returns a range of positions along an axis.
   ///
-  /// - Precondition: the axis has them.
+  /// - Precondition: The range is within the axis.
   package func part(_ part: Part.Operand) -> Tensor {
     precondition(
       part.range.lowerBound >= 0 && part.range.upperBound <= shape[part.axis], "\(part.range) of \(shape[part.axis])")
@@ -22,7 +22,7 @@ extension Tensor {
       })
   }
 
-  /// The same where it is one run of elements, sharing their memory; nil where it is not.
+  /// Returns a range of positions without a copy if it is contiguous; otherwise nil.
   func run(_ part: Part.Operand) -> Tensor? {
     guard shape.dimensions[..<part.axis].allSatisfy({ $0 == 1 }) else { return nil }
     let inner = bytes.count / max(shape[part.axis], 1)

@@ -1,7 +1,7 @@
 package import KelvinBasics
 
 extension Tensor {
-  /// Uniform numbers in a range.
+  /// Returns uniform random numbers in a range.
   package static func random(
     _ scalar: ScalarType, _ shape: Shape, _ range: ClosedRange<Float>, _ random: inout SeededGenerator
   ) -> Tensor {
@@ -9,7 +9,7 @@ extension Tensor {
     return Tensor(TensorType(scalar, shape)) { _ in Double(middle + half * random.signedUnit()) }
   }
 
-  /// Rounds the value of each element, in their order, without holding all of them in float64 at a time.
+  /// Creates a tensor of rounded values, computed in element order, without an intermediate list in float64.
   package init(_ type: TensorType, each value: (Int) -> Double) {
     self.init(
       type,

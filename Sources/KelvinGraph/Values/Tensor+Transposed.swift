@@ -1,8 +1,8 @@
 extension Tensor {
-  /// The elements in the order of exchanged axes: axis `i` of the result is axis `permutation[i]`. Elements keep their
+  /// Returns the elements with permuted axes: axis `i` of the result is axis `permutation[i]`. Elements keep their
   /// bits.
   ///
-  /// - Precondition: `permutation` holds every axis once.
+  /// - Precondition: `permutation` contains every axis once.
   package func transposed(_ permutation: [Int]) -> Tensor {
     let type = TensorType(type.scalar, Shape(permutation.map { shape[$0] }))
     let walk = TransposedTraversal(type.shape.dimensions, strides: permutation.map { shape.strides[$0] })
@@ -20,13 +20,13 @@ extension Tensor {
   }
 }
 
-/// Elements in the order of a result, read where they lie in a source.
+/// An iteration over a source's elements in the order of the result.
 private struct TransposedTraversal {
-  /// Of the result, outermost axis first: sizes, and steps in the source. Axes that lie in the source as they do in the
-  /// result are one; there are at least two.
+  /// The sizes of the result, outermost axis first, and the strides in the source. Axes that are contiguous in both are
+  /// merged; there are at least two axes.
   private let sizes, strides: [Int]
-  /// Rows and columns that are copied together: their lines of the source stay in the first cache until all of their
-  /// elements are read.
+  /// The number of rows and columns that are copied together. Their cache lines of the source stay in the first-level
+  /// cache until all their elements are read.
   private static let side = 16
 
   init(_ sizes: [Int], strides: [Int]) {

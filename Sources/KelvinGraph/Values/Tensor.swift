@@ -1,8 +1,10 @@
-/// A dense, row-major tensor in host memory that does not change.
+/// A dense, row-major, immutable tensor in host memory.
 package struct Tensor: Sendable {
   package let type: TensorType
   package let bytes: Bytes
 
+  /// Creates a tensor.
+  ///
   /// - Precondition: `bytes` holds exactly `type.byteCount` bytes.
   package init(_ type: TensorType, _ bytes: Bytes) {
     precondition(bytes.count == type.byteCount, "\(type) takes \(type.byteCount) bytes, got \(bytes.count)")
@@ -13,7 +15,8 @@ package struct Tensor: Sendable {
   package init(_ values: [Float], _ shape: Shape) { self.init(TensorType(.float32, shape), Bytes(values)) }
   package init(_ values: [Int64], _ shape: Shape) { self.init(TensorType(.int64, shape), Bytes(values)) }
 
-  /// Rounds each value once to the element type; integers saturate and lose their fraction towards zero.
+  /// Creates a tensor of values that are rounded once to the element type. Integers saturate and are truncated towards
+  /// zero.
   package init(_ type: TensorType, rounding values: [Double]) {
     precondition(values.count == type.count)
     self.init(type, Bytes(count: type.byteCount) { Tensor.store(values, as: type.scalar, in: $0) })
@@ -22,7 +25,7 @@ package struct Tensor: Sendable {
   package var shape: Shape { type.shape }
   package var count: Int { type.count }
 
-  /// Every element as a float64. Exact for all types but 64-bit integers beyond 2^53.
+  /// The elements as float64. Exact for all types except 64-bit integers beyond 2^53.
   package var doubles: [Double] {
     bytes.withUnsafeBytes { raw in
       func read<T: BitwiseCopyable>(_: T.Type, _ convert: (T) -> Double) -> [Double] {
@@ -44,7 +47,7 @@ package struct Tensor: Sendable {
     }
   }
 
-  /// Every element as a float32.
+  /// The elements as float32.
   package var floats: [Float] {
     func read(_ fill: (UnsafeRawBufferPointer, UnsafeMutableBufferPointer<Float>) -> Void) -> [Float] {
       bytes.withUnsafeBytes { raw in
@@ -68,7 +71,7 @@ package struct Tensor: Sendable {
     }
   }
 
-  /// Every element as an integer; floating-point values lose their fraction, and those out of range saturate.
+  /// The elements as integers. Floating-point values are truncated, and saturate if they are out of range.
   package var integers: [Int] {
     switch type.scalar {
     case .float16, .float32, .float64: doubles.map { Int(saturating: $0) }
@@ -77,7 +80,7 @@ package struct Tensor: Sendable {
     }
   }
 
-  /// Every element of an integer type widened to 64 bits; those of uint64 as their bits.
+  /// The elements of an integer type, widened to 64 bits; those of uint64 as their bits.
   package var words: [Int64] {
     precondition(!type.scalar.isFloatingPoint)
     return bytes.withUnsafeBytes { raw in
@@ -98,7 +101,7 @@ package struct Tensor: Sendable {
     }
   }
 
-  /// Keeps of each integer the low bits that an integer type has; a truth value says whether it is not zero.
+  /// Creates a tensor from the low bits of integers; booleans are whether the integer is nonzero.
   package init(_ type: TensorType, wrapping words: [Int64]) {
     precondition(words.count == type.count && !type.scalar.isFloatingPoint)
     func narrow<T: FixedWidthInteger & BitwiseCopyable>(_: T.Type) -> Bytes {
@@ -115,8 +118,8 @@ package struct Tensor: Sendable {
     self.init(type, bytes)
   }
 
-  /// The same elements in another element type. Numbers are rounded once; floating-point numbers become integers without
-  /// their fraction, the nearest there is where they are out of range; integers become integers by their low bits.
+  /// Returns the same elements in another element type. Numbers are rounded once. Floating-point numbers become
+  /// integers by truncation, and saturate if they are out of range. Integers become integers by their low bits.
   package func converted(to scalar: ScalarType) -> Tensor {
     if scalar == type.scalar { return self }
     if !scalar.isFloatingPoint, !type.scalar.isFloatingPoint {
@@ -126,14 +129,14 @@ package struct Tensor: Sendable {
     return Tensor(TensorType(scalar, shape), rounding: doubles)
   }
 
-  /// The only element, where it is exactly a float32; not-a-number is.
+  /// The single element if float32 represents it exactly, which includes not-a-number.
   package var exactFloat: Float? {
     guard count == 1, let float = floats.first else { return nil }
     if type.scalar.isFloatingPoint { return float.isNaN || Double(float) == doubles[0] ? float : nil }
     return float.magnitude < 0x1p53 && Double(float) == doubles[0] && Int64(float) == words[0] ? float : nil
   }
 
-  /// The same elements in another shape.
+  /// Returns the same elements in another shape.
   package func reshaped(to shape: Shape) -> Tensor { Tensor(TensorType(type.scalar, shape), bytes) }
 
   /// Writes values to dense memory of the given element type, with the rounding of `init(_:rounding:)`.
@@ -161,7 +164,8 @@ package struct Tensor: Sendable {
 }
 
 extension Int {
-  /// Truncates towards zero; not-a-number becomes 0, values out of range the nearest integer there is.
+  /// Creates an integer by truncation towards zero; not-a-number becomes 0, and values out of range become the nearest
+  /// integer.
   package init(saturating value: Double) {
     if value.isNaN {
       self = 0

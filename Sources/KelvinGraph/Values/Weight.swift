@@ -1,26 +1,28 @@
 import Synchronization
 
-/// A constant tensor of a model, in the form in which the file stores it.
+/// A constant tensor of a model, in the encoding of the file.
 ///
-/// Devices pack weights once into a layout of their own, so a weight says how it is encoded and lets each device choose
-/// where to expand it. `dense()` is the expansion every device can fall back on. Encodings nest: what an encoding is made
-/// of are weights again. Except for counting the bits of masks, nothing is read from the file before expansion: a model
-/// whose packed weights are cached starts without touching its weights.
+/// Devices pack weights once into their own layouts, so a weight exposes its encoding and lets each device choose when
+/// to expand it. `dense()` is the expansion that works for every encoding. Encodings nest: their components are weights
+/// again.
+///
+/// Except for counting the bits of masks, nothing is read from the file before expansion. A model whose packed weights
+/// are cached starts without reading its weights.
 package struct Weight: Sendable {
   package indirect enum Encoding: Sendable {
-    /// Plain elements, usually in a mapped file.
+    /// Dense elements, usually in a mapped file.
     case dense(Tensor)
-    /// Elements that a pass computes from other weights when they are first needed.
+    /// Elements that are computed from other weights when they are first needed.
     case deferred(DeferredTensor)
     /// Integers of 1 to 8 bits.
     case packed(PackedIntegers)
-    /// Indices into lookup tables.
+    /// A palettized weight: indices into lookup tables.
     case palettized(PalettizedWeight)
-    /// Multiples of scales.
+    /// A linearly quantized weight.
     case affine(AffineWeight)
-    /// A mask and the elements it lets through.
+    /// A sparse weight: a mask and the elements that it selects.
     case sparse(SparseWeight)
-    /// The elements that a mask lets through, in one dimension.
+    /// The elements that a mask selects, in one dimension.
     case selected(SelectedWeight)
     /// The elements of another weight, rounded to another element type.
     case converted(Weight, ScalarType)
@@ -28,9 +30,9 @@ package struct Weight: Sendable {
 
   package let encoding: Encoding
   package let type: TensorType
-  /// Elements that an expansion computes, those of nested encodings included.
+  /// The number of elements that an expansion computes, including those of nested encodings.
   let work: Int
-  /// How deep encodings are nested below this one.
+  /// The depth of nested encodings.
   let depth: Int
 
   package init(_ tensor: Tensor) {
@@ -40,7 +42,7 @@ package struct Weight: Sendable {
     depth = 0
   }
 
-  /// Elements of fewer than 8 bits are expanded to 8.
+  /// Creates a weight of packed integers; fewer than 8 bits are expanded to 8.
   package init(_ integers: PackedIntegers) {
     encoding = .packed(integers)
     type = integers.type
@@ -48,13 +50,14 @@ package struct Weight: Sendable {
     depth = 0
   }
 
-  /// A weight that is computed at its first use, once.
+  /// Creates a weight that is computed once, at its first use.
   ///
   /// - Parameters:
-  ///   - sources: the weights that are expanded in it.
-  ///   - recipe: all that the elements depend on; nil where that may include the shapes of the model's inputs.
-  ///   - quantizedBits: that suffice for every element, where these are 8-bit integers.
-  ///   - compute: returns a tensor of exactly this type.
+  ///   - sources: The weights that are expanded in the computation.
+  ///   - recipe: Identifies everything that the elements depend on; nil if this may include the shapes of the model's
+  ///     inputs.
+  ///   - quantizedBits: The number of bits that suffice for every element of 8-bit integers.
+  ///   - compute: Returns a tensor of exactly this type.
   package init(
     _ type: TensorType, from sources: [Weight] = [], recipe: WeightRecipe? = nil, quantizedBits: Int = 8,
     computing compute: @escaping @Sendable () -> Tensor
@@ -65,7 +68,9 @@ package struct Weight: Sendable {
     depth = 0
   }
 
-  /// - Throws: `GraphError` where expanding takes work or memory out of proportion to what the file holds.
+  /// Creates a weight of an encoding.
+  ///
+  /// - Throws: `GraphError` if the expansion takes work or memory out of proportion to the file's contents.
   init(_ encoding: Encoding, _ type: TensorType, of parts: [Weight]) throws(GraphError) {
     self.encoding = encoding
     self.type = type
@@ -86,13 +91,13 @@ package struct Weight: Sendable {
 
   private static let depthLimit = 16
 
-  /// The elements rounded to another type, or the weight itself where it has that type.
+  /// Returns the elements rounded to another type, or the weight itself if it has that type.
   package func converted(to scalar: ScalarType) throws(GraphError) -> Weight {
     if scalar == type.scalar { return self }
     return try Weight(.converted(self, scalar), TensorType(scalar, type.shape), of: [self])
   }
 
-  /// The same elements in another shape, in the same encoding where that does not depend on the shape.
+  /// Returns the same elements in another shape, in the same encoding if that does not depend on the shape.
   package func reshaped(to shape: Shape) -> Weight {
     if shape == type.shape { return self }
     let single = Shape([Int](repeating: 1, count: shape.rank))
@@ -130,7 +135,7 @@ package struct Weight: Sendable {
     }
   }
 
-  /// The same elements with axes in another order, in the same encoding where that allows it. Axis `i` of the result is
+  /// Returns the same elements with axes in another order, in the same encoding if possible. Axis `i` of the result is
   /// axis `order[i]`.
   package func transposed(_ order: [Int]) -> Weight {
     switch encoding {
@@ -157,7 +162,7 @@ package struct Weight: Sendable {
     ) { dense().transposed(order) }
   }
 
-  /// The elements themselves. Those of an encoding are computed anew at each call.
+  /// Returns the expanded elements. An encoding is expanded anew at each call.
   package func dense() -> Tensor {
     switch encoding {
     case .dense(let tensor): tensor
@@ -171,7 +176,7 @@ package struct Weight: Sendable {
     }
   }
 
-  /// What an encoding is made of, or a deferred weight computed from.
+  /// The components of an encoding, or the sources of a deferred weight.
   package var parts: [Weight] {
     switch encoding {
     case .dense, .packed: []
@@ -184,8 +189,8 @@ package struct Weight: Sendable {
     }
   }
 
-  /// Whether the elements are encoded, or computed from encoded ones. Expanded forms of these are not kept on disk.
-  /// Plain elements that are merely rounded to another type are not encoded.
+  /// Whether the elements are encoded, or computed from encoded ones. Their expansions are not cached on disk. Dense
+  /// elements that are only rounded to another type do not count as encoded.
   package var isCompressed: Bool {
     switch encoding {
     case .dense: false
@@ -195,7 +200,7 @@ package struct Weight: Sendable {
     }
   }
 
-  /// Whether a float16 holds each element, as far as the encoding tells: elements are not looked at.
+  /// Whether float16 represents each element, derived from the encoding without reading elements.
   package var isHeldByFloat16: Bool {
     switch encoding {
     case .converted(let weight, .float32), .converted(let weight, .float64): weight.isHeldByFloat16
@@ -205,7 +210,7 @@ package struct Weight: Sendable {
     }
   }
 
-  /// Bytes the stored form takes. A deferred weight that names no sources counts as what it computes.
+  /// The number of bytes of the stored encoding. A deferred weight without sources counts as its result.
   package var storedByteCount: Int {
     switch encoding {
     case .dense: type.byteCount
@@ -216,10 +221,10 @@ package struct Weight: Sendable {
   }
 }
 
-/// How a weight is computed from others: equal recipes with equal inputs give equal elements of one type, whatever the
-/// shapes of the model's inputs, so that packed forms can be shared between shapes.
+/// The identity of a computation of a weight from others. Equal recipes with equal inputs give equal elements of one
+/// type, independent of the shapes of the model's inputs, so that specializations can share packed weights.
 package struct WeightRecipe: Sendable {
-  /// What is computed, its parameters included.
+  /// The name of the computation, including its parameters.
   package let name: String
   package let inputs: [Weight]
 
@@ -229,7 +234,7 @@ package struct WeightRecipe: Sendable {
   }
 }
 
-/// A tensor that is computed when it is first asked for.
+/// A tensor that is computed on demand.
 package final class DeferredTensor: Sendable {
   package let type: TensorType
   package let sources: [Weight]

@@ -1,20 +1,21 @@
 import Glibc
 
-/// Zeroed host memory of our own, aligned to a page where it takes one; freed with the last reference.
+/// Zeroed host memory, aligned to a page if it takes at least one, and freed with the last reference.
 ///
-/// Large blocks come straight from the system, which zeroes pages when they are first touched. It is not asked for huge
-/// pages: on a virtual machine whose memory had not been touched before, those took longer, and no inference was shorter
-/// for them.
+/// Large blocks come directly from the system, which zeroes pages when they are first accessed. They do not request
+/// huge pages.
 package final class ZeroedMemory: @unchecked Sendable {
   package let baseAddress: UnsafeMutableRawPointer
   package let count: Int
   private let isMapped: Bool
 
-  /// From here on the system is asked.
+  /// The minimum size in bytes of blocks that are requested from the system.
   private static let mappedFrom = 1 << 20
   private static let page = 4096
 
-  /// - Returns: nil where there is not so much memory.
+  /// Allocates memory.
+  ///
+  /// - Returns: Nil if there is not enough memory.
   package init?(count: Int) {
     precondition(count >= 0)
     self.count = count

@@ -4,8 +4,8 @@ package import KelvinGraph
 /// Probit regression whose weights are normal distributions, one for each value of each feature (Core ML's
 /// `bayesianProbitRegressor`; Graepel et al., "Web-scale Bayesian click-through rate prediction", 2010).
 ///
-/// The sum of the weights of an event and of the bias has a mean m and a variance v; the event is true with the probability
-/// Φ(m / √(1 + v)), the mean of Φ over the weights. A value for which there is no weight adds nothing.
+/// The sum of an event's weights and the bias has a mean m and a variance v. The probability of the event is Φ(m / √(1
+/// + v)), the mean of Φ over the weights. A value without a weight adds nothing.
 package struct BayesianProbit: HostOperation {
   package static let name = "bayesian_probit"
 
@@ -32,20 +32,20 @@ package struct BayesianProbit: HostOperation {
 
   package enum Result: Hashable, Sendable {
     case probability
-    /// Of the sum of the weights.
+    /// The mean or variance of the sum of the weights.
     case mean, variance
-    /// The probability where the mean is moved by so many standard deviations as the second input says.
+    /// The probability after the mean is shifted by the number of standard deviations in the second input.
     case shifted
   }
 
   package let featureCount: Int
   package let bias: Gaussian
   package let weights: [Key: Gaussian]
-  /// The values of an event, `[features]`, or rows of a feature and its value, `[count, 2]`; then, where there is one, how many
-  /// standard deviations the mean is moved by.
+  /// The values of an event, `[features]`, or rows of a feature and its value, `[count, 2]`. An optional second input
+  /// is the number of standard deviations by which the mean is shifted.
   package let inputs: [String]
   package let outputs: [String]
-  /// What each output is.
+  /// The kind of each output.
   package let results: [Result]
 
   package init(

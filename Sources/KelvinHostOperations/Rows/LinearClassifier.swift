@@ -1,13 +1,15 @@
 import KelvinBasics
 
-/// ONNX's linear classifier: the class of the largest score wins. Of two classes with one score that is the second where
-/// the score is more than 0.
+/// ONNX's linear classifier: the class of the largest score wins. With two classes and one score, the second class wins
+/// if the score is more than 0.
 package struct LinearClassifier: RowClassifier {
   package static let name = "linear_classifier"
   package let model: LinearModel
   package let transform: ScoreTransform
 
-  /// - Precondition: the model leaves scores as they are.
+  /// Creates the classifier.
+  ///
+  /// - Precondition: The model does not transform scores.
   package init(_ model: LinearModel, _ transform: ScoreTransform) {
     precondition(model.outcome == .scores && model.transform == .none)
     self.model = model
@@ -34,8 +36,9 @@ package struct LinearClassifier: RowClassifier {
 }
 
 extension ScoreTransform {
-  /// The scores of two classes by what ONNX Runtime makes of one score: the logistic function of it and of its negative,
-  /// else the given score for the first class and the score itself, which only `probit` transforms.
+  /// Returns the scores of two classes from one score, as ONNX Runtime computes them. For `logistic` they are the
+  /// logistic function of the negative score and of the score. Otherwise they are the given score for the first class
+  /// and the score itself; only `probit` transforms them.
   func pair(_ score: Double, first: Double) -> [Double] {
     switch self {
     case .logistic: [KelvinBasics.logistic(-score), KelvinBasics.logistic(score)]
@@ -46,7 +49,7 @@ extension ScoreTransform {
 }
 
 extension [Double] {
-  /// The place of the largest number, the first of equal ones; what is not a number is less than any.
+  /// The index of the largest number, the first of equal ones; not-a-number is less than every number.
   var firstLargest: Int {
     var best = 0
     for place in indices where self[best].isNaN || self[place] > self[best] { best = place }

@@ -9,7 +9,7 @@ package struct LinearModel: RowFunction {
     case none
     /// The logistic function.
     case logit
-    /// The distribution function of the standard normal.
+    /// The cumulative distribution function of the standard normal distribution.
     case probit
 
     func callAsFunction(_ x: Double) -> Double {
@@ -21,28 +21,29 @@ package struct LinearModel: RowFunction {
     }
   }
 
-  /// What becomes of the scores.
+  /// The conversion of scores to results.
   package enum Outcome: Hashable, Sendable {
-    /// They are the results.
+    /// The scores are the results.
     case scores
     case transformed(ScoreTransform)
-    /// The only one is the probability of the second of two classes.
+    /// The only score is the probability of the second of two classes.
     case second
-    /// Each is divided by their sum.
+    /// Each score is divided by their sum.
     case shares
-    /// With a score of 0 before them they share by softmax.
+    /// A score of 0 is prepended, and softmax gives the results.
     case softmaxWithReference
   }
 
-  /// One row for each score, each of `width` numbers.
+  /// One row of `width` numbers for each score.
   package let weights: [Double]
   package let offsets: [Double]
   package let width: Int
   package let transform: Transform
   package let outcome: Outcome
 
-  /// - Precondition: `weights` has `width` numbers for each of the offsets, of which there is one where the outcome is
-  ///   `second`.
+  /// Creates the model.
+  ///
+  /// - Precondition: `weights` has `width` numbers for each offset. There is one offset if the outcome is `second`.
   package init(
     weights: [Double], offsets: [Double], width: Int, transform: Transform = .none, outcome: Outcome = .scores
   ) {
@@ -54,7 +55,7 @@ package struct LinearModel: RowFunction {
     self.outcome = outcome
   }
 
-  /// The same scores, of which something else becomes.
+  /// Returns the model with another outcome.
   package func with(_ outcome: Outcome) -> LinearModel {
     LinearModel(weights: weights, offsets: offsets, width: width, transform: transform, outcome: outcome)
   }
@@ -86,7 +87,7 @@ package struct LinearModel: RowFunction {
     return results
   }
 
-  /// `W · x + b` of one row: products are added to each other, in order, and the offset to their sum.
+  /// Returns `W · x + b` of one row: products are added in order, and the offset is added to their sum.
   func scores(_ rows: NumberRows, _ row: Int) -> [Double] {
     rows.numbers.withUnsafeBufferPointer { numbers in
       weights.withUnsafeBufferPointer { weights in

@@ -1,20 +1,22 @@
-/// The classes of the samples that lie nearest to a row, as shares.
+/// A classifier by the nearest samples to a row; the results are the fractions of the classes.
 package struct NearestNeighbors: RowFunction {
   package static let name = "nearest_neighbors"
 
-  /// Sample after sample.
+  /// The samples, one after another.
   package let samples: [Double]
   package let width: Int
   /// The class of each sample.
   package let classes: [Int]
   package let classCount: Int
-  /// How many samples are asked.
+  /// The number of nearest samples that count.
   package let count: Int
-  /// Whether a sample counts by the inverse of its distance, else as much as any other. Those at the place of the row
-  /// itself then count alone.
+  /// Whether samples are weighted by the inverse of their distance; otherwise all count equally. Samples at distance 0
+  /// then exclude all others.
   package let countsByDistance: Bool
 
-  /// - Precondition: there are as many classes as samples; where there are none, none is asked.
+  /// Creates the classifier.
+  ///
+  /// - Precondition: There are as many classes as samples; `count` is 0 if there are none.
   package init(
     samples: [Double], width: Int, classes: [Int], classCount: Int, count: Int, countsByDistance: Bool
   ) {
@@ -34,12 +36,12 @@ package struct NearestNeighbors: RowFunction {
   package func results(_ rows: NumberRows) -> [Double] { (0..<rows.count).flatMap { shares(rows[$0]) } }
 
   private func shares(_ row: ArraySlice<Double>) -> [Double] {
-    // Shares of nothing are none.
+    // Without samples all fractions are 0.
     if classes.isEmpty { return [Double](repeating: 0, count: classCount) }
     let distances = classes.indices.map { sample in
       zip(row, samples[sample * width..<(sample + 1) * width]).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
     }
-    // Of equal distances the first samples; what is not a number is farther than any.
+    // Of equal distances the first samples count; not-a-number is farther than every number.
     func isNearer(_ first: Int, _ second: Int) -> Bool {
       let (a, b) = (distances[first], distances[second])
       if a.isNaN || b.isNaN { return a.isNaN == b.isNaN ? first < second : b.isNaN }

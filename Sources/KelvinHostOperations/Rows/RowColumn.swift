@@ -1,17 +1,17 @@
 package import KelvinGraph
 
-/// What a slot holds for each of many rows.
+/// The contents of a slot for each of many rows.
 package enum RowColumn: Sendable {
-  /// Numbers, as they are in elements of a type.
+  /// Numbers, in the precision of an element type.
   case numbers(NumberRows, ScalarType)
-  /// One of a list of labels, by its place.
+  /// For each row a label of a list, by its index.
   case labels(Labels, places: [Int])
-  /// Scores by label, all different.
+  /// Scores of distinct labels.
   case scores(Labels, NumberRows)
-  /// An optional input that every row leaves out.
+  /// An optional input that no row has.
   case absent
 
-  /// Numbers as a tensor of a type would hold them.
+  /// Creates numbers in the precision of an element type.
   package init(_ numbers: [Double], count: Int, width: Int, _ scalar: ScalarType) {
     let held =
       scalar == .float64
@@ -20,16 +20,16 @@ package enum RowColumn: Sendable {
   }
 }
 
-/// A host step that takes many rows at once, each as `run` would take it alone.
+/// A host operation that processes many rows at once, each as `run` would process it alone.
 package protocol RowColumnOperation: HostOperation {
-  /// The outputs of all rows, in order.
+  /// Returns the outputs of all rows, in order.
   ///
-  /// - Parameter count: how many rows there are.
-  /// - Throws: `HostOperationError` for an input whose kind or contents it does not take.
+  /// - Parameter count: The number of rows.
+  /// - Throws: `HostOperationError` for an input of an unsupported kind or with invalid contents.
   func run(_ inputs: [RowColumn], count: Int) throws(HostOperationError) -> [RowColumn]
-  /// Whether it takes inputs that are left out.
+  /// Whether the operation accepts omitted inputs.
   var joinsInputs: Bool { get }
-  /// The outputs that are one of a list of labels, with the list.
+  /// The outputs that are labels of a list, with their lists.
   var labelLists: [String: Labels] { get }
 }
 
@@ -99,7 +99,7 @@ extension ValuePass: RowColumnOperation {
 }
 
 extension RowLayout {
-  /// The inputs of many rows side by side.
+  /// Returns the inputs of many rows, concatenated row by row.
   fileprivate func rows(
     _ inputs: [RowColumn], count: Int, of step: some RowColumnOperation
   ) throws(HostOperationError) -> NumberRows {
@@ -124,7 +124,7 @@ extension RowLayout {
 }
 
 extension NumberRows {
-  /// Rows side by side.
+  /// Concatenates rows.
   package init(joining parts: [NumberRows], count: Int) {
     let width = parts.reduce(0) { $0 + $1.width }
     let joined = [Double](unsafeUninitializedCapacity: count * width) { buffer, used in

@@ -1,11 +1,13 @@
-/// Rows of as many numbers each, in double precision.
+/// Rows of equal width, in double precision.
 package struct NumberRows: Hashable, Sendable {
-  /// Row after row.
+  /// The numbers, row after row.
   package let numbers: [Double]
   package let count: Int
   package let width: Int
 
-  /// - Precondition: as many numbers as rows of the width have.
+  /// Creates rows.
+  ///
+  /// - Precondition: There are as many numbers as the rows have.
   package init(_ numbers: [Double], count: Int, width: Int) {
     precondition(numbers.count == count * width, "\(numbers.count) numbers for \(count) rows of \(width)")
     self.numbers = numbers
@@ -16,33 +18,33 @@ package struct NumberRows: Hashable, Sendable {
   package subscript(row: Int) -> ArraySlice<Double> { numbers[row * width..<(row + 1) * width] }
 }
 
-/// What makes a row of results of a row of numbers: a classical model, in double precision.
+/// A function from a row of numbers to a row of results: a classical model, in double precision.
 package protocol RowFunction: Hashable, Sendable {
-  /// In snake case, unique among steps.
+  /// The name in snake case, unique among host operations.
   static var name: String { get }
-  /// How many numbers a row may have.
+  /// The allowed widths of a row.
   var widths: ClosedRange<Int> { get }
 
-  /// How many results a row of so many numbers has.
+  /// Returns the number of results for a row of the given width.
   func resultCount(of width: Int) -> Int
 
-  /// The results of every row, row after row.
+  /// Returns the results of every row, row after row.
   ///
-  /// - Precondition: the rows have a width that it takes.
+  /// - Precondition: The rows have an allowed width.
   func results(_ rows: NumberRows) -> [Double]
 }
 
-/// What finds for a row of numbers a score for each of its classes, and the class that wins.
+/// A classifier of rows of numbers: it gives a score for each class, and the winning class.
 package protocol RowClassifier: Hashable, Sendable {
-  /// In snake case, unique among steps.
+  /// The name in snake case, unique among host operations.
   static var name: String { get }
-  /// How many numbers a row may have.
+  /// The allowed widths of a row.
   var widths: ClosedRange<Int> { get }
-  /// How many scores a row has.
+  /// The number of scores of a row.
   var scoreCount: Int { get }
 
-  /// The place of each row's class among the labels, and the scores, row after row.
+  /// Returns the index of each row's class among the labels, and the scores, row after row.
   ///
-  /// - Precondition: the rows have a width that it takes.
+  /// - Precondition: The rows have an allowed width.
   func classify(_ rows: NumberRows) -> (winners: [Int], scores: [Double])
 }

@@ -1,14 +1,14 @@
 import KelvinGraph
 
-/// How the inputs of a step make rows of numbers.
+/// The mapping from the inputs of a host operation to rows of numbers.
 package enum RowLayout: Hashable, Sendable {
-  /// All of them joined are one row (Core ML's models). An optional input that is left out counts as not-a-numbers:
-  /// as many as `widths` says of it, nil where that is not known.
+  /// All inputs, joined to one row (Core ML's models). An omitted optional input counts as not-a-numbers, as many as
+  /// its entry in `widths`; the entry is nil if the number is not known.
   case joined(widths: [Int?])
-  /// The only one has a row along its last axis (ONNX's models); a list is one row.
+  /// A single input with rows along its last axis (ONNX's models); a list is one row.
   case batch
 
-  /// - Returns: nil where it is known when the model runs.
+  /// Returns the extent of the rows; nil if it is known only when the model runs.
   func extent(_ inputs: [HostType], of step: some HostOperation) throws(HostOperationError) -> RowExtent? {
     switch self {
     case .joined(let widths):
@@ -57,9 +57,9 @@ package enum RowLayout: Hashable, Sendable {
   }
 }
 
-/// How many rows there are, and how long they are.
+/// The number and the width of rows.
 struct RowExtent {
-  /// The axes before the last one; results have them too.
+  /// The axes before the last one, which the results keep.
   let leading: [Int]
   let count: Int
   let width: Int
@@ -84,7 +84,7 @@ struct RowExtent {
     throw step.refused(0, "the model takes \(expected) numbers, it is given \(width)", remedy: "give \(expected)")
   }
 
-  /// The shape of so many results for each row.
+  /// Returns the shape of the results, given their number per row.
   func shape(_ results: Int, of step: some HostOperation) throws(HostOperationError) -> Shape {
     let shape = Shape(leading + [results])
     guard shape.isAddressable else { throw step.refused(0, "\(shape) results are too many") }

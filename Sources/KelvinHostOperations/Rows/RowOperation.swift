@@ -41,7 +41,7 @@ package struct RowOperation<Function: RowFunction>: HostOperation {
   }
 }
 
-/// A classifier on a tensor of rows: their labels, and their scores as float32.
+/// A classifier on a tensor of rows. It gives their labels, and their scores as float32.
 package struct ClassifierOperation<Classifier: RowClassifier>: HostOperation {
   package static var name: String { Classifier.name }
   package let classifier: Classifier
@@ -50,7 +50,9 @@ package struct ClassifierOperation<Classifier: RowClassifier>: HostOperation {
   package let labelOutput: String
   package let scoresOutput: String
 
-  /// - Precondition: the classifier's winners are places among the labels.
+  /// Creates the operation.
+  ///
+  /// - Precondition: The indices of the classifier's winners are valid for the labels.
   package init(
     _ classifier: Classifier, _ labels: Labels, input: String, labelOutput: String, scoresOutput: String
   ) {

@@ -1,10 +1,12 @@
-/// `(x + shift) · scale`, each one number or one for each element.
+/// `(x + shift) · scale`; each is one number or one per element.
 package struct Scaling: RowFunction {
   package static let name = "scaling"
   package let shift: [Double]
   package let scale: [Double]
 
-  /// - Precondition: each has at least one number; where both have several, as many.
+  /// Creates the function.
+  ///
+  /// - Precondition: Each list has at least one number; lists of several numbers have equal length.
   package init(shift: [Double], scale: [Double]) {
     self.shift = shift
     self.scale = scale
@@ -18,12 +20,14 @@ package struct Scaling: RowFunction {
   }
 }
 
-/// Puts other numbers, one or one for each element, in the place of one, which may be not-a-number.
+/// Replaces a number, possibly not-a-number, by others: one for all elements, or one per element.
 package struct Imputation: RowFunction {
   package static let name = "imputation"
   package let replaced: Double
   package let imputed: [Double]
 
+  /// Creates the function.
+  ///
   /// - Precondition: `imputed` has at least one number.
   package init(of replaced: Double, by imputed: [Double]) {
     self.replaced = replaced
@@ -38,7 +42,7 @@ package struct Imputation: RowFunction {
   }
 }
 
-/// Divides a row by its largest number or magnitude, its sum of magnitudes or its length, unless that is 0.
+/// Divides a row by its largest number or magnitude, its sum of magnitudes or its Euclidean norm, unless that is 0.
 package struct Normalization: RowFunction {
   package static let name = "normalization"
 
@@ -66,12 +70,14 @@ package struct Normalization: RowFunction {
   }
 }
 
-/// Elements of a row by a list of their places.
+/// Picks elements of a row by their indices.
 package struct ElementChoice: RowFunction {
   package static let name = "element_choice"
   package let places: [Int]
 
-  /// - Precondition: no place is negative.
+  /// Creates the function.
+  ///
+  /// - Precondition: No index is negative.
   package init(_ places: [Int]) { self.places = places }
 
   package var widths: ClosedRange<Int> { (places.max() ?? -1) + 1...Int.max }
@@ -82,7 +88,7 @@ package struct ElementChoice: RowFunction {
   }
 }
 
-/// The row itself, which may come of several inputs.
+/// Returns the row itself, which may be joined from several inputs.
 package struct Joining: RowFunction {
   package static let name = "joining"
   package let width: Int
@@ -94,19 +100,21 @@ package struct Joining: RowFunction {
   package func results(_ rows: NumberRows) -> [Double] { rows.numbers }
 }
 
-/// The width that lists of one number or one for each element ask for.
+/// Returns the row widths that lists of one number, or of one per element, allow.
 private func commonWidths(_ lists: [Double]...) -> ClosedRange<Int> {
   let width = lists.map(\.count).first { $0 != 1 }
   return width.map { $0...$0 } ?? 0...Int.max
 }
 
 extension [Double] {
-  /// The number for an element, where there may be one for all.
+  /// Returns the number for an element from a list that may have one number for all.
   fileprivate func at(_ element: Int) -> Double { count == 1 ? self[0] : self[element] }
 }
 
 extension NumberRows {
-  /// - Parameter change: of an element and its place in the row.
+  /// Returns the elements of all rows, transformed.
+  ///
+  /// - Parameter change: Transforms an element, given its index in the row.
   fileprivate func mapElements(_ change: (Double, Int) -> Double) -> [Double] {
     (0..<count).flatMap { row in self[row].enumerated().map { change($1, $0) } }
   }

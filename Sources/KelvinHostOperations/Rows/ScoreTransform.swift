@@ -1,12 +1,12 @@
 import Glibc
 import KelvinBasics
 
-/// What becomes of a row of scores.
+/// The transformation of a row of scores.
 package enum ScoreTransform: Hashable, Sendable {
   case none, softmax, logistic
-  /// As `softmax`, but scores of 0 stay.
+  /// Like `softmax`, but scores of 0 stay 0.
   case softmaxOfOthers
-  /// The inverse of the distribution function of the standard normal, as nearly as ONNX's formula has it.
+  /// The inverse cumulative distribution function of the standard normal distribution, in ONNX's approximation.
   case probit
 
   package func callAsFunction(_ scores: [Double]) -> [Double] {

@@ -1,19 +1,21 @@
 package import KelvinGraph
 
-/// How many tensors a sequence has, and their shapes: what a graph is built for that reads it, or reads a value that may
-/// be left out.
+/// The number of tensors in a sequence, and their shapes. A graph that reads a sequence or an optional value is
+/// specialized for the layout.
 ///
-/// As integers: 0 for no value, 1 for a tensor, 2 for a sequence; then how many tensors there are, and of each its rank and
-/// its sizes.
+/// As integers, the layout is 0 for no value, 1 for a tensor or 2 for a sequence, followed by the number of tensors,
+/// and for each its rank and its sizes.
 package struct SequenceLayout: Hashable, Sendable {
   package enum Kind: Int, Sendable { case absent, tensor, sequence }
 
   package let kind: Kind
   package let shapes: [Shape]
-  /// The elements of all tensors.
+  /// The number of elements of all tensors.
   package let count: Int
 
-  /// - Returns: nil where the tensors have more elements than can be addressed.
+  /// Creates a layout.
+  ///
+  /// - Returns: Nil if the tensors have more elements than are addressable.
   package init?(_ kind: Kind, _ shapes: [Shape]) {
     var sum = 0
     for shape in shapes {
@@ -27,7 +29,9 @@ package struct SequenceLayout: Hashable, Sendable {
     self.shapes = shapes
   }
 
-  /// - Returns: nil where the integers are no layout.
+  /// Reads a layout.
+  ///
+  /// - Returns: Nil if the integers are not a valid layout.
   package init?(_ tensor: Tensor) {
     var rest = tensor.integers[...]
     guard let kind = rest.popFirst().flatMap(Kind.init(rawValue:)), let count = rest.popFirst(),
@@ -49,9 +53,9 @@ package struct SequenceLayout: Hashable, Sendable {
     return Tensor(integers.map(Int64.init), [integers.count])
   }
 
-  /// The slots in which graphs have a value.
+  /// Returns the slots in which graphs hold a value.
   ///
-  /// - Parameter mark: what no name of a slot has in it that is not made of another.
+  /// - Parameter mark: A separator that does not occur in names of other slots, except generated ones.
   package static func slots(of name: String, mark: String) -> (elements: String, layout: String) {
     ("\(name)\(mark)elements", "\(name)\(mark)layout")
   }

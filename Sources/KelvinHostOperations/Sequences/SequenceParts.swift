@@ -1,12 +1,12 @@
 package import KelvinGraph
 
-/// A sequence of tensors, or a value that may be left out, as graphs read it: the elements of all in a row, and their
-/// layout.
+/// Turns a sequence of tensors, or an optional value, into the inputs of graphs: the concatenated elements of all
+/// tensors, and their layout.
 package struct SequenceParts: HostOperation {
   package static let name = "sequence_parts"
   package let scalar: ScalarType
   package let input: String
-  /// See ``SequenceLayout/slots(of:mark:)``.
+  /// The separator in the slots' names: ``SequenceLayout/slots(of:mark:)``.
   package let mark: String
 
   package init(of input: String, _ scalar: ScalarType, mark: String) {
@@ -48,11 +48,11 @@ package struct SequenceParts: HostOperation {
   }
 }
 
-/// What a graph gives of a sequence of tensors, or of a value that may be left out, as the value itself.
+/// Turns the outputs of a graph for a sequence of tensors, or an optional value, into the value itself.
 package struct SequenceOfParts: HostOperation {
   package static let name = "sequence_of_parts"
   package let output: String
-  /// See ``SequenceLayout/slots(of:mark:)``.
+  /// The separator in the slots' names: ``SequenceLayout/slots(of:mark:)``.
   package let mark: String
 
   package init(_ output: String, mark: String) {

@@ -1,17 +1,19 @@
 package import KelvinGraph
 
-/// A number of 32 bits for each string, or for the bits of each number (`com.microsoft.MurmurHash3`).
+/// A 32-bit hash of each string, or of the bits of each number (`com.microsoft.MurmurHash3`).
 ///
-/// Reference: Austin Appleby, MurmurHash3, its form for 32 bits.
+/// Reference: Austin Appleby, MurmurHash3, the 32-bit variant.
 package struct ElementHash: HostOperation {
   package static let name = "element_hash"
   package let seed: UInt32
-  /// Of the results: `uint32`, or `int32` for the same bits.
+  /// The type of the results: `uint32`, or `int32` for the same bits.
   package let scalar: ScalarType
   package let input: String
   package let output: String
 
-  /// - Precondition: `scalar` takes 32 bits.
+  /// Creates the operation.
+  ///
+  /// - Precondition: `scalar` has 32 bits.
   package init(seed: UInt32, _ scalar: ScalarType, input: String, output: String) {
     precondition(scalar.byteCount == 4)
     self.seed = seed

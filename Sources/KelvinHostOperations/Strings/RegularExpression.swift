@@ -1,12 +1,14 @@
-/// A regular expression in the syntax of RE2, which has no references back, matched in time that grows with the product of
-/// its own length and the text's, whatever either is.
+/// A regular expression in the syntax of RE2, without backreferences. Matching takes time proportional to the product
+/// of the lengths of the expression and of the string.
 ///
 /// Source: R. Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009).
 package struct RegularExpression: Hashable, Sendable {
   package let pattern: String
   private let program: RegularExpressionProgram
 
-  /// - Throws: `SyntaxError` for what is no regular expression, or too large a one.
+  /// Compiles an expression.
+  ///
+  /// - Throws: `SyntaxError` for an expression that is invalid or too large.
   package init(_ pattern: String) throws(SyntaxError) {
     self.pattern = pattern
     var parser = RegularExpressionParser(pattern)
@@ -17,11 +19,11 @@ package struct RegularExpression: Hashable, Sendable {
     package let reason: String
   }
 
-  /// Whether it matches from the text's beginning to its end.
+  /// Whether the expression matches the whole string.
   package func matches(_ text: String) -> Bool { program.matches(text.unicodeScalars.map(\.value)) }
 
-  /// Where it matches some of a text: the first place where it does, as far as it can, and so on behind that. Matches of
-  /// nothing are left out.
+  /// Returns the matches in a string from left to right: each the longest at the first possible position after the
+  /// previous match. Empty matches are omitted.
   package func occurrences(in text: [Unicode.Scalar]) -> [Range<Int>] {
     let scalars = text.map(\.value)
     var (found, place): ([Range<Int>], Int) = ([], 0)
@@ -36,7 +38,7 @@ package struct RegularExpression: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }
 }
 
-/// What an expression is made of. Which of several matches is taken does not matter: there is one, or there is none.
+/// A node of an expression's syntax tree. The choice among several matches does not matter, only whether there is one.
 indirect enum RegularExpressionNode: Sendable {
   case scalars(ScalarSet)
   case assertion(TextPosition)
@@ -45,12 +47,12 @@ indirect enum RegularExpressionNode: Sendable {
   case repetition(RegularExpressionNode, ClosedRange<Int>)
 }
 
-/// A place between scalars.
+/// A condition on a position between scalars.
 enum TextPosition: Sendable {
   case start, end, lineStart, lineEnd, wordBoundary, noWordBoundary
 }
 
-/// Unicode scalars by their numbers.
+/// A set of Unicode scalars, by their numbers.
 struct ScalarSet: Sendable {
   var ranges: [ClosedRange<UInt32>] = []
   var isInverted = false
@@ -68,7 +70,7 @@ struct ScalarSet: Sendable {
   }
 }
 
-/// An expression as steps of a machine that is in all the states at once in which its text may leave it.
+/// An expression compiled to a nondeterministic machine, which is in all possible states at once.
 struct RegularExpressionProgram: Sendable {
   private enum Step: Sendable {
     case read(ScalarSet)
@@ -85,7 +87,7 @@ struct RegularExpressionProgram: Sendable {
     try append(.matched)
   }
 
-  /// Counts of repetitions multiply, also of what needs no step.
+  /// The greatest number of steps. Nested repetition counts multiply, also for empty contents.
   private static let limit = 1 << 16
 
   private mutating func append(_ step: Step) throws(RegularExpression.SyntaxError) {
@@ -152,11 +154,12 @@ struct RegularExpressionProgram: Sendable {
     return states.contains { if case .matched = steps[$0] { true } else { false } }
   }
 
-  /// The first match that begins at a place or behind it, and of those that begin there the longest.
+  /// Returns the first match that begins at or after a position; of the matches that begin there, the longest.
   func firstMatch(in text: [UInt32], from start: Int) -> Range<Int>? {
     var seen = [Int](repeating: -1, count: steps.count)
     var found: Range<Int>?
-    // States with the places where their matches begin, in the order of those: what is seen twice keeps the first.
+    // The states with the positions where their matches begin, in ascending order of these; a repeated state keeps the
+    // first position.
     var threads: [(state: Int, start: Int)] = []
     for place in start...text.count {
       if found == nil { threads.append((0, place)) }
@@ -176,7 +179,7 @@ struct RegularExpressionProgram: Sendable {
     return found
   }
 
-  /// The states that read a scalar or have matched, from some states on without reading.
+  /// Returns the states that read a scalar or have matched, reachable from the given states without reading.
   private func reached(_ states: [Int], in text: [UInt32], at place: Int, _ seen: inout [Int]) -> [Int] {
     var reached: [Int] = []
     var pending = states

@@ -1,4 +1,4 @@
-/// Reads a regular expression in the syntax of RE2.
+/// A parser of regular expressions in the syntax of RE2.
 struct RegularExpressionParser {
   private typealias Node = RegularExpressionNode
   typealias SyntaxError = RegularExpression.SyntaxError
@@ -7,7 +7,7 @@ struct RegularExpressionParser {
   private var place = 0
   private var depth = 0
   private var flags = Flags()
-  /// Between `\Q` and `\E`, where scalars mean themselves.
+  /// Whether the position is between `\Q` and `\E`, where all scalars are literal.
   private var isQuoted = false
 
   private struct Flags {
@@ -57,7 +57,7 @@ struct RegularExpressionParser {
     return .sequence(nodes)
   }
 
-  /// Nil where what was read only says how the rest is to be read.
+  /// Reads an atom; returns nil if the text only changes how the rest is read.
   private mutating func atom() throws(SyntaxError) -> Node? {
     if isQuoted ? take("\\E") : take("\\Q") {
       isQuoted.toggle()
@@ -102,7 +102,7 @@ struct RegularExpressionParser {
     return node
   }
 
-  /// Reads `i-s:` or `i)`; whether they are of a group that follows.
+  /// Reads `i-s:` or `i)`, and returns whether the flags belong to a group that follows.
   private mutating func flagsAreOfGroup() throws(SyntaxError) -> Bool {
     var isSet = true
     while let scalar = next {
@@ -111,7 +111,7 @@ struct RegularExpressionParser {
       case "i": flags.foldsCase = isSet
       case "m": flags.hasLines = isSet
       case "s": flags.dotIsAny = isSet
-      // Which match is taken first.
+      // The flag selects among matches, which has no effect here.
       case "U": break
       case "-": isSet = false
       case ":": return true
@@ -135,7 +135,7 @@ struct RegularExpressionParser {
     } else {
       return node
     }
-    // Which match is taken first.
+    // The suffix selects among matches, which has no effect here.
     _ = take("?")
     let before = place
     var isRepeated = take("*") || take("+") || take("?")
@@ -144,7 +144,7 @@ struct RegularExpressionParser {
     return .repetition(node, counts)
   }
 
-  /// `{n}`, `{n,}` or `{n,m}`; nil, and nothing read, where a brace is a scalar as any other.
+  /// Reads `{n}`, `{n,}` or `{n,m}`; returns nil without reading if the brace is a literal.
   private mutating func braces() throws(SyntaxError) -> ClosedRange<Int>? {
     let start = place
     guard take("{"), let least = number() else {
@@ -170,7 +170,7 @@ struct RegularExpressionParser {
     return digits.reduce(0) { $0 * 10 + Int($1.value - 48) }
   }
 
-  /// What follows a backslash outside of brackets.
+  /// Reads the rest of an escape sequence outside of brackets.
   private mutating func escape() throws(SyntaxError) -> Node {
     if take("A") { return .assertion(.start) }
     if take("z") { return .assertion(.end) }
@@ -180,7 +180,7 @@ struct RegularExpressionParser {
     return .scalars(literal(try escapedScalar()))
   }
 
-  /// `\d`, `\s`, `\w` and what they leave.
+  /// Reads `\d`, `\s`, `\w` or one of their complements.
   private mutating func perlClass() -> ScalarSet? {
     for (name, set) in [("d", ScalarSet.digit), ("s", .space), ("w", .word)] {
       if take(name) { return set }
@@ -220,7 +220,7 @@ struct RegularExpressionParser {
     }
   }
 
-  /// What follows an opening bracket.
+  /// Reads the rest of a bracket expression.
   private mutating func brackets() throws(SyntaxError) -> ScalarSet {
     var set = ScalarSet(isInverted: take("^"), foldsCase: flags.foldsCase)
     var isFirst = true
@@ -257,7 +257,7 @@ struct RegularExpressionParser {
     throw SyntaxError(reason: "brackets do not end")
   }
 
-  /// What follows `[:`, as `alpha:]` and `^alpha:]`.
+  /// Reads the rest of a named class after `[:`: `alpha:]` or `^alpha:]`.
   private mutating func namedClass() throws(SyntaxError) -> [ClosedRange<UInt32>] {
     let isInverted = take("^")
     let name = String(String.UnicodeScalarView(scalars[place...].prefix { $0.isASCII && $0.properties.isAlphabetic }))
@@ -274,7 +274,7 @@ extension ScalarSet {
   static let space = ScalarSet(ranges: [9...10, 12...13, 32...32])
   static let word = ScalarSet(ranges: [48...57, 65...90, 95...95, 97...122])
 
-  /// POSIX's classes, of ASCII.
+  /// The POSIX classes, for ASCII.
   fileprivate static let named: [String: [ClosedRange<UInt32>]] = [
     "alnum": [48...57, 65...90, 97...122], "alpha": [65...90, 97...122], "ascii": [0...127], "blank": [9...9, 32...32],
     "cntrl": [0...31, 127...127], "digit": [48...57], "graph": [33...126], "lower": [97...122], "print": [32...126],

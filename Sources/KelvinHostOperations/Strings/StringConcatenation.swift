@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Each string of one tensor followed by its partner of another (ONNX's `StringConcat`).
+/// Concatenates each string of one tensor with its counterpart in another (ONNX's `StringConcat`).
 package struct StringConcatenation: HostOperation {
   package static let name = "string_concatenation"
   package let pair: StringPair

@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Whether each string of one tensor is that of another, scalar by scalar (ONNX's `Equal` of strings).
+/// Compares each string of one tensor with its counterpart in another, scalar by scalar (ONNX's `Equal` of strings).
 package struct StringEquality: HostOperation {
   package static let name = "string_equality"
   package let pair: StringPair

@@ -1,14 +1,14 @@
 package import KelvinGraph
 
-/// Strings by their indices along an axis, counted from the end where they are negative: the string of an index.
+/// Gathers strings by their indices along an axis; negative indices count from the end.
 package struct StringGather: HostOperation {
   package static let name = "string_gather"
 
   package let strings: HostOperand<StringTensor>
   package let indices: HostOperand<[Int]>
-  /// Counted from the end where it is negative.
+  /// The axis; a negative one counts from the end.
   package let axis: Int
-  /// Whether indices of any shape are a list; else their axes take the place of `axis`.
+  /// Whether indices of any shape are a list; otherwise their axes replace `axis`.
   package let takesList: Bool
   package let output: String
 

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// Strings that a model knows, which have the first places: a string's own is its index. The first one is empty, so that what
-/// operators fill with zeros is filled with what ONNX has for strings that nobody gives.
+/// The strings that a model knows, which have the first indices: the index of each is its position. The first string is
+/// empty, so that zeros that operators fill in mean ONNX's default string.
 package struct KnownStrings: Hashable, Sendable {
   package let strings: [String]
   fileprivate let places: [ExactString: Int64]
@@ -11,18 +11,18 @@ package struct KnownStrings: Hashable, Sendable {
     places = Dictionary(zip(strings.map(ExactString.init), Int64(0)...)) { first, _ in first }
   }
 
-  /// The empty string alone.
+  /// The empty string only.
   package static let empty = KnownStrings([""])
-  /// None, so that places begin with what is computed.
+  /// No strings, so that indices begin with computed strings.
   package static let none = KnownStrings([])
 }
 
-/// Computed strings that have places.
+/// Computed strings that have indices.
 package enum StringPiece: Hashable, Sendable {
-  /// A list of them, one after another. `start` is the slot with the first one's place; nil behind the strings that the model
-  /// knows.
+  /// A list of strings with consecutive indices. `start` is the slot of the first index; nil for the index after the
+  /// model's own strings.
   case list(String, start: String?)
-  /// The slot with a table of them.
+  /// The slot of a string table.
   case table(String)
 
   fileprivate var slots: [String] {
@@ -33,38 +33,40 @@ package enum StringPiece: Hashable, Sendable {
   }
 }
 
-/// Arrays of strings as arrays of their places, so that graphs move them as they move numbers.
+/// Turns arrays of strings into arrays of indices, so that graphs move strings like numbers.
 ///
-/// Each step gives places behind those of the steps before it, and has its own strings alone in its list: what strings take is
-/// as much as there are of them, and a list is done with when nothing reads its places any more.
+/// Each operation assigns indices after those of the preceding operations, and its list holds only its own strings. A
+/// list is released when no operation reads its indices any more.
 package struct StringIndices: HostOperation {
   package static let name = "string_indices"
 
-  /// How strings get their places.
+  /// The assignment of indices to strings.
   package enum Order: Hashable, Sendable {
-    /// As they come. Empty ones have the empty string's place all the same.
+    /// In the order of the strings. An empty string has the index of the model's empty string.
     case given
-    /// As they come, equal ones one place, also those that are in an earlier table.
+    /// In the order of the strings; equal strings share an index, also with strings in an earlier table.
     case distinct
-    /// By their bytes in UTF-8, and so by their scalars; equal ones one place.
+    /// In the order of their UTF-8 bytes, which is that of their scalars; equal strings share an index.
     case sorted
   }
 
   package let known: KnownStrings
-  /// The slot with the first place that is free; nil behind the strings that the model knows.
+  /// The slot of the first free index; nil for the index after the model's own strings.
   package let start: String?
-  /// The slot with the table in which equal strings are looked for.
+  /// The slot of the table in which equal strings are searched.
   package let earlier: String?
   package let sources: [HostOperand<StringTensor>]
   package let order: Order
-  /// The slot for the strings: a list of those that are new, or where they are distinct the table with them.
+  /// The slot of the strings: a list of the new ones or, for distinct strings, the table that includes them.
   package let list: String
-  /// The slot for the first place that is free behind them.
+  /// The slot of the first free index after them.
   package let end: String
   /// A slot for each source.
   package let places: [String]
 
-  /// - Precondition: there are as many slots as sources; nothing comes before what is sorted.
+  /// Creates the operation.
+  ///
+  /// - Precondition: There are as many slots as sources; sorted strings have no predecessors.
   package init(
     behind known: KnownStrings = .empty, from start: String? = nil, after earlier: String? = nil,
     of sources: [HostOperand<StringTensor>], order: Order, list: String, end: String, places: [String]
@@ -86,7 +88,7 @@ package struct StringIndices: HostOperation {
     [start, earlier].compactMap { $0 } + sources.compactMap(\.slot)
   }
   package var outputs: [String] { [list, end] + places }
-  /// What reads the strings reads.
+  /// The piece for operations that read the strings.
   package var piece: StringPiece { order == .distinct ? .table(list) : .list(list, start: start) }
 
   package func types(_ inputs: [HostType]) throws(HostOperationError) -> [HostType] {
@@ -154,11 +156,11 @@ package struct StringIndices: HostOperation {
   }
 }
 
-/// The strings at places (see ``StringIndices``), in the places' shape.
+/// Returns the strings of indices (see ``StringIndices``), in the shape of the indices.
 package struct StringsAtIndices: HostOperation {
   package static let name = "strings_at_indices"
   package let known: KnownStrings
-  /// Those that may have one of the places, in the order of their places.
+  /// The pieces that may contain the indices, in ascending order of these.
   package let pieces: [StringPiece]
   package let places: String
   package let output: String
@@ -196,7 +198,7 @@ package struct StringsAtIndices: HostOperation {
       throw refused(position, "\(places.type) is more than \(StringTensor.countLimit) strings", remedy: "give fewer")
     }
     var list = 0
-    /// The string of a list.
+    /// Returns the string of an index in a list.
     func listed(_ place: Int) -> String? {
       if !(lists[list].start..<lists[list].start + lists[list].strings.count).contains(place) {
         list = max(0, lists.partitioningIndex { $0.start > place } - 1)
@@ -219,7 +221,7 @@ package struct StringsAtIndices: HostOperation {
 }
 
 extension HostOperation {
-  /// The place in a slot, or the first one behind the strings that the model knows.
+  /// Returns the index in a slot, or the first one after the model's own strings.
   fileprivate func place(
     _ slot: String?, behind known: KnownStrings, _ position: inout Int, _ inputs: [HostValue]
   ) throws(HostOperationError) -> Int {
@@ -241,7 +243,7 @@ extension HostOperation {
 }
 
 extension Array {
-  /// The first index whose element, and each behind it, holds; the count where none does.
+  /// Returns the first index from which on all elements satisfy a predicate; the count if there is none.
   fileprivate func partitioningIndex(where holds: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -1,14 +1,16 @@
 package import KelvinGraph
 
-/// Arrays of strings beside each other along an axis (ONNX's `Concat`).
+/// Concatenates arrays of strings along an axis (ONNX's `Concat`).
 package struct StringJoin: HostOperation {
   package static let name = "string_join"
   package let parts: [HostOperand<StringTensor>]
-  /// Counted from the end where it is negative.
+  /// The axis; a negative one counts from the end.
   package let axis: Int
   package let output: String
 
-  /// - Precondition: there are parts.
+  /// Creates the operation.
+  ///
+  /// - Precondition: There is at least one part.
   package init(_ parts: [HostOperand<StringTensor>], axis: Int, output: String) {
     precondition(!parts.isEmpty)
     self.parts = parts
@@ -30,7 +32,7 @@ package struct StringJoin: HostOperation {
         shapes.append(shape)
       }
     }
-    // Of strings whose usual sizes differ others may be given.
+    // If the standard sizes of strings differ, callers may give others.
     return [(try? joined(shapes)).map { .strings($0.shape) } ?? .unknown]
   }
 

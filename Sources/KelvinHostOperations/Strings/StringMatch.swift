@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Which strings a regular expression matches from their beginnings to their ends (ONNX's `RegexFullMatch`).
+/// Tells which strings a regular expression matches completely (ONNX's `RegexFullMatch`).
 package struct StringMatch: HostOperation {
   package static let name = "string_match"
   package let expression: RegularExpression

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// A list of strings without those that are left out, in one case (ONNX's `StringNormalizer`). A list of which nothing is
-/// left is one empty string.
+/// Removes stop words from a list of strings and changes the case (ONNX's `StringNormalizer`). If no string remains,
+/// the result is a list of one empty string.
 package struct StringNormalizer: HostOperation {
   package static let name = "string_normalizer"
 
@@ -9,7 +9,7 @@ package struct StringNormalizer: HostOperation {
     case kept, lower, upper
   }
 
-  /// What is left out.
+  /// The strings that are removed.
   package let stopWords: [String]
   package let distinguishesCase: Bool
   package let letters: Case

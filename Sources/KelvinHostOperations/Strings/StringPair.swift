@@ -12,7 +12,7 @@ package struct StringPair: Hashable, Sendable {
 
   var slots: [String] { [first.slot, second.slot].compactMap { $0 } }
 
-  /// The shape of the pairs, as far as the types of what is in the slots tell.
+  /// Returns the shape of the pairs, if the types of the slots determine it.
   func shape(_ inputs: [HostType], of step: some HostOperation) throws(HostOperationError) -> Shape? {
     var pending = inputs[...]
     var shapes: [Shape] = []
@@ -27,7 +27,7 @@ package struct StringPair: Hashable, Sendable {
     return try broadcast(shapes[0], shapes[1], of: step)
   }
 
-  /// Each element of one with its partner of the other, row-major.
+  /// Returns each element of one operand with its counterpart in the other, row-major.
   func pairs(_ inputs: [HostValue], of step: some HostOperation) throws(HostOperationError) -> (pairs: [(String, String)], shape: Shape)
   {
     var operands: [StringTensor] = []
@@ -56,15 +56,15 @@ package struct StringPair: Hashable, Sendable {
 }
 
 extension StringTensor {
-  /// More strings than that are not made.
+  /// The greatest number of strings in a result.
   static let countLimit = 1 << 24
-  /// Strings of more bytes together are not written.
+  /// The greatest number of bytes of all strings in a result.
   static let byteLimit = 1 << 30
 
-  /// Whether strings of a shape are made.
+  /// Whether strings of a shape are within the limit.
   static func takes(_ shape: Shape) -> Bool { shape.isAddressable && shape.count <= countLimit }
 
-  /// For each element of a shape that this one broadcasts to, the place of its string.
+  /// Returns, for each element of a shape that this one broadcasts to, the index of its string.
   fileprivate func places(broadcastTo shape: Shape) -> [Int] {
     var places = [0]
     let own = [Int](repeating: 1, count: shape.rank - self.shape.rank) + self.shape.dimensions

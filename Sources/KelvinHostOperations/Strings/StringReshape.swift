@@ -1,19 +1,20 @@
 package import KelvinGraph
 
-/// The same strings in another shape, or in their own (ONNX's `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`, `Identity`).
-/// Axes are counted from the end where they are negative.
+/// Returns the same strings in another shape, or in their own (ONNX's `Reshape`, `Flatten`, `Squeeze`, `Unsqueeze`,
+/// `Identity`). Negative axes count from the end.
 package struct StringReshape: HostOperation {
   package static let name = "string_reshape"
 
   package enum Change: Hashable, Sendable {
     case kept
-    /// At most one size may be -1: whatever is left. Of 0 it is that of the input's axis where zeros are copied.
+    /// The sizes. At most one may be -1, which takes the remaining elements. A 0 stands for the size of the input's
+    /// axis if `copiesZeros`.
     case sizes([Int], copiesZeros: Bool)
-    /// Two axes: those before one, and those from it on.
+    /// Two axes: the axes before the given one, and the axes from it on.
     case flattened(at: Int)
-    /// Without some axes of size 1; nil for all of them.
+    /// Removes some axes of size 1; nil removes all of them.
     case removed([Int]?)
-    /// With axes of size 1 at places of the result.
+    /// Inserts axes of size 1 at the given indices of the result.
     case inserted([Int])
   }
 

@@ -1,12 +1,12 @@
 package import KelvinGraph
 
-/// The parts of each string between delimiters, in a last axis as long as the most parts, with empty strings behind fewer; and
-/// how many there are (ONNX's `StringSplit`).
+/// Splits each string at delimiters. The parts are a last axis with the size of the greatest number of parts, padded
+/// with empty strings. The second output is the number of parts (ONNX's `StringSplit`).
 package struct StringSplit: HostOperation {
   package static let name = "string_split"
-  /// Nil for any white space, of which what is at either end makes no part.
+  /// The delimiter; nil for any white space. White space at either end is ignored.
   package let delimiter: String?
-  /// The most places at which a string is split.
+  /// The greatest number of splits of a string.
   package let splits: Int?
   package let input: String
   package let parts: String
@@ -46,7 +46,7 @@ package struct StringSplit: HostOperation {
 
   private func parts(of string: String) -> [String] {
     guard let delimiter else { return words(of: string) }
-    // By scalars: an accent after a delimiter is none of its own.
+    // Matches scalars: a combining mark after a delimiter must not hide it.
     let (scalars, mark) = (Array(string.unicodeScalars), Array(delimiter.unicodeScalars))
     var parts: [String] = []
     var (start, place) = (0, 0)

@@ -1,22 +1,22 @@
 package import KelvinGraph
 
-/// The tokens of each string in a last axis as long as the most tokens, with one string behind fewer (ONNX Runtime's
-/// `Tokenizer`).
+/// Splits each string into tokens. They are a last axis with the size of the greatest number of tokens, padded with a
+/// string (ONNX Runtime's `Tokenizer`).
 package struct StringTokens: HostOperation {
   package static let name = "string_tokens"
 
   package enum Rule: Hashable, Sendable {
     case characters
-    /// What lies between matches of the expressions, one after another.
+    /// The strings between matches of the expressions, which are applied one after another.
     case between([RegularExpression])
-    /// The matches of an expression, each the first that there is behind the one before, and of those the longest.
+    /// The matches of an expression: each is the first after the previous one, and the longest at its position.
     case matches(RegularExpression)
   }
 
   package let rule: Rule
-  /// Tokens of fewer scalars are left out.
+  /// The minimum number of scalars of a token; shorter ones are removed.
   package let leastLength: Int
-  /// Whether the strings U+0002 and U+0003 stand before and behind the tokens of each string.
+  /// Whether the strings U+0002 and U+0003 precede and follow the tokens of each string.
   package let isMarked: Bool
   package let padding: String
   package let input: String

@@ -1,7 +1,6 @@
 package import KelvinGraph
 
-/// The numbers that strings spell, in decimal or scientific notation (ONNX's `Cast` of strings). Integers lose what is behind
-/// the point.
+/// Parses strings in decimal or scientific notation as numbers (ONNX's `Cast` of strings). Integers are truncated.
 package struct StringsToNumbers: HostOperation {
   package static let name = "strings_to_numbers"
   package let scalar: ScalarType
@@ -31,7 +30,7 @@ package struct StringsToNumbers: HostOperation {
     guard scalar.isFloatingPoint else {
       var words: [Int64] = []
       for string in strings.strings {
-        // Doubles do not hold all of them.
+        // Doubles do not represent all 64-bit integers.
         if let word = Int64(string) ?? UInt64(string).map(Int64.init(bitPattern:)) {
           words.append(word)
         } else if let value = Double(string), let word = Int64(exactly: value.rounded(.towardZero)) {
@@ -51,7 +50,7 @@ package struct StringsToNumbers: HostOperation {
   }
 }
 
-/// Numbers as strings, with as many digits as tell them apart (ONNX's `Cast` to strings).
+/// Formats numbers as strings with the fewest digits that identify them (ONNX's `Cast` to strings).
 package struct NumbersToStrings: HostOperation {
   package static let name = "numbers_to_strings"
   package let input: String

@@ -1,14 +1,14 @@
 package import KelvinGraph
 
-/// How often each n-gram of a pool is in a list of words, or in each of several: of words that follow each other, and of
-/// those with as many words between them as may be skipped (ONNX's `TfIdfVectorizer`).
+/// Counts the n-grams of a pool in a list of words, or in each of several lists. The words of an n-gram may be
+/// adjacent, or have up to a number of skipped words between them (ONNX's `TfIdfVectorizer`).
 package struct TermCounts: HostOperation {
   package static let name = "term_counts"
 
   package struct Term: Hashable, Sendable {
-    /// Its words, as places in the pool's vocabulary.
+    /// The words, as indices in the pool's vocabulary.
     package let words: [Int]
-    /// Its column of the result.
+    /// The column of the result.
     package let column: Int
     package let weight: Float
 
@@ -19,17 +19,17 @@ package struct TermCounts: HostOperation {
     }
   }
 
-  /// What is told of a count.
+  /// The result for a count.
   package enum Measure: Hashable, Sendable {
     case count
-    /// The weight of what occurs.
+    /// The weight if the n-gram occurs, else 0.
     case weight
     case product
   }
 
   package let vocabulary: Column
   package let terms: [Term]
-  /// How many words a counted n-gram has.
+  /// The lengths of n-grams that are counted.
   package let lengths: ClosedRange<Int>
   package let skips: Int
   package let measure: Measure
@@ -39,7 +39,9 @@ package struct TermCounts: HostOperation {
   private let places: [Column.Key: Int]
   private let tree: TermTree
 
-  /// - Precondition: words of terms are places in the vocabulary, and their columns among `columns`.
+  /// Creates the operation.
+  ///
+  /// - Precondition: The words of terms are valid indices in the vocabulary, and their columns are below `columns`.
   package init(
     _ terms: [Term], of vocabulary: Column, lengths: ClosedRange<Int>, skips: Int, measure: Measure, columns: Int,
     input: String, output: String
@@ -55,7 +57,7 @@ package struct TermCounts: HostOperation {
     let places = vocabulary.places
     self.places = places
     let keys = vocabulary.keys
-    // A word has one place, however often the vocabulary has it.
+    // A word has a single index, even if the vocabulary contains it several times.
     tree = TermTree(terms.map { term in term.words.map { places[keys[$0]] ?? $0 } })
   }
 
@@ -76,7 +78,7 @@ package struct TermCounts: HostOperation {
     let (elements, shape) = try vocabulary.elements(inputs[0], of: self, 0)
     let result = try result(shape)
     let length = shape.rank == 0 ? 1 : shape[shape.rank - 1]
-    // Words that the pool lacks are in no term.
+    // Words that are not in the pool are not part of any term.
     let words = elements.map { places[$0] ?? -1 }
     var measured = [Float](repeating: 0, count: result.count)
     for row in 0..<(columns == 0 ? 0 : result.count / columns) {
@@ -94,10 +96,10 @@ package struct TermCounts: HostOperation {
 
   private func count(_ words: ArraySlice<Int>, _ found: (Int) -> Void) {
     for step in 1...(skips + 1) {
-      // Single words are the same at any distance.
+      // Single words are the same at every distance.
       let least = step == 1 ? lengths.lowerBound : max(2, lengths.lowerBound)
       guard least <= lengths.upperBound else { return }
-      // No n-gram that counts has room.
+      // The list is too short for an n-gram.
       guard (least - 1) * step < words.count else { return }
       for start in words.indices {
         var node = 0
@@ -124,7 +126,7 @@ package struct TermCounts: HostOperation {
   }
 }
 
-/// Terms by their words, one after another.
+/// A prefix tree of terms by their words.
 private struct TermTree: Hashable, Sendable {
   private struct Edge: Hashable, Sendable {
     let node: Int

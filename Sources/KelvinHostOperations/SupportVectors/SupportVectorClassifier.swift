@@ -1,31 +1,33 @@
 import KelvinBasics
 
-/// Classes by one machine for each two of them, as libsvm trains them.
+/// A classifier with one machine for each pair of classes, as libsvm trains them.
 package struct SupportVectorClassifier: RowClassifier, RowFunction {
   package static let name = "support_vector_classifier"
 
-  /// What the scores are.
+  /// The kind of scores.
   package enum Scores: Hashable, Sendable {
-    /// How many machines are for each class.
+    /// The number of machines that vote for each class.
     case votes
-    /// What the machines say, of two classes for both.
+    /// The decision values of the machines; for two classes, one for each class.
     case decisions(ScoreTransform)
-    /// Of what the machines say `s`, by sigmoids `1 / (1 + exp(a · s + b))`. What they are for two classes follows from
-    /// the only sigmoid, or is `coupled` as it is for more.
+    /// Sigmoids of the decision values `s`, `1 / (1 + exp(a · s + b))`. For two classes the probabilities follow from
+    /// the single sigmoid, unless `isCoupled` selects the algorithm for more classes.
     case probabilities(a: [Double], b: [Double], isCoupled: Bool)
   }
 
   package let vectors: SupportVectors
-  /// How many of the vectors, which are in the order of classes, are of each class.
+  /// The number of vectors of each class; vectors are in the order of classes.
   package let counts: [Int]
-  /// For each vector one coefficient in the machine of its class and each of the others: as many rows, one after
-  /// another, as classes but one.
+  /// For each vector, one coefficient in each machine of its class. The matrix has one row less than there are classes,
+  /// and one column per vector.
   package let coefficients: [Double]
-  /// Added to what the machines of the classes 0 and 1, 0 and 2, … 1 and 2, … say.
+  /// The offsets of the decision values of the machines for classes 0 and 1, 0 and 2, … 1 and 2, ….
   package let offsets: [Double]
   package let scores: Scores
 
-  /// - Precondition: there are at least two classes, and as many numbers of everything as they ask for.
+  /// Creates the classifier.
+  ///
+  /// - Precondition: There are at least two classes, and all lists have the corresponding lengths.
   package init(
     _ vectors: SupportVectors, counts: [Int], coefficients: [Double], offsets: [Double], scores: Scores
   ) {
@@ -69,7 +71,7 @@ package struct SupportVectorClassifier: RowClassifier, RowFunction {
     return (winners, all)
   }
 
-  /// What each machine says; more than 0 is for the first of its classes.
+  /// Returns the decision value of each machine; more than 0 votes for the first of its classes.
   private func decisions(_ kernels: [Double]) -> [Double] {
     var starts = [0]
     for count in counts { starts.append(starts[starts.count - 1] + count) }
@@ -116,7 +118,7 @@ package struct SupportVectorClassifier: RowClassifier, RowFunction {
     return count == 2 && !isCoupled ? [pairs[0][1], pairs[1][0]] : Self.coupled(pairs)
   }
 
-  /// The probabilities of classes that agree best with those between each two of them.
+  /// Returns the class probabilities that best agree with the pairwise ones.
   ///
   /// Reference: Wu, Lin and Weng, "Probability Estimates for Multi-class Classification by Pairwise Coupling" (2004),
   /// algorithm 2; its stopping rule is libsvm's.

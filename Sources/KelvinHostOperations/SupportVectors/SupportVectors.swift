@@ -1,6 +1,6 @@
 import Glibc
 
-/// Support vectors and what compares a row with them.
+/// Support vectors and a kernel that compares rows with them.
 package struct SupportVectors: Hashable, Sendable {
   package enum Kernel: Hashable, Sendable {
     case linear
@@ -10,16 +10,16 @@ package struct SupportVectors: Hashable, Sendable {
   }
 
   package enum Vectors: Hashable, Sendable {
-    /// Vector after vector.
+    /// The vectors, one after another.
     case dense([Double], width: Int)
-    /// The numbers that are not 0, vector after vector: those of one at places that rise. As many `starts` as vectors,
-    /// and one more.
+    /// The nonzero numbers, vector after vector, with ascending indices within a vector. `starts` has one entry more
+    /// than there are vectors.
     case sparse(starts: [Int], places: [Int], numbers: [Double])
   }
 
   package let kernel: Kernel
   package let vectors: Vectors
-  /// As many numbers as a row must have, where they are more than what vectors have.
+  /// The minimum width of a row, if it is more than that of the vectors.
   private let least: Int
 
   package init(_ kernel: Kernel, _ vectors: Vectors) {
@@ -42,7 +42,7 @@ package struct SupportVectors: Hashable, Sendable {
     }
   }
 
-  /// The kernel of a row and each of the vectors.
+  /// Returns the kernel of a row and each of the vectors.
   func kernels(_ rows: NumberRows, _ row: Int) -> [Double] {
     rows.numbers.withUnsafeBufferPointer { numbers in
       let row = UnsafeBufferPointer(rebasing: numbers[row * rows.width..<(row + 1) * rows.width])
@@ -96,14 +96,14 @@ package struct SupportVectors: Hashable, Sendable {
   }
 }
 
-/// A number for each row: the kernels of the support vectors, weighted.
+/// A regression: the weighted sum of the kernels of a row and the support vectors.
 package struct SupportVectorRegression: RowFunction {
   package static let name = "support_vector_regression"
   package let vectors: SupportVectors
-  /// One for each vector.
+  /// One coefficient for each vector.
   package let coefficients: [Double]
   package let offset: Double
-  /// Whether the result is 1 for what is within the one class, else -1.
+  /// Whether the result is 1 for rows within the class of a one-class machine, else -1.
   package let isOneClass: Bool
   package let transform: ScoreTransform
 

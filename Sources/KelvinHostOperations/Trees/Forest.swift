@@ -1,18 +1,19 @@
-/// Trees as flat arrays.
+/// Decision trees in flat arrays.
 ///
-/// The nodes of a tree lie together, and the two children of a node beside each other, so that a step is one load of a
-/// node, one of a number, a comparison and an addition, without a jump. Leaves lead to themselves. Comparisons are in
-/// double precision, which for float32 numbers and thresholds is what a comparison in float32 gives.
+/// The nodes of a tree are contiguous, and the two children of a node are adjacent. A step is therefore a load of a
+/// node, a load of a number, a comparison and an addition, without a branch instruction. Leaves point to themselves.
+/// Comparisons are in double precision, which is equivalent to float32 for float32 numbers and thresholds.
 struct Forest: Hashable, Sendable {
   struct Node: Hashable, Sendable {
-    /// A branch: what the number is compared with, or which of the sets it is looked for in. A leaf: its weight where
-    /// all leaves have one vote for one target, else its place among `voteStarts`.
+    /// For a branch, the number to compare with, or the index of the set to search. For a leaf, its weight if each leaf
+    /// has one vote for the same target, else its index in `voteStarts`.
     var value: Double
     var form: UInt32
-    /// A branch: its first child, for numbers that pass; the other one lies behind it. A leaf: itself.
+    /// For a branch, its first child, taken by numbers that pass; the other child follows it. For a leaf, the leaf
+    /// itself.
     var next: UInt32
 
-    /// The test of a branch is that the number is at most the value, unless it is one of these.
+    /// The test of a branch is `number <= value`, unless one of the following flags is set.
     static let isBranch: UInt32 = 1 << 31
     static let missingPasses: UInt32 = 1 << 30
     static let isEquality: UInt32 = 1 << 29
@@ -22,20 +23,20 @@ struct Forest: Hashable, Sendable {
 
   private(set) var nodes: [Node] = []
   private(set) var roots: [UInt32] = []
-  /// How many steps lead to the deepest leaf, by tree.
+  /// By tree, the number of steps to the deepest leaf.
   private(set) var depths: [Int] = []
-  /// As many numbers as nodes look at.
+  /// The number of features that nodes read.
   private(set) var featureCount = 0
   private var sets: [Set<Double>] = []
-  /// Where the votes of a leaf begin; those of the next one begin where they end.
+  /// The first vote of each leaf; the votes of a leaf end where those of the next one begin.
   private var voteStarts: [Int] = [0]
   private var votes: [TreeVote] = []
-  /// Whether every test is that a number is at most another.
+  /// Whether all tests are `number <= value`.
   private var isOrdered = true
-  /// The target of every vote, where each leaf has one for it.
+  /// The target of all votes, if each leaf has one vote for it.
   private var onlyTarget: Int?
 
-  /// A node that has several parents has a place below each, and its children theirs once.
+  /// Creates the arrays. A node with several parents is copied below each, while its children are stored once.
   init(_ source: [TreeNode], roots: [Int], votes: [TreeVote], targetCount: Int) throws(TreeFault) {
     var laid = [NodeLayoutState](repeating: .ahead, count: source.count)
     var pending: [Visit] = []
@@ -83,12 +84,12 @@ struct Forest: Hashable, Sendable {
     shortenVotes()
   }
 
-  /// How far a node of the source is laid out.
+  /// The progress in the layout of a source node.
   private enum NodeLayoutState {
     case ahead
-    /// What lies under it is being laid out.
+    /// The nodes below it are in progress.
     case below
-    /// Where, and how many steps lead from it to its deepest leaf.
+    /// The node has a position and a number of steps to its deepest leaf.
     case done(Int, depth: Int)
 
     var depth: Int { if case .done(_, let depth) = self { depth } else { 0 } }
@@ -96,7 +97,7 @@ struct Forest: Hashable, Sendable {
 
   private enum Visit {
     case enter(Int, place: Int)
-    /// All under it has been laid out.
+    /// All nodes below are done.
     case leave(Int, place: Int)
 
     var isLeaving: Bool { if case .leave = self { true } else { false } }
@@ -112,14 +113,14 @@ struct Forest: Hashable, Sendable {
     return nodes.count - 1
   }
 
-  /// A test as one of those that nodes have; turned where it is passed by what does not pass the other.
+  /// Returns a test in the form of the nodes' tests; `isTurned` if the node's test is its negation.
   private mutating func passing(_ test: TreeTest) -> (value: Double, form: UInt32, isTurned: Bool) {
     switch test {
     case .atMost(let bound): return (bound, 0, false)
     case .above(let bound) where !bound.isNaN: return (bound, 0, true)
     case .below(let bound) where bound > -.infinity: return (bound.nextDown, 0, false)
     case .atLeast(let bound) where bound > -.infinity: return (bound.nextDown, 0, true)
-    // Nothing is below the least of all; everything is at least that.
+    // No number is below negative infinity; every number is at least negative infinity.
     case .atLeast(let bound) where !bound.isNaN: return equality(.nan, isTurned: true)
     case .above, .below, .atLeast: return equality(.nan, isTurned: false)
     case .equal(let number): return equality(number, isTurned: false)
@@ -136,7 +137,7 @@ struct Forest: Hashable, Sendable {
     return (number, Node.isEquality, isTurned)
   }
 
-  /// Puts the votes into the leaves where each has one, for the same target.
+  /// Moves the votes into the leaves if each leaf has one vote for the same target.
   private mutating func shortenVotes() {
     guard let target = votes.first?.target, votes.count == voteStarts.count - 1,
       votes.indices.allSatisfy({ voteStarts[$0] == $0 && votes[$0].target == target })
@@ -148,13 +149,13 @@ struct Forest: Hashable, Sendable {
     (votes, voteStarts) = ([], [])
   }
 
-  /// The numbers of so many rows stay in a core's cache while the trees pass by.
+  /// The size of a block of numbers, which stays in a core's cache while all trees are evaluated.
   private static let blockCount = 1 << 17
 
-  /// Adds the votes of every tree, in order, to what each row has. Of many rows, several take the same tree at a time;
-  /// a single row takes several trees.
+  /// Adds the votes of every tree, in order, to the values of each row. With many rows, several of them descend the
+  /// same tree at a time; a single row descends several trees.
   ///
-  /// - Parameter combine: of what a target has and a vote's weight.
+  /// - Parameter combine: Combines the value of a target with the weight of a vote.
   @inline(__always)
   func vote(
     _ rows: NumberRows, _ targetCount: Int, _ values: UnsafeMutableBufferPointer<Double>,
@@ -193,7 +194,7 @@ struct Forest: Hashable, Sendable {
     }
   }
 
-  /// Adds the votes of leaves to what rows have.
+  /// Adds the votes of leaves to the values of rows.
   private struct VoteTally {
     let forest: Forest
     let targetCount: Int

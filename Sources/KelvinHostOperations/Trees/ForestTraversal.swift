@@ -1,19 +1,19 @@
-/// Follows several paths from roots to leaves at a time: a step of one need not wait for those of the others.
+/// Follows several paths from roots to leaves at a time, so that the steps of different paths overlap.
 struct ForestTraversal {
   let nodes: UnsafeBufferPointer<Forest.Node>
-  /// Row after row.
+  /// The numbers, row after row.
   let numbers: UnsafeBufferPointer<Double>
   let width: Int
   let sets: [Set<Double>]
 
   static var laneCount: Int { 8 }
 
-  /// Takes every lane's path to its leaf.
+  /// Follows the path of every lane to its leaf.
   ///
   /// - Parameters:
-  ///   - depth: how many steps the longest of the paths may have.
-  ///   - places: of the lanes' roots, and then of their leaves.
-  ///   - starts: where the rows of the lanes begin.
+  ///   - depth: The greatest number of steps of a path.
+  ///   - places: The indices of the lanes' roots, replaced by those of their leaves.
+  ///   - starts: The offsets of the lanes' rows.
   func descend(_ depth: Int, _ places: UnsafeMutablePointer<UInt32>, _ starts: UnsafePointer<Int>, isOrdered: Bool) {
     if isOrdered {
       descend(depth, places, starts, OrderedTest.self)
@@ -49,14 +49,14 @@ struct ForestTraversal {
   }
 }
 
-/// The tests that a forest's branches have.
+/// A test of a forest's branches.
 private protocol NodeTest {
-  /// 0 where a number passes, else 1.
+  /// Returns 0 if a number passes, else 1.
   static func turn(_ node: Forest.Node, _ number: Double, _ sets: [Set<Double>]) -> UInt32
 }
 
 private enum OrderedTest: NodeTest {
-  /// Without a jump, whose side nothing could foresee.
+  /// Computed without a branch instruction, because its direction would be unpredictable.
   @inline(__always)
   static func turn(_ node: Forest.Node, _ number: Double, _ sets: [Set<Double>]) -> UInt32 {
     let fails: UInt32 = number <= node.value ? 0 : 1

@@ -2,14 +2,14 @@
 package struct TreeClassifier: RowClassifier {
   package static let name = "tree_classifier"
 
-  /// How votes become scores.
+  /// The conversion of votes to scores.
   package enum Rule: Hashable, Sendable {
-    /// Each class has its own; the largest wins.
+    /// Each class has its own votes; the largest score wins.
     case each
-    /// Of two classes all votes are for one, whose score `s` the other's follows from: `1 - s`, or `-s` with `isSigned`.
-    /// The second class wins where `s` is more than 0.5, or with `isSigned` more than 0.
+    /// With two classes, all votes are for one of them with the score `s`. The score of the other is `1 - s`, or `-s`
+    /// with `isSigned`. The second class wins if `s` is more than 0.5, or with `isSigned` more than 0.
     case one(isSigned: Bool)
-    /// As `one`, but all votes are for the second class, and the first has what is added to it.
+    /// Like `one`, but all votes are for the second class, and the first has only the base value.
     case second(isSigned: Bool)
   }
 
@@ -19,7 +19,9 @@ package struct TreeClassifier: RowClassifier {
   /// Whether a class without votes may win.
   package let hasBase: Bool
 
-  /// - Precondition: the trees have one target with the rule `one`, and two with `second`.
+  /// Creates the classifier.
+  ///
+  /// - Precondition: The trees have one target with the rule `one`, and two with `second`.
   package init(_ ensemble: TreeEnsemble, _ rule: Rule, _ transform: ScoreTransform, hasBase: Bool) {
     self.ensemble = ensemble
     self.rule = rule

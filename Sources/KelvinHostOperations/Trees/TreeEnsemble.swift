@@ -4,24 +4,26 @@ package struct TreeEnsemble: Hashable, Sendable {
 
   package let targetCount: Int
   package let aggregate: Aggregate
-  /// Added to the aggregates: one number for each target.
+  /// The numbers added to the aggregates, one for each target.
   package let base: [Double]
   let forest: Forest
 
   package var treeCount: Int { forest.roots.count }
-  /// Whether some branch sends a number that is none the way of those that pass.
+  /// Whether a branch treats not-a-number like numbers that pass its test.
   package var hasWaysForMissing: Bool { forest.nodes.contains { $0.form & Forest.Node.missingPasses != 0 } }
-  /// A row has all the numbers that nodes look at.
+  /// The allowed widths of a row, which must have all features that nodes read.
   package var widths: ClosedRange<Int> { max(forest.featureCount, 1)...Int.max }
 
+  /// Creates an ensemble.
+  ///
   /// - Parameters:
-  ///   - nodes: of all trees; those that no root leads to are left out. A node may be the child of several, as where
-  ///     converters write a set of categories as one question for each.
-  ///   - roots: places among the nodes.
-  ///   - votes: of the leaves, which name ranges of it.
-  ///   - base: one number for each target, or none.
-  /// - Precondition: there is a target, and ranges of leaves lie within the votes.
-  /// - Throws: `TreeFault` where the nodes make no trees.
+  ///   - nodes: The nodes of all trees; those that are not reachable from a root are ignored. A node may be the child
+  ///     of several nodes, because some converters write a set of categories as one test for each.
+  ///   - roots: The indices of the roots among the nodes.
+  ///   - votes: The votes of all leaves, which refer to ranges of it.
+  ///   - base: One number for each target, or an empty list.
+  /// - Precondition: There is a target, and the ranges of leaves are within the votes.
+  /// - Throws: `TreeFault` if the nodes do not form trees.
   package init(
     _ nodes: [TreeNode], roots: [Int], votes: [TreeVote], targetCount: Int, aggregate: Aggregate = .sum,
     base: [Double] = []
@@ -33,7 +35,8 @@ package struct TreeEnsemble: Hashable, Sendable {
     forest = try Forest(nodes, roots: roots, votes: votes, targetCount: targetCount)
   }
 
-  /// The aggregate of every target for each row, and whether any leaf voted for it. A target without votes has its base.
+  /// Returns the aggregate of every target for each row, and whether any leaf voted for it. The value of a target
+  /// without votes is its base.
   package func evaluate(_ rows: NumberRows) -> (values: [Double], isVoted: [Bool]) {
     let start = aggregate == .least ? Double.infinity : aggregate == .largest ? -Double.infinity : 0
     var values = [Double](repeating: start, count: rows.count * targetCount)
@@ -57,12 +60,12 @@ package struct TreeEnsemble: Hashable, Sendable {
 
 /// A node of a tree as formats describe it.
 package enum TreeNode: Hashable, Sendable {
-  /// `missingIsTrue` says which child a number that is none leads to.
+  /// A branch; `missingIsTrue` selects the child for not-a-number.
   case branch(feature: Int, test: TreeTest, missingIsTrue: Bool, ifTrue: Int, ifFalse: Int)
   case leaf(votes: Range<Int>)
 }
 
-/// What a branch asks of a number.
+/// The test of a branch.
 package enum TreeTest: Hashable, Sendable {
   case atMost(Double)
   case below(Double)
@@ -73,7 +76,7 @@ package enum TreeTest: Hashable, Sendable {
   case member(of: [Double])
 }
 
-/// What a leaf adds to a target.
+/// The vote of a leaf for a target.
 package struct TreeVote: Hashable, Sendable {
   package var target: Int
   package var weight: Double
@@ -84,7 +87,7 @@ package struct TreeVote: Hashable, Sendable {
   }
 }
 
-/// Why nodes make no trees. Nodes go by their places.
+/// A reason why nodes do not form trees, with the indices of nodes.
 package enum TreeFault: Error, Hashable, Sendable {
   case noSuchChild(Int, of: Int)
   case noSuchRoot(Int)

@@ -1,13 +1,13 @@
-/// What trees vote for, as scores.
+/// The scores of the targets of trees.
 package struct TreeScores: RowFunction {
   package static let name = "tree_ensemble"
 
-  /// What becomes of the scores before they are transformed, or after.
+  /// The conversion of the scores before or after they are transformed.
   package enum Outcome: Hashable, Sendable {
     case scores
-    /// The only one, transformed, is the probability of the second of two classes.
+    /// The only score, transformed, is the probability of the second of two classes.
     case second
-    /// A score of 0 is put before them.
+    /// A score of 0 is prepended.
     case reference
   }
 
@@ -15,7 +15,9 @@ package struct TreeScores: RowFunction {
   package let transform: ScoreTransform
   package let outcome: Outcome
 
-  /// - Precondition: with `second` the trees have one target.
+  /// Creates the function.
+  ///
+  /// - Precondition: With `second` the trees have one target.
   package init(_ ensemble: TreeEnsemble, _ transform: ScoreTransform = .none, outcome: Outcome = .scores) {
     precondition(outcome != .second || ensemble.targetCount == 1)
     self.ensemble = ensemble

@@ -1,14 +1,15 @@
 import KelvinGraph
 
-/// The terms of an `einsum` equation, their axes named by numbers.
+/// The terms of an `einsum` equation, with numbers as names of axes.
 struct EinsumEquation {
   private(set) var operands: [[Int]] = []
   private(set) var result: [Int] = []
 
-  /// `ab,bc->ac`: a letter an axis, `...` for any number of leading axes that broadcast. Without an arrow the result has
-  /// the ellipsis and then, in alphabetical order, the letters that occur once.
+  /// Parses an equation such as `ab,bc->ac`: a letter is an axis, and `...` is any number of leading axes that
+  /// broadcast. Without an arrow the result has the ellipsis and then, in alphabetical order, the letters that occur
+  /// once.
   ///
-  /// - Returns: nil where the equation does not fit operands of these ranks.
+  /// - Returns: Nil if the equation does not fit operands of these ranks.
   package init?(_ equation: String, ranks: [Int]) {
     let text = equation.utf8.filter { $0 != UInt8(ascii: " ") }
     guard text.count <= 1024 else { return nil }
@@ -50,7 +51,7 @@ struct EinsumEquation {
     return labels(term, leading: rank - letters)
   }
 
-  /// Letters by their codes, the axes of the ellipsis from `-leading` up to -1.
+  /// Returns the axes of a term: letters by their codes, the axes of the ellipsis from `-leading` up to -1.
   private static func labels(_ term: [UInt8], leading: Int) -> [Int]? {
     var labels: [Int] = []
     var position = 0

@@ -1,22 +1,22 @@
 package import KelvinGraph
 
-/// The scores of an attention, as far as they are computed.
+/// The stages in the computation of an attention's scores.
 package enum ScoreStage { case products, capped, masked, shares }
 
 extension Emitter {
-  /// `softmax(q · kᵀ * scale + mask) · v` over the last two axes. A boolean mask says which scores count, another is added.
-  /// A query that the mask lets see nothing yields zeros.
+  /// `softmax(q · kᵀ * scale + mask) · v` over the last two axes. A boolean mask selects the scores that count, any
+  /// other mask is added. A query whose mask excludes all keys yields zeros.
   package func attention(
     _ query: ValueID, _ key: ValueID, _ value: ValueID, mask: ValueID?, scale: Float, step: String? = nil
   ) throws -> ValueID {
     try attention(query, key, value, mask: mask, scale: scale, softCap: 0, step: step).result
   }
 
-  /// The same with scores `cap · tanh(s / cap)` before the mask, unless the cap is 0.
+  /// Emits an attention whose scores become `cap · tanh(s / cap)` before the mask, unless the cap is 0.
   ///
   /// - Parameters:
-  ///   - sink: a score of each head beside those of the keys, of which no value has the share; broadcasts to a column.
-  ///   - stage: which of the scores are wanted too.
+  ///   - sink: An additional score of each head, without a value; it broadcasts to a column.
+  ///   - stage: The stage of the scores to return as well.
   package func attention(
     _ query: ValueID, _ key: ValueID, _ value: ValueID, mask: ValueID?, scale: Float, softCap: Float,
     sink: ValueID? = nil, keeping stage: ScoreStage? = nil, step: String? = nil
@@ -49,7 +49,7 @@ extension Emitter {
     return (try add(MatMul(), shares, value, step: step), stage.flatMap { kept[$0] })
   }
 
-  /// The softmax along the last axis, of the scores and one more of each row where there is a sink.
+  /// Returns the softmax along the last axis of the scores and, if there is a sink, of one more score per row.
   private func shares(of scores: ValueID, beside sink: ValueID?, step: String) throws -> ValueID {
     let (sizes, last) = (shape(scores), shape(scores).rank - 1)
     guard let sink else { return try add(Softmax(axis: last), scores, step: step) }
@@ -60,7 +60,7 @@ extension Emitter {
     return try slice(shares, sizes.dimensions.map { SliceRange(start: 0, count: $0) }, step: step)
   }
 
-  /// Truth values that broadcast to the scores: false at least all along the rows of which a mask hides everything.
+  /// Returns booleans that broadcast to the scores; a row that the mask excludes completely is false.
   private func visible(_ mask: ValueID) throws -> ValueID {
     if scalar(mask) == .bool { return mask }
     let rank = shape(mask).rank
@@ -70,7 +70,7 @@ extension Emitter {
     return try add(Compare(.notEqual), largest, hidden, step: "visible")
   }
 
-  /// Whether a mask hides a whole row of scores, as far as that is known while the graph is built.
+  /// Whether a mask may exclude a whole row of scores; false only if the mask is a constant that does not.
   private func mayHideRow(_ mask: ValueID) -> Bool {
     guard let weight = weight(mask), let length = weight.type.shape.dimensions.last, length > 0,
       weight.type.count <= Self.readableMask
@@ -82,10 +82,10 @@ extension Emitter {
     }
   }
 
-  /// How many elements of a mask are looked at while the graph is built.
+  /// The greatest number of elements of a mask that are examined while the graph is built.
   private static let readableMask = 1 << 22
 
-  /// `[N, S, heads * D]` as `[N, heads, S, D]`.
+  /// Reshapes `[N, S, heads * D]` to `[N, heads, S, D]`.
   package func splitHeads(_ x: ValueID, _ heads: Int, step: String) throws -> ValueID {
     let sizes = shape(x).dimensions
     guard sizes.count == 3, heads > 0, sizes[2] % heads == 0 else {
@@ -95,14 +95,14 @@ extension Emitter {
     return try transpose(separate, [0, 2, 1, 3], step: step)
   }
 
-  /// `[N, heads, S, D]` as `[N, S, heads * D]`.
+  /// Reshapes `[N, heads, S, D]` to `[N, S, heads * D]`.
   package func joinHeads(_ x: ValueID, step: String? = nil) throws -> ValueID {
     let joined = try transpose(x, [0, 2, 1, 3], step: "joined")
     let sizes = shape(joined)
     return try reshape(joined, [sizes[0], sizes[1], sizes[2] * sizes[3]], step: step)
   }
 
-  /// Heads of which each stands for as many as make a count: `[N, heads, S, D]`.
+  /// Repeats the heads of `[N, heads, S, D]` up to a count; copies of a head are adjacent.
   package func repeatHeads(_ x: ValueID, _ count: Int, step: String) throws -> ValueID {
     let sizes = shape(x)
     if sizes[1] == count { return x }

@@ -2,7 +2,7 @@ package import KelvinGraph
 
 extension Emitter {
   /// Moves channels into blocks of pixels: `[N, C·b², H, W]` to `[N, C, H·b, W·b]`. The position in the block is the
-  /// outer part of a channel's number, or the inner.
+  /// outer or the inner part of a channel's index.
   package func depthToSpace(_ x: ValueID, block: Int, blockIsOuter: Bool) throws -> ValueID {
     let shape = shape(x)
     guard shape.rank == 4, (1..<(1 << 15)).contains(block), shape[1] % (block * block) == 0 else {
@@ -29,7 +29,8 @@ extension Emitter {
     return try reshape(moved, [shape[0], shape[1] * block * block, height, width])
   }
 
-  /// Moves blocks of pixels into channels, the position in the block innermost: `[N, C, H·b, W·b]` to `[N, C·b², H, W]`.
+  /// Moves blocks of pixels into channels, with the position in the block innermost: `[N, C, H·b, W·b]` to
+  /// `[N, C·b², H, W]`.
   package func pixelUnshuffle(_ x: ValueID, block: Int) throws -> ValueID {
     let shape = shape(x)
     guard shape.rank == 4, (1..<(1 << 15)).contains(block), shape[2] % block == 0, shape[3] % block == 0 else {
@@ -41,7 +42,8 @@ extension Emitter {
     return try reshape(moved, [shape[0], shape[1] * block * block, height, width])
   }
 
-  /// Moves blocks of pixels into the batch, the position in the block outermost: `[N, C, H·r, W·c]` to `[r·c·N, C, H, W]`.
+  /// Moves blocks of pixels into the batch, with the position in the block outermost: `[N, C, H·r, W·c]` to
+  /// `[r·c·N, C, H, W]`.
   package func spaceToBatch(_ x: ValueID, block: [Int]) throws -> ValueID {
     let shape = shape(x)
     guard shape.rank == 4, block.count == 2, block.allSatisfy({ (1..<(1 << 15)).contains($0) }),

@@ -1,11 +1,11 @@
 package import KelvinGraph
 
-/// Boxes of images, each sampled on a grid of one size.
+/// Boxes of images, each sampled on a grid of the same size.
 package struct BoxCrop {
-  /// Which image a box is cut from.
+  /// The image that a box is cut from.
   package enum Images {
     case all
-    /// Each box's number is its image's.
+    /// Box i is cut from image i.
     case own
     case numbered(ValueID)
   }
@@ -21,11 +21,11 @@ package struct BoxCrop {
     }
   }
 
-  /// What the four numbers of a box are.
+  /// The meaning of the four numbers of a box.
   package struct Format {
-    /// First and last corner, or else centre and size.
+    /// Whether the numbers are first and last corner, as opposed to center and size.
     package var hasCorners: Bool
-    /// y before x.
+    /// Whether y precedes x.
     package var isHeightFirst: Bool
 
     package init(hasCorners: Bool, isHeightFirst: Bool) {
@@ -34,39 +34,39 @@ package struct BoxCrop {
     }
   }
 
-  /// How samples lie along a box, whose reach is from its first corner to its last.
+  /// The positions of samples along a box. The extent of a box is the distance from its first corner to its last.
   package enum Spacing: Equatable {
-    /// From its first to its last pixel; a single one lies this share along it.
+    /// From the first to the last pixel; a single sample is at this fraction of the extent.
     case endpoints(alone: Double)
-    /// The box counts one more than its reach; from its first pixel on.
+    /// Equally spaced from the first pixel on; the size of the box is its extent plus 1.
     case upsampling
-    /// In the middle of equal parts of its reach.
+    /// The centers of equal parts of the extent.
     case parts
-    /// The same of a reach of at least 1.
+    /// The centers of equal parts of the extent, which is at least 1.
     case offset
-    /// In the middle of equal parts of one more than its reach, half a pixel earlier.
+    /// The centers of equal parts of the extent plus 1, half a pixel earlier.
     case centred
   }
 
   package var boxes: Boxes
   package var format: Format
-  /// Whether boxes count images from 0 to 1, from the first pixel to the last.
+  /// Whether coordinates are from 0 to 1, from the first pixel to the last.
   package var isNormalized: Bool
   package var factor: Float
-  /// Added to the first corner, behind the factor.
+  /// The offset that is added to the first corner after the factor is applied.
   package var shift: Float = 0
   /// Height and width.
   package var targets: [Int]
-  /// How many parts of a box there are along each axis, where a box has samples in a part by its own size; the targets
-  /// have room for as many as any box has. Nil where all have as many.
+  /// The number of parts of a box along each axis, if the number of samples in a part depends on the size of the box.
+  /// The targets then allow for the greatest number of samples. Nil if all boxes have the same number of samples.
   package var parts: [Int]?
   package var spacing: Spacing
   package var outside: GridSampler.Outside
   package var interpolation = GridSampler.Interpolation.linear
-  /// Whether a sample is the largest of its weighted pixels, and not their sum.
+  /// Whether a sample is the largest of its weighted pixels, as opposed to their sum.
   package var takesLargest = false
-  /// Whether samples that the spacing puts behind the last pixel of a box, or in front of its first, lie on that; of
-  /// boxes that reach at least 1, behind the last pixel of the image.
+  /// Whether samples beyond the first or last pixel of a box are clamped to it. With the spacing `offset` the upper
+  /// limit is the last pixel of the image, if that follows the box.
   package var staysInside = false
 
   package init(
@@ -102,7 +102,8 @@ extension BoxCrop.Format {
 }
 
 extension Emitter {
-  /// The boxes of `[N, 1, 4, 1, 1]`, of all images, or of `[N, 1, 5, 1, 1]`, whose first number is their image's.
+  /// Returns the boxes of `[N, 1, 4, 1, 1]`, cut from all images, or of `[N, 1, 5, 1, 1]`, whose first number is the
+  /// index of the image.
   package func boxes(_ regions: ValueID) throws -> BoxCrop.Boxes {
     let shape = shape(regions)
     guard shape.rank == 5, shape.count == shape[0] * shape[2], shape[2] == 4 || shape[2] == 5 else {
@@ -116,7 +117,7 @@ extension Emitter {
     return BoxCrop.Boxes(corners: corners, images: .numbered(numbers))
   }
 
-  /// `[N, images, C, height, width]` of images `[B, C, H, W]`.
+  /// Returns `[N, images, C, height, width]` of images `[B, C, H, W]`.
   package func crop(_ x: ValueID, _ crop: BoxCrop, step: String? = nil) throws -> ValueID {
     let (source, count) = (shape(x), shape(crop.boxes.corners).dimensions.first ?? 0)
     guard source.rank == 4, shape(crop.boxes.corners).dimensions == [count, 4] else {
@@ -155,7 +156,8 @@ extension Emitter {
       self.images(samples, crop.targets, step: "images"), Shape([count, images, source[1]] + crop.targets), step: step)
   }
 
-  /// How many samples along an axis a part of each box has by its own size, `[boxes, 1]`: a pixel or less each.
+  /// Returns the number of samples of each box along an axis of a part, `[boxes, 1]`; it depends on the size of the
+  /// box, so that a sample covers at most a pixel.
   package func sampleCounts(of crop: BoxCrop, _ axis: Int, size: Int, among parts: Int) throws -> ValueID {
     let step = axis == 0 ? "rows" : "columns"
     let (_, reach) = try self.reach(of: crop, axis, size: size)
@@ -164,8 +166,8 @@ extension Emitter {
     return try unary(.clip(0, Float(crop.targets[axis] / parts)), whole, step: "\(step)/samples_of_part")
   }
 
-  /// Where the samples of each box lie along rows or columns, `[boxes, height · width]`. Of those in a part that a box does
-  /// not have, each lies outside, or where the last one does if the largest is taken.
+  /// Returns the positions of the samples of each box along rows or columns, `[boxes, height · width]`. Surplus samples
+  /// of a part are outside the image, or at the position of the last sample if the maximum is taken.
   private func adaptedPlaces(of crop: BoxCrop, _ axis: Int, size: Int, among parts: Int) throws -> ValueID {
     let step = axis == 0 ? "rows" : "columns"
     let (start, reach) = try self.reach(of: crop, axis, size: size)
@@ -196,7 +198,7 @@ extension Emitter {
     return try add(Select(), isThere, place, constant(-4, .float32, step: "outside"), step: "\(step)/places_there")
   }
 
-  /// Where the samples of each box lie along rows or columns, `[boxes, height · width]`.
+  /// Returns the positions of the samples of each box along rows or columns, `[boxes, height · width]`.
   private func places(of crop: BoxCrop, _ axis: Int, size: Int) throws -> ValueID {
     if let parts = crop.parts { return try adaptedPlaces(of: crop, axis, size: size, among: parts[axis]) }
     let step = axis == 0 ? "rows" : "columns"
@@ -215,7 +217,7 @@ extension Emitter {
     return try binary(.add, along, start, step: "\(step)/from_start")
   }
 
-  /// How far along each box samples lie that stay inside.
+  /// Returns the clamped offsets of samples along each box.
   private func inside(_ along: ValueID, _ crop: BoxCrop, _ axis: Int, size: Int) throws -> ValueID {
     let step = axis == 0 ? "rows" : "columns"
     var whole = crop
@@ -235,7 +237,7 @@ extension Emitter {
     return try unary(.clip(0, .infinity), limited, step: "\(step)/from_first")
   }
 
-  /// Where each box begins along rows or columns, and how far it reaches, `[boxes, 1]`.
+  /// Returns the start and the extent of each box along rows or columns, `[boxes, 1]`.
   private func reach(of crop: BoxCrop, _ axis: Int, size: Int) throws -> (start: ValueID, reach: ValueID) {
     let step = axis == 0 ? "rows" : "columns"
     let count = shape(crop.boxes.corners)[0]
@@ -261,7 +263,7 @@ extension Emitter {
 }
 
 extension BoxCrop.Spacing {
-  /// How far along a box one of so many samples lies.
+  /// Returns the relative position along a box of the sample with an index among `count`.
   fileprivate func share(of place: Int, among count: Int) -> Double {
     switch self {
     case .endpoints(let alone): count > 1 ? Double(place) / Double(count - 1) : alone

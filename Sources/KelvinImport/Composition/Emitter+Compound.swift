@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// Operations of the formats that the operator catalog has no single operator for.
+/// Operations of the formats that have no single equivalent in the operator catalog.
 extension Emitter {
   package func unary(_ function: UnaryFunction, _ x: ValueID, step: String? = nil) throws -> ValueID {
     try add(Unary(function), x, step: step)
@@ -27,7 +27,7 @@ extension Emitter {
   }
 
   /// `(x - mean) / sqrt(variance + epsilon) · scale + shift`, with the statistics of x over some axes, computed in
-  /// float32 where x is float16. Scale and shift broadcast to x.
+  /// float32 if x is float16. Scale and shift broadcast to x.
   package func normalize(
     _ x: ValueID, axes: [Int], epsilon: Float, scale: ValueID?, shift: ValueID?
   ) throws -> ValueID {
@@ -52,7 +52,7 @@ extension Emitter {
     return try cast(result, to: scalar)
   }
 
-  /// The same windows with so much padding behind them that none lies partly outside.
+  /// Returns the same windows, with enough padding at the end that no window is partly outside.
   private func settled(_ window: Window, over x: ValueID) throws -> Window {
     guard window.roundsUp else { return window }
     let spatial = Array(shape(x).dimensions.dropFirst(2))
@@ -89,7 +89,7 @@ extension Emitter {
     }
   }
 
-  /// A vector with one element for each channel, as a tensor that broadcasts along axis 1 of x.
+  /// Returns a vector with one element per channel as a tensor that broadcasts along axis 1 of x.
   package func channels(_ vector: ValueID, of x: ValueID, step: String) throws -> ValueID {
     guard shape(x).rank >= 2, shape(vector).count == shape(x)[1] else {
       throw invalid("\(step): expected \(shape(x).rank >= 2 ? shape(x)[1] : 0) elements, got \(type(vector))")
@@ -97,7 +97,7 @@ extension Emitter {
     return try reshape(vector, Shape([shape(x)[1]] + [Int](repeating: 1, count: shape(x).rank - 2)), step: step)
   }
 
-  /// Adds (or with negative amounts removes) elements before and after each axis.
+  /// Adds elements before and after each axis; negative amounts remove elements.
   package func pad(
     _ x: ValueID, before: [Int], after: [Int], mode: Pad.Mode, step: String? = nil
   ) throws -> ValueID {
@@ -118,8 +118,8 @@ extension Emitter {
     return isPadded ? try add(Pad(before: front, after: back, mode: mode), kept, step: step) : kept
   }
 
-  /// Adds elements of one value before and after each axis. The value is an attribute where float32 holds it; otherwise it
-  /// is joined on, axis by axis.
+  /// Adds elements of one value before and after each axis. The value is an attribute if float32 represents it;
+  /// otherwise the elements are concatenated axis by axis.
   package func pad(_ x: ValueID, before: [Int], after: [Int], value: Tensor, step: String? = nil) throws -> ValueID {
     let value = value.converted(to: scalar(x))
     if let float = value.exactFloat {
@@ -142,14 +142,14 @@ extension Emitter {
     return result
   }
 
-  /// A tensor of one value.
+  /// Returns a tensor filled with one value.
   package func fill(_ shape: Shape, with value: Tensor, step: String? = nil) throws -> ValueID {
     guard shape.rank <= Self.rankLimit else { throw invalid("a shape of \(shape.rank) dimensions") }
     let name = step.map { "\($0)_value" } ?? "value"
     return try add(Expand(shape), constant(Weight(value.reshaped(to: [])), step: name), step: step)
   }
 
-  /// What a reduction makes of one element alone.
+  /// Returns the reduction of each single element.
   package func element(of function: Reduce.Function, _ x: ValueID) throws -> ValueID {
     switch function {
     case .l1, .l2: try unary(UnaryFunction(.abs), x)
@@ -161,6 +161,6 @@ extension Emitter {
 }
 
 extension Int {
-  /// Keeps `abs` from overflowing.
+  /// The number clamped so that `abs` does not overflow.
   fileprivate var clamped: Int { Swift.max(self, -Int.max) }
 }

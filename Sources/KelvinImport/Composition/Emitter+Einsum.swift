@@ -1,8 +1,8 @@
 package import KelvinGraph
 
 extension Emitter {
-  /// Products of tensors summed over the axes that the result does not have, two operands at a time: each step is one
-  /// matrix product where anything is summed, else one multiplication.
+  /// Returns the product of tensors, summed over the axes that the result does not have. Operands are combined two at a
+  /// time, by a matrix product if axes are summed and by a multiplication otherwise.
   package func einsum(_ equation: String, _ operands: [ValueID]) throws -> ValueID {
     guard !operands.isEmpty, operands.count <= 64,
       let plan = EinsumEquation(equation, ranks: operands.map { shape($0).rank })
@@ -23,7 +23,7 @@ extension Emitter {
     return try transpose(product.value, plan.result.map { product.labels.firstIndex(of: $0) ?? 0 })
   }
 
-  /// Of axes of one name the elements whose places are equal, along one axis.
+  /// Returns a term without repeated axes: the elements with equal indices along axes of the same name.
   private func diagonal(_ term: EinsumTerm) throws -> EinsumTerm {
     var term = term
     while let last = term.labels.indices.first(where: { term.labels[..<$0].contains(term.labels[$0]) }),
@@ -90,8 +90,8 @@ extension Emitter {
     return EinsumTerm(value: separate, labels: batch + rows + columns)
   }
 
-  /// The term with its axes in the order of three groups; the second and the third merged into one axis each, or
-  /// axes of size 1 behind them.
+  /// Returns the term with its axes in the order of three groups. The second and the third group are merged into one
+  /// axis each, or axes of size 1 follow them.
   private func arranged(
     _ term: EinsumTerm, _ groups: [[Int]], ones: Int, merges: Bool
   ) throws -> ValueID {

@@ -2,12 +2,14 @@ import Glibc
 package import KelvinGraph
 
 extension Emitter {
-  /// The discrete Fourier transform along an axis of real or complex numbers, whose parts are the last axis, as one product
-  /// with a matrix: `y[k] = Σ x[t] e^(-2πi k t / length)`, the inverse with the other sign and divided by the length.
+  /// Returns the discrete Fourier transform along an axis of real or complex numbers, whose parts are the last axis, as
+  /// one product with a matrix: `y[k] = Σ x[t] e^(-2πi k t / length)`. The inverse has the other sign and is divided by
+  /// the length.
   ///
   /// - Parameters:
-  ///   - length: to which the axis is cut or filled with zeros; nil for its own.
-  ///   - isOneSided: the first half of the frequencies alone, as results, or of the inverse as inputs, whose result is real.
+  ///   - length: The length to which the axis is cut or filled with zeros; nil for its own.
+  ///   - isOneSided: Whether only the first half of the frequencies is the result or, for the inverse, the input, so
+  ///     that the result is real.
   package func fourier(
     _ x: ValueID, axis: Int, length given: Int?, isInverse: Bool, isOneSided: Bool
   ) throws -> ValueID {
@@ -24,7 +26,7 @@ extension Emitter {
       length: length, inputs: inputs, outputs: outputs, inputParts: parts, outputParts: isReal ? 1 : 2,
       isInverse: isInverse, isOneSided: isOneSided)
     guard (1..<(1 << 24)).contains(length) else { throw invalid("a transform of length \(length)") }
-    // The axis next to the parts.
+    // Moves the axis next to that of the parts.
     let others = (0..<sizes.rank - 1).filter { $0 != axis }
     var numbers = try transpose(x, others + [axis, sizes.rank - 1], step: "axis_last")
     var after = [Int](repeating: 0, count: sizes.rank)
@@ -52,9 +54,9 @@ private struct FourierMatrix: Sendable {
   let isInverse: Bool
   let isOneSided: Bool
 
-  /// Rows are (output, part), columns (input, part).
+  /// Returns the matrix; rows are (output, part), columns (input, part).
   func numbers() -> [Double] {
-    // A real result of half the frequencies: each but the ends stands for its conjugate too.
+    // With a real result, each of the frequencies except the ends also stands for its conjugate.
     let isReal = isInverse && isOneSided
     var values: [Double] = []
     values.reserveCapacity(outputs * outputParts * inputs * inputParts)

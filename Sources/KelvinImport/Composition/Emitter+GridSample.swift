@@ -1,17 +1,17 @@
 package import KelvinGraph
 
-/// Reads images between their pixels, at places that are computed.
+/// The sampling of images between pixels, at computed positions.
 package struct GridSampler {
   package enum Interpolation {
-    /// Ties to the even pixel.
+    /// To the nearest pixel, with ties to the even one.
     case nearest
-    /// Ties to the pixel behind.
+    /// To the nearest pixel, with ties to the following one.
     case nearestUp
     case linear
     /// Keys' cubic convolution with the coefficient `a`.
     case cubic(a: Float)
 
-    /// Whether each sample is one pixel.
+    /// Whether each sample is a single pixel.
     package var isNearest: Bool {
       switch self {
       case .nearest, .nearestUp: true
@@ -20,24 +20,24 @@ package struct GridSampler {
     }
   }
 
-  /// What is read outside.
+  /// The values outside the image.
   package enum Outside: Equatable {
-    /// Pixels of this value around the image.
+    /// Pixels of this value surround the image.
     case constant(Float)
-    /// This value, wherever a place lies beyond the outer pixels' centres.
+    /// Samples beyond the outer pixels' centers have this value.
     case extrapolation(Float)
     case border
     /// The border up to one pixel beyond it, 0 further away.
     case edge
-    /// Mirrored at the centres of the first and the last pixel.
+    /// Mirrored at the centers of the first and the last pixel.
     case reflection
-    /// Mirrored at their outer edges.
+    /// Mirrored at the outer edges of the first and the last pixel.
     case symmetric
   }
 
   package var interpolation: Interpolation
   package var outside: Outside
-  /// Whether a sample is the largest of its weighted pixels, and not their sum.
+  /// Whether a sample is the largest of its weighted pixels, as opposed to their sum.
   package var takesLargest = false
 
   package init(interpolation: Interpolation, outside: Outside, takesLargest: Bool = false) {
@@ -47,7 +47,7 @@ package struct GridSampler {
   }
 }
 
-/// Where along one axis of an image each sample lies.
+/// The positions of samples along one axis of an image.
 package struct GridAxis {
   /// `[batch, samples]`, in pixels, float32.
   package var places: ValueID
@@ -60,20 +60,21 @@ package struct GridAxis {
 }
 
 extension Emitter {
-  /// Samples `[batch, samples, channels]` of pixels `[all, channels]`.
+  /// Returns samples `[batch, samples, channels]` of pixels `[all, channels]`.
   ///
   /// - Parameters:
-  ///   - axes: those of an image, first to last.
-  ///   - first: where the image of each batch begins, `[batch, 1]`, int32; all read the first one where nil.
+  ///   - axes: The axes of an image, first to last.
+  ///   - first: The index of the first pixel of each batch's image, `[batch, 1]`, int32; nil if all read the first
+  ///     image.
   package func sample(_ pixels: ValueID, _ axes: [GridAxis], first: ValueID?, _ sampler: GridSampler) throws -> ValueID {
     let sizes = Shape(axes.map(\.size))
-    // A sample reads two or four pixels along each axis, and all combinations of them.
+    // A sample reads two or four pixels along each axis, in all combinations.
     guard (1...3).contains(axes.count), axes.allSatisfy({ $0.size > 0 }), sizes.isAddressable, sizes.count < 1 << 31
     else { throw invalid("images of \(sizes) pixels, expected 1 to 3 axes") }
     let strides = sizes.strides
     let taps = try axes.enumerated().map { index, axis in
       var axis = axis
-      // Where both pixels are the border's, one of them has all the weight.
+      // If both pixels are clamped to the border, one of them has all the weight.
       if sampler.takesLargest {
         axis.places = try unary(.clip(0, Float(axis.size - 1)), axis.places, step: "axis_\(index)/within")
       }
@@ -136,7 +137,7 @@ extension Emitter {
     } ?? total
   }
 
-  /// One number for all channels of a sample.
+  /// Returns one number per sample with an axis that broadcasts to channels.
   private func spread(_ x: ValueID, step: String) throws -> ValueID {
     try reshape(x, Shape(shape(x).dimensions + [1]), step: step)
   }
@@ -175,7 +176,7 @@ extension Emitter {
         let name = "\(step)/tap_\(offset + 1)"
         let away = try unary(
           UnaryFunction(.affine, a: offset > 0 ? -1 : 1, b: Float(abs(offset))), share, step: "\(name)/distance")
-        // Of the distance d: (a + 2) d³ - (a + 3) d² + 1 up to 1, a d³ - 5a d² + 8a d - 4a up to 2.
+        // For the distance d: (a + 2) d³ - (a + 3) d² + 1 up to 1, a d³ - 5a d² + 8a d - 4a up to 2.
         let terms: [Float] = offset == 0 || offset == 1 ? [a + 2, -a - 3, 0, 1] : [a, -5 * a, 8 * a, -4 * a]
         var weight = try unary(UnaryFunction(.affine, a: terms[0], b: terms[1]), away, step: "\(name)/cubic")
         for (index, term) in terms.dropFirst(2).enumerated() {
@@ -188,7 +189,7 @@ extension Emitter {
     }
   }
 
-  /// A whole place brought inside.
+  /// Returns the tap at an integer position, mapped into the image.
   private func tap(
     at place: ValueID, weight: ValueID?, _ axis: GridAxis, _ stride: Int, _ sampler: GridSampler, step: String
   ) throws -> GridTap {
@@ -199,7 +200,7 @@ extension Emitter {
     case .reflection: inside = try mirrored(place, from: 0, to: last, step: step)
     case .symmetric: inside = try mirrored(place, from: -0.5, to: last + 0.5, step: step)
     }
-    // Not-a-number reads some pixel, with a weight that is no number either.
+    // Not-a-number reads an arbitrary pixel, with a weight that is not-a-number too.
     inside = try unary(.clip(0, last), inside, step: "\(step)/inside")
     var isInside: ValueID?
     if case .constant = sampler.outside {
@@ -213,7 +214,7 @@ extension Emitter {
     return GridTap(place: scaled, weight: weight, isInside: isInside)
   }
 
-  /// `x` mirrored at both ends, as often as it takes.
+  /// Returns `x` mirrored at both ends, repeatedly if necessary.
   private func mirrored(_ x: ValueID, from low: Float, to high: Float, step: String) throws -> ValueID {
     let span = high - low
     guard span > 0 else { return x }
@@ -229,7 +230,8 @@ extension Emitter {
     return try unary(UnaryFunction(.affine, a: -1, b: low + span), fold, step: "\(step)/mirrored")
   }
 
-  /// The pixels of `[N, C, spatial…]` as `[all, C]`, and where the image of each sample begins, `[N, 1]`.
+  /// Returns the pixels of `[N, C, spatial…]` as `[all, C]`, and the index of the first pixel of each sample's image,
+  /// `[N, 1]`.
   package func pixels(of x: ValueID) throws -> (pixels: ValueID, first: ValueID?) {
     let sizes = shape(x)
     let area = sizes.dimensions.dropFirst(2).reduce(1, *)
@@ -244,15 +246,15 @@ extension Emitter {
     return (pixels, first)
   }
 
-  /// Samples `[batch, samples, channels]` as images.
+  /// Returns samples `[batch, samples, channels]` as images.
   package func images(_ samples: ValueID, _ sizes: [Int], step: String? = nil) throws -> ValueID {
     let shape = shape(samples)
     let first = try transpose(samples, [0, 2, 1], step: "channels_first")
     return try reshape(first, Shape([shape[0], shape[2]] + sizes), step: step)
   }
 
-  /// One of the numbers that stand beside each other for each place of a grid `[N, …, numbers]`, as `[N, places]` float32,
-  /// times `scale`, plus `offset`.
+  /// Returns one of the numbers at each position of a grid `[N, …, numbers]`, as `[N, positions]` float32, times
+  /// `scale`, plus `offset`.
   package func column(_ index: Int, of grid: ValueID, scale: Float, offset: Float, step: String) throws -> ValueID {
     let sizes = shape(grid)
     var ranges = sizes.dimensions.map { SliceRange(start: 0, count: $0) }
@@ -265,11 +267,11 @@ extension Emitter {
   }
 }
 
-/// A pixel's place along one axis, times the axis's stride.
+/// A pixel's position along one axis, times the axis's stride.
 private struct GridTap {
   var place: ValueID
-  /// nil for 1.
+  /// The weight; nil for 1.
   var weight: ValueID?
-  /// nil where every place is.
+  /// Whether the position is inside the image; nil if all positions are.
   var isInside: ValueID?
 }

@@ -1,9 +1,9 @@
 package import KelvinGraph
 
-/// Operations that place elements by position.
+/// Operations that read or write elements by position.
 extension Emitter {
-  /// Along a new axis, `on` at the place that each index names and `off` elsewhere. Negative indices count from the end;
-  /// those outside name no place.
+  /// Returns a tensor with a new axis that holds `on` at the position of each index and `off` elsewhere. Negative
+  /// indices count from the end; indices out of range set no position.
   package func oneHot(_ indices: ValueID, count: Int, axis: Int, on: ValueID, off: ValueID) throws -> ValueID {
     guard (1..<(1 << 31)).contains(count) else { throw invalid("\(count) classes") }
     let sizes = shape(indices).dimensions
@@ -25,8 +25,8 @@ extension Emitter {
     return try add(Select(), hit, on, off)
   }
 
-  /// Keeps the elements of each matrix whose column lies between `row + lower` and `row + upper`; zero elsewhere. A nil
-  /// bound does not bind.
+  /// Keeps the elements of each matrix whose column is between `row + lower` and `row + upper`, and sets the others to
+  /// zero. A nil bound means no limit.
   package func band(_ x: ValueID, lower: Int?, upper: Int?, step: String? = nil) throws -> ValueID {
     let source = shape(x)
     guard source.rank >= 2 else { throw invalid("expected matrices, got \(type(x))") }
@@ -49,7 +49,7 @@ extension Emitter {
     return try add(Select(), mask, x, zero, step: step)
   }
 
-  /// `start, start + delta, …` before `limit`, three numbers of one type; integers are exact.
+  /// Returns `start, start + delta, …` before `limit`, given three numbers of one type; integers are exact.
   package func range(from start: Tensor, to limit: Tensor, by delta: Tensor) throws -> ValueID {
     let scalar = start.type.scalar
     guard limit.type.scalar == scalar, delta.type.scalar == scalar else {
@@ -84,7 +84,7 @@ extension Emitter {
     return max(0, Int(saturating: count))
   }
 
-  /// The elements in opposite order along some axes.
+  /// Reverses the elements along some axes.
   package func reverse(_ x: ValueID, _ axes: [Int], step: String? = nil) throws -> ValueID {
     let ranges = shape(x).dimensions.enumerated().map { axis, size in
       axes.contains(axis) && size > 1
@@ -116,7 +116,7 @@ extension Emitter {
     return try transpose(gathered, (0..<source.rank).map { order.firstIndex(of: $0) ?? 0 })
   }
 
-  /// Repeats x before and after itself along each axis; with negative amounts leaves elements out.
+  /// Repeats x periodically before and after itself along each axis; negative amounts remove elements.
   package func wrap(_ x: ValueID, before: [Int], after: [Int]) throws -> ValueID {
     var result = x
     let limits = -(1 << 31)..<(1 << 31)

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// Operations that move or retype elements. On constants they take no node: the weight is viewed anew, or computed when a
-/// device first packs it.
+/// Operations that move elements or change their type. On constants they do not add a node: the result is a view of the
+/// weight, or a weight that is computed when a device first packs it.
 extension Emitter {
   package func reshape(_ x: ValueID, _ shape: Shape, step: String? = nil) throws -> ValueID {
     if self.shape(x) == shape { return x }
@@ -15,17 +15,17 @@ extension Emitter {
       ?? add(Reshape(shape), x, step: step)
   }
 
-  /// What a 0 in a requested shape means.
+  /// The meaning of a 0 in a requested shape.
   package enum ZeroSize {
-    /// No elements.
+    /// A size of 0.
     case empty
-    /// The size at the same place, counted from the first axis.
+    /// The size of the axis with the same index, counted from the first.
     case kept
-    /// The size at the same place, counted from the last axis, or 1 where there is none.
+    /// The size of the axis with the same index, counted from the last; 1 if there is none.
     case keptFromLast
   }
 
-  /// Reshapes by a request in which one -1 takes what is left.
+  /// Reshapes by a list of sizes. One of them may be -1, which takes the remaining elements.
   package func reshape(_ x: ValueID, requested: [Int], zeros: ZeroSize, step: String? = nil) throws -> ValueID {
     let source = shape(x)
     guard requested.count <= Self.rankLimit else { throw invalid("a shape of \(requested.count) dimensions") }
@@ -73,7 +73,7 @@ extension Emitter {
       ?? add(Cast(scalar), x, step: step)
   }
 
-  /// Inserts axes of size 1 at the given places of the result.
+  /// Inserts axes of size 1 at the given indices of the result.
   package func expandDimensions(_ x: ValueID, at axes: [Int]) throws -> ValueID {
     let inserted = try self.axes(axes, rank: shape(x).rank + axes.count)
     var sizes = shape(x).dimensions
@@ -81,7 +81,7 @@ extension Emitter {
     return try reshape(x, Shape(sizes))
   }
 
-  /// Removes axes of size 1, all of them where none are named.
+  /// Removes the given axes of size 1, or all of them if `axes` is nil.
   package func squeeze(_ x: ValueID, _ axes: [Int]?) throws -> ValueID {
     let source = shape(x)
     let removed = try axes.map { try self.axes($0, of: x) } ?? (0..<source.rank).filter { source[$0] == 1 }
@@ -89,13 +89,13 @@ extension Emitter {
     return try reshape(x, Shape((0..<source.rank).filter { !removed.contains($0) }.map { source[$0] }))
   }
 
-  /// Joins along an existing axis.
+  /// Concatenates along an existing axis.
   package func concat(_ values: [ValueID], axis: Int, step: String? = nil) throws -> ValueID {
     guard let first = values.first else { throw invalid("joins nothing") }
     return try add(Concat(axis: try self.axis(axis, of: first)), values, step: step)
   }
 
-  /// Joins along a new axis.
+  /// Concatenates along a new axis.
   package func stack(_ values: [ValueID], axis: Int) throws -> ValueID {
     guard let first = values.first else { throw invalid("joins nothing") }
     let place = try axes([axis], rank: shape(first).rank + 1)[0]
@@ -109,7 +109,7 @@ extension Emitter {
     return try add(Concat(axis: place), raised)
   }
 
-  /// Repeats the whole tensor along each axis; fewer repeats are of the last axes.
+  /// Repeats the whole tensor along each axis. If there are fewer repeats than axes, they apply to the last axes.
   package func tile(_ x: ValueID, _ given: [Int]) throws -> ValueID {
     let source = shape(x)
     let repeats = [Int](repeating: 1, count: max(source.rank - given.count, 0)) + given
@@ -140,7 +140,8 @@ extension Emitter {
     return try reshape(expanded, target)
   }
 
-  /// Splits along an axis into parts of the given sizes, one for each output, or steps within the operation.
+  /// Splits along an axis into parts of the given sizes. The parts are the operation's outputs, or steps within the
+  /// operation.
   package func split(_ x: ValueID, axis: Int, sizes: [Int], step: String? = nil) throws -> [ValueID] {
     let source = shape(x)
     guard sizes.allSatisfy({ (0...source[axis]).contains($0) }), sizes.reduce(0, +) == source[axis] else {

@@ -1,6 +1,7 @@
 package import KelvinGraph
 extension Emitter {
-  /// The places of what is not zero, a row of int32 for each, whose number is known when the graph has run.
+  /// Returns the positions of nonzero elements, one int32 row per element; their number is known when the graph has
+  /// run.
   package func nonZero(_ x: ValueID) throws -> ValueID {
     if let weight = weight(x) {
       let places = weight.dense().nonZeroPlaces.converted(to: .int32)
@@ -13,7 +14,7 @@ extension Emitter {
 }
 
 extension Tensor {
-  /// As `NonZero` finds them, without what lies behind the count.
+  /// The result of `NonZero`, without the rows after the count.
   package var nonZeroPlaces: Tensor {
     let shape = shape.rank == 0 ? Shape([1]) : shape
     let found =

@@ -1,8 +1,8 @@
 package import KelvinGraph
 
-/// Normalisations over trailing axes, which are one operator.
+/// Normalizations over trailing axes, which are a single operator.
 extension Emitter {
-  /// Normalises over `axis` and the axes after it. Scale and shift may be anything that broadcasts to those axes.
+  /// Normalizes over `axis` and the axes after it. Scale and shift must broadcast to these axes.
   package func layerNormalize(
     _ x: ValueID, from axis: Int, epsilon: Float, scale: ValueID?, shift: ValueID?
   ) throws -> ValueID {
@@ -16,7 +16,7 @@ extension Emitter {
     return try normalizeInner(x, from: axis, as: shape(x), epsilon: epsilon, scale: scale, shift: shift)
   }
 
-  /// Normalises groups of channels of `[N, C, …]`, with a scale and a shift for each channel.
+  /// Normalizes groups of channels of `[N, C, …]`, with a scale and a shift for each channel.
   package func groupNormalize(
     _ x: ValueID, groups: Int, epsilon: Float, scale: ValueID?, shift: ValueID?
   ) throws -> ValueID {
@@ -30,7 +30,7 @@ extension Emitter {
       shift: try shift.map { try channels($0, of: x, step: "shift") })
   }
 
-  /// Normalises without parameters, takes another shape, and then scales and shifts.
+  /// Normalizes without parameters, reshapes, and then scales and shifts.
   private func normalizeInner(
     _ x: ValueID, from axis: Int, as target: Shape, epsilon: Float, scale: ValueID?, shift: ValueID?
   ) throws -> ValueID {
@@ -46,7 +46,7 @@ extension Emitter {
     return result
   }
 
-  /// `x / sqrt(mean(x²) + epsilon) · scale` over the given axes, computed in float32 where x is float16.
+  /// `x / sqrt(mean(x²) + epsilon) · scale` over the given axes, computed in float32 if x is float16.
   package func rootMeanSquareNormalize(
     _ x: ValueID, axes: [Int], epsilon: Float, scale: ValueID?
   ) throws -> ValueID {
@@ -65,8 +65,8 @@ extension Emitter {
     return try cast(result, to: scalar)
   }
 
-  /// `x / (k + alpha / size · Σ x²)^beta`, with PyTorch's neighbours: of an even number, one more channel before than after.
-  /// The operator has the other side longer, so there the channels are reversed.
+  /// `x / (k + alpha / size · Σ x²)^beta`, with PyTorch's windows: an even size includes one more channel before than
+  /// after. The operator has the longer side after, so the channels are reversed for it.
   package func localResponseNormalize(_ x: ValueID, size: Int, alpha: Float, beta: Float, k: Float) throws -> ValueID {
     let op = LocalResponseNormalization(size: size, alpha: alpha, beta: beta, k: k)
     guard size % 2 == 0, shape(x).rank >= 2 else { return try add(op, x) }
@@ -74,7 +74,7 @@ extension Emitter {
     return try reverse(try add(op, reversed, step: "normalized"), [1])
   }
 
-  /// x divided by its length of order 1 or 2 along an axis; zero where that is zero.
+  /// Divides x by its norm of order 1 or 2 along an axis; the result is zero where the norm is zero.
   package func lengthNormalize(_ x: ValueID, axis: Int, order: Int) throws -> ValueID {
     guard order == 1 || order == 2 else { throw invalid("order \(order): expected 1 or 2") }
     let length = try add(

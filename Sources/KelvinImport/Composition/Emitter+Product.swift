@@ -1,7 +1,8 @@
 package import KelvinGraph
 
 extension Emitter {
-  /// `x · yᵀ` or `x · y` by NumPy's rules for one-dimensional operands; a constant matrix on the right becomes weights.
+  /// `x · yᵀ` or `x · y`, with NumPy's rules for one-dimensional operands; a constant matrix on the right becomes
+  /// weights.
   package func matmul(
     _ x: ValueID, _ y: ValueID, transposesX: Bool = false, transposesY: Bool = false,
     step: String? = nil
@@ -25,7 +26,7 @@ extension Emitter {
 
   private static let termLimit = 1 << 28
 
-  /// Of integers each element is a sum of products, exact but for what wraps.
+  /// Returns the product; for integers, each element is a sum of products, exact modulo the type's range.
   private func matrixProduct(
     _ x: ValueID, _ y: ValueID, _ transposesX: Bool, _ transposesY: Bool, step: String?
   ) throws -> ValueID {

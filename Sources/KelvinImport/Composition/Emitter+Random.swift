@@ -1,8 +1,8 @@
 package import KelvinGraph
 
-/// What random numbers are drawn from.
+/// The distribution of random numbers.
 package enum RandomDistribution {
-  /// Over `[low, high)`.
+  /// Uniform over `[low, high)`.
   case uniform(low: Float, high: Float)
   case normal(mean: Float, deviation: Float)
   /// 1 with this probability, else 0.
@@ -10,7 +10,7 @@ package enum RandomDistribution {
 }
 
 extension Emitter {
-  /// Random numbers, computed in float32.
+  /// Returns random numbers, computed in float32.
   package func random(_ distribution: RandomDistribution, _ shape: Shape, _ scalar: ScalarType, seed: Int?) throws -> ValueID {
     let key = try add(RandomKey(seed: seed), step: "key")
     let step = scalar == .float32 ? nil : "numbers"
@@ -27,7 +27,7 @@ extension Emitter {
     }
   }
 
-  /// 1 where a number over [0, 1) is below the probability, else 0.
+  /// Returns 1 where a random number over [0, 1) is below the probability, else 0.
   package func bernoulli(_ probabilities: ValueID, _ scalar: ScalarType, seed: Int?) throws -> ValueID {
     let limits = try cast(probabilities, to: .float32, step: "probabilities")
     return try bernoulli(limits, shape(limits), scalar, add(RandomKey(seed: seed), step: "key"))
@@ -39,11 +39,11 @@ extension Emitter {
     return try cast(isBelow, to: scalar)
   }
 
-  /// Numbers of classes: `[…, classes]` gives `[…, count]`.
+  /// Draws indices of classes: `[…, classes]` gives `[…, count]`.
   ///
-  /// A class is drawn where a share of the sum lies in the running sum of weights.
+  /// The drawn class is the one at which the running sum of weights exceeds a random fraction of their sum.
   ///
-  /// - Parameter isLogarithmic: whether weights are logarithms; neither needs to add up to 1.
+  /// - Parameter isLogarithmic: Whether weights are logarithms; weights do not need to add up to 1.
   package func categorical(
     _ x: ValueID, isLogarithmic: Bool, count: Int, _ scalar: ScalarType, seed: Int?
   ) throws -> ValueID {
@@ -75,8 +75,8 @@ extension Emitter {
     try add(RandomUniform(shape, stream: stream), key, step: step)
   }
 
-  /// `sqrt(-2 ln u) cos(2π v)` of u over (0, 1] and v over [0, 1): Box and Muller, A Note on the Generation of Random Normal
-  /// Deviates (1958).
+  /// `sqrt(-2 ln u) cos(2π v)` of u over (0, 1] and v over [0, 1): Box and Muller, A Note on the Generation of Random
+  /// Normal Deviates (1958).
   private func standardNormal(_ key: ValueID, _ shape: Shape) throws -> ValueID {
     let u = try unary(UnaryFunction(.affine, a: -1, b: 1), uniform(key, shape, step: "first"), step: "above_zero")
     let squared = try unary(

@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// A recurrent layer in one direction, its gates in the order of `Recurrence.Cell.gates`.
+/// A recurrent layer in one direction, with its gates in the order of `Recurrence.Cell.gates`.
 package struct RecurrentLayer {
   package var op: Recurrence
   /// `[steps, batch, size]`
@@ -11,7 +11,7 @@ package struct RecurrentLayer {
   package var recurrentWeights: ValueID
   /// `[gates · hidden]`
   package var bias: ValueID?
-  /// `[batch, hidden]`; zeros where left out.
+  /// `[batch, hidden]`; zeros if omitted.
   package var hidden: ValueID?
   package var cell: ValueID?
   package var peepholes: ValueID?
@@ -37,7 +37,7 @@ package struct RecurrentLayer {
 }
 
 extension Emitter {
-  /// The sequence of hidden states, the last one and, of an LSTM, the last cell state.
+  /// Returns the sequence of hidden states, the last one and, for an LSTM, the last cell state.
   package func recurrent(_ layer: RecurrentLayer, step: String) throws -> [ValueID] {
     let (x, weights) = (type(layer.input), type(layer.recurrentWeights))
     guard x.shape.rank == 3, weights.shape.rank == 2 else { throw invalid("takes \(x) and \(weights)") }
@@ -60,14 +60,15 @@ extension Emitter {
     return try addAll(layer.op, operands, step: step)
   }
 
-  /// The steps of a sequence in the order in which one that is reversed was computed.
+  /// Reverses the steps of a sequence; a reversed recurrence is in the order of computation.
   package func reversed(_ sequence: ValueID, step: String? = nil) throws -> ValueID {
     var ranges = shape(sequence).dimensions.map { SliceRange(start: 0, count: $0) }
     ranges[0] = SliceRange(start: max(ranges[0].count - 1, 0), count: ranges[0].count, step: -1)
     return try slice(sequence, ranges, step: step)
   }
 
-  /// Blocks of rows, `[blocks · rows, …]`, in another order or fewer; of weights, a weight.
+  /// Returns blocks of rows, `[blocks · rows, …]`, in another order or fewer of them; for a weight the result is a
+  /// weight.
   package func blocks(_ order: [Int], of x: ValueID, count: Int, step: String) throws -> ValueID {
     let source = shape(x)
     guard source.rank >= 1, count > 0, source[0] % count == 0, order.allSatisfy((0..<count).contains) else {

@@ -2,22 +2,22 @@ import KelvinBasics
 package import KelvinGraph
 
 extension Emitter {
-  /// How many regions the one that is being written lies in.
+  /// The number of regions around the nodes that are being emitted.
   package var depth: Int { builder.depth }
 
-  /// A value of a graph further out, as the region that is being written reads it.
+  /// Returns a value of an outer graph as the current region reads it.
   package func value(_ id: ValueID, of depth: Int) -> ValueID { builder.value(id, of: depth) }
 
   package func weight(_ id: ValueID, of depth: Int) -> Weight? { builder.weight(id, of: depth) }
 
-  /// Adds a tensor that outlives a prediction; `write` says what it is left with.
+  /// Adds a tensor that persists between predictions; `write` sets its value at the end of a prediction.
   package func state(_ name: String, _ type: TensorType) throws -> ValueID { try builder.state(name, type) }
 
   package func write(_ id: ValueID, to state: String) { builder.write(id, to: state) }
 
-  /// Writes a region of the operation that is being written.
+  /// Emits a region of the current operation.
   ///
-  /// - Parameter write: adds its inputs and nodes and returns its outputs.
+  /// - Parameter write: Adds the region's inputs and nodes and returns its outputs.
   package func region(_ role: Region.Role, _ write: () throws -> [ValueID]) throws -> WrittenRegion {
     let (origin, outputNames, depths) = (origin, outputNames, depths)
     builder.beginRegion()
@@ -34,8 +34,8 @@ extension Emitter {
 
   /// Adds control flow.
   ///
-  /// - Parameter step: what it does within the operation; nil where it yields the operation's outputs, and whatever results
-  ///   the operator has behind them.
+  /// - Parameter step: The name of the control flow as a step of the operation. Nil if it yields the operation's
+  ///   outputs, optionally followed by other results of the operator.
   package func addControl(
     _ op: some ControlOperator, _ inputs: [ValueID], _ regions: [WrittenRegion], results: Int, step: String? = nil
   ) throws -> [ValueID] {
@@ -49,17 +49,17 @@ extension Emitter {
     } catch { throw invalid(error.reason) }
   }
 
-  /// The limit of a loop from a number of trips that the model computes: a negative number makes none, while a negative
-  /// limit would be none.
+  /// Returns a loop's limit for a number of iterations that the model computes. A negative number means no iterations,
+  /// while a negative limit would mean no limit.
   package func tripLimit(_ trips: ValueID) throws -> ValueID {
     try binary(.maximum, trips, constant(integers: [0], .int64, shape: []), step: "limit")
   }
 
-  /// One side of a branch as the formats have it.
+  /// One side of a branch.
   package struct Side {
-    /// What it needs and Kelvin lacks.
+    /// The operations of the side that are not supported.
     package var missing: MissingOperations
-    /// Writes it and returns its outputs.
+    /// Emits the side and returns its outputs.
     package var write: () throws -> [ValueID]
 
     package init(missing: MissingOperations, write: @escaping () throws -> [ValueID]) {
@@ -68,12 +68,12 @@ extension Emitter {
     }
   }
 
-  /// A branch. Where its condition is known while the graph is built, as exporters leave it where they ask for a size,
-  /// the side that it takes is written in place; else both become regions, of which one may lack what Kelvin lacks, or be
-  /// meant for other sizes.
+  /// Emits a branch. If its condition is known while the graph is built, as in models whose exporter tests a size, the
+  /// taken side is emitted in place. Otherwise both sides become regions. One of them may then be unsupported, or
+  /// invalid for the given sizes.
   ///
-  /// - Parameter flow: its name where it has to be walked.
-  /// - Throws: `DynamicShapeControlFlow` where the sides give different types.
+  /// - Parameter flow: The name of the branch in requests to execute it on the host.
+  /// - Throws: `DynamicShapeControlFlow` if the sides give different types.
   package func branch(_ condition: ValueID, then: Side, otherwise: Side, file: String, flow: String) throws -> [ValueID] {
     if let known = try number(condition) {
       let taken = known != 0 ? then : otherwise
@@ -98,7 +98,7 @@ extension Emitter {
     return try branch(condition, regions, file: file, flow: flow)
   }
 
-  /// Whether an error is about what a side says, for these sizes or for all.
+  /// Whether an error is about the contents of a side, for these sizes or for all.
   private static func isFault(_ error: any Error) -> Bool {
     error is GraphError || (error as? FormatError)?.code == .malformed
   }
@@ -125,7 +125,7 @@ extension Emitter {
     return try addControl(Branch(results: results), [condition], regions, results: results.count)
   }
 
-  /// One truth value, whatever type and shape it was given in.
+  /// Returns a single boolean in scalar shape, from any type and shape of one element.
   package func flag(_ x: ValueID, step: String) throws -> ValueID {
     guard type(x).count == 1 else { throw invalid("a condition is \(type(x)), expected one element") }
     return try reshape(try cast(x, to: .bool, step: step), [], step: step)

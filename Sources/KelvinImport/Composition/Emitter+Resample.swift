@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// What elements around a coordinate weigh, by their distance from it.
+/// The weights of the elements around a coordinate, by their distance from it.
 package struct ResampleFilter: Sendable {
   package enum Kind: Sendable {
     case linear
@@ -9,9 +9,9 @@ package struct ResampleFilter: Sendable {
   }
 
   package var kind: Kind
-  /// Whether a filter is stretched over all elements that one result stands for.
+  /// Whether the filter is stretched over all elements that one result represents.
   package var isAntialiased: Bool
-  /// Whether elements outside count for nothing, and not as the nearest one inside.
+  /// Whether elements outside have no weight; otherwise they count as the nearest element inside.
   package var excludesOutside: Bool
 
   package init(kind: Kind, isAntialiased: Bool, excludesOutside: Bool) {
@@ -32,9 +32,9 @@ package struct ResampleFilter: Sendable {
     }
   }
 
-  /// What each of `length` elements adds to each of `size` results.
+  /// Returns the weight of each of `length` elements in each of `size` results.
   ///
-  /// - Parameter ratio: how many elements one result stands for.
+  /// - Parameter ratio: The number of elements that one result represents.
   package func matrix(_ size: Int, _ length: Int, _ sampling: Sampling, ratio: Double) -> [Double] {
     let stretch = isAntialiased ? max(1, ratio) : 1
     var values = [Double](repeating: 0, count: size * length)
@@ -59,7 +59,7 @@ package struct ResampleFilter: Sendable {
 extension Emitter {
   /// Resizes axes with a filter, each by a product with a matrix.
   ///
-  /// - Parameter ratios: for each axis, how many elements one result stands for.
+  /// - Parameter ratios: For each axis, the number of elements that one result represents.
   package func resample(
     _ x: ValueID, _ axes: [(axis: Int, size: Int, sampling: Sampling)], ratios: [Double], _ filter: ResampleFilter
   ) throws -> ValueID {
@@ -68,7 +68,7 @@ extension Emitter {
     for ((axis, size, sampling), ratio) in zip(axes, ratios) {
       let length = shape(result)[axis]
       if size == 0, length == 0 { continue }
-      // A result that stands for more than there is would look at that many places outside.
+      // A result that represents more elements than the axis has would read as many positions outside.
       guard size > 0, length > 0, sampling.scale.isFinite, abs(sampling.scale) < 0x1p31, sampling.offset.isFinite,
         abs(sampling.offset) < 0x1p31, ratio > 0, ratio <= 2 * Double(length)
       else { throw invalid("axis \(axis) of \(self.type(x)) cannot be resized to \(size)") }

@@ -1,25 +1,28 @@
 import KelvinBasics
 package import KelvinGraph
 
-/// Writes the graph nodes of one source operation after another.
+/// Emits the graph nodes of one source operation after another.
 ///
-/// The last node of an operation carries the operation's name and its output's; the steps before it carry the name and
-/// what they do (`norm/mean`). All of them have the operation as their origin.
+/// The last node of an operation has the operation's name and that of its output. The steps before it have the name and
+/// a suffix for their task (`norm/mean`). All of them have the operation as their origin.
 ///
-/// It is an object, as are the scopes that hold it: what an argument of a call writes is there for the call.
+/// The emitter is an object, like the scopes that hold it, so that nodes that are emitted by an argument of a call are
+/// visible in the call.
 package final class Emitter {
   package var builder: GraphBuilder
   private(set) var name = ""
   package private(set) var outputNames: [String] = []
   package private(set) var origin = Origin(name: "", kind: "", index: 0)
-  /// For weights that are computed from other weights, how many such steps lie before each.
+  /// By weight that is computed from other weights, the length of the chain of computations before it.
   var depths: [ValueID: Int] = [:]
-  /// Values of the graph outside all regions that are room for the most there can be: the axis, and what counts it.
+  /// By value outside all regions with a data-dependent size, the axis of that size and the value that counts it. The
+  /// buffer of the value has the maximum size.
   package private(set) var extents: [ValueID: (axis: Int, count: ValueID)] = [:]
-  /// Computing a weight recurses along its steps, so a longer chain becomes nodes.
+  /// The greatest length of a chain of computed weights. Computing a weight recurses along the chain, so a longer chain
+  /// becomes nodes.
   private static let depthLimit = 32
 
-  /// Tensors may have this many dimensions.
+  /// The greatest number of dimensions of a tensor.
   package static let rankLimit = 32
 
   package init(evaluator: any ConstantEvaluator) { builder = GraphBuilder(evaluator: evaluator) }
@@ -35,8 +38,8 @@ package final class Emitter {
 
   package func output(_ id: ValueID) { builder.output(id) }
 
-  /// Says that of an axis of a value only as many elements are meant as `count` holds. Such a value can only be an
-  /// output: what reads it is written into the graph of a later part, which is built for the size that was found.
+  /// Declares that only the first elements of an axis of a value count, as many as `count` holds. The value can only be
+  /// an output. Its readers belong to the graph of a later part, which is specialized for the size.
   package func counted(_ id: ValueID, axis: Int, by count: ValueID) throws -> ValueID {
     guard depth == 0 else {
       throw invalid("the size of its result is known only when it has run, which no sub-graph has a place for")
@@ -45,7 +48,7 @@ package final class Emitter {
     return id
   }
 
-  /// Adds outputs, and behind them the counts of those whose size a run finds.
+  /// Adds outputs, followed by the counts of outputs with data-dependent sizes.
   package func outputs(_ ids: [ValueID]) {
     ids.forEach { builder.output($0) }
     for (position, id) in ids.enumerated() {
@@ -61,13 +64,13 @@ package final class Emitter {
   package func shape(_ id: ValueID) -> Shape { builder.type(of: id).shape }
   package func scalar(_ id: ValueID) -> ScalarType { builder.type(of: id).scalar }
 
-  /// The weight behind a value that is known while building.
+  /// Returns the weight of a value that is known while the graph is built, or nil.
   package func weight(_ id: ValueID) -> Weight? { builder.graph[id].weight }
 
-  /// An error about the operation that is being written.
+  /// Returns an error about the current operation.
   package func invalid(_ reason: String) -> GraphError { GraphError("\(origin.kind) '\(name)'", reason) }
 
-  /// An error about sizes that the operation does not take, where an input of other sizes might bring others.
+  /// Returns an error about sizes that the operation does not support, although inputs of other sizes may be valid.
   package func invalidSizes(_ reason: String) -> GraphError {
     GraphError("\(origin.kind) '\(name)'", reason, isAboutSizes: true)
   }
@@ -75,8 +78,8 @@ package final class Emitter {
   /// Adds a node.
   ///
   /// - Parameters:
-  ///   - step: what the node does within the operation; nil for the node that yields the operation's output.
-  ///   - output: which of the operation's outputs that is.
+  ///   - step: The name of the node as a step of the operation; nil for the node that yields the operation's output.
+  ///   - output: The index of that output.
   package func add(
     _ op: any Operator, _ inputs: [ValueID], step: String? = nil, output: Int = 0
   ) throws -> ValueID {
@@ -93,7 +96,7 @@ package final class Emitter {
     try results(op, inputs, node: name, values: outputNames)
   }
 
-  /// Adds a node of several outputs within the operation.
+  /// Adds a node with several results as a step of the operation.
   package func addAll(_ op: any Operator, _ inputs: [ValueID], step: String) throws -> [ValueID] {
     try results(op, inputs, node: "\(name)/\(step)", values: ["\(name)/\(step)"])
   }
@@ -122,16 +125,16 @@ package final class Emitter {
 
   package func constant(named name: String, _ weight: Weight) -> ValueID { builder.constant(name, weight) }
 
-  /// A constant that the operation computes; nil `step` names it as the operation's output.
+  /// Adds a constant that the operation computes; if `step` is nil, it has the name of the operation's output.
   package func constant(_ weight: Weight, step: String? = nil) -> ValueID {
     builder.constant(step.map { "\(name)/\($0)" } ?? outputNames.first ?? name, weight)
   }
 
-  /// A constant computed from the weight of `x` when it is first needed; nil where `x` is not a weight, or one that
-  /// already hangs on too many others.
+  /// Adds a constant that is computed on demand from the weight of `x`. Returns nil if `x` is not a weight, or if the
+  /// chain of computed weights is too long.
   ///
-  /// - Parameter recipe: what is computed, parameters included: packed forms are found again by it for every shape of
-  ///   the model's inputs.
+  /// - Parameter recipe: The identity of the computation, parameters included. Packed weights are cached under it for
+  ///   all shapes of the model's inputs.
   func derived(
     _ x: ValueID, _ type: TensorType, step: String?, recipe: String, _ compute: @escaping @Sendable (Tensor) -> Tensor
   ) -> ValueID? {
@@ -156,9 +159,10 @@ package final class Emitter {
     return constant(Weight(exact.converted(to: scalar)))
   }
 
-  /// Numbers that follow from sizes, computed when they are first needed.
+  /// Adds a constant of numbers that follow from sizes and are computed on demand.
   ///
-  /// - Throws: where there are more than `tableLimit`: a few bytes of a file can ask for any number.
+  /// - Throws: An error if there are more than `tableLimit` numbers, because a few bytes of a file can request any
+  ///   number.
   package func table(
     _ scalar: ScalarType, _ shape: Shape, step: String? = nil, _ numbers: @escaping @Sendable () -> [Double]
   ) throws -> ValueID {
@@ -171,34 +175,35 @@ package final class Emitter {
 
   private static let tableLimit = 1 << 26
 
-  /// The value of a constant that holds sizes, axes or the like; nil where it is computed from the model's inputs.
+  /// Returns the elements of a constant of sizes, axes or similar integers, or nil if they depend on the model's
+  /// inputs.
   package func integers(_ id: ValueID) throws -> [Int]? {
     guard let weight = weight(id) else { return nil }
     guard weight.type.count <= 1024 else { throw invalid("a list of sizes has \(weight.type.count) elements") }
     return weight.dense().integers
   }
 
-  /// A constant with one element, in its own type.
+  /// Returns a constant with one element, in its own type, or nil.
   package func scalarConstant(_ id: ValueID) -> Tensor? {
     guard let weight = weight(id), weight.type.count == 1 else { return nil }
     return weight.dense()
   }
 
-  /// The value of a constant with one element, where a float32 holds it exactly.
+  /// Returns the number of a constant with one element, if float32 represents it exactly.
   package func float(_ id: ValueID) -> Float? { scalarConstant(id)?.exactFloat }
 
-  /// The value of a constant with one element.
+  /// Returns the number of a constant with one element, or nil.
   package func number(_ id: ValueID) throws -> Double? {
     scalarConstant(id)?.doubles.first
   }
 
-  /// An axis counted from the front.
+  /// Returns an axis counted from the front.
   package func axis(_ axis: Int, of id: ValueID) throws -> Int {
     guard let positive = shape(id).normalized(axis: axis) else { throw invalid("\(type(id)) has no axis \(axis)") }
     return positive
   }
 
-  /// Axes counted from the front, ascending.
+  /// Returns axes counted from the front, ascending.
   package func axes(_ axes: [Int], of id: ValueID) throws -> [Int] { try self.axes(axes, rank: shape(id).rank) }
 
   package func axes(_ axes: [Int], rank: Int) throws -> [Int] {

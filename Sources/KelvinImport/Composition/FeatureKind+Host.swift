@@ -1,7 +1,7 @@
 import KelvinGraph
 
 extension FeatureKind {
-  /// Whether no tensor holds it.
+  /// Whether the kind of value is not a tensor.
   package var isHostKind: Bool {
     switch self {
     case .strings, .string, .dictionary, .dictionaries, .sequence: true

@@ -1,9 +1,9 @@
 package import KelvinGraph
 
-/// Settles the size of every input from what the caller gives and what the model says.
+/// Resolves the size of every input from the caller's shapes and the model's declarations.
 ///
-/// - Parameter computed: the types of what the caller does not give, by name.
-/// - Returns: a type for each tensor or image input that is not computed, by name.
+/// - Parameter computed: The types of inputs that other parts compute, by name.
+/// - Returns: A type for each tensor or image input that is not computed, by name.
 /// - Throws: `FormatError` with code `.shapes`, naming the input and the dimension.
 package func resolveInputTypes(
   _ features: [Feature], given: [String: Shape], computed: [String: TensorType] = [:], file: String

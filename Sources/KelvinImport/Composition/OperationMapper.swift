@@ -1,21 +1,23 @@
-/// How one kind of operation of a format is written in Kelvin's terms: the one shape that mappers of all formats have.
+/// A mapper from one kind of operation of a format to Kelvin's operators. The mappers of all formats conform to it.
 ///
 /// A mapper is a constant of its format's mapper type, in the file of its family, and in its format's catalog.
 package protocol OperationMapper: Sendable {
-  /// What the format calls its operations by: a text, or the number of a field.
+  /// The type of the format's operation names: a string, or the number of a field.
   associatedtype Name: Hashable & Sendable
-  /// A function from an operation, and what surrounds it, to what its outputs become.
+  /// The type of a function from an operation and its context to the operation's outputs.
   associatedtype Body
 
   var name: Name { get }
-  /// Writes an operation.
+  /// Emits an operation.
   var map: Body { get }
-  /// Every mapper of this type.
+  /// All mappers of this type by name.
   static var byName: [Name: Self] { get }
 }
 
 extension OperationMapper {
-  /// - Precondition: no two have one name.
+  /// Returns mappers by name.
+  ///
+  /// - Precondition: The names are distinct.
   package static func table(_ mappers: [Self]) -> [Name: Self] {
     Dictionary(uniqueKeysWithValues: mappers.map { ($0.name, $0) })
   }

@@ -1,4 +1,4 @@
-/// Sorts operations, of which some run on the host, into as few graphs as their order allows.
+/// A partition of operations, some of which run on the host, into as few graphs as their order allows.
 package struct PartOrder {
   package struct Item {
     package var isHost: Bool
@@ -12,7 +12,7 @@ package struct PartOrder {
     }
   }
 
-  /// What runs in turn: the operations of one graph, or host steps, by their places in the list.
+  /// A step of the execution: the operations of one graph, or host operations, by their indices in the list.
   package struct Group {
     package var isHost: Bool
     package var items: [Int]
@@ -20,10 +20,13 @@ package struct PartOrder {
 
   package let groups: [Group]
 
-  /// - Parameter items: in an order in which each follows what it reads. A name may be written again: who came before
-  ///   reads what was there before.
+  /// Creates the partition.
   ///
-  /// A graph is as late as the host steps that it waits for, a host step right behind the graph that it waits for.
+  /// A graph comes as late as the host operations that it depends on, and a host operation directly after the graph
+  /// that it depends on.
+  ///
+  /// - Parameter items: The operations in topological order. A name may be written again; earlier readers refer to the
+  ///   earlier value.
   package init(_ items: [Item]) {
     var levels: [Int] = []
     var writers: [String: Int] = [:]
@@ -53,7 +56,7 @@ package struct PartOrder {
 }
 
 extension [String] {
-  /// Each once, where it is first.
+  /// The distinct elements, in the order of their first occurrence.
   package var withoutRepetition: [String] {
     var seen: Set<String> = []
     return filter { seen.insert($0).inserted }

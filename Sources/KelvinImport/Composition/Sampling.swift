@@ -1,13 +1,14 @@
 package import KelvinGraph
 
-/// How a resized axis reads its source: output position `i` reads coordinate `scale * i + offset`.
+/// The positions at which a resized axis reads its source: output position `i` reads coordinate `scale * i + offset`.
 ///
-/// The conventions, for `n` source elements and `m` results, `ratio` being `n / m` or one over the factor that the
-/// source names: half pixel `(i + 1/2) * ratio - 1/2`, asymmetric `i * ratio`, aligned corners `i * (n - 1) / (m - 1)`.
+/// With `n` source elements, `m` results and the ratio `n / m`, or one over the factor that the source names, the
+/// conventions are: half pixel `(i + 1/2) * ratio - 1/2`, asymmetric `i * ratio`, aligned corners
+/// `i * (n - 1) / (m - 1)`.
 package struct Sampling: Hashable {
   package var scale: Double
   package var offset: Double
-  /// How far coordinates may be off because of what they are computed from.
+  /// The tolerance of coordinates, which depends on the precision of their inputs.
   package var slack = 1e-9
 
   package init(scale: Double, offset: Double, slack: Double = 1e-9) {
@@ -20,13 +21,13 @@ package struct Sampling: Hashable {
 
   package static func asymmetric(_ ratio: Double) -> Sampling { Sampling(scale: ratio, offset: 0) }
 
-  /// The first and the last result read the first and the last element; a single result reads `alone`.
+  /// Returns a grid whose first and last result read the first and the last element; a single result reads `alone`.
   package static func alignedCorners(_ length: Int, _ size: Int, alone: Double = 0) -> Sampling {
     size > 1
       ? Sampling(scale: Double(length - 1) / Double(size - 1), offset: 0) : Sampling(scale: 0, offset: alone)
   }
 
-  /// The positions, of so many, whose coordinates lie in an axis of `length` elements, but for rounding errors.
+  /// Returns those of `size` positions whose coordinates lie in an axis of `length` elements, within rounding errors.
   package func inside(_ length: Int, of size: Int) -> Range<Int> {
     let (least, most) = (-1e-9, Double(length - 1) + 1e-9)
     guard scale != 0 else { return (least...most).contains(offset) ? 0..<size : 0..<0 }
@@ -36,13 +37,13 @@ package struct Sampling: Hashable {
     return first <= last ? first..<(last + 1) : 0..<0
   }
 
-  /// The coordinates of the positions from one on.
+  /// Returns the coordinates of the positions from the given one on.
   package func from(_ position: Int) -> Sampling {
     Sampling(scale: scale, offset: offset + scale * Double(position), slack: slack)
   }
 
-  /// The same coordinates, moved so little that rounding errors of `scale * i + offset` do not decide which of two equally
-  /// near elements is read, or whether a whole coordinate is one.
+  /// Returns the same coordinates with a tiny shift. Without it, rounding errors of `scale * i + offset` would decide
+  /// ties between two elements, and whether a coordinate is an integer.
   package func settled(for rounding: Resize.Rounding) -> Sampling {
     switch rounding {
     case .floor, .halfUp: Sampling(scale: scale, offset: offset + slack)
@@ -52,8 +53,8 @@ package struct Sampling: Hashable {
 }
 
 extension Emitter {
-  /// Resizes axes; one whose size stays and whose coordinates are its positions is left alone, and so is one without
-  /// elements.
+  /// Resizes axes. An axis that keeps its size and whose coordinates are its positions is unchanged, and so is an empty
+  /// one.
   package func resize(
     _ x: ValueID, _ axes: [(axis: Int, size: Int, sampling: Sampling)], _ interpolation: Resize.Interpolation,
     step: String? = nil
@@ -78,13 +79,13 @@ extension Emitter {
 }
 
 extension Emitter {
-  /// What was computed between whole numbers or truth values, to the nearest of these.
+  /// Rounds interpolated integers or booleans to the nearest integers.
   package func rounded(_ x: ValueID, to scalar: ScalarType) throws -> ValueID {
     try cast(try unary(UnaryFunction(.round), x, step: "rounded"), to: scalar)
   }
 }
 
 extension ScalarType {
-  /// In what it is computed between elements that are whole numbers or truth values.
+  /// The type in which integers or booleans are interpolated.
   package var blended: ScalarType { byteCount >= 4 ? .float64 : .float32 }
 }

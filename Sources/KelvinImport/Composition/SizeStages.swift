@@ -1,13 +1,13 @@
-/// An operation of a file, as far as it decides where the file is cut.
+/// The properties of a file's operation that determine where the model is split.
 package struct StagedOperation {
-  /// What it reads, itself or inside its sub-graphs.
+  /// The values that the operation or its sub-graphs read.
   package var uses: [StagedUse]
   package var outputs: [String]
-  /// Whether its results follow from the shapes of what it reads.
+  /// Whether the results depend only on the shapes of the inputs.
   package var readsOnlyShapes = false
-  /// Whether it has outputs whose size is known when it has run.
+  /// Whether the operation has outputs whose size is known only after it ran.
   package var hasDataDependentShape = false
-  /// Of a loop its body, of a branch its sides.
+  /// The body of a loop, or the sides of a branch.
   package var controlFlow: StagedControlFlow?
 
   package init(
@@ -25,7 +25,7 @@ package struct StagedOperation {
 /// A value that an operation reads.
 package struct StagedUse {
   package var name: String
-  /// Whether the mapper asks for its elements, because sizes depend on them.
+  /// Whether the mapper needs the elements of the value, because sizes depend on them.
   package var needsValue: Bool
 
   package init(name: String, needsValue: Bool) {
@@ -34,40 +34,43 @@ package struct StagedUse {
   }
 }
 
-/// A part of a model whose sizes are known once the parts before it have run: a graph, or a loop or branch that is walked.
+/// A part of a model whose sizes are known once the parts before it have run: a graph, or control flow that the host
+/// executes.
 package struct SizeStage {
-  /// The loop or branch, by its position in the file's order; nil for a graph.
+  /// The loop or branch that the host executes, by its index in the file's order; nil for a graph.
   package var hostOperation: Int?
-  /// Its operations, by their positions in the file's order: of what is walked, those that make what it reads and is known.
+  /// The operations, by their indices in the file's order. For host control flow, these are the operations that compute
+  /// its known inputs.
   package var operations: [Int]
-  /// What it reads of the model's inputs and of earlier stages.
+  /// The model's inputs and the values of earlier stages that the stage reads.
   package var inputs: [String]
-  /// Of these, the ones whose elements decide sizes: the stage is built for their values.
+  /// The inputs whose elements determine sizes: the stage is specialized for their values.
   package var valueDependent: Set<String>
-  /// What it hands to later stages or is an output of the model.
+  /// The values that later stages read or that are outputs of the model.
   package var outputs: [String]
 }
 
-/// Cuts a model where sizes depend on data: behind an operation that finds how many results it has, before one that
-/// reads a size from a tensor which is computed from the model's inputs, and around a loop or branch that is walked
-/// because that is so inside.
+/// The partition of a model at data-dependent sizes. The model is split after an operation with a data-dependent number
+/// of results and before one that reads a size from a computed tensor. It is also split around a loop or branch with
+/// such operations inside, which the host executes.
 ///
-/// What is computed from constants and shapes alone is *known*: it belongs to no stage, and each that reads it has the
-/// operations that make it, which are folded while its graph is built. Everything else runs in the first stage that it
-/// can.
+/// A value that is computed from constants and shapes alone is *known*. Its operations do not belong to a single stage:
+/// each stage that reads it includes them, and they are folded while its graph is built. Every other operation runs in
+/// the earliest possible stage.
 package struct SizeStages {
   private enum Origin {
-    /// Folded by any stage from this one on.
+    /// Any stage from this one on folds the value.
     case known(from: Int)
-    /// Computed by a stage, -1 for the model's inputs. One that `grows` has its size when that stage has run.
+    /// A stage computes the value, -1 for the model's inputs. The size of one that `grows` is known when that stage has
+    /// run.
     case computed(in: Int, grows: Bool)
   }
 
-  /// Where an operation that computes runs. Of what runs in one stage what is walked waits for nothing else, nor does
-  /// anything there wait for it.
+  /// The position at which an operation runs. Within a stage, control flow that the host executes is independent of all
+  /// other operations.
   private struct Place: Hashable, Comparable {
     let stage: Int
-    /// What is there by itself and walked, -1 for a graph.
+    /// The index of an operation that the host executes; -1 for a graph.
     let hostOperation: Int
 
     static func < (left: Place, right: Place) -> Bool { (left.stage, left.hostOperation) < (right.stage, right.hostOperation) }
@@ -77,16 +80,18 @@ package struct SizeStages {
   private let inputs: [String]
   private let outputs: [String]
   private var origins: [String: Origin] = [:]
-  /// The place of each operation that computes; nil for known and unused ones.
+  /// The position of each computed operation; nil for known and unused ones.
   private var places: [Place?]
   private var makers: [String: Int] = [:]
 
+  /// Returns the stages of a model.
+  ///
   /// - Parameters:
-  ///   - operations: in an order in which each reads what comes before it.
-  ///   - inputs: the values from outside that operations may read.
-  ///   - constants: the names of values that the file holds.
-  ///   - outputs: the values that are wanted.
-  /// - Returns: one stage, of all operations and inputs, where there is nothing to cut.
+  ///   - operations: The operations in topological order.
+  ///   - inputs: The outer values that operations may read.
+  ///   - constants: The names of values that the file holds.
+  ///   - outputs: The requested values.
+  /// - Returns: A single stage of all operations and inputs if no split is necessary.
   package static func stages(
     of operations: [StagedOperation], inputs: [String], constants: Set<String>, outputs: [String]
   ) -> [SizeStage] {
@@ -157,7 +162,7 @@ package struct SizeStages {
     var valueDependent: [Place: Set<String>] = [:]
     var results: [Place: [String]] = [:]
     for output in outputs { results[place(of: output), default: []].append(output) }
-    // Later ones first: what they read is a result of an earlier one.
+    // Reversed, because a later operation reads the results of earlier ones.
     for place in places.reversed() {
       var pending =
         members[place, default: []].flatMap { operations[$0].uses }
@@ -192,8 +197,8 @@ package struct SizeStages {
     return parts
   }
 
-  /// The operations of a graph that is not cut. What no output depends on is refused or mapped as everything else, unless
-  /// there would have to be a cut for its sake.
+  /// The operations of a graph that is not split. Operations that no output depends on are mapped or refused like
+  /// others, except those that would require a split.
   private var whole: [Int] {
     mutating get {
       let live = live
@@ -206,7 +211,7 @@ package struct SizeStages {
     }
   }
 
-  /// Where a value is among the results.
+  /// Returns the position of a result.
   private func place(of output: String) -> Place {
     switch origins[output] {
     case .known(let from): Place(stage: from, hostOperation: -1)

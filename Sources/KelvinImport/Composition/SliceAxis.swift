@@ -1,10 +1,10 @@
 package import KelvinGraph
 
-/// The elements that a slice takes along one axis, where its beginning may be known only when the model runs.
+/// The elements that a slice takes along one axis. Its start may be known only when the model runs.
 package enum SliceAxis {
   case known(SliceRange)
-  /// `count` elements, each `step` after the one before it, from a place on, an integer in a tensor of one element; a
-  /// negative one counts from the end.
+  /// `count` elements with distance `step`, from a start position in an integer tensor of one element; a negative
+  /// position counts from the end.
   case from(ValueID, count: Int, step: Int = 1)
 
   package var count: Int {
@@ -20,7 +20,7 @@ package enum SliceAxis {
 }
 
 extension Emitter {
-  /// The elements that a slice takes. A place outside an axis is an error of the run, as `Gather` has it.
+  /// Returns the elements of a slice. A position outside an axis is an error of the prediction, as in `Gather`.
   package func slice(_ x: ValueID, _ axes: [SliceAxis], step: String? = nil) throws -> ValueID {
     let ranges = zip(axes, shape(x).dimensions).map { axis, size in
       if case .known(let range) = axis { range } else { SliceRange(start: 0, count: size) }
@@ -37,12 +37,13 @@ extension Emitter {
     return result
   }
 
-  /// A copy of x with the elements of a slice replaced: those of the update that lie outside an axis are left out.
+  /// Returns a copy of x with the elements of a slice replaced. Elements of the update that are outside an axis are
+  /// ignored.
   ///
-  /// Every device runs it: the update is spread over x, an axis of one element by broadcasting and others by a gather,
-  /// and taken where x's element lies in the slice.
+  /// All devices support the operators: the update is expanded to the shape of x, by broadcasting along axes of one
+  /// element and by gathers along others, and selected at the elements of the slice.
   ///
-  /// - Parameter update: of x's element type, with the axes' counts as its shape.
+  /// - Parameter update: A tensor of x's element type, with the axes' counts as its shape.
   package func replacing(_ axes: [SliceAxis], of x: ValueID, by update: ValueID) throws -> ValueID {
     let source = shape(x)
     var spread = update
@@ -60,7 +61,7 @@ extension Emitter {
     return try add(Select(), isInside, spread, x)
   }
 
-  /// For each place of an axis, whether a slice has it, and which of the slice's elements that is.
+  /// Returns for each position of an axis whether the slice contains it, and the index of the slice's element.
   private func membership(_ range: SliceAxis, size: Int, step: String) throws -> (hits: ValueID, places: ValueID) {
     switch range {
     case .known(let range):
@@ -78,7 +79,7 @@ extension Emitter {
     case .from(let begin, let count, let stride):
       let start = try start(begin, size: size, step: "\(step)/start")
       let offsets = offsets(size, like: begin)
-      // How far behind the first, in the direction of the stride.
+      // The distance from the first element, in the direction of the stride.
       let (to, from) = stride > 0 ? (offsets, start) : (start, offsets)
       let number = try binary(.subtract, to, from, step: "\(step)/number")
       let scalar = scalar(begin)
@@ -97,7 +98,7 @@ extension Emitter {
     }
   }
 
-  /// A place counted from the front, as a tensor of one element.
+  /// Returns a position counted from the front, as a tensor of one element.
   private func start(_ begin: ValueID, size: Int, step: String) throws -> ValueID {
     let one = try reshape(begin, [1], step: "\(step)/given")
     let scalar = scalar(begin)
@@ -107,7 +108,7 @@ extension Emitter {
     return try add(Select(), isNegative, fromEnd, one, step: "\(step)/place")
   }
 
-  /// `0, stride, …` in the element type of a value.
+  /// Returns `0, stride, …` in the element type of a value.
   private func offsets(_ count: Int, by stride: Int = 1, like other: ValueID) -> ValueID {
     constant(integers: (0..<count).map { $0 * stride }, scalar(other), shape: [count])
   }

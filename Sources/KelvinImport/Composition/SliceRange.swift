@@ -12,9 +12,10 @@ package struct SliceRange: Hashable {
     self.step = step
   }
 
-  /// By NumPy's rule for `start:end:step`: negative positions count from the end, positions outside are clamped.
+  /// Creates the range of `start:end:step` by NumPy's rule: negative positions count from the end, positions outside
+  /// are clamped.
   ///
-  /// - Returns: nil for a step of 0. An empty range starts at 0.
+  /// - Returns: Nil for a step of 0. An empty range starts at 0.
   package init?(start: Int?, end: Int?, step: Int, size: Int) {
     guard step != 0, step > Int.min else { return nil }
     func clamp(_ position: Int, _ lower: Int, _ upper: Int) -> Int {

@@ -1,15 +1,15 @@
 package import KelvinGraph
 
-/// How a source pads the spatial axes of a convolution or a pool.
+/// The padding of the spatial axes of a convolution or a pool.
 package enum SpatialPadding {
   case explicit(before: [Int], after: [Int])
   case none
-  /// As much as makes `ceil(size / stride)` results; an odd element goes to the end, or to the start.
+  /// The amount that gives `ceil(size / stride)` results; an odd element goes to the end, or to the start.
   case same(oddAtEnd: Bool)
 }
 
 extension Window {
-  /// A window over the given sizes, its padding worked out.
+  /// Creates the window over the given sizes, with resolved padding.
   package init(
     kernel: [Int], strides: [Int]?, dilations: [Int]?, padding: SpatialPadding, roundsUp: Bool = false,
     over sizes: [Int]

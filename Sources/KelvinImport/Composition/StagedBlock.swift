@@ -1,10 +1,10 @@
 import KelvinGraph
 
-/// A body of a loop or a side of a branch, as far as it decides whether it can be one region of a graph.
+/// The properties of a loop's body or a branch's side that determine whether it can be a region of a graph.
 package struct StagedBlock {
-  /// In an order in which each reads what comes before it.
+  /// The operations in topological order.
   package var operations: [StagedOperation]
-  /// Its own.
+  /// The constants of the block itself.
   package var constants: Set<String> = []
   package var outputs: [String]
 
@@ -14,21 +14,22 @@ package struct StagedBlock {
     self.outputs = outputs
   }
 
-  /// What it reads that is not its own.
+  /// Returns the outer values that the block reads.
   ///
-  /// - Parameter given: its inputs.
+  /// - Parameter given: The block's inputs.
   package func captured(besides given: [String] = []) -> Set<String> {
     let own = constants.union(given).union(operations.flatMap(\.outputs))
     return Set(operations.flatMap(\.uses).map(\.name) + outputs).subtracting(own)
   }
 
-  /// Whether it would be cut, had it been a function: whether a size inside depends on what is computed there, or on what
-  /// it is given.
+  /// Whether the block would be split if it were a function: whether a size inside depends on values that are computed
+  /// inside or passed in.
   ///
   /// - Parameters:
-  ///   - given: its inputs.
-  ///   - computed: what else it reads that is not known.
-  ///   - known: what it reads that is computed from constants and shapes alone, constants included.
+  ///   - given: The block's inputs.
+  ///   - computed: Other values that the block reads and that are not known.
+  ///   - known: The values that the block reads and that are computed from constants and shapes alone, constants
+  ///     included.
   func isCut(given: [String] = [], computed: [String], known: Set<String>) -> Bool {
     var stages = SizeStages(operations, given + computed, outputs)
     stages.place(known)
@@ -38,20 +39,20 @@ package struct StagedBlock {
   }
 }
 
-/// What an operation with blocks is where each of them may be parts of its own.
+/// An operation with blocks that can be separate parts.
 package enum StagedControlFlow {
   case loop(StagedLoop)
   case branch(StagedBranch)
 
-  /// How deep blocks of operations are looked into; deeper ones are refused where sizes inside depend on data.
+  /// The greatest depth of analyzed blocks. Deeper ones are refused if sizes inside depend on data.
   package static let depthLimit = 16
-  /// What a loop counts for whose body is looked at several times, so that four deep are walked: one that carries sequences,
-  /// and one whose condition has blocks of its own.
+  /// The depth that a loop counts for if its body is analyzed several times, so that four nested ones can run on the
+  /// host: a loop that carries sequences, or whose condition has nested blocks.
   package static let repeatedDepth = 4
 
-  /// Whether it is a part of the function by itself, rather than a node of a graph.
+  /// Whether the control flow is a separate part of the function, as opposed to a node of a graph.
   ///
-  /// - Parameter isKnown: whether a value around it is computed from constants and shapes alone.
+  /// - Parameter isKnown: Whether an outer value is computed from constants and shapes alone.
   func isHostExecuted(_ isKnown: (String) -> Bool) -> Bool {
     switch self {
     case .loop(let loop): loop.isHostExecuted(isKnown)
@@ -60,12 +61,12 @@ package enum StagedControlFlow {
   }
 }
 
-/// The sides of a branch, as far as they decide whether the branch is one node of a graph or is walked: the side that is
-/// taken has graphs for the sizes that it finds, and the other is not run.
+/// The properties of a branch that determine whether it is a node of a graph or the host executes it. On the host, only
+/// the taken side runs, in graphs specialized for the actual sizes.
 package struct StagedBranch {
   package var condition: String
   package var sides: [StagedBlock]
-  /// Whether the file shows that the sides leave values of different sizes.
+  /// Whether the file shows that the sides produce values of different sizes.
   package var differs = false
 
   package init(condition: String, sides: [StagedBlock], differs: Bool = false) {
@@ -85,6 +86,6 @@ package struct StagedBranch {
 }
 
 extension Set<String> {
-  /// Whether these names of control flow that is walked (`Function.walking`) have one, or stand for all.
+  /// Whether the names of control flow to execute on the host include a given one, or the name that stands for all.
   package func containsControlFlow(_ name: String) -> Bool { contains(name) || contains(DynamicShapeControlFlow.every) }
 }

@@ -1,11 +1,11 @@
-/// The body of a loop, as far as it decides whether the loop is one node of a graph or is walked: its trips made one after
-/// another, each with graphs for the sizes that it finds.
+/// The properties of a loop that determine whether it is a node of a graph or the host executes it. On the host,
+/// iterations run one after another, in graphs specialized for the actual sizes.
 package struct StagedLoop {
-  /// A value that is carried from trip to trip.
+  /// A value that is carried from one iteration to the next.
   package struct Carried {
-    /// What it begins with, outside.
+    /// The outer name of the initial value.
     package var start: String
-    /// Its names at the beginning and at the end of a trip.
+    /// The names of the value at the start and at the end of an iteration.
     package var given: String
     package var left: String
 
@@ -17,15 +17,15 @@ package struct StagedLoop {
   }
 
   package var body: StagedBlock
-  /// What every trip is given besides what is carried: its number, its slices.
+  /// The inputs of an iteration besides the carried values: its index and its slices.
   package var given: [String]
   package var carried: [Carried]
-  /// Whether a trip is followed by another; nil where no trip says.
+  /// The name of the value that tells whether there is another iteration; nil if the body does not compute it.
   package var goesOn: String?
-  /// Whether the file shows that no size of something that it carries or accumulates holds for all trips.
+  /// Whether the file shows that the size of a carried or accumulated value is not the same for all iterations.
   package var grows = false
-  /// Whether its trips can be written one after another into a graph, where all that decides how is known: it carries
-  /// sequences.
+  /// Whether the iterations can be emitted one after another into a graph if the values that determine them are known.
+  /// This is the case if the loop carries sequences.
   package var isUnrolled = false
 
   package init(
@@ -40,7 +40,9 @@ package struct StagedLoop {
     self.isUnrolled = isUnrolled
   }
 
-  /// - Parameter isKnown: whether a value around the loop is computed from constants and shapes alone.
+  /// Whether the host executes the loop.
+  ///
+  /// - Parameter isKnown: Whether an outer value is computed from constants and shapes alone.
   func isHostExecuted(_ isKnown: (String) -> Bool) -> Bool {
     if grows { return true }
     let captured = body.captured(besides: given + carried.map(\.given))
@@ -49,7 +51,7 @@ package struct StagedLoop {
     guard isUnrolled else {
       return body.isCut(given: given + carried.map(\.given), computed: computed, known: known)
     }
-    // A carried value is known where it begins with one that is and trips leave one that is.
+    // A carried value is known if its initial value is known and the iterations produce a known one.
     var changing = Set(carried.filter { !isKnown($0.start) }.map(\.given))
     for _ in 0..<Self.roundLimit {
       var stages = SizeStages(body.operations, changing.sorted() + computed, body.outputs)
@@ -65,6 +67,7 @@ package struct StagedLoop {
     return true
   }
 
-  /// How many carried values may be found to change one after another; where it is more, the loop is walked.
+  /// The greatest number of rounds in which carried values are found to change; if there are more, the host executes
+  /// the loop.
   private static let roundLimit = 4
 }

@@ -1,7 +1,7 @@
 import KelvinGraph
 package import KelvinHostOperations
 
-/// Nodes that formats number within their trees, as places in one list.
+/// The indices, in one list, of nodes that formats number within their trees.
 package struct TreeNumbering {
   private struct Key: Hashable {
     var tree: Int
@@ -12,10 +12,12 @@ package struct TreeNumbering {
   private var places: [Key: Int] = [:]
   private let refusal: (String) -> FormatError
 
+  /// Creates the indices.
+  ///
   /// - Parameters:
-  ///   - trees: the tree of each node.
-  ///   - nodes: its number in the tree.
-  ///   - refusal: makes an error of what is wrong with the trees.
+  ///   - trees: The tree of each node.
+  ///   - nodes: The number of each node within its tree.
+  ///   - refusal: Creates an error about invalid trees.
   package init(trees: [Int], nodes: [Int], refusal: @escaping (String) -> FormatError) throws(FormatError) {
     keys = zip(trees, nodes).map(Key.init)
     self.refusal = refusal
@@ -25,13 +27,13 @@ package struct TreeNumbering {
     }
   }
 
-  /// The place of a node by its number, in a tree.
+  /// Returns the index of a node, given its number within a tree.
   package func place(_ node: Int, tree: Int) throws(FormatError) -> Int {
     guard let place = places[Key(tree: tree, node: node)] else { throw refusal("tree \(tree) has no node \(node)") }
     return place
   }
 
-  /// The place of a child of a node.
+  /// Returns the index of a child of a node.
   package func child(_ node: Int, of parent: Int) throws(FormatError) -> Int {
     guard let place = places[Key(tree: keys[parent].tree, node: node)] else {
       throw refusal("\(name(parent)) has node \(node) as a child, which is not there")
@@ -39,7 +41,8 @@ package struct TreeNumbering {
     return place
   }
 
-  /// Trees of nodes, in the order of their first nodes. The root of a tree is the node that is no other's child.
+  /// Returns the trees, in the order of their first nodes. The root of a tree is the node that is not a child of
+  /// another node.
   package func ensemble(
     _ nodes: [TreeNode], votes: [TreeVote], targetCount: Int, aggregate: TreeEnsemble.Aggregate = .sum, base: [Double]
   ) throws(FormatError) -> TreeEnsemble {
@@ -73,13 +76,15 @@ package struct TreeNumbering {
 }
 
 extension TreeEnsemble {
-  /// Whether trees may have so many targets: results have a number for each, so many are believed where votes name as
-  /// many.
+  /// Whether a number of targets is plausible. Results have a number for each target, so a large number is accepted
+  /// only if as many votes exist.
   package static func isCredible(_ targets: Int, votes: Int) -> Bool { (1...max(votes, 1 << 12)).contains(targets) }
 }
 
 extension TreeFault {
-  /// - Parameter name: of the node at a place.
+  /// Returns a description of the fault.
+  ///
+  /// - Parameter name: Returns the name of the node at an index.
   package func described(_ name: (Int) -> String) -> String {
     switch self {
     case .noSuchChild(let child, let parent): "\(name(parent)) has \(child) as a child, which is not there"

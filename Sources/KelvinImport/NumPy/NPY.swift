@@ -1,13 +1,13 @@
 package import KelvinGraph
 
-/// NumPy's array files. Reference: numpy.org, "numpy.lib.format".
+/// The NumPy array format. Reference: numpy.org, "numpy.lib.format".
 package enum NPY {
   private static let magic: [UInt8] = [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59]
 
   /// Reads an array. Its elements stay in `bytes`.
   ///
-  /// - Parameter name: what errors call the array.
-  /// - Throws: `FormatError` for anything but a little-endian, row-major array of numbers or bools.
+  /// - Parameter name: The name of the array in errors.
+  /// - Throws: `FormatError` unless the array is little-endian and row-major and holds numbers or booleans.
   package static func read(_ bytes: Bytes, name: String) throws(FormatError) -> Tensor {
     func malformed(_ reason: String, remedy: String? = nil) -> FormatError {
       FormatError(.malformed, file: name, reason, remedy: remedy)
@@ -50,7 +50,7 @@ package enum NPY {
     return Tensor(type, data)
   }
 
-  /// The array as a file, format version 1.
+  /// Returns the array as a file of format version 1.
   package static func write(_ tensor: Tensor) -> [UInt8] {
     let code = scalars.first { $0.scalar == tensor.type.scalar }?.codes.first ?? ""
     let sizes = tensor.shape.dimensions.map(String.init)
@@ -63,7 +63,7 @@ package enum NPY {
     return file
   }
 
-  /// The spellings of each element type, the canonical one first.
+  /// The names of each element type, the canonical one first.
   private static let scalars: [(codes: [String], scalar: ScalarType)] = [
     (["<f2", "=f2"], .float16), (["<f4", "=f4"], .float32), (["<f8", "=f8"], .float64),
     (["|i1", "<i1", "i1"], .int8), (["<i2", "=i2"], .int16), (["<i4", "=i4"], .int32), (["<i8", "=i8"], .int64),
@@ -72,7 +72,7 @@ package enum NPY {
   ]
 }
 
-/// Reads the header: a Python dictionary literal with three known keys.
+/// A parser of the header, a Python dictionary literal with three known keys.
 private struct HeaderParser {
   struct Fields {
     var descriptor: String

@@ -22,7 +22,7 @@ package struct WireField {
     owner = message
   }
 
-  /// An integer, enumeration or size, in two's complement.
+  /// Returns an integer, enumeration or size, in two's complement.
   package func integer() throws(FormatError) -> Int {
     guard case .varint(let bits) = value else { throw mismatch("an integer") }
     return Int(truncatingIfNeeded: bits)
@@ -47,12 +47,12 @@ package struct WireField {
 
   package func message() throws(FormatError) -> WireMessage { try owner.nested(bytes()) }
 
-  /// Text; bytes that are not UTF-8 are replaced by U+FFFD.
+  /// Returns a string; bytes that are not valid UTF-8 are replaced by U+FFFD.
   package func string() throws(FormatError) -> String {
     try bytes().withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The name of an operation or value. Graphs make further names from them, so their length is bounded.
+  /// Returns the name of an operation or value. Graphs derive other names from names, so their length is limited.
   package func name() throws(FormatError) -> String {
     let name = try string()
     guard name.utf8.count <= WireMessage.nameLimit else {
@@ -101,7 +101,7 @@ package struct WireField {
     list.append(try name())
   }
 
-  /// Appends the field's text to a repeated string field.
+  /// Appends the field's string to a repeated string field.
   package func append(to list: inout [String], limit: Int = WireMessage.countLimit) throws(FormatError) {
     try check(list.count, limit)
     list.append(try string())

@@ -8,18 +8,18 @@ package struct WireMessage: Sendable {
   package let file: String
   private let depth: Int
 
-  /// Messages may be nested this deeply.
+  /// The greatest nesting depth of messages.
   package static let depthLimit = 100
-  /// A list in a message may have this many elements.
+  /// The greatest number of elements of a list in a message.
   package static let countLimit = 1 << 20
-  /// A graph may have this many operations.
+  /// The greatest number of operations of a graph.
   package static let operationLimit = 1 << 17
-  /// An operation, a function or a model may have this many inputs and outputs.
+  /// The greatest number of inputs and outputs of an operation, a function or a model.
   package static let operandLimit = 1 << 12
-  /// A name may have this many bytes.
+  /// The greatest number of bytes of a name.
   package static let nameLimit = 1 << 11
 
-  /// The outermost message of a file.
+  /// Creates the outermost message of a file.
   package init(_ bytes: Bytes, file: String) {
     self.init(bytes, file: file, depth: 0)
   }
@@ -43,7 +43,7 @@ package struct WireMessage: Sendable {
     return WireMessage(bytes, file: file, depth: depth + 1)
   }
 
-  /// The last occurrence of a length-delimited field.
+  /// Returns the last occurrence of a length-delimited field.
   package func message(_ number: Int) throws(FormatError) -> WireMessage? {
     var result: WireMessage?
     var reader = fields()
@@ -54,14 +54,14 @@ package struct WireMessage: Sendable {
   }
 }
 
-/// Steps through the fields of a message.
+/// Iterates over the fields of a message.
 package struct WireReader {
   private let message: WireMessage
   private var position = 0
 
   package init(_ message: WireMessage) { self.message = message }
 
-  /// The next field, or nil at the end of the message.
+  /// Returns the next field, or nil at the end of the message.
   package mutating func next() throws(FormatError) -> WireField? {
     guard position < message.bytes.count else { return nil }
     let start = position
@@ -90,7 +90,7 @@ package struct WireReader {
     return WireField(number: Int(number), value: value, offset: message.offset + start, message: message)
   }
 
-  /// The bytes from here on as a packed list of varints.
+  /// Returns the next varint of the bytes as a packed list, or nil at the end.
   mutating func nextPacked() throws(FormatError) -> UInt64? {
     position < message.bytes.count ? try varint() : nil
   }

@@ -1,12 +1,12 @@
 import KelvinGraph
 import KelvinImport
 
-/// How an ONNX operator with sub-graphs is written as control flow.
+/// A mapper that emits an ONNX operator with sub-graphs as control flow.
 struct ONNXControl: OperationMapper {
   let name: String
-  /// The inputs whose elements it asks for, by node.
+  /// Returns the inputs of a node whose elements must be known while the graph is built.
   var valueDependentInputs: @Sendable (ONNXNode) -> Set<Int> = { _ in [] }
-  /// Whether a node has outputs whose size is known when it has run.
+  /// Whether a node has outputs whose size is known only after it ran.
   var hasDataDependentShape: @Sendable (ONNXNode) -> Bool = { _ in false }
   let map: @Sendable (ONNXOperation, ONNXGraphSource, ONNXScope) throws -> [ONNXEntity]
 
@@ -14,7 +14,7 @@ struct ONNXControl: OperationMapper {
 }
 
 extension ONNXOperation {
-  /// A sub-graph of the node.
+  /// Returns a sub-graph of the node.
   func graph(_ attribute: String) throws -> ONNXGraph {
     guard let graph = try node.attributes[attribute]?.subgraphs().first else {
       throw emitter.invalid("has no \(attribute)")
@@ -24,7 +24,7 @@ extension ONNXOperation {
 }
 
 extension ONNXGraphSource {
-  /// Writes the nodes of a sub-graph, whose inputs are defined, and returns its outputs.
+  /// Emits the nodes of a sub-graph, whose inputs are defined, and returns its outputs.
   func entities(of graph: ONNXGraph, _ operation: ONNXOperation, _ scope: ONNXScope) throws -> [ONNXEntity] {
     for node in graph.nodes { try add(node, scope) }
     let place = "\(operation.node.kind) '\(operation.node.name)'"
@@ -35,7 +35,7 @@ extension ONNXGraphSource {
     return results
   }
 
-  /// The same where all outputs are tensors.
+  /// Emits the nodes of a sub-graph whose outputs are all tensors, and returns the outputs.
   func outputs(of graph: ONNXGraph, _ operation: ONNXOperation, _ scope: ONNXScope) throws -> [ValueID] {
     for node in graph.nodes { try add(node, scope) }
     let place = "\(operation.node.kind) '\(operation.node.name)'"

@@ -2,9 +2,9 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXControl {
-  /// `mod_p(softmax(mod_s(q · kᵀ · scale))) · v` of `[N, heads, S, D]`, where a model gives either as a sub-graph of one
-  /// value; fewer key heads than query heads serve several each. Scores are of `softmax_precision`, float32 or float64
-  /// unless said.
+  /// `mod_p(softmax(mod_s(q · kᵀ · scale))) · v` of `[N, heads, S, D]`. `mod_s` and `mod_p` are optional sub-graphs of
+  /// one value. If there are fewer key heads than query heads, each key head serves several query heads. The type of
+  /// the scores is `softmax_precision`: float32 by default, or float64.
   static let flexAttention = ONNXControl(name: "ai.onnx.preview.FlexAttention") { operation, source, scope in
     let emitter = operation.emitter
     let operands = (try operation.input(0), try operation.input(1), try operation.input(2))
@@ -23,7 +23,7 @@ extension ONNXControl {
     let query = try emitter.unary(UnaryFunction(.affine, a: scale), operands.0, step: "scaled_query")
     let products = try emitter.add(MatMul(transposesY: true), query, keys, step: "products")
 
-    /// What a sub-graph makes of a value, or the value where there is none.
+    /// Applies a sub-graph to a value; returns the value unchanged if the node does not have the sub-graph.
     func modified(_ x: ValueID, _ attribute: String) throws -> ValueID {
       guard operation.node.attributes[attribute]?.hasGraphs == true else { return x }
       let graph = try operation.graph(attribute)

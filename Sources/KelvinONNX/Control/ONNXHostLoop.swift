@@ -1,19 +1,19 @@
 import KelvinGraph
 import KelvinImport
 
-/// A `Loop` or `Scan` as trips that are made one after another.
+/// A `Loop` or `Scan` that the host executes, one iteration after another.
 struct ONNXHostLoop {
   struct Carried {
     let start: String
     let given: String
     let left: String
-    /// Nil where nothing reads it.
+    /// The name of the output; nil if nothing reads it.
     let result: String?
   }
 
   struct Rows {
     let row: ONNXValueInfo
-    /// Nil where nothing reads them.
+    /// The name of the output; nil if nothing reads it.
     let result: String?
     var axis = 0
     var isBackwards = false
@@ -21,24 +21,24 @@ struct ONNXHostLoop {
 
   let node: ONNXNode
   let body: ONNXGraph
-  /// The value with how many trips there are at most.
+  /// The value that holds the greatest number of iterations.
   private(set) var limit: String?
-  /// The value with whether there is a first trip.
+  /// The value that tells whether there is a first iteration.
   private(set) var condition: String?
-  /// The body's input with the number of the trip.
+  /// The body's input for the index of the iteration.
   private(set) var trip: ONNXValueInfo?
-  /// The body's input that says that the trip is made.
+  /// The body's input for the condition, which is true in each iteration.
   private(set) var truth: String?
-  /// The body's output that says whether there is another trip.
+  /// The body's output that tells whether there is another iteration.
   private(set) var goesOn: String?
   private(set) var carried: [Carried] = []
   private(set) var scanned: [LoopPart.Scanned] = []
   private(set) var rows: [Rows] = []
 
-  /// What every trip is given besides what is carried.
+  /// The inputs of an iteration besides the carried values.
   var given: [String] { [trip?.name].compactMap { $0 } + scanned.map(\.slice) }
 
-  /// Nil of what is no loop as the operator's text has it, which is refused when it is written.
+  /// Returns nil if the operator is not a well-formed loop, which graph building refuses.
   init?(_ node: ONNXNode) throws(FormatError) {
     guard let body = try node.attributes["body"]?.subgraphs().first, body.inputs.count == node.inputs.count else {
       return nil

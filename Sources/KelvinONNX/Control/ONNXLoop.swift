@@ -2,7 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXControl {
-  /// Its accumulated outputs have as many rows as there were trips: no more than its limit, which is asked for then.
+  /// A loop. The accumulated outputs have as many rows as there were iterations, at most as many as the limit. A loop
+  /// with such outputs needs to know its limit while the graph is built.
   static let loop = ONNXControl(
     name: "Loop", valueDependentInputs: { $0.accumulates || $0.carriesLists ? [0, 1] : [] },
     hasDataDependentShape: { $0.accumulates && !$0.carriesLists && $0.computesItsCondition }
@@ -22,7 +23,7 @@ extension ONNXControl {
     }
     let given = try operation.optional(1).map { try emitter.flag($0, step: "condition") }
     let start = try given.map { try emitter.number($0).map { $0 != 0 } } ?? true
-    // What the condition is after each trip; nil where trips compute it.
+    // The condition after each iteration; nil if the iterations compute it.
     var next: Bool?
     let types = first.map { emitter.type($0) }
     var rows: [TensorType] = []
@@ -57,11 +58,11 @@ extension ONNXControl {
 }
 
 extension ONNXOperation {
-  /// The loop of a body that has been written: what it carries, then its accumulated outputs.
+  /// Returns the results of a loop whose body is emitted: the carried values, then the accumulated outputs.
   ///
   /// - Parameters:
-  ///   - rows: the types of what one trip gives to each accumulated output.
-  ///   - step: what it is within the operation; nil where it yields the operation's outputs.
+  ///   - rows: The types of the rows that one iteration adds to each accumulated output.
+  ///   - step: The name of the loop as a step of the operation; nil if it yields the operation's outputs.
   func loop(
     _ body: WrittenRegion, limit: ValueID?, condition: ValueID?, _ first: [ValueID], _ rows: [TensorType],
     step: String? = nil
@@ -80,9 +81,9 @@ extension ONNXOperation {
     return Array(results.dropLast())
   }
 
-  /// Room for the rows of as many trips as the limit allows.
+  /// Returns types with as many rows as the limit allows iterations.
   ///
-  /// - Throws: `DynamicShapeControlFlow` where walking the loop may need less of it.
+  /// - Throws: `DynamicShapeControlFlow` if executing the loop on the host may need fewer rows.
   private func accumulated(_ rows: [TensorType], limit: ValueID?, mayEndEarly: Bool) throws -> [TensorType] {
     guard let limit, let trips = try emitter.number(limit) else {
       throw shapeMismatch(
@@ -102,7 +103,9 @@ extension ONNXOperation {
     return types
   }
 
-  /// - Throws: `DynamicShapeControlFlow` where a trip leaves other types than it was given.
+  /// Checks that an iteration keeps the types of the carried values.
+  ///
+  /// - Throws: `DynamicShapeControlFlow` if it does not.
   func checkCarried(_ given: [TensorType], _ left: [ValueID]) throws {
     for (type, left) in zip(given, left) where emitter.type(left) != type {
       throw shapeMismatch(
@@ -119,21 +122,22 @@ extension ONNXOperation {
 }
 
 extension ONNXNode {
-  /// Whether it carries sequences of tensors, or values that may be left out.
+  /// Whether the loop carries sequences of tensors, or optional values.
   var carriesLists: Bool { body.map { ($0.inputs + $0.outputs).contains(where: \.isList) } ?? false }
 
   private var body: ONNXGraph? { (try? attributes["body"]?.subgraphs())?.first }
 
-  /// Whether it has a row for each of trips of which nothing says how many there are before they are made.
+  /// Whether the loop accumulates rows, and neither a limit nor a constant condition bounds their number in advance.
   var accumulatesWithoutLimit: Bool { accumulates && inputs.first?.isEmpty == true && computesItsCondition }
 
   fileprivate var accumulates: Bool { body.map { $0.outputs.count > max(inputs.count, 2) - 1 } ?? false }
 
-  /// Whether a loop's body decides whether it goes on, other than by a constant or by what it was given.
+  /// Whether the body computes the condition, which is neither a constant nor the condition of the previous iteration.
   fileprivate var computesItsCondition: Bool {
     guard let body, body.inputs.count > 1, var name = body.outputs.first?.name else { return true }
     let makers = Dictionary(body.nodes.flatMap { node in node.outputs.map { ($0, node) } }) { first, _ in first }
-    // Nodes follow what they read, so that this ends; a file may break that rule.
+    // Nodes follow the nodes that they read, so that the chain ends; the limit guards against files that break the
+    // rule.
     for _ in 0...body.nodes.count {
       if name == body.inputs[1].name || body.initializers[name] != nil { return false }
       guard let maker = makers[name] else { return true }
@@ -146,7 +150,7 @@ extension ONNXNode {
 }
 
 extension Emitter {
-  /// A limit of trips that is no more than `count`.
+  /// Returns a limit of iterations that is at most `count`.
   fileprivate func least(_ limit: ValueID?, _ count: Int) throws -> ValueID {
     let bound = constant(integers: [count], .int64, shape: [])
     guard let limit else { return bound }

@@ -2,12 +2,14 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXParts {
-  /// A branch that is walked, and before it the graph of its condition where that is known.
+  /// Returns the parts of a branch that the host executes, preceded by a graph that computes its condition if that is
+  /// known while graphs are built.
   ///
   /// - Parameters:
-  ///   - known: the nodes that make what is known of what its sides and its condition read.
-  ///   - computed: what they read of other parts.
-  /// - Throws: `FormatError` where a side leaves a sequence and the other does not.
+  ///   - known: The nodes that compute those inputs of the sides and of the condition that are known while graphs are
+  ///     built.
+  ///   - computed: Their inputs that other parts compute.
+  /// - Throws: `FormatError` if one side produces a sequence and the other does not.
   func parts(
     of branch: ONNXHostBranch, _ name: String, _ known: [ONNXNode], _ computed: [String]
   ) throws(FormatError) -> [FunctionPart] {
@@ -38,13 +40,13 @@ extension ONNXParts {
   }
 }
 
-/// An `If` of which one side is run, by itself.
+/// An `If` that the host executes: it evaluates the condition and runs one side.
 struct ONNXHostBranch {
   let node: ONNXNode
   let then: ONNXGraph
   let otherwise: ONNXGraph
 
-  /// Nil of what is no branch as the operator's text has it, which is refused when it is written.
+  /// Returns nil if the operator is not a well-formed branch, which graph building refuses.
   init?(_ node: ONNXNode) throws(FormatError) {
     guard node.qualifiedKind == ONNXControl.branch.name, node.inputs.count == 1,
       let then = try node.attributes["then_branch"]?.subgraphs().first,
@@ -54,7 +56,7 @@ struct ONNXHostBranch {
     (self.node, self.then, self.otherwise) = (node, then, otherwise)
   }
 
-  /// Whether the file declares for an output of both sides sizes that cannot be the same.
+  /// Whether the file declares different sizes for the same output of the two sides.
   var differs: Bool {
     zip(then.outputs, otherwise.outputs).contains { then, otherwise in
       guard let sizes = then.sizes, let others = otherwise.sizes else { return false }

@@ -3,11 +3,11 @@ import KelvinImport
 import KelvinHostOperations
 
 extension ONNXParts {
-  /// A loop that is walked, and before it the graph of what it reads that is known.
+  /// Returns the parts of a loop that the host executes, preceded by a graph that computes its known inputs.
   ///
   /// - Parameters:
-  ///   - known: the nodes that make what is known of what the loop and its body read.
-  ///   - computed: what they read of other parts.
+  ///   - known: The nodes that compute those inputs of the loop and its body that are known while graphs are built.
+  ///   - computed: Their inputs that other parts compute.
   func parts(
     of loop: ONNXHostLoop, _ name: String, _ known: [ONNXNode], _ computed: [String]
   ) throws(FormatError) -> [FunctionPart] {
@@ -42,7 +42,7 @@ extension ONNXParts {
     ]
   }
 
-  /// The nodes that tell every trip that it is made.
+  /// Returns nodes that set the body's condition input to true.
   private func telling(_ truth: String, _ node: ONNXNode) -> [ONNXNode] {
     let name = "\(truth)\(model.mark)one"
     var one = ONNXNode(kind: "Constant", inputs: [], outputs: [name], at: node)
@@ -59,7 +59,8 @@ extension ONNXParts {
 }
 
 extension ONNXValueInfo {
-  /// What there is of it where no trip has made one: nothing, of the sizes that the file gives.
+  /// The type of an accumulated output without rows, for a loop without iterations. It has the sizes that the file
+  /// declares.
   fileprivate var rowType: TensorType {
     let scalar = elementType.flatMap(ScalarType.init(onnx:)) ?? lowPrecisionType?.scalar ?? .float32
     return TensorType(scalar, Shape((sizes ?? []).map { max($0.value ?? 0, 0) }))

@@ -1,14 +1,14 @@
 import KelvinImport
 
-/// How many axes values of a graph have, as far as the file and a few operators say: enough to tell that the sides of a
-/// branch differ, where the file declares nothing of what they give.
+/// The ranks of a graph's values, derived from the file's declarations and from a few operators. They suffice to detect
+/// branches whose sides differ in rank if the file declares no shapes for their outputs.
 struct ONNXRanks {
   private var ranks: [String: Int] = [:]
-  /// How many elements vectors have.
+  /// The number of elements of vectors.
   private var counts: [String: Int] = [:]
   private static let depthLimit = 16
 
-  /// Declares the ranks of branches' results in a graph and those inside it.
+  /// Declares the ranks of branch outputs in a graph and in its sub-graphs.
   static func declare(in graph: inout ONNXGraph) throws(FormatError) {
     guard graph.nodes.contains(where: { $0.attributes.values.contains(where: \.hasGraphs) }) else { return }
     var ranks = ONNXRanks()

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXControl {
-  /// A loop whose trips take one slice of each scanned input: a gather by the number of the trip.
+  /// A loop whose iterations take one slice of each scanned input: a gather by the index of the iteration.
   static let scan = ONNXControl(name: "Scan") { operation, source, scope in
     let form = try ScanLayout(operation)
     let writer = ScanWriter(operation: operation, source: source, scope: scope, form: form)
@@ -11,12 +11,13 @@ extension ONNXControl {
   }
 }
 
-/// What a `Scan` is given. Before operator set 9 everything has an axis of samples in front, then that of the sequence.
+/// The operands of a `Scan`. Before operator set 9 every operand has a batch axis in front, followed by the sequence
+/// axis.
 private struct ScanLayout {
   let body: ONNXGraph
   let states: [ValueID]
   let scanned: [ValueID]
-  /// By scanned input, of one sample.
+  /// For each scanned input, the axis of the sequence within one sample.
   let axes: [Int]
   let isBackwards: [Bool]
 
@@ -25,7 +26,7 @@ private struct ScanLayout {
   init(_ operation: ONNXOperation) throws {
     let emitter = operation.emitter
     let isBatched = operation.opset < 9
-    // The lengths of samples are the first input then.
+    // Before operator set 9 the first input holds the lengths of the samples.
     if isBatched, operation.optional(0) != nil {
       throw operation.unsupported("sequences of different lengths", remedy: "convert it to operator set 9 or later")
     }
@@ -56,9 +57,9 @@ private struct ScanWriter {
   private var emitter: Emitter { operation.emitter }
   private var name: String { operation.node.name }
 
-  /// The states behind a sequence, and a row of each other output of the body for each trip.
+  /// Returns the final states of a sequence, and for each other output of the body a row per iteration.
   ///
-  /// - Parameter step: what it is within the operation; nil where it is all of it.
+  /// - Parameter step: The name of the sequence as a step of the operation; nil if it is the whole operation.
   func sequence(_ states: [ValueID], _ scanned: [ValueID], step: String? = nil) throws -> [ValueID] {
     guard zip(form.axes, scanned).allSatisfy({ emitter.shape($1).rank > $0 }) else {
       throw emitter.invalid("scans \(scanned.map { emitter.type($0) }) along the axes \(form.axes)")
@@ -96,7 +97,7 @@ private struct ScanWriter {
     return try operation.loop(region, limit: limit, condition: nil, states, rows, step: step)
   }
 
-  /// The outputs with rows along the axes, and in the order, that attributes say.
+  /// Returns the outputs with rows along the axes, and in the order, that attributes define.
   func turned(_ results: [ValueID]) throws -> [ValueID] {
     let axes = try operation.list("scan_output_axes", form.rowCount)
     let backwards = try operation.list("scan_output_directions", form.rowCount)
@@ -118,7 +119,7 @@ private struct ScanWriter {
     return results
   }
 
-  /// One sample after another, whose results become those of all.
+  /// Scans one sample after another, and joins their results.
   func batches() throws -> [ValueID] {
     let operands = form.states + form.scanned
     guard let count = operands.map({ emitter.shape($0).dimensions.first ?? -1 }).min(), count >= 0,
@@ -142,7 +143,7 @@ private struct ScanWriter {
 }
 
 extension ONNXOperation {
-  /// An attribute of one number for each of so many, 0 where it is left out.
+  /// Returns an attribute with the given number of integers, 0 if it is omitted.
   fileprivate func list(_ name: String, _ count: Int) throws -> [Int] {
     let values = integers(name) ?? Array(repeating: 0, count: count)
     guard values.count == count else {

@@ -3,7 +3,7 @@ import KelvinImport
 import KelvinHostOperations
 
 extension ONNXHostMapper {
-  /// Elements by their bits, which no operator looks at.
+  /// Reinterprets the bits of elements; no graph operator does this.
   static let bitCast = ONNXHostMapper("BitCast") { (node) throws(FormatError) in
     let target = node.node.attributes["to"]?.integer ?? 0
     guard let scalar = ScalarType(onnx: target), target != ONNXSchema.TensorProto.DataType.bfloat16 else {

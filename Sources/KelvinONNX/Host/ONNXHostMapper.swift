@@ -2,18 +2,18 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// How an ONNX operator on strings, dictionaries or lists is written as host steps.
+/// A mapper from an ONNX operator on strings, dictionaries or lists to host operations.
 struct ONNXHostMapper: OperationMapper {
-  /// With its domain, where that is not the standard one.
+  /// The operator's name, with its domain unless that is the standard one.
   let name: String
-  /// What the node's outputs are, and the steps that make them; nil where a graph computes it: all its values are
-  /// tensors.
+  /// Returns the host operations that compute the node's outputs; nil if all values of the node are tensors, so that a
+  /// graph computes it.
   let map: @Sendable (ONNXHostNode) throws(FormatError) -> [Output]?
 
-  /// A step that makes one output of a node, or several.
+  /// A host operation that computes one or several outputs of a node.
   struct Output {
     let step: any HostOperation
-    /// Those of its outputs that hold something else than tensors.
+    /// The outputs that hold values other than tensors.
     let hostValues: [String]
 
     init(step: some HostOperation, hostValues: [String]) {
@@ -42,18 +42,18 @@ struct ONNXHostMapper: OperationMapper {
     ]
 }
 
-/// A node as a host mapper sees it.
+/// The view of a node that host mappers use.
 struct ONNXHostNode {
   let node: ONNXNode
   let file: String
-  /// The names that hold something else than tensors.
+  /// The names of values other than tensors.
   let hostNames: Set<String>
   /// Constant strings, by name.
   let strings: [String: StringTensor]
   let initializers: [String: ONNXTensor]
-  /// Of the graph's values whose elements have narrow types.
+  /// The low-precision types of the graph's values, by name.
   let lowPrecisionTypes: [String: ONNXLowPrecisionType]
-  /// See ``ONNXModel/mark``.
+  /// The mark of generated names: ``ONNXModel/mark``.
   let mark: String
   let files: ModelFiles
 
@@ -73,7 +73,7 @@ struct ONNXHostNode {
     return node.outputs[index]
   }
 
-  /// The integers of an initialiser.
+  /// Returns the integers of an initializer.
   func integers(_ index: Int, _ meaning: String) throws(FormatError) -> [Int] {
     guard let tensor = initializers[try input(index)] else {
       throw unsupported("its \(meaning) depends on the input's values", remedy: "make it a constant of the model")
@@ -86,7 +86,7 @@ struct ONNXHostNode {
   func strings(_ name: String) -> [String] { node.attributes[name]?.strings ?? [] }
   func integers(_ name: String) -> [Int64] { (node.attributes[name]?.integers ?? []).map(Int64.init) }
 
-  /// Labels under one of two attributes; nil for neither.
+  /// Returns the labels of one of two attributes, or nil if the node has neither.
   func labels(strings: String, integers: String) -> Labels? {
     if !self.strings(strings).isEmpty { return .strings(self.strings(strings)) }
     return self.integers(integers).isEmpty ? nil : .integers(self.integers(integers))

@@ -3,7 +3,7 @@ import KelvinImport
 import KelvinHostOperations
 
 extension ONNXHostNode {
-  /// Numbers of an attribute, or of the one that has them in double precision.
+  /// Returns the numbers of an attribute, or of its double-precision variant.
   func numbers(_ name: String) throws(FormatError) -> [Double] {
     if let tensor = node.attributes["\(name)_as_tensor"]?.tensor { return try tensor.read(files).doubles }
     return (node.attributes[name]?.floats ?? []).map(Double.init)
@@ -20,7 +20,7 @@ extension ONNXHostNode {
     }
   }
 
-  /// The labels of a classifier, of which there are at least two.
+  /// Returns the labels of a classifier; there are at least two.
   func classLabels(integers: String) throws(FormatError) -> Labels {
     guard let labels = labels(strings: "classlabels_strings", integers: integers) else {
       throw malformed("it has no labels")
@@ -37,13 +37,15 @@ extension ONNXHostNode {
     return ONNXHostMapper.Output(step: step, hostValues: labels.isString ? [step.labelOutput] : [])
   }
 
-  /// - Parameter scalar: of the results; nil for the input's.
+  /// Returns the output of a function that maps rows.
+  ///
+  /// - Parameter scalar: The element type of the results; nil for the input's.
   func rowsOutput(_ function: some RowFunction, _ scalar: ScalarType?) throws(FormatError) -> ONNXHostMapper.Output {
     let step = RowOperation(function, .batch, inputs: [try input(0)], output: try output(), scalar: scalar)
     return ONNXHostMapper.Output(step: step, isHostValue: false)
   }
 
-  /// An output's name, or one that nothing else has where it is left out.
+  /// Returns an output's name, or a generated unique one if the output is omitted.
   private func slot(_ index: Int) -> String {
     guard node.outputs.indices.contains(index), !node.outputs[index].isEmpty else { return "\(mark)\(name(of: index))" }
     return node.outputs[index]

@@ -2,7 +2,7 @@ import KelvinImport
 import KelvinHostOperations
 
 extension ONNXHostMapper {
-  /// The pixels of an encoded image.
+  /// Decodes the pixels of an encoded image.
   static let imageDecoder = ONNXHostMapper("ImageDecoder") { (node) throws(FormatError) in
     let format = node.node.attributes["pixel_format"]?.text ?? "RGB"
     guard let channels = ImageDecoding.Channels(rawValue: format) else {

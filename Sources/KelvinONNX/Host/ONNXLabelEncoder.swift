@@ -3,12 +3,12 @@ import KelvinImport
 import KelvinHostOperations
 
 extension ONNXHostMapper {
-  /// A table from strings, integers or floats to strings, integers or floats.
+  /// A lookup table from strings, integers or floats to strings, integers or floats.
   static let labelEncoder = ONNXHostMapper("ai.onnx.ml.LabelEncoder") { (node) throws(FormatError) in
     var otherwise: Column
     let (keys, values): (Column, Column)
     if !node.strings("classes_strings").isEmpty {
-      // Version 1: the table is a list of strings and their places, and the input says which way.
+      // Version 1: the table maps strings to their indices or back, depending on the type of the input.
       let strings = Column.strings(node.strings("classes_strings"))
       let places = Column.integers((0..<strings.count).map(Int64.init))
       (keys, values) = node.isHostValue(0) ? (strings, places) : (places, strings)
@@ -34,7 +34,7 @@ extension ONNXHostMapper {
     return [Output(step: step, isHostValue: isString)]
   }
 
-  /// Strings to integers or integers to strings, by the input.
+  /// Maps strings to integers or integers to strings, depending on the type of the input.
   static let categoryMapper = ONNXHostMapper("ai.onnx.ml.CategoryMapper") { (node) throws(FormatError) in
     let strings = Column.strings(node.strings("cats_strings"))
     let integers = Column.integers(node.integers("cats_int64s"))
@@ -52,7 +52,8 @@ extension ONNXHostMapper {
 }
 
 extension ONNXHostNode {
-  /// The column that `keys_strings`, `keys_int64s`, `keys_floats` or `keys_tensor` holds; nil where none does.
+  /// Returns the column in `keys_strings`, `keys_int64s`, `keys_floats` or `keys_tensor` (and likewise for other
+  /// names); nil if the node has none.
   fileprivate func column(_ name: String) throws(FormatError) -> Column? {
     if let tensor = node.attributes["\(name)_tensor"]?.tensor { return try tensor.column(self) }
     if !strings("\(name)_strings").isEmpty { return .strings(strings("\(name)_strings")) }

@@ -47,7 +47,7 @@ extension ONNXHostMapper {
 }
 
 extension ONNXHostNode {
-  /// The model of `coefficients` and `intercepts`.
+  /// Returns the model with the given `coefficients` and `intercepts`.
   fileprivate func linearModel(count: Int, _ outcome: LinearModel.Outcome) throws(FormatError) -> LinearModel {
     let (weights, offsets) = (try numbers("coefficients"), try numbers("intercepts"))
     guard count > 0, !weights.isEmpty, weights.count.isMultiple(of: count), offsets.isEmpty || offsets.count == count

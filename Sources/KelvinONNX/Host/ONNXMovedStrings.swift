@@ -2,59 +2,64 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// The nodes of a model that has strings, each as a graph or host steps run it.
+/// The nodes of a model with strings, each assigned to a graph or to host operations.
 ///
-/// A node that only moves strings moves the places that they have in a list instead (`StringIndices`), which are numbers, so
-/// that it is a node of a graph like any other, with whatever it reads and in whatever sub-graph it lies. There is a list
-/// for each level: how many host steps lie before what a node reads. Places go on from list to list.
+/// A node that only moves strings moves their indices in a string table instead (`StringIndices`). Indices are numbers,
+/// so the node becomes a node of a graph like any other, in sub-graphs too.
+///
+/// There is a table for each level. The level of a value is the number of host operations before it. Indices remain
+/// valid from table to table.
 struct ONNXMovedStrings {
-  /// What stands for a node, or beside one.
+  /// A node that replaces a node of the file, or is added to the nodes.
   struct Item {
     var node: ONNXNode
-    /// Nil for what a graph computes.
+    /// The host operations; nil for a node that a graph computes.
     var steps: [any HostOperation]?
     fileprivate var level: Int
   }
 
-  /// In an order in which each follows what it reads.
+  /// The items in topological order.
   private(set) var items: [Item] = []
-  /// The places of strings that the model knows, by the slots that have them.
+  /// The indices of constant strings, by the slots that hold them.
   private(set) var initializers: [String: ONNXTensor] = [:]
-  /// The slots with places that are sequences, or may be left out.
+  /// The slots of indices that are sequences or optional values.
   private(set) var listNames: Set<String> = []
 
   private let parts: ONNXParts
-  /// The level at which each value is there; 0 of those that are there from the beginning.
+  /// The level at which each value is available; 0 for inputs and constants.
   private var levels: [String: Int] = [:]
   private var constants: [String: StringTensor] = [:]
-  /// What no tensor is, but sequences of strings.
+  /// The names of values that are not tensors, except sequences of strings.
   private var hostNames: Set<String> = []
   private var maps: Set<String> = []
   /// The levels at which strings are moved, by name.
   private var moved: [String: Int] = [:]
-  /// The strings that get places.
+  /// The names of the strings that need indices.
   private var placed: Set<String> = []
-  /// The same, by level.
+  /// The names of the strings that need indices, by level.
   private var sources: [Int: [String]] = [:]
-  /// The strings that the model knows and that are in slots.
+  /// The names of the constant strings that have slots.
   private var given: Set<String> = []
-  /// The moved strings that are read as strings.
+  /// The names of the moved strings that are read as strings.
   private var readBack: Set<String> = []
-  /// The last level whose strings moved ones may be; of all such levels the strings come together.
+  /// By name of moved strings, the last level that they may come from. All levels that they may come from are joined.
   private var origins: [String: Int] = [:]
-  /// The same of all that the node reads that is being looked at.
+  /// The last levels that the inputs of the current node may come from.
   private var read: Set<Int> = []
-  /// Levels whose strings come together, each with another one of them.
+  /// Joined levels, each mapped to another level of the same set.
   private var together: [Int: Int] = [:]
-  /// The strings that the model knows and that have places.
+  /// The constant strings that have indices.
   private var known = [""]
-  /// By their bytes: Swift's equality passes over how characters are written.
+  /// The indices of constant strings by their UTF-8 bytes: Swift's equality ignores differences in Unicode
+  /// normalization.
   private var knownPlaces: [[UInt8]: Int] = [[]: 0]
-  /// Whether strings are compared by their places.
+  /// The order of the tables, which depends on whether strings are compared by their indices.
   private var order = StringIndices.Order.given
   private var missing = MissingOperations()
 
-  /// - Throws: `FormatError`: `missing` lists the operators on what is no tensor that Kelvin lacks.
+  /// Assigns the nodes of a model.
+  ///
+  /// - Throws: `FormatError`, which lists unsupported operators on values other than tensors.
   init(_ parts: ONNXParts) throws(FormatError) {
     self.parts = parts
     let graph = parts.model.graph
@@ -118,8 +123,8 @@ struct ONNXMovedStrings {
     items.append(Item(node: placed, steps: nil, level: level))
   }
 
-  /// The steps of a node that a graph does not compute. What the mapper saw is given up with this call: whatever still held the
-  /// names would have them copied when some are added.
+  /// Returns the host operations of a node that a graph does not compute. The mapper's view of the node must not
+  /// outlive the call: a further reference to the sets of names would make later insertions copy them.
   private func hostOutputs(_ node: ONNXNode) throws(FormatError) -> [ONNXHostMapper.Output]? {
     guard let mapper = ONNXHostMapper.byName[node.qualifiedKind] else { return nil }
     return try mapper.map(
@@ -129,7 +134,7 @@ struct ONNXMovedStrings {
         files: parts.files))
   }
 
-  /// Different strings by their places in a list of their own, which is sorted.
+  /// Adds an operation that returns the distinct strings as indices in a sorted table of their own.
   private mutating func addUnique(_ node: ONNXNode, _ level: Int) {
     let input = node.inputs[0]
     if moved[input] != nil { readBack.insert(input) }
@@ -153,7 +158,7 @@ struct ONNXMovedStrings {
     hostNames.insert(output)
   }
 
-  /// Puts strings that the model knows into their slot, where something reads it.
+  /// Puts constant strings into their slot when a node first reads them.
   private mutating func give(_ name: String) {
     guard let strings = constants[name], given.insert(name).inserted else { return }
     append([StringReshape(.kept, input: .constant(strings), output: name)], 0)
@@ -163,7 +168,7 @@ struct ONNXMovedStrings {
     items.append(Item(standing: steps, level))
   }
 
-  /// The level that stands for those whose strings come together with a level's.
+  /// Returns the representative of the levels that are joined with a level.
   private func first(_ level: Int) -> Int {
     var level = level
     while let other = together[level] { level = other }
@@ -176,7 +181,7 @@ struct ONNXMovedStrings {
     for other in firsts where other != least { together[other] = least }
   }
 
-  /// Puts the steps that make places, and those that read strings back, between the nodes.
+  /// Inserts the host operations that compute indices, and those that read strings back, between the nodes.
   private mutating func addSteps() {
     let known = KnownStrings(known)
     var pieces: [Int: StringPiece] = [:]
@@ -184,7 +189,7 @@ struct ONNXMovedStrings {
     var ordered: [Item] = []
     let readBack = Dictionary(uniqueKeysWithValues: readBack.map { (slot($0), $0) })
     let levels = Dictionary(grouping: items, by: \.level)
-    /// Of strings of several levels that come together, or are compared, the table with all so far.
+    /// By joined or compared levels, the slot of the table with all strings so far.
     var tables: [Int: String] = [:]
     let levelCounts = sources.keys.reduce(into: [:]) { $0[first($1), default: 0] += 1 }
     for level in Set(levels.keys).union(sources.keys).sorted() {
@@ -218,7 +223,7 @@ struct ONNXMovedStrings {
 }
 
 extension ONNXMovedStrings.Item {
-  /// Steps for which the file has no node.
+  /// Creates an item of host operations without a node in the file.
   fileprivate init(standing steps: [any HostOperation], _ level: Int) {
     self.init(
       node: ONNXNode(kind: "", inputs: [], outputs: steps.flatMap(\.outputs), index: 0), steps: steps, level: level)
@@ -226,7 +231,7 @@ extension ONNXMovedStrings.Item {
 }
 
 extension ONNXMovedStrings {
-  /// The names of a sub-graph: all of them, and those of strings.
+  /// The names of a sub-graph's values: all of them, and those of strings.
   fileprivate struct Names {
     var all: Set<String> = []
     var strings: Set<String> = []
@@ -236,7 +241,8 @@ extension ONNXMovedStrings {
     hostNames.contains(name) && !maps.contains(name) || moved[name] != nil
   }
 
-  /// The name of a string's places: its own in a sub-graph, whose values have no others; nil where it is no string.
+  /// Returns the name of a string's indices, or nil if the name is not that of a string. In a sub-graph the indices
+  /// have the name of the string.
   private mutating func place(_ name: String, _ scopes: [Names]) throws(FormatError) -> String? {
     for scope in scopes.reversed() where scope.all.contains(name) { return scope.strings.contains(name) ? name : nil }
     guard isString(name) else { return nil }
@@ -253,7 +259,7 @@ extension ONNXMovedStrings {
     return slot
   }
 
-  /// The places of strings that the model knows, which are the same in all lists.
+  /// Returns the indices of constant strings, which are the same in all tables.
   private mutating func places(of strings: StringTensor, named name: String) -> ONNXTensor {
     let places = strings.strings.map { string in
       let bytes = Array(string.utf8)
@@ -265,7 +271,8 @@ extension ONNXMovedStrings {
     return ONNXTensor(named: name, integers: places, strings.shape.dimensions, file: parts.file)
   }
 
-  /// A node with places for strings, and which of its outputs are some; nil where it has to do with no string.
+  /// Returns a node that moves indices in place of strings, and its outputs that hold strings; nil if the node does not
+  /// use strings.
   private mutating func moving(
     _ node: ONNXNode, _ scopes: [Names]
   ) throws(FormatError) -> (node: ONNXNode, strings: [Int])? {
@@ -287,7 +294,7 @@ extension ONNXMovedStrings {
     guard !strings.isEmpty else { return nil }
     guard let moves = ONNXNode.movesStrings[kind], moves.takes(node), moves.operands(node).isSuperset(of: strings) else {
       guard !scopes.isEmpty else { return nil }
-      // No operator is called so: a sub-graph that is run is refused by its name.
+      // No operator has this name, so that a sub-graph that runs is refused with it.
       node.kind += " of strings in a sub-graph"
       for index in strings { node.inputs[index] = try place(node.inputs[index], scopes) ?? node.inputs[index] }
       return (node, [])
@@ -302,7 +309,7 @@ extension ONNXMovedStrings {
     return (node, moves.givesStrings ? Array(node.outputs.indices) : [])
   }
 
-  /// Whether a name is one of strings, of which nothing needs places yet.
+  /// Whether a name is that of a string; does not request indices for it.
   private func peek(_ name: String, _ scopes: [Names]) -> Bool {
     for scope in scopes.reversed() where scope.all.contains(name) { return scope.strings.contains(name) }
     return isString(name)
@@ -335,14 +342,14 @@ extension ONNXMovedStrings {
     guard let inner = try inside(body, given, scopes) else { return nil }
     for index in given.sorted() { node.inputs[index] = try place(node.inputs[index], scopes) ?? "" }
     node.attributes["body"]?.rewritten = inner.graph
-    // The first output of a loop's body says whether there is another trip.
+    // The first output of a loop's body is its condition.
     let strings = inner.strings.map { node.qualifiedKind == "Loop" ? $0 - 1 : $0 }
     return (node, strings.filter(node.outputs.indices.contains))
   }
 
-  /// A sub-graph with places for strings, and which of its outputs are some; nil where it has none.
+  /// Returns a sub-graph that moves indices in place of strings, and its outputs that hold strings; nil if it has none.
   ///
-  /// - Parameter given: its inputs that are strings.
+  /// - Parameter given: The sub-graph's inputs that hold strings.
   private mutating func inside(
     _ graph: ONNXGraph, _ given: Set<Int>, _ scopes: [Names]
   ) throws(FormatError) -> (graph: ONNXGraph, strings: [Int])? {
@@ -381,7 +388,7 @@ extension ONNXMovedStrings {
 extension ONNXValueInfo {
   fileprivate var isOfStrings: Bool { elementType == ONNXSchema.TensorProto.DataType.string }
 
-  /// Says that it has places for strings.
+  /// Replaces the element type by that of indices.
   fileprivate mutating func takePlaces() {
     if isOfStrings { elementType = ONNXSchema.TensorProto.DataType.int64 }
   }
@@ -390,12 +397,12 @@ extension ONNXValueInfo {
 extension ONNXNode {
   fileprivate var hasGraphs: Bool { attributes.values.contains(where: \.hasGraphs) }
 
-  /// What an operator does that only moves the elements of its operands, or looks at how many there are.
+  /// The properties of an operator that only moves the elements of its operands, or depends on their number.
   fileprivate struct Moves {
-    /// The operands whose elements it moves; nil for all.
+    /// The operands whose elements the operator moves; nil for all.
     var places: Set<Int>?
     var givesStrings = true
-    /// Whether it asks which strings are equal.
+    /// Whether the operator tests strings for equality.
     var compares = false
 
     func operands(_ node: ONNXNode) -> Set<Int> {
@@ -403,7 +410,7 @@ extension ONNXNode {
       return places.map(all.intersection) ?? all
     }
 
-    /// Whether a node does no more than that.
+    /// Whether a node only moves elements.
     func takes(_ node: ONNXNode) -> Bool { node.attributes["reduction"]?.text ?? "none" == "none" }
   }
 

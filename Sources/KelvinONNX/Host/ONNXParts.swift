@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// The parts of an ONNX model: its graph, cut where operators on strings, dictionaries or lists lie between others.
+/// The parts of an ONNX model: graphs, split at operators on strings, dictionaries or lists.
 struct ONNXParts {
   let model: ONNXModel
   let features: ONNXFeatures
@@ -16,7 +16,9 @@ struct ONNXParts {
     self.files = files
   }
 
-  /// - Throws: `FormatError`: `missing` lists the operators on such values that Kelvin lacks.
+  /// Returns the parts of the model.
+  ///
+  /// - Throws: `FormatError`, which lists unsupported operators on strings, dictionaries or lists.
   func parts() throws(FormatError) -> [FunctionPart] {
     let given = features.inputs.compactMap { feature -> FunctionPart? in
       guard model.listNames.contains(feature.name), let scalar = feature.type.scalar else { return nil }
@@ -28,7 +30,7 @@ struct ONNXParts {
     return given + (try sortedParts()) + results
   }
 
-  /// The same with places for strings that graphs move.
+  /// Returns the parts in topological order, with indices in place of strings that graphs move.
   private func sortedParts() throws(FormatError) -> [FunctionPart] {
     let moved = try ONNXMovedStrings(self)
     var model = model
@@ -40,7 +42,7 @@ struct ONNXParts {
   private func sorted(_ items: [ONNXMovedStrings.Item]) throws(FormatError) -> [FunctionPart] {
     let names = model.graph.outputs.map(\.name)
     guard items.contains(where: { $0.steps != nil }) else {
-      // A graph holds no strings: nodes that read some are refused by now.
+      // A graph does not hold strings: nodes that read strings are refused before.
       let given = features.inputs.filter { !$0.type.isHostKind }
       return try graphs(GraphPart.onlyName, items.map(\.node), given.map(\.name), names)
     }
@@ -56,7 +58,7 @@ struct ONNXParts {
     }
     let order = PartOrder(ordered)
     let graphs = order.groups.count { !$0.isHost }
-    // Where each value is read, by group: the outputs behind all.
+    // The groups that read each value, in order; the model's outputs are in the last one.
     var readers: [String: [(group: Int, place: Int)]] = [:]
     var place = 0
     func read(_ names: [String], in group: Int) {
@@ -89,7 +91,8 @@ struct ONNXParts {
     return parts
   }
 
-  /// The graph of some nodes, or several in a row where sizes depend on data, with what is walked between them.
+  /// Returns the graph of some nodes. If sizes depend on data, it is several consecutive graphs, with control flow that
+  /// the host executes between them.
   func graphs(
     _ name: String, _ nodes: [ONNXNode], _ inputs: [String], _ outputs: [String]
   ) throws(FormatError) -> [FunctionPart] {
@@ -111,11 +114,11 @@ struct ONNXParts {
     return parts
   }
 
-  /// The graph of what a node that is walked reads and nothing computes; none where all of it is computed.
+  /// Returns the graph of the known inputs of a node that the host executes; empty if other parts compute all inputs.
   ///
   /// - Parameters:
-  ///   - known: the nodes that make it.
-  ///   - computed: what the node and they read of other parts.
+  ///   - known: The nodes that compute the known inputs.
+  ///   - computed: The inputs of the node and of these nodes that other parts compute.
   func start(
     of node: ONNXNode, _ name: String, _ known: [ONNXNode], _ computed: [String]
   ) throws(FormatError) -> [FunctionPart] {
@@ -124,18 +127,18 @@ struct ONNXParts {
     return [.graph(graph("\(name).start", known, try read(by: known, of: computed), made))]
   }
 
-  /// Those of some values that nodes read, themselves or in their sub-graphs.
+  /// Returns those of some values that nodes or their sub-graphs read.
   func read(by nodes: [ONNXNode], of names: [String]) throws(FormatError) -> [String] {
     var used: Set<String> = []
     for node in nodes { used.formUnion(try node.staged().uses.map(\.name)) }
     return names.filter(used.contains)
   }
 
-  /// The parts of a sub-graph, which reads values of the graph around it.
+  /// Returns the parts of a sub-graph, which may read values of the graph around it.
   ///
   /// - Parameters:
-  ///   - lowPrecisionTypes: of its values.
-  ///   - lists: which of them are sequences or may be left out.
+  ///   - lowPrecisionTypes: The low-precision types of its values.
+  ///   - lists: The values that are sequences or optional.
   func inside(_ body: ONNXGraph, _ lowPrecisionTypes: [String: ONNXLowPrecisionType], _ lists: Set<String>) -> ONNXParts {
     var model = model
     let own = Set(body.inputs.map(\.name)).union(body.nodes.flatMap(\.outputs))
@@ -162,7 +165,7 @@ struct ONNXParts {
       valueDependent: valueDependent.subtracting(lists).union(lists.map { model.listSlots($0).layout }), source: source)
   }
 
-  /// The slots that hold values: two for a sequence.
+  /// Returns the slots of values; a sequence has two.
   func slots(of names: [String]) -> [String] {
     names.flatMap { name in
       guard model.listNames.contains(name) else { return [name] }
@@ -173,12 +176,12 @@ struct ONNXParts {
 }
 
 extension ONNXModel {
-  /// The slots in which graphs have a sequence, or a value that may be left out.
+  /// Returns the slots in which graphs hold a sequence or an optional value.
   func listSlots(_ name: String) -> (elements: String, layout: String) { SequenceLayout.slots(of: name, mark: mark) }
 }
 
 extension FeatureKind {
-  /// The element type of a tensor, or of tensors in a row.
+  /// The element type of a tensor, or of a sequence of tensors.
   fileprivate var scalar: ScalarType? {
     switch self {
     case .tensor(let scalar, _), .tensors(let scalar): scalar

@@ -3,25 +3,26 @@ import KelvinImport
 import KelvinHostOperations
 
 extension ONNXHostMapper {
-  /// Constant strings are read where they are used.
+  /// Constant strings are read by their consumers.
   static let constant = ONNXHostMapper("Constant") { (node) throws(FormatError) in
     try node.node.constantStrings() == nil ? nil : []
   }
 
-  /// By places that are computed or a list that the model knows; by other places a graph moves the strings' own.
+  /// Gathers strings on the host if the indices are host values or constants; otherwise a graph moves the indices of
+  /// the strings.
   static let gather = ONNXHostMapper("Gather") { (node) throws(FormatError) in
     guard node.isHostValue(0) else { return nil }
     if let indices = node.initializers[try node.input(1)], try indices.dimensions().count != 1 { return nil }
     return [try node.gather(axis: node.node.attributes["axis"]?.integer ?? 0, takesList: false)]
   }
 
-  /// Columns of the last axis.
+  /// Picks columns of the last axis.
   static let arrayFeatureExtractor = ONNXHostMapper("ai.onnx.ml.ArrayFeatureExtractor") { (node) throws(FormatError) in
     guard node.isHostValue(0) else { return nil }
     return [try node.gather(axis: -1, takesList: true)]
   }
 
-  /// To sizes that the model knows; to others a graph moves the strings' places.
+  /// Reshapes to constant sizes; for other sizes a graph moves the indices of the strings.
   static let reshape = ONNXHostMapper("Reshape") { (node) throws(FormatError) in
     guard node.isHostValue(0), node.isInitializer(1) else { return nil }
     let sizes = try node.integers(1, "shape")
@@ -66,13 +67,13 @@ extension ONNXHostMapper {
 }
 
 extension ONNXHostNode {
-  /// An input of strings: those that the model knows, or the slot that has them.
+  /// Returns an input of strings: a constant, or the slot that holds them.
   func strings(_ index: Int) throws(FormatError) -> HostOperand<StringTensor> {
     let name = try input(index)
     return strings[name].map { .constant($0) } ?? .slot(name)
   }
 
-  /// Whether an input is left out or an initialiser.
+  /// Whether an input is omitted or an initializer.
   fileprivate func isInitializer(_ index: Int) -> Bool {
     !node.inputs.indices.contains(index) || node.inputs[index].isEmpty || initializers[node.inputs[index]] != nil
   }
@@ -81,7 +82,7 @@ extension ONNXHostNode {
     .init(step: StringReshape(change, input: try strings(0), output: try output()), isHostValue: true)
   }
 
-  /// From an input, which they have been since operator set 13, or an attribute.
+  /// Returns the axes, an input from operator set 13 on and an attribute before.
   fileprivate func axes() throws(FormatError) -> [Int]? {
     if node.inputs.count > 1, !node.inputs[1].isEmpty { return try integers(1, "axes") }
     return node.attributes["axes"]?.integers
@@ -103,7 +104,7 @@ extension ONNXHostNode {
 }
 
 extension ONNXNode {
-  /// The strings of a `Constant`; nil where it holds something else.
+  /// Returns the strings of a `Constant`, or nil if the node is another operator or holds another value.
   func constantStrings() throws(FormatError) -> StringTensor? {
     guard qualifiedKind == "Constant" else { return nil }
     if let list = attributes["value_strings"]?.strings { return StringTensor(list, [list.count]) }

@@ -9,7 +9,7 @@ extension ONNXHostMapper {
     tokenizer,
   ]
 
-  /// Strings to numbers and numbers to strings; between numbers a graph casts.
+  /// Converts strings to numbers and numbers to strings; a graph casts between numbers.
   private static let cast = ONNXHostMapper("Cast") { (node) throws(FormatError) in
     let target = node.node.attributes["to"]?.integer ?? 0
     let (input, output) = (try node.input(0), try node.output())
@@ -26,7 +26,7 @@ extension ONNXHostMapper {
     return [Output(step: StringsToNumbers(scalar, input: input, output: output), isHostValue: false)]
   }
 
-  /// Where strings are what is alike.
+  /// Converts if the second input holds strings.
   private static let castLike = ONNXHostMapper("CastLike") { (node) throws(FormatError) in
     let output = try node.output()
     guard node.isHostValue(1) else { return nil }
@@ -153,7 +153,7 @@ extension ONNXHostNode {
     }
   }
 
-  /// The n-grams of a pool: its single words, then its pairs and so on, each length from the place in `ngram_counts` on.
+  /// Returns the n-grams of a pool: single words, then pairs and so on. `ngram_counts` holds the offset of each length.
   fileprivate func terms(
     _ count: Int, _ columns: [Int], _ weights: [Float]
   ) throws(FormatError) -> [TermCounts.Term] {

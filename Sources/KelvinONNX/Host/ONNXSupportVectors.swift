@@ -8,7 +8,7 @@ extension ONNXHostMapper {
     let count = node.node.attributes["n_supports"]?.integer ?? 0
     let offset = try node.numbers("rho").first ?? 0
     let isOneClass = node.node.attributes["one_class"]?.integer ?? 0 != 0
-    // Without vectors the coefficients are those of a linear model.
+    // Without support vectors the coefficients are those of a linear model.
     let vectors =
       count == 0
       ? try node.supportVectors(.linear, coefficients, count: 1)
@@ -29,7 +29,7 @@ extension ONNXHostMapper {
     let transform = try node.transform()
     let counts = node.integers("vectors_per_class").map(Int.init)
     guard counts.contains(where: { $0 != 0 }) else {
-      // Without vectors the coefficients are those of a linear model, a row for each class.
+      // Without support vectors the coefficients are those of a linear model, one row per class.
       guard !coefficients.isEmpty, coefficients.count.isMultiple(of: labels.count), let offset = rho.first else {
         throw node.malformed("\(coefficients.count) coefficients for \(labels.count) classes, \(rho.count) in rho")
       }

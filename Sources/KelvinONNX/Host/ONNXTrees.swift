@@ -33,7 +33,7 @@ extension ONNXHostMapper {
   static let treeEnsembleRegressor = ONNXHostMapper("ai.onnx.ml.TreeEnsembleRegressor") {
     (node) throws(FormatError) in
     let count = node.node.attributes["n_targets"]?.integer ?? 1
-    // So does ONNX Runtime; what skl2onnx writes for the leaves that a row comes to relies on it.
+    // ONNX Runtime does the same, and the leaves that skl2onnx writes rely on it.
     let forest = try ONNXForest(node, leaves: "target", takesFirstVotes: count == 1)
     let base = try node.numbers("base_values")
     guard TreeEnsemble.isCredible(count, votes: forest.votes.count), base.isEmpty || base.count == count else {
@@ -52,7 +52,7 @@ extension ONNXHostMapper {
     return [try node.rowsOutput(scores, .float32)]
   }
 
-  /// What both of the above became: nodes that are branches alone, and leaves with one vote each.
+  /// The successor of the two operators above: its nodes are branches only, and each leaf has one vote.
   static let treeEnsemble = ONNXHostMapper("ai.onnx.ml.TreeEnsemble") { (node) throws(FormatError) in
     let count = node.node.attributes["n_targets"]?.integer ?? 1
     let aggregate: TreeEnsemble.Aggregate
@@ -83,15 +83,17 @@ extension ONNXHostMapper {
   }
 }
 
-/// The trees of the operators that number nodes within trees.
+/// The trees of operators that number nodes within trees.
 private struct ONNXForest {
   let votes: [TreeVote]
   private let nodes: [TreeNode]
   private let numbering: TreeNumbering
 
+  /// Reads the trees of a node.
+  ///
   /// - Parameters:
-  ///   - leaves: what the names of the attributes of votes begin with.
-  ///   - takesFirstVotes: whether of a leaf's votes the first alone counts.
+  ///   - leaves: The prefix of the names of the vote attributes.
+  ///   - takesFirstVotes: Whether only the first vote of a leaf counts.
   init(_ node: ONNXHostNode, leaves: String, takesFirstVotes: Bool = false) throws(FormatError) {
     let (trees, numbers) = (node.integers("nodes_treeids").map(Int.init), node.integers("nodes_nodeids").map(Int.init))
     let modes = node.strings("nodes_modes")
@@ -118,7 +120,7 @@ private struct ONNXForest {
     nodes.reserveCapacity(count)
     for place in 0..<count {
       let test: TreeTest
-      // A number that is none is unequal to any.
+      // Not-a-number is unequal to every number.
       var missingIsTrue = !missing.isEmpty && missing[place] != 0
       switch modes[place] {
       case "LEAF":
@@ -150,7 +152,7 @@ private struct ONNXForest {
     try numbering.ensemble(nodes, votes: votes, targetCount: targetCount, aggregate: aggregate, base: base)
   }
 
-  /// The votes, by the places of their leaves; those of branches are left out, as nothing comes to them.
+  /// Returns the votes by the indices of their leaves. Votes of branches are ignored, because rows only end at leaves.
   private static func groups(
     _ node: ONNXHostNode, _ leaves: String, _ numbering: TreeNumbering, _ modes: [String]
   ) throws(FormatError) -> (votes: [TreeVote], starts: [Int]) {
@@ -181,15 +183,17 @@ private struct ONNXForest {
 }
 
 extension ONNXHostNode {
-  /// - Throws: `FormatError` for a list that is not as long as another.
+  /// Checks the lengths of attribute lists.
+  ///
+  /// - Throws: `FormatError` if the length of a list differs from the given one.
   fileprivate func check(_ count: Int, _ lists: [(name: String, count: Int)], as other: String) throws(FormatError) {
     if let list = lists.first(where: { $0.count != count }) {
       throw malformed("\(list.name) has \(list.count) elements, \(other) has \(count)")
     }
   }
 
-  /// The nodes and leaves of a `TreeEnsemble`: branches at their places, and behind them a leaf for each child that is
-  /// one.
+  /// Returns the nodes and leaves of a `TreeEnsemble`: branches at their indices, followed by a leaf for each child
+  /// that is a leaf.
   fileprivate func branches() throws(FormatError) -> (nodes: [TreeNode], votes: [TreeVote]) {
     let features = integers("nodes_featureids")
     let (ifTrue, ifFalse) = (integers("nodes_truenodeids"), integers("nodes_falsenodeids"))

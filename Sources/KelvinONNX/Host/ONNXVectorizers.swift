@@ -3,7 +3,7 @@ import KelvinImport
 import KelvinHostOperations
 
 extension ONNXHostMapper {
-  /// A dictionary as a row of a vocabulary's words.
+  /// Maps a dictionary to a row of values in the order of a vocabulary.
   static let dictVectorizer = ONNXHostMapper("ai.onnx.ml.DictVectorizer") { (node) throws(FormatError) in
     guard let words = node.labels(strings: "string_vocabulary", integers: "int64_vocabulary") else {
       throw node.malformed("it has no vocabulary")
@@ -13,7 +13,7 @@ extension ONNXHostMapper {
     return [Output(step: step, isHostValue: false)]
   }
 
-  /// A dictionary by whole numbers as a row.
+  /// Maps a dictionary with integer keys to a row.
   static let castMap = ONNXHostMapper("ai.onnx.ml.CastMap") { (node) throws(FormatError) in
     let attributes = node.node.attributes
     let scalar: ScalarType
@@ -35,7 +35,7 @@ extension ONNXHostMapper {
     return [Output(step: step, isHostValue: false)]
   }
 
-  /// Categories of strings as vectors.
+  /// Maps categories to one-hot vectors.
   static let oneHotEncoder = ONNXHostMapper("ai.onnx.ml.OneHotEncoder") { (node) throws(FormatError) in
     guard let categories = node.labels(strings: "cats_strings", integers: "cats_int64s") else {
       throw node.malformed("it has no categories")
@@ -46,7 +46,7 @@ extension ONNXHostMapper {
     return [Output(step: step, isHostValue: false)]
   }
 
-  /// Rows of scores as dictionaries.
+  /// Maps rows of scores to dictionaries.
   static let zipMap = ONNXHostMapper("ai.onnx.ml.ZipMap") { (node) throws(FormatError) in
     guard let labels = node.labels(strings: "classlabels_strings", integers: "classlabels_int64s") else {
       throw node.malformed("it has no labels")

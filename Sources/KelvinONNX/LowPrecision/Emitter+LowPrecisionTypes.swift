@@ -1,25 +1,25 @@
 import KelvinGraph
 import KelvinImport
 
-/// Which power of two a number becomes in float8e8m0, which has no others.
+/// The rounding to float8e8m0, which represents only powers of two.
 enum PowerRounding: String {
-  /// The next larger one.
+  /// To the next larger power.
   case up
-  /// The next smaller one.
+  /// To the next smaller power.
   case down
-  /// The nearest, the larger of two.
+  /// To the nearest power, with ties to the larger one.
   case nearest
 }
 
-/// Casts to element types that graphs hold in wider ones.
+/// Casts to low-precision element types, which graphs hold in wider types.
 extension Emitter {
-  /// The values of `x` in a narrow type, held in its `scalar`. Floating-point numbers are rounded to nearest even. Integers
-  /// keep their low bits; numbers lose their fraction first.
+  /// Returns the values of `x` in a low-precision type, held in its `scalar`. Floating-point numbers are rounded to
+  /// nearest even. For integer types, numbers lose their fraction first, then integers keep their low bits.
   ///
   /// - Parameters:
-  ///   - saturates: whether what is out of a floating-point type's range becomes the largest number there is, rather
-  ///     than infinity or, where the type has none, not-a-number.
-  ///   - rounding: of `float8e8m0` alone.
+  ///   - saturates: Whether a value outside the range of a floating-point type becomes the largest finite number.
+  ///     Otherwise it becomes infinity or, if the type has no infinity, not-a-number.
+  ///   - rounding: The rounding to `float8e8m0`; not used for other types.
   func cast(
     _ x: ValueID, to type: ONNXLowPrecisionType, saturates: Bool, rounding: PowerRounding = .up
   ) throws -> ValueID {
@@ -39,11 +39,13 @@ extension Emitter {
     return try cast(try binary(.add, low, first, step: "signed"), to: type.scalar)
   }
 
-  /// `x = ±f · 2^e` with `1 ≤ f < 2` becomes `±round(f · 2^m) · 2^(e - m)`, where `m` is the number of bits of the mantissa
-  /// and `e` no less than that of the least normal number.
+  /// Rounds to a floating-point type.
   ///
-  /// Products with powers of two are exact. The exponent is that of a logarithm, which may be one too large or too small
-  /// next to a power of two alone, where both exponents round to that power.
+  /// `x = ±f · 2^e` with `1 ≤ f < 2` becomes `±round(f · 2^m) · 2^(e - m)`. `m` is the number of mantissa bits, and `e`
+  /// is at least the exponent of the least normal number.
+  ///
+  /// Products with powers of two are exact. The exponent is computed by a logarithm, which may be off by one only next
+  /// to a power of two, where both exponents round to that power.
   private func rounded(_ x: ValueID, to float: ONNXLowPrecisionFloat, saturates: Bool) throws -> ValueID {
     let exponents = float.lowestExponent...float.highestExponent
     let places = try binaryPlaces(of: x, in: exponents) { try unary(UnaryFunction(.floor), $0, step: "exponent") }
@@ -70,7 +72,7 @@ extension Emitter {
     return try add(Select(), [try add(Compare(.equal), result, zero, step: "is_zero"), zero, result])
   }
 
-  /// The power of two that the magnitude of `x` becomes.
+  /// Rounds the magnitude of `x` to a power of two.
   private func power(_ x: ValueID, saturates: Bool, rounding: PowerRounding) throws -> ValueID {
     let exponents = -127...127
     let size = try unary(UnaryFunction(.abs), x, step: "size")
@@ -95,7 +97,7 @@ extension Emitter {
       let isAbove = try add(Compare(.greaterOrEqual), size, limit(1.5), step: "is_above")
       result = try add(Select(), [isAbove, above(), lower], step: "power")
     }
-    // The comparison is false of not-a-number.
+    // The comparison is false for not-a-number.
     let bound = saturates ? Double.infinity : 0x1p127
     var isInside = try add(
       Compare(.lessOrEqual), size, constant(bound, .float32, step: "largest"), step: "is_not_too_large")
@@ -107,7 +109,7 @@ extension Emitter {
     return try add(Select(), [isInside, result, constant(.nan, .float32, step: "none")])
   }
 
-  /// For each element the place of its exponent in a range, to which it is brought; 0 for not-a-number.
+  /// Returns for each element the index of its exponent, clamped to a range; 0 for not-a-number.
   private func binaryPlaces(
     of x: ValueID, in exponents: ClosedRange<Int>, _ settle: (ValueID) throws -> ValueID
   ) throws -> ValueID {
@@ -121,7 +123,7 @@ extension Emitter {
     return try cast(place, to: .int32, step: "place")
   }
 
-  /// A power of two for each place.
+  /// Returns a power of two for each index.
   private func powers(_ places: ValueID, _ exponents: [Int], step: String) throws -> ValueID {
     let powers = exponents.map { Float(sign: .plus, exponent: $0, significand: 1) }
     let table = constant(Weight(Tensor(powers, [powers.count])), step: "\(step)s")

@@ -7,7 +7,7 @@ extension ONNXNode {
     "Pad", "Reshape", "SequenceAt", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
   ]
 
-  /// The narrow type of each output, as far as it has one, by those of what it reads.
+  /// Returns the low-precision type of each output, or nil, derived from the types of the inputs.
   func lowPrecisionOutputs(_ narrow: (String) -> ONNXLowPrecisionType?) throws(FormatError) -> [ONNXLowPrecisionType?] {
     func input(_ index: Int) -> ONNXLowPrecisionType? { index < inputs.count ? narrow(inputs[index]) : nil }
     func attribute(_ name: String) -> ONNXLowPrecisionType? {
@@ -26,7 +26,7 @@ extension ONNXNode {
     }
   }
 
-  /// What a sub-graph says of its outputs.
+  /// Returns the low-precision types that a sub-graph declares for its outputs.
   private func declared(_ attribute: String, skipping count: Int) throws(FormatError) -> [ONNXLowPrecisionType?] {
     let outputs = try attributes[attribute]?.subgraphs().first?.outputs ?? []
     return outputs.dropFirst(count).map(\.lowPrecisionType)
@@ -34,9 +34,9 @@ extension ONNXNode {
 }
 
 extension ONNXGraph {
-  /// The narrow types of the values of the graph itself, by name.
+  /// Returns the low-precision types of the graph's own values, by name.
   ///
-  /// - Parameter outer: those of the values around it.
+  /// - Parameter outer: Returns the low-precision type of a value around the graph.
   func lowPrecisionTypes(
     around outer: (String) -> ONNXLowPrecisionType? = { _ in nil }
   ) throws(FormatError) -> [String: ONNXLowPrecisionType] {
@@ -52,7 +52,7 @@ extension ONNXGraph {
 }
 
 extension ONNXTensor {
-  /// Its element type, where that is a narrow one.
+  /// The element type if it is a low-precision one, else nil.
   var lowPrecisionType: ONNXLowPrecisionType? { ONNXLowPrecisionType(rawValue: elementType) }
 }
 

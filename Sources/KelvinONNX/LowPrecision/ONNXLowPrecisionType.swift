@@ -1,11 +1,12 @@
 import KelvinGraph
 import KelvinImport
 
-/// An element type of at most 8 bits that tensors are stored in and cast to, and nothing is computed in.
+/// An element type of at most 8 bits for storage and casts. Operators do not compute in it.
 ///
-/// Graphs hold its values in a type that has them all: floating-point numbers in float32, integers in 8 bits. What makes
-/// such values rounds or wraps to them (`Emitter.cast(_:to:saturates:rounding:)`); what only moves elements needs to know
-/// nothing. Names remember their type (`ONNXScope.lowPrecisionType`), for the operators that ask for it.
+/// Graphs hold its values in a type that represents all of them: floating-point numbers in float32, integers in 8 bits.
+/// Operators that produce such values round or wrap them (`Emitter.cast(_:to:saturates:rounding:)`). Operators that
+/// only move elements treat them like others. Names keep their type (`ONNXScope.lowPrecisionType`) for operators that
+/// depend on it.
 ///
 /// Reference: ONNX, `docs/docsgen/source/technical/float8.md`, `int4.md` and `float4.md`; Open Compute Project, OCP
 /// Microscaling Formats (MX), version 1.0, section 5.3.
@@ -13,7 +14,7 @@ enum ONNXLowPrecisionType: Int, CaseIterable, Sendable {
   case float8e4m3fn = 17
   case float8e4m3fnuz, float8e5m2, float8e5m2fnuz, uint4, int4, float4e2m1, float8e8m0, uint2, int2, float6e2m3, float6e3m2
 
-  /// Bits that an element takes in a file.
+  /// The number of bits of an element in a file.
   var bits: Int {
     switch self {
     case .float8e4m3fn, .float8e4m3fnuz, .float8e5m2, .float8e5m2fnuz, .float8e8m0: 8
@@ -23,7 +24,7 @@ enum ONNXLowPrecisionType: Int, CaseIterable, Sendable {
     }
   }
 
-  /// The type that holds its values in graphs.
+  /// The type that holds the values in graphs.
   var scalar: ScalarType {
     switch self {
     case .uint4, .uint2: .uint8
@@ -34,7 +35,7 @@ enum ONNXLowPrecisionType: Int, CaseIterable, Sendable {
 
   var isFloatingPoint: Bool { scalar.isFloatingPoint }
 
-  /// The values of an integer type; nil of the others.
+  /// The range of an integer type; nil for other types.
   var range: ClosedRange<Int>? {
     switch scalar {
     case .uint8: 0...(1 << bits - 1)
@@ -43,7 +44,7 @@ enum ONNXLowPrecisionType: Int, CaseIterable, Sendable {
     }
   }
 
-  /// How a floating-point type with a sign is made; nil of the others.
+  /// The layout of a floating-point type with a sign; nil for other types.
   var float: ONNXLowPrecisionFloat? {
     switch self {
     case .float8e4m3fn: ONNXLowPrecisionFloat(exponentBits: 4, mantissaBits: 3, bias: 7, specials: .lastIsNaN)
@@ -60,21 +61,21 @@ enum ONNXLowPrecisionType: Int, CaseIterable, Sendable {
   /// The value of each code of a floating-point type.
   var floats: [Float] {
     if let float { return (0..<(1 << bits)).map(float.value) }
-    // Powers of two; the least is a denormal number of float32.
+    // Powers of two; the least is a denormal float32.
     return (0..<255).map { Float(sign: .plus, exponent: $0 - 127, significand: 1) } + [.nan]
   }
 }
 
-/// A floating-point type of few bits: a sign, an exponent, a mantissa; exponent 0 has the denormal numbers.
+/// A small floating-point type with a sign, an exponent and a mantissa; exponent 0 encodes the denormal numbers.
 struct ONNXLowPrecisionFloat {
-  /// Which codes are no numbers.
+  /// The codes that do not represent finite numbers.
   enum Specials {
     case none
-    /// The largest exponent, as in IEEE 754.
+    /// The codes with the largest exponent, as in IEEE 754.
     case infinities
-    /// Not-a-number alone, where all bits but the sign are ones.
+    /// Not-a-number only, encoded by ones in all bits but the sign.
     case lastIsNaN
-    /// Not-a-number alone, in place of the negative zero.
+    /// Not-a-number only, in place of negative zero.
     case negativeZeroIsNaN
   }
 
@@ -83,7 +84,7 @@ struct ONNXLowPrecisionFloat {
   let bias: Int
   let specials: Specials
 
-  /// Of denormal and of the least normal numbers.
+  /// The exponent of the denormal numbers and of the least normal numbers.
   var lowestExponent: Int { 1 - bias }
 
   var highestExponent: Int { (1 << exponentBits - 1) - bias - (specials == .infinities ? 1 : 0) }
@@ -94,7 +95,7 @@ struct ONNXLowPrecisionFloat {
     return Float(sign: .plus, exponent: highestExponent - mantissaBits, significand: Float(1 << mantissaBits + last))
   }
 
-  /// What is made of a number that is too large, where that is not the largest there is; nil where it always is.
+  /// The result for a number that is too large, unless the conversion saturates; nil if it always saturates.
   var overflow: Float? {
     switch specials {
     case .none: nil

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXOperation {
-  /// The first input's values in a narrow type, as `Cast` and `CastLike` have it.
+  /// Returns the first input's values in a low-precision type, as `Cast` and `CastLike` do.
   func cast(to type: ONNXLowPrecisionType) throws -> ValueID {
     let x = try input(0)
     if lowPrecisionType(0) == type { return x }
@@ -13,7 +13,8 @@ extension ONNXOperation {
     return try emitter.cast(x, to: type, saturates: flag("saturate", default: true), rounding: rounding)
   }
 
-  /// `y = round(x / scale + zeroPoint)`, in a narrow floating-point type; the quotient is of the scale's type.
+  /// `y = round(x / scale + zeroPoint)`, in a low-precision floating-point type; the quotient has the type of the
+  /// scale.
   func quantize(_ x: ValueID, _ scale: ValueID, _ zero: ValueID?, toFloat type: ONNXLowPrecisionType) throws -> ValueID {
     let axis = try quantizationAxis(of: x, scale, axis: nil)
     let divisor = try emitter.spread(scale, axis, over: x, step: "scale")
@@ -27,9 +28,9 @@ extension ONNXOperation {
     return try emitter.cast(quotient, to: type, saturates: flag("saturate", default: true))
   }
 
-  /// `y = (x - zeroPoint) · scale` of floating-point numbers, computed in the result's type.
+  /// `y = (x - zeroPoint) · scale` for floating-point numbers, computed in the type of the result.
   ///
-  /// - Parameter axis: of scales that are several; nil for the one that attributes name.
+  /// - Parameter axis: The axis of several scales; nil for the one that attributes name.
   func dequantizeFloat(
     _ x: ValueID, _ scale: ValueID, _ zero: ValueID?, _ scalar: ScalarType, axis: Int? = nil, step: String? = nil
   ) throws -> ValueID {
@@ -48,13 +49,13 @@ extension ONNXOperation {
 }
 
 extension Emitter {
-  /// Whether a parameter of quantization is zero everywhere, as far as a glance tells.
+  /// Whether a quantization parameter is a constant of zeros. Large constants are not examined and count as nonzero.
   fileprivate func isZero(_ id: ValueID) -> Bool {
     guard let weight = weight(id), weight.type.count <= 1 << 16 else { return false }
     return weight.dense().floats.allSatisfy { $0 == 0 }
   }
 
-  /// A scale or zero point in a shape that broadcasts to x, whose elements share it as `axis` says.
+  /// Returns a scale or zero point in a shape that broadcasts to x; `axis` defines which elements share it.
   fileprivate func spread(
     _ parameter: ValueID, _ axis: QuantizationAxis, over x: ValueID, step: String
   ) throws -> ValueID {

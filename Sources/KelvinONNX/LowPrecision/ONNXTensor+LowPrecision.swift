@@ -2,8 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXTensor {
-  /// The elements of a narrow type as a file has them: integers packed as they are, floating-point numbers as codes and a
-  /// table of what they stand for.
+  /// Returns the elements of a low-precision type in the file's encoding: packed integers, or floating-point codes with
+  /// a table of their values.
   func codes(_ type: ONNXLowPrecisionType, _ files: ModelFiles) throws(FormatError) -> Weight {
     let contents = try contents()
     let shape = try contents.shape(of: self)
@@ -20,13 +20,13 @@ extension ONNXTensor {
     }
   }
 
-  /// A stream of codes, the first one in the least significant bits, and how many bits each takes.
+  /// Returns a stream of codes, the first one in the least significant bits, and the number of bits of each.
   private func packedElements(
     _ type: ONNXLowPrecisionType, _ shape: Shape, _ contents: Contents, _ files: ModelFiles
   ) throws(FormatError) -> (bytes: Bytes, bits: Int) {
     let count = PackedIntegers.byteCount(shape.count, bits: type.bits)
     if let bytes = try bytes(count, "\(type)[\(shape)]", contents, files) { return (bytes, type.bits) }
-    // An integer for each byte, which for 6 bits holds one element.
+    // The file has an integer for each byte; with 6 bits a byte holds one element.
     let bits = type.bits == 6 ? 8 : type.bits
     let limit = PackedIntegers.byteCount(shape.count, bits: bits)
     var values: [Int] = []

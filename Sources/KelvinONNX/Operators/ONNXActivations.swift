@@ -39,12 +39,12 @@ extension ONNXMapper {
     }
   }
 
-  /// `x · sigmoid(α x)`
+  /// `x · sigmoid(α x)`.
   private static let swish = ONNXMapper("Swish") { c in
     [try c.emitter.swish(try c.input(0), alpha: c.float("alpha", default: 1))]
   }
 
-  /// `swish(a) · b`
+  /// `swish(a) · b`.
   private static let swiGLU = ONNXMapper("SwiGLU") { c in
     let (a, b) = (try c.input(0), try c.input(1))
     let gate = try c.emitter.swish(a, alpha: c.float("alpha", default: 1), step: "gate")
@@ -54,7 +54,7 @@ extension ONNXMapper {
   /// `x + bias` below `-λ`, `x - bias` above `λ`, 0 between them.
   private static let shrink = ONNXMapper("Shrink") { c in
     let given = c.emitter.scalar(try c.input(0))
-    // Bounds between two whole numbers.
+    // The bounds may lie between two integers.
     let scalar = given.isFloatingPoint ? given : given.blended
     let x = try c.emitter.cast(try c.input(0), to: scalar, step: "real")
     let (bias, limit) = (Double(c.float("bias", default: 0)), Double(c.float("lambd", default: 0.5)))
@@ -88,7 +88,7 @@ extension ONNXMapper {
     return [try c.emitter.unary(UnaryFunction(.affine, a: alpha), elu)]
   }
 
-  /// `x · tanh(softplus(x))`
+  /// `x · tanh(softplus(x))`.
   private static let mish = ONNXMapper("Mish") { c in
     let x = try c.input(0)
     let softplus = try c.emitter.unary(UnaryFunction(.softplus), x, step: "softplus")
@@ -96,7 +96,7 @@ extension ONNXMapper {
     return [try c.emitter.binary(.multiply, x, gate)]
   }
 
-  /// `x` where `x > α`, else 0. No float32 lies between α and the next one, so that is `x` where it is at least that.
+  /// `x` where `x > α`, else 0. This equals `x >= next`, where `next` is the float32 after α.
   private static let thresholdedRelu = ONNXMapper("ThresholdedRelu") { c in
     let x = try c.input(0)
     let alpha = c.float("alpha", default: 1)
@@ -109,7 +109,7 @@ extension ONNXMapper {
     return [try c.emitter.add(Select(), passes, x, c.emitter.constant(0, scalar, step: "zero"))]
   }
 
-  /// Bounds are attributes before operator set 11 and inputs from then on.
+  /// Clamps. The bounds are attributes before operator set 11 and inputs from then on.
   private static let clip = ONNXMapper("Clip") { c in
     let x = try c.input(0)
     if c.opset < 11 {

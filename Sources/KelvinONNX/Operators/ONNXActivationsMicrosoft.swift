@@ -1,7 +1,7 @@
 import KelvinGraph
 import KelvinImport
 
-/// Activations of the domain `com.microsoft`, most of them behind a sum: ONNX Runtime's `ContribOperators.md`.
+/// Activations of the domain `com.microsoft`, most of them after a sum: ONNX Runtime's `ContribOperators.md`.
 extension ONNXMapper {
   static let microsoftActivations: [ONNXMapper] = [
     biasGelu, fastGelu, quickGelu, gemmFastGelu, biasAdd, biasSplitGelu, biasSoftmax,
@@ -16,7 +16,7 @@ extension ONNXMapper {
     [try c.emitter.unary(UnaryFunction(.geluTanh), c.biased(try c.input(0), c.optional(1)))]
   }
 
-  /// `x · sigmoid(α x)`
+  /// `x · sigmoid(α x)`.
   private static let quickGelu = ONNXMapper("com.microsoft.QuickGelu") { c in
     let (x, alpha) = (try c.input(0), c.float("alpha", default: 1.702))
     let scaled = try c.emitter.unary(UnaryFunction(.affine, a: alpha), x, step: "scaled")
@@ -36,7 +36,7 @@ extension ONNXMapper {
     return [try c.emitter.binary(.add, c.biased(x, try c.input(1)), skip)]
   }
 
-  /// Of the sum, the first half of each row times what Gelu makes of the second.
+  /// Multiplies the first half of each row of the sum with the Gelu of the second half.
   private static let biasSplitGelu = ONNXMapper("com.microsoft.BiasSplitGelu") { c in
     let sum = try c.biased(try c.input(0), try c.input(1))
     let sizes = c.emitter.shape(sum)
@@ -48,7 +48,7 @@ extension ONNXMapper {
     return [try c.emitter.binary(.multiply, halves[0], gate)]
   }
 
-  /// Over all axes from `axis` on, taken as one. Which axes of the bias repeat follows from its sizes.
+  /// Softmax over all axes from `axis` on, flattened to one. The sizes of the bias determine its broadcast axes.
   private static let biasSoftmax = ONNXMapper("com.microsoft.BiasSoftmax") { c in
     let sum = try c.biased(try c.input(0), try c.input(1))
     let sizes = c.emitter.shape(sum)
@@ -61,7 +61,7 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// The sum with a bias that broadcasts to x; x itself without one.
+  /// Returns the sum with a bias that broadcasts to x, or x itself without a bias.
   func biased(_ x: ValueID, _ bias: ValueID?, step: String = "biased") throws -> ValueID {
     guard let bias else { return x }
     guard emitter.shape(x).broadcast(with: emitter.shape(bias)) == emitter.shape(x) else {

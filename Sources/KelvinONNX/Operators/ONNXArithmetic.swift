@@ -15,7 +15,7 @@ extension ONNXMapper {
     }
   }
 
-  /// The exponent may have another type than the base, which is the result's.
+  /// A power. The exponent may have another type than the base; the result has the type of the base.
   private static let power = ONNXMapper("Pow") { c in
     let (x, y) = (try c.input(0), try c.input(1))
     if try c.emitter.number(y) == 2, c.emitter.shape(y).rank <= c.emitter.shape(x).rank {
@@ -30,7 +30,7 @@ extension ONNXMapper {
     return [try c.emitter.binary(.power, x, exponent)]
   }
 
-  /// With the sign of the divisor, or with `fmod` of the dividend.
+  /// The remainder, with the sign of the divisor, or with `fmod` that of the dividend.
   private static let modulo = ONNXMapper("Mod") { c in
     let (x, y) = (try c.input(0), try c.input(1))
     return [try c.emitter.binary(c.flag("fmod") ? .remainder : .modulo, x, y)]

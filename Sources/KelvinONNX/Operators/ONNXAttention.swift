@@ -2,9 +2,11 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Operands are `[N, heads, S, D]`, or `[N, S, heads · D]` with the number of heads as an attribute; fewer key heads than
-  /// query heads serve several each. Past keys and values lie before those that are given; a cache that is kept outside
-  /// comes padded instead, with how much of it counts.
+  /// Attention over operands `[N, heads, S, D]`, or `[N, S, heads · D]` with the number of heads as an attribute. If
+  /// there are fewer key heads than query heads, each key head serves several query heads.
+  ///
+  /// Past keys and values precede the given ones. A cache that the caller keeps is padded instead, with the number of
+  /// its valid keys.
   static let attention = ONNXMapper("Attention") { c in
     var operands = [try c.input(0), try c.input(1), try c.input(2)]
     let isFlat = c.emitter.shape(operands[0]).rank == 3
@@ -44,7 +46,7 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// Which scores the fourth output shows; nil without one.
+  /// Returns the stage of the scores that the fourth output shows, or nil without that output.
   fileprivate func scoreStage() throws -> ScoreStage? {
     guard node.outputs.count > 3, !node.outputs[3].isEmpty else { return nil }
     switch integer("qk_matmul_output_mode", default: 0) {
@@ -56,12 +58,12 @@ extension ONNXOperation {
     }
   }
 
-  /// Which scores count and what is added to them: the mask of input 3, the causal order, a window, and the number of keys
-  /// of input 6 in one; nil where all count.
+  /// Returns the combined mask: the mask of input 3, the causal order, a window, and the number of keys of input 6. It
+  /// excludes scores or is added to them; nil if all scores count.
   fileprivate func attentionMask(batch: Int, queries: Int, keys: Int, past: Int) throws -> ValueID? {
     let allowed = try positionMask(batch: batch, queries: queries, keys: keys, past: past)
     guard var given = optional(3) else { return allowed }
-    // No integer keeps a key out.
+    // An integer mask does not exclude keys.
     if !emitter.scalar(given).isFloatingPoint, emitter.scalar(given) != .bool {
       given = try emitter.cast(given, to: .float32, step: "real_mask")
     }
@@ -80,8 +82,8 @@ extension ONNXOperation {
     return try emitter.add(Select(), positions, mask, excluded, step: "placed_mask")
   }
 
-  /// Which keys a query may see by their places. A query stands at its own place behind past keys, or, where `nonpad_kv_seqlen` says how many
-  /// keys each sample of the batch has, among the last of those.
+  /// Returns the mask of the keys that a query attends to by position. The positions of queries follow the past keys.
+  /// If `nonpad_kv_seqlen` gives the number of keys of each sample, queries are among the last of these keys.
   private func positionMask(batch: Int, queries: Int, keys: Int, past: Int) throws -> ValueID? {
     let (left, right) = (integer("left_window_size", default: -1), integer("right_window_size", default: -1))
     let last = flag("is_causal") ? 0 : right >= 0 ? right : nil

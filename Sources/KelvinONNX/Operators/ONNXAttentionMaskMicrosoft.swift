@@ -1,7 +1,7 @@
 import KelvinGraph
 import KelvinImport
 
-/// The sizes of an attention's scores, `[batch, heads, queries, keys]`, and how many of the keys lie before the queries' own.
+/// The sizes of an attention's scores, `[batch, heads, queries, keys]`, and the number of keys before the queries' own.
 struct ScoreSizes {
   var batch: Int
   var heads: Int
@@ -12,11 +12,11 @@ struct ScoreSizes {
   var shape: Shape { [batch, heads, queries, keys] }
 }
 
-/// Masks of the attentions of `com.microsoft`: ONNX Runtime's `ContribOperators.md`, and its kernels where that leaves
-/// open how masks of several kinds meet.
+/// Masks of the attentions of `com.microsoft`: ONNX Runtime's `ContribOperators.md`, and its kernels for combinations
+/// of several masks that the document leaves open.
 extension ONNXOperation {
-  /// What hides scores: padding by `mask_filter_value` being added, which is a finite number, so that a row of padding
-  /// alone has shares; a bias, which is added as it is; and the order of keys, which leaves no share.
+  /// Returns the mask of the scores. Padding adds `mask_filter_value`, a finite number, so that softmax of a row of
+  /// padding is defined. A bias is added as it is. The causal order excludes scores.
   func scoreMask(
     _ padding: ValueID?, bias: ValueID?, isCausal: Bool, _ sizes: ScoreSizes, _ scalar: ScalarType
   ) throws -> ValueID? {
@@ -33,14 +33,15 @@ extension ONNXOperation {
     return try placed(added, order)
   }
 
-  /// A mask that is added, but where places are not allowed; the places themselves without one.
+  /// Returns an additive mask in which positions that are not allowed are excluded; without an additive mask, the
+  /// allowed positions.
   func placed(_ added: ValueID?, _ allowed: ValueID) throws -> ValueID {
     guard let added else { return allowed }
     let excluded = emitter.constant(-.infinity, emitter.scalar(added), step: "out_of_place")
     return try emitter.add(Select(), allowed, added, excluded, step: "placed_mask")
   }
 
-  /// Truth values by place, `[queries, keys]`.
+  /// Returns booleans by position, `[queries, keys]`.
   func placeMask(
     _ sizes: ScoreSizes, _ isAllowed: @escaping @Sendable (_ query: Int, _ key: Int) -> Bool
   ) throws -> ValueID {
@@ -50,8 +51,9 @@ extension ONNXOperation {
     }
   }
 
-  /// 0 for keys that count and the filter's value for others. The mask says so for each key of a sample, of each query,
-  /// or of all places there may ever be, or it has the ends of what counts, perhaps followed by the starts.
+  /// Returns 0 for keys that count and the filter's value for others. The mask has a flag for each key of a sample, of
+  /// each query, or of all possible positions. Alternatively it has the end of each sample, optionally followed by the
+  /// start.
   private func paddingMask(_ mask: ValueID, _ sizes: ScoreSizes, _ scalar: ScalarType) throws -> ValueID? {
     let (batch, shape) = (sizes.batch, emitter.shape(mask))
     let kept: ValueID
@@ -87,8 +89,8 @@ extension ONNXOperation {
     return try emitter.add(Compare(.greater), mask, emitter.constant(0, scalar, step: "zero"), step: "is_kept")
   }
 
-  /// Whether a key lies before the end of its sample, and from the start on where the mask has as many of those. Behind
-  /// one and two more for each sample come the same lengths again, added up.
+  /// Returns whether a key lies before the end of its sample and, if the mask holds starts, not before its start. In a
+  /// mask of `3 · batch + 2` elements, cumulative lengths follow the lengths.
   private func keptRange(_ mask: ValueID, _ sizes: ScoreSizes) throws -> ValueID {
     let (batch, scalar) = (sizes.batch, emitter.scalar(mask))
     let columns = try emitter.table(scalar, [sizes.keys], step: "columns") { [keys = sizes.keys] in

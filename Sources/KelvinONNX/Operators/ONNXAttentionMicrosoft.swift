@@ -1,14 +1,14 @@
 import KelvinGraph
 import KelvinImport
 
-/// Attentions of the domain `com.microsoft` with as many heads of keys as of queries: ONNX Runtime's
+/// Attentions of the domain `com.microsoft` with as many key heads as query heads: ONNX Runtime's
 /// `ContribOperators.md`.
 extension ONNXMapper {
   static let microsoftAttention: [ONNXMapper] = [
     mergedAttention, quantizedAttention, multiHeadAttention, decoderAttention, packedAttention,
   ]
 
-  /// Queries, keys and values are one product of the input.
+  /// Computes queries, keys and values by one product of the input.
   private static let mergedAttention = ONNXMapper("com.microsoft.Attention") { c in
     let (x, weights) = (try c.input(0), try c.input(1))
     guard c.emitter.shape(x).rank == 3, c.emitter.shape(weights).rank == 2 else {
@@ -20,7 +20,7 @@ extension ONNXMapper {
       bias: c.optional(5))
   }
 
-  /// The same of integers, whose product is one of what they stand for.
+  /// Attention on integers: the product is that of the dequantized values.
   private static let quantizedAttention = ONNXMapper("com.microsoft.QAttention") { c in
     let x = try c.dequantize(try c.input(0), try c.input(3), c.optional(6), axis: -1, step: "x")
     let weights = try c.dequantize(try c.input(1), try c.input(4), c.optional(7), axis: -1, step: "w")
@@ -32,8 +32,8 @@ extension ONNXMapper {
       c.biased(product, try c.input(2), step: "projected"), mask: c.optional(5), past: c.optional(8), bias: nil)
   }
 
-  /// Keys and values lie beside each other as heads of one tensor, with the queries too, or apart, or are a cache, which
-  /// has room behind the past where the past's length is said.
+  /// Attention whose keys and values are packed as heads of one tensor, with or without the queries, or are separate,
+  /// or are a cache. If the past length is given, the cache has space after the past keys.
   private static let multiHeadAttention = ONNXMapper("com.microsoft.MultiHeadAttention", valueDependent: [8]) { c in
     guard c.optional(9) == nil else { throw c.unsupported("the order of beams (cache_indirection)") }
     guard !c.wants(3) else { throw c.unsupported("its scores (output qk) are asked for") }
@@ -50,7 +50,7 @@ extension ONNXMapper {
       isCausal: c.flag("unidirectional"))
   }
 
-  /// One step of a decoder. A cache that is written in place has room behind the past.
+  /// Attention for one step of a decoder. A cache that is written in place has space after the past keys.
   private static let decoderAttention = ONNXMapper(
     "com.microsoft.DecoderMaskedMultiHeadAttention", valueDependent: [7]
   ) { c in
@@ -72,7 +72,7 @@ extension ONNXMapper {
   }
 }
 
-/// Each `[N, heads, S, D]`.
+/// The operands, each `[N, heads, S, D]`.
 struct AttentionOperands {
   var query: ValueID
   var key: ValueID
@@ -80,7 +80,7 @@ struct AttentionOperands {
 }
 
 extension ONNXOperation {
-  /// The attention of a product `[N, S, …]` of queries, keys and values, and the cache `[2, N, heads, S, D]`.
+  /// Returns the attention of a product `[N, S, …]` of queries, keys and values, and the cache `[2, N, heads, S, D]`.
   fileprivate func mergedAttention(
     _ product: ValueID, mask: ValueID?, past: ValueID?, bias: ValueID?
   ) throws -> [ValueID] {
@@ -112,7 +112,7 @@ extension ONNXOperation {
     return [results[0], try emitter.concat(pair, axis: 0, step: "present")]
   }
 
-  /// The attention over a cache's first keys and those that are given, which are written behind them, and the cache.
+  /// Returns the attention over a cache's first keys and the given ones, which are written after them, and the cache.
   fileprivate func placedAttention(
     _ operands: AttentionOperands, in cache: (keys: ValueID, values: ValueID), at length: Int, mask: ValueID?,
     bias: ValueID?, isCausal: Bool
@@ -138,7 +138,7 @@ extension ONNXOperation {
     }
   }
 
-  /// The operands of inputs 0 to 2, to which their parts of a bias are added.
+  /// Returns the operands of inputs 0 to 2, with their parts of the bias added.
   fileprivate func headOperands(bias: ValueID?) throws -> AttentionOperands {
     let (heads, query) = (try count("num_heads"), try input(0))
     let sizes = emitter.shape(query)
@@ -166,14 +166,14 @@ extension ONNXOperation {
       }
     }
     let each = try zip(parts, names).map { part, name in
-      // A cache has its heads apart.
+      // A cache has a separate axis for heads.
       if name != "query", emitter.shape(part).rank == 4 { return part }
       return try emitter.splitHeads(part, heads, step: name)
     }
     return AttentionOperands(query: each[0], key: each[1], value: each[2])
   }
 
-  /// `[N, S, heads, count, D]` as `count` tensors `[N, S, heads · D]`.
+  /// Returns `[N, S, heads, count, D]` as `count` tensors `[N, S, heads · D]`.
   private func stacked(_ x: ValueID, _ count: Int) throws -> [ValueID] {
     let sizes = emitter.shape(x)
     guard sizes.rank == 5, sizes[3] == count else {
@@ -184,7 +184,7 @@ extension ONNXOperation {
     }
   }
 
-  /// The attention over past keys and those that are given, and all keys and values.
+  /// Returns the attention over past keys and the given ones, and all keys and values.
   fileprivate func cachedAttention(
     _ operands: AttentionOperands, past: (ValueID?, ValueID?), mask: ValueID?, bias: ValueID?, isCausal: Bool
   ) throws -> [ValueID] {
@@ -203,7 +203,7 @@ extension ONNXOperation {
     return [result, all.key, all.value]
   }
 
-  /// The result `[N, S, heads · D]`.
+  /// Returns the result `[N, S, heads · D]`.
   fileprivate func attended(
     _ operands: AttentionOperands, past: Int, mask: ValueID?, bias: ValueID?, isCausal: Bool
   ) throws -> ValueID {
@@ -218,7 +218,7 @@ extension ONNXOperation {
     return try emitter.joinHeads(heads)
   }
 
-  /// The factor of the scores, where 0 stands for the usual one.
+  /// Returns the factor of the scores; 0 stands for the default.
   func attentionScale(_ width: Int) -> Float {
     let given = float("scale", default: 0)
     return given == 0 ? 1 / Float(width).squareRoot() : given
@@ -226,8 +226,8 @@ extension ONNXOperation {
 }
 
 extension Emitter {
-  /// A cache `[N, heads, S, D]` with new rows from a place on, which grows where they reach behind its end, and of it all
-  /// up to the last of these.
+  /// Writes new rows into a cache `[N, heads, S, D]` from a position on, and extends it if they reach beyond its end.
+  /// Returns the whole cache, and its rows up to the last new one.
   func written(
     _ rows: ValueID, into cache: ValueID, at start: Int, step: String
   ) throws -> (whole: ValueID, visible: ValueID) {

@@ -1,6 +1,6 @@
 import KelvinImport
 
-/// Every ONNX operator that is mapped.
+/// The mappers of all supported ONNX operators.
 let onnxMappers: [ONNXMapper] = families.flatMap { $0 } + others
 
 private let families: [[ONNXMapper]] = [

@@ -2,9 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// A convolution of each channel by itself that sees no later position, `[N, C, L]` by filters `[C, 1, k]`; the k - 1
-  /// positions before the first are those of a past state, or zeros. The second result is what the next call goes on
-  /// from.
+  /// A depthwise convolution in which no output depends on later positions: `[N, C, L]` by filters `[C, 1, k]`. A past
+  /// state, or zeros, provides the k - 1 positions before the first. The second result is the state for the next call.
   static let causalConvWithState = ONNXMapper("CausalConvWithState") { c in
     let (x, weights) = (try c.input(0), try c.input(1))
     let (source, filter) = (c.emitter.shape(x), c.emitter.shape(weights))

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// `(x - offset) · scale`, each one number or one for each column.
+  /// `(x - offset) · scale`; each is one number or one per column.
   static let scaler = ONNXMapper("ai.onnx.ml.Scaler") { operation in
     let emitter = operation.emitter
     let x = try emitter.cast(try operation.input(0), to: .float32, step: "float32")
@@ -17,7 +17,7 @@ extension ONNXMapper {
     return [try emitter.binary(.multiply, centered, try constant("scale", 1))]
   }
 
-  /// 1 for what is more than a threshold, else 0.
+  /// 1 for numbers above a threshold, else 0.
   static let binarizer = ONNXMapper("ai.onnx.ml.Binarizer") { operation in
     let emitter = operation.emitter
     let x = try operation.input(0)
@@ -26,7 +26,7 @@ extension ONNXMapper {
     return [try emitter.cast(try emitter.add(Compare(.greater), x, threshold, step: "is_more"), to: scalar)]
   }
 
-  /// Rows beside each other, as float32; a list is one row.
+  /// Concatenates rows as float32; a list counts as one row.
   static let featureVectorizer = ONNXMapper("ai.onnx.ml.FeatureVectorizer") { operation in
     let emitter = operation.emitter
     let sizes = operation.integers("inputdimensions") ?? []
@@ -42,7 +42,7 @@ extension ONNXMapper {
     return [try emitter.concat(rows, axis: 1)]
   }
 
-  /// Columns of the last axis, by a list of their indices.
+  /// Picks columns of the last axis by a list of their indices.
   static let arrayFeatureExtractor = ONNXMapper("ai.onnx.ml.ArrayFeatureExtractor") { operation in
     let emitter = operation.emitter
     var x = try operation.input(0)

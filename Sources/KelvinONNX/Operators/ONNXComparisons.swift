@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Comparisons, operations on truth values, and the choice by them.
+  /// Comparisons, operations on booleans, and selection by them.
   static let comparisons: [ONNXMapper] = [
     compare("Equal", .equal), compare("Less", .less), compare("LessOrEqual", .lessOrEqual),
     compare("Greater", .greater), compare("GreaterOrEqual", .greaterOrEqual),
@@ -45,7 +45,7 @@ extension ONNXMapper {
     }
   }
 
-  /// Only not-a-number differs from itself.
+  /// Tests for not-a-number, the only value that differs from itself.
   private static let isNaN = ONNXMapper("IsNaN") { c in
     let x = try c.input(0)
     return [try c.emitter.add(Compare(.notEqual), x, x)]

@@ -32,7 +32,7 @@ extension ONNXMapper {
     return [try c.emitter.add(Expand(Shape(sizes)), scalar)]
   }
 
-  /// Sizes from `start` to before `end`; all of them before operator set 15.
+  /// Returns the sizes from `start` to before `end`; all sizes before operator set 15.
   static let shape = ONNXMapper("Shape", readsOnlyShapes: true) { c in
     let sizes = c.emitter.shape(try c.input(0)).dimensions
     let range = SliceRange(

@@ -6,9 +6,9 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// The convolution of images and filters, with the bias of input 2.
+  /// Emits the convolution of images with filters, with the bias of input 2.
   ///
-  /// - Parameter groups: nil for as many as the attribute says.
+  /// - Parameter groups: The number of groups; nil for the number in the attribute.
   func convolve(_ x: ValueID, _ weights: ValueID, step: String? = nil, groups: Int? = nil) throws -> ValueID {
     let kernel = integers("kernel_shape") ?? Array(emitter.shape(weights).dimensions.dropFirst(2))
     let window = try window(kernel: kernel, over: x)
@@ -18,7 +18,7 @@ extension ONNXOperation {
     return try emitter.add(op, operands, step: step)
   }
 
-  /// The window of a convolution or pool: `strides`, `dilations`, `auto_pad`, `pads`.
+  /// Returns the window of a convolution or pool: `strides`, `dilations`, `auto_pad`, `pads`.
   func window(kernel: [Int], over x: ValueID, roundsUp: Bool = false) throws -> Window {
     let sizes = Array(emitter.shape(x).dimensions.dropFirst(2))
     let padding: SpatialPadding
@@ -41,7 +41,7 @@ extension ONNXOperation {
     } catch { throw emitter.invalid(error.description) }
   }
 
-  /// How many windows there are along each spatial axis of x.
+  /// Returns the number of windows along each spatial axis of x.
   func count(of window: Window, over x: ValueID) throws -> [Int] {
     do { return try window.outputSizes(Array(emitter.shape(x).dimensions.dropFirst(2))) } catch {
       throw emitter.invalid(error.description)

@@ -13,7 +13,8 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// The padding is given, or follows from `output_shape`, or from `auto_pad`: the size is then `size · stride`.
+  /// Returns the operator of a transposed convolution. The padding is given, or follows from `output_shape` or from
+  /// `auto_pad`; with `auto_pad` the size is `size · stride`.
   fileprivate func transposedConvolution(_ kernel: [Int], over x: ValueID) throws -> ConvolutionTranspose {
     let sizes = Array(emitter.shape(x).dimensions.dropFirst(2))
     let ones = [Int](repeating: 1, count: kernel.count)

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Operators that find how many results they have.
+  /// Operators whose number of results depends on data.
   static let counting: [ONNXMapper] = [nonZero, nonMaximumSuppression, unique]
 
   private static let nonZero = ONNXMapper("NonZero", hasDataDependentShape: true) { c in
@@ -13,7 +13,8 @@ extension ONNXMapper {
     return [try c.emitter.counted(results[0], axis: 1, by: results[1])]
   }
 
-  /// The different slices along an axis, or elements; where each is first; which one each is; how often it is there.
+  /// Returns the distinct slices along an axis, or elements; the first position of each; the index of each slice's
+  /// distinct value; and the numbers of occurrences.
   private static let unique = ONNXMapper("Unique", hasDataDependentShape: true) { c in
     var x = try c.input(0)
     let named = c.node.attributes["axis"]?.integer
@@ -36,8 +37,8 @@ extension ONNXMapper {
     ]
   }
 
-  /// Of each image and class, the boxes that were picked, as rows of image, class and box. Each class of each image is
-  /// an image of its own to the operator; a mask of what it picked then makes one list of them.
+  /// Returns the selected boxes of each image and class as rows of image, class and box. The operator treats each class
+  /// of each image as a separate image. The mask of its selection is then compacted to one list.
   private static let nonMaximumSuppression = ONNXMapper(
     "NonMaxSuppression", valueDependent: [2, 3, 4], hasDataDependentShape: true
   ) { c in
@@ -50,7 +51,7 @@ extension ONNXMapper {
     let (classes, candidates, images) = (shape[1], shape[2], shape[0] * shape[1])
     let most = min(max(try c.constantIntegers(2, "number of boxes")?.first ?? 0, 0), candidates)
     let overlap = try c.constantNumber(3, "overlap threshold") ?? 0
-    // A score must be more than the threshold, to the operator as much.
+    // A score must exceed the threshold, while the operator keeps scores equal to it.
     let least = try c.constantNumber(4, "score threshold").map { Double(Float($0).nextUp) } ?? -.infinity
     guard images * most > 0 else { return [c.emitter.constant(integers: [], shape: [0, 3])] }
     let each = try c.emitter.reshape(scores, [images, candidates, 1], step: "scores")
@@ -79,7 +80,7 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// The boxes of each image once for each of its classes, as centre and size.
+  /// Returns the boxes of each image, repeated for each of its classes, as center and size.
   fileprivate func boxes(_ boxes: ValueID, _ scores: Shape) throws -> ValueID {
     let (images, classes, count) = (scores[0], scores[1], scores[2])
     var centred = boxes

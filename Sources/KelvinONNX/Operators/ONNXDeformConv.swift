@@ -2,8 +2,9 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// A convolution `[N, C, spatial…]` whose every element is read at a place moved by an offset, between pixels by linear
-  /// interpolation, zero outside, and times a mask: Dai et al., Deformable Convolutional Networks (2017).
+  /// A convolution `[N, C, spatial…]` whose samples are moved by offsets and multiplied by a mask. Samples between
+  /// pixels are interpolated linearly; samples outside are zero. Reference: Dai et al., Deformable Convolutional
+  /// Networks (2017).
   static let deformConv = ONNXMapper("DeformConv") { c in
     let (x, weights, offsets) = (try c.input(0), try c.input(1), try c.input(2))
     let (source, filters) = (c.emitter.shape(x), c.emitter.shape(weights))
@@ -57,7 +58,7 @@ extension ONNXMapper {
       let shares = try c.emitter.reshape(mask, [source[0] * parts, elements * area, 1], step: "shares")
       samples = try c.emitter.binary(.multiply, samples, shares, step: "masked")
     }
-    // [N, channels, elements, points], of which groups are products with their filters.
+    // [N, channels, elements, points]; groups of it are multiplied with their filters.
     let split = try c.emitter.reshape(
       samples, [source[0], parts, elements, area, source[1] / parts], step: "samples_by_element")
     let channels = try c.emitter.transpose(split, [0, 1, 4, 2, 3], step: "channels_first")

@@ -2,8 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Of square matrices, the last two axes, by Laplace's expansion along rows: exact but for rounding, and of a number of
-  /// products that grows as 2^size.
+  /// The determinant of square matrices in the last two axes, by Laplace's expansion along rows. It is exact except for
+  /// rounding; the number of products grows as 2^size.
   static let determinant = ONNXMapper("Det") { c in
     let x = try c.input(0)
     let shape = c.emitter.shape(x)
@@ -12,7 +12,7 @@ extension ONNXMapper {
     }
     let (size, outer) = (shape[shape.rank - 1], Array(shape.dimensions.dropLast(2)))
     guard (1...8).contains(size) else { throw c.unsupported("matrices of \(size) rows, expected 1 to 8") }
-    /// The element of every matrix at a place.
+    /// Returns the element of every matrix at a row and a column.
     func element(_ row: Int, _ column: Int) throws -> ValueID {
       let line = Slice(
         starts: outer.map { _ in 0 } + [row, column], counts: outer + [1, 1],
@@ -21,7 +21,7 @@ extension ONNXMapper {
         c.emitter.add(line, x, step: "element_\(row)_\(column)"), Shape(outer), step: "elements_\(row)_\(column)")
     }
     let elements = try (0..<size).map { row in try (0..<size).map { try element(row, $0) } }
-    // Of the rows from one on, by the columns that they keep.
+    // The minors of the rows from a given one on, by the columns that they keep.
     var minors: [[Int]: ValueID] = [:]
     for column in 0..<size { minors[[column]] = elements[size - 1][column] }
     for row in (0..<size - 1).reversed() {
@@ -42,7 +42,7 @@ extension ONNXMapper {
     return [try c.emitter.reshape(result, Shape(outer))]
   }
 
-  /// The ascending lists of so many of the first numbers.
+  /// Returns the ascending lists of `count` of the first `size` numbers.
   private static func subsets(of size: Int, count: Int) -> [[Int]] {
     (0..<(1 << size)).filter { $0.nonzeroBitCount == count }.map { bits in (0..<size).filter { bits >> $0 & 1 == 1 } }
   }

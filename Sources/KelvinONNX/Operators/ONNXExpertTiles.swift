@@ -1,16 +1,17 @@
 import KelvinGraph
 import KelvinImport
 
-/// The tokens of each expert, in tiles of so many that an expert to which an equal share of all goes has two.
+/// The tokens of each expert, in tiles. If tokens are distributed evenly, an expert has two tiles.
 struct ExpertTiles {
-  /// The tokens of a trip, and what the expert's results count for them.
+  /// The tokens of an iteration, and the weights of the expert's results for them.
   struct Tile {
     /// `[rows]`
     let tokens: ValueID
-    /// `[rows, 1]`, 0 where the tile is filled up with tokens of others.
+    /// `[rows, 1]`; 0 for tokens that only fill up the tile.
     let shares: ValueID
 
-    /// The sums of all tokens with the results of the tile. What a token does not go to adds nothing, whatever it is.
+    /// Returns the sums of all tokens, increased by the results of the tile. A token that is not routed to the expert
+    /// adds nothing, even if its result is not finite.
     func adding(_ results: ValueID, to sums: ValueID, _ emitter: Emitter, step: String) throws -> ValueID {
       let none = emitter.constant(0, emitter.scalar(shares), step: "\(step)/none")
       let isOwn = try emitter.add(Compare(.notEqual), shares, none, step: "\(step)/is_own")
@@ -23,18 +24,20 @@ struct ExpertTiles {
   }
 
   private let emitter: Emitter
-  /// Of one tile.
+  /// The number of rows of a tile.
   private let rows: Int
-  /// The tiles of one expert at most.
+  /// The greatest number of tiles of one expert.
   let most: Int
-  /// `[experts · most, rows]`: tokens, those that go to the expert first, and what it counts for each.
+  /// `[experts · most, rows]`: tokens, beginning with those of the expert, and the expert's weight for each.
   private let (tokens, shares): (ValueID, ValueID)
-  /// `[experts]`, int64: how many tiles hold tokens that go to the expert.
+  /// `[experts]`, int64: the number of tiles with tokens that are routed to the expert.
   private let counts: ValueID
 
+  /// Emits the assignment of tokens to tiles.
+  ///
   /// - Parameters:
-  ///   - routes: `[tokens, experts]`, 0 where a token does not go to an expert.
-  ///   - chosen: to how many experts each token goes.
+  ///   - routes: `[tokens, experts]`, 0 where a token is not routed to an expert.
+  ///   - chosen: The number of experts that each token is routed to.
   init(_ emitter: Emitter, _ routes: ValueID, tokens count: Int, experts: Int, chosen: Int) throws {
     self.emitter = emitter
     rows = min(max((count * chosen + 2 * experts - 1) / (2 * experts), 1), max(count, 1))
@@ -60,18 +63,18 @@ struct ExpertTiles {
     counts = try emitter.cast(try emitter.unary(UnaryFunction(.ceil), inTiles, step: "own_tiles"), to: .int64, step: "trips")
   }
 
-  /// How many tiles an expert needs, one int64.
+  /// Returns the number of tiles that an expert needs, one int64.
   func count(of expert: Int) throws -> ValueID {
     let own = try emitter.slice(counts, [SliceRange(start: expert, count: 1)], step: "expert_\(expert)/own_trips")
     return try emitter.reshape(own, [], step: "expert_\(expert)/trips")
   }
 
-  /// Whether an expert of so many tiles needs the one of a number, one truth value.
+  /// Returns whether an expert with the given number of tiles needs the tile of an index, one boolean.
   func isNeeded(_ number: ValueID, of count: ValueID, step: String) throws -> ValueID {
     try emitter.add(Compare(.less), number, count, step: step)
   }
 
-  /// The tile of a trip, in a region of the graph around at a depth.
+  /// Returns the tile of an iteration, in a region of the enclosing graph at a depth.
   func tile(_ trip: ValueID, of expert: Int, depth: Int) throws -> Tile {
     let step = "expert_\(expert)"
     let first = emitter.constant(integers: [expert * most], .int64, shape: [])

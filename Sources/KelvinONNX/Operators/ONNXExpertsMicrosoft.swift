@@ -1,9 +1,9 @@
 import KelvinGraph
 import KelvinImport
 
-/// Mixtures of experts of the domain `com.microsoft`: ONNX Runtime's `ContribOperators.md`, and its kernels for how routes
-/// are weighted. An expert computes the tokens that go to it: a loop takes them by tiles, as many as it needs, and adds what
-/// it computes to their sums.
+/// Mixtures of experts of the domain `com.microsoft`: ONNX Runtime's `ContribOperators.md`, and its kernels for the
+/// weights of routes. An expert computes only the tokens that are routed to it: a loop processes as many tiles as the
+/// expert needs, and adds the results to the tokens' sums.
 extension ONNXMapper {
   static let microsoftExperts: [ONNXMapper] = [mixture, quantizedMixture]
 
@@ -19,7 +19,7 @@ extension ONNXMapper {
     }
   }
 
-  /// The same with integers for weights, which stay as they are in the file.
+  /// A mixture of experts with integer weights, which stay in the file's encoding.
   private static let quantizedMixture = ONNXMapper("com.microsoft.QMoE") { c in
     guard c.text("quant_type", default: "int") == "int" else {
       throw c.unsupported("weights of the kind '\(c.text("quant_type", default: ""))'")
@@ -28,28 +28,30 @@ extension ONNXMapper {
       throw c.unsupported("weights in the order of a device (weights_prepacked)")
     }
     for index in 15..<22 where c.optional(index) != nil { throw c.unsupported("a scale of a whole layer (input \(index))") }
-    // Without scores of their own the kernels take shares of the chosen experts alone, whatever the attribute says.
+    // Without separate scores the kernels normalize over the chosen experts, whatever the attribute says.
     let normalizes = c.optional(14) == nil || c.flag("normalize_routing_weights")
     return try c.mixture(normalizes: normalizes, scores: c.optional(14)) { try c.quantizedExperts($0) }
   }
 }
 
-/// A layer of all experts.
+/// The same layer of all experts.
 private struct ExpertLayer {
   var experts: Int
   var rows: Int
   var depth: Int
-  /// `[experts, rows]`
+  /// `[experts, rows]`.
   var bias: ValueID?
-  /// `[rows, depth]` of one expert.
+  /// Returns the weights `[rows, depth]` of one expert.
   var weights: (Int) throws -> ValueID
 }
 
 extension ONNXOperation {
+  /// Emits a mixture of experts.
+  ///
   /// - Parameters:
-  ///   - normalizes: whether the weights of a token's experts add up to 1.
-  ///   - scores: which of each expert's a token takes for its weights instead.
-  ///   - layer: the first layer, the second, or the one beside the first, where there is one.
+  ///   - normalizes: Whether the weights of a token's experts add up to 1.
+  ///   - scores: Scores of each expert that replace the routing scores as weights.
+  ///   - layer: Returns the first layer, the second, or the gate layer parallel to the first, which is optional.
   fileprivate func mixture(
     normalizes: Bool, scores: ValueID?, _ layer: (Int) throws -> ExpertLayer?
   ) throws -> [ValueID] {
@@ -109,7 +111,7 @@ extension ONNXOperation {
     return [try emitter.reshape(sum, emitter.shape(x))]
   }
 
-  /// The weights of one expert's layer, and its bias where it has one.
+  /// Returns the weights of one expert's layer, and its bias if it has one.
   private func linearOperands(_ layer: ExpertLayer, _ expert: Int, _ name: String) throws -> [ValueID] {
     var operands = [try layer.weights(expert)]
     if let bias = layer.bias {
@@ -123,7 +125,7 @@ extension ONNXOperation {
     return operands
   }
 
-  /// The weight of each expert for each token, zero for those that it does not go to.
+  /// Returns the weight of each expert for each token, zero for experts that the token is not routed to.
   private func routes(_ tokens: Int, _ experts: Int, normalizes: Bool, scores: ValueID?) throws -> ValueID {
     guard !flag("use_sparse_mixer") else { throw unsupported("routes by a sparse mixer (use_sparse_mixer)") }
     let (router, chosen) = (try input(1), integer("k", default: 1))
@@ -142,8 +144,8 @@ extension ONNXOperation {
     return try emitter.add(ScatterElements(axis: 1, reduction: .replace), none, best[1], weights, step: "routes")
   }
 
-  /// The activation of the first layer, times the one beside it where there is one. SwiGLU takes both from one layer, side
-  /// by side or as pairs.
+  /// Returns the activation of the first layer, multiplied by the gate layer if there is one. SwiGLU takes both from
+  /// one layer, as halves or as interleaved pairs.
   private func activated(_ x: ValueID, _ gate: ValueID?, step: String) throws -> ValueID {
     let name = text("activation_type", default: "relu")
     let result: ValueID
@@ -158,7 +160,7 @@ extension ONNXOperation {
     return try gate.map { try emitter.binary(.multiply, result, $0, step: "\(step)/gated") } ?? result
   }
 
-  /// `g · sigmoid(α g) · (l + β)`, both limited.
+  /// `g · sigmoid(α g) · (l + β)`, with both operands clamped.
   private func swiGLU(_ x: ValueID, _ gate: ValueID?, step: String) throws -> ValueID {
     let sizes = emitter.shape(x)
     var (g, l) = (x, gate ?? x)
@@ -185,7 +187,7 @@ extension ONNXOperation {
     return try emitter.binary(.multiply, open, moved, step: "\(step)/active")
   }
 
-  /// A layer whose weights are integers, with a scale for each row or block of it.
+  /// Returns a layer with integer weights, with a scale for each row or block of a row.
   fileprivate func quantizedExperts(_ layer: Int) throws -> ExpertLayer? {
     let (place, number) = ([2, 5, 8][layer], [1, 2, 3][layer])
     guard let codes = optional(place) else { return nil }
@@ -215,7 +217,7 @@ extension ONNXOperation {
       let own = try emitter.blocks([expert], of: table, count: experts, step: "\(step)_scales")
       guard let scale = emitter.weight(own) else { throw unsupported("scales of experts that are no constant") }
       let zero = try zeros.map { zeros in
-        // Without blocks the zero points of all rows lie in one.
+        // Without blocks the zero points of all rows are packed as one row.
         let isOne = given <= 0
         return try packedRows(part(zeros, expert), bits: bits, isOne ? [1, rows] : [rows, form.blocks])
           .reshaped(to: [rows, form.blocks])

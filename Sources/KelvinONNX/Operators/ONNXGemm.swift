@@ -7,7 +7,7 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// The general matrix product of the first inputs.
+  /// Returns the general matrix product of the first inputs.
   func gemm(step: String? = nil) throws -> ValueID {
     let (a, b) = (try input(0), try input(1))
     let (alpha, beta) = (float("alpha", default: 1), float("beta", default: 1))
@@ -43,7 +43,8 @@ extension ONNXOperation {
     return result
   }
 
-  /// The same of integers: exact where both factors are whole, else rounded towards zero once.
+  /// Returns the general product of integer matrices: exact if both factors are integers, else rounded towards zero
+  /// once.
   private func wholeGemm(
     _ a: ValueID, _ b: ValueID, _ alpha: Float, _ beta: Float, _ bias: ValueID?
   ) throws -> ValueID {

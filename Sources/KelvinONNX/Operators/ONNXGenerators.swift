@@ -9,7 +9,7 @@ extension ONNXMapper {
     return [try c.emitter.range(from: start, to: limit, by: delta)]
   }
 
-  /// Ones where the column is the row plus `k`.
+  /// Ones on the k-th diagonal.
   static let eyeLike = ONNXMapper("EyeLike", readsOnlyShapes: true) { c in
     let x = try c.input(0)
     guard c.emitter.shape(x).rank == 2 else { throw c.emitter.invalid("expected a matrix, got \(c.emitter.type(x))") }
@@ -23,7 +23,7 @@ extension ONNXMapper {
     return [try c.emitter.band(ones, lower: offset, upper: offset)]
   }
 
-  /// The part of each matrix from its k-th diagonal on, or up to it.
+  /// Keeps the part of each matrix from its k-th diagonal on, or up to it.
   static let trilu = ONNXMapper("Trilu", valueDependent: [1]) { c in
     let x = try c.input(0)
     let offset = try c.constantIntegers(1, "k")?.first ?? 0

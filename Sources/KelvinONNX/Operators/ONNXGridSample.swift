@@ -2,7 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Images `[N, C, spatial…]` at the places of a grid `[N, sizes…, axes]`, from -1 to 1 along each axis, the last axis first.
+  /// Samples images `[N, C, spatial…]` at the coordinates of a grid `[N, sizes…, axes]`, from -1 to 1 along each axis,
+  /// with the last axis first.
   static let gridSample = ONNXMapper("GridSample") { c in
     let (x, grid) = (try c.input(0), try c.input(1))
     let (source, sizes) = (c.emitter.shape(x), c.emitter.shape(grid))
@@ -43,9 +44,11 @@ extension ONNXMapper {
     return [isCast ? try c.emitter.rounded(images, to: scalar) : images]
   }
 
-  /// The mean of samples in each part of each box `[R, 4]`, x before y: `[R, C, height, width]`. By mode `max` the largest of
-  /// the products of pixels and weights of all samples, as ONNX's reference and ONNX Runtime have it. Where the boxes' sizes
-  /// say how many samples there are, input 3 (`ONNXDecomposition`) has how many there are at most.
+  /// Averages samples in each part of each box `[R, 4]`, x before y: `[R, C, height, width]`.
+  ///
+  /// In mode `max` the result is the largest product of pixel and interpolation weight over all samples, like in ONNX's
+  /// reference and ONNX Runtime. If the number of samples depends on the sizes of boxes, input 3 (`ONNXDecomposition`)
+  /// holds its maximum.
   static let roiAlign = ONNXMapper("RoiAlign", valueDependent: [3]) { c in
     let (x, boxes, numbers) = (try c.input(0), try c.input(1), try c.input(2))
     let source = c.emitter.shape(x)

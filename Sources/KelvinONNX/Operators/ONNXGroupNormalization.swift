@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Parameters for each group in operator set 18, for each channel from 21 on.
+  /// A group normalization with parameters for each group in operator set 18, for each channel from 21 on.
   static let groupNormalization = ONNXMapper("GroupNormalization") { c in
     let x = try c.input(0)
     let groups = c.integer("num_groups", default: 0)

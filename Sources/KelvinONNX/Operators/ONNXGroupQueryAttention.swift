@@ -2,9 +2,11 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Attention whose heads of keys serve several of queries each, with a cache: ONNX Runtime's `ContribOperators.md`. The
-  /// cache grows by the new keys, or has room for all there will be, of which `total_sequence_length` count behind them:
-  /// where that is left out (`ONNXDecomposition`) all of the room is looked at, and the lengths hide what nothing was written to.
+  /// Attention with a cache, in which each key head serves several query heads: ONNX Runtime's `ContribOperators.md`.
+  ///
+  /// The cache grows by the new keys, or has space for all future keys; `total_sequence_length` is the number of valid
+  /// keys. If that input is omitted (`ONNXDecomposition`), attention covers the whole cache, and the lengths exclude
+  /// unwritten rows.
   static let groupQueryAttention = ONNXMapper("com.microsoft.GroupQueryAttention", valueDependent: [6]) { c in
     try c.checkCacheKind()
     var operands = try c.groupedOperands()
@@ -38,7 +40,7 @@ extension ONNXMapper {
 }
 
 extension Emitter {
-  /// Scores with 0 in place of those that keep a key out, as ONNX Runtime shows them.
+  /// Returns scores with 0 in place of excluded ones, as ONNX Runtime outputs them.
   fileprivate func zeroed(_ scores: ValueID, where excluded: Double) throws -> ValueID {
     let isOut = try add(
       Compare(.equal), scores, constant(excluded, scalar(scores), step: "excluded_score"), step: "is_excluded")
@@ -46,19 +48,19 @@ extension Emitter {
   }
 }
 
-/// Where new keys come to lie.
+/// The positions of new keys in a cache.
 private struct GroupCache {
-  /// How many keys there are behind the new ones.
+  /// The number of keys, including the new ones.
   var total: Int
-  /// How many there are before them; of the longest sample where samples differ.
+  /// The number of keys before the new ones; that of the longest sample if samples differ.
   var past: Int
-  /// The same of each sample, `[N, 1]`, int64, where samples may differ.
+  /// The number of keys before the new ones for each sample, `[N, 1]`, int64, if samples may differ.
   var pasts: ValueID?
   var queries: Int
-  /// How many rows the cache has that is handed on.
+  /// The number of rows of the output cache.
   var rows: Int
 
-  /// Whether these are the first keys of all samples, some of which may be padding behind a sample's end.
+  /// Whether the new keys are the first of all samples; some of them may be padding after a sample's end.
   var isFirst: Bool { pasts == nil && total == queries }
 }
 
@@ -71,7 +73,7 @@ extension ONNXOperation {
     guard !flag("sliding_window_cache") else { throw unsupported("a cache as long as a window (sliding_window_cache)") }
   }
 
-  /// Which scores the fourth output shows; nil without one.
+  /// Returns the stage of the scores that the fourth output shows, or nil without that output.
   fileprivate func scoresAskedFor() throws -> ScoreStage? {
     guard wants(3) else { return nil }
     switch integer("qk_output", default: 0) {
@@ -81,7 +83,7 @@ extension ONNXOperation {
     }
   }
 
-  /// Keys and values may lie beside the queries.
+  /// Returns the operands. Keys and values may be packed with the queries.
   fileprivate func groupedOperands() throws -> AttentionOperands {
     let (heads, shared, query) = (try count("num_heads"), try count("kv_num_heads"), try input(0))
     let sizes = emitter.shape(query)
@@ -138,7 +140,7 @@ extension ONNXOperation {
     return cache
   }
 
-  /// Queries and keys, each head divided by the root of its mean square, where the operator has scales for that.
+  /// Returns queries and keys, each head divided by its root mean square, if the operator has scales for this.
   fileprivate func normalized(_ operands: AttentionOperands) throws -> (query: ValueID, key: ValueID)? {
     guard let queryScale = optional(14), let keyScale = optional(15) else {
       guard optional(14) == nil, optional(15) == nil else { throw emitter.invalid("norms of queries and keys go together") }
@@ -154,7 +156,8 @@ extension ONNXOperation {
     return (try normal(operands.query, queryScale), try normal(operands.key, keyScale))
   }
 
-  /// The place of each new key, `[N or 1, S]`. Of the first keys the places that are given count by the first one alone.
+  /// Returns the position of each new key, `[N or 1, S]`. For first keys, only the first of the given positions is
+  /// used, and the others count from it.
   fileprivate func places(_ cache: GroupCache) throws -> ValueID {
     let queries = cache.queries
     func steps(from start: Int) throws -> ValueID {
@@ -173,7 +176,7 @@ extension ONNXOperation {
     return try emitter.binary(.add, steps(from: 0), pasts, step: "places")
   }
 
-  /// The cache with the new rows, and of it those that may be seen.
+  /// Returns the cache with the new rows, and its visible part.
   fileprivate func cached(
     _ new: ValueID, _ past: ValueID?, _ cache: GroupCache, step: String
   ) throws -> (whole: ValueID, visible: ValueID) {
@@ -195,12 +198,12 @@ extension ONNXOperation {
     return (whole, try emitter.slice(whole, ranges, step: "\(step)_visible"))
   }
 
-  /// Which scores count: those of keys up to a query's own, or of its sample, and of a window where there is one.
+  /// Returns the mask of scores: keys up to a query's own position, or of its sample, and in a window if there is one.
   fileprivate func groupMask(_ cache: GroupCache, _ sizes: ScoreSizes) throws -> ValueID? {
     let (window, isCausal) = (integer("local_window_size", default: -1), flag("causal", default: true))
     guard isCausal || window <= 0 else { throw emitter.invalid("a window of keys that are in no order") }
     let bias = try scoreMask(nil, bias: optional(10), isCausal: false, sizes, .float32)
-    /// From how many keys before a query's own on.
+    /// The distance before the query's own position at which the window begins.
     let reach = window > 0 ? min(window - 1, Int(Int32.max)) : Int(Int32.max)
     guard let pasts = cache.pasts else {
       let past = cache.past
@@ -229,7 +232,7 @@ extension ONNXOperation {
     return try placed(bias, allowed)
   }
 
-  /// Whether a key is none of the padding behind the last one of its sample.
+  /// Returns whether a key is not padding after the last key of its sample.
   private func isBefore(_ last: ValueID, _ sizes: ScoreSizes) throws -> ValueID {
     let columns = try emitter.table(.int64, [sizes.keys], step: "columns") { [keys = sizes.keys] in
       (0..<keys).map(Double.init)
@@ -238,7 +241,7 @@ extension ONNXOperation {
     return try emitter.add(Compare(.lessOrEqual), columns, limits, step: "is_key")
   }
 
-  /// A score of each head that takes a share of its own.
+  /// Returns a score of each head that takes part in the softmax without a value.
   fileprivate func sink(heads: Int) throws -> ValueID? {
     if let given = optional(11) {
       guard emitter.shape(given) == [heads] else {

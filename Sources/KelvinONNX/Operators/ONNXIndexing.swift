@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Operators that pick or place elements by position, or combine those up to each.
+  /// Operators that read or write elements by position, or accumulate the elements up to each position.
   static let indexing: [ONNXMapper] = [
     gatherElements, gatherND, scatterElements("Scatter"), scatterElements("ScatterElements"), scatterND, oneHot, topK,
     cumulativeProduct, cumulativeSum, reverseSequence,
@@ -30,7 +30,7 @@ extension ONNXMapper {
     [try c.scattered { ScatterND(reduction: $0) }]
   }
 
-  /// The values are `[off, on]`.
+  /// One-hot vectors. The values are `[off, on]`.
   private static let oneHot = ONNXMapper("OneHot", valueDependent: [1]) { c in
     let (indices, values) = (try c.input(0), try c.input(2))
     guard let depth = try c.constantNumber(1, "depth"), depth >= 1, depth < 0x1p31, c.emitter.shape(values) == [2]
@@ -44,7 +44,7 @@ extension ONNXMapper {
     ]
   }
 
-  /// The count is an attribute before operator set 10 and an input from then on.
+  /// The largest or smallest elements. The count is an attribute before operator set 10 and an input from then on.
   private static let topK = ONNXMapper("TopK", valueDependent: [1]) { c in
     let x = try c.input(0)
     let axis = try c.emitter.axis(c.integer("axis", default: -1), of: x)
@@ -76,8 +76,8 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// Updates put in their places. Of truth values a sum or the larger one is whether any is true, a product or the smaller
-  /// one whether all are.
+  /// Emits updates at their positions. For booleans, a sum or maximum tells whether any is true, a product or minimum
+  /// whether all are.
   fileprivate func scattered(_ op: (ScatterReduction) -> any Operator) throws -> ValueID {
     let (x, indices, updates, reduction) = (try input(0), try input(1), try input(2), try reduction())
     let ofTruths: ScatterReduction

@@ -41,8 +41,8 @@ extension ONNXMapper {
     return [try c.emitter.concat(values, axis: axis)]
   }
 
-  /// The parts' sizes are an attribute before operator set 13, then an input; without them the parts are equal, the last
-  /// one smaller where the axis does not divide.
+  /// Splits into parts. Their sizes are an attribute before operator set 13, then an input. Without sizes the parts are
+  /// equal, except for a smaller last one if the axis is not divisible.
   static let split = ONNXMapper("Split", valueDependent: [1]) { c in
     let x = try c.input(0)
     let axis = try c.emitter.axis(c.integer("axis", default: 0), of: x)
@@ -94,7 +94,7 @@ extension ONNXMapper {
     return [try c.emitter.cast(x, to: c.emitter.scalar(target))]
   }
 
-  /// The identity at inference, and where nothing is dropped, with a mask of all.
+  /// The identity at inference, and if the ratio is zero, with a mask of ones.
   static let dropout = ONNXMapper("Dropout", valueDependent: [2]) { c in
     let ratio = try c.optional(1).map { try c.emitter.number($0) } ?? 0.5
     if c.opset >= 12, let training = try c.constantNumber(2, "training mode"), training != 0, ratio != 0 {

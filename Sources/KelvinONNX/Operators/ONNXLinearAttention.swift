@@ -2,9 +2,9 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Attention by a state `S` of each key head, `[d_k, d_v]`, to which each step adds its key times its value, and which
-  /// its query is multiplied with: `S ← e^g · S + β · k ⊗ (v - e^g · Sᵀk)`, `o = scale · qᵀS`. Without a gate `e^g` is 1,
-  /// without the delta rule what is subtracted is 0 and β 1. Computed in float32.
+  /// Linear attention with a state `S` of each key head, `[d_k, d_v]`: `S ← e^g · S + β · k ⊗ (v - e^g · Sᵀk)`,
+  /// `o = scale · qᵀS`. Without a gate `e^g` is 1. Without the delta rule the subtracted term is 0 and β is 1. Computed
+  /// in float32.
   static let linearAttention = ONNXMapper("LinearAttention") { c in
     let rule = c.text("update_rule", default: "gated_delta")
     guard ["linear", "gated", "delta", "gated_delta"].contains(rule) else {
@@ -15,16 +15,16 @@ extension ONNXMapper {
   }
 }
 
-/// The operands of a `LinearAttention`, the axis of steps first.
+/// The operands of a `LinearAttention`, with the axis of steps first.
 private struct LinearAttention {
   private let sizes: Sizes
-  /// `[T, N, heads, group, d_k]`, scaled: the queries that read the state of a key head are rows of one matrix.
+  /// `[T, N, heads, group, d_k]`, scaled. The queries that read the state of a key head are rows of one matrix.
   private let query: ValueID
   /// `[T, N, heads, d_k, 1]`
   private let key: ValueID
   /// `[T, N, heads, 1, d_v]`
   private let value: ValueID
-  /// `[T, N, heads, d_k or 1, 1]`, by what the state is multiplied.
+  /// `[T, N, heads, d_k or 1, 1]`, the factor of the state.
   private let decay: ValueID?
   /// `[T, N, heads or 1, 1, 1]`
   private let rate: ValueID?
@@ -96,7 +96,7 @@ private struct LinearAttention {
     }
   }
 
-  /// The results of all steps, and the state behind the last one.
+  /// Emits the attention, and returns the results of all steps and the final state.
   func write(_ c: ONNXOperation) throws -> [ValueID] {
     let emitter = c.emitter
     let rowType = TensorType(.float32, [sizes.batch, sizes.heads, sizes.group, sizes.valueSize])
@@ -129,9 +129,9 @@ private struct LinearAttention {
     ]
   }
 
-  /// One step's result and the state that it leaves.
+  /// Returns one step's result and its new state.
   ///
-  /// - Parameter pick: the step's slice of an operand of all steps.
+  /// - Parameter pick: Returns the step's slice of an operand of all steps.
   private func step(
     _ emitter: Emitter, _ before: ValueID, _ pick: (ValueID, String) throws -> ValueID
   ) throws -> (row: ValueID, state: ValueID) {

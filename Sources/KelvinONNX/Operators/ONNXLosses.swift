@@ -8,7 +8,7 @@ extension ONNXMapper {
     [try c.loss(of: try c.input(0))]
   }
 
-  /// The loss, and the logarithms of the shares.
+  /// Returns the loss, and the logarithms of the softmax.
   private static let softmaxCrossEntropy = ONNXMapper("SoftmaxCrossEntropyLoss") { c in
     let logs = try c.emitter.logSoftmax(try c.input(0), axis: 1, step: "log_prob")
     return [try c.loss(of: logs), logs]
@@ -16,7 +16,7 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// `-weight[target] · x[target]` of scores `[N, C, …]` and targets `[N, …]`; 0 where the target is the one to ignore.
+  /// Returns `-weight[target] · x[target]` for scores `[N, C, …]` and targets `[N, …]`; 0 for the ignored target.
   fileprivate func loss(of x: ValueID) throws -> ValueID {
     let (target, weights) = (try input(1), optional(2))
     let (scores, places) = (emitter.shape(x), emitter.shape(target))

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// The largest elements, and where they lie.
+  /// Returns the largest elements, and their positions.
   static let maxPool = ONNXMapper("MaxPool") { c in
     let x = try c.input(0)
     let scalar = c.emitter.scalar(x)
@@ -11,7 +11,7 @@ extension ONNXMapper {
       let largest = try c.pool(.maximum)
       return hasPlaces ? [largest, try c.largestPlaces(x)] : [largest]
     }
-    // Of 8-bit integers as of the numbers they are; passes run it on the integers where a device can.
+    // Computed on the float32 values of 8-bit integers; passes replace this by integers if a device supports it.
     let one = c.emitter.constant(1, .float32, step: "one")
     let real = try c.dequantize(x, one, nil, step: "real")
     let largest = try c.quantize(try c.pool(.maximum, of: real, step: "largest"), one, nil, scalar)
@@ -20,8 +20,8 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// Where the largest element of each window lies, the first of equals, counted over the whole tensor `[N, C, spatial…]`; with
-  /// `storage_order` the first spatial axis is the innermost.
+  /// Returns the index of the largest element of each window, the first of equals, in the whole tensor
+  /// `[N, C, spatial…]`. With `storage_order` the first spatial axis is the innermost.
   fileprivate func largestPlaces(_ x: ValueID) throws -> ValueID {
     let source = emitter.shape(x)
     guard let kernel = integers("kernel_shape") else { throw emitter.invalid("kernel_shape is missing") }
@@ -37,8 +37,8 @@ extension ONNXOperation {
     if flag("storage_order") {
       for axis in order.indices { order[axis] = spatial.dimensions[..<axis].reduce(1, *) }
     }
-    // A place outside of the image is that of the window's first element inside, which changes neither the largest one nor
-    // which of equals is the first.
+    // A position outside the image is replaced by the window's first position inside. This changes neither the maximum
+    // nor the first of equal elements.
     @Sendable func places(_ strides: [Int]) -> [Double] {
       let (steps, offsets) = (Shape(sizes).strides, Shape(kernel).strides)
       return (0..<windows).flatMap { number in

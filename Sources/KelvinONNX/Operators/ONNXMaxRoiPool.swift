@@ -2,10 +2,11 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// The largest elements of parts of boxes `[R, 5]` (image, then x and y of the first and of the last pixel):
-  /// `[R, C, height, width]`. Corners are rounded to pixels, half up; part `i` of `n` is
-  /// `floor(i · s / n)..<ceil((i + 1) · s / n)` of a box of `s ≥ 1` pixels, as far as it lies in the image, and 0 where
-  /// none of it does.
+  /// Pools the largest elements of parts of boxes `[R, 5]` (image, then x and y of the first and of the last pixel):
+  /// `[R, C, height, width]`.
+  ///
+  /// Corners are rounded to pixels, half up. Part `i` of `n` is `floor(i · s / n)..<ceil((i + 1) · s / n)` of a box of
+  /// `s ≥ 1` pixels, clipped to the image. An empty part is 0.
   static let maxRoiPool = ONNXMapper("MaxRoiPool") { c in
     let (x, boxes) = (try c.input(0), try c.input(1))
     let (source, count) = (c.emitter.shape(x), c.emitter.shape(boxes).dimensions.first ?? 0)
@@ -26,16 +27,16 @@ extension ONNXMapper {
   }
 }
 
-/// The pooling of one box after another.
+/// Pools one box after another.
 private struct BoxPool {
   let emitter: Emitter
-  /// Of the graph around the loop, as the boxes are.
+  /// The images, a value of the graph around the loop, like the boxes.
   let images: ValueID
   let source: Shape
   let boxes: ValueID
   let scale: Float
 
-  /// `[C, height, width]` of the box with a number.
+  /// Returns `[C, height, width]` for the box with an index.
   func result(of number: ValueID, _ targets: [Int], depth: Int) throws -> ValueID {
     let box = try emitter.cast(
       try emitter.add(Gather(axis: 0), emitter.value(boxes, of: depth), number, step: "numbers"), to: .float32,
@@ -65,7 +66,7 @@ private struct BoxPool {
     return try emitter.add(Select(), [isEmpty, emitter.constant(0, scalar, step: "zero"), largest], step: "pooled")
   }
 
-  /// How many pixels each part has, `[1, height, width]`.
+  /// Returns the number of pixels in each part, `[1, height, width]`.
   private func filled(_ columns: ValueID, _ rows: ValueID, _ targets: [Int]) throws -> ValueID {
     func counts(_ mask: ValueID, _ shape: Shape, _ name: String) throws -> ValueID {
       let numbers = try emitter.cast(mask, to: .float32, step: "\(name)_in")
@@ -78,7 +79,7 @@ private struct BoxPool {
       step: "pixels")
   }
 
-  /// Which places along an axis lie in each part, `[parts, size]`; axis 0 is that of rows.
+  /// Returns the positions along an axis that are in each part, `[parts, size]`; axis 0 is that of rows.
   private func mask(_ box: ValueID, axis: Int, size: Int, _ parts: Int) throws -> ValueID {
     let name = axis == 0 ? "rows" : "columns"
     func corner(_ index: Int, _ step: String) throws -> ValueID {
@@ -108,7 +109,7 @@ private struct BoxPool {
     return try emitter.binary(.logicalAnd, begins, ends, step: "\(name)/mask")
   }
 
-  /// One of a box's numbers, `[1]`.
+  /// Returns one of a box's numbers, `[1]`.
   private func part(_ box: ValueID, _ index: Int, _ step: String) throws -> ValueID {
     try emitter.slice(box, [SliceRange(start: index, count: 1)], step: step)
   }

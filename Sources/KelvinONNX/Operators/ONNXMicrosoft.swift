@@ -1,8 +1,8 @@
 import KelvinGraph
 import KelvinImport
 
-/// Operators of the domain `com.microsoft` that are as in the standard domain, or nearly so. What is asked of them is in
-/// ONNX Runtime's `ContribOperators.md`, as for all of that domain.
+/// Operators of the domain `com.microsoft` that are equal or close to those of the standard domain. ONNX Runtime's
+/// `ContribOperators.md` specifies all operators of that domain.
 extension ONNXMapper {
   static let microsoft: [ONNXMapper] = [
     standard("Gelu", in: 20), standard("LayerNormalization", in: 17), standard("GridSample", in: 16),
@@ -10,12 +10,12 @@ extension ONNXMapper {
     microsoftRange, microsoftUnique, expandDims,
   ]
 
-  /// An operator that is as in an operator set of the standard domain.
+  /// Returns a mapper for an operator that equals one of an operator set of the standard domain.
   private static func standard(_ name: String, in opset: Int, valueDependent: Set<Int> = []) -> ONNXMapper {
     ONNXMapper("com.microsoft.\(name)", valueDependent: valueDependent) { c in try c.asStandard(name, in: opset) }
   }
 
-  /// The step may be left out and is then 1.
+  /// A range, whose step may be omitted and is then 1.
   private static let microsoftRange = ONNXMapper("com.microsoft.Range", valueDependent: [0, 1, 2]) { c in
     guard let start = try c.constantScalar(0, "start"), let limit = try c.constantScalar(1, "limit") else {
       throw c.emitter.invalid("has no start and limit")
@@ -24,7 +24,7 @@ extension ONNXMapper {
     return [try c.emitter.range(from: start, to: limit, by: delta)]
   }
 
-  /// In the order in which elements are first there, without their places.
+  /// Returns distinct elements in the order of their first occurrence, without their positions.
   private static let microsoftUnique = ONNXMapper("com.microsoft.Unique", hasDataDependentShape: true) { c in
     guard c.emitter.shape(try c.input(0)).rank == 1 else {
       throw c.emitter.invalid("expected a vector, got \(c.emitter.type(try c.input(0)))")
@@ -40,11 +40,11 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// What an operator of the standard domain makes of the same inputs, in an operator set.
+  /// Emits an operator of the standard domain, as an operator set defines it, with the same inputs.
   ///
   /// - Parameters:
-  ///   - attributes: those that are added.
-  ///   - inputs: others than the operator's own.
+  ///   - attributes: Attributes that are added.
+  ///   - inputs: The inputs, if they are not the operator's own.
   func asStandard(
     _ name: String, in opset: Int, _ attributes: [String: ONNXAttribute] = [:], inputs given: [ValueID?]? = nil
   ) throws -> [ValueID] {
@@ -59,7 +59,7 @@ extension ONNXOperation {
     )
   }
 
-  /// An attribute that the operator must have and that counts something.
+  /// Returns a mandatory attribute that is a positive count.
   func count(_ name: String) throws -> Int {
     guard let value = node.attributes[name]?.integer, (1..<(1 << 31)).contains(value) else {
       throw emitter.invalid("\(name) is missing or none of 1 to 2^31 - 1")
@@ -67,6 +67,6 @@ extension ONNXOperation {
     return value
   }
 
-  /// Whether an output is asked for.
+  /// Whether an output is requested.
   func wants(_ output: Int) -> Bool { output < node.outputs.count && !node.outputs[output].isEmpty }
 }

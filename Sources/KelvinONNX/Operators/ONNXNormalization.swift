@@ -2,8 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// By the running statistics; in training mode, which operator sets before 14 tell by further outputs, by those of the
-  /// batch, from which the running ones are moved on.
+  /// Normalizes by the running statistics. In training mode, which operator sets before 14 indicate by additional
+  /// outputs, it normalizes by the statistics of the batch and updates the running ones.
   static let batchNormalization = ONNXMapper("BatchNormalization") { c in
     let isTraining = c.opset < 14 ? c.node.outputs.dropFirst().contains { !$0.isEmpty } : c.flag("training_mode")
     guard !isTraining else { return try c.trainedBatchNormalization() }
@@ -14,7 +14,7 @@ extension ONNXMapper {
       operands.append(try c.emitter.cast(try c.input(index), to: c.emitter.scalar(x), step: "parameter_\(index)"))
     }
     guard c.flag("spatial", default: true) else {
-      // Statistics of each element of a sample.
+      // The statistics are per element of a sample.
       let centered = try c.emitter.binary(.subtract, x, operands[3], step: "centered")
       let inverse = try c.emitter.unary(UnaryFunction(.rsqrt, a: epsilon), operands[4], step: "inverse_deviation")
       let normal = try c.emitter.binary(.multiply, centered, inverse, step: "normal")
@@ -26,7 +26,7 @@ extension ONNXMapper {
     return [try c.emitter.add(BatchNormalization(epsilon: epsilon), operands)]
   }
 
-  /// Normalises over the last axes, from `axis` on.
+  /// Normalizes over the last axes, from `axis` on.
   static let layerNormalization = ONNXMapper("LayerNormalization") { c in
     let (x, scale) = (try c.input(0), try c.input(1))
     let axis = try c.emitter.axis(c.integer("axis", default: -1), of: x)
@@ -38,7 +38,7 @@ extension ONNXMapper {
     return [result, statistics.mean, statistics.inverseDeviation]
   }
 
-  /// Normalises each channel of each sample over its spatial axes.
+  /// Normalizes each channel of each sample over its spatial axes.
   static let instanceNormalization = ONNXMapper("InstanceNormalization") { c in
     let x = try c.input(0)
     let shape = c.emitter.shape(x)
@@ -52,7 +52,7 @@ extension ONNXMapper {
 }
 
 extension Emitter {
-  /// The mean and the inverse deviation along some axes, which keep size 1, float32.
+  /// Returns the mean and the inverse standard deviation along some axes, which keep size 1, in float32.
   func statistics(of x: ValueID, axes: [Int], epsilon: Float) throws -> (mean: ValueID, inverseDeviation: ValueID) {
     let wide = try cast(x, to: .float32, step: "wide")
     let mean = try add(Reduce(.mean, axes: axes, keepsDimensions: true), wide, step: "mean")
@@ -64,7 +64,7 @@ extension Emitter {
 }
 
 extension ONNXOperation {
-  /// The result, the running mean and variance, and, before operator set 14, those of the batch.
+  /// Returns the result, the running mean and variance, and, before operator set 14, those of the batch.
   fileprivate func trainedBatchNormalization() throws -> [ValueID] {
     let x = try input(0)
     let rank = emitter.shape(x).rank
@@ -88,7 +88,7 @@ extension ONNXOperation {
     let result = try emitter.cast(
       try emitter.binary(.add, scaled, try parameter(2, "shift"), step: "shifted"), to: scalar)
     let momentum = float("momentum", default: 0.9)
-    /// A statistic of the batch in the type and shape of the running one, and that moved on.
+    /// Returns a statistic of the batch in the type and shape of the running one, and the updated running one.
     func statistics(_ now: ValueID, _ index: Int, _ step: String) throws -> (now: ValueID, running: ValueID) {
       let running = try input(index)
       let given = try emitter.cast(

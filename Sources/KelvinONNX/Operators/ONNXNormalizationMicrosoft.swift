@@ -1,14 +1,15 @@
 import KelvinGraph
 import KelvinImport
 
-/// Normalizations of the domain `com.microsoft`, most of them behind a sum: ONNX Runtime's `ContribOperators.md`.
+/// Normalizations of the domain `com.microsoft`, most of them after a sum: ONNX Runtime's `ContribOperators.md`.
 extension ONNXMapper {
   static let microsoftNormalization: [ONNXMapper] = [
     simplified("SimplifiedLayerNormalization"), simplified("com.microsoft.SimplifiedLayerNormalization"),
     skipLayerNormalization, skipSimplified, embedLayerNormalization, groupNorm, skipGroupNorm,
   ]
 
-  /// ONNX Runtime registers it in the standard domain, where it is not part of the standard.
+  /// Returns a mapper for an operator that ONNX Runtime registers in the standard domain, although it is not part of
+  /// the standard.
   private static func simplified(_ name: String) -> ONNXMapper {
     ONNXMapper(name) { c in
       let x = try c.input(0)
@@ -37,8 +38,8 @@ extension ONNXMapper {
     return [result, sum, sum, sum]
   }
 
-  /// The sum of the rows of two or three tables, normalized. The mask index counts the ones of each mask, which are
-  /// taken to come first.
+  /// Normalizes the sum of the rows of two or three tables. The mask index is the number of ones in each mask, which
+  /// are assumed to come first.
   private static let embedLayerNormalization = ONNXMapper("com.microsoft.EmbedLayerNormalization") { c in
     let ids = try c.input(0)
     let summed = try c.embedded(ids, positions: c.optional(8), segments: c.optional(1)) { table, ids, step in
@@ -77,7 +78,7 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// The result and, where output 1 is asked for, the inverse of the root of the mean square.
+  /// Returns the result and, if output 1 is requested, the inverse root mean square.
   fileprivate func rootMeanSquare(
     _ x: ValueID, from axis: Int, scale: ValueID, epsilon: Float
   ) throws -> [ValueID] {
@@ -90,7 +91,7 @@ extension ONNXOperation {
     return [result, try emitter.unary(UnaryFunction(.rsqrt, a: epsilon), mean, step: "inverse_deviation")]
   }
 
-  /// The sum of input and skip, and of a bias where there is one.
+  /// Returns the sum of input and skip, and of the bias if there is one.
   fileprivate func skipped(bias index: Int) throws -> ValueID {
     let (x, skip) = (try input(0), try input(1))
     let source = emitter.shape(x)
@@ -103,9 +104,10 @@ extension ONNXOperation {
     return sum
   }
 
-  /// The sum of the rows that words, positions and perhaps segments name. Positions count from 0 where they are left out.
+  /// Returns the sum of the rows for words, positions and optionally segments. Positions count from 0 if they are
+  /// omitted.
   ///
-  /// - Parameter rows: picks rows of table 0, 1 or 2.
+  /// - Parameter rows: Returns rows of table 0, 1 or 2.
   func embedded(
     _ ids: ValueID, positions: ValueID?, segments: ValueID?,
     _ rows: (_ table: Int, _ ids: ValueID, _ step: String) throws -> ValueID
@@ -125,7 +127,7 @@ extension ONNXOperation {
     return sum
   }
 
-  /// How many ones each row of a mask has, int32; zeros without a mask.
+  /// Returns the number of ones in each row of a mask, int32; zeros without a mask.
   func maskIndex(_ mask: ValueID?, _ ids: ValueID) throws -> ValueID {
     let sizes = emitter.shape(ids)
     guard let mask else { return emitter.zeros(TensorType(.int32, [sizes[0]]), step: "no_mask") }
@@ -138,7 +140,7 @@ extension ONNXOperation {
     return try emitter.add(Reduce(.sum, axes: [1], keepsDimensions: false), ones, step: "mask_index")
   }
 
-  /// Normalized groups of channels, scaled and shifted, perhaps through SiLU.
+  /// Returns normalized groups of channels, scaled and shifted, optionally with SiLU.
   fileprivate func activatedGroups(_ x: ValueID) throws -> ValueID {
     let (scale, shift) = (try input(1), try input(2))
     guard emitter.shape(x).rank == 4 else { throw emitter.invalid("expected four axes, got \(emitter.type(x))") }

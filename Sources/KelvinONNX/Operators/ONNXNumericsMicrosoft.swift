@@ -7,7 +7,8 @@ extension ONNXMapper {
     cropAndResize, realFourier, inverseRealFourier, distances, inverse, nGramRepeatBlock,
   ]
 
-  /// Boxes `[boxes, 4]`, y before x, from 0 to 1 between the first and the last pixel: `[boxes, C, height, width]`.
+  /// Crops boxes `[boxes, 4]`, y before x, from 0 to 1 between the first and the last pixel:
+  /// `[boxes, C, height, width]`.
   private static let cropAndResize = ONNXMapper("com.microsoft.CropAndResize", valueDependent: [3]) { c in
     let (x, boxes, images) = (try c.input(0), try c.input(1), try c.input(2))
     guard let targets = try c.constantIntegers(3, "crop_size"), targets.count == 2,
@@ -29,7 +30,7 @@ extension ONNXMapper {
     return [try c.emitter.reshape(crops, [sizes[0], sizes[2], sizes[3], sizes[4]])]
   }
 
-  /// Of the last axis; the parts of its results are one more.
+  /// The Fourier transform of the last axis. The real and imaginary parts of the results are an additional axis.
   private static let realFourier = ONNXMapper("com.microsoft.Rfft") { c in
     try c.checkTransform()
     let x = try c.input(0)
@@ -50,7 +51,7 @@ extension ONNXMapper {
     return [try c.emitter.reshape(signal, Shape(Array(c.emitter.shape(signal).dimensions.dropLast())))]
   }
 
-  /// Between each row of a matrix and each of another.
+  /// The distances between each row of a matrix and each of another.
   private static let distances = ONNXMapper("com.microsoft.CDist") { c in
     let (a, b) = (try c.input(0), try c.input(1))
     let (rows, others) = (c.emitter.shape(a), c.emitter.shape(b))
@@ -67,7 +68,7 @@ extension ONNXMapper {
     return [try c.emitter.add(Reduce(function, axes: [2], keepsDimensions: false), differences)]
   }
 
-  /// By elimination with the largest pivot of each column, on the matrix beside the identity.
+  /// Inverts by Gaussian elimination with partial pivoting, on the matrix next to the identity.
   private static let inverse = ONNXMapper("com.microsoft.Inverse") { c in
     let x = try c.input(0)
     let sizes = c.emitter.shape(x)
@@ -81,7 +82,7 @@ extension ONNXMapper {
     return [try c.emitter.reshape(c.emitter.inverse(matrices), sizes)]
   }
 
-  /// Scores of tokens with which the last tokens of a row would be ones that it has already, replaced by -∞.
+  /// Replaces by -∞ the scores of tokens that would repeat an n-gram of the row.
   private static let nGramRepeatBlock = ONNXMapper("com.microsoft.NGramRepeatBlock") { c in
     let (ids, scores, size) = (try c.input(0), try c.input(1), try c.count("ngram_size"))
     let sizes = c.emitter.shape(ids)
@@ -125,7 +126,7 @@ extension ONNXOperation {
 }
 
 extension Emitter {
-  /// The inverses of matrices `[N, size, size]`.
+  /// Returns the inverses of matrices `[N, size, size]`.
   fileprivate func inverse(_ x: ValueID) throws -> ValueID {
     let (batch, size) = (shape(x)[0], shape(x)[1])
     let scalar = scalar(x)
@@ -152,7 +153,7 @@ extension Emitter {
       let isPivot = try add(Compare(.equal), places, place, step: "\(step)/is_pivot")
       let chosen = try add(Select(), isPivot, rows, none, step: "\(step)/chosen")
       let pivot = try add(Reduce(.sum, axes: [1], keepsDimensions: true), chosen, step: "\(step)/pivot")
-      // The row that lies in the pivot's place goes to where that was.
+      // The row at the pivot's position moves to the pivot's former row.
       let moved = try add(Select(), isPivot, part(rows, 1, column, 1, "\(step)/row"), rows, step: "\(step)/moved")
       let head = try part(pivot, 2, column, 1, "\(step)/head")
       let scaled = try binary(.divide, pivot, head, step: "\(step)/scaled")

@@ -2,8 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Of the tokens of all samples, one behind another without padding: ONNX Runtime's `ContribOperators.md`. They are put
-  /// at their places of a padded batch and taken from there again.
+  /// Attention over the tokens of all samples, concatenated without padding: ONNX Runtime's `ContribOperators.md`. The
+  /// tokens are scattered to a padded batch, and the results are gathered from it.
   static let packedAttention = ONNXMapper("com.microsoft.PackedMultiHeadAttention") { c in
     let heads = try c.count("num_heads")
     var parts = try c.packedOperands(heads)
@@ -40,7 +40,7 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// Queries, keys and values `[tokens, heads · D]`, with their parts of the bias.
+  /// Returns queries, keys and values `[tokens, heads · D]`, with their parts of the bias added.
   fileprivate func packedOperands(_ heads: Int) throws -> [ValueID] {
     let query = try input(0)
     let sizes = emitter.shape(query)
@@ -66,7 +66,7 @@ extension ONNXOperation {
     }
   }
 
-  /// Whether a key of a sample is no padding, `[batch, 1, 1, keys]`.
+  /// Returns whether a key of a sample is not padding, `[batch, 1, 1, keys]`.
   fileprivate func isToken(_ cumulative: ValueID, batch: Int, keys: Int) throws -> ValueID {
     let ends = try emitter.slice(cumulative, [SliceRange(start: 1, count: batch)], step: "ends")
     let starts = try emitter.slice(cumulative, [SliceRange(start: 0, count: batch)], step: "starts")

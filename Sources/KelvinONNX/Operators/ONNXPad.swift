@@ -2,7 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Amounts and value are attributes before operator set 11 and inputs from then on; axes are an input from 18 on.
+  /// Pads. Amounts and value are attributes before operator set 11 and inputs from then on; axes are an input from 18
+  /// on.
   static let pad = ONNXMapper("Pad", valueDependent: [1, 2, 3]) { c in
     let x = try c.input(0)
     let rank = c.emitter.shape(x).rank

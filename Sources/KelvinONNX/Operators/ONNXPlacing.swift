@@ -2,11 +2,11 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Operators that put elements at other places.
+  /// Operators that move elements to other positions.
   static let placing: [ONNXMapper] = [affineGrid, centerCropPad, col2Im, maxUnpool, tensorScatter]
 
-  /// Where each pixel of a transformed image, `[N, C, spatial…]`, lies in the original, from -1 to 1 along each axis, the last
-  /// axis of the image first.
+  /// Returns the position of each pixel of a transformed image, `[N, C, spatial…]`, in the original image, from -1 to 1
+  /// along each axis, with the last axis of the image first.
   private static let affineGrid = ONNXMapper("AffineGrid", valueDependent: [1]) { c in
     let theta = try c.input(0)
     guard let size = try c.constantIntegers(1, "size"), (4...5).contains(size.count), Shape(size).isAddressable,
@@ -49,10 +49,10 @@ extension ONNXMapper {
     return [try c.emitter.pad(x, before: before, after: after, mode: .constant(0))]
   }
 
-  /// The sum of overlapping blocks: `[N, C · block, blocks]` as images `[N, C, spatial…]`.
+  /// Adds overlapping blocks: `[N, C · block, blocks]` become images `[N, C, spatial…]`.
   private static let col2Im = ONNXMapper("Col2Im", valueDependent: [1, 2]) { c in
     let isTruth = c.emitter.scalar(try c.input(0)) == .bool
-    // Of truth values it says where any is.
+    // For booleans the sum tells whether any is true.
     let x = isTruth ? try c.emitter.cast(try c.input(0), to: .int32, step: "counts") : try c.input(0)
     let source = c.emitter.shape(x)
     guard let image = try c.constantIntegers(1, "image"), let block = try c.constantIntegers(2, "block"),
@@ -73,7 +73,7 @@ extension ONNXMapper {
       source[1] % Shape(block).count == 0, source[2] == Shape(counts).count
     else { throw c.emitter.invalid("\(c.emitter.type(x)) is not blocks \(block) of \(image)") }
     let channels = source[1] / Shape(block).count
-    // Where each element of each block lies in the padded image.
+    // The position of each element of each block in the padded image.
     let elements = Shape(block + counts).count
     let places = try c.emitter.table(.int64, [1, 1, elements], step: "element_places") {
       let (inBlock, blocks, strides) = (Shape(block).strides, Shape(counts).strides, Shape(padded).strides)
@@ -102,7 +102,7 @@ extension ONNXMapper {
     return [try c.emitter.cast(try c.emitter.slice(whole, ranges, step: "image"), to: .bool)]
   }
 
-  /// Elements at the places where pooling found them in the whole tensor, zeros elsewhere.
+  /// Writes elements to the positions in the whole tensor that pooling found, and zeros elsewhere.
   private static let maxUnpool = ONNXMapper("MaxUnpool", valueDependent: [2]) { c in
     let (x, indices) = (try c.input(0), try c.input(1))
     let source = c.emitter.shape(x)
@@ -131,7 +131,7 @@ extension ONNXMapper {
     return [try c.emitter.pad(result, before: after.map { _ in 0 }, after: after, mode: .constant(0))]
   }
 
-  /// A cache with new rows along an axis, of each sample from its own place on, or around its end.
+  /// Writes new rows along an axis of a cache, from a position of each sample on, optionally wrapping around the end.
   private static let tensorScatter = ONNXMapper("TensorScatter") { c in
     let (cache, update) = (try c.input(0), try c.input(1))
     let axis = try c.emitter.axis(c.integer("axis", default: -2), of: cache)

@@ -16,7 +16,7 @@ extension ONNXMapper {
     return [try c.emitter.lengthPool(x, window, order: order)]
   }
 
-  /// The same over everything behind the channels.
+  /// `(Σ|x|^p)^(1/p)` over all axes after the channels.
   static let globalLpPool = ONNXMapper("GlobalLpPool") { c in
     let order = c.integer("p", default: 2)
     guard order >= 1 else { throw c.emitter.invalid("order \(order), expected 1 or more") }

@@ -1,15 +1,15 @@
 import KelvinGraph
 import KelvinImport
 
-/// Convolutions and products of the domain `com.microsoft`, with what ONNX Runtime's optimizer fuses to them:
-/// `ContribOperators.md`.
+/// Convolutions and products of the domain `com.microsoft`, with the operators that ONNX Runtime's optimizer fuses into
+/// them: `ContribOperators.md`.
 extension ONNXMapper {
   static let microsoftProducts: [ONNXMapper] = [
     fusedConv, nhwcConv, nhwcFusedConv, fusedGemm, fusedMatMul("FusedMatMul"), fusedMatMul("TransposeMatMul"),
     fusedMatMulActivation, matMulInteger16,
   ]
 
-  /// `activation(conv(x, w) + b + z)`
+  /// `activation(conv(x, w) + b + z)`.
   private static let fusedConv = ONNXMapper("com.microsoft.FusedConv") { c in
     let function = try c.fusedFunction()
     let added = c.optional(3)
@@ -18,7 +18,8 @@ extension ONNXMapper {
     return [try c.finished(product, adding: added, function)]
   }
 
-  /// Images with their channels last. ONNX Runtime's text has the filters' channels first, its shape inference last.
+  /// A convolution of images with their channels last. ONNX Runtime's documentation has the filters' channels first,
+  /// its shape inference last.
   private static let nhwcConv = ONNXMapper("com.microsoft.NhwcConv") { c in
     let (x, weights) = (try c.input(0), try c.input(1))
     let (source, filters) = (c.emitter.shape(x), c.emitter.shape(weights))
@@ -65,7 +66,7 @@ extension ONNXMapper {
     return [try c.finished(c.fusedProduct(step: function == nil ? nil : "product"), adding: nil, function)]
   }
 
-  /// Exact products of 16-bit integers, whose sums are 32-bit.
+  /// Exact products of 16-bit integers with 32-bit sums.
   private static let matMulInteger16 = ONNXMapper("com.microsoft.MatMulInteger16") { c in
     let operands = [try c.input(0), try c.input(1)]
     for operand in operands where ![.int16, .uint16].contains(c.emitter.scalar(operand)) {
@@ -86,7 +87,7 @@ extension ONNXOperation {
     return groups
   }
 
-  /// The activation that is fused, by name; nil without one.
+  /// Returns the fused activation by its name, or nil without one.
   fileprivate func fusedFunction() throws -> UnaryFunction? {
     let name = text("activation", default: "")
     let listed = node.attributes["activation_params"]?.floats ?? []
@@ -110,7 +111,7 @@ extension ONNXOperation {
     }
   }
 
-  /// `function(product + added)`
+  /// `function(product + added)`.
   fileprivate func finished(
     _ product: ValueID, adding added: ValueID?, _ function: UnaryFunction?, step: String? = nil
   ) throws -> ValueID {
@@ -124,7 +125,7 @@ extension ONNXOperation {
     return try function.map { try emitter.unary($0, result, step: step) } ?? result
   }
 
-  /// The convolution of `[N, spatial…, C]`, of which what is added has the layout too.
+  /// Returns the convolution of `[N, spatial…, C]`; the addend has the same layout.
   fileprivate func channelsLast(
     _ x: ValueID, _ weights: ValueID, adding added: ValueID?, _ function: UnaryFunction?
   ) throws -> ValueID {
@@ -136,8 +137,8 @@ extension ONNXOperation {
     return try finished(result, adding: added, function)
   }
 
-  /// `α · A · B`. With `transBatch…` the rows of an operand are its first axis, before those that count matrices; with
-  /// `trans…` its last two axes change places after that.
+  /// Returns `α · A · B`. With `transBatch…` the rows of an operand are its first axis, before the batch axes. With
+  /// `trans…` its last two axes are swapped afterwards.
   fileprivate func fusedProduct(step: String? = nil) throws -> ValueID {
     func operand(_ index: Int, _ name: String) throws -> ValueID {
       let x = try input(index)

@@ -34,7 +34,7 @@ extension ONNXMapper {
     return [try c.dequantize(x, scale, c.optional(2), to: scalar)]
   }
 
-  /// The range includes zero: `scale = (max(x, 0) - min(x, 0)) / 255`, or 1 where that is zero, and
+  /// Quantizes dynamically. The range includes zero: `scale = (max(x, 0) - min(x, 0)) / 255`, or 1 if that is zero, and
   /// `zeroPoint = saturate(round(-min(x, 0) / scale))`.
   private static let dynamicQuantizeLinear = ONNXMapper("DynamicQuantizeLinear") { c in
     let dynamic = try c.dynamicParameters(of: try c.input(0))
@@ -64,7 +64,7 @@ extension ONNXMapper {
   private static let qLinearConv = ONNXMapper("QLinearConv") { c in [try c.quantizedConvolution(of: try c.input(0))] }
 
   private static let qLinearMatMul = ONNXMapper("QLinearMatMul") { c in
-    /// What an operand stands for.
+    /// Returns the dequantized value of an operand.
     func operand(_ index: Int, axis: Int, _ step: String) throws -> ValueID {
       let (x, scale, zero) = (try c.input(index), try c.input(index + 1), c.optional(index + 2))
       guard c.emitter.scalar(x).isFloatingPoint else { return try c.dequantize(x, scale, zero, axis: axis, step: step) }
@@ -83,9 +83,9 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// The convolution of what the integers stand for; a pass finds the integer products again.
+  /// Returns the convolution of the dequantized values; a pass replaces it by integer products.
   ///
-  /// - Parameter x: the node's first input, channels first.
+  /// - Parameter x: The node's first input, channels first.
   func quantizedConvolution(of x: ValueID, step: String? = nil) throws -> ValueID {
     let weights = try input(3)
     let kernel = integers("kernel_shape") ?? Array(emitter.shape(weights).dimensions.dropFirst(2))
@@ -114,9 +114,11 @@ extension ONNXOperation {
       Quantize(axis: layout.axis, blockSize: layout.blockSize, scalar: scalar), x, scale, zero, step: step)
   }
 
+  /// Emits a dequantization.
+  ///
   /// - Parameters:
-  ///   - axis: the axis of scales that are several; nil for the one that attributes name.
-  ///   - scalar: the result's type; nil for the scale's.
+  ///   - axis: The axis of several scales; nil for the one that attributes name.
+  ///   - scalar: The type of the result; nil for the scale's.
   func dequantize(
     _ x: ValueID, _ scale: ValueID, _ zero: ValueID?, axis: Int? = nil, to scalar: ScalarType? = nil,
     step: String? = nil
@@ -128,7 +130,8 @@ extension ONNXOperation {
       zero, step: step)
   }
 
-  /// One scale serves the whole tensor, a vector an axis, a tensor of x's rank its blocks.
+  /// Returns the elements that share a scale: all elements for a single scale, those at an index of an axis for a
+  /// vector, and blocks for a tensor of x's rank.
   func quantizationAxis(of x: ValueID, _ scale: ValueID, axis: Int?) throws -> QuantizationAxis {
     let parameter = emitter.shape(scale)
     let blockSize = integer("block_size", default: 0)
@@ -137,7 +140,7 @@ extension ONNXOperation {
     return QuantizationAxis(axis, blockSize: max(blockSize, 1))
   }
 
-  /// The zero points, zeros of the scale's shape where they are left out.
+  /// Returns the zero points; zeros in the shape of the scale if they are omitted.
   private func zeroPoints(
     _ zero: ValueID?, _ scalar: ScalarType, _ scale: ValueID, step: String?
   ) throws -> ValueID {
@@ -146,7 +149,7 @@ extension ONNXOperation {
     return emitter.constant(Weight(type) { type.zeros }, step: "\(step.map { "\($0)_" } ?? "")zero_point")
   }
 
-  /// One zero point of an operand, 0 where it is left out.
+  /// Returns the single zero point of an operand; 0 if it is omitted.
   func zero(_ zero: ValueID?, like x: ValueID, step: String) -> ValueID {
     zero ?? emitter.constant(0, emitter.scalar(x), step: step)
   }
@@ -155,7 +158,7 @@ extension ONNXOperation {
     emitter.shape(x).rank == 1 ? x : try emitter.reshape(x, [emitter.shape(x).count], step: step)
   }
 
-  /// The scale and zero point under which the whole range of x, zero included, fits 8 bits without a sign.
+  /// Returns the scale and zero point with which the range of x, extended to include zero, fits unsigned 8 bits.
   func dynamicParameters(of x: ValueID) throws -> (scale: ValueID, zero: ValueID) {
     let axes = Array(0..<emitter.shape(x).rank)
     let scalar = emitter.scalar(x)

@@ -1,8 +1,8 @@
 import KelvinGraph
 import KelvinImport
 
-/// Operators of the domain `com.microsoft` that ONNX Runtime's quantizer writes. Each is the float operator between
-/// dequantization and quantization; passes find the integer form.
+/// Operators of the domain `com.microsoft` that ONNX Runtime's quantizer writes. Each maps to the float operator
+/// between dequantization and quantization; passes derive the integer operator.
 extension ONNXMapper {
   static let microsoftQuantization: [ONNXMapper] = [
     standard("QuantizeLinear"), standard("DequantizeLinear"), sum("QLinearAdd", .add), sum("QLinearMul", .multiply),
@@ -10,7 +10,7 @@ extension ONNXMapper {
     dynamicMatMul, matMulToFloat,
   ]
 
-  /// An operator that is as in the standard domain.
+  /// Returns a mapper for an operator that equals the one of the standard domain.
   private static func standard(_ name: String) -> ONNXMapper {
     ONNXMapper("com.microsoft.\(name)") { c in
       guard let mapper = quantization.first(where: { $0.name == name }) else { throw c.unsupported("it is not mapped") }
@@ -75,7 +75,7 @@ extension ONNXMapper {
     return [try c.quantize(mean, try c.input(3), c.optional(4), c.emitter.scalar(try c.input(0)))]
   }
 
-  /// `α · A' · B' + C` with C in int32 at the scale of the products; without a result's scale the result is float.
+  /// `α · A' · B' + C` with C in int32 at the scale of the products. If the result has no scale, it is a float.
   private static let qGemm = ONNXMapper("com.microsoft.QGemm") { c in
     let alpha = c.float("alpha", default: 1)
     let (transposesB, axis) = (c.flag("transB"), c.flag("transB") ? 0 : 1)
@@ -103,7 +103,7 @@ extension ONNXMapper {
     return [try c.quantize(result, try c.input(7), c.optional(8), scalar)]
   }
 
-  /// Scale and zero point of the result, then the operands, each with its own.
+  /// Concatenates. The inputs are scale and zero point of the result, then the operands, each with its own.
   private static let qLinearConcat = ONNXMapper("com.microsoft.QLinearConcat") { c in
     guard c.inputs.count >= 5, c.inputs.count % 3 == 2 else {
       throw c.emitter.invalid("\(c.inputs.count) inputs are not a scale, a zero point and triples")
@@ -119,7 +119,7 @@ extension ONNXMapper {
     return [try c.quantize(joined, try c.input(0), c.optional(1), c.emitter.scalar(try c.input(2)))]
   }
 
-  /// A is quantized as `DynamicQuantizeLinear` does.
+  /// A matrix product in which A is quantized like in `DynamicQuantizeLinear`.
   private static let dynamicMatMul = ONNXMapper("com.microsoft.DynamicQuantizeMatMul") { c in
     let dynamic = try c.dynamicParameters(of: try c.input(0))
     let a = try c.emitter.add(Quantize(scalar: .uint8), [try c.input(0), dynamic.scale, dynamic.zero], step: "a")

@@ -1,14 +1,14 @@
 import KelvinGraph
 import KelvinImport
 
-/// Further operators on integers of `com.microsoft`, each the operator on what they stand for between dequantization and
-/// quantization: ONNX Runtime's `ContribOperators.md`.
+/// More operators on integers of `com.microsoft`. Each maps to the operator on the dequantized values between
+/// dequantization and quantization: ONNX Runtime's `ContribOperators.md`.
 extension ONNXMapper {
   static let microsoftQuantizedLayers: [ONNXMapper] = [
     qLinearSoftmax, qLinearReduceMean, qLinearWhere, qEmbedLayerNormalization, dynamicQuantizeLSTM,
   ]
 
-  /// Along one axis, or before operator set 13 along all from it on.
+  /// Softmax along one axis, or before operator set 13 along all axes from the given one on.
   private static let qLinearSoftmax = ONNXMapper("com.microsoft.QLinearSoftmax") { c in
     let x = try c.dequantize(try c.input(0), try c.input(1), c.optional(2), step: "x")
     let (sizes, axis) = (c.emitter.shape(x), try c.emitter.axis(c.integer("axis", default: -1), of: x))
@@ -40,7 +40,7 @@ extension ONNXMapper {
     return [try c.quantize(chosen, try c.input(7), c.optional(8), c.emitter.scalar(try c.input(1)))]
   }
 
-  /// `EmbedLayerNormalization` of tables, scale and shift that are integers. Rows are picked before they are widened.
+  /// `EmbedLayerNormalization` with tables, scale and shift of integers. Rows are gathered before they are widened.
   private static let qEmbedLayerNormalization = ONNXMapper("com.microsoft.QEmbedLayerNormalization") { c in
     let ids = try c.input(0)
     func real(_ index: Int, _ codes: ValueID, _ step: String) throws -> ValueID {
@@ -56,8 +56,8 @@ extension ONNXMapper {
     return [result, try c.maskIndex(c.optional(7), ids)]
   }
 
-  /// An LSTM whose weights are integers, `[directions, size, 4 · hidden]`, with a scale for each direction or column.
-  /// ONNX Runtime quantizes what they are multiplied with too; here it stays as it is.
+  /// An LSTM with integer weights, `[directions, size, 4 · hidden]`, with a scale for each direction or column. ONNX
+  /// Runtime also quantizes the other operands of the products; here they keep their type.
   private static let dynamicQuantizeLSTM = ONNXMapper("com.microsoft.DynamicQuantizeLSTM") { c in
     var inputs = Array((c.inputs + [ValueID?](repeating: nil, count: 8)).prefix(8))
     for (index, name) in [(1, "weights"), (2, "recurrent_weights")] {

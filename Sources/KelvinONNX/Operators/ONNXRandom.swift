@@ -57,7 +57,7 @@ extension ONNXOperation {
     .uniform(low: float("low", default: 0), high: float("high", default: 1))
   }
 
-  /// The bits of the seed, which is a float; nil where the model leaves it to chance.
+  /// The bits of the seed, which is a float; nil if the model does not fix it.
   fileprivate var seed: Int? { (node.attributes["seed"]?.float).map { Int($0.bitPattern) } }
 
   fileprivate func drawnType(default scalar: ScalarType) throws -> ScalarType {

@@ -4,7 +4,7 @@ import KelvinImport
 extension ONNXMapper {
   static let recurrences: [ONNXMapper] = [lstm, gru, rnn]
 
-  /// Gates in the order input, output, forget, cell.
+  /// An LSTM, with gates in the order input, output, forget, cell.
   private static let lstm = ONNXMapper("LSTM") { c in
     try c.recurrent(.lstm, gates: [0, 2, 1, 3], functions: ["Sigmoid", "Tanh", "Tanh"]) { direction, functions in
       Recurrence(
@@ -14,7 +14,7 @@ extension ONNXMapper {
     }
   }
 
-  /// Gates in the order update, reset, candidate.
+  /// A gated recurrent unit, with gates in the order update, reset, candidate.
   private static let gru = ONNXMapper("GRU") { c in
     try c.recurrent(.gru, gates: [0, 1, 2], functions: ["Sigmoid", "Tanh"]) { direction, functions in
       Recurrence(
@@ -40,9 +40,11 @@ private struct Direction {
 }
 
 extension ONNXOperation {
+  /// Emits the recurrences of all directions.
+  ///
   /// - Parameters:
-  ///   - gates: where the gates of the cell lie among the operator's.
-  ///   - names: the operator's functions where it names none.
+  ///   - gates: For each gate of the cell, its index among the operator's gates.
+  ///   - names: The default functions of the operator.
   fileprivate func recurrent(
     _ cell: Recurrence.Cell, gates: [Int], functions names: [String],
     _ op: (Direction, [UnaryFunction]) throws -> Recurrence
@@ -77,7 +79,7 @@ extension ONNXOperation {
     return outputs
   }
 
-  /// The results of all directions along an axis of their own.
+  /// Returns the results of all directions, joined along an axis of their own.
   private func together(_ parts: [ValueID], axis: Int, _ order: [Int], output: Int) throws -> ValueID {
     let name = "output_\(output)"
     var raised: [ValueID] = []
@@ -94,7 +96,7 @@ extension ONNXOperation {
   private func layer(
     _ op: Recurrence, _ direction: Direction, of directions: Int, _ gates: [Int], _ x: ValueID, _ isBatchFirst: Bool
   ) throws -> RecurrentLayer {
-    /// Blocks of rows of one direction of `[directions, rows, …]`.
+    /// Returns blocks of rows of one direction of `[directions, rows, …]`.
     func blocks(_ index: Int, _ order: [Int], of count: Int, _ name: String) throws -> ValueID? {
       guard let id = optional(index) else { return nil }
       let shape = emitter.shape(id)
@@ -138,7 +140,7 @@ extension ONNXOperation {
       let hidden = emitter.shape(recurrent).dimensions.last ?? 0
       candidateBias = emitter.zeros(TensorType(emitter.scalar(recurrent), [hidden]), step: "\(direction.step)/no_bias")
     }
-    // Input, output and forget gate.
+    // In the order input, output and forget gate.
     let peepholes = try op.hasPeepholes ? blocks(7, [0, 2, 1], of: 3, "peepholes") : nil
     let lengths = try op.hasLengths ? optional(4).map { try emitter.cast($0, to: .int32, step: "lengths") } : nil
     return RecurrentLayer(
@@ -147,7 +149,7 @@ extension ONNXOperation {
       peepholes: peepholes, candidateBias: candidateBias, lengths: lengths)
   }
 
-  /// The functions of each direction, by the attributes of the operator.
+  /// Returns the functions of each direction from the operator's attributes.
   private func functions(_ names: [String], directions: Int) throws -> [[UnaryFunction]] {
     let given = node.attributes["activations"]?.strings ?? []
     let all = given.isEmpty ? (0..<directions).flatMap { _ in names } : given
@@ -156,7 +158,7 @@ extension ONNXOperation {
     }
     var alphas = (node.attributes["activation_alpha"]?.floats ?? [])[...]
     var betas = (node.attributes["activation_beta"]?.floats ?? [])[...]
-    // Parameters go, in order, to the functions that have them.
+    // Functions with parameters take them from the lists in order.
     func function(_ name: String) throws -> UnaryFunction {
       func alpha(_ standard: Float) -> Float { alphas.popFirst() ?? standard }
       func beta(_ standard: Float) -> Float { betas.popFirst() ?? standard }

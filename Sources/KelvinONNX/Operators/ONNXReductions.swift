@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Axes are an attribute, and an input from operator set 13 (`ReduceSum`) or 18 (the others) on.
+  /// Reductions. Axes are an attribute, and an input from operator set 13 (`ReduceSum`) or 18 (the others) on.
   static let reductions: [ONNXMapper] = [
     reduce("ReduceL1", .l1), reduce("ReduceL2", .l2), reduce("ReduceLogSum", .logSum),
     reduce("ReduceLogSumExp", .logSumExp), reduce("ReduceMax", .maximum), reduce("ReduceMean", .mean),
@@ -20,7 +20,8 @@ extension ONNXMapper {
     }
   }
 
-  /// Without axes, and where that does not mean all of them, each element is reduced alone.
+  /// Returns a mapper for a reduction. If axes are omitted and this does not mean all axes, each element is reduced
+  /// alone.
   private static func reduce(_ name: String, _ function: Reduce.Function) -> ONNXMapper {
     ONNXMapper(name, valueDependent: [1]) { c in
       let x = try c.input(0)

@@ -2,12 +2,12 @@ import Glibc
 import KelvinGraph
 import KelvinImport
 
-/// Biases of attention by how far queries and keys are apart: ONNX Runtime's `ContribOperators.md`, and its kernels for
-/// the layout of the table.
+/// Attention biases that depend on the distance between queries and keys: ONNX Runtime's `ContribOperators.md`, and its
+/// kernels for the layout of the table.
 extension ONNXMapper {
   static let microsoftRelativePositions: [ONNXMapper] = [relativePositionBias, gatedRelativePositionBias]
 
-  /// Distances share buckets, the further ones more of them each. The table's rows lie in memory head after head, whatever
+  /// Distances share buckets, which become wider with the distance. The table is in memory head after head, whatever
   /// its shape says.
   private static let relativePositionBias = ONNXMapper("com.microsoft.RelativePositionBias", valueDependent: [1, 2]) { c in
     let table = try c.input(0)
@@ -28,7 +28,7 @@ extension ONNXMapper {
     return [try c.emitter.reshape(rows, [1, sizes[1], queries, keys])]
   }
 
-  /// A bias by places times `u · (r · eco_a - 1) + 2`, where u and r are gates that follow from the queries.
+  /// A bias by position times `u · (r · eco_a - 1) + 2`; the queries determine the gates u and r.
   private static let gatedRelativePositionBias = ONNXMapper("com.microsoft.GatedRelativePositionBias") { c in
     guard c.optional(6) == nil else { throw c.unsupported("batches without padding (token_offset)") }
     let (weights, heads) = (try c.input(3), try c.count("num_heads"))
@@ -60,16 +60,16 @@ extension ONNXMapper {
 
 private struct PositionBuckets {
   var count: Int
-  /// From which distance on all share the last bucket.
+  /// The distance from which on all distances share the last bucket.
   var limit: Int
   var isBidirectional: Bool
 
-  /// Those of one direction.
+  /// The number of buckets of one direction.
   private var half: Int { isBidirectional ? count / 2 : count }
-  /// How many distances have a bucket of their own.
+  /// The number of distances with a bucket of their own.
   var exact: Int { half / 2 }
 
-  /// The bucket of a key, by its place behind the query.
+  /// Returns the bucket of a key, given its offset from the query.
   func bucket(of offset: Int) -> Int {
     let first = isBidirectional && offset > 0 ? half : 0
     let distance = isBidirectional ? abs(offset) : max(-offset, 0)

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Scales are an attribute of `Upsample` before operator set 9, and an input from then on.
+  /// An upsampling. Scales are an attribute before operator set 9, and an input from then on.
   static let upsample = ONNXMapper("Upsample", valueDependent: [1]) { c in
     let x = try c.input(0)
     let rank = c.emitter.shape(x).rank
@@ -27,13 +27,13 @@ extension ONNXMapper {
     return [try c.emitter.resize(x, axes, interpolation)]
   }
 
-  /// Operator set 10 has scales as input 1 and the convention of `Upsample`; later ones have a region of interest,
-  /// scales or sizes, and a convention to choose.
+  /// A resizing. Operator set 10 has scales as input 1 and the convention of `Upsample`. Later sets have a region of
+  /// interest, scales or sizes, and several conventions.
   static let resize = ONNXMapper("Resize", valueDependent: [1, 2, 3]) { c in
     let given = c.emitter.scalar(try c.input(0))
     let isBlended = !given.isFloatingPoint && c.text("mode", default: "nearest") != "nearest"
     let x = isBlended ? try c.emitter.cast(try c.input(0), to: given.blended, step: "real") : try c.input(0)
-    /// What was made of integers, as the nearest of such.
+    /// Rounds results for integer inputs to the nearest integers.
     func whole(_ make: (_ step: String?) throws -> ValueID) throws -> [ValueID] {
       isBlended ? [try c.emitter.rounded(try make("resized"), to: given)] : [try make(nil)]
     }
@@ -75,7 +75,7 @@ extension ONNXMapper {
       return try c.emitter.resize(x, resized, try c.interpolation(isFirst), step: step)
     }
     guard region != nil else { return try whole(resize) }
-    // What lies outside the input is neither interpolated nor repeated.
+    // Positions outside the input are neither interpolated nor repeated.
     var (before, after) = ([Int](repeating: 0, count: rank), [Int](repeating: 0, count: rank))
     var sizes = c.emitter.shape(x)
     for (index, (axis, size, sampling)) in resized.enumerated() {
@@ -95,14 +95,16 @@ extension ONNXMapper {
 }
 
 extension Sampling {
-  /// The same coordinates, of which it is known that their scale was rounded to float32: three steps of 1 / 0.6 are 5.
+  /// Returns the same coordinates with a tolerance for scales that were rounded to float32: three steps of 1 / 0.6 are
+  /// 5.
   fileprivate func ofRoundedScale(_ length: Int) -> Sampling {
     Sampling(scale: scale, offset: offset, slack: max(slack, Double(length) * 0x1p-23))
   }
 }
 
 extension ONNXOperation {
-  /// The filter of a resizing that looks at more than the neighbours of a coordinate; nil for another.
+  /// Returns the filter of a resizing that reads more elements than the neighbors of a coordinate; nil for other
+  /// resizings.
   fileprivate func filter() throws -> ResampleFilter? {
     let isCubic = text("mode", default: "nearest") == "cubic"
     guard isCubic || flag("antialias") else { return nil }
@@ -114,7 +116,7 @@ extension ONNXOperation {
       isAntialiased: flag("antialias"), excludesOutside: flag("exclude_outside"))
   }
 
-  /// The constant numbers of an input; nil where it is left out.
+  /// Returns the constant numbers of an input, or nil if it is omitted.
   func numbers(_ index: Int, _ meaning: String) throws -> [Double]? {
     guard let id = try valueDependent(index) else { return nil }
     guard let weight = emitter.weight(id), weight.type.count <= 1024 else {
@@ -123,7 +125,8 @@ extension ONNXOperation {
     return weight.dense().doubles
   }
 
-  /// `floor(length · scale)`, at least 1 of some. The product is rounded to float32, as the scale has been: 0.35 of 60 are 21.
+  /// Returns `floor(length · scale)`, at least 1 if the length is not 0. The product is rounded to float32 like the
+  /// scale, so that 60 · 0.35 is 21.
   fileprivate func size(_ length: Int, scaled scale: Double) throws -> Int {
     let size = Double(Float(length) * Float(scale)).rounded(.down)
     guard scale.isFinite, scale > 0, size < 0x1p31 else { throw emitter.invalid("a scale of \(scale)") }
@@ -145,7 +148,7 @@ extension ONNXOperation {
     }
   }
 
-  /// Sizes that keep the ratio of the axes: no axis beyond its size, or none below.
+  /// Changes sizes to keep the aspect ratio: no axis exceeds its size, or none is below it.
   fileprivate func keepAspectRatio(_ targets: inout [(size: Int, scale: Double)], _ lengths: [Int]) throws {
     let scales = targets.map(\.scale)
     let scale: Double?
@@ -171,7 +174,7 @@ extension ONNXOperation {
     case "half_pixel": return .halfPixel(ratio)
     case "pytorch_half_pixel": return target.size > 1 ? .halfPixel(ratio) : Sampling(scale: 0, offset: 0)
     case "half_pixel_symmetric":
-      // The grid stays centred where the size is not the exact multiple of the scale.
+      // The grid stays centered if the size is not an exact multiple of the scale.
       let adjustment = Double(target.size) / (target.scale * Double(length))
       let shift = Double(length) / 2 * (1 - adjustment)
       return Sampling(scale: ratio, offset: shift + 0.5 * ratio - 0.5)

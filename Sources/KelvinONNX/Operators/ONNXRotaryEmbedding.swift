@@ -2,8 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Operands are `[N, heads, S, D]`, or `[N, S, heads · D]` with the number of heads as an attribute. Cosines and sines are
-  /// tables by position, or those of each sample and place.
+  /// Rotary embedding of operands `[N, heads, S, D]`, or `[N, S, heads · D]` with the number of heads as an attribute.
+  /// Cosines and sines are tables by position, or values for each sample and position.
   static let rotaryEmbedding = ONNXMapper("RotaryEmbedding") { c in
     let given = try c.input(0)
     let sizes = c.emitter.shape(given)
@@ -35,9 +35,10 @@ extension ONNXMapper {
 }
 
 extension Emitter {
-  /// Turns pairs of the last axis, `(a, b)` into `(a cos - b sin, a sin + b cos)`: those of its two halves, or neighbours.
+  /// Rotates pairs of the last axis, `(a, b)` into `(a cos - b sin, a sin + b cos)`. Pairs consist of elements of the
+  /// two halves, or of neighbors.
   ///
-  /// - Parameter width: how many elements take part, from the first on; 0 for all.
+  /// - Parameter width: The number of leading elements that are rotated; 0 for all.
   func rotate(
     _ x: ValueID, cosines: ValueID, sines: ValueID, width: Int, isInterleaved: Bool
   ) throws -> ValueID {

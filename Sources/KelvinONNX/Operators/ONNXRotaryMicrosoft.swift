@@ -2,12 +2,12 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Turns pairs by the angles of their places, of which cosines and sines are tables: ONNX Runtime's
-  /// `ContribOperators.md`. Operands are `[N, heads, S, D]`, or `[N, S, heads · D]`.
+  /// Rotary embedding with tables of the cosines and sines for each position: ONNX Runtime's `ContribOperators.md`.
+  /// Operands are `[N, heads, S, D]`, or `[N, S, heads · D]`.
   static let microsoftRotary = ONNXMapper("com.microsoft.RotaryEmbedding") { c in
     let (x, places, cosines) = (try c.input(0), try c.input(1), try c.input(2))
     guard !c.flag("is_packed_batching") else { throw c.unsupported("batches without padding (is_packed_batching)") }
-    // ONNX Runtime's kernels leave it out.
+    // ONNX Runtime's kernels ignore the scale.
     guard c.float("scale", default: 1) == 1 else { throw c.unsupported("a scale other than 1") }
     let sizes = c.emitter.shape(x)
     guard [3, 4].contains(sizes.rank), let pairs = c.emitter.shape(cosines).dimensions.last,
@@ -40,7 +40,7 @@ extension ONNXMapper {
 }
 
 extension Emitter {
-  /// The rows of a table by place, `[N or 1, 1, S, pairs]`, which broadcast to heads.
+  /// Returns the rows of a table by position, `[N or 1, 1, S, pairs]`, which broadcast to heads.
   func rows(of table: ValueID, at places: ValueID, step: String) throws -> ValueID {
     guard shape(table).rank == 2, shape(places).rank == 2 else {
       throw invalid("\(step): expected a table and places [N, S], got \(type(table)) and \(type(places))")

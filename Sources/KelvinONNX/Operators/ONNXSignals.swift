@@ -8,7 +8,7 @@ extension ONNXMapper {
     window("BlackmanWindow", [0.42, -0.5, 0.08]), melWeightMatrix, fourier, shortTimeFourier,
   ]
 
-  /// `a + b cos(2πn/N) + c cos(4πn/N)`
+  /// A window function: `a + b cos(2πn/N) + c cos(4πn/N)`.
   private static func window(_ name: String, _ terms: [Double]) -> ONNXMapper {
     ONNXMapper(name, valueDependent: [0]) { c in
       guard let size = try c.constantIntegers(0, "size")?.first, (0..<(1 << 31)).contains(size) else {
@@ -26,7 +26,7 @@ extension ONNXMapper {
     }
   }
 
-  /// Triangles over the bins of a spectrum, equally far apart on the mel scale `2595 log10(1 + f/700)`.
+  /// Triangular filters over the bins of a spectrum, equally spaced on the mel scale `2595 log10(1 + f/700)`.
   private static let melWeightMatrix = ONNXMapper("MelWeightMatrix", valueDependent: [0, 1, 2, 3, 4]) { c in
     func number(_ index: Int, _ name: String) throws -> Double {
       guard let number = try c.constantNumber(index, name), number.isFinite, abs(number) < 0x1p31 else {
@@ -44,7 +44,7 @@ extension ONNXMapper {
       throw c.emitter.invalid("\(filters) mel bins of \(length) samples at \(rate) Hz")
     }
     let step = (edges[1] - edges[0]) / Double(filters + 2)
-    /// The bin at one of the corners of the triangles, which rise from the lower edge to the upper one.
+    /// Returns the bin at a corner of the triangles, numbered from the lower edge to the upper one.
     @Sendable func bin(_ corner: Int) -> Int {
       let frequency = 700 * (pow(10, (Double(corner) * step + edges[0]) / 2595) - 1)
       return Int(saturating: floor(Double(length + 1) * frequency / rate))
@@ -66,7 +66,7 @@ extension ONNXMapper {
     return [matrix]
   }
 
-  /// The axis is an attribute before operator set 20, and an input from then on.
+  /// A Fourier transform. The axis is an attribute before operator set 20, and an input from then on.
   private static let fourier = ONNXMapper("DFT", valueDependent: [1, 2]) { c in
     let x = try c.input(0)
     let named = c.opset < 20 ? c.integer("axis", default: 1) : try c.constantIntegers(2, "axis")?.first ?? -2
@@ -78,10 +78,10 @@ extension ONNXMapper {
     ]
   }
 
-  /// Frames of a signal `[N, samples, 1 or 2]`, each times the window and transformed: `[N, frames, bins, 2]`.
+  /// Transforms frames of a signal `[N, samples, 1 or 2]`, each multiplied by the window: `[N, frames, bins, 2]`.
   private static let shortTimeFourier = ONNXMapper("STFT", valueDependent: [1, 3]) { c in
     var x = try c.input(0)
-    // PyTorch leaves out the axis of a real signal's only part.
+    // PyTorch omits the last axis of a real signal.
     if c.emitter.shape(x).rank == 2 {
       x = try c.emitter.reshape(x, Shape(c.emitter.shape(x).dimensions + [1]), step: "real")
     }

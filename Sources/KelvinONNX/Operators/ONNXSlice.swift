@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Ranges are attributes before operator set 10 and inputs from then on.
+  /// A slice. Ranges are attributes before operator set 10 and inputs from then on.
   static let slice = ONNXMapper("Slice", valueDependent: [1, 2, 3, 4]) { c in
     let x = try c.input(0)
     let shape = c.emitter.shape(x)
@@ -25,7 +25,7 @@ extension ONNXMapper {
     for (index, axis) in axes.enumerated() {
       let place = try c.emitter.axis(axis, of: x)
       let step = steps?[index] ?? 1
-      // A backward slice that starts before the first element starts at it, which NumPy's rule would leave empty.
+      // A backward slice that starts before the first element is clamped to it; by NumPy's rule it would be empty.
       let start = step < 0 ? max(starts[index], -shape[place]) : starts[index]
       guard let range = SliceRange(start: start, end: ends[index], step: step, size: shape[place]) else {
         throw c.emitter.invalid("step \(step) along axis \(place)")

@@ -30,8 +30,8 @@ extension ONNXMapper {
 }
 
 extension ONNXOperation {
-  /// Applies a function along the operator's axis: one axis from operator set 13 on, before that all axes from `axis` on
-  /// taken as one.
+  /// Applies a function along the operator's axis: one axis from operator set 13 on, before that all axes from `axis`
+  /// on, flattened to one.
   fileprivate func overSoftmaxAxes(
     _ apply: (ValueID, Int, Emitter, String?) throws -> ValueID
   ) throws -> ValueID {

@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXMapper {
-  /// Operators of one input that are one function of each element, without attributes.
+  /// Elementwise functions of one input, without attributes.
   static let unaryFunctions: [ONNXMapper] = [
     unary("Abs", .abs), unary("Acos", .acos), unary("Acosh", .acosh), unary("Asin", .asin), unary("Asinh", .asinh),
     unary("Atan", .atan), unary("Atanh", .atanh), unary("Ceil", .ceil), unary("Cosh", .cosh), unary("Cos", .cos),

@@ -1,8 +1,8 @@
 import KelvinGraph
 import KelvinImport
 
-/// Products with weights of few bits, and rows of such tables: ONNX Runtime's `ContribOperators.md`. The weights stay
-/// as they are in the file.
+/// Products with low-bit weights, and gathers of rows from tables of such weights: ONNX Runtime's
+/// `ContribOperators.md`. The weights stay in the file's encoding.
 extension ONNXMapper {
   static let microsoftWeights: [ONNXMapper] = [matMulNBits, matMulBnb4, gatherBlockQuantized]
 
@@ -18,7 +18,7 @@ extension ONNXMapper {
     if let groups = c.optional(4) { return [try c.regroupedProduct(x, form, groups)] }
     guard let scale = c.emitter.weight(try c.input(2)) else { throw c.unsupported("its scales are no constant") }
     let weight = try c.blockWeight(form, try c.knownBytes(1), scale: scale, zero: c.blockZeros(form, 3))
-    // Elements behind the last one fill up its block; against them come zeros.
+    // Elements after the last one fill up its block; zeros of the input cancel them.
     var after = c.emitter.shape(x).dimensions.map { _ in 0 }
     after[after.count - 1] = form.wholeDepth - form.depth
     let whole = try c.emitter.pad(x, before: after.map { _ in 0 }, after: after, mode: .constant(0), step: "whole_blocks")
@@ -27,8 +27,8 @@ extension ONNXMapper {
     return [try c.emitter.add(Linear(epilogue: Epilogue(hasBias: !bias.isEmpty)), operands)]
   }
 
-  /// Entries of one table of 16 numbers, times the largest magnitude of their block, which the weights of all rows behind
-  /// one another divide into.
+  /// A product with weights that are entries of a table of 16 numbers, times the largest magnitude of their block. The
+  /// weights of all rows, concatenated, are divided into blocks.
   private static let matMulBnb4 = ONNXMapper("com.microsoft.MatMulBnb4") { c in
     let (x, rows, depth, block) = (try c.input(0), try c.count("N"), try c.count("K"), try c.blockSize())
     let entries: [Double]
@@ -43,7 +43,7 @@ extension ONNXMapper {
     guard let scales = c.emitter.weight(try c.input(2)), scales.type.count == shape.count / block else {
       throw c.emitter.invalid("its scales are no constant of \(shape.count / block) elements")
     }
-    // Rows of whole blocks, or all of them as one.
+    // Rows of whole blocks, or all rows as one.
     let (outer, inner) = depth % block == 0 ? (rows, depth) : (1, shape.count)
     let table = Tensor(TensorType(scales.type.scalar, [1, 1, 16, 1]), rounding: entries)
     let codes = Weight(
@@ -55,7 +55,7 @@ extension ONNXMapper {
     return [try c.emitter.add(Linear(), x, c.emitter.constant(own, step: "weights"))]
   }
 
-  /// Rows are picked before they are widened, as far as they are rows.
+  /// Gathers rows before they are widened, as far as the indices address rows.
   private static let gatherBlockQuantized = ONNXMapper("com.microsoft.GatherBlockQuantized") { c in
     let (data, indices, scales) = (try c.input(0), try c.input(1), try c.input(2))
     let bits = c.integer("bits", default: 4)
@@ -89,13 +89,13 @@ extension ONNXMapper {
     return [try c.emitter.add(op, codes, scale, zero)]
   }
 
-  /// Of 4-bit floating-point numbers, the sign before three bits.
+  /// The values of 4-bit floating-point numbers, with the sign before three bits.
   private static let floatingEntries: [Double] = {
     let magnitudes = [0, 1.0 / 192, 2.0 / 3, 1, 1.0 / 3, 1.0 / 2, 1.0 / 6, 1.0 / 4]
     return magnitudes + magnitudes.map { -$0 }
   }()
 
-  /// Quantiles of a normal distribution from -1 to 1, by the paper on QLoRA.
+  /// Quantiles of a normal distribution from -1 to 1, from the QLoRA paper.
   private static let normalEntries: [Double] = [
     -1, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
     -0.09105003625154495, 0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
@@ -103,7 +103,7 @@ extension ONNXMapper {
   ]
 }
 
-/// Rows of integers of a few bits, with a scale for each block of a row.
+/// The layout of rows of low-bit integers, with a scale for each block of a row.
 struct BlockLayout {
   var bits: Int
   var rows: Int
@@ -111,12 +111,12 @@ struct BlockLayout {
   var block: Int
 
   var blocks: Int { (depth - 1) / block + 1 }
-  /// That of whole blocks.
+  /// The depth rounded up to whole blocks.
   var wholeDepth: Int { blocks * block }
 }
 
 extension ONNXOperation {
-  /// What integers of a narrow type mean, of which each element is there by itself, at some places of any axis.
+  /// Gathers the dequantized values of integers of a low-precision type at indices of any axis.
   fileprivate func gatherLowPrecision(_ data: ValueID, _ indices: ValueID, _ scales: ValueID) throws -> ValueID {
     let (axis, block) = (try emitter.axis(integer("quantize_axis", default: 1), of: data), try blockSize())
     let place = try emitter.axis(integer("gather_axis", default: 0), of: data)
@@ -143,7 +143,8 @@ extension ONNXOperation {
     return size
   }
 
-  /// The product with weights whose scale and zero point are those of the block that `groups`, `[K]`, names for each column.
+  /// Returns the product with weights whose scale and zero point are those of the block that `groups`, `[K]`, assigns
+  /// to each column.
   fileprivate func regroupedProduct(_ x: ValueID, _ form: BlockLayout, _ groups: ValueID) throws -> ValueID {
     let grid: Shape = [form.rows, form.blocks]
     guard emitter.shape(groups) == [form.depth], grid.isAddressable, emitter.shape(try input(2)).count == grid.count
@@ -176,7 +177,7 @@ extension ONNXOperation {
       [x, emitter.cast(weights, to: emitter.scalar(x), step: "weights")] + bias)
   }
 
-  /// The bytes of an input that is a constant of uint8.
+  /// Returns the bytes of an input that is a constant of uint8.
   func knownBytes(_ index: Int) throws -> Bytes {
     guard case .dense(let tensor)? = emitter.weight(try input(index))?.encoding, tensor.type.scalar == .uint8 else {
       throw unsupported("its weights (input \(index)) are no constant bytes, but \(emitter.type(try input(index)))")
@@ -184,8 +185,8 @@ extension ONNXOperation {
     return tensor.bytes
   }
 
-  /// `scale · (code - zero)`, the codes from the lowest bits of each byte on. Zero points that are left out are the
-  /// middle of the codes.
+  /// `scale · (code - zero)`, with codes from the lowest bits of each byte on. Omitted zero points are the midpoint of
+  /// the codes.
   func blockWeight(_ form: BlockLayout, _ bytes: Bytes, scale: Weight, zero: Weight?) throws -> Weight {
     let (grid, bits): (Shape, Int) = ([form.rows, form.blocks], form.bits)
     guard grid.isAddressable, scale.type.count == grid.count, zero.map({ $0.type.shape == grid }) ?? true else {
@@ -199,7 +200,8 @@ extension ONNXOperation {
     return try Weight(affine: codes, scale: scale.reshaped(to: grid), offset: zero ?? middle)
   }
 
-  /// Zero points of an input, packed as the codes are, each row in bytes of its own, or numbers; nil where left out.
+  /// Returns the zero points of an input: packed like the codes, each row in separate bytes, or numbers; nil if they
+  /// are omitted.
   fileprivate func blockZeros(_ form: BlockLayout, _ index: Int) throws -> Weight? {
     guard let id = optional(index) else { return nil }
     guard let zero = emitter.weight(id) else { throw unsupported("its zero points are no constant") }
@@ -212,9 +214,9 @@ extension ONNXOperation {
     return zero.reshaped(to: [form.rows, form.blocks])
   }
 
-  /// Integers of a few bits, each row in bytes of its own.
+  /// Returns low-bit integers, each row in separate bytes.
   func packedRows(_ bytes: Bytes, bits: Int, _ shape: Shape) throws -> Weight {
-    // As many as fill the last byte of a row.
+    // The number of integers that fill the last byte of a row.
     let room = (shape[1] * bits + 7) / 8 * 8 / bits
     let all = Weight(try PackedIntegers(bytes, bits: bits, shape: [shape[0], room]))
     if room == shape[1] { return all }
@@ -225,7 +227,7 @@ extension ONNXOperation {
 }
 
 extension Emitter {
-  /// The integers of a few bits in bytes, along the last axis, from the lowest bits on.
+  /// Unpacks low-bit integers from bytes, along the last axis, from the lowest bits on.
   func unpacked(_ x: ValueID, bits: Int, step: String) throws -> ValueID {
     guard bits < 8 else { return x }
     let sizes = shape(x)

@@ -1,15 +1,16 @@
 import KelvinGraph
 import KelvinImport
 
-/// What a name stands for while a graph is written.
+/// The meaning of a name while a graph is emitted.
 enum ONNXEntity {
   case tensor(ValueID)
-  /// Tensors of any shapes. How many there are is known while the graph is written; it has none itself.
+  /// Tensors of any shapes. Their number is known while the graph is emitted; the graph itself has no value for the
+  /// sequence.
   case sequence([ValueID])
-  /// An optional value that is left out.
+  /// An optional value that is absent.
   case absent
 
-  /// The same with other values.
+  /// Returns the entity with other values.
   func map(_ change: (ValueID) -> ValueID) -> ONNXEntity {
     switch self {
     case .tensor(let id): .tensor(change(id))

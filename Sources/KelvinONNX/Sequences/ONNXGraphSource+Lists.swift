@@ -2,12 +2,12 @@ import KelvinGraph
 import KelvinImport
 import KelvinHostOperations
 
-/// Sequences of tensors, and values that may be left out, at the edges of a graph: the elements of all tensors are one
-/// input or output, and their layout is a constant that the graph is built for.
+/// Sequences of tensors, and optional values, as inputs and outputs of a graph. The elements of all tensors are one
+/// input or output. Their layout is a constant that the graph is specialized for.
 extension ONNXGraphSource {
   private static let tensorLimit = 1 << 12
 
-  /// Defines a sequence by what its two slots have.
+  /// Defines a sequence by the values of its two slots.
   func defineList(
     _ name: String, _ computed: [String: TensorType], _ values: [String: Tensor], _ scope: ONNXScope
   ) throws {
@@ -40,7 +40,7 @@ extension ONNXGraphSource {
     try scope.define(name, entity, by: "input")
   }
 
-  /// The two values that an entity is to what reads it: the elements of its tensors in a row, and their layout.
+  /// Returns the two values that represent an entity: the concatenated elements of its tensors, and their layout.
   func listOutput(_ name: String, _ entity: ONNXEntity, _ emitter: Emitter) throws -> [ValueID] {
     emitter.begin(Origin(name: name, kind: "output", index: 0), outputNames: [])
     var tensors: [ValueID] = []

@@ -5,9 +5,9 @@ extension ONNXNode {
     "Optional", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceMap", "SplitToSequence",
   ]
 
-  /// Which of the outputs are sequences of tensors, or values that may be left out.
+  /// Returns the outputs that are sequences of tensors, or optional values.
   ///
-  /// - Parameter lists: of the values that it reads.
+  /// - Parameter lists: The inputs that are such values.
   fileprivate func listOutputs(_ lists: ListNames) throws(FormatError) -> [String] {
     let input = inputs.first ?? ""
     switch qualifiedKind {
@@ -20,7 +20,7 @@ extension ONNXNode {
     }
   }
 
-  /// Which of the outputs are tensors that may be left out.
+  /// Returns the outputs that are optional tensors.
   fileprivate func optionalTensors(_ lists: ListNames) throws(FormatError) -> [String] {
     let input = inputs.first ?? ""
     switch qualifiedKind {
@@ -32,7 +32,7 @@ extension ONNXNode {
     }
   }
 
-  /// Whether a sub-graph says that it has such an output.
+  /// Whether a sub-graph declares an output that is a sequence or optional.
   func givesLists(_ attribute: String) -> Bool { (try? declaredLists(attribute, skipping: 0))?.isEmpty == false }
 
   private func declaredLists(
@@ -44,7 +44,7 @@ extension ONNXNode {
 }
 
 extension ONNXValueInfo {
-  /// Whether it is a sequence of tensors, or may be left out.
+  /// Whether the value is a sequence of tensors, or optional.
   var isList: Bool {
     switch kind {
     case .tensors: true
@@ -53,17 +53,17 @@ extension ONNXValueInfo {
     }
   }
 
-  /// Whether it is a tensor of numbers that may be left out.
+  /// Whether the value is an optional tensor of numbers.
   fileprivate var isOptionalTensor: Bool {
     guard case .tensor = kind else { return false }
     return isOptional && elementType != ONNXSchema.TensorProto.DataType.string
   }
 }
 
-/// Values that are sequences of tensors or may be left out.
+/// The names of values that are sequences of tensors or optional.
 private struct ListNames {
   var all: Set<String> = []
-  /// Those of them that are a tensor where they are not left out.
+  /// The names of those that are a tensor unless they are absent.
   var ofTensors: Set<String> = []
 
   /// Adds a node's outputs.
@@ -75,7 +75,7 @@ private struct ListNames {
 }
 
 extension ONNXGraph {
-  /// The values of the graph itself that are sequences of tensors or may be left out.
+  /// Returns the graph's own values that are sequences of tensors or optional.
   func listNames() throws(FormatError) -> Set<String> {
     try lists().all
   }
@@ -90,10 +90,13 @@ extension ONNXGraph {
 }
 
 extension ONNXGraph {
-  /// Says of what loops carry that it is a sequence, where it begins as one and the file leaves that out.
+  /// Declares carried values of loops as sequences if their initial values are sequences and the file does not declare
+  /// this.
   mutating func declareLists() throws(FormatError) { try declareLists(around: ListNames()) }
 
-  /// - Parameter outer: the sequences around the graph.
+  /// Declares sequences in sub-graphs.
+  ///
+  /// - Parameter outer: The sequences around the graph.
   private mutating func declareLists(around outer: ListNames) throws(FormatError) {
     var lists = try lists(around: outer)
     for index in nodes.indices {

@@ -1,12 +1,12 @@
 import KelvinGraph
 import KelvinImport
 
-/// How an ONNX operator on sequences and optional values is settled while the graph is written.
+/// A mapper for an ONNX operator on sequences and optional values, which is evaluated while the graph is emitted.
 struct ONNXSequence: OperationMapper {
   let name: String
-  /// The inputs whose elements it asks for.
+  /// The inputs whose elements must be known while the graph is built.
   let valueDependentInputs: Set<Int>
-  /// Whether its result follows from how many tensors there are.
+  /// Whether the result depends only on the number of tensors.
   let readsOnlyShapes: Bool
   let map: @Sendable (ONNXOperation) throws -> ONNXEntity
 
@@ -54,7 +54,7 @@ struct ONNXSequence: OperationMapper {
     .tensor(c.emitter.constant(integers: [try c.sequence().count], shape: []))
   }
 
-  /// Parts of given sizes, of one size, or of size 1, which then may lose their axis.
+  /// Splits into parts of given sizes, of one size, or of size 1, which then may lose their axis.
   private static let splitTo = ONNXSequence("SplitToSequence", valueDependent: [1]) { c in
     let x = try c.input(0)
     let axis = try c.emitter.axis(c.integer("axis", default: 0), of: x)
@@ -119,7 +119,7 @@ extension ONNXOperation {
     return elements
   }
 
-  /// A place among elements that counts from the last one where it is negative, or behind them with `reachesEnd`.
+  /// Returns a position among elements; a negative one counts from the end. With `reachesEnd` it may be the end.
   fileprivate func position(_ index: Int, of elements: [ValueID], reachesEnd: Bool = false) throws -> Int {
     guard let given = try constantIntegers(index, "position")?.first else { throw emitter.invalid("has no position") }
     let place = given < 0 ? given &+ elements.count : given

@@ -1,8 +1,9 @@
 import KelvinImport
 
 extension ONNXGraph {
-  /// Writes each `SequenceMap` whose body finds a size, or has control flow that is walked, as the loop that it is by its text, which may be walked: elements that
-  /// become such sizes cannot be written into one graph. Those in sub-graphs stay.
+  /// Rewrites each `SequenceMap` whose body has data-dependent sizes, or control flow that the host executes, as the
+  /// equivalent loop, which the host may execute. Elements that become such sizes cannot be emitted into one graph.
+  /// Operators in sub-graphs stay.
   mutating func decomposeSequenceMaps() throws(FormatError) {
     guard nodes.contains(where: { $0.qualifiedKind == ONNXControl.sequenceMap.name }) else { return }
     let lists = try listNames()
@@ -19,8 +20,8 @@ extension ONNXGraph {
 }
 
 extension ONNXNode {
-  /// Of a `SequenceMap` its body, where that has to be walked; nil of others, and of one whose body does not fit, which is
-  /// refused when it is written.
+  /// Returns the body of a `SequenceMap` that the host must execute; nil for other nodes, and for an invalid body,
+  /// which graph building refuses.
   fileprivate func bodyWithDataDependentShape() throws(FormatError) -> ONNXGraph? {
     guard qualifiedKind == ONNXControl.sequenceMap.name, let body = try attributes["body"]?.subgraphs().first,
       body.inputs.count == inputs.count, !inputs.isEmpty, body.outputs.count == outputs.count
@@ -28,9 +29,11 @@ extension ONNXNode {
     return try body.findsSizes() ? body : nil
   }
 
+  /// Returns the equivalent loop.
+  ///
   /// - Parameters:
-  ///   - body: the node's.
-  ///   - lists: the names of sequences.
+  ///   - body: The node's body.
+  ///   - lists: The names of sequences.
   fileprivate func loop(over body: ONNXGraph, _ lists: Set<String>) -> [ONNXNode] {
     func own(_ step: String) -> String { "\(name)/\(step)" }
     func step(_ kind: String, _ inputs: [String], _ output: String) -> ONNXNode {

@@ -2,8 +2,8 @@ import KelvinGraph
 import KelvinImport
 
 extension ONNXControl {
-  /// What a sub-graph makes of the elements of sequences of one length, one after another; a tensor among the inputs is the
-  /// same for all.
+  /// Applies a sub-graph to the elements of sequences of equal length, one after another; a tensor among the inputs is
+  /// the same for all.
   static let sequenceMap = ONNXControl(name: "SequenceMap") { operation, source, scope in
     let body = try operation.graph("body")
     guard case .sequence(let first)?? = operation.entities.first, body.inputs.count == operation.entities.count,
@@ -34,7 +34,7 @@ extension ONNXControl {
 }
 
 extension ONNXOperation {
-  /// The trips of a loop one after another: each may carry other shapes, and sequences of other lengths.
+  /// Emits the iterations of a loop one after another: each may carry other shapes, and sequences of other lengths.
   func unrolled(_ body: ONNXGraph, _ source: ONNXGraphSource, _ scope: ONNXScope) throws -> [ONNXEntity] {
     let carriedCount = node.inputs.count - 2
     guard carriedCount >= 0, body.inputs.count == carriedCount + 2, body.outputs.count > carriedCount else {

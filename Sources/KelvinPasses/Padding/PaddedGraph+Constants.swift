@@ -1,10 +1,11 @@
 import KelvinGraph
 
 extension PaddedGraph {
-  /// Constants of more elements are compared by where they come from alone.
+  /// The number of elements above which constants are compared by their origin only.
   private static let comparedCount = 1 << 20
 
-  /// What a node reads for a value: itself, or what stands for a constant that depends on the length.
+  /// Returns the operand of a node for a value: the value itself, or the replacement of a constant that depends on the
+  /// length.
   mutating func operand(_ id: ValueID, place: String) throws(GraphError) -> ValueID {
     if id.index >= builds[0].values.count { return id }
     if let known = constants[id] { return known }
@@ -49,7 +50,7 @@ extension PaddedGraph {
     return try counted(tensors[0], slopes, name, isNatural: words.joined().allSatisfy { $0 >= 0 })
   }
 
-  /// `constant - slopes · padding`; where no element is negative at any length, none in the padding is.
+  /// Returns `constant - slopes · padding`. If no element is negative at any length, none in the padding is.
   private mutating func counted(
     _ tensor: Tensor, _ slopes: [Int64], _ name: String, isNatural: Bool
   ) throws(GraphError) -> ValueID {
@@ -73,7 +74,7 @@ extension PaddedGraph {
     constant(Tensor(TensorType(scalar, []), rounding: [0]), name: "zero")
   }
 
-  /// Where the elements of a tensor lie in one that is longer in front.
+  /// Returns the indices of a tensor's elements in a tensor that is longer at the front.
   private static func places(of shape: Shape, in longer: Shape) -> [Int] {
     let strides = longer.strides
     var places = [0]
@@ -84,7 +85,7 @@ extension PaddedGraph {
     return places
   }
 
-  /// Whether two weights hold the same, as far as can be told without expanding large ones.
+  /// Whether two weights have equal elements, as far as this is known without expanding large ones.
   private func isSame(_ first: Weight, _ second: Weight) -> Bool {
     guard first.type == second.type else { return false }
     let isSmall = first.type.count <= Self.comparedCount

@@ -1,9 +1,9 @@
 import KelvinGraph
 
 extension PaddedGraph {
-  /// Writes a node of the longest graph.
+  /// Rewrites a node of the longest graph.
   ///
-  /// - Throws: `GraphError` where padding would count for something.
+  /// - Throws: `GraphError` if padding would affect the results.
   mutating func rewrite(_ index: Int) throws(GraphError) {
     let nodes = builds.map { $0.nodes[index] }
     var node = nodes[0]
@@ -54,13 +54,13 @@ extension PaddedGraph {
 
   private func rank(_ id: ValueID) -> Int { graph[id].type.shape.rank }
 
-  /// Whether a reshape leaves the axes that grow what they are: as much lies behind each of them as before.
+  /// Whether a reshape keeps the growing axes: the number of elements after each of them does not change.
   private func keepsRows(_ input: ValueID, _ output: ValueID) -> Bool {
     func behind(_ id: ValueID) -> [Int] { grows(id).map { graph[id].type.shape.dimensions[($0 + 1)...].reduce(1, *) } }
     return behind(input) == behind(output)
   }
 
-  /// Whether a product adds up along no axis that grows, or one of its operands is zero where padding is.
+  /// Whether a product does not sum along a growing axis, or one of its operands is zero in the padding.
   private func leavesPaddingOut(_ op: MatMul, _ read: [ValueID]) -> Bool {
     let inner = [
       rank(read[0]) - (op.transposesX ? 2 : 1), rank(read[1]) - (op.transposesY ? 1 : 2),
@@ -69,7 +69,7 @@ extension PaddedGraph {
     return zip(read, inner).contains { zeroed[$0]?.contains($1) == true }
   }
 
-  /// The axes along which a result is zero where padding is.
+  /// Returns the axes along which a result is zero in the padding.
   private func zeroAxes(_ op: any Operator, _ read: [ValueID], _ output: ValueID) -> Set<Int>? {
     let missing = rank(output) - rank(read[0])
     switch op {
@@ -88,8 +88,8 @@ extension PaddedGraph {
     }
   }
 
-  /// A softmax with padding far below any score. Where it follows the addition of a mask, the mask has the padding too, so that
-  /// they are attention together.
+  /// Adds a large negative bias in the padding before a softmax. If the softmax follows the addition of a mask, the
+  /// mask gets the bias, so that the nodes still form an attention.
   private mutating func leavePaddingOut(_ op: Softmax, _ node: Node, _ scores: ValueID) throws(GraphError) {
     var node = node
     guard grows(scores).contains(op.axis) else {
@@ -113,8 +113,8 @@ extension PaddedGraph {
     graph.nodes.append(node)
   }
 
-  /// The most negative float16 where padding is, else zero: a number, since kernels may find nothing but padding in their
-  /// first blocks.
+  /// Returns the most negative float16 in the padding, else zero. The bias is finite because the first blocks of a
+  /// kernel may contain only padding.
   private mutating func bias(_ scalar: ScalarType, count: Int, behind: Int) throws(GraphError) -> ValueID {
     let places = Tensor((0..<count).map(Int64.init), Shape([count] + [Int](repeating: 1, count: behind)))
     let isPadding = try add(Compare(.less), constant(places, name: "places"), padding, name: "is_padding")
@@ -122,7 +122,8 @@ extension PaddedGraph {
     return try add(Select(), isPadding, unseen, zero(scalar), name: "bias")
   }
 
-  /// A slice that ends with what grows stays; one of a table that depends on the length takes what the true length would.
+  /// Rewrites a slice. A slice up to the end of a growing axis stays; a slice of a table that depends on the length
+  /// takes the elements for the true length.
   private mutating func slice(
     _ node: Node, _ ops: [Slice], _ input: ValueID, _ place: String
   ) throws(GraphError) {

@@ -1,41 +1,41 @@
 package import KelvinGraph
 
-/// A graph whose inputs grow by a row a step, as a decoder's keys and values do, rewritten so that a number of rows in front of
-/// them count for nothing: one graph serves every length up to the one that it is built for.
+/// A graph whose inputs grow by one row per step, as a decoder's keys and values do, rewritten so that a number of
+/// leading rows are padding. One graph then serves all lengths up to the one that it is built for.
 ///
-/// What depends on the length is found by comparison, in graphs that were built for three lengths. Each tensor that grows
-/// is then what it is at the true length, behind as many elements of padding along the axis that grows:
+/// Dependence on the length is found by comparison of graphs that were built for three lengths. Each growing tensor
+/// then consists of padding along the growing axis, followed by the tensor at the true length:
 ///
-/// - constants that follow from the length, such as positions, count it from where the padding ends;
-/// - a slice of a table that begins at the length takes the rows of the true one;
-/// - a softmax along an axis that grows leaves the padding out, so that products which add up along it do too.
+/// - constants that follow from the length, such as positions, count it from the end of the padding;
+/// - a slice of a table that begins at the length takes the rows of the true length;
+/// - a softmax along a growing axis excludes the padding, and so do products that sum along it.
 ///
-/// What adds up along such an axis otherwise, or places its elements anew, cannot be rewritten.
+/// Other nodes that sum along a growing axis, or rearrange its elements, cannot be rewritten.
 package struct PaddedGraph {
   let builds: [Graph]
   /// The rewritten graph, whose first values are those of the longest build.
   var graph: Graph
-  /// How many rows count for nothing.
+  /// The input that holds the number of padding rows.
   let padding: ValueID
-  /// What depends on the padding alone.
+  /// The nodes that depend only on the padding.
   var prelude: [Node] = []
-  /// What stands for a constant that depends on the length.
+  /// The replacements of constants that depend on the length.
   var constants: [ValueID: ValueID] = [:]
-  /// By value: the axes along which it grows.
+  /// By value, the axes along which it grows.
   var growing: [ValueID: [Int]] = [:]
-  /// By value: the axes along which padding is zero.
+  /// By value, the axes along which it is zero in the padding.
   var zeroed: [ValueID: Set<Int>] = [:]
-  /// What is computed from the elements of inputs that grow.
+  /// The values that are computed from the elements of growing inputs.
   var followsInputs: Set<ValueID> = []
   let consumers: [[Int]]
   private var names: Set<String>
 
-  /// The longest of these graphs, rewritten.
+  /// Rewrites the longest of the graphs.
   ///
   /// - Parameters:
-  ///   - builds: the same for three lengths, each less by one than the one before; not yet passed.
-  ///   - slot: the name of an input that is added, how many rows in front count for nothing, int64 without axes.
-  /// - Throws: `GraphError` naming what cannot be rewritten.
+  ///   - builds: The same graph for three lengths, each one less than the previous one; passes have not run on them.
+  ///   - slot: The name of the added input, the number of padding rows, an int64 scalar.
+  /// - Throws: `GraphError` that names a node which cannot be rewritten.
   package static func rewriting(_ builds: [Graph], padding slot: String) throws(GraphError) -> Graph {
     var writer = try PaddedGraph(builds, slot)
     for index in writer.builds[0].nodes.indices { try writer.rewrite(index) }
@@ -73,7 +73,7 @@ package struct PaddedGraph {
     followsInputs = Set(longest.inputs.filter { growing[$0] != [] })
   }
 
-  /// The axes along which a value is longer by one for each row.
+  /// Returns the axes along which a value has one more position for each row.
   private func growth(of id: ValueID) throws(GraphError) -> [Int] {
     let types = builds.map { $0[id].type }
     guard types.allSatisfy({ $0.scalar == types[0].scalar && $0.shape.rank == types[0].shape.rank }) else {
@@ -90,14 +90,14 @@ package struct PaddedGraph {
     return axes
   }
 
-  /// Adds a node that depends on the padding alone.
+  /// Adds a node that depends only on the padding.
   mutating func add(_ op: any Operator, _ inputs: ValueID..., name: String) throws(GraphError) -> ValueID {
     let node = try node(op, inputs, name: name)
     prelude.append(node)
     return node.outputs[0]
   }
 
-  /// A node with a value of its own.
+  /// Returns a node with a new value.
   mutating func node(_ op: any Operator, _ inputs: [ValueID], name: String) throws(GraphError) -> Node {
     let name = unique("padding/\(name)")
     let types: [TensorType]

@@ -2,11 +2,11 @@ import KelvinGraph
 import KelvinImport
 
 extension NetworkWriter {
-  /// One of two ways to go on.
+  /// One of the two alternatives of a branch.
   private struct Path {
     var mayCompute: (String) -> Bool
     var mayLeave: Bool
-    /// What it has computed for sure at its end, if it comes there.
+    /// Whether the path has certainly computed a tensor when its end is reached.
     var surelyComputes: (String) -> Bool
     var missing = MissingOperations()
     var write: () throws -> End
@@ -16,7 +16,7 @@ extension NetworkWriter {
     begin(layer)
     var condition = try truth(try layer.raw(0, scope), step: "condition")
     var sides = layer.networks
-    // The side that goes on is first: it says what type a tensor has that the other has no value for.
+    // The side that continues comes first: it gives the types of tensors for which the other side has no value.
     if sides[0].alwaysLeave, !sides[1].alwaysLeave {
       sides.reverse()
       condition = try emitter.unary(UnaryFunction(.logicalNot), condition, step: "otherwise")
@@ -33,7 +33,7 @@ extension NetworkWriter {
     return try either(condition, paths[0], paths[1], layer, readLater: readLater)
   }
 
-  /// Writes what follows a branch in whose sides the trip may have ended.
+  /// Emits the layers after a branch whose sides may have ended the iteration.
   func write(
     _ layers: NetworkTensorUses, from start: Int, unless hasLeft: ValueID, _ layer: NetworkLayer, readLater: Set<String>
   ) throws -> End {
@@ -56,7 +56,7 @@ extension NetworkWriter {
     ) { try write(layers) }
   }
 
-  /// Writes a network where a condition holds; where not, a tensor is 0 instead.
+  /// Emits a network that runs if a condition holds; otherwise a tensor is 0.
   func write(
     _ network: [NetworkLayer], where condition: ValueID, giving name: String, from source: String,
     _ layer: NetworkLayer,
@@ -113,7 +113,8 @@ extension NetworkWriter {
     return leaves ? .left : .mayHaveLeft(hasLeft)
   }
 
-  /// Gives zeros to what is not there and not computed on both paths, for where it is read after the other was taken.
+  /// Defines zeros for tensors that are undefined before the branch and not computed on both paths, because a layer
+  /// after the branch may read them.
   private func defineFirstValues(of names: [String], _ paths: [Path]) throws {
     var open = names.filter { name in !scope.has(name) && !paths.allSatisfy { $0.surelyComputes(name) } }
     for path in paths where !open.isEmpty {
@@ -123,8 +124,8 @@ extension NetworkWriter {
     }
   }
 
-  /// A tensor at the end of a path. Where the path leaves the trip, what follows it in the trip does not read the
-  /// tensor.
+  /// Returns a tensor at the end of a path. If the path leaves the iteration, the rest of the iteration does not read
+  /// the tensor.
   private func result(_ name: String, _ end: End, _ type: TensorType?) throws -> ValueID {
     if scope.has(name) { return try settled(name) }
     guard case .left = end else {

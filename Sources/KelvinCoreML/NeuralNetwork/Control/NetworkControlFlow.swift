@@ -1,16 +1,17 @@
 import KelvinImport
 
-/// A loop or branch of a network whose trips or sides may be parts of their own.
+/// A loop or branch of a network whose iterations or sides can be separate parts.
 enum NetworkControlFlow {
   case loop(NetworkHostLoop)
   case branch(NetworkHostBranch)
 
-  /// Nil of what cannot be walked: it is a node of a graph, or refused when that is written.
+  /// Returns nil if the host cannot execute the layer. The layer is then a node of a graph, or graph building refuses
+  /// it.
   ///
   /// - Parameters:
-  ///   - outer: the tensors before the layer.
-  ///   - readLater: those that something behind it reads.
-  ///   - depth: in how many networks it lies.
+  ///   - outer: The tensors before the layer.
+  ///   - readLater: The tensors that layers after it read.
+  ///   - depth: The number of networks around the layer.
   init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
     guard depth < StagedControlFlow.depthLimit else { return nil }
     if let loop = NetworkHostLoop(layer, in: outer, readLater: readLater, depth: depth + 1) {

@@ -1,18 +1,19 @@
 import KelvinImport
 
-/// What layers do to the tensors around them, whichever way is taken through the networks inside them.
+/// The effect of layers on the tensors around them, on any path through their nested networks.
 struct NetworkEffect {
-  /// The tensors whose values before them may matter to them.
+  /// The tensors whose previous values the layers may depend on.
   var reads: Set<String> = []
-  /// What they have computed for sure when their end is reached; nil where it never is.
+  /// The tensors that the layers have certainly computed when their end is reached; nil if it is never reached.
   var onwards: Set<String>? = []
-  /// What they have computed for sure wherever they leave the trip of the loop around; nil where they never do.
+  /// The tensors that the layers have certainly computed whenever they leave the iteration of the enclosing loop; nil
+  /// if they never leave it.
   var leaving: Set<String>?
 
-  /// Puts layers before these.
+  /// Prepends the effect of preceding layers.
   ///
-  /// It takes as many steps as the effect of those before names tensors, so that a network's effect, which is found from its
-  /// end, takes as many as its layers name.
+  /// The time is linear in the number of tensors that the effect of the preceding layers names. The effect of a network
+  /// is accumulated from its end, so its total time is linear in the number of names in its layers.
   fileprivate mutating func follow(_ before: NetworkEffect) {
     guard let computed = before.onwards else {
       self = before
@@ -25,14 +26,14 @@ struct NetworkEffect {
     leaving = Self.either(before.leaving, leaving)
   }
 
-  /// What is computed for sure on two ways, of which either may not exist.
+  /// Returns the tensors that are certainly computed on both paths. Nil stands for a path that does not exist.
   fileprivate static func either(_ first: Set<String>?, _ second: Set<String>?) -> Set<String>? {
     guard let first, let second else { return first ?? second }
     return first.intersection(second)
   }
 }
 
-/// What can be said of layers before they are written.
+/// Properties of layers that are known before the layers are emitted.
 extension NetworkLayer {
   fileprivate typealias Layers = NetworkSchema.NeuralNetworkLayer
 
@@ -62,20 +63,20 @@ extension NetworkLayer {
     }
   }
 
-  /// Whether it is a loop whose number of trips is in the file, and not 0.
+  /// Whether the layer is a loop with a nonzero number of iterations in the file.
   private var makesATrip: Bool {
     let trips = try? parameters.integer(LayerSchema.LoopLayerParams.maxLoopIterations)
     return condition.isEmpty && inputs.isEmpty && (trips ?? 0) != 0
   }
 
-  /// What a loop reads anew in each trip: of what was there before it and of what the trips before computed.
+  /// The tensors that each iteration of a loop reads: values from before the loop or from previous iterations.
   var readsOfIterations: Set<String> { networks.reduce(Set()) { $0.union($1.effect.reads) } }
 }
 
 extension BidirectionalCollection<NetworkLayer> {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// The tensors that the layers and those inside them compute.
+  /// The tensors that the layers and their nested layers compute.
   var computed: Set<String> {
     reduce(into: []) { names, layer in
       names.formUnion(layer.outputs)
@@ -83,7 +84,7 @@ extension BidirectionalCollection<NetworkLayer> {
     }
   }
 
-  /// Whether a layer of theirs may end a trip of the loop around, or the loop.
+  /// Whether a layer may end an iteration of the enclosing loop, or the loop.
   var mayLeave: Bool {
     contains { $0.leaves || $0.number == Layers.branch && $0.networks.contains { $0.mayLeave } }
   }
@@ -94,18 +95,18 @@ extension BidirectionalCollection<NetworkLayer> {
     }
   }
 
-  /// Whether nothing that follows them in a trip is reached.
+  /// Whether the layers after these in an iteration are unreachable.
   var alwaysLeave: Bool {
     contains { $0.leaves || $0.number == Layers.branch && $0.networks.allSatisfy { $0.alwaysLeave } }
   }
 
   var effect: NetworkEffect { reversed().reduce(into: NetworkEffect()) { $0.follow($1.effect) } }
 
-  /// The tensors whose values before these layers matter to them or to what follows.
+  /// Returns the tensors whose values before these layers matter to the layers or to their successors.
   ///
   /// - Parameters:
-  ///   - later: what is read behind them.
-  ///   - leaving: what is read behind the end of a trip of the loop around.
+  ///   - later: The tensors that are read after the layers.
+  ///   - leaving: The tensors that are read after the end of an iteration of the enclosing loop.
   func reads(before later: Set<String>, leaving: Set<String>) -> Set<String> {
     let effect = effect
     let onwards = effect.onwards.map { later.subtracting($0) } ?? []

@@ -1,22 +1,22 @@
 import KelvinImport
 
-/// A branch of which one side is run, by itself.
+/// A branch that the host executes: it evaluates the condition and runs one side.
 struct NetworkHostBranch {
   let name: String
-  /// What stands before the branch, and leaves its condition.
+  /// The network before the branch, which produces the condition.
   let start: NetworkTensors
   let condition: String
-  /// The side that is taken where the condition holds, and the other.
+  /// The side that runs if the condition holds, and the other side.
   let then: NetworkTensors
   let otherwise: NetworkTensors
-  /// The names of what both leave, in order.
+  /// The names of the tensors that both sides produce, in order.
   let results: [String]
-  /// The slot around the branch of what decides.
+  /// The slot in the outer network of the tensor that decides.
   private let decides: String
   private let differs: Bool
 
-  /// Nil of other layers, and where a trip of a loop may be left in a side. A tensor that only one side computes, and that
-  /// is read behind the branch, is one 0 where the other is taken.
+  /// Returns nil for other layers, and if a side may leave an iteration of a loop. If only one side computes a tensor
+  /// that is read after the branch, the other side gives it a single 0.
   init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
     guard layer.number == NetworkSchema.NeuralNetworkLayer.branch, !layer.networks.contains(where: \.mayLeave),
       let condition = layer.inputs.first

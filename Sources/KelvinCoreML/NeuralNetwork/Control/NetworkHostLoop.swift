@@ -1,6 +1,7 @@
 import KelvinImport
 
-/// A loop as trips that are made one after another. The condition's network stands before the loop and at the end of a trip.
+/// A loop that the host executes, one iteration after another. The condition's network runs before the loop and at the
+/// end of each iteration.
 struct NetworkHostLoop {
   struct Carried {
     let name: String
@@ -10,17 +11,18 @@ struct NetworkHostLoop {
   }
 
   let name: String
-  /// What stands before the loop, and leaves what the first trip begins with.
+  /// The network before the loop, which produces the initial values.
   let start: NetworkTensors
   let body: NetworkTensors
   let carried: [Carried]
-  /// The slots with how many trips there are at most and whether there is a first one, which `start` leaves, and with
-  /// whether there is another, which `body` does; nil where nothing says.
+  /// The slots with the greatest number of iterations, with whether there is a first iteration (both produced by
+  /// `start`), and with whether there is another iteration (produced by `body`). Nil for a slot that the loop does not
+  /// have.
   let (limit, condition, goesOn): (String?, String?, String?)
   private let mustRunOnHost: Bool
 
-  /// Nil of other layers, and where a trip may be left in too many ways. A tensor that only the body computes, and that is
-  /// read behind the loop, is one 0 where no trip computed it.
+  /// Returns nil for other layers, and if the breaks and continues of the body would duplicate too many layers. A
+  /// tensor that only the body computes, and that is read after the loop, is a single 0 if no iteration computed it.
   init?(_ layer: NetworkLayer, in outer: NetworkTensors, readLater: Set<String>, depth: Int) {
     guard layer.number == NetworkSchema.NeuralNetworkLayer.loop, !layer.networks[0].mayLeave else { return nil }
     let test = layer.networks[0]
@@ -31,7 +33,7 @@ struct NetworkHostLoop {
     let computed = test.computed.union(layer.networks[1].computed)
     let atEnd = readLater.union(layer.readsOfIterations).intersection(computed)
     var start = outer.inside(layer, ".start")
-    // It is there twice.
+    // The condition's network occurs twice.
     let testDepth = depth + StagedControlFlow.repeatedDepth - 1
     start.add(test, readLater: atEnd.union([layer.condition]), depth: testDepth)
     let made = computed.intersection(readLater).sorted().map {
@@ -66,13 +68,13 @@ struct NetworkHostLoop {
     (self.start, self.body) = (start, inside)
   }
 
-  /// What stands behind a trip, and the tensor that says whether there is another.
+  /// Returns the layers after an iteration, and the tensor that tells whether there is another.
   private static func end(of layer: NetworkLayer, _ trip: NetworkLoopBody) -> (layers: [NetworkLayer], goesOn: String?) {
     let test = layer.networks[0]
     guard let unbroken = trip.unbroken else { return (test, layer.condition.isEmpty ? nil : layer.condition) }
     guard !layer.condition.isEmpty else { return ([], unbroken) }
     typealias Layers = NetworkSchema.NeuralNetworkLayer
-    // Behind a break the condition is not asked.
+    // After a break the condition is not evaluated.
     let goesOn = "\(unbroken)#goes_on"
     var branch = NetworkLayer(Layers.branch, beside: layer, [unbroken])
     branch.networks = [

@@ -2,8 +2,10 @@ import KelvinGraph
 import KelvinImport
 
 extension NetworkWriter {
-  /// The condition's network is written before the loop and at the end of its body. A tensor that the body computes
-  /// first is carried for the sake of what reads it behind the loop, and is zero where no trip computed it.
+  /// Emits a loop.
+  ///
+  /// The condition's network is emitted before the loop and at the end of its body. A tensor that the body computes
+  /// first is carried if a layer after the loop reads it, and is zero if no iteration computed it.
   func loop(_ layer: NetworkLayer, readLater: Set<String>) throws {
     begin(layer)
     let (test, body) = (layer.networks[0], layer.networks[1])
@@ -14,7 +16,7 @@ extension NetworkWriter {
     let limit = try limit(layer, isConditional: hasTest)
     let broken = body.mayBreak ? "\(layer.name)#broken\(emitter.depth)" : nil
     let own = Set([broken].compactMap { $0 })
-    // A trip ends behind the condition's network.
+    // An iteration ends after the condition's network.
     let atEnd = readLater.union(layer.readsOfIterations).union(own)
     let behindTest = hasTest ? atEnd.union([layer.condition]) : atEnd
     let behindBody = test.reads(before: behindTest, leaving: []).union(broken == nil ? [] : readLater)
@@ -66,8 +68,8 @@ extension NetworkWriter {
     for (name, id) in zip(carried + made, results) { scope.redefine(name, Blob(id, emitter.shape(id))) }
   }
 
-  /// Gives zeros to what only the networks of the loop compute, where a trip reads what one before it may have computed, or
-  /// one may end before it has computed what is read behind the loop.
+  /// Defines zeros for tensors that only the loop's networks compute, if they may be read undefined: by an iteration
+  /// before a previous one computed them, or after a loop that ended before.
   private func defineFirstValues(
     of layer: NetworkLayer, _ broken: String?, behindTest: Set<String>, behindBody: Set<String>, readLater: Set<String>
   ) throws {
@@ -92,14 +94,14 @@ extension NetworkWriter {
     defineZeros(types)
   }
 
-  /// How many trips at most; -1 where only the condition says.
+  /// Returns the greatest number of iterations; -1 if only the condition ends the loop.
   private func limit(_ layer: NetworkLayer, isConditional: Bool) throws -> ValueID {
     guard layer.inputs.isEmpty else {
       let given = try layer.raw(0, scope)
       guard given.shape.count == 1 else {
         throw emitter.invalid("its number of trips is \(given.shape), expected one element")
       }
-      // Half a trip is one: the format goes on while the count of trips is less.
+      // A fractional limit is rounded up: the loop continues while the number of iterations is less.
       let isWhole = !emitter.scalar(given.id).isFloatingPoint
       let whole = isWhole ? given.id : try emitter.unary(UnaryFunction(.ceil), given.id, step: "limit")
       let trips = try emitter.reshape(try emitter.cast(whole, to: .int64, step: "limit"), [], step: "limit")
@@ -109,7 +111,8 @@ extension NetworkWriter {
     return emitter.constant(integers: [limit == 0 && isConditional ? -1 : limit], .int64, shape: [])
   }
 
-  /// Whether there is another trip, at the end of one; nil where only the limit says.
+  /// Returns the value at the end of an iteration that tells whether there is another; nil if only the limit ends the
+  /// loop.
   private func goesOn(_ layer: NetworkLayer, _ broken: String?, readLater: Set<String>) throws -> ValueID? {
     begin(layer)
     let hasTest = !layer.condition.isEmpty

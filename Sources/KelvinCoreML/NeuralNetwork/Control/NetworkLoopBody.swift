@@ -1,20 +1,21 @@
 import KelvinImport
 
-/// A loop's body without breaks and continues: what follows one is on the sides of branches that do not come to it.
+/// A loop's body without breaks and continues. The layers after a break or continue are moved into the sides of
+/// branches that do not reach it.
 ///
-/// Where both sides of a branch may go on, each has what follows it.
+/// If both sides of a branch may continue, the layers after it are duplicated into each.
 struct NetworkLoopBody {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// The tensor that is 1 until a break sets it to 0; nil where the body has none.
+  /// The tensor that is 1 until a break sets it to 0; nil if the body has no breaks.
   let unbroken: String?
   let layers: [NetworkLayer]
-  /// How many layers there may be twice.
+  /// The greatest number of duplicated layers.
   private static let copyLimit = 4096
 
-  /// Nil where branches would lie in each other too deep to be looked into, or too many layers would be there twice.
+  /// Returns nil if branches would be nested too deeply for analysis, or too many layers would be duplicated.
   ///
-  /// - Parameter depth: in how many networks the body lies, so that a loop inside has another tensor.
+  /// - Parameter depth: The number of networks around the body; it makes the names of nested loops' tensors unique.
   init?(_ body: [NetworkLayer], of loop: NetworkLayer, depth: Int) {
     let unbroken = "\(loop.name)#unbroken\(depth)"
     var copies = 0
@@ -51,6 +52,6 @@ struct NetworkLoopBody {
 }
 
 extension Collection<NetworkLayer> {
-  /// How many layers they are with those inside them.
+  /// The number of layers, including nested ones.
   fileprivate var total: Int { reduce(0) { $0 + 1 + $1.networks.reduce(0) { $0 + $1.total } } }
 }

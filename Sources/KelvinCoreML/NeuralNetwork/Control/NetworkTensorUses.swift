@@ -1,20 +1,21 @@
 import KelvinImport
 
-/// The layers of one network, and where each tensor is read and computed among them: what is asked of all that stands behind
-/// a layer is found without going through it.
+/// The layers of one network, with an index of reads and writes of each tensor. Queries about all layers after a given
+/// one do not iterate over these layers.
 struct NetworkTensorUses {
   let layers: [NetworkLayer]
-  /// By tensor, where layers may read the value that it has before them.
+  /// By tensor, the indices of layers that may read its previous value.
   private var reads: [String: [Int]] = [:]
-  /// By tensor, which layers have computed it for sure if what follows them is reached.
+  /// By tensor, the indices of layers that have certainly computed it if the layers after them are reached.
   private var computes: [String: [Int]] = [:]
-  /// By tensor, where it is computed last, if at all.
+  /// By tensor, the index of the last layer that computes it.
   private var last: [String: Int] = [:]
-  /// Which layers may leave the trip of the loop around, and by tensor, which of them have computed it for sure where they do.
+  /// The indices of layers that may leave the iteration of the enclosing loop and, by tensor, of those that have
+  /// certainly computed it when they do.
   private var leavers: [Int] = []
   private var leaverComputes: [String: [Int]] = [:]
   private var lastBreak = -1
-  /// The layers behind which nothing is reached.
+  /// The indices of layers after which nothing is reached.
   private var ends: [Int] = []
 
   init(_ layers: [NetworkLayer]) {
@@ -33,13 +34,13 @@ struct NetworkTensorUses {
     }
   }
 
-  /// Whether the value of a tensor before the layers from a place on may matter to them or to what follows.
+  /// Whether the value of a tensor before the layers from an index on may matter to them or to their successors.
   ///
   /// - Parameters:
-  ///   - later: what is read behind all of them.
-  ///   - leaving: what is read behind the end of a trip of the loop around.
+  ///   - later: The tensors that are read after all layers.
+  ///   - leaving: The tensors that are read after the end of an iteration of the enclosing loop.
   func isRead(_ name: String, from start: Int, later: Set<String>, leaving: Set<String>) -> Bool {
-    // A layer that computes it may read it before, or leave the trip.
+    // A layer that computes the tensor may read it before, or leave the iteration.
     let computed = Self.first(computes[name], from: start)
     let end = Self.first(ends, from: start)
     let stop = Swift.min(computed ?? layers.count, end ?? layers.count)
@@ -52,7 +53,8 @@ struct NetworkTensorUses {
     return leaving.contains(name) && count(leavers) > count(leaverComputes[name])
   }
 
-  /// Whether a tensor is computed for sure where the layers from a place on come to their end, if they do.
+  /// Whether the layers from an index on have certainly computed a tensor when their end is reached. True if their end
+  /// is never reached.
   func surelyCompute(_ name: String, from start: Int) -> Bool {
     Self.first(ends, from: start) != nil || Self.first(computes[name], from: start) != nil
   }
@@ -69,7 +71,7 @@ struct NetworkTensorUses {
     return index < places.count ? places[index] : nil
   }
 
-  /// How many of rising places come before one.
+  /// Returns the number of sorted indices that are less than a given one, by binary search.
   private static func index(in places: [Int], of start: Int) -> Int {
     var (low, high) = (0, places.count)
     while low < high {

@@ -1,42 +1,44 @@
 import KelvinGraph
 import KelvinImport
 
-/// Writes the layers of a network and of the networks inside it.
+/// Emits the layers of a network and of its nested networks.
 ///
-/// Control flow has no outputs of its own: its networks compute the tensors of the network around it. What a branch
-/// results in, and a loop carries, are those among them that something reads later.
+/// Control flow layers have no outputs of their own: their networks compute the tensors of the network around them. The
+/// results of a branch, and the carried values of a loop, are those of these tensors that are read later.
 struct NetworkWriter {
   typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// The loop whose body is being written.
+  /// The loop whose body is being emitted.
   struct EnclosingLoop {
-    /// The tensor that says whether a break ended it.
+    /// The tensor that tells whether a break ended the loop.
     let broken: String
-    /// What is read behind the end of a trip.
+    /// The tensors that are read after the end of an iteration.
     let readLater: Set<String>
-    /// Whether the body is written to find out types.
+    /// Whether the body is emitted only to determine types.
     var isTrial = false
   }
 
-  /// How a run of layers ends.
+  /// The outcome at the end of a sequence of layers.
   enum End {
     case onwards
-    /// It left the trip of the loop around.
+    /// The sequence left the iteration of the enclosing loop.
     case left
-    /// Whether it left is known when the model runs.
+    /// The value, known when the model runs, tells whether the sequence left the iteration.
     case mayHaveLeft(ValueID)
   }
 
   let scope: LayerScope
   let file: String
   var loop: EnclosingLoop?
-  /// Whether control flow is around: a tensor may then be there already.
+  /// Whether the network is nested in control flow; its tensors may then be defined already.
   var isNested = false
   static let controlLimit = 1024
 
   var emitter: Emitter { scope.emitter }
 
-  /// - Parameter readLater: the tensors that something behind the layers reads.
+  /// Emits layers.
+  ///
+  /// - Parameter readLater: The tensors that layers after these read.
   func write(_ layers: ArraySlice<NetworkLayer>, readLater: Set<String>) throws -> End {
     try write(NetworkTensorUses(Array(layers)), from: 0, readLater: readLater)
   }
@@ -72,7 +74,7 @@ struct NetworkWriter {
     return .onwards
   }
 
-  /// Of the tensors that control flow may compute, those that something reads behind it.
+  /// Returns those of the tensors that control flow may compute that are read after it.
   private func needed(
     _ layer: NetworkLayer, _ layers: NetworkTensorUses, from rest: Int, readLater: Set<String>
   ) -> Set<String> {
@@ -80,7 +82,7 @@ struct NetworkWriter {
     let own = CollectionOfOne(layer)
     let broken = own.mayBreak ? loop?.broken : nil
     let mayLeave = own.mayLeave
-    // What follows may compute a tensor again, and is not come to where a side leaves the trip.
+    // Later layers may compute a tensor again, but they are not reached if a side leaves the iteration.
     return own.computed.union([broken].compactMap { $0 }).filter {
       mayLeave && leaving.contains($0) || layers.isRead($0, from: rest, later: readLater, leaving: leaving)
     }
@@ -115,9 +117,10 @@ struct NetworkWriter {
     }
   }
 
-  /// The types that tensors have behind some layers, as far as these compute them: what they write is thrown away.
+  /// Returns the types of the tensors that some layers compute. The emitted nodes are discarded.
   ///
-  /// Empty where something cannot be written, which whoever writes it in earnest says, and where too much was tried.
+  /// The result is empty if a layer cannot be emitted, an error which the actual emission reports, or if the limit of
+  /// trials is exceeded.
   func trial(_ names: some Sequence<String>, _ write: () throws -> Void) throws -> [String: TensorType] {
     var types: [String: TensorType] = [:]
     _ = scope.trying {
@@ -132,19 +135,19 @@ struct NetworkWriter {
     return types
   }
 
-  /// Gives tensors a first value, for where nothing else does before they are read.
+  /// Gives tensors zeros as initial values, for reads that no other definition reaches.
   func defineZeros(_ types: [String: TensorType]) {
     for (name, type) in types.sorted(by: { $0.key < $1.key }) {
       scope.redefine(name, Blob(emitter.zeros(type, step: "none"), type.shape))
     }
   }
 
-  /// A tensor in the form in which it passes the border of a network: float32, in the shape by which layers know it.
+  /// Returns a tensor as it crosses the boundary of a network: float32, in its logical shape.
   func settled(_ name: String) throws -> ValueID {
     try scope.logical(try scope.convert(try scope.read(name), to: .float32))
   }
 
-  /// A condition: a number that differs from 0 by more than a millionth.
+  /// Returns a condition: whether a number differs from 0 by more than 1e-6.
   func truth(_ blob: Blob, step: String) throws -> ValueID {
     guard blob.shape.count == 1 else { throw emitter.invalid("its condition is \(blob.shape), expected one element") }
     guard emitter.scalar(blob.id) != .bool else { return try emitter.reshape(blob.id, [], step: step) }
@@ -154,7 +157,7 @@ struct NetworkWriter {
     return try emitter.reshape(try emitter.add(Compare(.greater), size, least, step: "\(step)/holds"), [], step: step)
   }
 
-  /// What a part of the network leaves.
+  /// Returns the value of an output of a part of the network.
   func value(_ left: NetworkPartOutput) throws -> ValueID {
     switch left.value {
     case .tensor(let name): return try scope.logical(try scope.held(name))

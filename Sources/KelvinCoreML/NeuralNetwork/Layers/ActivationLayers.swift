@@ -4,7 +4,7 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// Activations, and functions of one element of specification version 4 and later.
+  /// Activations, and elementwise functions of specification version 4 and later.
   static let activations: [LayerMapper] =
     [activation, gelu, clip, clampedReLU]
     + [
@@ -56,7 +56,7 @@ extension LayerMapper {
     return try scope.unary(.clip(lower, upper), try layer.input(0, scope))
   }
 
-  /// `min(x, beta)` where `x >= 0`, else `min(alpha · x, beta)`
+  /// `min(x, beta)` where `x >= 0`, else `min(alpha · x, beta)`.
   private static let clampedReLU = LayerMapper(Layers.clampedReLU) { layer, scope in
     typealias Fields = LayerSchema.ClampedReLULayerParams
     let alpha = try layer.parameters.number(Fields.alpha) ?? 0
@@ -67,7 +67,8 @@ extension LayerMapper {
 }
 
 extension LayerParameters {
-  /// The function of one element that an `ActivationParams` names; nil for one with parameters for each channel.
+  /// Returns the elementwise function that an `ActivationParams` message names; nil for one with parameters for each
+  /// channel.
   func function() throws -> UnaryFunction? {
     typealias Fields = LayerSchema.ActivationParams
     let kinds: Set<Int> = [
@@ -76,7 +77,7 @@ extension LayerParameters {
       Fields.parametricSoftplus,
     ]
     guard let kind = try choice(among: kinds), let parameters = try message(kind) else { return nil }
-    // Every function has its parameters in the same fields.
+    // All functions have these parameters in fields of the same numbers.
     func alpha() throws -> Float { try parameters.number(LayerSchema.ActivationLinear.alpha) ?? 0 }
     func beta() throws -> Float { try parameters.number(LayerSchema.ActivationLinear.beta) ?? 0 }
     switch kind {
@@ -97,7 +98,7 @@ extension LayerParameters {
 }
 
 extension NetworkLayer {
-  /// A parameter with one number for each channel, or one for all, as a constant that broadcasts to planes.
+  /// Returns a parameter with one number per channel, or one for all, as a constant that broadcasts to planes.
   fileprivate func channels(
     _ parameters: LayerParameters, _ field: Int, of x: Blob, step: String, _ scope: LayerScope
   ) throws -> ValueID {

@@ -52,7 +52,7 @@ extension NetworkLayer {
     } catch { throw scope.emitter.invalid(error.description) }
   }
 
-  /// A `ValidPadding` or a `SamePadding`, whichever is there; without either there is no padding.
+  /// Returns the padding of a `ValidPadding` or a `SamePadding` field; without either there is no padding.
   func spatialPadding(valid: Int, same: Int, _ scope: LayerScope) throws -> SpatialPadding {
     switch try parameters.choice(among: [valid, same]) {
     case same:
@@ -68,7 +68,7 @@ extension NetworkLayer {
     }
   }
 
-  /// The weights in the file, or a second input in their place.
+  /// Returns the weights: those in the file, or the second input.
   fileprivate func filters(
     _ shape: Shape, channelAxis: Int = 0, groups: Int = 1, _ scope: LayerScope
   ) throws -> ValueID {
@@ -79,14 +79,14 @@ extension NetworkLayer {
     return try parameter(1, shape, scope)
   }
 
-  /// The bias in the file, or a third input in its place; nil where there is none.
+  /// Returns the bias: the one in the file, or the third input; nil if the layer has none.
   fileprivate func bias(_ shape: Shape, _ scope: LayerScope) throws -> ValueID? {
     if inputs.count > 2 { return try parameter(2, shape, scope) }
     guard try parameters.flag(LayerSchema.ConvolutionLayerParams.hasBias) else { return nil }
     return try scope.constant(try weights(LayerSchema.ConvolutionLayerParams.bias, scope), shape, step: "bias")
   }
 
-  /// An input in the place of weights, but for axes of size 1.
+  /// Returns an input that replaces weights. Its shape may differ from theirs in axes of size 1.
   private func parameter(_ index: Int, _ shape: Shape, _ scope: LayerScope) throws -> ValueID {
     let given = try input(index, scope)
     guard given.shape.dimensions.filter({ $0 != 1 }) == shape.dimensions.filter({ $0 != 1 }) else {
@@ -95,7 +95,8 @@ extension NetworkLayer {
     return try scope.view(given, shape)
   }
 
-  /// `[H, W]` grow to `(size - 1) · stride + dilation · (kernel - 1) + 1`, less what the padding cuts away.
+  /// Emits a transposed convolution. `[H, W]` grow to `(size - 1) · stride + dilation · (kernel - 1) + 1`, less the
+  /// amounts that the padding removes.
   fileprivate func deconvolution(
     _ x: Blob, _ planes: ValueID, _ kernel: [Int], groups: Int, _ scope: LayerScope
   ) throws -> Blob {
@@ -143,7 +144,7 @@ extension NetworkLayer {
 }
 
 extension LayerParameters {
-  /// A `BorderAmounts`: what lies before and after rows and columns.
+  /// Returns the amounts of a `BorderAmounts` message, before and after rows and columns.
   func borders(_ scope: LayerScope) throws -> [(before: Int, after: Int)] {
     typealias Fields = LayerSchema.BorderAmounts
     let edges = try messages(Fields.borderAmounts)

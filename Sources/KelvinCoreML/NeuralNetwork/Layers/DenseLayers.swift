@@ -4,7 +4,7 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// `x · Wᵀ + b` of the last axis; with four or five axes of the last three as one.
+  /// `x · Wᵀ + b` along the last axis. With four or five axes, the last three count as one.
   static let innerProduct = LayerMapper(Layers.innerProduct) { layer, scope in
     typealias Fields = LayerSchema.InnerProductLayerParams
     let x = try layer.input(0, scope)
@@ -29,7 +29,7 @@ extension LayerMapper {
     return Blob(try scope.emitter.add(op, operands), Shape(sizes))
   }
 
-  /// Rows of a table, which is stored transposed, by the numbers of `[…, 1, 1, 1]`.
+  /// Looks up rows of a table, stored transposed, by the indices `[…, 1, 1, 1]`.
   static let embedding = LayerMapper(Layers.embedding) { layer, scope in
     typealias Fields = LayerSchema.EmbeddingLayerParams
     let x = try layer.indices(0, scope)
@@ -43,7 +43,7 @@ extension LayerMapper {
     return Blob(rows, Shape(scope.lead(x) + [size, 1, 1]))
   }
 
-  /// Rows of a table, which is stored transposed, by the numbers of `[…, 1]`.
+  /// Looks up rows of a table, stored transposed, by the indices `[…, 1]`.
   static let embeddingND = LayerMapper(Layers.embeddingND) { layer, scope in
     typealias Fields = LayerSchema.EmbeddingNDLayerParams
     let x = try layer.indices(0, scope)

@@ -4,7 +4,7 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// Sums, products and the like of several tensors, or of one and a number.
+  /// Sums, products and similar functions of several tensors, or of one tensor and a number.
   static let elementwise: [LayerMapper] =
     [
       folding(Layers.add, .add, alone: { UnaryFunction(.affine, a: 1, b: $0) }),
@@ -18,7 +18,9 @@ extension LayerMapper {
       (Layers.modBroadcastable, .modulo), (Layers.floorDivBroadcastable, .floorDivide),
     ].map { (number: Int, function: Binary.Function) in folding(number, function) }
 
-  /// - Parameter alone: what a single input's layer does with its number.
+  /// Returns a mapper for a layer that combines its inputs with a function.
+  ///
+  /// - Parameter alone: The function that a layer with a single input applies, given the layer's number.
   private static func folding(
     _ number: Int, _ function: Binary.Function, alone: (@Sendable (Float) -> UnaryFunction)? = nil
   ) -> LayerMapper {
@@ -44,7 +46,7 @@ extension LayerMapper {
     return try scope.unary(UnaryFunction(.affine, a: 1 / Float(inputs.count)), sum)
   }
 
-  /// `Σ x·y` over channels; with cosine similarity divided by the lengths of both.
+  /// `Σ x·y` over channels; for cosine similarity divided by the norms of both.
   private static let dot = LayerMapper(Layers.dot) { layer, scope in
     let (x, y) = (try layer.input(0, scope), try layer.input(1, scope))
     let sum = Reduce(.sum, axes: [1], keepsDimensions: true)
@@ -61,7 +63,7 @@ extension LayerMapper {
     return scope.fromPlanes(try scope.emitter.binary(.divide, dot, lengths), x)
   }
 
-  /// `scale · x + bias`
+  /// `scale · x + bias`.
   private static let scale = LayerMapper(Layers.scale) { layer, scope in
     typealias Fields = LayerSchema.ScaleLayerParams
     let x = try layer.input(0, scope)
@@ -83,7 +85,7 @@ extension LayerMapper {
 }
 
 extension NetworkLayer {
-  /// Numbers of shape `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]`, as a constant that broadcasts to planes.
+  /// Returns numbers of shape `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]` as a constant that broadcasts to planes.
   fileprivate func broadcast(
     _ field: Int, shape shapeField: Int, step: String, _ scope: LayerScope
   ) throws -> ValueID {

@@ -31,7 +31,8 @@ extension LayerMapper {
     return scope.ranked(try scope.emitter.add(GatherElements(axis: axis), value, indices))
   }
 
-  /// Slices of the third input at the positions that the second names along an axis, whose place its axes take there.
+  /// Writes slices of the third input at the positions along an axis that the second input lists. In the third input,
+  /// the axes of the positions replace that axis.
   private static let scatter = LayerMapper(Layers.scatter) { layer, scope in
     typealias Fields = LayerSchema.ScatterLayerParams
     let x = try layer.input(0, scope)
@@ -94,16 +95,16 @@ extension LayerMapper {
     return Blob(result, scope.emitter.shape(result))
   }
 
-  /// The places of what is not zero, a row for each.
+  /// Returns the positions of nonzero elements, one per row.
   private static let whereNonZero = LayerMapper(Layers.whereNonZero, hasDataDependentShape: true) { layer, scope in
     let rows = try scope.emitter.nonZero(try scope.logical(try layer.input(0, scope)))
     return Blob(rows, scope.emitter.shape(rows))
   }
 
-  /// The most positions, over all of its windows, that a layer may list.
+  /// The greatest number of positions, over all windows, that a layer may list.
   private static let positionLimit = 1 << 22
 
-  /// Windows along an axis, which becomes two: one for windows, one for their elements.
+  /// Extracts windows along an axis, which becomes two axes: one for windows, one for their elements.
   private static let slidingWindows = LayerMapper(Layers.slidingWindows) { layer, scope in
     typealias Fields = LayerSchema.SlidingWindowsLayerParams
     let value = try scope.logical(try layer.raw(0, scope))
@@ -140,7 +141,7 @@ extension LayerMapper {
 }
 
 extension NetworkLayer {
-  /// The third input of a scatter, and what is done with it.
+  /// Returns the third input of a scatter, and how it is combined with the first.
   fileprivate func updates(_ field: Int, _ scope: LayerScope) throws -> (Blob, ScatterReduction) {
     typealias Mode = LayerSchema.ScatterMode
     let updates = try input(2, scope)

@@ -4,7 +4,7 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// Layers that join, cut, repeat or extend tensors along any axis.
+  /// Layers that join, cut, repeat or pad tensors along any axis.
   static let joining: [LayerMapper] = [
     concatND, splitND, stack, tile, reverse, reverseSeq, sliceStatic, sliceDynamic, sliceBySize, constantPad,
     band(Layers.matrixBandPart) { layer in
@@ -21,7 +21,7 @@ extension LayerMapper {
     },
   ]
 
-  /// With `interleave` the inputs' slices along the axis take turns.
+  /// Concatenates the inputs. With `interleave`, their slices along the axis alternate.
   private static let concatND = LayerMapper(Layers.concatND) { layer, scope in
     typealias Fields = LayerSchema.ConcatNDLayerParams
     var values: [ValueID] = []
@@ -53,7 +53,7 @@ extension LayerMapper {
     if sizes.isEmpty {
       let (length, count) = (scope.emitter.shape(value)[axis], layer.outputs.count)
       guard count > 0 else { throw scope.emitter.invalid("it has no outputs") }
-      // The first parts are larger by one where they do not divide, as NumPy's array_split makes them.
+      // If the parts cannot be equal, the first ones are larger by one, like those of NumPy's array_split.
       sizes = (0..<count).map { length / count + ($0 < length % count ? 1 : 0) }
     }
     return try scope.emitter.split(value, axis: axis, sizes: sizes).map { scope.ranked($0) }
@@ -83,7 +83,7 @@ extension LayerMapper {
     return scope.ranked(try scope.emitter.reverse(value, flags.indices.filter { flags[$0] }))
   }
 
-  /// Reverses the beginning of each sequence, as long as the second input says.
+  /// Reverses the first elements of each sequence; the second input gives their number.
   private static let reverseSeq = LayerMapper(Layers.reverseSeq) { layer, scope in
     typealias Fields = LayerSchema.ReverseSeqLayerParams
     let value = try scope.logical(try layer.input(0, scope))
@@ -105,7 +105,7 @@ extension LayerMapper {
     return try scope.slice(try layer.raw(0, scope), request)
   }
 
-  /// Its inputs after the first are the begin, the end, the strides and the masks; all but the begin may be parameters.
+  /// Slices by inputs: begin, end, strides and masks after the data. All but the begin may be parameters instead.
   private static let sliceDynamic = LayerMapper(Layers.sliceDynamic, valueDependent: [1, 2, 3, 4, 5, 6]) { layer, scope in
     typealias Fields = LayerSchema.SliceDynamicLayerParams
     func list(_ input: Int, _ field: Int) throws -> [Int] {
@@ -120,7 +120,8 @@ extension LayerMapper {
     return try scope.slice(x, request)
   }
 
-  /// As many elements along an axis as the layer says, from where the second input says.
+  /// Takes a number of elements along an axis, beginning at the position in the second input. The number is a
+  /// parameter.
   private static let sliceBySize = LayerMapper(Layers.sliceBySize, valueDependent: [1]) { layer, scope in
     typealias Fields = LayerSchema.SliceBySizeLayerParams
     let value = try scope.logical(try layer.raw(0, scope))
@@ -136,7 +137,7 @@ extension LayerMapper {
     return scope.ranked(try scope.emitter.slice(value, ranges))
   }
 
-  /// Amounts before and after each axis; or the sizes that axes grow to, on whichever side they are given.
+  /// Pads each axis by amounts before and after, or up to the given sizes, on the side that has a nonzero amount.
   private static let constantPad = LayerMapper(Layers.constantPad, valueDependent: [1]) { layer, scope in
     typealias Fields = LayerSchema.ConstantPaddingLayerParams
     let value = try scope.logical(try layer.input(0, scope))
@@ -156,7 +157,7 @@ extension LayerMapper {
     return scope.ranked(try scope.emitter.pad(value, before: before, after: after, mode: mode))
   }
 
-  /// Keeps a band of each matrix and sets the rest to zero.
+  /// Keeps a band of each matrix and sets the other elements to zero.
   private static func band(
     _ number: Int, _ bounds: @escaping @Sendable (NetworkLayer) throws -> (lower: Int?, upper: Int?)
   ) -> LayerMapper {
@@ -168,7 +169,7 @@ extension LayerMapper {
   }
 }
 
-/// What a slice layer asks for: entries for each axis, of which masks may be left out.
+/// The parameters of a slice layer: entries for each axis, some of which a mask disables.
 private struct SliceRequest {
   var begin: [Int]
   var end: [Int]

@@ -1,6 +1,6 @@
 import KelvinImport
 
-/// Every layer of a NeuralNetwork that is mapped.
+/// The mappers of all supported layers of a NeuralNetwork.
 let layerMappers: [LayerMapper] = families.flatMap { $0 } + others
 
 private let families: [[LayerMapper]] = [

@@ -4,7 +4,7 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// Comparisons, logic and selection. Truth values are numbers to the layers that read them: 1 and 0.
+  /// Comparisons, logic and selection. Layers read boolean values as the numbers 1 and 0.
   static let logic: [LayerMapper] =
     [logicalNot, whereBroadcastable]
     + [
@@ -24,7 +24,7 @@ extension LayerMapper {
       }
     }
 
-  /// Against a second input, or against a number.
+  /// Returns a mapper that compares with a second input, or with a number.
   private static func comparison(_ number: Int, _ function: Compare.Function, alpha: Int) -> LayerMapper {
     LayerMapper(number) { layer, scope in
       let x = try layer.input(0, scope)
@@ -41,7 +41,7 @@ extension LayerMapper {
     try scope.unary(UnaryFunction(.logicalNot), try layer.truth(0, scope))
   }
 
-  /// The second input where the first is true, else the third.
+  /// Selects the second input where the first is true, else the third.
   private static let whereBroadcastable = LayerMapper(Layers.whereBroadcastable) { layer, scope in
     let condition = try layer.truth(0, scope)
     let (x, y) = (try layer.input(1, scope), try layer.input(2, scope))
@@ -52,7 +52,7 @@ extension LayerMapper {
 }
 
 extension NetworkLayer {
-  /// An input as truth values: whatever is not 0 is true.
+  /// Returns an input as booleans: every nonzero number is true.
   fileprivate func truth(_ index: Int, _ scope: LayerScope) throws -> Blob {
     let blob = try raw(index, scope)
     if scope.emitter.scalar(blob.id) == .bool { return blob }

@@ -4,13 +4,13 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// Of two inputs by NumPy's rules, or of one with a matrix that the layer holds, stored transposed.
+  /// Multiplies two inputs by NumPy's rules, or one input with a matrix of the layer, stored transposed.
   static let batchedMatmul = LayerMapper(Layers.batchedMatmul) { layer, scope in
     typealias Fields = LayerSchema.BatchedMatMulLayerParams
     let x = try layer.input(0, scope)
     guard layer.inputs.count == 1 else {
       let y = try layer.input(1, scope)
-      // A vector is a row or a column, whose axis stays.
+      // A vector counts as a row or a column, whose axis stays in the result.
       let isRow = x.shape.rank == 1
       let isColumn = y.shape.rank == 1
       let left = isRow ? try scope.view(x, [1, x.shape[0]]) : try scope.logical(x)
@@ -33,7 +33,7 @@ extension LayerMapper {
       try scope.emitter.add(Linear(epilogue: Epilogue(hasBias: operands.count == 3)), operands))
   }
 
-  /// Inputs: boxes, scores, and perhaps the two thresholds and the number of boxes.
+  /// Suppresses boxes. The inputs are boxes, scores and optionally the two thresholds and the number of boxes.
   static let nonMaximumSuppression = LayerMapper(several: Layers.nonMaximumSuppression, valueDependent: [4]) { layer, scope in
     typealias Fields = LayerSchema.NonMaximumSuppressionLayerParams
     let (boxes, scores) = (try layer.input(0, scope), try layer.input(1, scope))

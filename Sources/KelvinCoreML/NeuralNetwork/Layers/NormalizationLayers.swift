@@ -59,7 +59,8 @@ extension LayerMapper {
     return scope.fromPlanes(normalized, x)
   }
 
-  /// Subtracts the mean of the rows and columns of each channel, or of all channels, and divides by the deviation.
+  /// Subtracts the mean over the rows and columns of each channel, or of all channels, and divides by the standard
+  /// deviation.
   private static let meanVariance = LayerMapper(Layers.mvn) { layer, scope in
     typealias Fields = LayerSchema.MeanVarianceNormalizeLayerParams
     let x = try layer.input(0, scope)
@@ -74,7 +75,7 @@ extension LayerMapper {
       try scope.emitter.normalize(planes, axes: axes, epsilon: epsilon, scale: nil, shift: nil), x)
   }
 
-  /// Over channels; of vectors, over their last axis.
+  /// Softmax over channels; for vectors, over their last axis.
   private static let softmax = LayerMapper(Layers.softmax) { layer, scope in
     let x = try layer.input(0, scope)
     let shape = try scope.planeShape(x)
@@ -93,7 +94,7 @@ extension LayerMapper {
     return Blob(try scope.emitter.add(Softmax(axis: axis), value), x.shape)
   }
 
-  /// Over the last axes, whose sizes the layer names.
+  /// Normalizes over the last axes, whose sizes are parameters.
   private static let layerNormalization = LayerMapper(Layers.layerNormalization) { layer, scope in
     typealias Fields = LayerSchema.LayerNormalizationLayerParams
     let x = try layer.input(0, scope)

@@ -55,7 +55,7 @@ extension NetworkLayer {
       dilations: [1, 1], padding: padding, roundsUp: roundsUp, over: planes, scope)
   }
 
-  /// `sqrt(Σx²)` over each window; padding, and what a last window has beyond it, counts as zeros.
+  /// Returns `sqrt(Σx²)` over each window. Padding, and positions of a last window beyond it, count as zeros.
   fileprivate func rootOfSquares(_ planes: ValueID, _ window: Window, _ scope: LayerScope) throws -> ValueID {
     let shape = scope.emitter.shape(planes)
     var exact = window

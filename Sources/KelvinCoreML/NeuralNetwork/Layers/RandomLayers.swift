@@ -44,7 +44,7 @@ extension LayerMapper {
     shaped(number, distribution) { layer, _ in try layer.parameters.integers(shape) }
   }
 
-  /// Classes by `softmax(logits / temperature)`; of probabilities, logits are `ln(p + eps)`.
+  /// Draws classes by `softmax(logits / temperature)`. If the input holds probabilities, the logits are `ln(p + eps)`.
   private static let categorical = LayerMapper(Layers.categoricalDistribution) { layer, scope in
     typealias Fields = LayerSchema.CategoricalDistributionLayerParams
     let emitter = scope.emitter
@@ -67,8 +67,8 @@ extension LayerMapper {
   }
 }
 
-/// The layers with a shape like another's, of an input and of a parameter have the numbers of their distribution in the same
-/// fields.
+/// Parameters of random layers. The layers with the shape of another tensor, of an input and of a parameter have those
+/// of their distribution in fields of the same numbers.
 extension NetworkLayer {
   fileprivate func normal() throws -> RandomDistribution {
     typealias Fields = LayerSchema.RandomNormalLikeLayerParams
@@ -84,7 +84,7 @@ extension NetworkLayer {
     .bernoulli(try parameters.number(LayerSchema.RandomBernoulliLikeLayerParams.prob) ?? 0)
   }
 
-  /// Nil where the network leaves it to chance.
+  /// Returns the seed; nil if the network does not fix it.
   fileprivate func seed() throws -> Int? {
     let seed = try parameters.integer(LayerSchema.RandomNormalLikeLayerParams.seed) ?? 0
     return seed == -1 ? nil : seed

@@ -4,7 +4,7 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// Layers over `[Sequence, Batch, Channel, 1, 1]`.
+  /// Recurrent layers over `[Sequence, Batch, Channel, 1, 1]`.
   static let recurrences: [LayerMapper] = [simpleRecurrent, gru, uniDirectionalLSTM, biDirectionalLSTM]
 
   private static let simpleRecurrent = LayerMapper(several: Layers.simpleRecurrent) { layer, scope in
@@ -24,7 +24,7 @@ extension LayerMapper {
     return try layer.recurrent([direction], returnsSequence: layer.parameters.flag(Fields.sequenceOutput), scope)
   }
 
-  /// It resets before its product.
+  /// A gated recurrent unit that resets before its product.
   private static let gru = LayerMapper(several: Layers.gru) { layer, scope in
     typealias Fields = LayerSchema.GRULayerParams
     let reader = GateReader(layer.parameters, layer.parameters, scope)
@@ -70,7 +70,7 @@ extension LayerMapper {
   }
 }
 
-/// What goes into the functions of gates is between this and its negative.
+/// The inputs of gate functions are clamped to the range from the negative of this limit to the limit.
 ///
 /// Reference: the formulas of NeuralNetwork.proto.
 private let gateLimit: Float = 50
@@ -90,7 +90,7 @@ private struct Direction {
   }
 }
 
-/// Reads a layer's gates, whose weights are in fields of their own.
+/// A reader of a layer's gates, whose weights are in separate fields.
 private struct GateReader {
   let parameters: LayerParameters
   let weights: LayerParameters
@@ -133,7 +133,7 @@ private struct GateReader {
 }
 
 extension LayerParameters {
-  /// The function of a gate; parameters that are left out are what recurrent layers have for them.
+  /// Returns the function of a gate. Omitted parameters have the defaults of recurrent layers.
   fileprivate func recurrentFunction() throws -> UnaryFunction? {
     guard let function = try function() else { return nil }
     guard function.a == 0, function.b == 0 else { return function }
@@ -147,7 +147,7 @@ extension LayerParameters {
 }
 
 extension NetworkLayer {
-  /// What both LSTM layers have in the same field.
+  /// Returns the parameters that both LSTM layers have in the same field.
   fileprivate func lstm() throws -> LayerParameters? {
     try parameters.message(LayerSchema.UniDirectionalLSTMLayerParams.params)
   }
@@ -204,8 +204,8 @@ extension NetworkLayer {
     return direction
   }
 
-  /// The sequence, or its last step, then the states of each direction as far as the layer has outputs for them. A
-  /// sequence of one direction alone that is reversed is in the order in which it was computed.
+  /// Emits the recurrences and returns the sequence or its last step, followed by as many states of each direction as
+  /// the layer has outputs for. The sequence of a single reversed direction is in the order of computation.
   fileprivate func recurrent(
     _ directions: [Direction], returnsSequence: Bool, _ scope: LayerScope
   ) throws -> [Blob] {

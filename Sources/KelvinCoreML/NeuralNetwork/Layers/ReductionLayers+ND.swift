@@ -4,7 +4,7 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// Over any axes; the ten layers have the same parameters.
+  /// Reductions over any axes; the ten layers have the same parameters.
   static let reductions: [LayerMapper] = [
     (Layers.reduceSum, Reduce.Function.sum), (Layers.reduceMean, .mean), (Layers.reduceMax, .maximum),
     (Layers.reduceMin, .minimum), (Layers.reduceProd, .product), (Layers.reduceL1, .l1), (Layers.reduceL2, .l2),
@@ -36,7 +36,7 @@ extension LayerMapper {
     }
   }
 
-  /// The largest or smallest elements along an axis, and their positions.
+  /// Returns the largest or smallest elements along an axis, and their positions.
   static let topK = LayerMapper(several: Layers.topK, valueDependent: [1]) { layer, scope in
     typealias Fields = LayerSchema.TopKLayerParams
     let value = try scope.logical(try layer.input(0, scope))
@@ -73,7 +73,7 @@ extension LayerMapper {
 }
 
 extension LayerScope {
-  /// A result, of at least one axis: networks have no tensors without.
+  /// Returns a result with at least one axis: networks have no scalar tensors.
   func ranked(_ id: ValueID) -> Blob {
     let shape = emitter.shape(id)
     return Blob(id, shape.rank == 0 ? [1] : shape)

@@ -4,7 +4,7 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// Over channels, rows, columns or several of them, whose sizes become 1.
+  /// Reduces over channels, rows, columns or several of them, whose sizes become 1.
   static let reduce = LayerMapper(Layers.reduce) { layer, scope in
     typealias Fields = LayerSchema.ReduceLayerParams
     var x = try layer.input(0, scope)

@@ -17,7 +17,7 @@ extension LayerMapper {
     var axes: [ResizeAxis] = []
     for (index, factor) in factors.enumerated() {
       let size = shape[2 + index]
-      // The product is rounded to float32, as the factor has been: 0.35 of 60 are 21.
+      // The product is rounded to float32 like the factor, so that 60 · 0.35 is 21.
       let scaled = Double(Float(size) * Float(factor)).rounded(.down)
       guard scaled >= 1, scaled < 0x1p31 else { throw scope.emitter.invalid("\(shape) by a factor of \(factor)") }
       let grid: Grid
@@ -58,7 +58,7 @@ extension LayerMapper {
 }
 
 extension LayerMapper {
-  /// Boxes of images: `[N, images, C, H, W]`.
+  /// Crops boxes of images and resizes them: `[N, images, C, H, W]`.
   static let cropResize = LayerMapper(Layers.cropResize) { layer, scope in
     typealias Fields = LayerSchema.CropResizeLayerParams
     typealias Boxes = LayerSchema.BoxCoordinatesMode
@@ -89,7 +89,7 @@ extension LayerMapper {
   }
 }
 
-/// Equally spaced points on an axis: `scale · i + offset`.
+/// Equally spaced sampling points on an axis: `scale · i + offset`.
 private struct Grid {
   var scale: Double
   var offset: Double
@@ -99,7 +99,7 @@ private struct Grid {
     self.offset = offset
   }
 
-  /// A `SamplingMode`; nil for one that is not known.
+  /// Creates the grid of a `SamplingMode`; nil for an unknown mode.
   init?(method: Int, from size: Int, to count: Int) {
     typealias Method = LayerSchema.SamplingMode.Method
     switch method {
@@ -114,11 +114,11 @@ private struct Grid {
     }
   }
 
-  /// From the first element to the last.
+  /// Returns a grid from the first element to the last.
   static func endpoints(_ size: Int, _ count: Int) -> Grid {
     Grid(scale: count == 1 ? 0 : Double(size - 1) / Double(count - 1), offset: 0)
   }
 
-  /// From the first element to `size - size / count`.
+  /// Returns a grid from the first element to `size - size / count`.
   static func upsampling(_ size: Int, _ count: Int) -> Grid { Grid(scale: Double(size) / Double(count), offset: 0) }
 }

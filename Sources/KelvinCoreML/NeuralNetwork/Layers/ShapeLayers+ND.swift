@@ -4,7 +4,7 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// Layers that give a tensor another shape.
+  /// Layers that change the shape of a tensor.
   static let shapes: [LayerMapper] = [
     transpose, squeeze, expandDims, flattenTo2D, reshapeLike, reshapeDynamic, rankPreservingReshape, getShape,
     broadcast(Layers.broadcastToLike) { layer, scope in try layer.raw(1, scope).shape.dimensions },
@@ -23,7 +23,7 @@ extension LayerMapper {
   private static let transpose = LayerMapper(Layers.transpose) { layer, scope in
     let axes = try layer.parameters.integers(LayerSchema.TransposeLayerParams.axes)
     let x = try layer.raw(0, scope)
-    // An image may have a batch axis more than the layer knows of.
+    // An image may have a batch axis that the layer does not know of.
     let isLonger = !axes.isEmpty && axes.count < x.shape.rank
     let isOne = x.shape.dimensions.dropLast(axes.count).allSatisfy { $0 == 1 }
     let value =
@@ -108,7 +108,7 @@ extension LayerMapper {
       by: Double(try layer.parameters.number(Fields.stepSizeValue) ?? 0))
   }
 
-  /// Its inputs are the end, the start and the step; those that are left out are parameters.
+  /// Returns a range of numbers. The inputs are the end, the start and the step; omitted ones are parameters.
   private static let rangeDynamic = LayerMapper(Layers.rangeDynamic, valueDependent: [0, 1, 2]) { layer, scope in
     typealias Fields = LayerSchema.RangeDynamicLayerParams
     func number(_ input: Int, _ field: Int) throws -> Double {

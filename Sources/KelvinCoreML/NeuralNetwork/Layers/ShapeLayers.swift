@@ -4,7 +4,7 @@ import KelvinImport
 extension LayerMapper {
   private typealias Layers = NetworkSchema.NeuralNetworkLayer
 
-  /// `[…, C·H·W, 1, 1]`, the channels outermost or innermost.
+  /// Flattens to `[…, C·H·W, 1, 1]`, with the channels outermost or innermost.
   static let flatten = LayerMapper(Layers.flatten) { layer, scope in
     typealias Fields = LayerSchema.FlattenLayerParams
     let x = try layer.input(0, scope)
@@ -17,7 +17,8 @@ extension LayerMapper {
     return Blob(try scope.view(blob, [shape[0], length]), Shape(scope.lead(x) + [length, 1, 1]))
   }
 
-  /// `[C, H, W]`, or with a new sequence length before that; the channels outermost or innermost while reshaping.
+  /// Reshapes to `[C, H, W]`, optionally with a new sequence length in front. During the reshape the channels are
+  /// outermost or innermost.
   static let reshape = LayerMapper(Layers.reshape) { layer, scope in
     typealias Fields = LayerSchema.ReshapeLayerParams
     let x = try layer.input(0, scope)
@@ -44,7 +45,7 @@ extension LayerMapper {
     return Blob(try scope.emitter.transpose(shaped, [0, 3, 1, 2]), result)
   }
 
-  /// Exchanges sequence, channel, height and width; the batch stays.
+  /// Permutes sequence, channel, height and width; the batch axis stays.
   static let permute = LayerMapper(Layers.permute) { layer, scope in
     let x = try layer.input(0, scope)
     let axes = try layer.parameters.integers(LayerSchema.PermuteLayerParams.axis)
@@ -74,7 +75,7 @@ extension LayerMapper {
     return scope.fromPlanes(try scope.emitter.concat(values, axis: 1), inputs[0])
   }
 
-  /// Equal parts of the channels.
+  /// Splits the channels into equal parts.
   static let split = LayerMapper(several: Layers.split) { layer, scope in
     let x = try layer.input(0, scope)
     let planes = try scope.planes(x)
@@ -137,7 +138,7 @@ extension LayerMapper {
 }
 
 extension LayerScope {
-  /// Reshapes by a request in which one -1 takes what is left.
+  /// Reshapes by a list of sizes. One of them may be -1, which takes the remaining elements.
   func reshape(_ x: Blob, _ requested: [Int], zeros: Emitter.ZeroSize = .empty) throws -> Blob {
     guard requested.count <= Emitter.rankLimit else { throw emitter.invalid("a shape of \(requested.count) sizes") }
     let id = try emitter.reshape(try logical(x), requested: requested, zeros: zeros)

@@ -24,7 +24,7 @@ extension LayerMapper {
     return isMatrix ? Blob(padded.id, Shape(Array(padded.shape.dimensions.dropFirst()))) : padded
   }
 
-  /// Cuts borders away, or cuts out as many rows and columns as a second input has.
+  /// Removes borders, or crops to the rows and columns of a second input.
   static let crop = LayerMapper(Layers.crop) { layer, scope in
     typealias Fields = LayerSchema.CropLayerParams
     let x = try layer.input(0, scope)
@@ -51,7 +51,7 @@ extension LayerMapper {
     return scope.fromPlanes(try scope.emitter.slice(planes, ranges), x)
   }
 
-  /// Blocks of pixels to channels, or channels to blocks of pixels.
+  /// Rearranges blocks of pixels to channels, or channels to blocks of pixels.
   static let reorganizeData = LayerMapper(Layers.reorganizeData) { layer, scope in
     typealias Fields = LayerSchema.ReorganizeDataLayerParams
     let x = try layer.input(0, scope)

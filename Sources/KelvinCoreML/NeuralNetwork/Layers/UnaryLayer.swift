@@ -2,7 +2,7 @@ import KelvinGraph
 import KelvinImport
 
 extension LayerMapper {
-  /// A function of `scale · x + shift`.
+  /// Applies a function to `scale · x + shift`.
   static let unary = LayerMapper(NetworkSchema.NeuralNetworkLayer.unary) { layer, scope in
     typealias Fields = LayerSchema.UnaryFunctionLayerParams
     let parameters = layer.parameters
@@ -26,7 +26,7 @@ extension LayerMapper {
       return Blob(try scope.emitter.binary(.power, x.id, exponent), x.shape)
     case Fields.Operation.exp: return try scope.unary(UnaryFunction(.exp), x)
     case Fields.Operation.log:
-      // coremltools writes the least number there is where none is meant.
+      // coremltools writes the smallest positive number for no epsilon.
       let isRaised = try parameters.number(Fields.epsilon) ?? 0 >= .leastNormalMagnitude
       return try scope.unary(UnaryFunction(.log), isRaised ? raised() : x)
     case Fields.Operation.abs: return try scope.unary(UnaryFunction(.abs), x)

@@ -76,8 +76,8 @@ extension LayerMapper {
 }
 
 extension NetworkLayer {
-  /// What is cut away of a transposed convolution, or added at its end, for the size that the layer names, or `size · stride`
-  /// with padding that keeps sizes; an odd element goes from the end.
+  /// Sets the amounts that a transposed convolution removes, or adds at its end, to give the size that the layer names.
+  /// With padding that keeps sizes it is `size · stride`. An odd element is removed from the end.
   fileprivate func cut(
     _ op: inout ConvolutionTranspose, _ padding: SpatialPadding, over shape: Shape, _ scope: LayerScope
   ) throws {
@@ -105,8 +105,8 @@ extension NetworkLayer {
     op.window = window
   }
 
-  /// Custom, none, or as much as keeps sizes; the custom amounts are six fields in a row, front, back, top, bottom, left
-  /// and right.
+  /// Returns the padding: custom, none, or the amount that keeps sizes. Custom amounts are six fields in a row: front,
+  /// back, top, bottom, left and right.
   fileprivate func padding3d(_ type: Int, first: Int) throws -> SpatialPadding {
     typealias Padding = LayerSchema.Convolution3DLayerParams.PaddingType
     switch type {

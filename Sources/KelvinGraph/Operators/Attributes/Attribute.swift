@@ -1,4 +1,4 @@
-/// One attribute of an operator, by name.
+/// One attribute of an operator, with its name.
 package struct Attribute: Hashable, Sendable {
   package let name: String
   package let value: AttributeValue
@@ -9,15 +9,15 @@ package struct Attribute: Hashable, Sendable {
   }
 }
 
-/// What an attribute of an operator may be. Graphs are no attributes: they are regions of nodes.
+/// The value of an operator's attribute. Graphs are not attributes but regions of nodes.
 ///
-/// Values are equal where their canonical encodings are: numbers bit by bit.
+/// Values are equal if their canonical encodings are: numbers are compared bit by bit.
 package indirect enum AttributeValue: Sendable {
   case boolean(Bool)
   case integer(Int)
   case float(Float)
   case double(Double)
-  /// A case of an enumeration, an element type, or any other text.
+  /// A case of an enumeration, an element type, or any other string.
   case text(String)
   case list([AttributeValue])
   /// A name with at least one parameter: `clip(0.0, 6.0)`.
@@ -30,7 +30,7 @@ extension AttributeValue: Hashable {
 }
 
 extension AttributeValue {
-  /// What the value is, for messages that expected something else.
+  /// The kind of the value, for error messages.
   var kind: String {
     switch self {
     case .boolean: "a boolean"

@@ -1,8 +1,10 @@
-/// A type whose values are attributes: turned into a value and back without loss.
+/// A type whose values convert to attribute values and back without loss.
 package protocol AttributeConvertible: Sendable {
   var attributeValue: AttributeValue { get }
 
-  /// - Throws: what was expected and what was given.
+  /// Creates the value.
+  ///
+  /// - Throws: An error that states the expected and the given value.
   init(_ value: AttributeValue) throws(OperatorError)
 }
 
@@ -82,7 +84,7 @@ extension TensorType: AttributeConvertible {
   }
 }
 
-/// An enumeration of texts is an attribute once it says so.
+/// An enumeration of strings conforms by declaring the conformance.
 extension AttributeConvertible where Self: RawRepresentable & CaseIterable, RawValue == String {
   package var attributeValue: AttributeValue { .text(rawValue) }
   package init(_ value: AttributeValue) throws(OperatorError) {

@@ -1,5 +1,4 @@
-/// The attributes of an operator, or of a part that operators share, each said once: how they are written and how they
-/// are read both follow.
+/// The attributes of an operator, or of a part that operators share. Writing and reading are both derived from it.
 ///
 /// ```swift
 /// package static let schema = AttributeSchema(
@@ -10,9 +9,12 @@ package struct AttributeSchema<Owner: Sendable>: Sendable {
   private let blank: Owner
   private let fields: [AttributeField<Owner>]
 
+  /// Creates a schema.
+  ///
   /// - Parameters:
-  ///   - blank: any value. Reading starts from it, and its optional attributes are the defaults.
-  ///   - fields: in the order in which they are written and read; a default may depend on the fields before.
+  ///   - blank: Any value. Reading starts from it, and its optional attributes are the defaults.
+  ///   - fields: The attributes in the order in which they are written and read; a default may depend on earlier
+  ///     fields.
   package init(_ blank: Owner, _ fields: AttributeField<Owner>...) {
     self.blank = blank
     self.fields = fields
@@ -26,7 +28,7 @@ package struct AttributeSchema<Owner: Sendable>: Sendable {
     return owner
   }
 
-  /// Whether the attributes name the part: whether its first one is there.
+  /// Whether the attributes include the part, which its first attribute indicates.
   func isPresent(in reader: AttributeReader) -> Bool { fields.first.map { reader.has($0.names[0]) } ?? false }
 
   var names: [String] { fields.flatMap(\.names) }
@@ -52,7 +54,7 @@ package struct AttributeField<Owner: Sendable>: Sendable {
   let write: @Sendable (_ owner: Owner, _ blank: Owner) -> [Attribute]
   let read: @Sendable (inout AttributeReader, inout Owner) throws(OperatorError) -> Void
 
-  /// An attribute that is always written and must be given.
+  /// An attribute that is always written and mandatory.
   package static func required<Value: AttributeConvertible>(_ name: String, _ path: Path<Value>) -> Self {
     Self(names: [name]) { owner, _ in
       [Attribute(name, owner[keyPath: path].attributeValue)]
@@ -64,7 +66,7 @@ package struct AttributeField<Owner: Sendable>: Sendable {
     }
   }
 
-  /// An attribute that is left out where it is the blank's.
+  /// An attribute that is omitted if it equals the blank's.
   package static func optional<Value: AttributeConvertible>(_ name: String, _ path: Path<Value>) -> Self {
     Self(names: [name]) { owner, blank in
       let value = owner[keyPath: path].attributeValue
@@ -74,7 +76,7 @@ package struct AttributeField<Owner: Sendable>: Sendable {
     }
   }
 
-  /// An attribute that is left out where it is what follows from the attributes before it.
+  /// An attribute that is omitted if it equals a default that follows from earlier attributes.
   package static func optional<Value: AttributeConvertible>(
     _ name: String, _ path: Path<Value>, default: @escaping @Sendable (Owner) -> Value
   ) -> Self {
@@ -86,7 +88,7 @@ package struct AttributeField<Owner: Sendable>: Sendable {
     }
   }
 
-  /// An attribute that is left out where it is nil.
+  /// An attribute that is omitted if it is nil.
   package static func optional<Value: AttributeConvertible>(_ name: String, _ path: Path<Value?>) -> Self {
     Self(names: [name]) { owner, _ in
       owner[keyPath: path].map { [Attribute(name, $0.attributeValue)] } ?? []
@@ -104,7 +106,7 @@ package struct AttributeField<Owner: Sendable>: Sendable {
     }
   }
 
-  /// The attributes of a part that may be missing; its first attribute, which is required, tells.
+  /// The attributes of an optional part; its first attribute, which is mandatory, indicates its presence.
   package static func group<Part>(_ path: Path<Part?>, _ schema: AttributeSchema<Part>) -> Self {
     Self(names: schema.names) { owner, _ in
       owner[keyPath: path].map(schema.write) ?? []
@@ -114,18 +116,20 @@ package struct AttributeField<Owner: Sendable>: Sendable {
   }
 }
 
-/// Attributes that are taken one by one.
+/// A reader of attributes that are taken one by one.
 struct AttributeReader {
   private var values: [String: AttributeValue] = [:]
 
-  /// - Throws: where a name is given twice.
+  /// Creates a reader.
+  ///
+  /// - Throws: An error if a name occurs twice.
   init(_ attributes: [Attribute]) throws(OperatorError) {
     for attribute in attributes where values.updateValue(attribute.value, forKey: attribute.name) != nil {
       throw OperatorError("the attribute '\(attribute.name)' is given twice")
     }
   }
 
-  /// The names not taken, sorted.
+  /// The names that were not taken, sorted.
   var rest: [String] { values.keys.sorted() }
 
   func has(_ name: String) -> Bool { values[name] != nil }

@@ -1,8 +1,8 @@
 extension AttributeValue: CustomStringConvertible {
-  /// The value as a dump shows it; `TextScanner.attributeValue` reads it back.
+  /// The value in the notation of dumps; `TextScanner.attributeValue` reads it back.
   ///
-  /// Float32 numbers have a point or an exponent, float64 numbers end in `f64`, and both are as short as they can be
-  /// and still exact.
+  /// Float32 numbers have a point or an exponent, and float64 numbers end in `f64`. Both have the fewest digits that
+  /// are exact.
   package var description: String {
     switch self {
     case .boolean(let value): "\(value)"

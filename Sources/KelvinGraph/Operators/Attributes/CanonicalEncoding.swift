@@ -1,5 +1,6 @@
-/// The one encoding that keys are made from: equal for equal things, different for different ones, and independent of
-/// how a dump prints them. Changing it sets aside what was measured and compiled under the old keys.
+/// The canonical encoding that keys are derived from. It is equal for equal values and different for different ones,
+/// and does not depend on the notation of dumps. A change of the encoding invalidates measurements and compiled results
+/// under old keys.
 extension AttributeValue {
   var canonical: String {
     var text = ""
@@ -7,7 +8,8 @@ extension AttributeValue {
     return text
   }
 
-  /// Adds the encoding of the value: graphs have as many values as make it worth their while not to be joined.
+  /// Appends the encoding of the value. Appending avoids the many intermediate strings that joining would create for a
+  /// graph.
   fileprivate func write(to text: inout String) {
     switch self {
     case .boolean(let value): text += value ? "true" : "false"
@@ -33,7 +35,7 @@ extension AttributeValue {
     text += closing
   }
 
-  /// A name as it is; any other text in quotes.
+  /// Returns a plain name as it is, and any other string in quotes.
   static func canonical(_ text: String) -> String {
     if text.isPlainName, text != "true", text != "false" { return text }
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") }) else {
@@ -49,7 +51,7 @@ extension AttributeValue {
 }
 
 extension String {
-  /// Whether the text is a letter or underscore and then such or digits, of ASCII.
+  /// Whether the string is an ASCII letter or underscore, followed by letters, underscores or digits.
   var isPlainName: Bool {
     guard let first = utf8.first, first.isNameStart else { return false }
     return utf8.allSatisfy(\.isNamePart)
@@ -68,7 +70,7 @@ extension Operator {
 }
 
 extension Node {
-  /// A key under which equal work is measured once: operator, attributes and types, names left out.
+  /// Returns a key under which equal work is measured once: operator, attributes and types, without names.
   package func fingerprint(in graph: Graph) -> String {
     let operands = inputs.map { id in
       let type = graph[id].type
@@ -80,7 +82,8 @@ extension Node {
 }
 
 extension Graph {
-  /// What a plan depends on: names, types and operators, the regions' too; neither the contents of weights nor the origins of nodes.
+  /// The encoding of everything that a plan depends on: names, types and operators, including those of regions. It
+  /// excludes the contents of weights and the origins of nodes.
   package var canonical: String { canonicalValue.canonical }
 
   private var canonicalValue: AttributeValue {
