@@ -1,32 +1,34 @@
 package import FoundationEssentials
 
-/// The one way Kelvin reads and writes JSON. Written are keys sorted, so that equal values give equal bytes, and readable.
-/// What `printable` would not show as it is stands as `\u` escapes, which mean the same to whoever reads the document.
+/// Reading and writing of JSON. Written keys are sorted, so that equal values give equal bytes. Characters that
+/// `printable` would escape are written as `\u` escapes, which are equivalent for any reader.
 package enum JSONText {
-  /// How a document is laid out.
+  /// The layout of a document.
   package enum Layout: Sendable {
-    /// Indented, a line for each value.
+    /// Indented, one line for each value.
     case readable
-    /// On one line.
+    /// On a single line.
     case line
   }
 
-  /// What becomes of infinities and of what is no number, for which JSON has no word.
+  /// The encoding of infinities and NaN, which JSON cannot represent.
   package enum NonFiniteEncoding: Sendable {
-    /// The document is not written.
+    /// Encoding fails.
     case refused
-    /// `"inf"`, `"-inf"` and `"nan"`.
+    /// The strings `"inf"`, `"-inf"` and `"nan"`.
     case text
-    /// `null`: a document with such a number is written all the same.
+    /// `null`.
     case null
   }
 
-  /// - Throws: `DecodingError` for what is no JSON or not of that type, and what the type throws.
+  /// Decodes a document.
+  ///
+  /// - Throws: `DecodingError` for invalid JSON or another type, or the errors of the type.
   package static func decode<Value: Decodable>(
     _ type: Value.Type, from document: Data, with decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
-    // Foundation's reader looks past the end, and stops the program, where a document ends in the bracket that is one too
-    // many for it (513). Zeros are halves of UTF-16, which it reads as well.
+    // Foundation's reader reads past the end and crashes if a document ends in the bracket that exceeds its nesting
+    // limit (513). Zero bytes are halves of UTF-16 units, which it also accepts.
     guard let last = document.last(where: { $0 != 0 }), !"[{".utf8.contains(last) else {
       throw DecodingError.dataCorrupted(
         DecodingError.Context(codingPath: [], debugDescription: "the document ends before what it begins"))
@@ -34,7 +36,9 @@ package enum JSONText {
     return try decoder.decode(type, from: document)
   }
 
-  /// - Throws: `EncodingError.invalidValue`, with its place, for a number that is refused.
+  /// Encodes a value.
+  ///
+  /// - Throws: `EncodingError.invalidValue`, with its path, for a number that is refused.
   package static func encode(
     _ value: some Encodable, unspeakable: NonFiniteEncoding = .refused, layout: Layout = .readable
   ) throws -> Data {
@@ -59,7 +63,7 @@ package enum JSONText {
     }
   }
 
-  /// A text as a JSON string, quotes included.
+  /// Returns a string as a JSON string, including quotes.
   package static func quoted(_ text: String) -> String {
     var result = "\""
     text.forEachScalar { scalar, isHidden in
@@ -75,8 +79,8 @@ package enum JSONText {
     return result + "\""
   }
 
-  /// The document with what must not be shown as it is escaped. Outside of texts, which escape all below U+0020
-  /// themselves, JSON has no such characters but its own line feeds.
+  /// Returns the document with all hidden characters escaped. The encoder itself escapes those below U+0020 in
+  /// strings; outside of strings, JSON has only line feeds.
   private static func escapingHidden(_ document: Data) -> Data {
     guard document.contains(where: { $0 >= 0x7F }) else { return document }
     var result = ""
@@ -100,11 +104,11 @@ package enum JSONText {
     } ?? ""
   }
 
-  /// Stands for what becomes `null`: a text that no model, device or person is called by.
+  /// A placeholder for `null`, which does not occur as a name.
   private static let stand = "\u{E000}no number\u{E001}"
 }
 
 extension Double {
-  /// Itself, or nil where JSON cannot say it.
+  /// The number itself, or nil if JSON cannot represent it.
   package var finite: Double? { isFinite ? self : nil }
 }

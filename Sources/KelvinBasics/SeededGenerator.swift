@@ -13,13 +13,14 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Uniform in `0..<1`.
+  /// Returns a number uniform in `0..<1`.
   package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// Uniform in `-1..<1`.
+  /// Returns a number uniform in `-1..<1`.
   package mutating func signedUnit() -> Float { Float(Double(next() >> 11) * 0x1p-52 - 1) }
 
-  /// Uniform in `0..<bound`; the bias of the multiply method is below 2⁻³² for the sizes used here.
+  /// Returns an integer uniform in `0..<bound`; the bias of the multiply method is below 2⁻³² for the sizes used
+  /// here.
   package mutating func index(below bound: Int) -> Int {
     Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What the work for one model may take, in time and memory: an untrusted model costs no more than was allowed.
+/// The limits for the work for one model in time and memory, so that an untrusted model cannot exceed them.
 ///
-/// The budget of a call is found by all that is done for it, in whatever room (`current`), so that nobody has to hand it
-/// on. Work looks at it between two pieces (`isSpent`) and gives up with an error of its own; whoever began the work
-/// says in its place what ran out (`excess`).
+/// All work for a call finds its budget through the task-local `current`, so it need not be passed along. Work checks
+/// `isSpent` regularly and fails with an error of its own. The code that started the work reports the reached limit
+/// (`excess`) instead.
 package final class WorkBudget: Sendable {
-  /// What may be taken; nil for as much as there is.
+  /// The limits; nil for unlimited.
   package struct Limits: Hashable, Sendable {
     package var seconds: Double?
     package var bytes: Int?
@@ -17,7 +17,7 @@ package final class WorkBudget: Sendable {
     }
   }
 
-  /// What is being done for the model.
+  /// The current kind of work for the model.
   package enum Phase: String, Hashable, Sendable, CaseIterable {
     case reading = "reading the model"
     case building = "building its graph"
@@ -27,12 +27,12 @@ package final class WorkBudget: Sendable {
     case predicting = "predicting"
   }
 
-  /// A limit that was reached.
+  /// The error for a limit that was reached.
   package struct Excess: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
-      /// Seconds.
+      /// The time limit, in seconds.
       case time(limit: Double, used: Double)
-      /// Bytes.
+      /// The memory limit, in bytes.
       case memory(limit: Int, used: Int)
     }
 
@@ -58,7 +58,7 @@ package final class WorkBudget: Sendable {
     }
   }
 
-  /// What the work is done under; nil where nothing is limited.
+  /// The budget of the current work; nil if there is none.
   @TaskLocal package static var current: WorkBudget?
 
   package let limits: Limits
@@ -73,7 +73,7 @@ package final class WorkBudget: Sendable {
     var looks = 0
   }
 
-  /// Looks at the clock between two at memory, which takes a thousand times as long.
+  /// The number of clock checks for each memory check, which is much slower.
   private static let looksPerMeasurement = 64
 
   package init(_ limits: Limits, meter: WorkMeter = .process) {
@@ -83,10 +83,10 @@ package final class WorkBudget: Sendable {
     before = limits.bytes == nil ? 0 : meter.bytes()
   }
 
-  /// The limit that was reached first; nil while none was.
+  /// The limit that was reached first; nil if none was.
   package var excess: Excess? { state.withLock { $0.excess } }
 
-  /// Whether a limit was reached by now. Stays so.
+  /// Whether a limit has been reached; once true, it stays true.
   package var isSpent: Bool {
     state.withLock { state in
       state.looks += 1
@@ -95,7 +95,7 @@ package final class WorkBudget: Sendable {
     }
   }
 
-  /// As `isSpent`, with a look at memory each time.
+  /// Whether a limit has been reached, with a memory check at every call.
   package var measuresSpent: Bool {
     state.withLock { state in
       look(&state, measuresMemory: true)
@@ -103,7 +103,7 @@ package final class WorkBudget: Sendable {
     }
   }
 
-  /// Says what is done from here on.
+  /// Sets the current kind of work.
   package func enter(_ phase: Phase) {
     state.withLock { state in
       look(&state, measuresMemory: true)
@@ -111,7 +111,7 @@ package final class WorkBudget: Sendable {
     }
   }
 
-  /// Whether so much memory may be taken at once; where not, a limit was reached.
+  /// Returns whether an allocation of this size stays within the limit; if not, the limit counts as reached.
   package func admits(bytes: Int) -> Bool {
     guard let limit = limits.bytes else { return true }
     return state.withLock { state in
@@ -137,29 +137,29 @@ package final class WorkBudget: Sendable {
 }
 
 extension WorkBudget {
-  /// Whether the budget of this work is spent.
+  /// Whether the current budget is spent.
   package static var isSpent: Bool { current?.isSpent ?? false }
 
-  /// Says what is done from here on for the work that this is part of.
+  /// Sets the current kind of work in the current budget.
   package static func enter(_ phase: Phase) { current?.enter(phase) }
 
-  /// Does some work within limits; within those around it where there are none.
+  /// Runs work within limits; without limits, the enclosing budget stays in effect.
   package static func bounding<Result, Failure: Error>(
     _ limits: Limits, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     limits == Limits() ? try body() : try WorkBudget(limits).governing(body)
   }
 
-  /// Does some work within this budget.
+  /// Runs work within this budget.
   package func governing<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
     try Self.governing(self, body)
   }
 
-  /// Does some work within the budget of another, for work that goes on elsewhere.
+  /// Runs work within a given budget, for work that continues on another thread.
   package static func governing<Result, Failure: Error>(
     _ budget: WorkBudget?, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // The task-local's own form throws any error.
+    // `withValue` of the task-local throws untyped errors.
     let result: Swift.Result<Result, Failure> = $current.withValue(budget) {
       do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
     }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// What a process has taken, as a budget reads it.
+/// The time and memory use of a process, as a budget measures them.
 package struct WorkMeter: Sendable {
-  /// Seconds from some point on.
+  /// Returns the seconds since a fixed moment.
   package var seconds: @Sendable () -> Double
-  /// Bytes of memory of the process's own that it holds: pages of files that are mapped are left out.
+  /// Returns the bytes of resident private memory, without pages of mapped files.
   package var bytes: @Sendable () -> Int
 
   package init(seconds: @escaping @Sendable () -> Double, bytes: @escaping @Sendable () -> Int) {
@@ -12,7 +12,7 @@ package struct WorkMeter: Sendable {
     self.bytes = bytes
   }
 
-  /// This process.
+  /// The meter of this process.
   package static let process = WorkMeter(
     seconds: {
       var time = timespec()
@@ -20,8 +20,8 @@ package struct WorkMeter: Sendable {
       return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }, bytes: residentByteCount)
 
-  /// `/proc/self/statm` counts pages: all there are, those resident, and of these the shared ones. 0 where it cannot be
-  /// read.
+  /// Reads `/proc/self/statm`, which counts pages: total, resident, and the shared ones among the latter. 0 if it
+  /// cannot be read.
   @Sendable private static func residentByteCount() -> Int {
     let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return 0 }

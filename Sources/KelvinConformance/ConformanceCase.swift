@@ -1,9 +1,9 @@
 import KelvinBasics
 package import KelvinGraph
 
-/// A small graph with inputs, which every device that supports its nodes must compute as the reference does.
+/// A small graph with inputs; every device that supports its nodes must compute the reference's results.
 package struct ConformanceCase: Sendable, CustomStringConvertible {
-  /// The operator's name, then what is particular: `convolution 3x3 stride 2 dilated float16`.
+  /// The operator's name and the case's properties: `convolution 3x3 stride 2 dilated float16`.
   package let name: String
   package let graph: Graph
   package let inputs: [Tensor]
@@ -72,24 +72,24 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
 /// An operand of a case's node.
 package enum CaseOperand: Sendable {
-  /// Given at run time, random in -1 ..< 1.
+  /// An input, random in -1 ..< 1.
   case input(Shape)
-  /// Part of the model, random in -1 ..< 1.
+  /// A constant, random in -1 ..< 1.
   case weight(Shape)
-  /// Part of the model, with these values.
+  /// A constant with these values.
   case values([Double], Shape)
-  /// Given at run time, random in this range.
+  /// An input, random in this range.
   case ranged(Shape, ClosedRange<Float>)
-  /// Given at run time, with these values and type.
+  /// An input with these values and type.
   case exactly(Tensor)
-  /// Part of the model, with these values and type.
+  /// A constant with these values and type.
   case fixed(Tensor)
-  /// Part of the model, in an encoding of this name.
+  /// A constant in an encoding of this name.
   case encoded(Weight, String)
 }
 
 extension ConformanceCase {
-  /// A graph of one node. Its seed is made from its name, so a case is the same wherever it runs.
+  /// Creates a graph of one node. The seed derives from the name, so a case is the same on every run.
   static func node(
     _ name: String, _ op: any Operator, _ operands: CaseOperand..., scalar: ScalarType = .float32
   ) -> ConformanceCase {

@@ -2,10 +2,10 @@ package import KelvinDevices
 package import KelvinGraph
 
 extension Device {
-  /// Runs a whole graph as one segment on this device alone, on scratch memory and outputs that hold not-a-number.
+  /// Runs a whole graph as one segment on this device alone; scratch memory and outputs are initialized to NaN.
   ///
   /// - Parameter inputs: one tensor for each of the graph's inputs, of its type.
-  /// - Returns: the outputs, and the nodes' times where they were asked for.
+  /// - Returns: the outputs, and the nodes' times if requested.
   package func run(
     _ graph: Graph, _ inputs: [Tensor], precision: Precision = .full, threads: Int = 2, measuresNodes: Bool = false,
     weights: any PackedWeights = MemoryPackedWeights(), blobs: any BlobCache = NoBlobCache()
@@ -17,7 +17,7 @@ extension Device {
     return (try run.outputs(of: inputs), run.timings)
   }
 
-  /// Runs a graph on one list of inputs after another, compiled once.
+  /// Compiles a graph once and runs it on several lists of inputs.
   package func runEach(
     _ graph: Graph, _ inputs: [[Tensor]], precision: Precision = .full
   ) throws(DeviceError) -> [[Tensor]] {
@@ -31,7 +31,7 @@ extension Device {
   }
 }
 
-/// An invocation with memory of its own, which holds not-a-number before each run.
+/// An invocation with memory of its own, which is set to NaN before each run.
 private struct BoundRun {
   private let types: [TensorType]
   private let inputs: [BufferSlice]
@@ -69,18 +69,18 @@ private struct BoundRun {
   }
 }
 
-/// What came of one case on one device.
+/// The outcome of one case on one device.
 package enum ConformanceOutcome: Sendable, Equatable {
   case agrees
-  /// Why the device does not run the case's node.
+  /// The reason why the device does not run the case's node.
   case unsupported(String)
-  /// Where the results differ and by how much.
+  /// The position and size of the difference.
   case differs(String)
 }
 
-/// Runs a case on a device and compares it with the reference device, by the operators' own tolerances.
+/// Runs a case on a device and compares the results with the reference device's, by the operators' own tolerances.
 ///
-/// - Parameter storesHalves: whether the device keeps float32 as float16 between nodes at this precision.
+/// - Parameter storesHalves: whether the device stores float32 as float16 between nodes at this precision.
 package func checkConformance(
   of device: any Device, on testCase: ConformanceCase, reference: any Device, precision: Precision = .full,
   storesHalves: Bool = false
@@ -104,7 +104,7 @@ package func checkConformance(
 }
 
 extension Graph {
-  /// The sum of its nodes' tolerances: exact for a graph that computes one node, an estimate for a few of them.
+  /// Returns the sum of the nodes' tolerances: exact for a graph of one node, an estimate for a few nodes.
   package func tolerance(_ precision: Precision) -> Tolerance {
     nodes.reduce(Tolerance.exact) { sum, node in
       let own = node.op.tolerance(precision, types(node.inputs))
@@ -117,7 +117,8 @@ extension Graph {
 }
 
 extension Tolerance {
-  /// Describes the worst element outside this tolerance, or nil where all are inside. Not-a-number equals itself only.
+  /// Describes the worst element outside this tolerance, or returns nil if there is none. Not-a-number only equals
+  /// itself.
   package func difference(of actual: Tensor, from expected: Tensor) -> String? {
     guard actual.type == expected.type else { return "expected \(expected.type), got \(actual.type)" }
     let (actual, expected) = (actual.doubles, expected.doubles)

@@ -1,10 +1,10 @@
 package import KelvinDevices
 import KelvinGraph
 
-/// Cases that a kind of device does not run, and the reason it gives. Whatever is not listed in `all` must agree with
-/// the reference, and an entry that a device has outgrown is a fault as much as a gap that nobody wrote down.
+/// Cases that a kind of device does not run, and the reason it gives. Every case not listed in `all` must agree with
+/// the reference. An entry for a case that a device does run is a fault too.
 ///
-/// A case that runs and gives wrong results is no exemption: that is a `withKnownIssue` in the test.
+/// A case that runs with wrong results must not be listed here: use `withKnownIssue` in the test.
 package struct ConformanceExemption: Hashable, Sendable {
   package enum Cases: Hashable, Sendable {
     /// The case of this name.
@@ -14,11 +14,11 @@ package struct ConformanceExemption: Hashable, Sendable {
   }
 
   package let cases: Cases
-  /// What the ids of such devices begin with, before the colon: `vulkan`.
+  /// The prefix of the devices' ids, before the colon: `vulkan`.
   package let device: String
-  /// Of which kind they are; nil for all.
+  /// The kind of the devices; nil for all.
   package let kind: DeviceInfo.Kind?
-  /// The device's own answer, word for word.
+  /// The exact reason that the device gives.
   package let reason: String
 
   package init(_ cases: Cases, on device: String, of kind: DeviceInfo.Kind? = nil, _ reason: String) {
@@ -41,7 +41,7 @@ package struct ConformanceExemption: Hashable, Sendable {
 }
 
 extension ConformanceOutcome {
-  /// What is wrong with this outcome, in view of what is listed; nil where nothing is.
+  /// Returns why this outcome is a fault, given the exemptions; nil if it is not.
   package func fault(
     of testCase: ConformanceCase, on device: DeviceInfo, exempt: [ConformanceExemption] = ConformanceExemption.all
   ) -> String? {

@@ -1,7 +1,7 @@
 internal import KelvinDevices
 
 extension ConformanceExemption {
-  /// Everything that the devices of this package leave to others.
+  /// All cases that the devices of this package do not run.
   package static let all: [ConformanceExemption] =
     ["cpu", "opencl"].map {
       ConformanceExemption(.named("chain of computed filters"), on: $0, "weights that are not constant")

@@ -1,7 +1,7 @@
 import KelvinGraph
 
-/// What a case is to a device that keeps float32 as float16 between nodes: operands are what a float16 holds, so that
-/// rounding changes results alone, and results beyond its range are infinite.
+/// Cases for a device that stores float32 as float16 between nodes. Operands are exact in float16, so that rounding
+/// only affects results, and results beyond its range are infinite.
 extension ConformanceCase {
   var inHalves: ConformanceCase {
     ConformanceCase(name: name, graph: graph.inHalves, inputs: inputs.map { $0.rounded(\.finiteHalfBits) })
@@ -9,7 +9,7 @@ extension ConformanceCase {
 }
 
 extension Tensor {
-  /// As it comes from such a device.
+  /// The tensor as stored by such a device.
   var inHalves: Tensor { rounded(\.halfBits) }
 
   fileprivate func rounded(_ halfBits: (Float) -> UInt16) -> Tensor {

@@ -2,7 +2,7 @@ package import KelvinDevices
 import KelvinGraph
 
 extension ConformanceCase {
-  /// Results that are made of more elements than some drivers let a loop have iterations.
+  /// Results computed from more elements than some drivers allow a loop to have iterations.
   package static let longLoops: [ConformanceCase] = [
     node("of many elements", Reduce(.sum, axes: [1], keepsDimensions: true), .input([2, 70_001])),
     node("of large planes", Reduce(.mean, axes: [2, 3], keepsDimensions: true), .input([1, 2, 300, 300])),
@@ -25,8 +25,8 @@ extension ConformanceCase {
   ]
 }
 
-/// What is wrong with a device where loops are long: each case is computed as the reference does, or not taken, and told by
-/// the limit.
+/// Returns the faults of a device with limited loop iterations. Each case must either agree with the reference, or be
+/// rejected because of the limit.
 package func longLoopFaults(of device: any Device, reference: any Device) throws(DeviceError) -> [String] {
   var faults: [String] = []
   for testCase in ConformanceCase.longLoops {

@@ -1,22 +1,22 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// What came of a graph's nodes, each looked at on its own.
+/// The results of a graph's nodes, each checked on its own.
 package struct NodeCheck: Sendable {
-  /// Nodes whose results agree with the reference.
+  /// The number of nodes whose results agree with the reference.
   package var agreed = 0
-  /// Nodes whose operands are so large that what they make of them depends on the order of a sum in float32.
+  /// The number of nodes with operands so large that the result depends on the order of a float32 sum.
   package var unordered = 0
-  /// What differs, one line a node.
+  /// The differences, one line for each node.
   package var differences: [String] = []
 
   package init() {}
 }
 
-/// Runs a graph on a device and has the reference compute every node anew from the very operands that the device had,
-/// so that neither rounding nor an infinity on the way hides what a node does.
+/// Runs a graph on a device, and recomputes every node on the reference from the device's own operands. Rounding or
+/// an infinity in an earlier node therefore does not hide errors of a later node.
 ///
-/// - Parameter graph: of float32 and integers; its nodes the device supports.
+/// - Parameter graph: a graph of float32 and integers whose nodes the device supports.
 package func checkNodes(
   of device: any Device, on graph: Graph, _ inputs: [Tensor], reference: any Device
 ) throws(DeviceError) -> NodeCheck {
@@ -54,7 +54,7 @@ package func checkNodes(
 }
 
 extension Graph {
-  /// The graph of one node, all of whose operands are inputs.
+  /// Returns a graph of one node whose operands are all inputs.
   fileprivate func alone(_ node: Node) -> Graph {
     var graph = Graph()
     let operands = node.inputs.enumerated().map { place, id in
@@ -74,7 +74,7 @@ extension Graph {
 }
 
 extension Graph {
-  /// How large what a node adds up may be, from the magnitudes of its operands: its rounding errors go by that.
+  /// Returns the magnitude of the terms that a node adds up, to which its rounding errors are proportional.
   fileprivate func terms(
     of node: Node, _ operands: [Tensor], _ reference: any Device
   ) throws(DeviceError) -> Double {
@@ -84,22 +84,21 @@ extension Graph {
     inside.outputs = inside.nodes.flatMap(\.outputs)
     let magnitudes = operands.map(\.magnitude)
     let largest = (magnitudes + (try reference.run(inside, magnitudes).outputs)).compactMap(\.largest).max() ?? 0
-    // 1 / sqrt(epsilon) magnifies the differences in a row of equal elements.
+    // The factor 1 / sqrt(epsilon) magnifies differences in a row of equal elements.
     return (node.op as? LayerNormalization).map { largest / Double($0.epsilon).squareRoot() } ?? largest
   }
 }
 
 extension Node {
-  /// Whether a function with a pole, or a steep one, is applied to a sum: what rounding left of terms that cancel may
-  /// become any number, though never not-a-number.
+  /// Whether a steep function, or one with a pole, is applied to a sum. If terms cancel, the result may be any number
+  /// except not-a-number.
   fileprivate var magnifiesASum: Bool {
     if let op = op as? Reduce { return op.function == .logSum }
     let calm: [UnaryFunction.Kind] = [.relu, .clip, .leakyRelu, .sigmoid, .hardSigmoid, .hardSwish, .silu, .tanh]
     return body?.nodes.contains { ($0.op as? Unary).map { !calm.contains($0.function.kind) } ?? false } ?? false
   }
 
-  /// Whether sums in float32 stay in range whatever their order is, and what is made of them does not magnify what
-  /// cancels.
+  /// Whether float32 sums stay in range for every order of terms, and cancellation is not magnified.
   fileprivate func keepsItsRange(_ operands: [Tensor]) -> Bool {
     let ops = [op] + (body?.nodes.map(\.op) ?? [])
     guard let reach = ops.map(\.reach).max(), reach > .elements else { return true }
@@ -108,7 +107,7 @@ extension Node {
     switch reach {
     case .elements, .sums: return largest < 0x1p100
     case .squares: return largest < 0x1p55
-    // Of no more than 64 elements.
+    // At most 64 factors.
     case .products: return largest < 4
     case .exponents: return largest < 16
     }

@@ -2,11 +2,11 @@ import KelvinBasics
 package import KelvinDevices
 import KelvinGraph
 
-/// What each device answers about each operator's conformance cases.
+/// The answers of each device for each operator's conformance cases.
 package struct OperatorCoverage {
   package struct Row: Encodable {
     package var `operator`: String
-    /// By device id.
+    /// The answers by device id.
     package var devices: [String: Answer]
   }
 
@@ -16,7 +16,7 @@ package struct OperatorCoverage {
     package var status: Status
     package var supported: Int
     package var cases: Int
-    /// Why the other cases are not, each reason once.
+    /// The distinct reasons for unsupported cases.
     package var reasons: [String]
   }
 
@@ -60,7 +60,8 @@ package struct OperatorCoverage {
       + (hasGaps && !isVerbose ? "\n\n--verbose tells what is not supported and why." : "")
   }
 
-  /// The page for documentation: one column for each kind of device, so that it does not depend on how many there are.
+  /// Returns the documentation page. It has one column for each kind of device, so that it does not depend on the
+  /// number of devices.
   package func markdown() -> String {
     let families = ["reference", "cpu", "vulkan", "opencl"].compactMap { family in
       devices.first { $0.id.prefix { $0 != ":" } == family }

@@ -1,9 +1,9 @@
 package import KelvinDevices
 import KelvinGraph
 
-/// What is wrong with a device whose kernels see fewer elements of a tensor than cases have: where it disagrees with the
-/// reference, where what it does not run is neither exempt nor told by the limit, and which of the operators that can be
-/// computed in parts it never computed so.
+/// Returns the faults of a device whose kernels support fewer elements of a tensor than cases have. These are results
+/// that differ from the reference, unsupported cases without an exemption or the limit as reason, and divisible
+/// operators that were never computed in parts.
 package func partsFaults(of device: any KernelDevice, reference: any Device) throws(DeviceError) -> [String] {
   var faults: [String] = []
   var computed: Set<String> = []
@@ -12,7 +12,7 @@ package func partsFaults(of device: any KernelDevice, reference: any Device) thr
     if case .unsupported(let reason) = outcome, reason.contains("is larger than") { continue }
     if let fault = outcome.fault(of: testCase, on: device.info) { faults.append(fault) }
     let names = device.kernelFamily.expanded(testCase.graph).graph.nodes.map(\.name)
-    // The join may be in parts itself.
+    // The join itself may be computed in parts.
     for node in testCase.graph.nodes where names.contains(where: { $0.hasPrefix("\(node.name)/\(Node.joinedName)") }) {
       computed.insert(node.op.name)
     }

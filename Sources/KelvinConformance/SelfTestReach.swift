@@ -1,14 +1,15 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// The kernels that the self-tests of a device run, against those that nodes take: one that no self-test runs may be left
-/// undone by a driver that is believed, and so may one that a node takes in a way which the self-test's failure leaves it.
+/// Compares the kernels that self-tests run with the kernels that nodes use. A faulty driver could compute a kernel
+/// wrongly if no self-test runs it. The same holds for an implementation that remains in use after the self-test has
+/// failed.
 package struct SelfTestReach {
   private let device: any KernelDevice
   private let kernels: (Segment) throws -> Set<String>
   private let byTest: [String: Set<String>]
 
-  /// - Parameter kernels: the names of those that a segment takes on the device.
+  /// - Parameter kernels: returns the names of the kernels that a segment uses on the device.
   package init(_ device: any KernelDevice, kernels: @escaping (Segment) throws -> Set<String>) throws {
     (self.device, self.kernels) = (device, kernels)
     var byTest: [String: Set<String>] = [:]
@@ -18,11 +19,11 @@ package struct SelfTestReach {
     self.byTest = byTest
   }
 
-  /// Those of all self-tests that the device has kernels for.
+  /// The kernels of all self-tests that the device supports.
   package var all: Set<String> { byTest.values.reduce([]) { $0.union($1) } }
 
-  /// What a graph takes that none of the self-tests runs whose failure keeps it from the device; nothing where the device
-  /// does not run all of it. A graph of one node takes each of its ways in turn.
+  /// Returns the kernels of a graph that are not run by any self-test whose failure excludes them; empty if the
+  /// device does not support the whole graph. For a graph of one node, each of its implementations is examined.
   package func untested(_ graph: Graph, _ precision: Precision) throws -> Set<String> {
     let family = device.kernelFamily
     guard graph.nodes.allSatisfy({ family.support(for: $0, in: graph, precision: precision).isSupported }) else {

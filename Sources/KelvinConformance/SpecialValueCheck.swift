@@ -1,41 +1,41 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// What is asked of results that come from special values. `docs/differences.md` says it in words.
+/// The requirements for results computed from special values, as described in `docs/differences.md`.
 struct SpecialValueRule {
-  /// Whether the device may take denormals of float32 for zeros, as operands and as results.
+  /// Whether the device may treat float32 denormals as zeros, in operands and results.
   let flushesDenormals: Bool
 
-  /// Whether results are elements of operands, which are then handed on with the signs of their zeros. Arithmetic may
-  /// give a zero of either sign.
+  /// Whether results are copies of operand elements, whose zeros keep their signs. Arithmetic may return a zero of
+  /// either sign.
   let keepsSigns: Bool
 
-  /// Whether float32 lies as float16 between nodes.
+  /// Whether float32 is stored as float16 between nodes.
   let storesHalves: Bool
 
   init(_ device: DeviceInfo, _ graph: Graph, _ precision: Precision = .full, storesHalves: Bool = false) {
     self.storesHalves = storesHalves
-    // Units that multiply rounded operands do.
+    // Units that multiply operands rounded to lower precision flush denormals.
     flushesDenormals = device.kind.isGraphics || precision == .low
     keepsSigns = graph.nodes.allSatisfy(\.op.movesElements)
   }
 
-  /// How far a result may be off for being, or coming from, a denormal: these have few digits, or none on a device that
-  /// has none.
+  /// The absolute error allowed for results that are, or come from, denormals, which have few digits or are flushed
+  /// to zero.
   private var floor: Double {
     storesHalves ? 0x1p-24 : flushesDenormals ? Double(Float.leastNormalMagnitude) : 0x1p-143
   }
 
-  /// The operands for which a result may be right: as they are, and as a device that flushes sees them.
+  /// Returns the operands for which a result may be correct: unchanged, and with denormals flushed.
   func operands(_ tensors: [Tensor]) -> [[Tensor]] {
     flushesDenormals ? [tensors, tensors.map { $0.flushingDenormals() }] : [tensors]
   }
 
-  /// Describes the first element that no expectation allows, or nil.
+  /// Describes the first element that does not match any expectation, or returns nil.
   ///
   /// - Parameters:
-  ///   - expected: the reference's results from each of `operands`.
-  ///   - terms: how large what results are summed of may be; 0 where they are no sums.
+  ///   - expected: the reference's results for each of `operands`.
+  ///   - terms: the magnitude of summed terms; 0 if results are not sums.
   func difference(
     of actual: Tensor, from expected: [Tensor], _ tolerance: Tolerance, terms: Double = 0
   ) -> String? {
@@ -64,12 +64,12 @@ struct SpecialValueRule {
 }
 
 extension DeviceInfo.Kind {
-  /// Whether it is driven through a graphics interface, be it by a processor.
+  /// Whether the device is used through a graphics interface, including software drivers.
   fileprivate var isGraphics: Bool { ![.cpu, .reference].contains(self) }
 }
 
 extension Operator {
-  /// Whether it hands on elements as they are.
+  /// Whether the operator copies elements unchanged.
   fileprivate var movesElements: Bool {
     switch self {
     case is Concat, is Expand, is Gather, is GatherElements, is GatherND, is Pad, is Reshape, is Select, is Slice,
@@ -82,9 +82,10 @@ extension Operator {
   }
 }
 
-/// Runs a case with special values among its inputs, each family in turn, and compares devices with the reference device.
+/// Runs a case with special values among its inputs, one family at a time, and compares devices with the reference
+/// device.
 ///
-/// - Parameter storesHalves: whether the devices keep float32 as float16 between nodes at this precision.
+/// - Parameter storesHalves: whether the devices store float32 as float16 between nodes at this precision.
 /// - Returns: an outcome for each of `devices`.
 package func checkSpecialValues(
   of devices: [any Device], on testCase: ConformanceCase, reference: any Device, precision: Precision = .full,
@@ -126,7 +127,7 @@ package func checkSpecialValues(
 }
 
 extension Device {
-  /// Why it does not run a graph, or nil.
+  /// Returns why the device does not support a graph, or nil.
   fileprivate func refusal(of graph: Graph, _ precision: Precision) -> String? {
     for node in graph.nodes {
       if case .unsupported(let reason) = support(for: node, in: graph, precision: precision) { return reason }

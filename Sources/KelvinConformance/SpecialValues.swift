@@ -1,20 +1,20 @@
 package import KelvinBasics
 package import KelvinGraph
 
-/// Numbers that arithmetic treats in ways of their own, one family at a time: not-a-number among infinities would hide
-/// what becomes of them.
+/// Numbers that arithmetic treats specially, one family at a time: not-a-number among infinities would hide errors in
+/// their results.
 package enum SpecialValues: String, Sendable, CaseIterable {
   case notANumber = "not-a-number"
   case infinities
-  /// Zeros of both signs, and numbers too small to have all their digits.
+  /// Zeros of both signs, and denormals.
   case tiny = "zeros and denormals"
   /// The largest finite numbers.
   case huge = "largest numbers"
 
-  /// As elements of a graph's inputs of a type, in turn.
+  /// Returns the values for a graph's inputs of a type.
   ///
-  /// The largest numbers are such that what the graph computes of them stays in the range of float32, in which devices
-  /// add up: what comes of a sum that has left it depends on its order.
+  /// The largest numbers are chosen so that the graph's results stay in the range of float32, in which devices
+  /// accumulate: a sum that leaves the range depends on its order.
   package func values(of scalar: ScalarType, in graph: Graph) -> [Double] {
     switch (self, scalar) {
     case (.notANumber, _): return [.nan]
@@ -37,7 +37,7 @@ package enum SpecialValues: String, Sendable, CaseIterable {
   }
 }
 
-/// What an operator combines to a result.
+/// The way in which an operator combines elements to a result.
 enum Reach: Int, Comparable {
   case elements, sums, squares, products, exponents
 
@@ -48,7 +48,8 @@ extension Operator {
   var reach: Reach {
     switch self {
     case is MatMul, is LayerNormalization, is LocalResponseNormalization: .squares
-    // Shares tell scores apart, and gates sums, by their differences, of which large numbers leave nothing.
+    // Scores of attention and gates of recurrences pass through exponentials, where large numbers lose all
+    // differences.
     case is Attention, is Recurrence: .exponents
     case let op as Reduce where op.function == .product: .products
     case let op as CumulativeReduce where op.function == .product: .products
@@ -62,7 +63,7 @@ extension Operator {
 }
 
 extension Tensor {
-  /// The tensor with about one element in seven replaced, at least one.
+  /// Returns the tensor with about one element in seven replaced, at least one.
   package func sprinkled(_ values: [Double], _ random: inout SeededGenerator) -> Tensor {
     guard type.scalar.isFloatingPoint, count > 0 else { return self }
     var elements = doubles
@@ -72,7 +73,7 @@ extension Tensor {
     return Tensor(type, rounding: elements)
   }
 
-  /// The tensor as a device sees it that takes denormals of float32 for zeros of their sign.
+  /// Returns the tensor with float32 denormals replaced by zeros of the same sign.
   package func flushingDenormals() -> Tensor {
     guard type.scalar.isFloatingPoint else { return self }
     let least = Double(Float.leastNormalMagnitude)
@@ -82,12 +83,13 @@ extension Tensor {
 }
 
 extension ConformanceCase {
-  /// The case's inputs with special values among them; nil where no input has floating-point elements.
+  /// Returns the case's inputs with special values among them; nil if no input has floating-point elements.
   ///
-  /// An operand of one element, a scale or a limit, speaks for all results, and is left as it is where another can be
-  /// changed.
+  /// An operand of one element, such as a scale or a limit, affects all results. It is only changed if no other
+  /// operand can be.
   ///
-  /// - Parameter storesHalves: whether float32 lies as float16: then numbers are those that this tells apart.
+  /// - Parameter storesHalves: whether float32 is stored as float16, which limits the numbers to those that float16
+  ///   represents.
   package func sprinkledInputs(_ special: SpecialValues, storesHalves: Bool = false) -> [Tensor]? {
     let real = inputs.indices.filter { inputs[$0].type.scalar.isFloatingPoint && inputs[$0].count > 0 }
     guard !real.isEmpty else { return nil }

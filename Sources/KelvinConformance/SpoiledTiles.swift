@@ -2,15 +2,17 @@ import KelvinBasics
 package import KelvinDevices
 package import KelvinGraph
 
-/// A convolution of 3 × 3 taps of small numbers, with few among them each of which would spoil a whole tile of Winograd's.
+/// A 3 × 3 convolution of small numbers, with a few elements each of which would spoil a whole tile of Winograd's
+/// algorithm.
 package struct SpoiledTiles {
   package let graph: Graph
   package let inputs: [Tensor]
   private let expected: [Float]
 
   /// - Parameters:
-  ///   - shape: of the input.
-  ///   - number: the elements that spoil: at an edge of the image, in the middle of a tile and at its edge.
+  ///   - shape: the shape of the input.
+  ///   - number: the value of the spoiling elements: at an edge of the image, in the middle of a tile and at its
+  ///     edge.
   package init(_ shape: Shape, filters: Int, number: Float, reference: any Device) throws(DeviceError) {
     var random = SeededGenerator(seed: 41)
     var values = Tensor.random(.float32, shape, -1...1, &random).doubles
@@ -27,13 +29,13 @@ package struct SpoiledTiles {
     expected = try reference.run(graph, inputs).outputs[0].floats
   }
 
-  /// How many results are further from the reference's than rounding takes them, or finite where they should not be.
+  /// Returns the number of results whose error exceeds rounding, or that are finite but should not be.
   package func wrongCount(on device: any Device) throws(DeviceError) -> Int {
     let actual = try device.run(graph, inputs).outputs[0].floats
     let largest = expected.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0
     return zip(actual, expected).count { got, wanted in
       guard wanted.isFinite else { return got != wanted && !(got.isNaN && wanted.isNaN) }
-      // Taps are known from the points to a rounding error of the largest.
+      // Winograd's transform determines taps up to a rounding error of the largest one.
       let reach = wanted.magnitude > 1e3 ? 1e-2 * wanted.magnitude + 1e-7 * largest : 1e-5
       return !((got - wanted).magnitude <= max(reach, 1e-5 * wanted.magnitude))
     }

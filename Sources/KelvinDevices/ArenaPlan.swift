@@ -1,8 +1,9 @@
-/// Places values with known lifetimes in one block of memory, so that values alive at the same time never overlap.
+/// Assigns offsets in one block of memory to values with known lifetimes, so that values alive at the same time never
+/// overlap.
 ///
-/// Greedy by size: large values first, each at the lowest offset that no overlapping lifetime occupies.
+/// The algorithm is greedy by size: large values first, each at the lowest offset that is free during its lifetime.
 package struct ArenaPlan: Hashable, Sendable {
-  /// A value's size and the steps, first to last, during which its bytes must stand.
+  /// A value's size, and the steps, first to last, during which its bytes must be preserved.
   package struct Lifetime: Hashable, Sendable {
     package var byteCount: Int
     package var steps: ClosedRange<Int>
@@ -36,23 +37,23 @@ package struct ArenaPlan: Hashable, Sendable {
   }
 }
 
-/// Which bytes are taken when, in a segment tree over the moments at which some value's life begins.
+/// The bytes in use over time: a segment tree over the moments at which a value's lifetime begins.
 private struct OccupiedBytes {
-  /// Ranges of bytes in their order, none of which touches another.
+  /// Disjoint byte ranges that do not touch, in ascending order.
   private typealias Runs = [Range<Int>]
 
-  /// For each value, the first and the last of the moments in its life.
+  /// For each value, the first and the last moment of its lifetime.
   private let lives: [ClosedRange<Int>]
-  /// A power of two.
+  /// The number of leaves, a power of two.
   private var momentCount = 1
-  /// What is taken by values that are alive at all moments of a node, and at any of them; of the latter not all where they are
-  /// with a node above.
+  /// For each tree node, the bytes of values alive at all of its moments, and of values alive at any of them. The
+  /// latter omit values that are recorded at an ancestor.
   private var throughout: [Runs]
   private var sometime: [Runs]
 
   init(_ steps: [ClosedRange<Int>]) {
     let starts = Set(steps.map(\.lowerBound)).sorted()
-    /// How many moments are not after a step.
+    /// Returns the number of moments up to a step.
     func count(upTo step: Int) -> Int {
       var (low, high) = (0, starts.count)
       while low < high {
@@ -67,7 +68,7 @@ private struct OccupiedBytes {
     sometime = throughout
   }
 
-  /// Takes the first bytes that are free all through a value's life.
+  /// Reserves the lowest offset that is free during a value's whole lifetime.
   mutating func place(_ value: Int, _ size: Int) -> Int {
     let nodes = nodes(of: lives[value])
     var taken: Runs = []
@@ -87,7 +88,7 @@ private struct OccupiedBytes {
     return offset
   }
 
-  /// The nodes that make up a life, and all above its two ends.
+  /// Returns the tree nodes that cover a lifetime, and all ancestors of its two ends.
   private func nodes(of life: ClosedRange<Int>) -> (covering: [Int], above: [Int]) {
     var covering: [Int] = []
     var (low, high) = (life.lowerBound + momentCount, life.upperBound + 1 + momentCount)

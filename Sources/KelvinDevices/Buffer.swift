@@ -4,8 +4,8 @@ internal import KelvinGraph
 package protocol Buffer: AnyObject, Sendable {
   var byteCount: Int { get }
 
-  /// The memory as the host addresses it, coherent with the device once its work has completed; nil where the memory
-  /// is the device's own.
+  /// The host address of the memory, coherent with the device once its work has completed; nil if the host cannot
+  /// address it.
   var hostPointer: UnsafeMutableRawPointer? { get }
 
   /// Copies host memory into the buffer. No submitted work may be using that part.
@@ -30,7 +30,7 @@ package struct BufferSlice: Sendable {
     self.byteCount = byteCount
   }
 
-  /// The slice as the host addresses it, or nil.
+  /// The host address of the slice, or nil.
   package var hostPointer: UnsafeMutableRawPointer? { buffer.hostPointer.map { $0 + offset } }
 
   package func write(_ source: UnsafeRawBufferPointer) throws(DeviceError) {
@@ -44,7 +44,7 @@ package struct BufferSlice: Sendable {
   }
 }
 
-/// A buffer in ordinary host memory, aligned to a page where it takes one, zeroed.
+/// A zeroed buffer in ordinary host memory, page-aligned if it is at least a page.
 package final class HostBuffer: Buffer {
   private let memory: ZeroedMemory
 
@@ -74,7 +74,7 @@ package final class HostBuffer: Buffer {
   }
 }
 
-/// An event that has always happened: the completion of work done on the calling thread.
+/// An event that has already happened: the completion of work on the calling thread.
 package final class CompletedEvent: Event {
   package init() {}
   package func wait() {}

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
-/// A blob for a `BlobCache` that may hand it back damaged: magic, digest of what it was made from, digest of the
-/// payload, payload. Drivers are known to trust their own bytes too much, so they are given what was stored or nothing.
+/// A blob for a `BlobCache` that may return it damaged: magic, digest of its origin, digest of the payload, payload.
+/// Many drivers do not validate their own data, so they only receive intact blobs.
 package enum CheckedBlob {
   private static let magic: [UInt8] = Array("KelvinB2".utf8)
 
@@ -9,7 +9,7 @@ package enum CheckedBlob {
     magic + origin.bytes + Digest(payload).bytes + payload
   }
 
-  /// Nil where the blob is damaged or of another origin.
+  /// Returns the payload; nil if the blob is damaged or has another origin.
   package static func payload(of blob: Bytes, origin: Digest) -> [UInt8]? {
     blob.withUnsafeBytes { raw in
       let header = magic + origin.bytes

@@ -1,84 +1,84 @@
 package import KelvinGraph
 
-/// Something that runs nodes. A device is immutable after its creation and used from any thread.
+/// A device that runs nodes. A device is immutable after its creation and can be used from any thread.
 ///
-/// The life of a model on a device: `support` answers which nodes it can run; `compile` turns a connected run of nodes
-/// into an immutable `Executable`, packing weights on the way; `Executable.bind` records a session's own `Invocation`
-/// on its buffers; `Invocation.submit` runs it, without allocating or recording anything.
+/// The life of a model on a device: `support` says which nodes it can run. `compile` converts a segment of nodes into
+/// an immutable `Executable` and packs weights. `Executable.bind` records an `Invocation` on a session's buffers.
+/// `Invocation.submit` runs it, without allocating or recording anything.
 ///
-/// At the boundary of a segment every value is dense, row-major and in the graph's element type. Inside, a device lays
-/// values out as it likes.
+/// At the boundary of a segment every value is dense, row-major and in the graph's element type. Inside a segment,
+/// the device chooses layouts.
 package protocol Device: AnyObject, Sendable {
   var info: DeviceInfo { get }
 
-  /// Whether it can be relied on.
+  /// The health of the device, shared by all its users.
   var health: DeviceHealth { get }
 
-  /// Whether this device runs a node. The one answer that planner, tests and documentation ask for. A node with a body
-  /// is supported where its whole body is.
+  /// Whether this device runs a node; planner, tests and documentation all rely on this function. A node with a body
+  /// is supported if its whole body is.
   func support(for node: Node, in graph: Graph, precision: Precision) -> Support
 
-  /// The precision in which this device computes a node where `precision` is asked for: never a lower one. Two
-  /// precisions with the same answer give the same kernels and times, and whatever is kept of a node is kept under the
-  /// answer, never under the question.
+  /// Returns the precision in which this device computes a node when `precision` is requested; it is never lower.
+  /// Requests with the same result use the same kernels and take the same time. Caches therefore store data of a node
+  /// under the result, never under the request.
   func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision
 
-  /// What is known of whether the device's driver computes what kernels say; nil where there is no driver to doubt.
+  /// The verdicts on the device's driver; nil if there is no driver to test.
   var trust: KernelTrust? { get }
 
-  /// Prepares a segment whose nodes this device supports.
+  /// Compiles a segment whose nodes this device supports.
   func compile(_ segment: Segment) throws(DeviceError) -> any Executable
 
-  /// Memory for boundary values and scratch, its start aligned to `bufferAlignment`.
+  /// Creates memory for boundary values and scratch; its start is aligned to `bufferAlignment`.
   func makeBuffer(byteCount: Int) throws(DeviceError) -> any Buffer
 
-  /// The same for scratch alone, which the host need not reach.
+  /// Creates memory for scratch only, which the host need not address.
   func makeScratch(byteCount: Int) throws(DeviceError) -> any Buffer
 }
 
 extension Device {
-  /// For a device that computes in float32 whatever is asked for.
+  /// Suits a device that always computes in float32.
   package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision { .full }
 
   package var trust: KernelTrust? { nil }
 
-  /// For a device whose memory is the host's at all times, or never.
+  /// Suits a device that has a single kind of memory.
   package func makeScratch(byteCount: Int) throws(DeviceError) -> any Buffer { try makeBuffer(byteCount: byteCount) }
 }
 
-/// Offsets of slices inside a buffer are multiples of this many bytes.
+/// The alignment of slices: their offsets inside a buffer are multiples of this many bytes.
 package let bufferAlignment = 256
 
 /// Whether a device can run a node.
 package enum Support: Hashable, Sendable {
   case supported
-  /// The reason completes the sentence "unsupported on vulkan:0: …".
+  /// The reason completes "unsupported on vulkan:0: …".
   case unsupported(String)
 
   package var isSupported: Bool { self == .supported }
 }
 
-/// A connected run of nodes to be compiled as one.
+/// A connected group of nodes that is compiled as a unit.
 package struct Segment: Sendable {
-  /// Its inputs and outputs are the values that cross the segment's boundary.
+  /// The segment's nodes; inputs and outputs are the values that cross its boundary.
   package var graph: Graph
   package var precision: Precision
-  /// How many threads a CPU device may use.
+  /// The number of threads that a CPU device may use.
   package var threads: Int
-  /// Whether choices by timing are forbidden, so that results repeat bit for bit.
+  /// Whether choices by timing are forbidden, so that results are bit-identical across runs.
   package var isDeterministic: Bool
-  /// Which may be chosen so otherwise.
+  /// Which kernels may be chosen by timing otherwise.
   package var tuning: KernelTuning
   package var weights: any PackedWeights
   package var blobs: any BlobCache
-  /// Seconds that nodes are expected to take, by name; none where nobody knows.
+  /// The expected seconds of nodes by name; unknown ones are missing.
   package var expectedSeconds: [String: Double]
-  /// The ways (`KernelOffer.key`) that nodes are to be computed in, by name, where the device has them.
+  /// The implementation (`KernelOffer.key`) to use for a node, by node name, if the device has it.
   package var implementations: [String: String]
   package var watchdog: Watchdog
-  /// Called where all of its weights are packed and its device goes on with something else.
+  /// Called when all of the segment's weights are packed.
   package var didPack: @Sendable () -> Void
-  /// Told how much of the segment is compiled, 0…1; answers whether to go on.
+  /// Receives the compiled share of the segment, 0…1; returns whether to continue.
   private let goesOn: @Sendable (Double) -> Bool
 
   package init(
@@ -104,19 +104,19 @@ package struct Segment: Sendable {
 }
 
 extension Segment {
-  /// What one run of it may take.
+  /// The seconds that one run may take.
   package var limit: Double { watchdog.limit(expecting: expectedSeconds.values.reduce(0, +)) }
 
-  /// Called by a device before it compiles each node, so that long compilations report progress and can be given up.
+  /// Called by a device before it compiles each node, to report progress and to check for cancellation.
   ///
-  /// - Throws: `.cancelled` where nobody wants the result any more.
+  /// - Throws: `.cancelled` if the compilation was cancelled.
   package func begin(node: Int, of count: Int, device: String) throws(DeviceError) {
     try goOn(device: device, at: Double(node) / Double(max(count, 1)))
   }
 
-  /// Called before anything that takes a while and compiles no node.
+  /// Called before lengthy work other than compiling a node.
   ///
-  /// - Throws: `.cancelled` where nobody wants the result any more.
+  /// - Throws: `.cancelled` if the compilation was cancelled.
   func goOn(device: String, at fraction: Double = 0) throws(DeviceError) {
     DriverThread.beat()
     guard goesOn(fraction) else {
@@ -125,29 +125,30 @@ extension Segment {
   }
 }
 
-/// Bytes behind a weight that was packed in this process which may be read: room for what devices round sizes up to.
+/// The number of readable bytes after a weight that was packed in this process: room for rounded-up sizes.
 package let packedRoom = 3 * bufferAlignment
 
-/// Where packed weights are kept: shared by all shapes and sessions of a model, and by later processes through the
+/// A store of packed weights: shared by all shapes and sessions of a model, and by later processes through the
 /// compiled cache.
 package protocol PackedWeights: AnyObject, Sendable {
-  /// The packed form stored under `key`, aligned to a page, made by `fill` if this is its first use. `Bytes.widened` has what
-  /// may be read behind it.
+  /// Returns the packed weight stored under `key`, aligned to a page; `fill` makes it at its first use.
+  /// `Bytes.widened` includes the readable bytes after it.
   ///
   /// - Parameters:
-  ///   - key: names the weight and the layout, its element type included; the same on every run:
-  ///     `conv1_weight/gemm-f32-16`. Forms for several precisions lie side by side, and kernels that read the same form
-  ///     share it. So it has all that the bytes depend on besides the weight: nodes may read one weight as several shapes.
+  ///   - key: identifies the weight, the layout and the element type, and is equal on every run:
+  ///     `conv1_weight/gemm-f32-16`. Packed weights of several precisions coexist, and kernels with the same layout
+  ///     share one. The key must contain everything that the bytes depend on besides the weight, since nodes may read
+  ///     one weight in several shapes.
   ///   - byteCount: the packed size.
-  ///   - fill: writes every byte. It reads the model's weights; nothing else in `compile` does.
+  ///   - fill: writes every byte. It reads the model's weights; no other code in `compile` does.
   func packed(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes
 
-  /// Told that what has been asked for is all that the segments of a model's compiled form need: who keeps it may begin.
+  /// Called when everything that the segments of a compiled model need has been requested, so that storing can begin.
   func didPackAll()
 
-  /// The memory of what has been asked for so far.
+  /// The memory of everything requested so far.
   var footprint: PackedFootprint { get }
 }
 
@@ -157,11 +158,11 @@ extension PackedWeights {
 }
 
 extension DeviceError {
-  /// What a device says where memory found under a weight's key is not as large as the form that was asked for.
+  /// Returns the error for a stored weight whose size differs from the requested one.
   ///
   /// - Parameters:
-  ///   - expected: bytes that the form takes.
-  ///   - got: bytes that are there.
+  ///   - expected: the bytes of the requested layout.
+  ///   - got: the bytes that were found.
   package static func otherForm(of key: String, expected: Int, got: Int, device: String) -> DeviceError {
     DeviceError(
       .compilation, device: device, place: "weight '\(key)'",
@@ -169,10 +170,10 @@ extension DeviceError {
   }
 }
 
-/// How much memory packed weights take.
+/// The memory of packed weights.
 package struct PackedFootprint: Hashable, Sendable {
   package var byteCount: Int
-  /// Bytes of these that were expanded from compressed weights: in memory only, never in the compiled cache.
+  /// The bytes of these that were expanded from compressed weights; they are never in the compiled cache.
   package var expandedByteCount: Int
 
   package init(byteCount: Int = 0, expandedByteCount: Int = 0) {
@@ -181,8 +182,8 @@ package struct PackedFootprint: Hashable, Sendable {
   }
 }
 
-/// Small results that a device wants to find again in a later process: pipeline caches, program binaries, chosen
-/// kernels. A blob may be missing at any time, and is checked by the device that reads it.
+/// Small results that a device reuses in later processes: pipeline caches, program binaries, chosen kernels. A blob
+/// may be missing at any time, and the device that reads it must validate it.
 package protocol BlobCache: AnyObject, Sendable {
   func blob(_ key: String) -> Bytes?
   func store(_ key: String, _ bytes: UnsafeRawBufferPointer)
@@ -190,10 +191,11 @@ package protocol BlobCache: AnyObject, Sendable {
 
 /// A compiled segment: immutable, shared by every session.
 package protocol Executable: AnyObject, Sendable {
-  /// Bytes of private memory that one invocation needs. Invocations that never run at the same time may share it.
+  /// The bytes of private memory that one invocation needs. Invocations that never run at the same time may share it.
   var scratchByteCount: Int { get }
 
-  /// What computes each node of the segment's graph, by the device's own names: `winograd 4x4`; empty where nobody says.
+  /// The kernel of each node of the segment's graph, as the device names it: `winograd 4x4`. Nodes without a reported
+  /// name are missing.
   var kernels: [String: String] { get }
 
   /// Records an invocation on a session's own buffers.
@@ -204,18 +206,18 @@ extension Executable {
   package var kernels: [String: String] { [:] }
 }
 
-/// The memory of one invocation. Slices lie in buffers of the executable's device, or, for a device on the host, in
+/// The memory of one invocation. Slices are in buffers of the executable's device, or, for a device on the host, in
 /// any buffer that the host can address.
 package struct Bindings {
-  /// In the order of the segment's inputs and outputs.
+  /// The slices in the order of the segment's inputs and outputs.
   package var inputs: [BufferSlice]
   package var outputs: [BufferSlice]
-  /// At least `scratchByteCount` bytes; nil where that is zero.
+  /// At least `scratchByteCount` bytes; nil if that is zero.
   package var scratch: BufferSlice?
-  /// Whether `Invocation.nodeTimings` is wanted. Measuring may slow the invocation a little.
+  /// Whether `Invocation.nodeTimings` is requested. Measuring may slow the invocation a little.
   package var measuresNodes: Bool
-  /// Checked between nodes by devices that compute on the calling thread; a submission that finds it set throws
-  /// `.cancelled`, its outputs incomplete.
+  /// Checked between nodes by devices that compute on the calling thread. If it is set, the submission throws
+  /// `.cancelled` and its outputs are incomplete.
   package var stop: StopSignal?
 
   package init(
@@ -230,20 +232,21 @@ package struct Bindings {
   }
 }
 
-/// A recorded run of a segment, owned by one session. Not for use from two threads at once.
+/// A recorded run of a segment, owned by one session. It must not be used from two threads at once.
 package protocol Invocation: AnyObject {
-  /// Signalled when the latest submission has completed and its outputs may be read by host or device.
+  /// The event of the latest submission's completion, after which host or device may read its outputs.
   var completion: any Event { get }
 
-  /// Starts the work, behind all that the device was given before; may return before it is done (a GPU) or after (the CPU,
-  /// whose work runs on the calling thread and its pool). What it reads of other devices' results has to be there. Not
-  /// called again before `completion` was signalled.
+  /// Starts the work, after all earlier submissions to the device. It may return before completion (a GPU) or after
+  /// it (the CPU, which uses the calling thread and its pool). Results of other devices that it reads must be
+  /// complete. It must not be called again before `completion` was signalled.
   ///
-  /// - Throws: what took the device out; `.execution` and `.cancelled` too from one that computes on the calling thread.
+  /// - Throws: the failure of the device; a device that computes on the calling thread also throws `.execution` and
+  ///   `.cancelled`.
   func submit() throws(DeviceError)
 
-  /// Seconds each node of the segment's graph took in the latest completed submission, by node name; empty unless
-  /// asked for. Names of fused nodes' bodies never appear: their time counts for the fused node.
+  /// The time of each node of the segment's graph in the latest completed submission; empty unless requested. Time
+  /// spent in the body of a fused node counts for the fused node.
   var nodeTimings: [NodeTiming] { get }
 }
 
@@ -254,7 +257,7 @@ package struct NodeTiming: Hashable, Sendable {
   }
 
   package var node: String
-  /// Seconds since the submission began.
+  /// The seconds since the submission began.
   package var start: Double
   package var seconds: Double
   package var clock: Clock
@@ -267,10 +270,10 @@ package struct NodeTiming: Hashable, Sendable {
   }
 }
 
-/// A point in the work of some device.
+/// A point in the work of a device.
 package protocol Event: AnyObject, Sendable {
   /// Blocks the calling thread until the point is reached.
   ///
-  /// - Throws: `DeviceError` where the device failed on the way.
+  /// - Throws: `DeviceError` if the device failed before.
   func wait() throws(DeviceError)
 }

@@ -1,4 +1,4 @@
-/// A device could not do what it was asked.
+/// An error of a device.
 package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Hashable, Sendable {
     case unavailable, outOfMemory, lost, hung, compilation, unsupported, execution, cancelled
@@ -9,12 +9,11 @@ package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
   package let device: String
   /// The node, buffer or call concerned.
   package let place: String
-  /// What happened, expected against got, and the remedy where one is known.
+  /// The problem, with expected and actual values, and the remedy if one is known.
   package let reason: String
-  /// For `.outOfMemory`: what was asked for, where that is known.
+  /// For `.outOfMemory`, the requested bytes, if known.
   package let byteCount: Int?
-  /// For `.compilation`: the nodes whose code the device's compiler does not take, where these are known. It may take
-  /// others.
+  /// For `.compilation`, the nodes that the device's compiler rejects, if known. It may accept others.
   package let nodes: [String]
 
   package init(
@@ -29,22 +28,22 @@ package struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// Whether the device is out for all who use it.
+  /// Whether the device has failed for all its users.
   package var takesDeviceOut: Bool { code == .lost || code == .hung }
 
-  /// Whether the same work may go well on another device.
+  /// Whether the failure concerns the device, so that the same work may succeed on another one.
   package var isOfDevice: Bool { takesDeviceOut || code == .outOfMemory }
 
-  /// Whether other devices may do what this one failed at.
+  /// Whether other devices may repeat the failed work.
   package var canBeDoneElsewhere: Bool { isOfDevice || !nodes.isEmpty }
 
-  /// The same where it is about code that these nodes need.
+  /// Returns the same error, attributed to these nodes if it is a compilation error.
   package func compiling(_ nodes: some Sequence<String>) -> DeviceError {
     guard code == .compilation else { return self }
     return DeviceError(code, device: device, place: place, reason: reason, nodes: Set(nodes).sorted())
   }
 
-  /// A node was given an index outside the axis that it counts along.
+  /// Returns the error for an index outside the axis that it selects from.
   package static func index(_ index: Int, outside length: Int, device: String, node: String) -> DeviceError {
     DeviceError(
       .execution, device: device, place: node,

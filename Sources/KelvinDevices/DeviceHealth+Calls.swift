@@ -2,15 +2,15 @@ internal import Dispatch
 internal import KelvinBasics
 import Synchronization
 
-/// How long a call of a driver may take.
+/// The time limits of driver calls by kind.
 package enum DriverCallKind: Hashable, Sendable {
-  /// As long as a submission, and a little more, and as all that the device was given before and has not ended: a driver
-  /// may wait for that, and its end is noticed first.
+  /// A call limited by the time of a submission with a small reserve, and of all unfinished earlier submissions. A
+  /// driver may wait for these, and their end is noticed first.
   case short
-  /// It may compile programs, which many drivers do at a program's first run, or open a driver.
+  /// A call that may open a driver or compile programs, which many drivers do at a program's first run.
   case compiling
 
-  /// Of what the device is allowed for a submission.
+  /// The limit as a multiple of a submission's limit.
   var factor: Double {
     switch self {
     case .short: 1.5
@@ -20,21 +20,22 @@ package enum DriverCallKind: Hashable, Sendable {
 }
 
 extension DeviceHealth {
-  /// Seconds that a call of the driver may take now: longer by `patience` for each submission under way but one, which
-  /// the call may have to wait for, and as long as a compilation while another thread compiles, which many drivers do
-  /// behind a lock.
+  /// Returns the seconds that a driver call may take now. The limit increases by `patience` for each pending
+  /// submission except one, since the call may have to wait for them. While another thread compiles, the limit of a
+  /// compilation applies, since many drivers serialize compilation.
   package func limit(_ kind: DriverCallKind) -> Double {
     let more = max(0, outstanding - 1)
     let factor = compilations.load(ordering: .relaxed) > 0 ? DriverCallKind.compiling.factor : kind.factor
     return patience * (factor + Double(more))
   }
 
-  /// Does something that calls the device's driver, on a `DriverThread`.
+  /// Runs code that calls the device's driver, on a `DriverThread`.
   ///
   /// - Parameters:
-  ///   - place: what is done, as errors name it.
-  ///   - body: whatever it holds stays for ever where a call is stuck: it holds no memory that its caller will use.
-  /// - Throws: `.hung` where a call of the driver does not return in time, which takes the device out; what `body` throws.
+  ///   - place: the operation, as errors name it.
+  ///   - body: must not retain memory that its caller reuses, since a hung call retains it for ever.
+  /// - Throws: `.hung` if a driver call does not return in time, which marks the device as failed; the errors of
+  ///   `body`.
   package func guarded<Result>(
     _ device: String, _ place: String, _ kind: DriverCallKind = .short,
     _ body: @escaping () throws(DeviceError) -> Result
@@ -47,10 +48,10 @@ extension DeviceHealth {
     }
   }
 
-  /// Does `count` things that call the device's driver, several at a time, each on a `DriverThread`.
+  /// Runs `count` pieces of work that call the device's driver in parallel, each on a `DriverThread`.
   ///
-  /// - Parameter body: as that of `guarded`, given 0 to `count` - 1. The driver has to allow the calls beside each other.
-  /// - Throws: what the first in order of them threw. All have ended then but those that are stuck.
+  /// - Parameter body: as for `guarded`, called with 0 to `count` - 1. The driver must allow concurrent calls.
+  /// - Throws: the error of the lowest index. All work has ended then, except hung calls.
   package func guardedEach(
     _ device: String, _ place: String, _ kind: DriverCallKind, _ count: Int,
     _ body: @escaping @Sendable (Int) throws(DeviceError) -> Void
@@ -66,11 +67,11 @@ extension DeviceHealth {
     }
   }
 
-  /// Does something that calls the device's driver beside what the caller itself does meanwhile.
+  /// Runs code that calls the device's driver concurrently with other code of the caller.
   ///
   /// - Parameters:
-  ///   - place, body: as those of `guarded`. The driver has to allow its calls beside those of `other`.
-  /// - Throws: what `body` threw, else what `other` did. Both have ended then but what is stuck.
+  ///   - place, body: as for `guarded`. The driver must allow calls concurrent with those of `other`.
+  /// - Throws: the error of `body`, else the error of `other`. Both have ended then, except hung calls.
   package func beside<First, Second>(
     _ device: String, _ place: String, _ kind: DriverCallKind, _ body: @escaping @Sendable () throws(DeviceError) -> First,
     while other: () throws(DeviceError) -> Second
@@ -85,7 +86,7 @@ extension DeviceHealth {
     return (try outcome.get(), try own.get())
   }
 
-  /// Has the driver take back what it gave, unless the device is out and may still be at work on it.
+  /// Releases resources of the driver, unless the device has failed and may still be using them.
   package func freeing(_ device: String, _ release: @escaping () -> Void) {
     guard mayFree else { return }
     try? guarded(device, "giving back what was used") { () throws(DeviceError) in release() }

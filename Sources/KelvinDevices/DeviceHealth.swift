@@ -1,26 +1,27 @@
 import Synchronization
 
-/// Whether a device can be relied on: the one answer for all models of the process.
+/// The health of a device, shared by all models of the process.
 ///
-/// A device that was lost, or did not finish in time, is out for good. Nothing is submitted to it again, and what it may
-/// still read or write stays where it is: its owners ask `mayFree`, and give host memory to the `LeakedResources`.
+/// A device that was lost, or did not finish in time, has failed for good. Nothing is submitted to it again, and
+/// memory that it may still access is not freed. Owners of this memory check `mayFree`, and pass host memory to
+/// `LeakedResources`.
 package final class DeviceHealth: Sendable {
   private let isOut = Atomic(false)
   private let first = Mutex<DeviceError?>(nil)
   private let initial: Double
-  /// The bits of the seconds allowed so far, which grow as the number does; 0 at first.
+  /// The bit pattern of the allowed seconds so far; it increases monotonically with the value. 0 at first.
   private let allowed = Atomic<UInt64>(0)
   private let queue = Mutex(Queue())
-  /// The bits of the seconds that nothing is allowed more than.
+  /// The bit pattern of the upper limit in seconds.
   private let most = Atomic(Double.infinity.bitPattern)
   private let held = Atomic(0)
-  /// Threads that have the device's driver compile something.
+  /// The number of threads in which the device's driver is compiling.
   let compilations = Atomic(0)
   private let now: @Sendable () -> Double
 
   /// - Parameters:
-  ///   - patience: seconds that anything may take until `allow` is called.
-  ///   - now: seconds since some moment.
+  ///   - patience: the time limit in seconds until `allow` is called.
+  ///   - now: returns the seconds since a fixed moment.
   package init(
     patience: Double = Watchdog.standard.floor, now: @escaping @Sendable () -> Double = secondsAwake
   ) {
@@ -29,15 +30,16 @@ package final class DeviceHealth: Sendable {
     self.now = now
   }
 
-  /// Why the device is out; nil while it can be relied on.
+  /// The failure of the device; nil if it has not failed.
   package var failure: DeviceError? { isOut.load(ordering: .acquiring) ? first.withLock { $0 } : nil }
 
-  /// Whether memory and handles of the device may go: nothing that it was given is at work on them.
+  /// Whether memory and handles of the device may be freed: the device has not failed, so no unknown work is using
+  /// them.
   package var mayFree: Bool { !isOut.load(ordering: .acquiring) }
 
-  /// Takes the device out. The first failure is the one that is told.
+  /// Marks the device as failed. The first failure is kept.
   ///
-  /// - Returns: whether it was not out before.
+  /// - Returns: whether the device had not failed before.
   @discardableResult
   package func takeOut(_ failure: DeviceError) -> Bool {
     first.withLock { first in
@@ -48,30 +50,30 @@ package final class DeviceHealth: Sendable {
     }
   }
 
-  /// - Throws: what took the device out.
+  /// - Throws: the failure of the device.
   package func check() throws(DeviceError) {
     if let failure { throw failure }
   }
 
-  /// Seconds that a submission may take: the most that anything compiled for the device is allowed.
+  /// The seconds that a submission may take: the highest limit of anything compiled for the device.
   package var patience: Double {
     let seconds = Double(bitPattern: allowed.load(ordering: .relaxed))
     return min(seconds > 0 ? seconds : initial, Double(bitPattern: most.load(ordering: .relaxed)))
   }
 
-  /// Allows what is about to be compiled or run so many seconds.
+  /// Raises the time limit to at least this many seconds, for work about to be compiled or run.
   package func allow(_ seconds: Double) {
     precondition(seconds > 0)
     allowed.max(seconds.bitPattern, ordering: .relaxed)
   }
 
-  /// Allows nothing more than so many seconds from now on, what is under way included, whatever `allow` says.
+  /// Caps the time limit from now on, for pending work too, regardless of `allow`.
   package func allowNoMore(than seconds: Double) {
     precondition(seconds > 0)
     most.store(seconds.bitPattern, ordering: .relaxed)
   }
 
-  /// Bytes of the device that this process holds.
+  /// The bytes that this process holds on the device.
   package var heldByteCount: Int { held.load(ordering: .relaxed) }
 
   package func took(byteCount: Int) { held.add(byteCount, ordering: .relaxed) }
@@ -79,7 +81,7 @@ package final class DeviceHealth: Sendable {
   package func freed(byteCount: Int) { held.subtract(byteCount, ordering: .relaxed) }
 }
 
-/// Seconds for which the system was awake.
+/// Returns the seconds for which the system was awake.
 @Sendable package func secondsAwake() -> Double {
   let (seconds, attoseconds) = (SuspendingClock.now - awakeningMoment).components
   return Double(seconds) + Double(attoseconds) * 1e-18
@@ -88,30 +90,31 @@ package final class DeviceHealth: Sendable {
 private let awakeningMoment = SuspendingClock.now
 
 extension DeviceHealth {
-  /// What is known of the device's queue, which does what it is given in order.
+  /// The state of the device's queue, which executes submissions in order.
   private struct Queue {
     var begun = 0
-    /// What all that were begun are allowed together, in times of `patience`.
+    /// The total allowance of all submissions so far, in multiples of `patience`.
     var allowance = 0.0
-    /// The latest submission that is known to be over, and so are those before it; what they were allowed together; when
-    /// that was found.
+    /// The latest submission known to have ended, with all before it; their total allowance; and the time when this
+    /// was found.
     var ended = 0
     var endedAllowance = 0.0
     var lastEnd = -Double.infinity
   }
 
-  /// A piece of work that the device was given.
+  /// A piece of work submitted to the device.
   package struct Submission: Hashable, Sendable {
     fileprivate let number: Int
     fileprivate let began: Double
-    /// In times of `patience`: its own, and together with all before it.
+    /// The allowance in multiples of `patience`: its own, and the total up to it.
     fileprivate let allowance: Double
     fileprivate let allowanceThrough: Double
   }
 
-  /// Notes that the device was given something.
+  /// Records a submission.
   ///
-  /// - Parameter mayCompile: it is a program's first run, which some drivers compile it in, on threads of their own.
+  /// - Parameter mayCompile: whether it is a program's first run, in which some drivers compile it on threads of
+  ///   their own.
   package func submitted(mayCompile: Bool = false) -> Submission {
     let now = now()
     return queue.withLock { queue in
@@ -124,15 +127,16 @@ extension DeviceHealth {
 
   /// Waits for the end of a submission.
   ///
-  /// Each submission is allowed `patience`, counted from its own beginning or from the end of the latest before it that is
-  /// known to be over, for itself and for each before it that is not: whenever anybody looks.
+  /// Each submission is allowed `patience` for itself and for each earlier one not known to have ended. The time
+  /// counts from its own beginning, or from the end of the latest earlier submission known to have ended. It does not
+  /// depend on when the caller waits.
   ///
   /// - Parameters:
   ///   - place: the call concerned.
-  ///   - attempt: waits at most so many seconds; answers whether the submission is over.
-  /// - Returns: seconds that it took, where the wait saw its end; 0 where it may have been over before.
-  /// - Throws: `.hung`, and takes the device out, where it is not over in time; what took it out before; what `attempt`
-  ///   throws.
+  ///   - attempt: waits at most the given seconds; returns whether the submission has ended.
+  /// - Returns: the seconds that it took, if the wait observed its end; 0 if it may have ended before.
+  /// - Throws: `.hung`, and marks the device as failed, if the submission does not end in time; an earlier failure of
+  ///   the device; the errors of `attempt`.
   @discardableResult
   package func wait(
     _ device: String, _ place: String, for submission: Submission,
@@ -141,7 +145,7 @@ extension DeviceHealth {
     while true {
       try check()
       let (began, patience) = (now(), patience)
-      // A last look is given some time: the whole process may have been stopped.
+      // The last attempt also waits a little, since the whole process may have been stopped.
       let left = deadline(of: submission, patience) - began
       let isOver = try attempt(min(max(left, patience * Self.lastLook), patience * submission.allowance))
       DriverThread.beat()
@@ -153,14 +157,14 @@ extension DeviceHealth {
     }
   }
 
-  /// What a program's first run is allowed, in times of `patience`: one kernel of one program is compiled in it at most.
+  /// The allowance of a program's first run, in multiples of `patience`: at most one kernel is compiled in it.
   private static let firstRun = 3.0
-  /// The part of `patience` that a submission gets once somebody looks.
+  /// The share of `patience` that a last attempt waits.
   private static let lastLook = 0.1
-  /// Seconds: a wait that took so long saw the end.
+  /// The seconds from which on a wait is taken to have observed the end.
   private static let noticeable = 1e-3
 
-  /// Submissions that are not known to be over.
+  /// The number of submissions not known to have ended.
   var outstanding: Int { queue.withLock { $0.begun - $0.ended } }
 
   private func deadline(of submission: Submission, _ patience: Double) -> Double {
@@ -183,14 +187,14 @@ extension DeviceHealth {
 }
 
 extension DeviceError {
-  /// Nothing that a device was given ended for `seconds`.
+  /// Returns the error for submitted work that did not end within `seconds`.
   package static func hung(_ device: String, _ place: String, seconds: Double) -> DeviceError {
     DeviceError(
       .hung, device: device, place: place,
       reason: "did not finish within \(seconds.inSecondsText); --device-timeout allows more")
   }
 
-  /// A wait that failed: nobody knows whether the device is still at work.
+  /// Returns the error of a failed wait as a device loss, since the device may still be executing.
   package func asLoss() -> DeviceError {
     code == .lost || code == .hung
       ? self : DeviceError(.lost, device: device, place: place, reason: "\(reason); what it was doing is not known")
@@ -201,13 +205,13 @@ extension Double {
   var inSecondsText: String { self == rounded() ? "\(Int(clamping: Int64(self))) s" : "\(self) s" }
 }
 
-/// Memory that a device which is out may still read or write. It lives as long as the process.
+/// Memory that a failed device may still access. It lives as long as the process.
 package enum LeakedResources {
   private struct Kept: @unchecked Sendable { let object: Any }
   private static let kept = Mutex<[Kept]>([])
 
   package static func keep(_ object: Any) { kept.withLock { $0.append(Kept(object: object)) } }
 
-  /// How much is kept.
+  /// The number of leaked objects.
   package static var count: Int { kept.withLock { $0.count } }
 }

@@ -1,4 +1,4 @@
-/// What a device is, as `kelvin devices` and every report show it.
+/// The description of a device, as `kelvin devices` and every report show it.
 package struct DeviceInfo: Hashable, Sendable, Codable {
   package enum Kind: String, Hashable, Sendable, Codable {
     case cpu
@@ -11,16 +11,16 @@ package struct DeviceInfo: Hashable, Sendable, Codable {
     case null
   }
 
-  /// `cpu`, `vulkan:0`, `opencl:1`, `reference`: the name on the command line and in plans.
+  /// The name on the command line and in plans: `cpu`, `vulkan:0`, `opencl:1`, `reference`.
   package var id: String
   package var name: String
   package var kind: Kind
   package var driver: String
   package var version: String
-  /// Bytes of memory the device can hold tensors in.
+  /// The bytes of memory for tensors.
   package var memory: Int
-  /// Devices with the same resource run on the same silicon and are never counted as overlapping: `cpu` for everything
-  /// that the CPU executes, the card's UUID for a GPU.
+  /// The hardware that the device runs on; devices with the same resource do not overlap. It is `cpu` for everything
+  /// that the CPU executes, and the card's UUID for a GPU.
   package var resource: String
 
   package init(id: String, name: String, kind: Kind, driver: String, version: String, memory: Int, resource: String) {

@@ -1,9 +1,9 @@
-/// One row of `kelvin devices`: a device that can be used, or why a kind of device cannot.
+/// One row of `kelvin devices`: a device, or why a kind of device is unavailable.
 package struct DeviceListing: Sendable {
   package let info: DeviceInfo
-  /// Nil where the device is absent.
+  /// The device; nil if it is absent.
   package let device: (any Device)?
-  /// Why the device is absent and what would help; empty where it is present.
+  /// Why the device is absent and what would help; empty if it is present.
   package let reason: String
 
   package init(_ device: any Device) {

@@ -1,13 +1,13 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A lock that is held while a driver is called. Who waits for one that a stuck call holds is told what took the device
-/// out.
+/// A lock that is held while a driver is called. A thread that waits while a hung call holds the lock receives the
+/// device's failure.
 package final class DeviceLock<State: Sendable>: Sendable {
   private let turn = DispatchSemaphore(value: 0)
-  /// Touched only by whose turn it is.
+  /// Accessed only by the thread that holds `turn`.
   private let state: Mutex<State>
-  /// Seconds between two looks at the device.
+  /// The seconds between two checks of the device.
   private static var interval: Double { 0.05 }
 
   package init(_ state: State) {
@@ -15,9 +15,9 @@ package final class DeviceLock<State: Sendable>: Sendable {
     turn.signal()
   }
 
-  /// Not to be nested.
+  /// Runs `body` with the lock held. Must not be nested.
   ///
-  /// - Throws: what took the device out, before or while the caller waits; what `body` throws.
+  /// - Throws: the failure of the device, before or while the caller waits; the errors of `body`.
   package func withLock<Result>(
     _ health: DeviceHealth, _ body: (inout State) throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
@@ -26,7 +26,7 @@ package final class DeviceLock<State: Sendable>: Sendable {
       try health.check()
     }
     defer { turn.signal() }
-    // Whoever had the turn may have lost the device.
+    // The previous holder may have lost the device.
     try health.check()
     return try state.withLock { (state: inout State) throws(DeviceError) -> Result in try body(&state) }
   }

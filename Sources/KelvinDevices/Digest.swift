@@ -1,7 +1,7 @@
 import CKelvinSupport
 package import KelvinGraph
 
-/// SHA-256 of contents or of a text: what has the same digest is the same.
+/// The SHA-256 digest of contents or of a string; equal digests imply equal contents.
 package struct Digest: Hashable, Sendable, CustomStringConvertible {
   package static let byteCount = 32
 
@@ -13,7 +13,7 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
 
   package init(_ bytes: Bytes) { self = bytes.withUnsafeBytes { Digest(of: [$0]) } }
 
-  /// Of the parts one after another, as if they were one.
+  /// Creates the digest of the concatenated parts.
   package init(of parts: some Sequence<UnsafeRawBufferPointer>) {
     var state = kelvin_sha256()
     kelvin_sha256_begin(&state)
@@ -24,10 +24,10 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// 64 hexadecimal digits.
+  /// The digest as 64 hexadecimal digits.
   package var description: String { Self.text(of: bytes) }
 
-  /// Bytes as hexadecimal digits.
+  /// Returns bytes as hexadecimal digits.
   package static func text(of bytes: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

@@ -3,12 +3,11 @@ internal import Glibc
 internal import KelvinBasics
 internal import Synchronization
 
-/// A thread on which drivers are called, so that a call that never returns costs this thread and nobody else.
+/// A thread on which drivers are called, so that a call that never returns blocks only this thread.
 ///
-/// Whoever has something done on it waits, and gives it up where a driver was called and has not returned within what its
-/// device is allowed. A thread that was given up never goes on: should the call return after all, the thread sleeps for
-/// the rest of the process. So whatever it holds stays as it is and is never used by anybody else: memory that the driver
-/// may still write to, handles, locks.
+/// Callers wait for the work, and abandon the thread if a driver call does not return within its device's time limit.
+/// An abandoned thread never continues: if the call returns after all, the thread sleeps for the rest of the process.
+/// So nothing that it holds is used again: memory that the driver may still write, handles, locks.
 package final class DriverThread: @unchecked Sendable {
   private typealias Work = () -> Void
 
@@ -22,11 +21,11 @@ package final class DriverThread: @unchecked Sendable {
     let kind: DriverCallKind
   }
 
-  /// Threads that wait for work.
+  /// The threads that wait for work.
   private static let idle = Mutex<[DriverThread]>([])
-  /// More than these end when their work does.
+  /// The maximum number of idle threads; further threads end with their work.
   private static let idleLimit = 16
-  /// Seconds between two looks at a thread that is waited for.
+  /// The seconds between two checks of a thread.
   private static let interval = 0.1
 
   private let handed = Mutex(Handed())
@@ -34,22 +33,23 @@ package final class DriverThread: @unchecked Sendable {
   private let ended = DispatchSemaphore(value: 0)
   /// The innermost section that the work is in.
   private let section = Mutex<Section?>(nil)
-  /// Odd inside of a section, even outside. It grows with each step that shows that no call is stuck.
+  /// A counter that is odd inside a section and even outside. It increases at each step that shows that no call is
+  /// hung.
   private let beats = Atomic<UInt64>(0)
   private static let givenUp = UInt64.max
   private static let isAnyGivenUp = Atomic<Bool>(false)
 
-  /// Whether a thread of this process was given up: the driver that it is in may hold locks, the dynamic loader's among
-  /// them, which an orderly end of the process would wait for.
+  /// Whether this process has abandoned a thread. Its driver may hold locks, including the dynamic loader's, on which
+  /// an orderly exit of the process would block.
   package static var hasGivenUpAny: Bool { isAnyGivenUp.load(ordering: .acquiring) }
 
   private init() {}
 
-  /// Does some work on a thread of this kind; on the calling thread where it is one, or where the system has none left.
+  /// Runs work on a driver thread, or on the calling thread if it is one, or if the system cannot start another.
   ///
-  /// - Parameter body: its sections alone are bounded (`DeviceHealth.guarded`). What it holds is never released where it
-  ///   is given up.
-  /// - Throws: `.hung` where it was given up, which takes the device out; what `body` throws.
+  /// - Parameter body: only its sections have time limits (`DeviceHealth.guarded`). Everything it retains is leaked
+  ///   if the thread is abandoned.
+  /// - Throws: `.hung` if the thread was abandoned, which marks the device as failed; the errors of `body`.
   package static func perform<Result>(
     _ body: @escaping () throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
@@ -67,10 +67,10 @@ package final class DriverThread: @unchecked Sendable {
     return try outcome.get()
   }
 
-  /// Notes that no call of a driver is stuck: one has returned, or what is waited for is not a driver.
+  /// Records that no driver call is hung: a call has returned, or the thread is not waiting for a driver.
   package static func beat() { current?.beat(by: 2) }
 
-  /// Does something on the way that may take as long as it will: no driver is called.
+  /// Runs code without a time limit, in which no driver is called.
   package static func pausing<Result>(
     _ body: () throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
@@ -78,7 +78,7 @@ package final class DriverThread: @unchecked Sendable {
     return try thread.within(nil, body)
   }
 
-  /// Does something in a section, or outside of any.
+  /// Runs code in a section, or outside of any section.
   func within<Result>(
     _ section: Section?, _ body: () throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
@@ -92,7 +92,7 @@ package final class DriverThread: @unchecked Sendable {
   }
 
   private func enter(_ next: Section?) -> Section? {
-    // What was waited for in the section before is not held against the next.
+    // The time of the previous section must not count for the next one.
     beat(by: 2)
     let before = section.withLock { section in
       defer { section = next }
@@ -102,7 +102,7 @@ package final class DriverThread: @unchecked Sendable {
     return before
   }
 
-  /// - Parameter step: 1 to enter or leave a section; 2 is nothing outside of one.
+  /// - Parameter step: 1 to enter or leave a section; 2, which has no effect outside of a section, to show progress.
   private func beat(by step: UInt64) {
     let now = beats.load(ordering: .relaxed)
     guard step == 1 || now & 1 == 1 else { return }
@@ -116,7 +116,7 @@ package final class DriverThread: @unchecked Sendable {
     while true { pause() }
   }
 
-  // MARK: Who waits
+  // MARK: The waiting thread
 
   private func hand(_ work: @escaping Work) {
     handed.withLock { [handing = Handed(work: work)] in $0 = handing }
@@ -125,8 +125,8 @@ package final class DriverThread: @unchecked Sendable {
 
   /// Waits for the end of the work.
   ///
-  /// Looks are counted rather than time, so that a process that was stopped meanwhile has lost none.
-  /// - Returns: why the thread was given up; nil where the work has ended.
+  /// It counts checks instead of time, so that time in which the process was stopped does not count.
+  /// - Returns: the error if the thread was abandoned; nil if the work has ended.
   private func awaited() -> DeviceError? {
     var (seen, waited, interval) = (UInt64(0), 0.0, Self.interval)
     while ended.wait(timeout: .now() + interval) == .timedOut {
@@ -149,7 +149,7 @@ package final class DriverThread: @unchecked Sendable {
     return nil
   }
 
-  /// Makes the thread wait for other work, or end where enough do.
+  /// Returns the thread to the idle ones, or ends it if there are enough.
   private func rest() {
     let isKept = Self.idle.withLock { idle in
       guard idle.count < Self.idleLimit else { return false }
@@ -159,7 +159,7 @@ package final class DriverThread: @unchecked Sendable {
     if !isKept { begun.signal() }
   }
 
-  // MARK: The thread
+  // MARK: The driver thread
 
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
@@ -167,12 +167,12 @@ package final class DriverThread: @unchecked Sendable {
     return key
   }()
 
-  /// The one that the caller is on.
+  /// The driver thread that the caller runs on.
   static var current: DriverThread? {
     pthread_getspecific(key).map { Unmanaged<DriverThread>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Nil where the system has no thread left. Signals that are sent to the process are left to other threads.
+  /// Starts a thread; nil if the system cannot. Signals sent to the process are left to other threads.
   private static func start() -> DriverThread? {
     var (blocked, before) = (sigset_t(), sigset_t())
     sigfillset(&blocked)
@@ -206,7 +206,7 @@ package final class DriverThread: @unchecked Sendable {
     return true
   }
 
-  /// What the work holds is released before its end is told.
+  /// Runs the work and releases everything it retains before its end is signalled.
   private func work() -> Bool {
     let handed = handed.withLock { handed in
       defer { handed = Handed() }
@@ -216,7 +216,7 @@ package final class DriverThread: @unchecked Sendable {
     return handed.work != nil
   }
 
-  /// What some work came to, once it has ended.
+  /// The result of some work, once it has ended.
   final class Outcome<Value>: @unchecked Sendable {
     private struct Held: @unchecked Sendable { var result: Swift.Result<Value, DeviceError>? }
 

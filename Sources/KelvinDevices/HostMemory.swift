@@ -1,9 +1,9 @@
 import Glibc
 package import KelvinGraph
 
-/// The host memory that this process may take.
+/// The host memory available to this process.
 package enum HostMemory {
-  /// Bytes: what the machine has, or fewer where the process was given a limit (`ulimit -v`, `ulimit -d`).
+  /// The limit in bytes: the machine's memory, or less if the process has a limit (`ulimit -v`, `ulimit -d`).
   package static var limit: Int {
     let physical = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
     return [RLIMIT_AS, RLIMIT_DATA].reduce(physical) { least, resource in
@@ -13,9 +13,9 @@ package enum HostMemory {
     }
   }
 
-  /// Refuses tensors that cannot fit, before they are allocated.
+  /// Rejects tensors that cannot fit, before they are allocated.
   ///
-  /// - Throws: `outOfMemory` that says what `place` needs and what there is.
+  /// - Throws: `outOfMemory` with the required and available memory.
   package static func check(_ types: [TensorType], _ place: String) throws(DeviceError) {
     let needed = types.reduce(0) { $0 + $1.byteCount }
     guard needed > limit else { return }

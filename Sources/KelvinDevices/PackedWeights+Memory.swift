@@ -1,7 +1,7 @@
 package import KelvinGraph
 import Synchronization
 
-/// Packed weights in this process's memory only, as long as an executable uses them.
+/// Packed weights in this process's memory, kept only while an executable uses them.
 package final class MemoryPackedWeights: PackedWeights {
   private let entries = Mutex<[String: Bytes.Unowned]>([:])
 
@@ -24,7 +24,7 @@ package final class MemoryPackedWeights: PackedWeights {
   }
 }
 
-/// A cache that keeps nothing.
+/// A cache that stores nothing.
 package final class NoBlobCache: BlobCache {
   package init() {}
   package func blob(_ key: String) -> Bytes? { nil }

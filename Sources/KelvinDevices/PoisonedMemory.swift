@@ -1,11 +1,11 @@
 import Glibc
 package import KelvinGraph
 
-/// What memory for values, scratch and packed weights holds before anything is written to it, where tests ask for a
-/// pattern: nothing may rely on zeros, or on what another run left.
+/// The initial contents of memory for values, scratch and packed weights, which tests can set to a pattern: code must
+/// not rely on zeros, or on results of another run.
 package enum PoisonedMemory {
-  /// Every byte: the environment variable `KELVIN_FRESH_MEMORY`. 255 makes not-a-number of floats of every size and -1 of
-  /// integers. nil where memory is left as it comes.
+  /// The value of every byte, from the environment variable `KELVIN_FRESH_MEMORY`; nil leaves memory as it is. 255 is
+  /// NaN for every floating-point type and -1 for signed integers.
   package static let filler: UInt8? = getenv("KELVIN_FRESH_MEMORY").flatMap { UInt8(String(cString: $0)) }
 
   package static func prepare(_ buffer: any Buffer) throws(DeviceError) {
@@ -13,7 +13,7 @@ package enum PoisonedMemory {
     try buffer.fill(with: filler)
   }
 
-  /// Memory of `count` bytes that `fill` is to write in full, and `packedRoom` behind it.
+  /// Returns memory of `count` bytes, all written by `fill`, followed by `packedRoom` readable bytes.
   package static func bytes(
     count: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> Bytes {
@@ -27,7 +27,7 @@ package enum PoisonedMemory {
 }
 
 extension Buffer {
-  /// Makes every byte the same.
+  /// Sets every byte to the same value.
   package func fill(with byte: UInt8) throws(DeviceError) {
     let piece = Bytes([UInt8](repeating: byte, count: min(byteCount, 1 << 20)))
     for start in stride(from: 0, to: byteCount, by: 1 << 20) {

@@ -1,8 +1,8 @@
-/// How long a device may be at work on one submission before it counts as hung.
+/// The time limit of a submission, after which the device counts as hung.
 package struct Watchdog: Hashable, Sendable {
-  /// Seconds that any submission may take.
+  /// The minimum limit in seconds, for any submission.
   package var floor: Double
-  /// How many times as long as it is expected to take, where that is more.
+  /// The limit as a multiple of the expected time, if that is more than `floor`.
   package var multiple: Double
 
   /// - Precondition: both are above 0.
@@ -14,6 +14,6 @@ package struct Watchdog: Hashable, Sendable {
 
   package static let standard = Watchdog()
 
-  /// Seconds that a submission may take which is expected to take `seconds`.
+  /// Returns the limit in seconds for a submission expected to take `seconds`.
   package func limit(expecting seconds: Double) -> Double { max(floor, multiple * seconds) }
 }

@@ -1,7 +1,7 @@
 import KelvinFeatures
 import KelvinRuntime
 
-/// The items of a batch, claimed in order by whoever has time.
+/// The items of a batch, which several threads claim in order.
 final class BatchRun: Sendable {
   private struct State {
     var next = 0
@@ -18,7 +18,7 @@ final class BatchRun: Sendable {
     state = ConditionLock(State(outputs: Array(repeating: nil, count: count)))
   }
 
-  /// Predicts items until none is left or one has failed.
+  /// Predicts items until none is left or an item has failed.
   func work() {
     while let index = claim() {
       let result = Result { () throws(ModelError) in try predict(index) }
@@ -26,7 +26,7 @@ final class BatchRun: Sendable {
         state.running -= 1
         switch result {
         case .success(let output): state.outputs[index] = output
-        // Items are claimed in order, so that the first of the failures is the same on every run.
+        // Items are claimed in order, so every run reports the same first failure.
         case .failure(let error):
           if index < state.failure?.index ?? .max { state.failure = (index, error) }
         }
@@ -43,7 +43,7 @@ final class BatchRun: Sendable {
     }
   }
 
-  /// Waits for the items at work.
+  /// Waits for the items in progress and returns the outputs.
   func outputs() throws(ModelError) -> [DictionaryFeatureProvider] {
     let end = try ModelError.wrapping { try state.wait { $0.running == 0 ? $0 : nil } }
     if let (index, error) = end.failure {

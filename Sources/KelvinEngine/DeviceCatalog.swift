@@ -8,11 +8,11 @@ import KelvinOpenCL
 import KelvinVulkan
 #endif
 
-/// The devices of this machine, shared by every model of the process. A driver is opened when one of its devices is first
-/// asked for.
+/// The devices of this machine, shared by all models of the process. A driver is opened when one of its devices is
+/// first requested.
 ///
-/// A new device is one line here. Formats have their list in `FormatCatalog.swift`, policies in `KelvinPlanning`, passes in
-/// `KelvinPasses`.
+/// To add a device, add a line here. Formats are listed in `FormatCatalog.swift`, policies in `KelvinPlanning`,
+/// passes in `KelvinPasses`.
 package let deviceInventory = DeviceInventory(
   [DeviceFamily("cpu", of: [.cpu]) { CPUDevice.discover() }] + gpus
     + [DeviceFamily("reference", of: [.reference]) { [DeviceListing(ReferenceDevice())] }])
@@ -23,6 +23,6 @@ private let gpus = [
   DeviceFamily("opencl", of: [.integratedGPU, .discreteGPU, .software, .accelerator]) { OpenCLDevice.discover() },
 ]
 #else
-/// The package was built without its trait `GPU`.
+/// Used if the package is built without the trait `GPU`.
 private let gpus: [DeviceFamily] = []
 #endif

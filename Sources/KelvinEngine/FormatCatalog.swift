@@ -9,7 +9,7 @@ import KelvinCoreML
 import KelvinONNX
 #endif
 
-/// Every family of formats, in the order in which they are asked. A new one is one line here.
+/// All families of formats, in the order in which they are tried. To add a family, add it here.
 private let families: [FormatFamily] = [onnx, coreML]
 
 #if ONNX
@@ -28,15 +28,16 @@ private let coreML = FormatFamily.absent(trait: "CoreML", name: "Core ML") { pat
 
 package let formats: [Format] = families.flatMap(\.formats)
 
-/// The operations that models may consist of, by the format's own names, sorted.
+/// Returns the supported operations of an operation set, by the format's own names, sorted.
 package func supportedOperations(_ set: OperationSet) -> [String] {
   families.lazy.compactMap { $0.operations()[set] }.first ?? []
 }
 
 /// Reads a model file or package. Its weights stay in the mapped file.
 ///
-/// - Parameter allowsLinks: whether links among the files that the model names are followed; `path` itself may be one.
-/// - Throws: `FormatError`. Operations that Kelvin lacks are reported when a graph is built, not here.
+/// - Parameter allowsLinks: whether links among the files that the model names are followed; `path` itself may be a
+///   link.
+/// - Throws: `FormatError`. Unsupported operations are only reported when a graph is built.
 package func readModel(at path: String, allowsLinks: Bool = false) throws(FormatError) -> ModelProgram {
   var path = path
   while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -50,7 +51,7 @@ package func readModel(at path: String, allowsLinks: Bool = false) throws(Format
       remedy: "expected an .onnx file, an .mlpackage or .mlmodelc folder, or an .mlmodel file")
   }
   let program = try format.read(path, allowsLinks)
-  // A file that was cut short while it was read is refused.
+  // A file that was truncated while it was read is rejected.
   try program.source.opened.vouching(refusing: FormatError.init(_:)) { () throws(FormatError) in }
   return program
 }

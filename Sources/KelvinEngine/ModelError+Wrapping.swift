@@ -10,7 +10,7 @@ import KelvinPlanning
 import KelvinRuntime
 
 extension ModelError {
-  /// Gives an error of any of Kelvin's modules its public form.
+  /// Converts an error of any Kelvin module to the public error type.
   package init(_ error: any Error) {
     let (code, fault): (Code, Fault) =
       switch (error as? DynamicShapeControlFlow)?.error ?? error {
@@ -30,7 +30,7 @@ extension ModelError {
     self.init(code, (error as? ModelError)?.description ?? "\(error)", fault: fault)
   }
 
-  /// As `wrapping`, with what the work may take.
+  /// Does the same as `wrapping(_:)`, within a budget.
   package static func wrapping<Result>(
     within budget: WorkBudget?, _ body: () throws -> Result
   ) throws(ModelError) -> Result {
@@ -38,7 +38,7 @@ extension ModelError {
   }
 
   package static func wrapping<Result>(_ body: () throws -> Result) throws(ModelError) -> Result {
-    // What gave up because a limit was reached says so in words of its own, unless it has said where.
+    // Reports a reached limit as such, unless the error already names the limit and its place.
     do { return try body() } catch {
       if let excess = WorkBudget.current?.excess, (error as? ModelError)?.code != .limit { throw ModelError(excess) }
       throw ModelError(error)

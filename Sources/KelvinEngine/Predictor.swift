@@ -4,37 +4,37 @@ package import KelvinGraph
 package import KelvinRuntime
 import Synchronization
 
-/// A loaded model that predicts: feature values in, feature values out, from any number of threads at once.
+/// A loaded model that predicts feature values from feature values, on any number of threads at once.
 package final class Predictor: Sendable {
   package let loaded: LoadedModel
-  /// The states of the model, by name.
+  /// The types of the model's states, by name.
   package let states: [String: TensorType]
-  /// The device that each of them lies on under the plan for the usual sizes.
+  /// The device that holds each state under the plan for the usual sizes.
   package let stateDevices: [String: String]
   private let executor: FunctionExecutor
   private let graphs: [GraphSpecializations]
-  /// How many predictions are made at a time.
+  /// The number of concurrent predictions in a batch.
   package let batchWidth: Int
-  /// Whether devices other than the host work for the model's usual sizes.
+  /// Whether the plan for the usual sizes uses devices other than the host.
   package let usesOtherDevices: Bool
   private let specializationLimit: Int
-  /// By what grows.
+  /// Padded predictors by their growing inputs.
   private let padded = Mutex<[[String: Int]: Predictor]>([:])
-  /// By the constants for which there were other values. Each is a model of its own.
+  /// Predictors by overridden constants. Each has a model of its own.
   private let overriding = SpecializationCache<Set<String>, Predictor>(limit: 4)
-  /// The same model with control flow walked that a graph could not hold for the sizes of some prediction, which makes all
-  /// from then on.
+  /// The same model with host execution of control flow that a graph could not contain for some prediction's sizes.
+  /// Once made, it runs all predictions.
   private let runningOnHost = Mutex<Predictor?>(nil)
-  /// Those of them that are gone.
+  /// The accumulated costs of released predictors made by this one.
   private let outlived = Outlived()
-  /// Where this one's costs go when it is gone.
+  /// Receives this predictor's costs when it is released.
   private let outlivedBy: Outlived?
 
   /// - Parameters:
-  ///   - compiled: the compiled forms of the model's graphs for its usual sizes, as `LoadedModel.compiledGraphs` gives
-  ///     them.
-  ///   - specializationLimit: compiled forms of a graph that are kept besides it.
-  ///   - function: the model's function with other features or host steps around the same graphs; nil for its own.
+  ///   - compiled: the compiled graphs for the usual sizes, as `LoadedModel.compiledGraphs` returns them.
+  ///   - specializationLimit: the number of other specializations of each graph that are kept.
+  ///   - function: the model's function with other features or host operations around the same graphs; nil for its
+  ///     own.
   package convenience init(
     _ loaded: LoadedModel, _ compiled: [CompiledModel?], specializationLimit: Int, function: Function? = nil
   ) {
@@ -56,12 +56,12 @@ package final class Predictor: Sendable {
     stateDevices = known.reduce(into: [:]) { devices, model in
       devices.merge(model.stateDevices) { first, _ in first }
     }
-    // One for each core, and one more where another device works while the host prepares the next.
+    // One prediction for each core, and one more if another device executes while the host prepares the next.
     usesOtherDevices = known.contains { model in model.placement.values.contains { $0 != model.host } }
     batchWidth = min(ExecutionContextPool.limit, max(loaded.options.request.threads, 1) + (usesOtherDevices ? 1 : 0))
   }
 
-  /// The same compiled graphs, with other features or host steps around them.
+  /// Returns a predictor of the same compiled graphs, with other features or host operations around them.
   package func with(_ function: Function) -> Predictor { Predictor(self, function) }
 
   private init(_ other: Predictor, _ function: Function) {
@@ -76,17 +76,17 @@ package final class Predictor: Sendable {
     usesOtherDevices = other.usesOtherDevices
   }
 
-  /// What sizes besides the usual ones have cost.
+  /// The costs of sizes other than the usual ones.
   package var specializationCounts: SpecializationCounts {
     let others =
       padded.withLock { Array($0.values) } + overriding.values + [runningOnHost.withLock(\.self)].compactMap(\.self)
     return others.reduce(graphs.reduce(outlived.specializationCounts) { $0 + $1.specializationCounts }) { $0 + $1.specializationCounts }
   }
 
-  /// The same model on inputs before whose rows others may lie that count for nothing; nil where it is not one graph of
-  /// known sizes. Whether the graph can leave them out is known when it is built: predictions say so.
+  /// Returns the same model on inputs that may have padding rows before their rows; nil if it is not a single graph
+  /// of known sizes. Building the graph determines whether it supports padding; predictions report if it does not.
   ///
-  /// - Parameter growing: by input, the axis along which it grows by a row a step.
+  /// - Parameter growing: by input, the axis along which it grows by a row per step.
   package func padded(_ growing: [String: Int]) -> Predictor? {
     padded.withLock { padded in
       if let known = padded[growing] { return known }
@@ -96,7 +96,7 @@ package final class Predictor: Sendable {
     }
   }
 
-  /// The same model with constants as inputs; nil where there are no values for any.
+  /// Returns the same model with constants as inputs; nil if no constant has a value.
   private func overriding(
     _ values: DictionaryFeatureProvider, _ cancellation: Cancellation?
   ) throws(ModelError) -> Predictor? {
@@ -111,9 +111,9 @@ package final class Predictor: Sendable {
     }
   }
 
-  /// The same model with control flow walked.
+  /// Returns the same model with host execution of the control flow.
   ///
-  /// - Throws: what is wrong with the flow where it cannot be.
+  /// - Throws: the error of the control flow if the host cannot execute it either.
   private func runningOnHost(_ flow: DynamicShapeControlFlow) throws(ModelError) -> Predictor {
     try ModelError.wrapping {
       try runningOnHost.withLock { known in
@@ -130,7 +130,7 @@ package final class Predictor: Sendable {
 
   deinit { outlivedBy?.add(specializationCounts) }
 
-  /// What predictors that are gone have cost.
+  /// The accumulated costs of released predictors.
   private final class Outlived: Sendable {
     private let counts = Mutex(SpecializationCounts())
 
@@ -138,24 +138,24 @@ package final class Predictor: Sendable {
     func add(_ more: SpecializationCounts) { counts.withLock { $0 = $0 + more } }
   }
 
-  /// The input of a padded model that says how many rows count for nothing.
+  /// The input of a padded model with the number of padding rows.
   package static let paddingInput = PaddedSource.slot
 
-  /// One prediction. Blocks the calling thread.
+  /// Predicts once. Blocks the calling thread.
   ///
-  /// What a device was lost, hung or had no memory for is done on the others that the units allow, and so is whatever
-  /// comes later (`DeviceFallback`).
+  /// If a device is lost, hangs or runs out of memory, its work is repeated on the other devices that the units
+  /// allow, also in later predictions (`DeviceFallback`).
   ///
   /// - Throws: `featureType` naming an input that is missing, unknown or does not fit, or a backing that does not fit
-  ///   its output; `device` where no other may do it; `predictionCancelled`; `io` where a file of the model changed since
-  ///   it was loaded.
+  ///   its output; `device` if no other device can do the work; `predictionCancelled`; `io` if a file of the model
+  ///   changed since it was loaded.
   package func predict(
     _ input: some FeatureProvider, _ backings: [String: OutputBacking], _ cancellation: Cancellation?
   ) throws(ModelError) -> DictionaryFeatureProvider {
     try run(input, backings, cancellation).features
   }
 
-  /// As `predict`, with the time that the graphs took.
+  /// Does the same as `predict`, and measures the time of the graphs.
   package func run(
     _ input: some FeatureProvider, _ backings: [String: OutputBacking] = [:], _ cancellation: Cancellation? = nil
   ) throws(ModelError) -> FunctionExecutor.Result {
@@ -181,15 +181,16 @@ package final class Predictor: Sendable {
     return result
   }
 
-  /// Memory for the model's states, zeros.
+  /// Returns memory for the model's states, filled with zeros.
   package func makeState() -> StateMemory { StateMemory(model: loaded.context.key.description) }
 
-  /// One prediction that reads and leaves states. Blocks the calling thread.
+  /// Predicts once, reading and writing states. Blocks the calling thread.
   ///
-  /// A state that no prediction has left anything in begins anew where a device fails. Any other is lost with the
-  /// device, since nobody knows what is left in it.
+  /// If a device fails, a state that no prediction has changed is reset to zeros. Any other state is lost with the
+  /// device, since its contents are unknown.
   ///
-  /// - Throws: as `predict`; `parameters` for the state of another model, or one that another prediction is using.
+  /// - Throws: the errors of `predict`; `parameters` for the state of another model, or a state that another
+  ///   prediction is using.
   package func predict(
     _ input: some FeatureProvider, using state: StateMemory, _ backings: [String: OutputBacking],
     _ cancellation: Cancellation?
@@ -197,7 +198,7 @@ package final class Predictor: Sendable {
     try run(input, using: state, backings, cancellation).features
   }
 
-  /// As `predict(_:using:_:_:)`, with the time that the graphs took.
+  /// Does the same as `predict(_:using:_:_:)`, and measures the time of the graphs.
   package func run(
     _ input: some FeatureProvider, using state: StateMemory, _ backings: [String: OutputBacking] = [:],
     _ cancellation: Cancellation? = nil
@@ -220,14 +221,14 @@ package final class Predictor: Sendable {
     }
   }
 
-  /// One prediction within what the model's options allow it, unless it was computed from files that are no longer what
-  /// was loaded.
+  /// Makes one prediction within the limits of the model's options, and rejects it if the model's files changed since
+  /// loading.
   ///
   /// - Parameters:
-  ///   - repeats: whether it may be made again.
-  ///   - discarding: called where it was made and does not count.
-  ///   - predict: given what wakes it where a limit is reached or its caller cancels.
-  /// - Throws: `io` where they are not, whatever else went wrong.
+  ///   - repeats: whether the prediction may be repeated.
+  ///   - discarding: called if a result was computed and is rejected.
+  ///   - predict: receives a cancellation that is set if a limit is reached or the caller cancels.
+  /// - Throws: `io` if the files changed, whichever other error occurred.
   private func answering<Result>(
     _ cancellation: Cancellation?, repeats: Bool = true, discarding: () -> Void = {},
     _ predict: (Cancellation?) throws -> Result
@@ -243,7 +244,7 @@ package final class Predictor: Sendable {
     }
   }
 
-  /// - Throws: `parameters` where the model has states and none is given.
+  /// - Throws: `parameters` if the model has states and none is given.
   private func checkStateless() throws(ModelError) {
     guard let name = states.keys.min() else { return }
     throw ModelError(
@@ -251,9 +252,9 @@ package final class Predictor: Sendable {
       "the model has the state '\(name)': make one with makeState() and predict with prediction(from:using:)")
   }
 
-  /// Predictions for every item of a batch, several at a time, in the batch's order. Blocks the calling thread.
+  /// Predicts every item of a batch, several at a time; results are in the batch's order. Blocks the calling thread.
   ///
-  /// - Throws: `ModelError` of the first item that fails, which it names; items after it may be left out.
+  /// - Throws: the `ModelError` of the first item that fails, which it names; items after it may be skipped.
   package func predict(
     batch: some BatchProvider, _ cancellation: Cancellation?
   ) throws(ModelError) -> ArrayBatchProvider {
@@ -264,7 +265,7 @@ package final class Predictor: Sendable {
       }
       return try predict(batch.features(at: index))
     }
-    // Helpers that find no thread in time find no work either: nobody waits for one that has not begun.
+    // A helper thread that starts too late finds no work left; nothing waits for helpers that have not begun.
     for _ in 1..<max(1, min(batchWidth, count)) { BlockingWork.start { run.work() } }
     run.work()
     return ArrayBatchProvider(array: try run.outputs())

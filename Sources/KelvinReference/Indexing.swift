@@ -1,7 +1,7 @@
 import KelvinDevices
 import KelvinGraph
 
-/// Visits every position of a shape in row-major order.
+/// A sequence of every position of a shape in row-major order.
 struct Positions: Sequence, IteratorProtocol {
   private let shape: Shape
   private var next_: [Int]?
@@ -27,14 +27,15 @@ struct Positions: Sequence, IteratorProtocol {
 }
 
 extension Shape {
-  /// The row-major place of a position.
+  /// Returns the row-major offset of a position.
   func offset(_ position: [Int]) -> Int {
     var offset = 0
     for (axis, index) in position.enumerated() { offset = offset * dimensions[axis] + index }
     return offset
   }
 
-  /// The place, in a tensor of this shape, of the element that a broadcast to more dimensions reads at `position`.
+  /// Returns the offset, in a tensor of this shape, of the element that a broadcast to more dimensions reads at
+  /// `position`.
   func broadcastOffset(_ position: [Int]) -> Int {
     var offset = 0
     let skipped = position.count - rank
@@ -46,9 +47,9 @@ extension Shape {
 }
 
 extension Shape {
-  /// An index of an axis, negative ones counted from the end.
+  /// Returns an index along an axis, with negative indices counted from the end.
   ///
-  /// - Throws: `DeviceError` naming the node where it lies outside.
+  /// - Throws: `DeviceError` naming the node if the index is outside the axis.
   func index(_ element: some ReferenceElement, along axis: Int, node: String) throws(DeviceError) -> Int {
     let (index, length) = (element.index, dimensions[axis])
     let place = index < 0 ? index + length : index
@@ -58,13 +59,13 @@ extension Shape {
     return place
   }
 
-  /// Whether an index, which may count from the end, lies in an axis.
+  /// Whether an index, which may count from the end, is within an axis.
   func has(_ element: some ReferenceElement, along axis: Int) -> Bool {
     (-dimensions[axis]..<dimensions[axis]).contains(element.index)
   }
 }
 
-/// The elements of a tensor taken line by line along one axis.
+/// The rows of a tensor along one axis.
 struct Lines {
   let length: Int
   let count: Int
@@ -76,12 +77,13 @@ struct Lines {
     count = shape.dimensions[..<axis].reduce(inner, *)
   }
 
-  /// The row-major place of an element of a line.
+  /// Returns the row-major offset of an element of a row.
   func place(_ line: Int, _ position: Int) -> Int { (line / inner * length + position) * inner + line % inner }
 }
 
 extension Window {
-  /// For each element of the kernel, the pairs (output place, input place) that it connects; padding is left out.
+  /// Returns for each element of the kernel the pairs (output offset, input offset) that it connects, without
+  /// padding.
   func connections(input: Shape, output: Shape) -> [[(output: Int, input: Int)]] {
     Positions(Shape(kernel)).map { tap in
       Positions(output).compactMap { position in

@@ -1,23 +1,24 @@
 import KelvinDevices
 import KelvinGraph
 
-/// An operator that the reference computes in 64-bit integers where all its inputs and outputs are integers or truth
-/// values: nothing is lost beyond 2^53, and sums and products wrap as they do in the element type.
+/// An operator that the reference computes in 64-bit integers if all its inputs and outputs are integers or Booleans.
+/// Results are exact beyond 2^53, and sums and products wrap as in the element type.
 protocol IntegerOperator: Operator {
-  /// - Returns: the output's elements, of which the element type's low bits count; nil where the result is not made of
-  ///   integers alone.
+  /// Computes the output's elements, of which the element type's low bits are used.
+  ///
+  /// - Returns: nil if the operator cannot compute the result with integers only.
   func integers<Word: ReferenceInteger>(_ inputs: ReferenceInputs<Word>) throws(DeviceError) -> [Word]?
 }
 
 typealias ReferenceInteger = ReferenceElement & FixedWidthInteger & BitwiseCopyable
 
 extension IntegerOperator {
-  /// The output, or nil where it is not one of integers alone.
+  /// Returns the output, or nil if it cannot be computed with integers only.
   func integers(_ inputs: [Tensor], _ output: TensorType, node: String) throws(DeviceError) -> Tensor? {
     let types = inputs.map(\.type)
     guard (types + [output]).allSatisfy({ !$0.scalar.isFloatingPoint }) else { return nil }
     let words = inputs.map(\.words)
-    // Written out for each word: a generic function here would convert element by element through witness tables.
+    // Repeated for each word type: a generic function would convert every element through witness tables.
     if types[0].scalar == .uint64 {
       let values = words.map { $0.map { UInt64(truncatingIfNeeded: $0) } }
       let inputs = ReferenceInputs<UInt64>(node: node, types: types, outputs: [output], values: values)

@@ -1,6 +1,6 @@
-/// Philox 4×32-10: blocks of four random words from a counter and a key, none of which depends on another.
+/// The Philox 4×32-10 generator: independent blocks of four random words from a counter and a key.
 ///
-/// Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3 (2011).
+/// Source: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3 (2011).
 package enum Philox {
   package static func block(_ counter: [UInt32], key: [UInt32]) -> [UInt32] {
     var (c, k) = (counter, key)

@@ -2,11 +2,12 @@ import Glibc
 package import KelvinDevices
 package import KelvinGraph
 
-/// The definition that every other device is held to: obvious Swift that computes each node in float64 and rounds its
+/// The device that defines correct results: simple Swift code that computes each node in float64 and rounds its
 /// results once to the graph's type.
 ///
-/// Integers are computed in 64 bits that wrap (`IntegerOperator`), but for the few operators that rank or scale them.
-/// It supports every operator of the catalog for every element type, so a graph always has one device that runs it.
+/// Integers are computed in wrapping 64-bit arithmetic (`IntegerOperator`), except in a few operators that sort or
+/// scale them. The device supports every operator of the catalog for every element type, so every graph can run on at
+/// least one device.
 package final class ReferenceDevice: KernelDevice {
   package let info: DeviceInfo
   package let health = DeviceHealth()
@@ -28,7 +29,7 @@ package final class ReferenceDevice: KernelDevice {
   }
 }
 
-/// Every operator of the catalog; fused nodes are defined by their bodies.
+/// The kernels of every operator of the catalog; fused nodes are defined by their bodies.
 private struct ReferenceKernels: KernelFamily {
   func offers(for request: KernelRequest) throws(DeviceError) -> [KernelOffer<Void>] {
     let node = request.node
@@ -57,7 +58,7 @@ package struct ReferenceEvaluator: ConstantEvaluator {
   }
 }
 
-/// A tensor with its elements as float64, which kernels share.
+/// A tensor with its elements converted to float64 once, for all kernels that read it.
 struct ReferenceOperand {
   let tensor: Tensor
   let doubles: [Double]
@@ -70,8 +71,8 @@ struct ReferenceOperand {
 
 /// Computes one node.
 ///
-/// - Parameter run: how often it has run before.
-/// - Throws: `DeviceError` naming the node where an index lies outside its axis, or where the operator has no kernel.
+/// - Parameter run: the number of earlier runs.
+/// - Throws: `DeviceError` naming the node if an index is outside its axis, or if the operator has no kernel.
 func referenceResults(
   of op: any Operator, _ inputs: [ReferenceOperand], _ outputs: [TensorType], node: String, run: Int = 0
 ) throws(DeviceError) -> [Tensor] {

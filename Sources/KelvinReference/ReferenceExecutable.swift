@@ -21,7 +21,7 @@ final class ReferenceExecutable: Executable {
 
   /// Counts a run.
   ///
-  /// - Returns: how many there were before.
+  /// - Returns: the number of earlier runs.
   func beginRun() -> Int { runs.wrappingAdd(1, ordering: .relaxed).oldValue }
 
   func weight(_ id: ValueID) -> ReferenceOperand? {

@@ -1,28 +1,28 @@
 import KelvinGraph
 
-/// What a kernel is given: the inputs' elements, and the types of inputs and outputs.
+/// The inputs of a kernel: the inputs' elements, and the types of inputs and outputs.
 struct ReferenceInputs<Element> {
-  /// The node that is computed.
+  /// The name of the node.
   let node: String
   let types: [TensorType]
   let outputs: [TensorType]
   let values: [[Element]]
-  /// How often the node has run before, since it was compiled.
+  /// The number of earlier runs of the node since it was compiled.
   var run = 0
 
   func shape(_ index: Int) -> Shape { types[index].shape }
 }
 
 extension ReferenceInputs<Double> {
-  /// The epilogue's part of a fused operator: its bias, found after the operator's own inputs.
+  /// Returns the bias of a fused operator, which follows the operator's own inputs.
   func bias(_ epilogue: Epilogue) -> [Double]? { epilogue.hasBias ? values[2] : nil }
 }
 
-/// An element as operators see it that move elements without looking at them.
+/// An element for operators that move elements without interpreting them.
 protocol ReferenceElement {
-  /// The element that an attribute names.
+  /// Creates the element that an attribute specifies.
   init(attribute: Float)
-  /// The element as an index of an axis.
+  /// The element as an index along an axis.
   var index: Int { get }
 }
 

@@ -3,34 +3,34 @@ package import KelvinDevices
 package import KelvinGraph
 package import KelvinPlanning
 
-/// A graph prepared for one placement: immutable, shared by any number of sessions.
+/// A graph compiled for one placement: immutable, shared by any number of sessions.
 package final class CompiledModel: Sendable {
-  /// Its control flow written out.
+  /// The graph with its control flow flattened.
   package let flat: FlatGraph
   package let schedule: Schedule
-  /// Node name to device id.
+  /// Node names to device ids.
   package let placement: [String: String]
   package let transfers: [PlannedTransfer]
   let layout: BufferLayout
-  /// What values and scratch of one inference take, on all devices together.
+  /// The bytes of values and scratch memory of one inference, on all devices together.
   package let sessionByteCount: Int
   let executables: [any Executable]
   let devices: [String: any Device]
-  /// The device whose memory is the host's.
+  /// The device whose memory is host memory.
   package let host: String
-  /// Kept so that other compilations find what devices have packed and uploaded for this one.
+  /// Kept alive so that other compilations find the weights that devices packed and uploaded.
   private let stores: [any PackedWeights]
 
-  /// What devices run: the nodes of all regions.
+  /// The nodes of all regions.
   package var graph: Graph { flat.graph }
 
-  /// The memory that the weights take, packed forms of other compilations that share them included.
+  /// The memory of the weights, including packed layouts that other compilations made in the same stores.
   package var weightReport: WeightReport {
     let packed = Dictionary(zip(schedule.segments.map(\.device), stores.map(\.footprint))) { first, _ in first }
     return WeightReport(graph, packed: packed)
   }
 
-  /// The device that each state lies on, by the state's name.
+  /// The device that holds each state, by the state's name.
   package var stateDevices: [String: String] {
     Dictionary(zip(graph.states, flat.sources).map { ($0.name, placement[$1.name] ?? host) }) { first, _ in first }
   }
@@ -38,20 +38,21 @@ package final class CompiledModel: Sendable {
   /// The devices that run nodes or hold values.
   package var usedDevices: Set<String> { Set(devices.keys) }
 
-  /// What computes each node, by its device's own names: `winograd 4x4`; nodes of which nobody says are not there.
+  /// The kernel of each node, named by its device, such as `winograd 4x4`. Nodes whose device reports no name are
+  /// missing.
   package var kernels: [String: String] {
     executables.reduce(into: [:]) { $0.merge($1.kernels) { first, _ in first } }
   }
 
-  /// Whether one of its devices is not the host's own.
+  /// Whether the model uses a device other than the host.
   var callsDrivers: Bool { devices.values.contains { !$0.info.isHost } }
 
-  /// Whether one of its devices is out.
+  /// Whether one of the model's devices has failed.
   package var isOut: Bool { devices.values.contains { !$0.health.mayFree } }
 
-  /// Reports progress and lets a caller give up between nodes.
+  /// Receives progress and can cancel a compilation between nodes.
   package struct Observer: Sendable {
-    /// How much of the work is done, 0…1.
+    /// Receives the completed share of the work, 0…1.
     package var progress: @Sendable (Double) -> Void
     package var isCancelled: @Sendable () -> Bool
 
@@ -67,11 +68,11 @@ package final class CompiledModel: Sendable {
   ///
   /// - Parameters:
   ///   - transfers: the plan's copies.
-  ///   - specialization: what the graph was built for besides the types of its inputs.
+  ///   - specialization: the facts besides input types that the graph was built for.
   ///   - storage: packed weights and blobs, from the compiled cache or in memory.
   ///   - tuning: which kernels may be chosen by timing.
-  ///   - watchdog: how long devices may take.
-  ///   - expecting: seconds that a node is expected to take on a device that works on its own; nil where nobody knows.
+  ///   - watchdog: the time limits of devices.
+  ///   - expecting: the expected seconds of a node on an asynchronous device; nil if unknown.
   /// - Throws: `RuntimeError`, `.cancelled` included.
   package init(
     _ graph: Graph, placement: [String: String], transfers: [PlannedTransfer], inventory: DeviceInventory,
@@ -80,7 +81,7 @@ package final class CompiledModel: Sendable {
     tuning: KernelTuning = KernelTuning(.off), watchdog: Watchdog = .standard,
     expecting: (Node, Graph, any Device) -> Double? = { _, _, _ in nil }, observer: Observer = Observer()
   ) throws(RuntimeError) {
-    // Devices may ask whether to go on from threads of their own.
+    // Devices may call `goesOn` from their own threads.
     let budget = WorkBudget.current
     budget?.enter(.compiling)
     let isCancelled = { @Sendable in observer.isCancelled() || budget?.isSpent == true }
@@ -95,7 +96,7 @@ package final class CompiledModel: Sendable {
     let schedule = try Schedule(flat, placement: placement, transfers: transfers, host: host, isHost: isHost)
     var unified: [String: Bool] = [:]
     for (id, device) in devices {
-      // From the first call on, rather than from the first compilation.
+      // Set before the first call to the device, not only before the first compilation.
       device.health.allow(watchdog.floor)
       do { unified[id] = try device.makeBuffer(byteCount: bufferAlignment).hostPointer != nil } catch {
         throw .device(error)
@@ -149,7 +150,7 @@ package final class CompiledModel: Sendable {
     self.stores = stores
   }
 
-  /// What values and scratch of one inference need, by device.
+  /// Returns the bytes of values and scratch memory of one inference, by device.
   private static func needed(
     _ schedule: Schedule, _ layout: BufferLayout, _ executables: [any Executable], _ host: String
   ) -> [String: Int] {
@@ -162,8 +163,8 @@ package final class CompiledModel: Sendable {
     return needed.merging(scratch) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
   }
 
-  /// Refuses a model whose values and scratch cannot fit a device, before a session allocates them. Weights have been
-  /// packed by then.
+  /// Rejects a model whose values and scratch memory do not fit a device, before a session allocates them. Weights
+  /// have been packed at this point.
   private static func check(_ needed: [String: Int], _ devices: [String: any Device]) throws(RuntimeError) {
     for (id, byteCount) in needed.sorted(by: { $0.key < $1.key }) {
       guard let info = devices[id]?.info, info.memory > 0 else { continue }
@@ -177,13 +178,13 @@ package final class CompiledModel: Sendable {
     }
   }
 
-  /// Recordings for one inference at a time, bound to memory.
+  /// Creates a session, which runs one inference at a time.
   ///
   /// - Parameters:
-  ///   - measuresNodes: whether sessions record each node's time.
-  ///   - outputs: memory for outputs, by position. It is written in place where it suits the output and the output's
-  ///     own place is host memory of its own: see `Session.callerOwnedOutputs`.
-  ///   - memory: what it runs in, in turns with the other sessions there; its own unless given.
+  ///   - measuresNodes: whether the session records each node's time.
+  ///   - outputs: memory for outputs, by index. An output is written in place if the buffer fits it and the output
+  ///     has host memory of its own: see `Session.callerOwnedOutputs`.
+  ///   - memory: the arena, which sessions share one run at a time; a new one unless given.
   package func makeSession(
     measuresNodes: Bool = false, outputs: [Int: CallerBuffer] = [:], memory: SessionArena = SessionArena()
   ) throws(RuntimeError) -> Session {

@@ -5,32 +5,32 @@ import KelvinMeasurements
 package import KelvinPlanning
 import Synchronization
 
-/// A function of a model, its graph ready to be placed, on the devices of a machine.
+/// A function of a model, with its graph ready for placement, on the devices of a machine.
 package struct ModelContext: Sendable {
-  /// As the user named the model.
+  /// The model's name as the user gave it.
   package let name: String
   /// The key of the model's contents.
   package let key: ContentKey
   package let function: String
-  /// After passes.
+  /// The graph after all passes.
   package let graph: Graph
   package let inventory: DeviceInventory
-  /// Nil where nothing is to be kept between processes.
+  /// The compiled cache; nil if nothing is kept between processes.
   package private(set) var cache: CompiledCache?
   package private(set) var costs: CostSheet
-  /// Packed weights where there is no cache; shared by all copies of the context.
+  /// Packed weights if there is no cache; shared by all copies of the context.
   package private(set) var stores: WeightRegistry<MemoryPackedWeights>
   /// The files that weights are read from.
   package let sources: SourceFiles
-  /// How long devices may take.
+  /// The time limits of devices.
   package let watchdog: Watchdog
   /// Which kernels may be chosen by timing.
   package let tuning: KernelTuning
-  /// What the graph was built for besides the types of its inputs: the elements on which its sizes depend.
+  /// The facts besides input types that the graph was built for: the elements on which its sizes depend.
   private let specialization: [String]
   private let knownKey = KnownKey()
 
-  /// The key of the graph, once somebody has asked: writing a graph out takes about as long as planning it.
+  /// The key of the graph, computed at first use because serializing a graph takes about as long as planning it.
   private final class KnownKey: Sendable {
     let made = Mutex<ContentKey?>(nil)
   }
@@ -68,14 +68,14 @@ package struct ModelContext: Sendable {
     Planner(inventory: inventory, costs: costs, model: key, cache: cache, watchdog: watchdog)
   }
 
-  /// The same model with other costs.
+  /// Returns the same model with other costs.
   package func with(costs: CostSheet) -> ModelContext {
     var context = self
     context.costs = costs
     return context
   }
 
-  /// The same model with nothing kept from earlier compilations.
+  /// Returns the same model without a cache and with empty stores of packed weights.
   package func withoutCache() -> ModelContext {
     var context = self
     context.cache = nil
@@ -83,13 +83,14 @@ package struct ModelContext: Sendable {
     return context
   }
 
-  /// The best plan, its reasons and alternatives; of plans that costs do not tell apart, the one that is stayed with.
+  /// Returns the best plan with its reasons and alternatives. Among plans whose costs do not differ significantly,
+  /// the plan that a trial adopted is kept.
   package func explain(_ request: PlanRequest) throws -> PlanExplanation {
     WorkBudget.enter(.planning)
     return try settled(try planner.problem(graph, request), request)
   }
 
-  /// The plan file of an explanation.
+  /// Returns the plan file of an explanation.
   package func plan(_ explanation: PlanExplanation, _ request: PlanRequest) throws -> Plan {
     let (units, helpers) = try planner.devices(for: request)
     let machine = MachineDescription(SystemFiles())
@@ -138,21 +139,22 @@ package struct ModelContext: Sendable {
     return plan
   }
 
-  /// How many nodes each device computes under a placement, control flow itself left out.
+  /// Returns the number of nodes that each device computes under a placement, without control flow.
   package func nodesByDevice(_ placement: [String: String]) -> [String: Int] {
     FlatGraph(graph).graph.nodes.reduce(into: [:]) { counts, node in
       if let device = placement[node.name] { counts[device, default: 0] += 1 }
     }
   }
 
-  /// What a plan takes for granted about the model's loops.
+  /// Returns the iteration counts that a plan assumes for the model's loops.
   package func expectations(_ request: PlanRequest) -> [IterationExpectation] {
     FlatGraph(graph, trips: planner.trips(request)).expectations
   }
 
-  /// The explanation of a given plan: every node pinned where the plan puts it.
+  /// Explains a given plan by pinning every node to the plan's device.
   ///
-  /// - Throws: `invalidChoice` where the plan was made for another model, graph or device.
+  /// - Throws: `invalidPlan` if the plan was made for another model or graph, `invalidChoice` if the request has
+  ///   pins, or the errors of `check`.
   package func explain(adopting plan: Plan, _ request: PlanRequest) throws -> PlanExplanation {
     try check(plan)
     if !plan.subject.graph.isEmpty, plan.subject.graph != graphKey.description {
@@ -193,7 +195,7 @@ package struct ModelContext: Sendable {
     .invalidPlan("the plan \(reason); make a new one with 'kelvin plan --save'")
   }
 
-  /// Checks that a plan, of any of the function's graphs, is for this model on the devices that are here.
+  /// Checks that a plan of any of the function's graphs is for this model and for devices that are present.
   ///
   /// - Throws: `invalidPlan`, `unknownDevice` or `deviceAbsent`.
   package func check(_ plan: Plan) throws(RuntimeError) {
@@ -209,8 +211,8 @@ package struct ModelContext: Sendable {
     }
   }
 
-  /// The first node that its device computes in one precision where `first` is asked for and in another where `second`
-  /// is; nil where the two come to the same.
+  /// Returns the first node that its device computes in different precisions when `first` and `second` are requested;
+  /// nil if there is none.
   ///
   /// - Throws: `unknownDevice` or `deviceAbsent`.
   package func node(
@@ -227,8 +229,8 @@ package struct ModelContext: Sendable {
     return nil
   }
 
-  /// Whether some device computes some node in one precision where `first` is asked for and in another where `second`
-  /// is, wherever the nodes are placed.
+  /// Whether any device computes any node in different precisions when `first` and `second` are requested, for any
+  /// placement.
   package func tellsApart(_ first: Precision, _ second: Precision, devices: [any Device]) -> Bool {
     guard first != second else { return false }
     let graph = FlatGraph(graph).graph
@@ -239,7 +241,7 @@ package struct ModelContext: Sendable {
     }
   }
 
-  /// What has changed on the devices of a plan since it was made that may make it slower than it was.
+  /// Returns the changes of a plan's devices since it was made that may make it slower.
   package func remarks(on plan: Plan) -> [String] {
     let used = plan.usedDevices
     return plan.subject.devices.filter { used.contains($0.id) }.compactMap { device in
@@ -261,16 +263,16 @@ package struct ModelContext: Sendable {
       observer: observer)
   }
 
-  /// Compiles the graph as it is placed, taking packed weights from the cache and leaving new ones there. What is
-  /// compiled while another compiled form of the model is alive shares its packed and uploaded weights.
+  /// Compiles the graph for a placement, reading packed weights from the cache and storing new ones. While another
+  /// specialization of the model is alive, the compiled model shares its packed and uploaded weights.
   ///
-  /// - Throws: `file`, before anything is kept, where a file of the model changed since it was opened.
+  /// - Throws: `file`, before anything is stored, if a file of the model changed since it was opened.
   package func compile(
     _ placement: Placement, precision: Precision, threads: Int, isDeterministic: Bool = false,
     observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {
     var cached: [String: CachedWeights] = [:]
-    // Whoever packs next packs into stores of their own, and devices upload from these.
+    // Later compilations use new stores, so devices upload weights again.
     func forget() {
       for weights in cached.values { cache?.forget(weights) }
       stores.forget()
@@ -287,7 +289,7 @@ package struct ModelContext: Sendable {
             return (stores.store(name) { MemoryPackedWeights() }, NoBlobCache())
           }
           let weights = cache.weights(key, function: function, device: device.info)
-          // An answer from a pack that changed is not given either.
+          // Results computed from a pack that changed must not be returned either.
           if let mapped = weights.mapped { sources.hold(pack: mapped) }
           cached[id] = weights
           return (weights, cache.blobs(device.info))

@@ -1,29 +1,29 @@
 package import KelvinBasics
 package import KelvinDevices
 
-/// A model could not be planned, prepared or run.
+/// An error in planning, preparing or running a model.
 package enum RuntimeError: Error, Sendable, CustomStringConvertible {
-  /// A device was named that is not there.
+  /// A named device does not exist.
   case unknownDevice(String, available: [String])
-  /// A device was named that is known but absent.
+  /// A named device is known but absent.
   case deviceAbsent(String, reason: String)
-  /// Nodes that none of the allowed devices runs, and what would help; empty where nothing would.
+  /// Nodes that none of the allowed devices supports, and advice; empty if there is none.
   case unplaceable([UnplaceableNode], remedy: String)
-  /// A pin or exclusion that does not fit the model or the machine.
+  /// A pin, an exclusion or another choice does not fit the model or the machine.
   case invalidChoice(String)
-  /// A plan that does not fit the model or the machine.
+  /// A plan does not fit the model or the machine.
   case invalidPlan(String)
   /// An input is missing, unknown, or not of the model's type.
   case invalidInput(name: String, reason: String)
   case cancelled
   case device(DeviceError)
-  /// A file of the model is no longer what it was when it was opened.
+  /// A file of the model has changed since it was opened.
   case file(FileError)
 
   package struct UnplaceableNode: Hashable, Sendable {
     package let name: String
     package let op: String
-    /// By device, in the order of the devices.
+    /// The reason by device, in the order of the devices.
     package let reasons: [String]
   }
 

@@ -3,39 +3,40 @@ import KelvinDevices
 package import KelvinGraph
 package import KelvinMeasurements
 
-/// One caller's inferences with a compiled model: its recordings on every device, bound to memory.
+/// One caller's inferences with a compiled model: its invocations on every device, bound to memory.
 ///
-/// One owner at a time; sessions that were made with memory of their own may run at the same time, those that share a
-/// `SessionArena` in turns. After creation, `run` allocates nothing on the CPU path.
+/// A session has one owner at a time. Sessions with memory of their own may run at the same time; sessions that share
+/// a `SessionArena` must take turns. After creation, `run` allocates nothing on the CPU path.
 package final class Session {
   package let model: CompiledModel
   private let memory: SessionArena
-  /// Of the memory, when the session was bound.
+  /// The generation of the memory when the session was bound.
   private let generation: Int
   private let arenas: [String: any Buffer]
-  /// Kept alive: copies know addresses only. Their owner is not, which may keep this session.
+  /// Retained because copies only store addresses. Their owner is not retained, because it may retain this session.
   private let stateBuffers: [any Buffer]
   private let invocations: [any Invocation]
-  /// For each segment, whether its latest submission may still be at work.
+  /// For each segment, whether its latest submission may still be executing.
   private var isInFlight: [Bool]
   private let steps: [BoundStep]
   private let inputs: [BufferSlice]
   private let outputs: [BufferSlice]
-  /// What the latest run did; nil unless the session measures nodes.
+  /// The record of the latest run; nil unless the session measures nodes.
   package private(set) var record: SessionRecord?
   /// Ends a run in progress at its next check point.
   private let stop = StopSignal()
 
-  /// Copies made by the latest run, shared memory included.
+  /// The number of copies made by the latest run, including copies within shared memory.
   package private(set) var transferCount = 0
 
-  /// The outputs that runs write into memory that was lent to the session.
+  /// The indices of the outputs that runs write to memory of the caller.
   package let callerOwnedOutputs: Set<Int>
 
   /// - Parameters:
-  ///   - states: memory of somebody else's, who brings its contents to where the session has them; else the session's
-  ///     own.
-  ///   - memory: what it runs in, in turns with the other sessions there.
+  ///   - outputs: the caller's memory for outputs, by index.
+  ///   - states: memory of the states, whose owner moves the contents to the session's devices; the session's own
+  ///     unless given.
+  ///   - memory: the arena, which sessions share one run at a time.
   init(
     _ model: CompiledModel, measuresNodes: Bool, outputs lent: [Int: CallerBuffer] = [:], states: StateMemory? = nil,
     memory: SessionArena
@@ -116,41 +117,44 @@ package final class Session {
     } catch { throw .device(error) }
   }
 
-  /// Whether the session holds what its memory was before that grew. It may run, but keeps the smaller memory alive.
+  /// Whether the arena's memory was replaced by larger memory since the session was bound. The session still works,
+  /// but keeps the smaller memory alive.
   package var isOutgrown: Bool { generation != memory.generation }
 
-  /// Where an input's elements are to be written before `run`: dense, row-major, in the graph's type.
+  /// Passes the memory to which an input's elements must be written before `run`: dense, row-major, in the graph's
+  /// type.
   package func withInput<Failure: Error>(
     _ index: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
     try body(Self.memory(inputs[index]))
   }
 
-  /// An output's elements, valid until the next run on the session's memory.
+  /// Passes an output's elements, valid until the next run on the session's memory.
   package func withOutput<Result, Failure: Error>(
     _ index: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(UnsafeRawBufferPointer(Self.memory(outputs[index])))
   }
 
-  /// The host's slots lie in memory that the host can address: its own arena, or a unified device's.
+  /// The host's slots are in memory that the host can address: its own arena, or a unified device's.
   private static func memory(_ slice: BufferSlice) -> UnsafeMutableRawBufferPointer {
     guard let pointer = slice.hostPointer else { preconditionFailure("a value on the host has no host memory") }
     return UnsafeMutableRawBufferPointer(start: pointer, count: slice.byteCount)
   }
 
-  /// By device, the bytes of its memory and of the model's packed weights. What a driver keeps besides is not known.
+  /// By device, the bytes of the arena and of the model's packed weights. Additional memory of drivers is not
+  /// included.
   package var byteCounts: [String: Int] {
     memory.byteCounts.merging(model.weightReport.packed.map { ($0.device, $0.bytes) }, uniquingKeysWith: +)
   }
 
-  /// One inference on the inputs written before. Returns when the outputs can be read. Inputs are written anew before
-  /// every run: their memory is reused once they have been read.
+  /// Runs one inference on the inputs written before. Returns when the outputs can be read. Inputs must be written
+  /// before every run: their memory is reused once they have been read.
   ///
   /// - Parameter cancellation: ends the run at its next check point: between nodes on the host, between submissions
   ///   elsewhere. The session can be used again.
-  /// - Throws: `cancelled`, or `device` where a device failed. No device is at work on the session then, but for one
-  ///   that is out: what that was given stays where it is (`DeviceHealth`).
+  /// - Throws: `cancelled`, or `device` if a device failed. No device is executing then, except a failed one, whose
+  ///   memory stays allocated (`DeviceHealth`).
   package func run(_ cancellation: Cancellation? = nil) throws(RuntimeError) {
     try Cancellation.bounded(cancellation) { (cancellation: Cancellation?) throws(RuntimeError) in
       guard let cancellation else { return try runSteps() }
@@ -163,7 +167,7 @@ package final class Session {
   private func runSteps() throws(RuntimeError) {
     do throws(DeviceError) {
       guard model.callsDrivers else { return try runAll() }
-      // All of it in one go: handing each call over would cost more.
+      // The whole run is one call on the driver thread, because switching threads for every call would cost more.
       try DriverThread.perform { [self] () throws(DeviceError) in try runAll() }
     } catch {
       if error.code == .cancelled { throw .cancelled }
@@ -179,7 +183,7 @@ package final class Session {
       try run(steps)
       try finish(invocations.indices)
     } catch {
-      // What other devices were given may still be running, on memory that the caller is free to drop.
+      // Other devices may still be executing, on memory that the caller is free to release.
       for segment in invocations.indices where isInFlight[segment] {
         try? invocations[segment].completion.wait()
         isInFlight[segment] = false
@@ -236,7 +240,7 @@ package final class Session {
       loop.iteration.storeBytes(of: Int64(trip), as: Int64.self)
       record?.enter(Region.Role.body.rawValue, trip: trip)
       try run(loop.body)
-      // The next trip writes what this one reads.
+      // The next iteration overwrites memory that this one reads.
       for segment in loop.segments { try finish(segment...segment) }
       record?.leave()
       for (row, accumulated) in loop.rows {
@@ -258,7 +262,7 @@ package final class Session {
     record?.ended(loop.name, after: trip)
   }
 
-  /// Waits for submissions that may be at work.
+  /// Waits for submissions that may be executing.
   private func finish(_ segments: some Sequence<Int>) throws(DeviceError) {
     for segment in segments where isInFlight[segment] {
       isInFlight[segment] = false
@@ -267,12 +271,12 @@ package final class Session {
     }
   }
 
-  /// One inference on tensors.
+  /// Runs one inference on tensors.
   ///
   /// - Parameters:
   ///   - tensors: one for each input of the graph, of its type.
-  ///   - cancellation: as of `run`.
-  /// - Throws: `invalidInput` where they do not fit.
+  ///   - cancellation: as for `run(_:)`.
+  /// - Throws: `invalidInput` if the tensors do not fit, or the errors of `run(_:)`.
   package func run(_ tensors: [Tensor], _ cancellation: Cancellation? = nil) throws(RuntimeError) -> [Tensor] {
     try write(tensors)
     try run(cancellation)
@@ -283,7 +287,7 @@ package final class Session {
 
   /// Writes the inputs of the next run.
   ///
-  /// - Throws: `invalidInput` where they do not fit.
+  /// - Throws: `invalidInput` if the tensors do not fit.
   package func write(_ tensors: [Tensor]) throws(RuntimeError) {
     let graph = model.graph
     guard tensors.count == graph.inputs.count else {
@@ -297,7 +301,7 @@ package final class Session {
     }
   }
 
-  /// The latest run as trace events, its beginning at 0; empty unless the session measures nodes.
+  /// Returns the latest run as trace events, which begin at 0 s; empty unless the session measures nodes.
   package func trace() -> [TraceEvent] {
     record?.events { transfer in
       let value = model.graph[transfer.value]

@@ -2,23 +2,23 @@ import KelvinBasics
 package import KelvinDevices
 package import KelvinGraph
 
-/// How much memory the weights of a graph take in each of their forms.
+/// The memory that the weights of a graph take: stored, dense and packed.
 package struct WeightReport: Hashable, Sendable, Codable {
   /// The weights that share an encoding.
   package struct Form: Hashable, Sendable, Codable {
-    /// `palettized 6-bit`, `affine int8`, `dense`.
+    /// The name of the encoding: `palettized 6-bit`, `affine int8`, `dense`.
     package var encoding: String
     package var count: Int
     package var storedBytes: Int
     package var denseBytes: Int
   }
 
-  /// The form in which a device keeps weights.
+  /// The packed weights of one device.
   package struct Packed: Hashable, Sendable, Codable {
     package var device: String
     package var bytes: Int
-    /// Bytes of these that were made from compressed weights when the model was loaded, expanded or as codes; no file holds
-    /// them.
+    /// The bytes of these that are made from compressed weights at every load, expanded or quantized, and are not in
+    /// any file.
     package var expandedBytes: Int
 
     package init(device: String, bytes: Int, expandedBytes: Int) {
@@ -28,18 +28,18 @@ package struct WeightReport: Hashable, Sendable, Codable {
     }
   }
 
-  /// As the model's file holds them; a weight with several readers counts once.
+  /// The bytes in the model's file; a weight with several readers counts once.
   package var storedBytes: Int
-  /// As plain elements of their types.
+  /// The bytes as plain elements of their types.
   package var denseBytes: Int
-  /// The most stored bytes first.
+  /// The encodings, in descending order of stored bytes.
   package var forms: [Form]
-  /// For each device that has packed weights, where the graph has been compiled.
+  /// The packed weights by device, if the graph has been compiled.
   package var packed: [Packed]
 
   package init(_ graph: Graph, packed: [String: PackedFootprint] = [:]) { self.init([graph], packed: packed) }
 
-  /// The weights of several graphs together.
+  /// Creates the report of several graphs together.
   package init(_ graphs: [Graph], packed: [String: PackedFootprint] = [:]) {
     var forms: [String: Form] = [:]
     var seen = Set<UnsafeRawPointer>()
@@ -65,7 +65,8 @@ package struct WeightReport: Hashable, Sendable, Codable {
     }
   }
 
-  /// `2.6 MB stored (43 palettized 6-bit, 12 dense), 7.1 MB expanded; packed 14.1 MB on cpu (13.9 MB in memory only)`
+  /// The report in words: `2.6 MB stored (43 palettized 6-bit, 12 dense), 7.1 MB expanded; packed 14.1 MB on cpu
+  /// (13.9 MB of it in memory only)`
   package var text: String {
     let kinds = forms.map { "\($0.count) \($0.encoding)" }.joined(separator: ", ")
     var text = "\(HumanReadable.bytes(storedBytes)) stored" + (kinds.isEmpty ? "" : " (\(kinds))")
@@ -82,10 +83,10 @@ package struct WeightReport: Hashable, Sendable, Codable {
 }
 
 extension Weight {
-  /// Whether a file holds it: not what a mapper computes from nothing.
+  /// Whether the weight is stored in a file; weights computed by a mapper are not.
   fileprivate var isStored: Bool { if case .deferred = encoding { false } else { true } }
 
-  /// How the elements are stored: `palettized 4-bit`, `affine int8`, `sparse affine int8`, `dense`.
+  /// The encoding of the elements: `palettized 4-bit`, `affine int8`, `sparse affine int8`, `dense`.
   fileprivate var encodingName: String {
     switch encoding {
     case .deferred: "computed"
@@ -115,7 +116,7 @@ extension Weight {
     type.scalar.isFloatingPoint ? "\(type.scalar)" : "\(type.scalar == .int8 ? "int" : "uint")\(elementBits)"
   }
 
-  /// Where the first of the stored bytes lie.
+  /// The address of the first stored byte.
   fileprivate var firstByte: UnsafeRawPointer? {
     switch encoding {
     case .dense(let tensor): tensor.bytes.baseAddress

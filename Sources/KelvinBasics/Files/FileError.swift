@@ -1,12 +1,12 @@
 import Glibc
 
-/// A file could not be used.
+/// An error in using a file.
 package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The file, as the caller or the model named it.
+  /// The path of the file, as the caller or the model named it.
   package let path: String
   package let action: String
   package let reason: String
-  /// The system's error number, or 0 where the reason is ours.
+  /// The system's error number, or 0 if Kelvin gave the reason.
   package let code: Int32
 
   package init(path: String, action: String, code: Int32) {

@@ -1,11 +1,11 @@
 package import Glibc
 
-/// What tells one state of a file from another without reading it: which file it is, its size, and when its contents and
-/// whatever the system keeps about it last changed.
+/// The identity of a file's state, determined without reading it: the file's number, its size, and the times of the
+/// last changes to its contents and metadata.
 ///
-/// Two equal states have the same contents, as finely as the file's system tells times: a change within one step of its
-/// clock, at most some milliseconds on a disk of one's own, is not seen. Two states that differ need not differ in
-/// contents: a new name, owner or mode is a change too.
+/// Equal states imply equal contents, up to the time resolution of the file system: a change within one step of its
+/// clock, at most some milliseconds on a local disk, is not detected. Different states may have equal contents: a new
+/// name, owner or mode also changes the state.
 package struct FileState: Sendable, Hashable {
   private let device: UInt64
   private let inode: UInt64
@@ -13,7 +13,7 @@ package struct FileState: Sendable, Hashable {
   private let modified: FileTime
   private let changed: FileTime
   package let byteCount: Int
-  /// Names that the file has.
+  /// The number of names (hard links) that the file has.
   package let linkCount: Int
 
   package init(_ status: stat) {
@@ -26,26 +26,25 @@ package struct FileState: Sendable, Hashable {
     linkCount = Int(status.st_nlink)
   }
 
-  /// Of an open file.
+  /// Returns the state of an open file.
   init(_ descriptor: Int32, path: String) throws(FileError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw FileError(path: path, action: "examine", code: errno) }
     self.init(status)
   }
 
-  /// Whether the file has more or fewer names than in an earlier state, and was not written to: a new name, or none, is
-  /// a change of a file too.
+  /// Whether the file only has more or fewer names than in an earlier state, without having been written to.
   package func differsByNames(from earlier: FileState) -> Bool {
     linkCount != earlier.linkCount && device == earlier.device && inode == earlier.inode && mode == earlier.mode
       && modified == earlier.modified && byteCount == earlier.byteCount
   }
 
-  /// The state as words, none of which has a space.
+  /// The state as strings without spaces.
   package var facts: [String] {
     ["\(device)", "\(inode)", "\(byteCount)", modified.text, changed.text]
   }
 
-  /// Whether the last change is that long ago, so that the next one has another time.
+  /// Whether the last change is old enough that a later change has another time.
   ///
   /// - Parameter now: seconds since 1970.
   package func isSettled(for seconds: Double, at now: Double) -> Bool {
@@ -54,7 +53,7 @@ package struct FileState: Sendable, Hashable {
 
   var isRegular: Bool { mode & S_IFMT == S_IFREG }
 
-  /// What it is where it is no regular file.
+  /// The reason why a file is not a regular file.
   var kind: String {
     switch mode & S_IFMT {
     case S_IFDIR: "it is a folder, not a file"
@@ -66,7 +65,7 @@ package struct FileState: Sendable, Hashable {
   }
 }
 
-/// A time as a file system keeps it.
+/// A time with the resolution of the file system.
 private struct FileTime: Sendable, Hashable {
   private let seconds: Int
   private let nanoseconds: Int

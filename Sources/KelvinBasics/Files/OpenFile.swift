@@ -1,25 +1,25 @@
 import Glibc
 
-/// A regular file that is open for reading: what is learned of it and what is read are of one file, whatever its path
-/// comes to name meanwhile. Closed with the last reference.
+/// A regular file that is open for reading. Its state and its contents always belong to the same file, even if its
+/// path names another file later. It is closed with the last reference.
 package final class OpenFile: Sendable {
-  /// The file as errors name it.
+  /// The path for error messages.
   package let path: String
-  /// As it was when it was opened.
+  /// The state of the file when it was opened.
   package let state: FileState
   private let descriptor: Int32
 
-  /// Opens a file by a path of the user's own, whose links are followed. Neither a pipe without a writer nor a device
-  /// is waited for.
+  /// Opens a file by a path from the user, whose links are followed. Opening does not block on a pipe without a
+  /// writer or on a device.
   ///
-  /// - Throws: `FileError` with the system's reason, also for what is no regular file.
+  /// - Throws: `FileError` with the system's reason, or if it is not a regular file.
   package convenience init(_ path: String) throws(FileError) {
     let descriptor = open(path.pathBytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
     try self.init(descriptor: descriptor, path: path)
   }
 
-  /// - Parameter descriptor: closed by this value, or before the error is thrown.
+  /// - Parameter descriptor: closed by this object, or before an error is thrown.
   package init(descriptor: Int32, path: String) throws(FileError) {
     do throws(FileError) {
       state = try FileState(descriptor, path: path)
@@ -38,7 +38,7 @@ package final class OpenFile: Sendable {
 
   /// Fills `target` with the file's bytes from `offset` on.
   ///
-  /// - Throws: `FileError`, also where the file ends before: it has become shorter.
+  /// - Throws: `FileError`, also if the file has become too short.
   package func read(into target: UnsafeMutableRawBufferPointer, at offset: Int = 0) throws(FileError) {
     var done = 0
     while done < target.count {
@@ -54,7 +54,7 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// The file's first bytes: `count`, or as many as it has.
+  /// Returns the file's first `count` bytes, or all if it has fewer.
   package func start(_ count: Int) throws(FileError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: min(count, byteCount))
     var failure: FileError?
@@ -65,11 +65,10 @@ package final class OpenFile: Sendable {
     return bytes
   }
 
-  /// All of the file, and the state that it was read in.
+  /// Reads the whole file and returns the state that it was read in.
   ///
-  /// - Parameters:
-  ///   - target: `byteCount` bytes.
-  /// - Throws: `FileError`, also where it was written to all the while, or has become another size.
+  /// - Parameter target: a buffer of `byteCount` bytes.
+  /// - Throws: `FileError`, also if the file kept changing, or changed its size.
   package func readWhole(into target: UnsafeMutableRawBufferPointer) throws(FileError) -> FileState {
     var before = try currentState()
     for _ in 0..<Self.mostReadings {
@@ -82,10 +81,10 @@ package final class OpenFile: Sendable {
     throw FileError(path: path, action: "read", reason: "it was written to while it was read; try again")
   }
 
-  /// How often a file is read that changes meanwhile.
+  /// The maximum number of attempts to read a file that changes meanwhile.
   private static let mostReadings = 4
 
-  /// Maps all of a file that is not empty.
+  /// Maps the whole file, which must not be empty.
   package func map() throws(FileError) -> UnsafeMutableRawPointer {
     guard let base = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
       throw FileError(path: path, action: "map", code: errno)
@@ -93,7 +92,7 @@ package final class OpenFile: Sendable {
     return base
   }
 
-  /// The state that the file is in now.
+  /// Returns the current state of the file.
   package func currentState() throws(FileError) -> FileState { try FileState(descriptor, path: path) }
 
   package func resized(to count: Int) -> FileError {

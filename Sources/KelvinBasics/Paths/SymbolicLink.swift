@@ -1,10 +1,10 @@
 import Glibc
 
-/// A name that stands for another path.
+/// Symbolic links.
 package enum SymbolicLink {
-  /// Where a link leads, as it says; nil for anything else.
+  /// Returns the target of a link as stored; nil for anything else.
   ///
-  /// - Parameter folder: open, the one that a relative path begins in; `AT_FDCWD` for the process's own.
+  /// - Parameter folder: the open folder that a relative path begins in; `AT_FDCWD` for the working folder.
   package static func target(of path: String, in folder: Int32 = AT_FDCWD) -> String? {
     var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = target.withUnsafeMutableBytes { room -> Int in

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Cuts the bytes of a CSV file, as they come, into blocks of whole rows.
+/// Splits the bytes of a CSV file, as they are read, into blocks of complete rows.
 package struct DelimitedCutter: Sendable {
   package struct Block: Sendable {
-    /// Whole rows; the file's last one may lack its end.
+    /// Complete rows; the file's last row may lack its line end.
     package let bytes: [UInt8]
-    /// The number of their first line.
+    /// The number of the block's first line.
     package let firstLine: Int
   }
 
-  /// A row that is longer than any should be.
+  /// The error for a row that exceeds the maximum size.
   package struct Overlong: Error, Hashable {
-    /// The line that it begins on.
+    /// The line where the row begins.
     package let line: Int
   }
 
@@ -21,22 +21,22 @@ package struct DelimitedCutter: Sendable {
   private var line = 1
   private var hasBegun = false
 
-  /// - Parameter largestRow: bytes of a row beyond which a quote is taken to be missing.
+  /// - Parameter largestRow: the maximum bytes of a row; beyond it, a closing quote is assumed to be missing.
   package init(separator: UInt8 = UInt8(ascii: ","), largestRow: Int = 64 << 20) {
     self.separator = separator
     self.largestRow = largestRow
   }
 
-  /// The next block: at least one row, and about as many bytes as `size`; nil at the end.
+  /// Returns the next block: at least one row, and about `size` bytes; nil at the end.
   ///
-  /// - Parameter read: fills a buffer from its start, and answers with how many bytes came: 0 at the end.
-  /// - Throws: what `read` throws, and `Overlong`.
+  /// - Parameter read: fills a buffer from its start, and returns the number of bytes; 0 at the end.
+  /// - Throws: the errors of `read`, and `Overlong`.
   package mutating func next(
     _ size: Int, _ read: (UnsafeMutableRawBufferPointer) throws -> Int
   ) throws -> Block? {
     var buffer = rest
     rest = []
-    // As much as a byte order mark has.
+    // At least the length of a byte order mark.
     var want = max(size, DelimitedText.byteOrderMark.count)
     while true {
       let isAtEnd = try !fill(&buffer, to: want, read)
@@ -63,7 +63,7 @@ package struct DelimitedCutter: Sendable {
     return Block(bytes: bytes, firstLine: line)
   }
 
-  /// Whether there may be more to come.
+  /// Reads until the buffer has `size` bytes; returns false at the end of the file.
   private func fill(
     _ buffer: inout [UInt8], to size: Int, _ read: (UnsafeMutableRawBufferPointer) throws -> Int
   ) throws -> Bool {
@@ -81,7 +81,8 @@ package struct DelimitedCutter: Sendable {
     return true
   }
 
-  /// Behind the last row that is whole. A return at the very end may be half of a line's end, and ends none.
+  /// Returns the offset after the last complete row. A carriage return at the very end may be half of a line end, so
+  /// it does not end a row.
   private func lastRowEnd(_ bytes: [UInt8]) -> Int? {
     bytes.withUnsafeBytes { raw -> Int? in
       guard let base = raw.baseAddress else { return nil }
@@ -99,7 +100,8 @@ package struct DelimitedCutter: Sendable {
     for (place, byte) in bytes.enumerated() {
       let isQuote = byte == UInt8(ascii: "\"")
       switch state {
-      // A quote that ends a field and one that begins half of a doubled one look alike: the next quote opens it again.
+      // A quote that ends a field may also be the first of a doubled quote; in that case the next quote reopens the
+      // field.
       case .quoted: if isQuote { state = .atStart }
       case .atStart, .plain:
         if isQuote {
@@ -115,7 +117,7 @@ package struct DelimitedCutter: Sendable {
     return end
   }
 
-  /// How many lines end in it.
+  /// Returns the number of lines that end in the bytes.
   private static func lineCount(_ bytes: [UInt8]) -> Int {
     bytes.withUnsafeBytes { raw -> Int in
       guard let base = raw.baseAddress else { return 0 }

@@ -1,22 +1,22 @@
 import Glibc
 
-/// Rows of bytes that end with one, cut into fields that stay where they are.
+/// CSV rows split into fields, which refer to the original bytes.
 ///
-/// Fields lie between separators, quoted where they hold separators, quotes or line breaks (RFC 4180); lines may end in any
-/// way, and empty ones are no rows.
+/// Fields are separated by separators, and quoted if they contain separators, quotes or line breaks (RFC 4180). All
+/// kinds of line ends are accepted; empty lines are not rows.
 package struct DelimitedRows {
-  /// Where a field's bytes lie, quotes around it apart.
+  /// The range of a field's bytes, without enclosing quotes.
   package struct Field: Hashable, Sendable {
     package let start: Int32
     package let end: Int32
-    /// Whether two quotes in it stand for one.
+    /// Whether it contains doubled quotes.
     package let hasEscapes: Bool
   }
 
   package struct Row: Hashable, Sendable {
-    /// The line that it begins on.
+    /// The line where the row begins.
     package let line: Int
-    /// The place of its first field among those of all rows.
+    /// The index of its first field among the fields of all rows.
     package let first: Int
     package let count: Int
   }
@@ -31,21 +31,21 @@ package struct DelimitedRows {
   package private(set) var rows: [Row] = []
 
   /// - Parameters:
-  ///   - bytes: less than 2 GiB, and whole rows; the last one may lack its end.
-  ///   - firstLine: the number of their first line.
-  /// - Throws: where a quoted field does not end, or something follows it.
+  ///   - bytes: complete rows of less than 2 GiB; the last row may lack its line end.
+  ///   - firstLine: the number of the first line.
+  /// - Throws: if a quoted field is not terminated, or is followed by other characters.
   package init(_ bytes: [UInt8], separator: UInt8 = UInt8(ascii: ","), firstLine: Int = 1) throws(Fault) {
     self.bytes = bytes
     fields.reserveCapacity(bytes.count / 8)
     try cut(separator, firstLine)
   }
 
-  /// A field's bytes as they lie in the row, where they hold no doubled quotes.
+  /// Passes a field's raw bytes, which are its content unless it contains doubled quotes.
   package func withBytes<Result>(of field: Field, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[Int(field.start)..<Int(field.end)])) }
   }
 
-  /// What a field says.
+  /// Returns the content of a field.
   package func content(of field: Field) -> [UInt8] {
     let raw = bytes[Int(field.start)..<Int(field.end)]
     guard field.hasEscapes else { return Array(raw) }
@@ -58,7 +58,7 @@ package struct DelimitedRows {
     return content
   }
 
-  /// What a field says; nil where it is not UTF-8.
+  /// Returns the content of a field as a string; nil if it is not UTF-8.
   package func text(of field: Field) -> String? { String(validating: content(of: field), as: UTF8.self) }
 
   private mutating func cut(_ separator: UInt8, _ firstLine: Int) throws(Fault) {
@@ -70,7 +70,7 @@ package struct DelimitedRows {
       var place = 0
       var (line, rowLine, rowStart) = (firstLine, firstLine, 0)
       while place < end {
-        // At the start of a field.
+        // The start of a field.
         let start = place
         var field: Field
         if bytes[place] == quote {
@@ -105,10 +105,10 @@ package struct DelimitedRows {
           found.append(field)
           place += 1
           if place < end { continue }
-          // A separator at the very end has an empty field behind it.
+          // A separator at the very end is followed by an empty field.
           field = Field(start: Int32(place), end: Int32(place), hasEscapes: false)
         }
-        // At the end of a row.
+        // The end of a row.
         let isEmpty = found.count == rowStart && place == start
         if !isEmpty {
           found.append(field)

@@ -1,12 +1,12 @@
-/// Rows of a CSV file, all at once, as `DelimitedRows` cuts them. A byte order mark is passed over; bytes that are not UTF-8 are
-/// kept as paths have them, so that a field may name any file.
+/// All rows of a CSV file, split as by `DelimitedRows`. A byte order mark is skipped. Invalid UTF-8 is represented as
+/// in paths (`String.init(pathBytes:)`), so that a field can name any file.
 package struct DelimitedText {
   package typealias Fault = DelimitedRows.Fault
 
-  /// Each with the line that it begins on, from 1.
+  /// The rows, each with the line where it begins, from 1.
   package let rows: [(line: Int, fields: [String])]
 
-  /// - Throws: where a quoted field does not end, or something follows it.
+  /// - Throws: if a quoted field is not terminated, or is followed by other characters.
   package init(_ text: some Sequence<UInt8>, separator: UInt8 = UInt8(ascii: ",")) throws(Fault) {
     var bytes = Array(text)
     if bytes.starts(with: Self.byteOrderMark) { bytes.removeFirst(Self.byteOrderMark.count) }
@@ -19,13 +19,13 @@ package struct DelimitedText {
     }
   }
 
-  /// What may stand before a text in UTF-8.
+  /// The optional byte order mark before UTF-8 content.
   package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// A field as a row between commas has it.
+  /// Returns a field as written between commas, quoted if needed.
   package static func field(_ text: String) -> String { field(text, separator: UInt8(ascii: ",")) }
 
-  /// A field as a row between separators has it.
+  /// Returns a field as written between separators, quoted if needed.
   package static func field(_ text: String, separator: UInt8) -> String {
     let special = ["\"", "\r", "\n", Unicode.Scalar(separator)]
     guard text.unicodeScalars.contains(where: special.contains) else { return text }

@@ -1,13 +1,13 @@
 extension String {
-  /// A part of a text that is written in one direction.
+  /// A part of a string with one writing direction.
   package struct DirectionalRun {
     package let text: Substring.UnicodeScalarView
     package let isFromTheRight: Bool
   }
 
-  /// The text in parts: from the first to the last letter of a script that is written from the right, with what joins
-  /// words between them (one of space, `_`, `-`, `.`, `/`), and the rest. Digits and signs around such a part are outside
-  /// of it: an isolated part then changes nothing of how they are read.
+  /// The string in parts of one writing direction. A right-to-left part extends from the first to the last
+  /// right-to-left letter, including single joining characters between words (space, `_`, `-`, `.`, `/`). Digits and
+  /// signs around it do not belong to it, so isolating the part does not change how they are displayed.
   package var directionalRuns: [DirectionalRun] {
     let scalars = unicodeScalars
     var runs: [DirectionalRun] = []
@@ -32,7 +32,7 @@ extension String {
 }
 
 extension String.UnicodeScalarView {
-  /// The place behind the last letter of a run.
+  /// Returns the index after the last letter of a right-to-left part.
   fileprivate func endOfRun(from start: Index) -> Index {
     var end = start
     while end < endIndex {
@@ -51,8 +51,8 @@ extension String.UnicodeScalarView {
 }
 
 extension Unicode.Scalar {
-  /// Whether it is of a block whose letters are written from the right. Reference: Unicode, DerivedBidiClass, the ranges
-  /// whose default is R or AL.
+  /// Whether it belongs to a block of right-to-left letters. Reference: Unicode, DerivedBidiClass, the ranges whose
+  /// default is R or AL.
   fileprivate var isWrittenFromTheRight: Bool {
     switch value {
     case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Numbers as people read them: three significant digits and a unit.
+/// Numbers for users: three significant digits and a unit.
 package enum HumanReadable {
-  /// `12.3 ms`, `450 µs`, `1.20 s`; from two minutes `3 min 20 s`. What is nothing in nanoseconds, which no clock here
-  /// tells finer, is `0 s`.
+  /// Returns a duration: `12.3 ms`, `450 µs`, `1.20 s`; from two minutes on `3 min 20 s`. Durations below half a
+  /// nanosecond are `0 s`.
   package static func seconds(_ value: Double) -> String {
     guard value.isFinite else { return "—" }
     let size = abs(value)
@@ -21,13 +21,13 @@ package enum HumanReadable {
     return size < 0.5e-9 ? "0 s" : significant(value * 1e9) + " ns"
   }
 
-  /// `1.20 ms to 1.50 ms`; one of them where they read the same.
+  /// Returns a range of durations: `1.20 ms to 1.50 ms`; only one if both are displayed equally.
   package static func range(_ least: Double, _ most: Double) -> String {
     let (least, most) = (seconds(least), seconds(most))
     return least == most ? least : "\(least) to \(most)"
   }
 
-  /// Binary units: `1.50 MiB`.
+  /// Returns a byte count in binary units: `1.50 MiB`.
   package static func bytes(_ count: Int) -> String {
     var value = Double(count)
     for unit in ["B", "KiB", "MiB", "GiB"] {
@@ -37,22 +37,22 @@ package enum HumanReadable {
     return significant(value) + " TiB"
   }
 
-  /// `perSecond(30)` is `30.0 /s`.
+  /// Returns a rate: `perSecond(30)` is `30.0 /s`.
   package static func perSecond(_ value: Double) -> String {
     value.isFinite ? significant(value) + " /s" : "—"
   }
 
-  /// `framesPerSecond(30)` is `30.0 frames/s`; infinity, where nothing takes time, is `any number of frames/s`.
+  /// Returns a frame rate: `framesPerSecond(30)` is `30.0 frames/s`; infinity is `any number of frames/s`.
   package static func framesPerSecond(_ value: Double) -> String {
     value.isFinite ? significant(value) + " frames/s" : "any number of frames/s"
   }
 
-  /// A share of one: `percent(0.973)` is `97.3 %`.
+  /// Returns a percentage: `percent(0.973)` is `97.3 %`.
   package static func percent(_ share: Double, decimals: Int = 1) -> String {
     share.isFinite ? fixed(share * 100, decimals: decimals) + " %" : "—"
   }
 
-  /// Three significant digits, or every digit left of the point.
+  /// Returns a number with three significant digits, or all digits left of the decimal point.
   package static func significant(_ value: Double) -> String {
     guard value.isFinite else { return "—" }
     let size = abs(value)
@@ -61,7 +61,7 @@ package enum HumanReadable {
     return fixed(value, decimals: size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3)
   }
 
-  /// How often something happens: `10 ×`, `0.5 ×`, `3.33 ×`.
+  /// Returns a multiple: `10 ×`, `0.5 ×`, `3.33 ×`.
   package static func times(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 1e9 else { return "\(significant(value)) ×" }
     if value == value.rounded() { return "\(Int(value)) ×" }
@@ -72,14 +72,14 @@ package enum HumanReadable {
     return "\(text) ×"
   }
 
-  /// What stands above the nodes of a region: `halve/body: 10 × in each inference`. Of one that lies in hundreds of others its
-  /// beginning and its end.
+  /// Returns the heading of a region's nodes: `halve/body: 10 × in each inference`. Long names of deeply nested
+  /// regions are shortened in the middle.
   package static func region(_ name: String, times count: Double) -> String {
     let name = name.utf8.count > 320 ? "\(name.prefix(120)) … \(name.suffix(120))" : name
     return "\(name): \(times(count)) in each inference"
   }
 
-  /// Rounded half away from zero, with exactly `decimals` (0...9) digits after the point.
+  /// Returns a number rounded half away from zero, with exactly `decimals` (0...9) digits after the decimal point.
   package static func fixed(_ value: Double, decimals: Int) -> String {
     let places = min(max(decimals, 0), 9)
     let scale = pow(10, Double(places))

@@ -1,13 +1,13 @@
-/// Numbers as files have them, read from bytes.
+/// Parsing of numbers in files.
 package enum NumberText {
-  /// A number in decimal (`-1.5e3`), or what Swift's `Double` takes besides (`inf`, `nan`, `0x1p3`), with spaces around it; the
-  /// nearest float64.
+  /// Parses a decimal number (`-1.5e3`) or another form that Swift's `Double` accepts (`inf`, `nan`, `0x1p3`), with
+  /// optional spaces around it. Returns the nearest float64.
   package static func double(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
     let text = trimmed(bytes)
     return decimal(text) ?? Double(String(decoding: text, as: UTF8.self))
   }
 
-  /// A whole number; one with a fraction of zeros (`3.0`) counts.
+  /// Parses an integer; a fraction of zeros (`3.0`) is accepted.
   package static func integer(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     let text = trimmed(bytes)
     if let number = Int64(String(decoding: text, as: UTF8.self)) { return number }
@@ -15,14 +15,14 @@ package enum NumberText {
     return Int64(number)
   }
 
-  /// Powers of ten that are float64s exactly.
+  /// The powers of ten that float64 represents exactly.
   private static let powers: [Double] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
   ]
 
-  /// A plain decimal whose digits and power of ten are float64s exactly, so that one division or product rounds it right
-  /// (Clinger, "How to read floating point numbers accurately", 1990); nil for any other.
+  /// Parses a plain decimal number whose digits and power of ten are exact in float64, so that a single division
+  /// rounds correctly (Clinger, "How to read floating point numbers accurately", 1990). Nil for any other number.
   private static func decimal(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     var place = 0
     let isNegative = text.first == UInt8(ascii: "-")

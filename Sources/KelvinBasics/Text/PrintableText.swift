@@ -1,14 +1,14 @@
 extension String {
-  /// The text as it may be shown to people: on one line, with nothing in it that moves a terminal's cursor, changes the
-  /// order in which characters are read, or cannot be seen.
+  /// The string as it may be displayed: on one line, without characters that move a terminal's cursor, change the
+  /// reading order, or are invisible.
   ///
-  /// Line feeds, returns and tabs become `\n`, `\r` and `\t`; other such characters their number, `\u{202E}`; bytes of a
-  /// path that are no UTF-8 (`String.init(pathBytes:)`) `\xFF`. Of marks that stack on one character those beyond the
-  /// eighth are written so too. A backslash stays as it is: what is shown is to be read, not to be taken back. Doing it
-  /// twice changes nothing.
+  /// Line feeds, returns and tabs become `\n`, `\r` and `\t`. Other hidden characters become their number,
+  /// `\u{202E}`. Path bytes that are not UTF-8 (`String.init(pathBytes:)`) become `\xFF`. Combining marks beyond the
+  /// eighth on one character are escaped too. A backslash stays unchanged: the result is for reading, not for
+  /// parsing. Applying it twice changes nothing.
   package var printable: String { printable(keeping: []) }
 
-  /// As `printable`, but for some characters that mean no harm where the text goes.
+  /// Does the same as `printable`, but keeps some characters that are harmless in the destination.
   package func printable(keeping harmless: Set<Unicode.Scalar>) -> String {
     guard !utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else { return self }
     var shown = ""
@@ -23,25 +23,25 @@ extension String {
     return shown
   }
 
-  /// Lines of ours, each `printable`: for text in which every line feed is meant.
+  /// The lines of the string, each `printable`: for strings with intended line feeds.
   package var printableLines: String {
     guard !utf8.allSatisfy({ 0x20...0x7E ~= $0 || $0 == 0x0A }) else { return self }
     return split(separator: "\n" as Unicode.Scalar).map { String($0).printable }.joined(separator: "\n")
   }
 
-  /// `printable`, with an ellipsis in place of the middle where it is longer than a message should be.
+  /// The `printable` string, shortened in the middle if it exceeds the maximum length of a message.
   package var printableMessage: String { printable.truncatedInMiddle(to: Self.longestMessage) }
 
   private func split(separator: Unicode.Scalar) -> [Substring] {
-    // By scalars: as a character, a return and a line feed are one.
+    // Splits by scalars, because a return and a line feed form one character.
     unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map(Substring.init)
   }
 
   private static let mostMarks = 8
   private static let longestMessage = 4000
 
-  /// Calls `body` with each scalar, and whether it must not be shown or written as it is where it stands, be it one mark
-  /// too many.
+  /// Calls `body` with each scalar, and whether it must be escaped at its position, for example as an excessive
+  /// combining mark.
   func forEachScalar(_ body: (Unicode.Scalar, _ isHidden: Bool) -> Void) {
     var before: Unicode.Scalar?
     var rest = unicodeScalars.makeIterator()
@@ -57,10 +57,11 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether a reader cannot see it, or sees it elsewhere than where it stands: controls (C0, DEL, C1), separators of
-  /// lines and paragraphs, marks and overrides of direction, characters that take no room, bytes that are no text.
+  /// Whether a reader cannot see it, or sees it at another position. These are controls (C0, DEL, C1), line and
+  /// paragraph separators, direction marks and overrides, zero-width characters, and path bytes that are not UTF-8.
   ///
-  /// Joiners and variation selectors are needed by scripts and emoji, and are let be between characters beyond ASCII.
+  /// Joiners and variation selectors are needed by scripts and emoji, and are allowed next to characters beyond
+  /// ASCII.
   fileprivate func isHidden(after before: Unicode.Scalar?, before next: Unicode.Scalar?) -> Bool {
     guard value >= 0x7F else { return value < 0x20 }
     guard !isHiddenAlways else { return true }
@@ -72,7 +73,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether a character beyond ASCII is hidden wherever it stands, so that it is no neighbour that needs a joiner.
+  /// Whether a character beyond ASCII is hidden at every position, so that it does not need a neighbouring joiner.
   private var isHiddenAlways: Bool {
     if value < 0xA0 || isPathByte { return true }
     return switch properties.generalCategory {
@@ -98,7 +99,7 @@ extension Unicode.Scalar {
 }
 
 extension Unicode.Scalar.Properties {
-  /// Whether the character is put over or around the one before it.
+  /// Whether the character is a combining mark.
   var isMark: Bool {
     switch generalCategory {
     case .nonspacingMark, .enclosingMark: true

@@ -1,5 +1,5 @@
-/// A stretch of a list that is the same few elements time and again: `count` times in a row the `period` elements from
-/// `start` on. A list for people shows them once.
+/// A part of a list that repeats: the `period` elements from `start` on occur `count` times in a row. Lists for users
+/// show them once.
 package struct RepeatedBlock: Sendable, Hashable, Codable {
   package var start: Int
   package var period: Int
@@ -11,17 +11,17 @@ package struct RepeatedBlock: Sendable, Hashable, Codable {
     self.count = count
   }
 
-  /// Of all its elements.
+  /// The range of all elements of the block.
   package var range: Range<Int> { start..<start + period * count }
 
-  /// Of the elements of each time, the first time first.
+  /// The ranges of the repetitions, in order.
   package var times: [Range<Int>] {
     (0..<count).map { start + $0 * period..<start + ($0 + 1) * period }
   }
 
-  /// Seconds of the block at each time, added up and at their least and most.
+  /// Returns the seconds of the repetitions: their sum, minimum and maximum.
   ///
-  /// - Parameter seconds: of an element, by its position in the list.
+  /// - Parameter seconds: returns the seconds of an element, by its index in the list.
   package func cost(_ seconds: (Int) -> Double) -> (sum: Double, least: Double, most: Double) {
     let each = times.map { $0.reduce(0) { $0 + seconds($1) } }
     return (each.reduce(0, +), each.min() ?? 0, each.max() ?? 0)
@@ -29,15 +29,15 @@ package struct RepeatedBlock: Sendable, Hashable, Codable {
 }
 
 extension RepeatedBlock {
-  /// A list cut into what stands alone and what repeats.
+  /// A part of a list that is either plain or repeated.
   package enum Stretch: Sendable, Hashable {
     case plain(Range<Int>)
     case repeated(RepeatedBlock)
   }
 
-  /// The whole of a list of `count` elements in order.
+  /// Returns the parts of a list of `count` elements, in order.
   ///
-  /// - Parameter blocks: as `find` gives them, in order and apart from each other; what is not of the list is left out.
+  /// - Parameter blocks: the result of `find`: ordered and disjoint. Blocks outside of the list are ignored.
   package static func stretches(_ blocks: [RepeatedBlock], of count: Int) -> [Stretch] {
     var stretches: [Stretch] = []
     var next = 0
@@ -49,14 +49,15 @@ extension RepeatedBlock {
     return next < count ? stretches + [.plain(next..<count)] : stretches
   }
 
-  /// The blocks with which a list takes the fewest lines, where a block takes one for each element that it shows and one
-  /// of its own: dynamic programming from the end, O(elements × `longest`). A block lasts as long as it repeats; of
-  /// equally good ones the earliest is taken, and of those the shortest.
+  /// Returns the blocks that shorten a list to the fewest lines. A block takes one line for each element that it
+  /// shows, and one for itself. The algorithm is dynamic programming from the end, O(elements × `longest`). A block
+  /// extends over all its repetitions; among equally good blocks the earliest is chosen, and among those the
+  /// shortest.
   ///
   /// - Parameters:
-  ///   - keys: equal where elements look alike; an element that must be seen has a key of its own.
-  ///   - fewest: times that a block repeats at least; two are read as quickly as told.
-  ///   - longest: elements of a block at most.
+  ///   - keys: equal for elements that look alike; an element that must be shown needs a key of its own.
+  ///   - fewest: the minimum number of repetitions.
+  ///   - longest: the maximum number of elements of a block.
   package static func find(
     in keys: [some Hashable], atLeast fewest: Int = 3, longest: Int = 256
   ) -> [RepeatedBlock] {
@@ -70,7 +71,7 @@ extension RepeatedBlock {
     guard longest > 0 else { return [] }
     var lines = [Int](repeating: 0, count: keys.count + 1)
     var taken = [RepeatedBlock?](repeating: nil, count: keys.count)
-    // How many elements in a row, from the one looked at, are the same as those a period later.
+    // The number of consecutive elements, from the current one on, that equal the elements a period later.
     var alike = [Int](repeating: 0, count: longest + 1)
     for start in keys.indices.reversed() {
       lines[start] = lines[start + 1] + 1

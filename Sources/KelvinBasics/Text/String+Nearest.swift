@@ -1,6 +1,6 @@
 extension String {
-  /// Of some words the one that is likeliest meant by this one, or nil where none is close: at most a third of the longer
-  /// word's letters are inserted, left out, exchanged for others or swapped with their neighbours, case aside.
+  /// Returns the word most similar to this one, or nil if none is close. At most a third of the longer word's letters
+  /// may be inserted, deleted, replaced or swapped with a neighbour. Case is ignored.
   package func nearest(of words: some Sequence<String>) -> String? {
     let own = Array(lowercased())
     var best: (word: String, distance: Int)?
@@ -14,7 +14,8 @@ extension String {
     return best?.word
   }
 
-  /// The optimal string alignment distance (Damerau and Levenshtein's, no letter being changed twice).
+  /// Returns the optimal string alignment distance (the Damerau-Levenshtein distance in which no substring is edited
+  /// twice).
   private static func distance(_ a: [Character], _ b: [Character]) -> Int {
     var before: [Int] = []
     var last = Array(0...b.count)

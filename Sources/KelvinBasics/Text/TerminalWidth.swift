@@ -1,11 +1,11 @@
 extension String {
-  /// Columns that the text takes on a terminal, by Unicode's East Asian widths (UAX #11) and emoji: two for characters
-  /// that are wide, none for marks alone.
+  /// The number of columns on a terminal, by Unicode's East Asian widths (UAX #11) and emoji: two for wide
+  /// characters, none for lone combining marks.
   package var columns: Int {
     utf8.allSatisfy { $0 < 0x80 } ? utf8.count : reduce(0) { $0 + $1.columns }
   }
 
-  /// As much of the beginning as takes at most `width` columns.
+  /// Returns the longest prefix of at most `width` columns.
   func beginning(columns width: Int) -> Substring {
     var left = width
     return prefix { character in
@@ -14,7 +14,7 @@ extension String {
     }
   }
 
-  /// As much of the end as takes at most `width` columns.
+  /// Returns the longest suffix of at most `width` columns.
   func end(columns width: Int) -> Substring {
     var left = width
     var start = endIndex
@@ -39,7 +39,7 @@ extension Character {
     return Self.wide.contains { $0 ~= first.value } ? 2 : 1
   }
 
-  /// The blocks of wide characters that are no emoji.
+  /// The blocks of wide characters other than emoji.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
     0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18CFF,

@@ -1,21 +1,21 @@
-/// Aligned columns of text: as wide as they need to be, or as there is room for. Whatever is put in is shown `printable`.
+/// A table with aligned columns, each as wide as needed or as the total width allows. Cells are shown `printable`.
 package struct TextTable {
   package struct Column: Sendable {
     package enum Alignment: Sendable { case left, right }
 
-    /// What gives way in a text that is too long for its column.
+    /// The part that is cut from a string that is too long for its column.
     package enum Cut: Sendable {
       case end, middle
-      /// Most of the beginning: the ends tell more, as with paths and the names of layers.
+      /// Most of the beginning, for strings whose ends are more informative, such as paths and layer names.
       case beginning
     }
 
     package var title: String
     package var alignment: Alignment
-    /// The least width this column may shrink to; nil keeps its text whole.
+    /// The minimum width that this column may shrink to; nil keeps its cells complete.
     package var minimum: Int?
     package var cut: Cut
-    /// Whether the column is left out where all its cells are empty or "—".
+    /// Whether the column is left out if all its cells are empty or "—".
     package var vanishes: Bool
 
     package init(
@@ -31,49 +31,51 @@ package struct TextTable {
   }
 
   private let columns: [Column]
-  /// Each row's cells, and remarks that stand on lines of their own below it. A heading has neither columns nor remarks.
+  /// Each row's cells, and remarks on lines of their own below it. A heading has neither.
   private var rows: [(cells: [String], remarks: [String], heading: String?)] = []
   private static let gap = 2
-  /// Columns of a cell's text at most, whatever its column allows.
+  /// The maximum columns of a cell, regardless of its column's width.
   private static let longestCell = 1000
 
   package init(_ columns: Column...) { self.columns = columns }
   package init(_ columns: [Column]) { self.columns = columns }
 
-  /// A table of numbers: names to the left, which lose their ends where there is no room, and columns to the right,
-  /// which vanish where there is nothing in them.
+  /// Creates a table of numbers: names on the left, cut at the end if space is short, and columns aligned right,
+  /// which are left out if empty.
   package init(numbers titles: [String]) {
     columns = titles.enumerated().map { index, title in
       index == 0 ? Column(title, shrinksTo: 8, cut: .end) : Column(title, .right, vanishes: true)
     }
   }
 
-  /// The names of its columns.
+  /// The titles of the columns.
   package var titles: [String] { columns.map(\.title) }
-  /// Its rows, headings and remarks apart.
+  /// The cells of the rows, without headings and remarks.
   package var cells: [[String]] { rows.filter { $0.heading == nil }.map(\.cells) }
 
   package mutating func add(_ cells: String...) { add(cells) }
 
-  /// - Parameter remarks: text for which no column has room.
+  /// Adds a row.
+  ///
+  /// - Parameter remarks: strings that are shown below the row.
   package mutating func add(_ cells: [String], remarks: [String] = []) {
     precondition(cells.count == columns.count, "\(columns.count) cells make a row, got \(cells.count)")
     rows.append((cells.map { $0.printable.truncatedInMiddle(to: Self.longestCell) }, remarks, nil))
   }
 
-  /// Adds a line of its own above the rows that follow.
+  /// Adds a heading line above the rows that follow.
   package mutating func add(heading: String) {
     rows.append((Array(repeating: "", count: columns.count), [], heading))
   }
 
-  /// `lines(width:)` in one piece, without a newline at its end.
+  /// Returns `lines(width:)` joined by line feeds, without a trailing one.
   package func text(width: Int) -> String { lines(width: width).joined(separator: "\n") }
 
-  /// One line for the titles, unless there are none, and one or more for each row.
+  /// Returns one line for the titles, unless all are empty, and one or more for each row.
   ///
   /// - Parameters:
-  ///   - width: of a line at most, where columns can be cut that far.
-  ///   - droppable: titles of columns that are left out before any is cut, one after the other.
+  ///   - width: the maximum width of a line, as far as columns can shrink.
+  ///   - droppable: titles of columns that are left out, in this order, before any column shrinks.
   package func lines(width: Int = .max, leavingOut droppable: [String] = []) -> [String] {
     var shown = columns.indices.filter { index in
       !columns[index].vanishes || rows.contains { !["", "—"].contains($0.cells[index]) }

@@ -26,7 +26,7 @@ extension ConformanceCase {
           query: [4, 352, 8, 16, 1], key: [0, 592, 296, 8, 1], value: [0, 888, 444, 12, 1], shape: [2, 21, 24],
           result: [504, 12, 24]), .input([2, 22, 16]), .input([2, 2, 37, 8]), .input([2, 2, 37, 12]),
         .input([2, 1, 21, 37])),
-      // The last part of whose values is shorter.
+      // The last part of the values is shorter than the others.
       node(
         "long rows, elements apart",
         Attention(

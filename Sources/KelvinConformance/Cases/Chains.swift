@@ -1,11 +1,11 @@
 import KelvinBasics
 import KelvinGraph
 
-/// Graphs of several nodes, whose inner values no boundary puts into dense memory of the graph's type.
+/// Graphs of several nodes, whose inner values are not converted to dense memory of the graph's type at a boundary.
 extension ConformanceCase {
   package static let chains: [ConformanceCase] = [masks, positions, planes, lines, filters, sharers]
 
-  /// Truth values made, combined, read three times and given away.
+  /// Booleans that are computed, combined, read three times and returned.
   private static let masks = chain("of truth values") { chain throws(OperatorError) in
     let x = chain.input(.random(.float32, [3, 5, 7], -1...1, &chain.random))
     let limit = chain.input(.random(.float32, [5, 1], -1...1, &chain.random))
@@ -20,7 +20,7 @@ extension ConformanceCase {
     return [chosen, turned, counts, both, shares]
   }
 
-  /// Positions found, widened, computed with, and used as indices.
+  /// Indices that are computed, widened, used in arithmetic and used for indexing.
   private static let positions = chain("of integers") { chain throws(OperatorError) in
     let x = chain.input(.random(.float32, [4, 6, 5], -1...1, &chain.random))
     let bytes = chain.input(Tensor(TensorType(.int8, [2, 3]), rounding: [-1, 5, 3, 0, -6, 2]))
@@ -37,7 +37,7 @@ extension ConformanceCase {
     return [best, picked, sums, padded, doubled]
   }
 
-  /// Channels in blocks through operators that walk planes.
+  /// Channels in blocks through operators that process planes.
   private static let planes = chain("of planes") { chain throws(OperatorError) in
     let x = chain.input(.random(.float32, [2, 5, 6, 7], -1...1, &chain.random))
     let filters = chain.constant(.random(.float32, [6, 5, 3, 3], -1...1, &chain.random))
@@ -60,8 +60,8 @@ extension ConformanceCase {
     return [pooled, labels, largest]
   }
 
-  /// Channels in blocks on both sides of what goes along each axis, of few elements and of as many as groups share, with
-  /// lanes that hold no channel and without.
+  /// Channels in blocks before and after operators along each axis: with few elements and with enough for GPU
+  /// workgroups, with and without unused lanes.
   private static let lines = chain("of lines in blocks") { chain throws(OperatorError) in
     let calm = LocalResponseNormalization(size: 3, alpha: 0.1, beta: 0.75, k: 1)
     let softmaxes: [(Int, Shape)] = [
@@ -83,7 +83,7 @@ extension ConformanceCase {
     return outputs
   }
 
-  /// Filters that the graph computes.
+  /// Filters computed by the graph.
   private static let filters = chain("of computed filters") { chain throws(OperatorError) in
     let x = chain.input(.random(.float32, [1, 4, 7, 5], -1...1, &chain.random))
     let given = chain.input(.random(.float32, [6, 4, 3, 3], -1...1, &chain.random))
@@ -96,7 +96,7 @@ extension ConformanceCase {
     ]
   }
 
-  /// One weight that devices may pack in more than one form: positions enough for tiles to pay.
+  /// One weight that devices may pack in several layouts, with enough positions for tiling to pay off.
   private static let sharers = chain("of one filter's readers") { chain throws(OperatorError) in
     let x = chain.input(.random(.float32, [1, 1, 1203], -1...1, &chain.random))
     let filter = chain.constant(.random(.float32, [32, 1, 3], -1...1, &chain.random))
@@ -120,7 +120,7 @@ extension ConformanceCase {
   }
 }
 
-/// A graph as it is put together.
+/// A graph under construction.
 private struct Chain {
   var graph = Graph()
   var inputs: [Tensor] = []

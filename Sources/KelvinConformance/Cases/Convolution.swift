@@ -13,7 +13,7 @@ extension ConformanceCase {
           "3x3 stride 2", [1, 3, 17, 31], filters: 8, kernel: [3, 3], strides: [2, 2], pad: [1, 1], scalar: scalar),
         filter("3x3 batch 2", [2, 4, 8, 8], filters: 5, kernel: [3, 3], pad: [1, 1], scalar: scalar),
         filter("3x3 deep", [1, 67, 7, 7], filters: 70, kernel: [3, 3], pad: [1, 1], scalar: scalar),
-        // By Winograd's tiles on every device that has them, and of either side on the CPU.
+        // Computed by Winograd's algorithm on every device that has it, with both tile sizes on the CPU.
         filter("3x3 tiles", [2, 40, 9, 11], filters: 37, kernel: [3, 3], pad: [1, 1], scalar: scalar),
         filter(
           "3x3 tiles residual", [1, 33, 21, 18], filters: 48, kernel: [3, 3], pad: [1, 0], after: [0, 2],
@@ -23,14 +23,15 @@ extension ConformanceCase {
           epilogue: Epilogue(hasBias: false, activation: .silu), scalar: scalar),
         filter(
           "7x7 stride 2", [1, 3, 29, 29], filters: 11, kernel: [7, 7], strides: [2, 2], pad: [3, 3], scalar: scalar),
-        // Fewer channels than a block has, and outputs of several tiles: windows side by side, where a device does that.
+        // Fewer channels than a block has, and outputs of several tiles, for devices that compute neighbouring
+        // windows together.
         filter(
           "few channels", [2, 3, 29, 26], filters: 37, kernel: [7, 7], strides: [2, 2], pad: [3, 3],
           epilogue: Epilogue(hasBias: true, activation: .relu), scalar: scalar),
         filter(
           "few channels dilated residual", [2, 2, 13, 17], filters: 21, kernel: [3, 2], dilations: [2, 3], pad: [2, 1],
           after: [0, 2], epilogue: Epilogue(hasBias: true, addsResidual: true, activation: .silu), scalar: scalar),
-        // Positions enough for one item to compute several tiles of them.
+        // Enough positions for one work item to compute several tiles.
         filter(
           "many positions", [1, 9, 29, 31], filters: 37, kernel: [3, 3], pad: [1, 1],
           epilogue: Epilogue(hasBias: true, addsResidual: true, activation: .relu), scalar: scalar),

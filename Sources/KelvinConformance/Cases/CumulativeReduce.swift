@@ -16,7 +16,7 @@ extension ConformanceCase {
     }
     let types: [ScalarType] = [.int8, .uint8, .int16, .uint16, .int32, .uint32, .int64]
     let integers = types.map { along($0.rawValue, 1, .exactly(odd($0, [2, 13, 3]))) }
-    // Which groups of a card share, some of them in parts. A product of so many factors may end on either side of the range.
+    // Rows that GPU workgroups share, some in several parts. Products of so many factors may overflow or underflow.
     let long =
       function == .product
       ? []
@@ -25,7 +25,7 @@ extension ConformanceCase {
         along("long columns", 1, .ranged([1, 901, 21], 0.98...1.02)),
         along("long rows", 1, .ranged([3, 2111], 0.98...1.02), scalar: .float16),
       ]
-    // Factors around 1, so that no result is lost beside the largest one.
+    // Factors around 1, so that no result is negligible beside the largest one.
     return integers + long + [
       along("rows", 1, .ranged([3, 37], 0.75...1.25)),
       along("middle", 1, .ranged([2, 5, 7], 0.75...1.25), scalar: .float16),
@@ -37,8 +37,8 @@ extension ConformanceCase {
     ]
   }
 
-  /// Odd numbers of up to seven bits, some of them negative where the type has a sign: sums and products of a dozen wrap,
-  /// products in every type, and no product is 0.
+  /// Returns odd numbers of up to seven bits, negative ones too if the type is signed. Sums and products of a dozen
+  /// elements wrap, products in every type, and no product is 0.
   private static func odd(_ scalar: ScalarType, _ shape: Shape) -> Tensor {
     let isUnsigned = scalar == .uint8 || scalar == .uint16 || scalar == .uint32
     let values = (0..<shape.count).map { (place: Int) -> Double in

@@ -160,7 +160,7 @@ extension ConformanceCase {
         .values([0.5], [])),
     ]
 
-  /// From -length to the last one.
+  /// Returns indices from -length to length - 1.
   private static func indices(_ shape: Shape, _ length: Int) -> Tensor {
     let values = (0..<shape.count).map { Double(($0 * 5 + 3) % (2 * length) - length) }
     return Tensor(TensorType(.int64, shape), rounding: values)

@@ -1,7 +1,7 @@
 import KelvinGraph
 
 extension ConformanceCase {
-  /// Every pair of operand types, with zero points that are not zero.
+  /// Every pair of operand types, with nonzero zero points.
   package static let convolutionInteger: [ConformanceCase] =
     [(ScalarType.uint8, ScalarType.int8), (.uint8, .uint8), (.int8, .int8), (.int8, .uint8)].flatMap { types in
       [
@@ -97,7 +97,7 @@ extension ConformanceCase {
     return Tensor(TensorType(scalar, shape), rounding: [Double](repeating: value, count: shape.count))
   }
 
-  /// A bias and scales under which results use the range of 8 bits.
+  /// Returns a bias and scales for which results use the range of 8 bits.
   private static func requantization(_ scalar: ScalarType, channels: Int, depth: Int) -> [CaseOperand] {
     let scale = 0.01 / Double(depth).squareRoot()
     return [

@@ -83,7 +83,7 @@ extension ConformanceCase {
 }
 
 extension Tensor {
-  /// Integers over the whole range of a type of 8 bits, over that of 8 bits for wider ones.
+  /// Returns integers over the whole range of an 8-bit type; wider types use the same range.
   static func bytes(_ scalar: ScalarType, _ shape: Shape, seed: UInt64) -> Tensor {
     var random = SeededGenerator(seed: seed)
     let lower = scalar == .uint8 || scalar == .uint16 ? 0 : -128

@@ -141,7 +141,7 @@ extension ConformanceCase {
       }
   }
 
-  /// -3, -2 … 3 again and again, so that many are equal and some are zero.
+  /// Returns -3, -2 … 3 repeatedly, so that many are equal and some are zero.
   static func steps(_ scalar: ScalarType, _ shape: Shape, from start: Int = 0, magnitude: Bool = false) -> Tensor {
     let values = (0..<shape.count).map { (place: Int) -> Double in
       let value = Double((place * 3 + start) % 7 - 3)

@@ -1,7 +1,7 @@
 import KelvinGraph
 
-/// Tensors of about a thousand elements and more, along every axis that a node can be cut along: devices whose kernels see
-/// less of a tensor compute these in parts (`partsFaults`).
+/// Tensors of about a thousand elements and more, along every axis that a node can be split along. Devices whose
+/// kernels support fewer elements compute these in parts (`partsFaults`).
 extension ConformanceCase {
   package static let manyElements: [ConformanceCase] =
     [ScalarType.float32, .float16].flatMap { scalar in

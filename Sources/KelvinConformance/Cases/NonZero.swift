@@ -13,7 +13,7 @@ extension ConformanceCase {
     node("nothing", NonZero(), .input([0, 3])),
   ]
 
-  /// Every third element and every fifth is zero.
+  /// Returns a tensor in which every third and every fifth element is zero.
   private static func holes(_ scalar: ScalarType, _ shape: Shape) -> Tensor {
     let values = (0..<shape.count).map { index -> Double in
       if index % 3 == 0 || index % 5 == 0 { return 0 }

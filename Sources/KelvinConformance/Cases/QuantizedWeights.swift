@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinGraph
 
 extension ConformanceCase {
-  /// Products whose weights are codes, and slices of such, in every form and with every meaning.
+  /// Products with quantized weights, and slices of quantized weights, in every encoding and of every meaning.
   package static let blockQuantizedWeights: [ConformanceCase] =
     [ScalarType.float32, .float16].flatMap { scalar in
       WeightEncoding.all(scalar).flatMap { form in
@@ -31,7 +31,7 @@ extension ConformanceCase {
       }
     }
     + [ScalarType.float32, .float16].flatMap { scalar in
-      // Depths and widths that fill no vector, of blocks that divide no inputs.
+      // Depths and widths that do not fill vectors, with blocks that do not divide the inputs.
       WeightEncoding.all(scalar).filter { $0.inputs == nil && $0.outputs ?? 1 == 1 }.flatMap { form in
         let form = { (shape: Shape) in CaseOperand.encoded(form.weight(shape), form.name) }
         return [
@@ -47,18 +47,18 @@ extension ConformanceCase {
 }
 
 extension ConformanceCase {
-  /// In axes of 20 elements or more.
+  /// Indices into axes of at least 20 elements.
   private static let places = Tensor(TensorType(.int64, [2, 3]), rounding: [3, -1, 0, 19, -20, 7])
 }
 
-/// How a case's weight is encoded.
+/// The encoding of a case's weight.
 private struct WeightEncoding {
   enum Meaning { case scales, zeros, biases, tables }
 
   var bits: Int
   var isSigned = false
   var meaning: Meaning
-  /// Outputs and inputs of a block; nil for all of them.
+  /// The outputs and inputs of a block; nil for all of them.
   var outputs: Int?
   var inputs: Int?
   var scalar: ScalarType

@@ -43,7 +43,7 @@ extension ConformanceCase {
     scalar: ScalarType = .float32
   ) -> ConformanceCase {
     let gates = op.cell.gates.count * hidden
-    // Products of a state and its weights are of the magnitude of what is added to them.
+    // Products of a state and its weights have the magnitude of the inputs that they are added to.
     let weights = (0..<gates * hidden).map { Double(($0 * 37 + 11) % 64) / 256 - 0.125 }
     var operands: [CaseOperand] = [
       .input([steps, rows, gates]),

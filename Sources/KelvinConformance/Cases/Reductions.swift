@@ -57,7 +57,7 @@ extension ConformanceCase {
         node(
           "\(function.rawValue) outer and inner", Reduce(function, axes: [0, 2], keepsDimensions: true),
           .ranged([3, 4, 5], 0.1...2)),
-        // Which groups of a card share, some of them in parts.
+        // Rows that GPU workgroups share, some in several parts.
         node(
           "\(function.rawValue) of long rows", Reduce(function, axes: [1], keepsDimensions: false),
           .ranged([2, 2501], 0.98...1.02)),
@@ -100,13 +100,13 @@ extension ConformanceCase {
     }
     return [
       along("not a number", unordered),
-      // Which groups of a card share, some of them in parts.
+      // Rows that GPU workgroups share, some in several parts.
       along("of long rows", repeated([2, 5003])),
       along("of long columns", repeated([1, 901, 21])),
     ]
   }
 
-  /// Few numbers, each many times.
+  /// Returns few different numbers, each many times.
   private static func repeated(_ shape: Shape) -> Tensor {
     let numbers = (0..<shape.count).map { (place: Int) -> Float in Float(place * 7919 % 101) }
     return Tensor(numbers, shape)

@@ -36,7 +36,7 @@ extension ConformanceCase {
 
   private enum Convention { case halfPixels, alignedCorners, asymmetric }
 
-  /// The last two axes of four.
+  /// Resizes the last two of four axes.
   private static func sampled(
     _ name: String, _ input: Shape, _ sizes: [Int], _ convention: Convention, _ interpolation: Resize.Interpolation,
     scalar: ScalarType

@@ -17,7 +17,7 @@ extension ConformanceCase {
     node("nothing", Unique(axis: 1), .input([3, 0])),
   ]
 
-  /// Few different numbers, in no order.
+  /// Returns few different numbers, unordered.
   private static func few(_ scalar: ScalarType, _ shape: Shape, _ count: Int) -> Tensor {
     let values = (0..<shape.count).map { Double($0 * $0 * 7 % 11 % count) - (scalar == .float32 ? 1 : 0) }
     return Tensor(TensorType(scalar, shape), rounding: values)

@@ -1,13 +1,13 @@
 package import KelvinGraph
 
-/// A graph in which some nodes have been replaced by graphs that compute the same: fused nodes by their bodies, say.
+/// A graph in which some nodes are replaced by equivalent graphs, for example fused nodes by their bodies.
 package struct ExpandedGraph: Sendable {
   package private(set) var graph: Graph
-  /// For each node of `graph`, the name of the node it stands for in the original.
+  /// For each node of `graph`, the name of the original node that it belongs to.
   package private(set) var parents: [String] = []
 
-  /// - Parameter body: a graph on a node's operands that replaces it, whose nodes may be replaced in turn; nil for a node
-  ///   that stays.
+  /// - Parameter body: returns a graph on a node's operands that replaces the node, and whose nodes may be replaced
+  ///   in turn; nil for a node that stays.
   package init(_ original: Graph, replacing body: (Node, Graph) -> Graph?) {
     graph = original
     graph.nodes = []

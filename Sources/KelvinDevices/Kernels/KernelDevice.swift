@@ -1,6 +1,6 @@
 package import KelvinGraph
 
-/// A device whose answers about nodes follow from what its kernels offer.
+/// A device whose answers about nodes follow from its kernel offers.
 package protocol KernelDevice: Device {
   var kernelFamily: any KernelFamily { get }
 }

@@ -1,21 +1,20 @@
 package import KelvinGraph
 
-/// The kernels of a device: for some nodes, and for the bodies of those that it has none for, so that fusing never costs
-/// coverage. What the device supports, what it expands, in what precision it computes and which
-/// kernels it compiles all follow from the one answer of `offers`.
+/// The kernels of a device. A node without kernels is replaced by its body, so that fusing never reduces coverage.
+/// Support, expansion, precision and compiled kernels all follow from `offers`.
 package protocol KernelFamily: Sendable {
   associatedtype Kernel
 
-  /// The ways in which the device computes this very node, its body aside: at least one, best first.
+  /// Returns the implementations of this very node, without its body: at least one, best first.
   ///
-  /// - Throws: `.unsupported` where there is none.
+  /// - Throws: `.unsupported` if there is none.
   func offers(for request: KernelRequest) throws(DeviceError) -> [KernelOffer<Kernel>]
 
-  /// The types of a node's inputs as its kernels see them, by which self-tests know their own.
+  /// Returns the types of a node's inputs as its kernels store them, which select self-tests.
   func storedInputs(of node: Node, in graph: Graph, precision: Precision) -> [TensorType]
 
-  /// A graph on a node's operands that computes the same, for a node without offers: that of a fused node, unless the
-  /// device knows a better one.
+  /// Returns an equivalent graph on a node's operands, for a node without offers: a fused node's body, unless the
+  /// device has a better one.
   func body(of node: Node, in graph: Graph) -> Graph?
 }
 
@@ -36,7 +35,8 @@ extension KernelFamily {
     }
   }
 
-  /// That of the best offer; where the body runs instead, the lowest among its nodes'.
+  /// Returns the precision of the best offer. If the body runs instead, it is the lowest precision among the body's
+  /// nodes.
   package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
     do throws(DeviceError) {
       return try offers(for: KernelRequest(node, in: graph, precision: precision)).first?.precision ?? .full
@@ -48,13 +48,13 @@ extension KernelFamily {
     }
   }
 
-  /// The keys of the ways in which the device computes a node itself; none where its body runs instead.
+  /// Returns the keys of the device's implementations of a node itself; empty if its body runs instead.
   package func implementations(of node: Node, in graph: Graph, precision: Precision = .full) -> Set<String> {
     let offers = try? offers(for: KernelRequest(node, in: graph, precision: precision))
     return Set((offers ?? []).map(\.key))
   }
 
-  /// The graph with a body in place of every node that has one and no kernel: what `compile` compiles.
+  /// Returns the graph in which nodes without kernels are replaced by their bodies, as `compile` compiles it.
   package func expanded(_ graph: Graph, precision: Precision = .full) -> ExpandedGraph {
     ExpandedGraph(graph) { node, graph in
       do throws(DeviceError) {
@@ -66,7 +66,7 @@ extension KernelFamily {
     }
   }
 
-  /// The kernels that compute a segment.
+  /// Returns the kernels that compute a segment.
   ///
   /// - Throws: `.unsupported` for a node that has none.
   package func selection(for segment: Segment) throws(DeviceError) -> KernelSelection<Kernel> {
@@ -83,7 +83,7 @@ extension KernelFamily {
     return KernelSelection(expanded, offers)
   }
 
-  /// Supported where every node of the body is, with the node's own operands.
+  /// Returns whether every node of the body is supported, with the node's own operands.
   package func support(for body: Graph, of node: Node, in graph: Graph, precision: Precision) -> Support {
     let placed = placed(body, of: node, in: graph)
     for inner in placed.nodes {
@@ -94,7 +94,7 @@ extension KernelFamily {
     return .supported
   }
 
-  /// A node's body on the node's own operands.
+  /// Returns a node's body applied to the node's operands.
   private func placed(_ body: Graph, of node: Node, in graph: Graph) -> Graph {
     var alone = graph
     alone.nodes = [node]

@@ -1,25 +1,27 @@
 package import KelvinGraph
 
-/// One way in which a device computes a node.
+/// One implementation of a node on a device.
 ///
-/// `Kernel` is what the device makes of it: a closure, a pipeline, a list of dispatches.
+/// `Kernel` is the device's representation: a closure, a pipeline, a list of dispatches.
 package struct KernelOffer<Kernel> {
-  /// Tells the ways of an operator apart on every run, and names no node: `tiles`.
+  /// Identifies the implementation among those of the operator, equal on every run and independent of the node:
+  /// `tiles`.
   package var key: String
   package var layouts: KernelLayouts
-  /// What it costs more than the best way of the node, in elements moved; weighed by `LayoutPlan` against conversions.
+  /// The extra cost over the node's best implementation, in elements moved. `LayoutPlan` weighs it against
+  /// conversions.
   package var handicap: Double
-  /// In what it computes.
+  /// The precision of the computation.
   package var precision: Precision
   package var kernel: Kernel
-  /// Tells the kernel apart from its alternatives on every run; empty where it has none.
+  /// Identifies the kernel among its alternatives, equal on every run; empty if it has none.
   package var variant = ""
-  /// Kernels that give the same numbers, bit for bit, in the same layouts, and differ from `kernel` in speed alone: in how
-  /// the work is cut, say. They may pack weights in their own form. Which is fastest is found by timing (`KernelTuning`).
+  /// Kernels with bit-identical results in the same layouts that differ from `kernel` only in speed, for example in
+  /// tiling. They may use packed layouts of their own. Timing determines the fastest (`KernelTuning`).
   package var alternatives: [Alternative] = []
 
   package struct Alternative {
-    /// Tells it apart from the others of the offer on every run.
+    /// Identifies it among the alternatives of the offer, equal on every run.
     package var name: String
     package var kernel: Kernel
 
@@ -40,9 +42,9 @@ package struct KernelOffer<Kernel> {
     self.kernel = kernel
   }
 
-  /// The same with alternatives.
+  /// Returns the same offer with alternatives.
   ///
-  /// - Parameter variant: which of them its kernel is.
+  /// - Parameter variant: the name of its own kernel among them.
   package func with(_ alternatives: [Alternative], beside variant: String) -> KernelOffer {
     var offer = self
     offer.variant = variant
@@ -50,12 +52,12 @@ package struct KernelOffer<Kernel> {
     return offer
   }
 
-  /// Makes an alternative its kernel.
+  /// Replaces the kernel by an alternative.
   mutating func take(_ alternative: Alternative) {
     (kernel, variant) = (alternative.kernel, alternative.name)
   }
 
-  /// The way, and which of its kernels: `tiles 4x2`.
+  /// The implementation and its kernel: `tiles 4x2`.
   var name: String { variant.isEmpty ? key : "\(key) \(variant)" }
 }
 

@@ -1,14 +1,14 @@
 package import KelvinGraph
 
-/// What a device is asked to compute: one node, and what is wanted of the result.
+/// A request for kernels: one node, and the requirements of the result.
 package struct KernelRequest: Sendable {
   package let node: Node
   package let graph: Graph
-  /// At least this precision is wanted.
+  /// The minimum precision.
   package let precision: Precision
-  /// How many threads a CPU device may use.
+  /// The number of threads that a CPU device may use.
   package let threads: Int
-  /// Whether choices by timing are forbidden, so that results repeat bit for bit.
+  /// Whether choices by timing are forbidden, so that results are bit-identical across runs.
   package let isDeterministic: Bool
   package let inputs: [TensorType]
   package let outputs: [TensorType]

@@ -1,12 +1,12 @@
 package import KelvinGraph
 
-/// A kernel for each node of a segment, taken from what the device offers so that neighbours agree on layouts.
+/// A kernel for each node of a segment, chosen among the device's offers to minimize layout conversions.
 ///
-/// The first offer of a node decides in what precision it is computed, and only offers that reach the same are looked
-/// at: which neighbours a node has never changes how exact it is.
+/// The first offer of a node determines its precision, and only offers of that precision are considered. A node's
+/// neighbours therefore never change its precision.
 package struct KernelSelection<Kernel> {
   package let expanded: ExpandedGraph
-  /// For each node of the expanded graph.
+  /// The chosen offer for each node of the expanded graph.
   package internal(set) var offers: [KernelOffer<Kernel>]
   package let layouts: LayoutPlan
 
@@ -20,8 +20,8 @@ package struct KernelSelection<Kernel> {
 
   package var graph: Graph { expanded.graph }
 
-  /// The kernels taken, by the node of the original graph: `winograd 4x4`. Of a node that is computed by its body those of
-  /// its nodes, each once.
+  /// The chosen kernels by the node of the original graph: `winograd 4x4`. A node computed by its body has the
+  /// distinct kernels of the body's nodes.
   package var names: [String: String] {
     var names: [String: [String]] = [:]
     for (parent, offer) in zip(expanded.parents, offers) where names[parent]?.contains(offer.name) != true {

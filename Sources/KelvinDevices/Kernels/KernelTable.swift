@@ -1,17 +1,17 @@
 package import KelvinGraph
 
-/// Which operators a device has kernels for: one entry for each operator type, added by an explicit list.
+/// The kernels of a device by operator type. Each entry is registered explicitly.
 ///
-/// `Context` is what a kernel needs to know of its node; `Kernel` is what the device makes of it: a closure, a
-/// pipeline, a list of dispatches.
+/// `Context` describes the node to a kernel. `Kernel` is the device's representation: a closure, a pipeline, a list
+/// of dispatches.
 package struct KernelTable<Context, Kernel>: Sendable {
   private typealias Entry = @Sendable (any Operator, Context) -> Result<[KernelOffer<Kernel>], DeviceError>
   private var entries: [ObjectIdentifier: Entry] = [:]
 
   package init() {}
 
-  /// Adds the kernels of one operator: all its ways to compute a node, best first. Where none can serve a particular
-  /// node it throws `.unsupported`.
+  /// Registers the kernels of one operator: all implementations of a node, best first. `make` throws `.unsupported`
+  /// if none supports a particular node.
   package mutating func addOffers<Op: Operator>(
     _ type: Op.Type, _ make: @escaping @Sendable (Op, Context) throws(DeviceError) -> [KernelOffer<Kernel>]
   ) {
@@ -21,8 +21,8 @@ package struct KernelTable<Context, Kernel>: Sendable {
     }
   }
 
-  /// Adds the only kernel of one operator, on dense tensors and in float32 or, of integers, exact. Where it cannot
-  /// serve a particular node it throws `.unsupported`.
+  /// Registers the only kernel of one operator, on dense tensors; it computes in float32, or exactly for integers.
+  /// `make` throws `.unsupported` if it does not support a particular node.
   package mutating func add<Op: Operator>(
     _ type: Op.Type, _ make: @escaping @Sendable (Op, Context) throws(DeviceError) -> Kernel
   ) {
@@ -31,13 +31,13 @@ package struct KernelTable<Context, Kernel>: Sendable {
 
   package func contains(_ op: any Operator) -> Bool { entries[ObjectIdentifier(type(of: op))] != nil }
 
-  /// The ways to compute a node, or nil where the table has none for its operator.
+  /// Returns the implementations of a node, or nil if the table has none for its operator.
   package func offers(for op: any Operator, _ context: Context) throws(DeviceError) -> [KernelOffer<Kernel>]? {
     guard let entry = entries[ObjectIdentifier(type(of: op))] else { return nil }
     return try entry(op, context).get()
   }
 
-  /// The best of them.
+  /// Returns the kernel of the best offer.
   package func kernel(for op: any Operator, _ context: Context) throws(DeviceError) -> Kernel? {
     try offers(for: op, context)?.first?.kernel
   }

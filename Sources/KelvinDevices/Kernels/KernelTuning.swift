@@ -2,37 +2,38 @@ internal import KelvinBasics
 internal import KelvinGraph
 import Synchronization
 
-/// Which kernels of a loaded model may be chosen by timing, and for how long: all that is compiled for it shares this.
+/// Which kernels of a loaded model may be chosen by timing, and the time for it. All compilations of the model share
+/// this object.
 ///
-/// Kernels that are alternatives of one offer (`KernelOffer.alternatives`) are timed on the node that they are for, with
-/// made-up operands, and the fastest is kept for every model and every later process.
+/// Alternatives of an offer (`KernelOffer.alternatives`) are timed on their node with synthetic operands. The fastest
+/// is stored for every model and every later process.
 package final class KernelTuning: Sendable {
   package enum Mode: String, Hashable, Sendable, CaseIterable {
-    /// What was found earlier is used. What nobody has found yet is timed within the allowance, on hardware: software
-    /// drivers take long to compile what is to be timed.
+    /// Stored results are used. Unknown ones are timed within the allowance, but only on hardware: software drivers
+    /// compile kernels slowly.
     case automatic
-    /// What nobody has found yet is timed, on every device, as long as that takes.
+    /// Unknown results are timed on every device, without a time limit.
     case exhaustive
-    /// Nothing is timed, and nothing that was found earlier is used.
+    /// Nothing is timed, and stored results are not used.
     case off
   }
 
-  /// How often each kernel is timed, in turns.
+  /// The number of rounds, in each of which every kernel is timed once.
   package static let rounds = 5
-  /// Another kernel than the first is taken where it needs at most this share of the first one's time.
+  /// The share of the default kernel's time that another kernel must not exceed to be chosen.
   package static let gain = 0.93
-  /// Seconds that a model's loading may be longer by where nobody asked for more.
+  /// The default allowance: the seconds by which timing may extend a model's loading.
   package static let usualAllowance = 1.0
 
   package let mode: Mode
-  /// What a timing counts as, given the node's name, the kernel's and the seconds it took.
+  /// Returns the adjusted seconds, given the node's name, the kernel's name and the measured seconds.
   private let judged: @Sendable (String, String, Double) -> Double
   private let clock: @Sendable () -> Double
   private let left: Mutex<Double>
 
   /// - Parameters:
-  ///   - allowance: seconds for all timing of mode `automatic`. What is being timed then is timed to the end of its round.
-  ///   - judged: puts other seconds in the place of those measured, for tests.
+  ///   - allowance: the seconds for all timing in mode `automatic`. A round in progress is completed.
+  ///   - judged: replaces measured seconds, for tests.
   package init(
     _ mode: Mode = .automatic, allowance: Double = KernelTuning.usualAllowance,
     clock: @escaping @Sendable () -> Double = { KernelTuning.now() },
@@ -44,10 +45,11 @@ package final class KernelTuning: Sendable {
     left = Mutex(allowance)
   }
 
-  /// For what is compiled when a model has been loaded: it takes what was found, and waits for no timing that was not asked for.
+  /// The tuning for compilations after loading: stored results are used, and nothing is timed unless requested
+  /// explicitly.
   package var afterLoading: KernelTuning { mode == .automatic ? KernelTuning(.automatic, allowance: 0) : self }
 
-  /// Seconds on a clock that nobody sets.
+  /// Returns seconds of a monotonic clock.
   package static func now() -> Double { start.duration(to: .now).inSeconds }
   private static let start = ContinuousClock.now
 
@@ -60,18 +62,18 @@ package final class KernelTuning: Sendable {
     }
   }
 
-  /// The position of the kernel that takes the shortest time, the first of those that hardly differ.
+  /// Returns the index of the fastest kernel, or the first one's unless the gain is significant.
   ///
   /// - Parameters:
-  ///   - names: of the kernels.
-  ///   - end: when rounds are over but for the first.
-  ///   - seconds: runs one once.
+  ///   - names: the names of the kernels.
+  ///   - end: the time after which only the first round is completed.
+  ///   - seconds: runs a kernel once and returns its time.
   fileprivate func fastest(
     for node: String, _ names: [String], until end: Double, _ seconds: (Int) throws(DeviceError) -> Double
   ) throws(DeviceError) -> Int {
     var times = [Double](repeating: .infinity, count: names.count)
     for round in 0..<Self.rounds {
-      // One round tells more than none.
+      // The first round is always completed.
       if round > 0, isPast(end) { break }
       for place in names.indices {
         times[place] = min(times[place], judged(node, names[place], try seconds(place)))
@@ -82,7 +84,7 @@ package final class KernelTuning: Sendable {
     return times[best] <= times[0] * Self.gain ? best : 0
   }
 
-  /// Counts what some work takes, which is told when to end.
+  /// Runs timing work and subtracts its duration from the allowance; the work receives its end time.
   fileprivate func spending<Result>(_ work: (Double) throws(DeviceError) -> Result) throws(DeviceError) -> Result {
     let begin = clock()
     defer { left.withLock { [spent = clock() - begin] in $0 -= spent } }
@@ -92,28 +94,28 @@ package final class KernelTuning: Sendable {
   fileprivate func isPast(_ end: Double) -> Bool { end < .infinity && clock() > end }
 }
 
-/// A kernel of one node, ready to be run on operands that are the same for every kernel of the node.
+/// A kernel of one node, ready to run on operands that are equal for every kernel of the node.
 package protocol KernelTrial {
-  /// Runs it once.
+  /// Runs it once and returns the seconds it took.
   func seconds() throws(DeviceError) -> Double
-  /// What the latest run made: the same for kernels that give the same numbers.
+  /// Returns the digest of the latest run's results; equal for kernels with bit-identical results.
   func results() throws(DeviceError) -> Digest
 }
 
 extension KernelSelection {
-  /// Takes for each node the fastest among its kernel and the alternatives to it, as kept in the segment's blobs or else as
-  /// timed now, as far as the segment's tuning allows. Nodes with the most operations come first, equal ones count as one,
-  /// and what there is no time for is left as it is, for a later compilation.
+  /// Chooses for each node the fastest among its kernel and the alternatives: from the segment's blobs, or by timing,
+  /// as far as the segment's tuning allows. Nodes with more operations come first, and equal nodes count as one.
+  /// Nodes for which no time is left keep their kernel, and a later compilation may time them.
   ///
-  /// An alternative that cannot be tried, or whose numbers are not those of the first kernel, is out of the question. Where
-  /// one takes the device with it, the first kernel is kept as the answer, so that it is not tried again.
+  /// Candidates that fail, or whose results differ from the default kernel's, are dropped. If a candidate crashes the
+  /// device, the default is recorded for later runs.
   ///
-  /// Nothing is timed where the segment has to be deterministic, nor where the answer could not be kept.
+  /// Nothing is timed if the segment must be deterministic, or if results cannot be stored.
   ///
   /// - Parameters:
-  ///   - device, kernels: what answers of other devices, drivers and kernels must not be taken for.
+  ///   - device, kernels: identify the device, its driver and its kernels, to which stored results belong.
   ///   - trial: prepares the kernel of a selection of one node, compiled alone as the segment says.
-  /// - Throws: `.cancelled`; what says that the device is out.
+  /// - Throws: `.cancelled`, or the failure of the device.
   package mutating func tune(
     for segment: Segment, on device: DeviceInfo, kernels: String,
     trial: (KernelSelection, Segment) throws(DeviceError) -> any KernelTrial
@@ -143,7 +145,7 @@ extension KernelSelection {
         }
       }
       guard let choice = choices[key] else { continue }
-      // Of a name that is not there, the first kernel is the answer.
+      // If a stored name does not exist any more, the default kernel is kept.
       if let taken = offers[index].alternatives.first(where: { $0.name == choice }) { offers[index].take(taken) }
     }
   }
@@ -153,7 +155,7 @@ extension KernelSelection {
     return node.op.operations(graph.types(node.inputs), graph.types(node.outputs))
   }
 
-  /// What a choice depends on.
+  /// Returns the key of a choice, which contains everything that it depends on.
   private func tuningKey(of index: Int, _ segment: Segment, _ identity: String) -> String {
     let (node, offer) = (graph.nodes[index], offers[index])
     let weights = node.inputs.compactMap { graph[$0].weight }
@@ -164,9 +166,9 @@ extension KernelSelection {
     ).description
   }
 
-  /// The name of the fastest kernel; the first one's where that cannot be tried.
+  /// Returns the name of the fastest kernel; the default kernel's if it cannot run.
   ///
-  /// - Parameter end: what has not been made ready by then is not tried.
+  /// - Parameter end: the time after which no further kernel is prepared.
   private func choice(
     for index: Int, _ segment: Segment, _ device: String, until end: Double,
     _ trial: (KernelSelection, Segment) throws(DeviceError) -> any KernelTrial
@@ -211,7 +213,7 @@ extension KernelSelection {
 }
 
 extension Graph {
-  /// One of its nodes, whose operands come from outside unless they are constant.
+  /// Returns a graph of one node, whose non-constant operands are inputs.
   fileprivate func alone(_ index: Int) -> Graph {
     let node = nodes[index]
     var inputs: [ValueID] = []
@@ -220,9 +222,9 @@ extension Graph {
   }
 }
 
-/// What was chosen, by key, for all models on a device: a line each, the oldest first.
+/// The chosen kernels by key, for all models on a device: one line each, the oldest first.
 private struct KernelChoices {
-  /// More than these are not kept.
+  /// The maximum number of stored choices.
   private static let limit = 1 << 14
 
   private var names: [String: String] = [:]
@@ -249,7 +251,7 @@ private struct KernelChoices {
     }
   }
 
-  /// With what others have kept meanwhile.
+  /// Stores the choices, merged with those stored by other processes meanwhile.
   func keep(in blobs: any BlobCache) {
     var kept = KernelChoices(blobs, identity)
     for key in order where kept[key] == nil { kept[key] = names[key] }

@@ -1,12 +1,12 @@
 package import KelvinGraph
 
-/// Memory that the kernels of one node are tried in, one after another.
+/// Memory in which the kernels of one node are timed, one after another.
 package final class TrialMemory {
   private var buffer: (any Buffer)?
 
   package init() {}
 
-  /// - Returns: memory of at least so many bytes, in which nothing is left of what another kernel made.
+  /// - Returns: memory of at least `byteCount` bytes, without results of other kernels.
   fileprivate func buffer(byteCount: Int, on device: any Device) throws(DeviceError) -> any Buffer {
     if let buffer, buffer.byteCount >= byteCount {
       try buffer.fill(with: 0xFF)
@@ -20,18 +20,18 @@ package final class TrialMemory {
   }
 }
 
-/// A node that is compiled alone, on operands made up so that they are the same for every way to compute it.
+/// A node compiled alone, with synthetic operands that are equal for all its implementations.
 package final class NodeTrial: KernelTrial {
   private let node: String
   private let invocation: any Invocation
   private let outputs: [BufferSlice]
-  /// Keeps it as long as it is run.
+  /// Retained while the invocation is used.
   private let executable: any Executable
 
   /// - Parameters:
-  ///   - executable: of the graph, on the device.
-  ///   - graph: of the one node.
-  ///   - memory: what kernels of the node are tried in, never two at once.
+  ///   - executable: the compiled graph, on the device.
+  ///   - graph: a graph of one node.
+  ///   - memory: shared by the kernels of the node, one at a time.
   package init(
     _ executable: any Executable, of graph: Graph, on device: any Device, in memory: TrialMemory
   ) throws(DeviceError) {
@@ -57,7 +57,8 @@ package final class NodeTrial: KernelTrial {
         scratch: slices.count > bound ? slices[bound] : nil, measuresNodes: true))
   }
 
-  /// Floats are multiples of an eighth from -1 to 1, none of which is a neighbour's; integers from 0 to 16.
+  /// Returns synthetic elements: floating-point values are multiples of 1/8 from -1 to 1, no two neighbours equal;
+  /// integers are from 0 to 16.
   private static func operand(_ type: TensorType, _ place: Int) -> Bytes {
     let pattern = (0..<min(type.count, 4099)).map { index -> Double in
       let step = Double((index * 37 + place * 11 + index / 13) % 17)
@@ -73,7 +74,7 @@ package final class NodeTrial: KernelTrial {
     try invocation.submit()
     try invocation.completion.wait()
     let whole = KernelTuning.now() - begin
-    // What brings operands to where the kernel reads them counts for no node.
+    // The time to move operands into the kernel's memory does not count for the node.
     return invocation.nodeTimings.first { $0.node == node }?.seconds ?? whole
   }
 
@@ -88,7 +89,7 @@ package final class NodeTrial: KernelTrial {
 }
 
 extension Bytes {
-  /// As often as it takes, the last time in part.
+  /// Returns the bytes repeated up to `count`, the last time in part.
   fileprivate func repeated(toCount count: Int) -> Bytes {
     guard self.count > 0, self.count < count else { return self }
     return withUnsafeBytes { piece in

@@ -1,12 +1,12 @@
 package import KelvinGraph
 
-/// The sizes of a tensor `[N, C, …]` in blocks of channels. What the lanes beyond C hold is up to the device.
+/// The sizes of a tensor `[N, C, …]` in blocks of channels. The contents of lanes beyond C are unspecified.
 package struct BlockedShape: Hashable, Sendable {
   package let batch: Int
   package let channels: Int
-  /// The positions that all axes after the first two span together.
+  /// The number of spatial positions: the product of all axes after the first two.
   package let area: Int
-  /// Channels in a block.
+  /// The channels in a block.
   package let lanes: Int
 
   package init(_ shape: Shape, lanes: Int) {
@@ -17,16 +17,16 @@ package struct BlockedShape: Hashable, Sendable {
   }
 
   package var blocks: Int { (channels + lanes - 1) / lanes }
-  /// Groups of as many elements as there are lanes.
+  /// The number of groups of `lanes` elements.
   package var groups: Int { batch * blocks * area }
   package var count: Int { groups * lanes }
-  /// Whether the dense layout is the same.
+  /// Whether the blocked layout equals the dense layout.
   package var isDense: Bool { area == 1 && channels % lanes == 0 }
-  /// Whether the dense layout is the same but for lanes at the end.
+  /// Whether the blocked layout equals the dense layout except for lanes at the end.
   package var startsDense: Bool { area == 1 && (batch == 1 || channels % lanes == 0) }
 }
 
 extension Shape {
-  /// The number of positions that all axes after the first two span together.
+  /// The number of spatial positions: the product of all axes after the first two.
   package var pixels: Int { dimensions.dropFirst(2).reduce(1, *) }
 }

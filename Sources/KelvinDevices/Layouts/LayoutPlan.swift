@@ -1,16 +1,15 @@
 package import KelvinGraph
 
-/// Which of its kernels runs each node of a segment, and where values are brought to another layout, so that what is
-/// moved is least.
+/// The kernel of each node of a segment and the layout conversions, chosen to move the fewest elements.
 ///
-/// A pure function of the graph and of what each kernel reads, writes and costs over the node's best. Values enter a
-/// segment dense, and leave it so. A value that is brought to another layout stays there for later readers. Costs are
-/// counted in elements moved.
+/// The plan is a pure function of the graph, and of each kernel's layouts and extra cost. Values enter and leave a
+/// segment dense. A converted value remains available in the new layout for later readers. Costs are counted in
+/// elements moved.
 package struct LayoutPlan: Hashable, Sendable {
-  /// A kernel as the plan sees it.
+  /// The properties of a kernel that the plan depends on.
   package struct Implementation: Hashable, Sendable {
     package var layouts: KernelLayouts
-    /// What it costs more than the best kernel of the node, in elements moved.
+    /// The extra cost over the node's best kernel, in elements moved.
     package var handicap: Double
 
     package init(_ layouts: KernelLayouts = .dense, handicap: Double = 0) {
@@ -19,27 +18,27 @@ package struct LayoutPlan: Hashable, Sendable {
     }
   }
 
-  /// A value brought from a layout in which it lies to another.
+  /// A conversion of a value from a layout that it has to another.
   package struct Conversion: Hashable, Sendable {
     package var value: ValueID
     package var from: ValueLayout
     package var to: ValueLayout
-    /// The position of the node that it counts for: the first that reads it so, or of an output that lies otherwise the
-    /// one that made it, after which it happens.
+    /// The index of the node that the conversion belongs to: the first node that reads the new layout. For an output
+    /// it is the producer, and the conversion follows it.
     package var node: Int
     package var isAfter: Bool
   }
 
-  /// For each node, the position of its kernel among those given.
+  /// For each node, the index of its kernel among the given ones.
   package let choices: [Int]
-  /// In the order in which they happen. Layouts that coincide are converted too, at no cost.
+  /// The conversions in execution order. Conversions between coinciding layouts are included, at no cost.
   package let conversions: [Conversion]
   package let cost: Double
 
-  /// What starting one more kernel costs, in elements moved.
+  /// The cost of starting one more kernel, in elements moved.
   package static let startCost = 4096.0
 
-  /// What a conversion costs.
+  /// Returns the cost of a conversion, in elements moved.
   package static func cost(_ shape: Shape, from: ValueLayout, to: ValueLayout) -> Double {
     if from.coincides(with: to, shape) { return 0 }
     let passes = from == .dense || to == .dense ? 1.0 : 2.0
@@ -56,7 +55,7 @@ package struct LayoutPlan: Hashable, Sendable {
     conversions = Self.conversions(graph, zip(implementations, choices).map { $0[$1].layouts })
   }
 
-  /// The conversions that follow from the choices.
+  /// Returns the conversions that follow from the choices.
   private static func conversions(_ graph: Graph, _ layouts: [KernelLayouts]) -> [Conversion] {
     var places: [ValueID: [ValueLayout]] = [:]
     for id in graph.inputs { places[id] = [.dense] }

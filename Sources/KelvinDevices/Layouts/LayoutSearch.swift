@@ -1,12 +1,12 @@
 internal import KelvinGraph
 
-/// Dynamic programming over the values that are still to be read: a state is the set of layouts in which each of them
-/// lies.
+/// Dynamic programming over the values that are still to be read. A state is the set of layouts in which each of
+/// these values is available.
 ///
-/// A value that lies in the same layouts in all open states is kept apart from them, so that going past a node takes no
-/// longer for values that it has nothing to do with.
+/// A value with the same layouts in all states is stored separately, so that the cost of a node does not depend on
+/// unrelated values.
 ///
-/// Exact while no more than `stateLimit` states are open at a time; beyond that the cheapest are kept.
+/// The result is optimal while at most `stateLimit` states exist at a time; beyond that the cheapest are kept.
 struct LayoutSearch {
   static let stateLimit = 1024
 
@@ -14,7 +14,7 @@ struct LayoutSearch {
     /// For each varying value, the set of its layouts as bits.
     var held: [UInt8]
     var cost: Double
-    /// The state before the latest node, among those open then, and the kernel taken.
+    /// The index of the state before the latest node, and the kernel chosen for it.
     var parent: Int
     var choice: Int
   }
@@ -24,9 +24,10 @@ struct LayoutSearch {
   private let lastReaders: [Int?]
   private let outputs: Set<ValueID>
   private var layouts: [ValueLayout] = [.dense]
-  /// For each value that is still to be read and lies alike in all states, the set of its layouts as bits; 0 for others.
+  /// For each value still to be read whose layouts are equal in all states, the set of its layouts as bits; 0 for
+  /// others.
   private var common: [UInt8]
-  /// The values still to be read in which states differ.
+  /// The values still to be read whose layouts differ between states.
   private var varying: [ValueID] = []
   private var states: [State]
   private var history: [[(parent: Int, choice: Int)]] = []
@@ -41,10 +42,10 @@ struct LayoutSearch {
     states = [State(held: [], cost: 0, parent: 0, choice: 0)]
   }
 
-  /// Goes past one node.
+  /// Advances all states by one node.
   mutating func advance(_ index: Int, _ implementations: [LayoutPlan.Implementation]) {
     let node = graph.nodes[index]
-    // What this node reads may come to vary.
+    // The layouts of this node's inputs may begin to differ between states.
     let touched = node.inputs.filter { common[$0.index] != 0 }
     let before = varying + Set(touched).sorted()
     let alike = before[varying.count...].map { common[$0.index] }
@@ -98,7 +99,7 @@ struct LayoutSearch {
     settle(staying.map { before[$0] } + made.map { node.outputs[$0] }, next)
   }
 
-  /// Goes on with states of these values, those in which all states are alike kept apart.
+  /// Continues with states of these values, and separates values whose layouts are equal in all states.
   private mutating func settle(_ values: [ValueID], _ next: [State]) {
     states = next
     let differing = values.indices.filter { place in next.contains { $0.held[place] != next[0].held[place] } }
@@ -109,7 +110,7 @@ struct LayoutSearch {
     for index in states.indices { states[index].held = differing.map { next[index].held[$0] } }
   }
 
-  /// The cheapest way past all nodes so far.
+  /// The cheapest choices for all nodes so far.
   var best: (choices: [Int], cost: Double) {
     var place = 0
     for index in states.indices where states[index].cost < states[place].cost { place = index }

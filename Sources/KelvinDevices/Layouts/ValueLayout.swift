@@ -1,18 +1,18 @@
 package import KelvinGraph
 
-/// How the elements of a value lie in memory inside a segment. At a segment's boundary every value is dense.
+/// The memory layout of a value inside a segment. At a segment's boundary every value is dense.
 ///
-/// Layouts other than `dense` are of tensors `[N, C, …]` of at least two axes; their area is what all axes after the
-/// first two span together.
+/// Layouts other than `dense` apply to tensors `[N, C, …]` of at least two axes; their area is the product of all
+/// axes after the first two.
 package enum ValueLayout: Hashable, Sendable {
   /// Row-major, in the order of the shape.
   case dense
-  /// `[N, ceil(C / size), area, size]`: neighbouring channels side by side in blocks; see `BlockedShape`.
+  /// `[N, ceil(C / size), area, size]`: blocks of neighbouring channels; see `BlockedShape`.
   case blocks(of: Int)
-  /// `[N, area, C]`: the channels of each position as a row.
+  /// `[N, area, C]`: the channels of each position are contiguous.
   case rows
 
-  /// How many elements a tensor takes, fillers of the last block counted.
+  /// Returns the number of elements that a tensor occupies, including padding of the last block.
   package func count(of shape: Shape) -> Int {
     switch self {
     case .dense, .rows: shape.count
@@ -20,10 +20,10 @@ package enum ValueLayout: Hashable, Sendable {
     }
   }
 
-  /// Whether a tensor has the layout at all.
+  /// Whether a tensor can have the layout.
   package func fits(_ shape: Shape) -> Bool { self == .dense || shape.rank >= 2 }
 
-  /// Whether a tensor in this layout can be read as if it were in the other, as it lies.
+  /// Whether a tensor in this layout can be read in the other one without conversion.
   package func coincides(with other: ValueLayout, _ shape: Shape) -> Bool {
     if self == other { return true }
     switch (self, other) {
@@ -35,8 +35,8 @@ package enum ValueLayout: Hashable, Sendable {
   }
 }
 
-/// The layouts that one kernel reads and writes. Inputs and outputs that are not listed are dense; what is said of an
-/// input that is constant counts for nothing, since constants are laid out when they are packed.
+/// The layouts that one kernel reads and writes. Inputs and outputs that are not listed are dense. Entries of
+/// constant inputs are ignored, since constants are laid out when they are packed.
 package struct KernelLayouts: Hashable, Sendable {
   private let inputs: [ValueLayout]
   private let outputs: [ValueLayout]

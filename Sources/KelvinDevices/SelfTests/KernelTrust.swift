@@ -2,42 +2,41 @@ internal import KelvinBasics
 package import KelvinGraph
 import Synchronization
 
-/// Whether a device's driver computes what its kernels say, found out by self-tests: each is made where a node first needs
-/// it, once for a driver and its version. What a failed one covers, the device does not run.
+/// The verdicts of self-tests on a device's driver. Each test runs when a node first needs it, once for a driver
+/// version. The device does not run nodes that a failed test covers.
 package final class KernelTrust: Sendable {
   private struct State {
-    /// By self-test; nil for one that went well.
+    /// The fault by self-test; nil for a passed test.
     var faults: [String: String?] = [:]
-    /// Those that could not be made: what a device does not compile is found again where a node needs it.
+    /// The tests that could not run. Compilation errors are reported again when a node needs the kernel.
     var unanswered: Set<String> = []
     var hasAsked = false
   }
 
-  /// Names the driver, its version, and the kernels.
+  /// Returns the name of the driver, its version, and the kernels.
   private let identity: @Sendable () -> String
   private let state = Mutex(State())
   private let isFaulty = Atomic(false)
   private let isBelieved: Atomic<Bool>
-  /// Whose turn it is to test.
+  /// Held while self-tests run.
   private let turn = DeviceLock(())
 
-  /// Drivers, with their versions, on which all of Kelvin's tests are run before a change: that is more than a self-test
-  /// would tell.
+  /// Driver versions that the test suite runs on. They are trusted without self-tests.
   private static let believed: Set = ["llvmpipe Mesa 22.3.6 (LLVM 15.0.6)", "Portable Computing Language 3.1+debian"]
 
   /// - Parameters:
-  ///   - driver: as `DeviceInfo` names it.
-  ///   - identity: asked when a verdict is looked for or kept.
+  ///   - driver: the name as in `DeviceInfo`.
+  ///   - identity: evaluated when a verdict is looked up or stored.
   package init(driver: String, identity: @autoclosure @escaping @Sendable () -> String) {
     isBelieved = Atomic(Self.believed.contains(driver))
     self.identity = identity
   }
 
-  /// Whether every kernel is taken for right, whatever the driver.
+  /// Sets whether every kernel is trusted, whatever the driver.
   package func believe(_ isBelieved: Bool) { self.isBelieved.store(isBelieved, ordering: .relaxed) }
 
-  /// Why the device does not run a node that it has kernels for, or not in one of its ways; nil where nothing is known
-  /// against them.
+  /// Returns why the device does not run a node that it has kernels for, or one of its implementations; nil if no
+  /// fault is known.
   package func fault(of op: any Operator, _ operands: [TensorType], implementation: String? = nil) -> String? {
     guard isFaulty.load(ordering: .acquiring) else { return nil }
     let tests = SelfTest.all(for: op, operands).filter { $0.implementation == implementation }
@@ -49,15 +48,15 @@ package final class KernelTrust: Sendable {
     }
   }
 
-  /// The self-tests that have been made, by name.
+  /// The names of the self-tests that have run.
   package var examined: Set<String> { state.withLock { Set($0.faults.keys) } }
 
-  /// What failed, as far as it is known.
+  /// The known faults.
   package var faults: [String] {
     state.withLock { $0.faults.sorted { $0.key < $1.key }.compactMap(\.value) }
   }
 
-  /// Takes over what earlier processes found.
+  /// Loads the verdicts of earlier processes.
   package func recall(_ blobs: any BlobCache) {
     guard !isBelieved.load(ordering: .relaxed), !state.withLock({ $0.hasAsked }) else { return }
     let key = key
@@ -74,21 +73,21 @@ package final class KernelTrust: Sendable {
     noteFaults()
   }
 
-  /// Makes the self-tests that a graph's nodes need and that nobody has made yet. What cannot be made for now, for want of
-  /// memory or because the device is out, is asked again.
+  /// Runs the self-tests that a graph's nodes need and that have not run yet. Tests that cannot run now, because of
+  /// missing memory or a failed device, are tried again later.
   ///
   /// - Parameters:
-  ///   - precision: in which its nodes are asked for: the same nodes may have other kernels in another.
-  ///   - device: the one whose trust this is.
-  ///   - reference: what defines the results.
-  ///   - blobs: where verdicts are kept.
+  ///   - precision: the requested precision, on which the kernels of a node may depend.
+  ///   - device: the device of this object.
+  ///   - reference: defines the correct results.
+  ///   - blobs: the store of verdicts.
   package func examine(
     _ graph: Graph, _ precision: Precision = .full, on device: any KernelDevice, against reference: any Device,
     blobs: any BlobCache, watchdog: Watchdog = .standard
   ) {
     guard !isBelieved.load(ordering: .relaxed), device.health.mayFree else { return }
     recall(blobs)
-    // A kind that turns out to be wrong has others do its work.
+    // A faulty kernel is replaced by others, which may need further tests.
     while let tests = missing(for: graph, precision, device.kernelFamily) {
       let before = known
       do throws(DeviceError) {
@@ -109,7 +108,7 @@ package final class KernelTrust: Sendable {
     return tests.isEmpty ? nil : tests
   }
 
-  /// - Throws: what says nothing of the kernels: the device is out, or has no memory.
+  /// - Throws: failures that do not concern the kernels: the device has failed, or has not enough memory.
   private func make(
     _ tests: [SelfTest], on device: any KernelDevice, against reference: any Device, _ blobs: any BlobCache,
     _ watchdog: Watchdog
@@ -131,7 +130,7 @@ package final class KernelTrust: Sendable {
     }
   }
 
-  /// What is wrong, by self-test.
+  /// Returns the faults by self-test.
   private func faults(
     of tests: [SelfTest], on device: any Device, against reference: any Device, _ blobs: any BlobCache,
     _ watchdog: Watchdog

@@ -1,21 +1,21 @@
 package import KelvinGraph
 
-/// Nodes on small operands that are the same on every run, none a neighbour of another, and what a device makes of them.
+/// Nodes with small deterministic operands, without equal neighbouring elements, and their results on a device.
 package struct NodeExample: Sendable {
   package typealias Entry = (op: any Operator, operands: [Operand])
 
   package let graph: Graph
   private let inputs: [Tensor]
-  /// Of nodes that are to be computed in one, by name.
+  /// The implementation to use, by node name.
   private let implementations: [String: String]
 
   package enum Operand: Sendable {
     case input(Shape, ScalarType = .float32)
     case weight(Shape, ScalarType = .float32)
-    /// A weight whose elements are stored as multiples of a scale, or as places in a table.
+    /// A weight whose elements are stored as multiples of a scale, or as indices into a table.
     case multiples(Shape, ScalarType = .float32)
     case entries(Shape, ScalarType = .float32)
-    /// A weight whose elements are all the same.
+    /// A weight whose elements are all equal.
     case number(Double, Shape = [], ScalarType = .float32)
 
     package var type: TensorType {
@@ -26,7 +26,7 @@ package struct NodeExample: Sendable {
       }
     }
 
-    /// Of a type in place of float32.
+    /// Returns the operand with another type in place of float32.
     func of(_ scalar: ScalarType) -> Operand {
       guard type.scalar == .float32 else { return self }
       return switch self {
@@ -40,8 +40,8 @@ package struct NodeExample: Sendable {
 
     fileprivate var isInput: Bool { if case .input = self { true } else { false } }
 
-    /// Elements are few eighths, which bfloat16 holds, or integers from 1 to 17; of operands but the first and weights none
-    /// is zero.
+    /// Returns the elements: small multiples of 1/8, which bfloat16 represents exactly, or integers from 1 to 17.
+    /// Inputs other than the first operand have no zeros.
     fileprivate func tensor(at place: Int) -> Tensor {
       let values = (0..<type.count).map { index -> Double in
         if case .number(let value, _, _) = self { return value }
@@ -55,7 +55,7 @@ package struct NodeExample: Sendable {
       return Tensor(type, rounding: values)
     }
 
-    /// In the operand's encoding.
+    /// Returns a weight in the operand's encoding.
     fileprivate func weight(at place: Int) -> Weight {
       let elements = tensor(at: place)
       func stored(_ scalar: ScalarType, from first: Double) -> Weight {
@@ -76,7 +76,8 @@ package struct NodeExample: Sendable {
     }
   }
 
-  /// - Parameter implementations: for each node, the way (`KernelOffer.key`) in which a device that has it is to compute it.
+  /// - Parameter implementations: for each node, the implementation (`KernelOffer.key`) to use on devices that have
+  ///   it.
   package init(_ nodes: [Entry], implementations: [String?] = []) throws(OperatorError) {
     var graph = Graph()
     var inputs: [Tensor] = []
@@ -102,7 +103,7 @@ package struct NodeExample: Sendable {
       uniqueKeysWithValues: zip(graph.nodes, implementations).compactMap { node, implementation in implementation.map { (node.name, $0) } })
   }
 
-  /// What a device is given to compile.
+  /// Returns the segment for a device to compile.
   package func segment(
     _ precision: Precision = .full, blobs: any BlobCache = NoBlobCache(), watchdog: Watchdog = .standard
   ) -> Segment {
@@ -111,7 +112,7 @@ package struct NodeExample: Sendable {
       blobs: blobs, implementations: implementations, watchdog: watchdog)
   }
 
-  /// Memory that is not written holds not-a-number.
+  /// Runs the nodes on a device; memory is initialized to NaN.
   ///
   /// - Returns: by node, the elements of its results one after another.
   package func run(
@@ -151,8 +152,8 @@ package struct NodeExample: Sendable {
     }
   }
 
-  /// The first element that is further from what is wanted than two devices may be that are both as far from what is exact
-  /// as the tolerance says; nil where there is none.
+  /// Returns the first element whose difference exceeds twice the tolerance, since both devices may deviate from the
+  /// exact result by it; nil if there is none.
   package static func difference(of got: [Double], from wanted: [Double], _ tolerance: Tolerance) -> String? {
     let largest = wanted.lazy.filter(\.isFinite).map(\.magnitude).max() ?? 0
     for (index, (got, wanted)) in zip(got, wanted).enumerated() where got != wanted && !(got.isNaN && wanted.isNaN) {

@@ -3,12 +3,13 @@ import KelvinGraph
 extension SelfTest {
   private typealias Example<Op> = (Op, [NodeExample.Operand])
 
-  /// One for each kind of kernels, whose examples have as few kernels as tell whether the kind is right: each is compiled at
-  /// a first start.
+  /// One self-test for each kind of kernel. The examples use few kernels, since each one is compiled at a first
+  /// start.
   package static let all: [SelfTest] =
     (products + lines + elements + moving + indexing).flatMap { [$0.of(.float32), $0.of(.float16)] } + narrow + integers
 
-  /// Those of its nodes whose floats are of a type, which have kernels of their own where float16 elements lie as such.
+  /// Returns the test with floating-point operands of another type, which have kernels of their own where float16 is
+  /// stored as float16.
   private func of(_ scalar: ScalarType) -> SelfTest {
     SelfTest(
       name: scalar == .float32 ? name : "\(name) of \(scalar.rawValue)", implementation: implementation, operators: operators,
@@ -54,13 +55,13 @@ extension SelfTest {
     op.window.rank <= 2 && op.groups > 1 && op.groups == operands[0].shape[1] && operands[1].shape[1] == 1
   }
 
-  /// A product of vectors.
+  /// Whether the convolution is a matrix-vector product.
   private static func isOfOnePosition(_ op: Convolution, _ operands: [TensorType]) -> Bool {
     op.groups == 1 && (operands[0].shape.dimensions + op.window.kernel).dropFirst(2).allSatisfy { $0 == 1 }
   }
 
   private static let products: [SelfTest] = [
-    // Of fewer products there is none in tiles.
+    // Smaller products have no tiled kernels.
     SelfTest(
       Convolution.self, where: { $0.window.rank <= 2 && !isDepthwise($0, $1) },
       convolution([1, 20, 6, 7], filters: 24, kernel: 1), convolution([1, 8, 7, 6], filters: 12, kernel: 3),
@@ -83,7 +84,7 @@ extension SelfTest {
     SelfTest(
       Convolution.self, named: "convolution by Winograd's tiles", implementation: "winograd",
       convolution([1, 176, 18, 15], filters: 176, kernel: 3),
-      // Sums above 2^32 are computed from the taps.
+      // Sums above 2^32 are computed directly, without Winograd's transform.
       convolution(.number(0x1p15, [1, 176, 18, 15]), .number(0x1p15, [176, 176, 3, 3]))),
     SelfTest(
       Convolution.self, named: "depthwise convolution", where: isDepthwise,
@@ -121,7 +122,7 @@ extension SelfTest {
       )),
     SelfTest(
       Linear.self, (Linear(epilogue: .bias), [.input([1, 24]), .weight([20, 24]), .weight([20])]),
-      // Rows enough for the tiles of a card.
+      // Enough rows for the tiles of a GPU.
       (Linear(epilogue: .bias), [.input([67, 24]), .weight([36, 24]), .weight([36])]),
       (Linear(epilogue: .bias), [.input([1, 24]), .multiples([20, 24]), .weight([20])]),
       (Linear(epilogue: .bias), [.input([67, 24]), .entries([36, 24]), .weight([36])])),
@@ -137,7 +138,7 @@ extension SelfTest {
           key: [0, 0, 168, 8, 1], value: [0, 0, 168, 8, 1], shape: [2, 9, 8], result: [0, 72, 8]),
         [.input([2, 9, 8]), .input([2, 21, 8]), .input([2, 21, 8])]
       ),
-      // Elements apart, and rows that fill no vectors.
+      // Strided elements, and rows that do not fill vectors.
       (
         Attention(
           batch: 1, heads: 2, queries: 5, keys: 13, width: 6, valueWidth: 5, scale: 0.5, query: [0, 0, 30, 6, 1],
@@ -146,12 +147,12 @@ extension SelfTest {
       )),
   ]
 
-  /// In groups that fill no block.
+  /// A convolution in groups that do not fill a block.
   private static let grouped = convolution([1, 6, 4, 5], filters: 4, kernel: 3, groups: 2)
 
   private static let row: Shape = [3, 37]
 
-  /// Of which a card takes two parts.
+  /// A row that a GPU reduces in two parts.
   private static let longRow: Shape = [2, 2100]
 
   private static let lines: [SelfTest] = [
@@ -244,7 +245,7 @@ extension SelfTest {
     SelfTest(Cast.self, (Cast(.int32), [.input(row)])),
   ]
 
-  /// Whether a kernel of one element computes the node, or may finish what one of a product leaves of its activation.
+  /// Whether an elementwise kernel computes the node, or may apply the activation after a product kernel.
   private static func takesUnary(_ op: any Operator, _ operands: [TensorType]) -> Bool {
     func isLeft(_ activation: UnaryFunction?) -> Bool {
       switch activation?.kind {
@@ -259,12 +260,13 @@ extension SelfTest {
     }
   }
 
-  /// What changes the places of elements alone. Where results lie as they are asked for elsewhere, any node's are copied.
+  /// Tests of operators that only move elements. Results that are also needed in another layout are copied, for any
+  /// node.
   private static let moving: [SelfTest] = [
     SelfTest(
       name: "copies", operators: [], covers: { _, _ in true },
       nodes: [Entry(op: Transpose([1, 0]), operands: [.input(row)])]),
-    // A node that moves nothing, but for what brings its operand to blocks and its result from there.
+    // The node itself moves nothing; converting its operand to blocks and its result back is tested.
     SelfTest(
       name: "blocks", operators: [],
       covers: { _, operands in operands.contains { $0.scalar.isFloatingPoint && $0.shape.rank > 1 } },
@@ -272,14 +274,14 @@ extension SelfTest {
     SelfTest(Pad.self, (Pad(before: [1, 0], after: [0, 2], mode: .constant(0.5)), [.input([3, 5])])),
   ]
 
-  /// What lies otherwise outside of a segment than inside.
+  /// Tests of types that are stored differently outside of a segment than inside.
   private static let narrow: [SelfTest] = [
     SelfTest(
       name: "narrow integers", operators: [],
       covers: { op, operands in
         (operands + results(op, operands)).contains { !$0.scalar.isFloatingPoint && $0.scalar.byteCount < 4 }
       }, nodes: [Entry(op: Transpose([1, 0]), operands: [.input(row, .uint8)])]),
-    // Of floats that are made of none nobody sees whether they lie so.
+    // Floating-point results of integer operands may also be stored as float16.
     SelfTest(
       name: "float16", operators: [],
       covers: { op, operands in
@@ -297,7 +299,7 @@ extension SelfTest {
     (try? op.infer(operands)) ?? []
   }
 
-  /// Of axes longer than the largest index.
+  /// Tests of indexing operators, with axes longer than the largest index.
   private static let indexing: [SelfTest] = [
     SelfTest(Gather.self, (Gather(axis: 0), [.input([18, 5]), .input([7], .int32)])),
     SelfTest(

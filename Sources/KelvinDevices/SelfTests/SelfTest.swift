@@ -1,35 +1,35 @@
 package import KelvinGraph
 
-/// Small nodes by which a device shows that its driver computes what kernels of one kind say.
+/// Small nodes whose results show whether a driver computes one kind of kernel correctly.
 package struct SelfTest: Sendable {
-  /// Completes "self-test of …"; tells it apart from the others on every run.
+  /// Completes "self-test of …"; identifies the test, equal on every run.
   package let name: String
-  /// The way (`KernelOffer.key`) whose kernels it tests and its nodes take, where a node may have others besides: what fails
-  /// is that way alone. Nil for what every way of a node relies on.
+  /// The implementation (`KernelOffer.key`) that it tests and that its nodes use. If it fails, only this
+  /// implementation is excluded. Nil for a test that all implementations of a node rely on.
   package var implementation: String?
-  /// The operators whose nodes may need what it tests; none for all.
+  /// The operators whose nodes may need the test; empty for all.
   let operators: [any Operator.Type]
-  /// Whether such a node with these operands does.
+  /// Whether a node of these operators with these operands needs the test.
   let covers: @Sendable (_ op: any Operator, _ operands: [TensorType]) -> Bool
   let nodes: [Entry]
 
-  /// Operators are sendable; a tuple with one is not seen to be.
+  /// A struct because a tuple of an operator is not inferred to be sendable.
   struct Entry: Sendable {
     let op: any Operator
     let operands: [NodeExample.Operand]
-    /// The way that the node takes where its self-test has none.
+    /// The node's implementation, if its self-test has none.
     var implementation: String?
   }
 
-  /// Those that a node needs, whichever way it takes.
+  /// Returns the tests that a node needs, for all implementations.
   package static func all(for op: any Operator, _ operands: [TensorType]) -> [SelfTest] {
     let own = byOperator[ObjectIdentifier(type(of: op))] ?? []
     return (own + general).filter { $0.covers(op, operands) }
   }
 
-  /// Those that the nodes of a graph need on a device: of ways those that a node may take.
+  /// Returns the tests that the nodes of a graph need on a device, limited to implementations that a node may use.
   ///
-  /// - Parameter known: the names of others.
+  /// - Parameter known: the names of tests to leave out.
   package static func all(
     for graph: Graph, _ precision: Precision, _ family: any KernelFamily, but known: Set<String> = []
   ) -> [SelfTest] {
@@ -52,8 +52,9 @@ package struct SelfTest: Sendable {
     grouping: all.flatMap { test in test.operators.map { (ObjectIdentifier($0), test) } }, by: \.0
   ).mapValues { $0.map(\.1) }
 
-  /// - Returns: the example of several of them at once, with whose nodes are whose; nodes that the device does not run are
-  ///   left out.
+  /// Joins several tests into one example; nodes that the device does not support are left out.
+  ///
+  /// - Returns: the example, and the test that each of its nodes belongs to.
   package static func example(
     of tests: [SelfTest], on device: any Device
   ) throws(OperatorError) -> (nodes: NodeExample, tests: [SelfTest]) {

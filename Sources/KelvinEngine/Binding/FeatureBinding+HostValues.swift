@@ -2,9 +2,9 @@ import KelvinFeatures
 import KelvinGraph
 
 extension FeatureBinding {
-  /// An input as host steps read it: numbers are tensors `[1]`, a string is `[1]` too.
+  /// Returns an input as host operations read it: a number is a tensor `[1]`, a string a string tensor `[1]`.
   ///
-  /// - Throws: `featureType` naming the feature: missing, or what was expected and what was given.
+  /// - Throws: `featureType` naming the feature, if it is missing or does not fit, with the expected and given types.
   func hostValue(_ name: String, _ values: DictionaryFeatureProvider) throws(ModelError) -> HostValue {
     guard let feature = function.inputs.first(where: { $0.name == name }) else {
       throw ModelError(.generic, "the slot '\(name)' is none of the model's features")
@@ -36,7 +36,8 @@ extension FeatureBinding {
     }
   }
 
-  /// Strings in their shape; those in a row in the feature's, of which at most one size follows from how many there are.
+  /// Returns strings in their shape. A flat sequence takes the feature's shape, in which one flexible size may follow
+  /// from the number of strings.
   private func strings(
     _ sequence: FeatureSequence, _ dimensions: [Dimension], _ feature: Feature
   ) throws(ModelError) -> StringTensor {
@@ -82,9 +83,9 @@ extension FeatureBinding {
     return HostDictionary(keys == .string ? .strings(strings) : .integers(integers), numbers)
   }
 
-  /// What a host step computed, as the output feature that it is; nil where there is no value.
+  /// Converts a result of a host operation to the output feature; nil if there is no value.
   ///
-  /// - Throws: `featureType` where it is of another kind than the feature.
+  /// - Throws: `featureType` if its kind does not match the feature.
   func value(_ computed: HostValue, _ feature: Feature) throws(ModelError) -> FeatureValue? {
     switch (computed, feature.type) {
     case (.absent, _): return nil

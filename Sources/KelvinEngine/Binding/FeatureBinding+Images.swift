@@ -19,7 +19,7 @@ extension FeatureBinding {
         width: image.width, height: image.height, order: image.layout.channelOrder,
         arrangement: .planar, cropAndScale: input.cropAndScale ?? .scaleToFill,
         regionOfInterest: input.regionOfInterest)
-      // Images of floating point are 0…1 where others are 0…255.
+      // Pixels of floating-point images are in 0…1 instead of 0…255.
       let unit: Float = image.layout == .grayscaleFloat16 ? 1 / 255 : 1
       let scale = image.scale.map { $0 * unit }
       try input.pixels.withPixels { (view) throws(ImageError) in
@@ -47,10 +47,10 @@ extension FeatureBinding {
 }
 
 extension FeatureValue.ImageInput {
-  /// The size at which a model's image input takes the image: the nearest to that of the image, or of the part of
-  /// it that is wanted, as it is drawn.
+  /// Returns the size that a model's image input uses: the accepted size nearest to the image, or to its region of
+  /// interest, after rotation.
   func size(for image: ImageFeature) -> ImageFeature.Size {
-    // A region is given in the upright image, an image's own size as it is stored.
+    // A region refers to the upright image, an image's own size to the stored one.
     let upright = orientation.swapsAxes ? (pixels.height, pixels.width) : (pixels.width, pixels.height)
     let (width, height) = regionOfInterest.map { ($0.width, $0.height) } ?? upright
     let isTurned = cropAndScale?.rotates ?? false

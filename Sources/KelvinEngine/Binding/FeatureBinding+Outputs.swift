@@ -3,7 +3,7 @@ import KelvinGraph
 import KelvinImages
 
 extension FeatureBinding {
-  /// A tensor as the output feature that it is.
+  /// Converts a tensor to the output feature.
   ///
   /// - Throws: `featureType` for an image output whose tensor is not an image of its kind.
   func value(_ tensor: Tensor, _ feature: Feature) throws(ModelError) -> FeatureValue? {

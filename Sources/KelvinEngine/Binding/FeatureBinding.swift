@@ -3,13 +3,13 @@ package import KelvinGraph
 import KelvinImages
 package import KelvinRuntime
 
-/// Moves feature values into the inputs of graphs and host steps, and their outputs into feature values.
+/// Converts feature values to inputs of graphs and host operations, and their outputs to feature values.
 package struct FeatureBinding: Sendable {
   package let function: Function
 
   package init(function: Function) { self.function = function }
 
-  /// The shapes a caller's arrays have, for inputs that are flexible.
+  /// Returns the shapes of the caller's arrays for flexible inputs.
   ///
   /// - Throws: `featureType` for a shape outside the feature's range.
   package func shapes(_ provider: some FeatureProvider) throws(ModelError) -> [String: Shape] {
@@ -20,7 +20,7 @@ package struct FeatureBinding: Sendable {
       {
         shapes[feature.name] = image.tensorShape(input.size(for: image))
       }
-      // The tensor that an image becomes may be given as it is.
+      // An image input also accepts the tensor that an image is converted to.
       if case .image(let image) = feature.type, image.isFlexible,
         let array = provider.featureValue(for: feature.name)?.multiArrayValue, array.shape.count == 4,
         image.accepts(.init(width: array.shape[3], height: array.shape[2]))
@@ -37,7 +37,7 @@ package struct FeatureBinding: Sendable {
     return shapes
   }
 
-  /// How large a prediction is: the elements of those inputs whose sizes vary.
+  /// Returns the size of a prediction: the number of elements of the flexible inputs.
   func size(_ provider: some FeatureProvider) throws(ModelError) -> Int {
     try shapes(provider).values.reduce(0) { $0 + $1.count }
   }
@@ -53,7 +53,8 @@ package struct FeatureBinding: Sendable {
     }
   }
 
-  /// The values a prediction uses, asked for once: before any session is held, since a provider may itself predict.
+  /// Returns the values that a prediction uses. The provider is queried once, before a session is acquired, since it
+  /// may itself predict.
   ///
   /// - Throws: `featureType` naming a feature that the model does not have.
   package func values(_ provider: some FeatureProvider) throws(ModelError) -> DictionaryFeatureProvider {
@@ -67,9 +68,9 @@ package struct FeatureBinding: Sendable {
     return DictionaryFeatureProvider(dictionary: values)
   }
 
-  /// The constants for which there are other values.
+  /// Returns the names of the constants for which values are given.
   ///
-  /// - Parameter values: as `values` gives them, all of features that the model has.
+  /// - Parameter values: the result of `values(_:)`, whose names the model has.
   func overridden(_ values: DictionaryFeatureProvider) -> Set<String> {
     function.overridable.isEmpty ? [] : values.featureNames.subtracting(function.inputs.map(\.name))
   }
@@ -87,9 +88,9 @@ package struct FeatureBinding: Sendable {
   /// Writes every input of a session's graph.
   ///
   /// - Parameters:
-  ///   - values: what the caller gave.
-  ///   - slots: what earlier parts computed, which comes before what was given.
-  /// - Throws: as for one input.
+  ///   - values: the caller's values.
+  ///   - slots: the results of earlier parts, which take precedence over the caller's values.
+  /// - Throws: the errors of writing one input.
   package func write(
     _ values: DictionaryFeatureProvider, _ slots: [String: HostValue] = [:], to session: Session
   ) throws(ModelError) {
@@ -102,7 +103,7 @@ package struct FeatureBinding: Sendable {
 
   /// Writes one input of a graph.
   ///
-  /// - Throws: `featureType` naming the feature: missing, or what was expected and what was given.
+  /// - Throws: `featureType` naming the feature, if it is missing or does not fit, with the expected and given types.
   func write(
     _ name: String, _ type: TensorType, _ values: DictionaryFeatureProvider, _ slots: [String: HostValue],
     to memory: UnsafeMutableRawBufferPointer
@@ -155,7 +156,8 @@ package struct FeatureBinding: Sendable {
     if scalar == type.scalar {
       array.withDenseBytes { memory.copyMemory(from: $0) }
     } else {
-      // As Core ML does, floats are taken for integers; what would lose something is refused.
+      // As in Core ML, floating-point values are accepted for integers; values that would lose information are
+      // rejected.
       if let lost = array.firstElement(lostAs: MultiArrayDataType(type.scalar)) {
         throw mismatch(
           feature,

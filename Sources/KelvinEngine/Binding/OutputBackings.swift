@@ -3,14 +3,14 @@ import KelvinGraph
 import KelvinImages
 import KelvinRuntime
 
-/// Callers' memory for the outputs of a graph, checked against a compiled form of it.
+/// The caller's memory for the outputs of a graph, checked against a specialization of it.
 struct OutputBackings: Sendable {
   private let backings: [String: OutputBacking]
-  /// Arrays that a session may write itself.
+  /// The arrays that a session may write directly.
   let memory: OutputMemory
 
-  /// - Parameter places: where the graph's outputs go.
-  /// - Throws: `featureType` for a backing that does not fit its output, or backs two.
+  /// - Parameter places: the destinations of the graph's outputs.
+  /// - Throws: `featureType` for a backing that does not fit its output, or is given for two outputs.
   init(_ given: [String: OutputBacking], _ places: [FunctionExecutor.Place], _ graph: Graph) throws(ModelError) {
     var backings: [String: OutputBacking] = [:]
     var arrays: [Int: MultiArray] = [:]
@@ -68,7 +68,7 @@ struct OutputBackings: Sendable {
     throw ModelError(.featureType, "output '\(feature.name)': expected as backing \(expected), got \(got)")
   }
 
-  /// The value of an output after a run, in its backing; nil where it has none.
+  /// Returns the value of an output after a run, in its backing; nil if the output has none.
   func read(_ place: FunctionExecutor.Place, _ session: Session) -> FeatureValue? {
     guard let feature = place.feature, let backing = backings[feature.name] else { return nil }
     let index = place.index

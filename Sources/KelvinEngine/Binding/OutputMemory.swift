@@ -1,10 +1,10 @@
 import KelvinFeatures
 import KelvinRuntime
 
-/// Callers' arrays that outputs are written into, by the outputs' positions in the graph.
+/// The caller's arrays that outputs are written to, by output index in the graph.
 struct OutputMemory: Sendable {
-  /// Where each array begins: what a session writes to. The arrays themselves are others at every prediction of a caller
-  /// who lends memory alone, as C does.
+  /// The start address of each array, which identifies the memory. The array objects can be new at every prediction,
+  /// for example for callers of the C API.
   typealias Identity = [Int: Int]
 
   let arrays: [Int: MultiArray]
@@ -17,7 +17,7 @@ struct OutputMemory: Sendable {
 
   var isEmpty: Bool { arrays.isEmpty }
 
-  /// The arrays' memory, for as long as the buffers live.
+  /// The arrays' memory; each buffer keeps its array alive.
   var buffers: [Int: CallerBuffer] {
     arrays.compactMapValues { CallerBuffer($0.memory, owner: $0) }
   }

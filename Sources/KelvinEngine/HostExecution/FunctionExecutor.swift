@@ -4,19 +4,20 @@ package import KelvinFeatures
 package import KelvinGraph
 import KelvinRuntime
 
-/// A function's parts, and where what they compute goes: features in, the parts in their order, features out.
+/// A function's parts with the destinations of their results. Features are the inputs, the parts execute in order,
+/// and features are the outputs.
 package struct FunctionExecutor: Sendable {
-  /// Where an output of a part goes.
+  /// The destination of an output of a part.
   struct Place {
     let index: Int
     let slot: String
-    /// The output of the function that it is.
+    /// The function output that it is; nil for an intermediate value.
     let feature: Feature?
     /// Whether a later part reads it.
     let isRead: Bool
   }
 
-  /// A part, and what is done with when it has run: slots that its list of parts has written and nothing reads later.
+  /// A part, and the slots of its list that no later part reads, which are released after it has run.
   struct Step {
     let work: Work
     let done: [String]
@@ -24,13 +25,13 @@ package struct FunctionExecutor: Sendable {
 
   enum Work {
     case host(any HostOperation, [Place])
-    /// `index` counts graphs.
+    /// `index` counts only graphs.
     case graph(index: Int, GraphPart, [Place])
     indirect case loop(LoopPart, body: [Step], [Place])
     indirect case branch(BranchPart, then: [Step], otherwise: [Step], [Place])
   }
 
-  /// What a walk has come to.
+  /// The state of an execution.
   struct State {
     /// The function's inputs.
     let values: DictionaryFeatureProvider
@@ -54,9 +55,9 @@ package struct FunctionExecutor: Sendable {
   }
 
   /// - Parameters:
-  ///   - outputs: the function's; none in the body of a loop or a side of a branch.
-  ///   - left: what is read when all parts have run.
-  ///   - graphs: how many there are before these parts.
+  ///   - outputs: the function's outputs; empty in the body of a loop or a side of a branch.
+  ///   - left: the slots that are read after all parts have run.
+  ///   - graphs: the number of graphs before these parts.
   private static func steps(
     _ parts: [FunctionPart], _ outputs: [Feature], read left: Set<String>, _ graphs: inout Int
   ) -> [Step] {
@@ -92,21 +93,20 @@ package struct FunctionExecutor: Sendable {
     }
   }
 
-  /// What a walk leaves.
+  /// The result of an execution.
   package struct Result: Sendable {
     package var features: DictionaryFeatureProvider
-    /// How long the graphs took.
+    /// The seconds that the graphs took.
     package var seconds: Double
   }
 
-  /// Runs the function once.
+  /// Executes the function once. `lender` returns the specialization of a graph for its inputs' types.
   ///
   /// - Parameters:
-  ///   - values: as `FeatureBinding.values` gives them.
-  ///   - backings: callers' memory for outputs.
-  ///   - lender: finds or makes the compiled form of a graph for its inputs' types.
-  /// - Throws: `ModelError` naming the input that is missing or does not fit, a backing that does not fit, or the host
-  ///   step that cannot take a value; what the lender and running throw.
+  ///   - values: the result of `FeatureBinding.values(_:)`.
+  ///   - backings: the caller's memory for outputs.
+  /// - Throws: `ModelError` naming a missing or unfit input, or an unfit backing; the error of a host operation; the
+  ///   errors of `lender` and of running.
   func run(
     _ values: DictionaryFeatureProvider, backings: [String: OutputBacking] = [:], _ cancellation: Cancellation? = nil,
     lender: (_ graph: Int, _ types: SlotTypes) throws -> any SessionProvider
@@ -138,12 +138,12 @@ package struct FunctionExecutor: Sendable {
     return Result(features: DictionaryFeatureProvider(dictionary: state.features), seconds: seconds)
   }
 
-  /// Runs the parts in their order, each on what the ones before it left, for whoever looks at graphs on the way.
+  /// Executes the parts in order and passes each graph to `visit` before it runs.
   ///
-  /// - Parameter visit: comes to a graph, once a trip where it is a loop's, whose inputs have these types; `inputs` gives
-  ///   their tensors, in the order of a graph that was built for them. It answers with what runs the graph, or nil to end
-  ///   here.
-  /// - Throws: as `run`; what `visit` throws.
+  /// - Parameter visit: receives a graph's index and the types of its inputs, once per iteration inside a loop.
+  ///   `inputs` returns their tensors in the order of a graph built for these types. The result runs the graph; nil
+  ///   ends the execution.
+  /// - Throws: the errors of `run` and of `visit`.
   func visit(
     _ values: DictionaryFeatureProvider,
     _ visit: (_ graph: Int, _ types: SlotTypes, _ inputs: (Graph) throws -> [Tensor]) throws -> (any SessionProvider)?
@@ -161,10 +161,10 @@ package struct FunctionExecutor: Sendable {
     }
   }
 
-  /// Runs steps in their order.
+  /// Executes steps in order.
   ///
-  /// - Parameter runGraph: answers whether to go on.
-  /// - Returns: whether all have run.
+  /// - Parameter runGraph: returns whether to continue.
+  /// - Returns: whether all steps have run.
   @discardableResult
   func run(
     _ steps: [Step], _ state: inout State, _ cancellation: Cancellation?,
@@ -203,7 +203,7 @@ package struct FunctionExecutor: Sendable {
     try state.slots[slot] ?? binding.hostValue(slot, state.values)
   }
 
-  /// Puts what a step has written where it goes.
+  /// Stores the results of a step at their destinations.
   private func keep(_ written: [HostValue], _ places: [Place], _ state: inout State) throws {
     for (place, value) in zip(places, written) {
       if place.isRead { state.slots[place.slot] = value }
@@ -223,7 +223,7 @@ package struct FunctionExecutor: Sendable {
     }
   }
 
-  /// What a graph reads that is not the same at every prediction, as far as it is built for it.
+  /// Returns the types and values that a graph is specialized for.
   private func types(_ part: GraphPart, _ state: State) throws -> SlotTypes {
     var types = SlotTypes(shapes: state.shapes)
     if steps.count == 1, case .graph = steps[0].work, part.valueDependent.isEmpty { return types }
@@ -249,7 +249,7 @@ package struct FunctionExecutor: Sendable {
     try keep(try step.run(read), places, &state)
   }
 
-  /// - Throws: `featureType` for a backing of an output that no graph computes as a tensor.
+  /// - Throws: `featureType` for a backing of an output that is not a tensor computed by a graph.
   private func checkBackings(_ given: [String: OutputBacking]) throws(ModelError) {
     for name in given.keys.filter({ !backed.contains($0) }).sorted() {
       guard let declared = binding.function.outputs.first(where: { $0.name == name }) else { continue }
@@ -260,9 +260,9 @@ package struct FunctionExecutor: Sendable {
 }
 
 extension Session {
-  /// A copy of an output of the latest run, as large as the run found it.
+  /// Returns a copy of an output of the latest run, in its data-dependent size.
   ///
-  /// - Throws: `execution` for a count of elements that its room does not have.
+  /// - Throws: `execution` if the element count exceeds the reserved memory.
   fileprivate func output(_ index: Int) throws(RuntimeError) -> Tensor {
     let graph = model.graph
     do throws(GraphError) {

@@ -1,12 +1,12 @@
 import KelvinGraph
 
 extension HostValue {
-  /// The one number by which a walk goes on.
+  /// Returns the single number that controls a loop or branch.
   ///
   /// - Parameters:
-  ///   - slot: that it is the value of.
-  ///   - place: who reads it.
-  ///   - meaning: what it says.
+  ///   - slot: the slot of the value.
+  ///   - place: the loop or branch that reads it.
+  ///   - meaning: the meaning of the number, for the message.
   /// - Throws: `HostOperationError` for anything else.
   func number(of slot: String, _ place: String, saying meaning: String) throws(HostOperationError) -> Tensor {
     guard case .tensor(let tensor) = self, tensor.count == 1 else {

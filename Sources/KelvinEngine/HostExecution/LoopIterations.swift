@@ -2,9 +2,9 @@ import KelvinBasics
 import KelvinFeatures
 import KelvinGraph
 
-/// The trips of a walked loop: what one is given, what it leaves, and what all of them come to.
+/// The iterations of a loop that the host executes: their inputs, their outputs, and the loop's results.
 struct LoopIterations {
-  /// A tensor of which each trip is given a slice.
+  /// A tensor of which each iteration receives a slice.
   fileprivate struct Scanned {
     let place: LoopPart.Scanned
     let tensor: Tensor
@@ -14,22 +14,22 @@ struct LoopIterations {
   }
 
   private let loop: LoopPart
-  /// Of trips; nil where any number may be made.
+  /// The maximum number of iterations; nil if it is unlimited.
   private let limit: Int?
   private let scanned: [Scanned]
   private var goesOn: Bool
   private var trip = 0
-  /// By what is carried: what the next trip begins with.
+  /// For each carried value, its value at the start of the next iteration.
   private var carried: [HostValue]
-  /// By accumulated output, the rows of all trips.
+  /// For each accumulated output, the rows of all iterations.
   private var rows: [[Tensor]]
   private var byteCount = 0
-  /// Of all rows together.
+  /// The maximum byte count of all rows together.
   private static let byteLimit = 1 << 31
 
-  /// - Parameter value: of a slot around the loop.
-  /// - Throws: `HostOperationError` for a limit or a condition that is not one number, and for what has no slices, or not as many
-  ///   as the others.
+  /// - Parameter value: returns the value of a slot outside the loop.
+  /// - Throws: `HostOperationError` for a limit or condition that is not a single number, for a scanned value without
+  ///   slices, or for different slice counts.
   init(_ loop: LoopPart, _ value: (String) throws -> HostValue) throws {
     self.loop = loop
     scanned = try loop.scanned.map { try loop.scanned($0, value($0.whole)) }
@@ -45,15 +45,15 @@ struct LoopIterations {
     rows = loop.rows.map { _ in [] }
   }
 
-  /// A limit is no integer in networks alone, which go on while the count of trips is less.
+  /// Only neural networks have a floating-point limit; the loop continues while the iteration count is less than it.
   private static func whole(_ limit: Tensor) -> Int {
     guard limit.type.scalar.isFloatingPoint else { return limit.integers[0] }
     return Int(saturating: limit.doubles[0].rounded(.up))
   }
 
-  /// Gives the body's slots what a trip begins with.
+  /// Sets the body's slots at the start of an iteration.
   ///
-  /// - Returns: false where there are no more trips.
+  /// - Returns: false if there are no more iterations.
   func begin(in slots: inout [String: HostValue]) -> Bool {
     guard goesOn, limit.map({ trip < $0 }) ?? true else { return false }
     if let number = loop.trip { slots[number] = .tensor(Tensor([Int64(trip)], loop.tripShape)) }
@@ -65,10 +65,11 @@ struct LoopIterations {
     return true
   }
 
-  /// Takes what a trip left.
+  /// Takes the results of an iteration.
   ///
-  /// - Parameter value: of a slot in the body.
-  /// - Throws: `HostOperationError` for a condition that is not one number, and for rows that are more than may be held.
+  /// - Parameter value: returns the value of a slot in the body.
+  /// - Throws: `HostOperationError` for a condition that is not a single number, or if the rows exceed the memory
+  ///   limit.
   mutating func end(_ value: (String) throws -> HostValue) throws {
     if let slot = loop.goesOn { goesOn = try loop.number(value(slot), of: slot).doubles[0] != 0 }
     carried = try loop.carried.map { try value($0.left) }
@@ -90,16 +91,16 @@ struct LoopIterations {
     trip += 1
   }
 
-  /// An error of a trip: where a limit was reached, it says in which one of which loop.
+  /// Returns an error of an iteration. If a limit was reached, the error names the iteration and the loop.
   func placed(_ error: any Error) -> any Error {
-    // One of a loop inside has its place.
+    // An error of a nested loop already names its iteration.
     guard let excess = WorkBudget.current?.excess, (error as? ModelError)?.code != .limit else { return error }
     return ModelError(.limit, "in trip \(trip + 1) of the loop '\(loop.name)': \(excess)", fault: .limit)
   }
 
-  /// What the loop writes, in the order of its outputs.
+  /// Returns the results of the loop, in the order of its outputs.
   ///
-  /// - Throws: `HostOperationError` where rows lie along an axis that there is not.
+  /// - Throws: `HostOperationError` if the axis of accumulated rows does not exist.
   func results() throws -> [HostValue] {
     let left = zip(loop.carried, carried).filter { $0.0.result != nil }.map(\.1)
     return try left

@@ -2,11 +2,13 @@ package import KelvinFeatures
 package import KelvinGraph
 package import KelvinHostOperations
 
-/// A function of host steps alone that many rows go through at once: each step for all of them, before the next.
+/// A function that consists only of host operations, executed for many rows at once: each operation for all rows,
+/// before the next one.
 package struct RowExecutor: Sendable {
   private let steps: [any RowColumnOperation]
 
-  /// Nil for a function that has graphs, steps that take one value at a time, or features that are not columns of numbers.
+  /// Nil for a function that has graphs, operations that take one value at a time, or features that are not columns
+  /// of numbers.
   package init?(_ function: Function) {
     var steps: [any RowColumnOperation] = []
     for part in function.parts {
@@ -22,7 +24,7 @@ package struct RowExecutor: Sendable {
 
   private static func takes(_ feature: Feature, _ steps: [any RowColumnOperation]) -> Bool {
     guard feature.rowWidth != nil else { return false }
-    // Only what joins inputs knows numbers for those that are left out.
+    // Only operations that join inputs have replacement values for missing inputs.
     return !feature.isOptional || feature.defaultValue != nil
       || steps.allSatisfy { !$0.inputs.contains(feature.name) || $0.joinsInputs }
   }
@@ -35,10 +37,10 @@ package struct RowExecutor: Sendable {
     }
   }
 
-  /// The outputs of all rows, by slot.
+  /// Returns the outputs of all rows, by slot.
   ///
   /// - Parameter inputs: every input of the function, as `count` rows each.
-  /// - Throws: `ModelError` naming the input of a step that does not fit.
+  /// - Throws: `ModelError` naming the input of an operation that does not fit.
   package func run(_ inputs: [String: RowColumn], count: Int) throws(ModelError) -> [String: RowColumn] {
     try ModelError.wrapping {
       var slots = inputs
@@ -52,8 +54,8 @@ package struct RowExecutor: Sendable {
 }
 
 extension Feature {
-  /// The sizes of the array that one row of a table is, where they are known: an open size in front is that of a batch, of
-  /// which a row has one.
+  /// The shape of the array for one row of a table, if known. A flexible first size is the batch size, which is 1 for
+  /// a row.
   package var rowShape: Shape? {
     guard case .tensor(_, let dimensions) = type else { return nil }
     var sizes: [Int] = []
@@ -67,7 +69,7 @@ extension Feature {
     return Shape(sizes).isAddressable ? Shape(sizes) : nil
   }
 
-  /// How many numbers a row of a table has for it; nil where it takes none, or any number of them.
+  /// The number of values in a row of a table for this feature; nil if it takes none or any number.
   package var rowWidth: Int? {
     switch type {
     case .int64, .double: 1

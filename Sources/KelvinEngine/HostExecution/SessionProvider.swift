@@ -1,12 +1,12 @@
 import KelvinRuntime
 
-/// Whoever lends sessions of one compiled form.
+/// A provider of sessions of one specialization.
 protocol SessionProvider {
   var model: CompiledModel { get }
 
-  /// Lends a session for as long as `body` runs.
+  /// Calls `body` with a session.
   ///
-  /// - Parameter outputs: where the caller would have outputs written.
+  /// - Parameter outputs: the caller's memory for outputs.
   func withSession<Result>(
     _ outputs: OutputMemory, _ cancellation: Cancellation?, _ body: (Session) throws -> Result
   ) throws -> Result

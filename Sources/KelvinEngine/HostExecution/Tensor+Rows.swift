@@ -1,7 +1,7 @@
 import KelvinGraph
 
 extension Tensor {
-  /// The slice at a place along an axis, without that axis.
+  /// Returns the slice at an index along an axis, without that axis.
   func slice(at place: Int, along axis: Int) -> Tensor {
     let row = TensorType(type.scalar, Shape(shape.dimensions.without(axis)))
     let runs = RowRuns(type, along: axis)
@@ -17,7 +17,7 @@ extension Tensor {
       })
   }
 
-  /// Tensors of one type as slices along a new axis, in their order.
+  /// Joins tensors of one type as slices along a new axis, in order.
   init(rows: [Tensor], of row: TensorType, along axis: Int) {
     var sizes = row.shape.dimensions
     sizes.insert(rows.count, at: axis)
@@ -38,9 +38,9 @@ extension Tensor {
   }
 }
 
-/// The runs of bytes that a slice along an axis of a tensor consists of.
+/// The contiguous byte runs of a slice along an axis of a tensor.
 private struct RowRuns {
-  /// Of one run.
+  /// The bytes of one run.
   let byteCount: Int
   private let runs: Int
   private let rows: Int
@@ -52,7 +52,7 @@ private struct RowRuns {
     rows = sizes[axis]
   }
 
-  /// - Parameter visit: where a run begins in the slice and in the tensor.
+  /// - Parameter visit: receives the offset of a run in the slice and in the tensor.
   func forEach(at place: Int, _ visit: (_ inRow: Int, _ inWhole: Int) -> Void) {
     guard byteCount > 0 else { return }
     for run in 0..<runs { visit(run * byteCount, (run * rows + place) * byteCount) }

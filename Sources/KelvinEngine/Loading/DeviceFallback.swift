@@ -3,15 +3,15 @@ import KelvinPlanning
 import KelvinRuntime
 import Synchronization
 
-/// What a loaded model does without: devices that are out for every model (`DeviceHealth`), those that had no memory for
-/// this one, and nodes that a device's compiler did not take. The one place that decides whether what a device failed at
-/// is done elsewhere.
+/// The devices and nodes that a loaded model cannot use. These are failed devices (`DeviceHealth`), devices without
+/// enough memory for this model, and nodes that a device's compiler rejected. This class alone decides whether failed
+/// work is repeated on other devices.
 package final class DeviceFallback: Sendable {
-  /// What one prediction does without.
+  /// The devices and nodes that one prediction does not use.
   package struct Exclusions: Hashable, Sendable {
-    /// Why, by device.
+    /// The reason by device.
     package var devices: [String: String] = [:]
-    /// By device, the nodes that it does not run, and why.
+    /// By device, the nodes that it cannot run, and the reason.
     package var nodes: [String: [String: String]] = [:]
 
     fileprivate func covers(_ failure: DeviceError) -> Bool {
@@ -20,20 +20,21 @@ package final class DeviceFallback: Sendable {
     }
   }
 
-  /// A device that had no memory.
+  /// A device that ran out of memory.
   private struct Shortage {
     let failure: DeviceError
-    /// The smallest prediction that it had none for.
+    /// The size of the smallest prediction that ran out of memory.
     var size: Int
-    /// What the process held of the device when the model went on without it.
+    /// The bytes that the process held on the device when the model continued without it.
     var held: Int
-    /// Bytes taken for lacking where the driver does not say for what.
+    /// The missing bytes assumed if the driver does not report a size.
     private static let unknown = 64 << 20
-    /// How often it has had none.
+    /// The number of times the device ran out of memory.
     var count = 1
 
-    /// By how many bytes the process is to hold less of it before it is asked again: what it lacked, and twice as much
-    /// each time. What any prediction takes and gives back, the model's own included, is no reason to ask.
+    /// The bytes that the process must release before the device is tried again: the missing bytes, doubled at each
+    /// failure. Memory that a prediction allocates and releases again, the model's own included, is therefore not a
+    /// reason to try again.
     var wanted: Int {
       let (lacked, doublings) = (max(failure.byteCount ?? Self.unknown, 1), min(count - 1, 40))
       return lacked > .max >> doublings ? .max : lacked << doublings
@@ -50,19 +51,19 @@ package final class DeviceFallback: Sendable {
   private let request: PlanRequest
   private let state = Mutex(State())
 
-  /// - Parameter request: what the model is planned for. Under `isStrict` no device is done without.
+  /// - Parameter request: the model's plan request. Under `isStrict` nothing is excluded.
   init(_ inventory: DeviceInventory, _ request: PlanRequest) {
     self.inventory = inventory
     self.request = request
   }
 
-  /// How large a prediction of the model's usual sizes is: the elements of those inputs whose sizes vary.
+  /// The size of a prediction with the model's usual sizes: the number of elements of the flexible inputs.
   var usualSize: Int {
     get { state.withLock { $0.usualSize } }
     set { state.withLock { $0.usualSize = newValue } }
   }
 
-  /// Why each of the devices failed that are done without at least for some sizes, one failure a device.
+  /// The failures of the devices that are excluded for at least some sizes, one for each device.
   package var failures: [DeviceError] { failures(for: .max) }
 
   private func failures(for size: Int) -> [DeviceError] {
@@ -83,9 +84,9 @@ package final class DeviceFallback: Sendable {
 
   private func held(_ id: String) -> Int { inventory.devices(named: [id]).first?.health.heldByteCount ?? 0 }
 
-  /// What a prediction does without.
+  /// Returns the devices and nodes that a prediction does not use.
   ///
-  /// - Parameter size: as of `usualSize`, which it is where nil.
+  /// - Parameter size: the number of elements of the flexible inputs; nil for `usualSize`.
   package func exclusions(for size: Int? = nil) -> Exclusions {
     var exclusions = Exclusions()
     for failure in failures(for: size ?? usualSize) {
@@ -97,7 +98,7 @@ package final class DeviceFallback: Sendable {
     return exclusions
   }
 
-  /// What to say of devices that the model could have used.
+  /// Remarks for the user about failed devices that the model could have used.
   package var remarks: [String] {
     let failures = failures + state.withLock { $0.refusals }
     guard !failures.isEmpty else { return [] }
@@ -114,13 +115,14 @@ package final class DeviceFallback: Sendable {
     }
   }
 
-  /// Does some work, and once more without each device that is lost, hangs or has no memory on the way, or without nodes
-  /// on the one that does not compile them.
+  /// Runs `body`, and again without each device that fails or runs out of memory, or without nodes that a device does
+  /// not compile.
   ///
   /// - Parameters:
-  ///   - size: of the prediction, as of `usualSize`; nil for that.
-  ///   - body: plans anew, each time that it is called, without what is absent.
-  /// - Throws: what `body` throws; where a device failed and nothing else may do the work, what it failed at, with why.
+  ///   - size: the number of elements of the flexible inputs; nil for `usualSize`.
+  ///   - body: plans without the given exclusions, at every call.
+  /// - Throws: the errors of `body`; if a device failed and no other device can do the work, the device's failure
+  ///   with the reason.
   package func withFallback<Result>(
     size: @autoclosure () throws -> Int? = nil, _ body: (Exclusions) throws -> Result
   ) throws -> Result {
@@ -144,7 +146,7 @@ package final class DeviceFallback: Sendable {
     }
   }
 
-  /// Whether the machine can do without a device: any but the host.
+  /// Whether execution can continue without a device: any but the host.
   private func isSpared(_ id: String) -> Bool {
     inventory.openDevices.contains { $0.info.id == id && !$0.info.isHost && $0 !== inventory.host }
   }
@@ -168,7 +170,7 @@ package final class DeviceFallback: Sendable {
     }
   }
 
-  /// What the failed attempt had taken, and has let go of since, is not memory that the model could have.
+  /// Measures the held memory again, without the memory that the failed attempt has released since.
   private func noteHeld(_ id: String) {
     let held = held(id)
     state.withLock { state in
@@ -178,7 +180,7 @@ package final class DeviceFallback: Sendable {
     }
   }
 
-  /// Where planning finds nothing that may do the work, the failure is what is wrong.
+  /// If planning finds no other device, the device's failure is reported.
   private static func final(_ failure: DeviceError, because error: any Error) -> any Error {
     switch error {
     case RuntimeError.unplaceable, RuntimeError.invalidChoice, RuntimeError.invalidPlan:

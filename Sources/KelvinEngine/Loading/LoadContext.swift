@@ -6,14 +6,14 @@ import KelvinPlanning
 import KelvinReference
 import KelvinRuntime
 
-/// What all graphs of a loaded model share: the machine, what is kept, what things cost.
+/// The context shared by all graphs of a loaded model: devices, cache and costs.
 struct LoadContext: Sendable {
   let name: String
   var key: ContentKey
   let function: String
-  /// The devices to plan for, which need not be there.
+  /// The devices to plan for, which need not be present.
   let inventory: DeviceInventory
-  /// The devices that are here.
+  /// The devices that are present.
   let present: DeviceInventory
   let cache: CompiledCache?
   let costs: CostSheet
@@ -21,15 +21,15 @@ struct LoadContext: Sendable {
   let sources: SourceFiles
   let fallback: DeviceFallback
 
-  /// A graph with the passes that the options ask for.
+  /// Runs the passes that the options request on a graph.
   func pass(_ graph: Graph, _ options: LoadOptions) throws -> PassResult {
     let pipeline = Pipeline.standard(ReferenceEvaluator())
     return try (options.lastPass.map { try pipeline.stopping(after: $0) } ?? pipeline).run(graph)
   }
 
-  /// A graph for given types of what it reads.
+  /// Builds a graph for given input types.
   ///
-  /// - Parameter options: their shapes are those of the features that `types` leaves out.
+  /// - Parameter options: provide the shapes of features that `types` does not contain.
   func build(_ part: GraphPart, for types: SlotTypes, _ options: LoadOptions) throws -> PassedGraph {
     let shapes = options.shapes.merging(types.shapes) { _, new in new }.filter {
       part.inputs.contains($0.key) && types.computed[$0.key] == nil && types.values[$0.key] == nil
@@ -40,7 +40,7 @@ struct LoadContext: Sendable {
     return PassedGraph(part: part, passed: try pass(graph, options), types: types)
   }
 
-  /// A graph compiled for the host of this machine, for a run that no plan is about.
+  /// Compiles a graph for the host of this machine, for a run without a plan.
   func hosted(_ graph: PassedGraph, _ options: LoadOptions) throws -> SessionPool {
     let context = ModelContext(
       name: name, key: key, function: "\(function)/\(graph.part.name)", graph: graph.passed.graph, inventory: present,
@@ -54,12 +54,12 @@ struct LoadContext: Sendable {
   }
 }
 
-/// A graph that is built and passed.
+/// A graph that was built and passed.
 struct PassedGraph {
   let part: GraphPart
   let passed: PassResult
-  /// What it is built for.
+  /// The types that it is built for.
   let types: SlotTypes
-  /// Where its sizes depend on data: what the run that found them leaves at its inputs.
+  /// The graph's input tensors in the sample run, if its sizes depend on data.
   var sample: [Tensor]?
 }

@@ -6,43 +6,44 @@ package import KelvinMeasurements
 package import KelvinPlanning
 package import KelvinRuntime
 
-/// Everything that decides how a model is loaded, planned and compiled.
+/// The options for loading, planning and compiling a model.
 package struct LoadOptions: Sendable {
   package var request = PlanRequest()
-  /// A plan to be adopted instead of a new one.
+  /// A plan to use instead of a new one.
   package var plan: Plan?
   /// Measurements to plan with instead of the user's own store.
   package var profile: MeasuredProfile?
-  /// Whether a profile of other devices than are here is planned with as if they were: nothing of it can be run.
+  /// Whether a profile of absent devices may be used for planning. The resulting plan cannot run.
   package var allowsWhatIf = false
-  /// Whether the request's thread count was asked for; a what-if otherwise takes the profile's.
+  /// Whether the user gave the thread count; otherwise a what-if plan uses the profile's.
   package var isThreadCountGiven = false
-  /// Links to ask about, as `LinkOverride` reads them; they make any plan a what-if.
+  /// Links of a what-if plan, as `LinkOverride` parses them; any link makes the plan a what-if plan.
   package var links: [String] = []
-  /// By input name.
+  /// The shapes of inputs by name.
   package var shapes: [String: Shape] = [:]
-  /// Nil for the model's default.
+  /// The function's name; nil for the model's default.
   package var function: String?
-  /// The graph to plan and measure, of a function that has several; nil for the one with the most work.
+  /// The name of the graph to plan and measure, for a function with several; nil for the graph with the most work.
   package var part: String?
-  /// The inputs of a run that finds sizes which depend on data, for what plans or measures without predicting; nil
-  /// where such graphs are built by predictions alone.
+  /// The inputs of a run that determines data-dependent sizes, for planning or measuring without a prediction. Nil if
+  /// only predictions build such graphs.
   package var sample: Sample?
   package var isDeterministic = false
-  /// Which kernels may be chosen by timing, and for how long, for all that is compiled.
+  /// Which kernels may be chosen by timing, and for how long, in all compilations.
   package var tuning = KernelTuning()
-  /// How long devices may take.
+  /// The time limits of devices.
   package var watchdog = Watchdog.standard
-  /// Whether every size of flexible inputs is planned on its own; else sizes up to the same power of two share a plan.
+  /// Whether every size of flexible inputs has its own plan. Otherwise sizes up to the same power of two share a
+  /// plan.
   package var plansEverySize = false
-  /// The last pass that is to run, by its name in `Pipeline.names`; nil for all of them.
+  /// The last pass to run, by its name in `Pipeline.names`; nil for all passes.
   package var lastPass: String?
   /// Whether links among the model's files are followed.
   package var allowsLinks = false
-  /// Where packed weights, pipelines and measurements are kept; nil keeps nothing.
+  /// The folder of packed weights, pipelines and measurements; nil keeps nothing.
   package var cacheDirectory: String? = CacheDirectory.standard
 
-  /// What loading the model may take, and each prediction.
+  /// The limits for loading the model, and for each prediction.
   package var limits = WorkBudget.Limits()
 
   package init() {}
@@ -50,10 +51,10 @@ package struct LoadOptions: Sendable {
   /// Whether sizes of one bucket share a plan.
   var sharesPlans: Bool { !plansEverySize && !isDeterministic }
 
-  /// Inputs of a run that finds sizes.
+  /// The inputs of a run that determines sizes.
   package struct Sample: Sendable {
     package var values: DictionaryFeatureProvider
-    /// Of what is made up for inputs that `values` lacks.
+    /// The seed for inputs that `values` lacks.
     package var seed: UInt64
 
     package init(_ values: DictionaryFeatureProvider = DictionaryFeatureProvider(dictionary: [:]), seed: UInt64 = 0) {

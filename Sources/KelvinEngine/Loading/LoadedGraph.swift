@@ -7,17 +7,17 @@ package import KelvinRuntime
 /// One graph of a function, built for the types of its inputs and passed: ready to be planned and compiled.
 package struct LoadedGraph: Sendable {
   package let part: GraphPart
-  /// What the passes did, by the source's names.
+  /// The changes made by the passes, by the source's names.
   package let changes: [PassChange]
   package private(set) var context: ModelContext
   private let fallback: DeviceFallback
-  /// What the prediction that it is for does without; nil for one of the usual sizes.
+  /// The exclusions of the prediction that the graph is for; nil for the usual sizes.
   private let own: DeviceFallback.Exclusions?
-  /// The request and, where it was made for this graph, the plan.
+  /// The options for this graph: the request and, if it was made for this graph, the plan.
   package let options: LoadOptions
-  /// What it is built for.
+  /// The types that the graph is built for.
   let types: SlotTypes
-  /// Where its sizes depend on data: what the sample run that found them leaves at its inputs.
+  /// The graph's input tensors in the sample run, if its sizes depend on data.
   package let sample: [Tensor]?
 
   init(_ graph: PassedGraph, _ site: LoadContext, _ options: LoadOptions, without exclusions: DeviceFallback.Exclusions? = nil) {
@@ -38,7 +38,7 @@ package struct LoadedGraph: Sendable {
 
   private var exclusions: DeviceFallback.Exclusions { own ?? fallback.exclusions() }
 
-  /// What the options ask for, without what is absent.
+  /// The request of the options, without excluded devices and nodes.
   private var request: PlanRequest {
     let exclusions = exclusions
     var request = options.request
@@ -46,7 +46,7 @@ package struct LoadedGraph: Sendable {
     return request
   }
 
-  /// The plan that the options give; nil where they give none, or something of it is absent.
+  /// The plan that the options give; nil if there is none, or if it uses an excluded device or node.
   private var adopted: Plan? {
     let exclusions = exclusions
     return options.plan.flatMap { plan in
@@ -57,13 +57,13 @@ package struct LoadedGraph: Sendable {
     }
   }
 
-  /// The plan for a request: the one that the options give, or the best.
+  /// Explains the plan for a request: the options' plan, or the best one.
   ///
-  /// - Parameter request: nil for the options' own, without the devices that the model does without.
+  /// - Parameter request: nil for the options' request without excluded devices.
   package func explain(_ request: PlanRequest? = nil) throws -> PlanExplanation {
     let request = request ?? self.request
     if let plan = adopted {
-      // The choices are the plan's: it is the plan that does not fit.
+      // The choices come from the plan, so the plan is invalid.
       do { return try context.explain(adopting: plan, request) } catch RuntimeError.invalidChoice(let reason) {
         throw RuntimeError.invalidPlan(reason)
       }
@@ -71,34 +71,34 @@ package struct LoadedGraph: Sendable {
     return try context.explain(request)
   }
 
-  /// The plan to run: the given one, or the best that one device or a trial vouches for.
+  /// Returns the plan to run: the given plan, or the best plan that uses one device or was confirmed by a trial.
   ///
-  /// - Returns: with what the user should know where the best plan by prediction is another.
+  /// - Returns: the plan, and a remark for the user if another plan is predicted to be better.
   package func proven() throws -> (explanation: PlanExplanation, remark: String?) {
     let explanation = try explain()
     return adopted == nil
       ? explanation.proven(by: context.trial(request), goal: options.request.goal) : (explanation, nil)
   }
 
-  /// Whether a placement of another size serves this one.
+  /// Whether a placement made for another size is valid for this graph.
   func fits(_ placement: Placement) -> Bool { context.fits(placement, request) }
 
-  /// The shapes that a sample run found, by slot; nil where sizes are known beforehand.
+  /// The shapes that a sample run found, by slot; nil if sizes do not depend on data.
   package var sampledSizes: [String: [Int]]? { sample.map { _ in types.sizes } }
-  /// The elements on which sizes depend, as the sample run found them; nil where there are none.
+  /// The elements on which sizes depend, from the sample run; nil if there are none.
   package var sampledValues: [String: [Double]]? { sample == nil || types.values.isEmpty ? nil : types.sizeValues }
 
-  /// The same graph with other costs.
+  /// Returns the same graph with other costs.
   package func with(costs: CostSheet) -> LoadedGraph {
     var graph = self
     graph.context = context.with(costs: costs)
     return graph
   }
 
-  /// The plan file of an explanation.
+  /// Returns the plan file of an explanation.
   ///
-  /// - Parameter function: that the graph is of: where it has others, or the sizes depend on data, the plan says which
-  ///   graph it is about.
+  /// - Parameter function: the graph's function. If it has several graphs, or sizes depend on data, the plan names
+  ///   its graph.
   package func plan(_ explanation: PlanExplanation, of function: Function) throws -> Plan {
     var plan = try context.plan(explanation, request)
     plan.holdsUpTo = sizesHeld(function)
@@ -106,7 +106,8 @@ package struct LoadedGraph: Sendable {
     return plan.asPart(part.name, sampledSizes: sampledSizes, sampledValues: sampledValues)
   }
 
-  /// The largest shape of each slot for which its plan is taken; nil where shapes cannot vary, or each has its own plan.
+  /// Returns the largest shape of each slot for which the plan is used; nil if shapes are fixed, or each has its own
+  /// plan.
   private func sizesHeld(_ function: Function) -> [String: [Int]]? {
     guard options.sharesPlans else { return nil }
     var held: [String: [Int]] = [:]
@@ -127,7 +128,7 @@ package struct LoadedGraph: Sendable {
     return held.isEmpty ? nil : held
   }
 
-  /// What the user should know of a plan: which nodes run outside the units asked for, and why.
+  /// Returns remarks for the user: the nodes that run outside the requested units, and why.
   package func remarks(on explanation: PlanExplanation) throws(RuntimeError) -> [String] {
     try context.remarks(on: explanation, request)
   }
@@ -143,7 +144,7 @@ package struct LoadedGraph: Sendable {
     try compile(Placement(explanation.solution), observer: observer)
   }
 
-  /// Compiles the graph as it is placed.
+  /// Compiles the graph for a placement.
   package func compile(
     _ placement: Placement, observer: CompiledModel.Observer = .init()
   ) throws(RuntimeError) -> CompiledModel {

@@ -9,28 +9,30 @@ import KelvinReference
 package import KelvinRuntime
 import KelvinHostOperations
 
-/// A model file read, its function's graphs built for its input shapes and passed: ready to be planned and compiled.
+/// A model that was read, with its function's graphs built for their input shapes and passed: ready to be planned and
+/// compiled.
 package struct LoadedModel: Sendable {
   package let program: ModelProgram
   package let functionName: String
   package private(set) var function: Function
-  /// By graph part; nil where the sizes of a graph depend on data and no sample run found them: it is built when the
-  /// function runs.
+  /// The graphs by part index. A graph is nil if its sizes depend on data and no sample run determined them; it is
+  /// built when the function runs.
   package private(set) var graphs: [LoadedGraph?]
-  /// The graph that plans and measurements are about: the one that the options name, or the one with the most work.
+  /// The graph that plans and measurements describe: the graph named in the options, or the one with the most work.
   package let shown: LoadedGraph
   package let options: LoadOptions
-  /// What the user should know once: a stale profile, a cache that cannot be written.
+  /// Remarks for the user, e.g. about a stale profile.
   package let remarks: [String]
-  /// Those of `remarks` that are about sizes which depend on data.
+  /// The entries of `remarks` about data-dependent sizes.
   package let sizeRemarks: [String]
-  /// Why a plan of this model is about a machine that is not this one; nil where it is about this one.
+  /// The difference between the planned machine and this one; nil if there is none.
   package let whatIf: WhatIf?
   private var site: LoadContext
 
-  /// What the passes did to the shown graph, by the source's names.
+  /// The changes that the passes made to the shown graph, by the source's names.
   package var changes: [PassChange] { shown.changes }
-  /// The graphs that plans and measurements of the function show: all that are known, or the one that the options name.
+  /// The graphs that plans and measurements of the function describe: all known graphs, or the one named in the
+  /// options.
   package var shownGraphs: [LoadedGraph] {
     let known = graphs.compactMap { $0 }
     return options.part == nil && !known.isEmpty ? known : [shown]
@@ -45,7 +47,8 @@ package struct LoadedModel: Sendable {
       program: readModel(at: path, allowsLinks: options.allowsLinks), options: options, inventory: inventory)
   }
 
-  /// - Throws: as `init(path:options:inventory:)`; `FileError` where a file of the model changed since it was opened.
+  /// - Throws: the errors of `init(path:options:inventory:)`; `FileError` if a file of the model changed since it was
+  ///   opened.
   package init(program: ModelProgram, options: LoadOptions, inventory: DeviceInventory = deviceInventory) throws {
     self = try program.source.opened.vouching { try LoadedModel(reading: program, options, inventory) }
   }
@@ -56,7 +59,7 @@ package struct LoadedModel: Sendable {
     }
   }
 
-  /// - Throws: as `init(path:options:inventory:)`; `DynamicShapeControlFlow`.
+  /// - Throws: the errors of `init(path:options:inventory:)`; `DynamicShapeControlFlow`.
   private init(
     _ program: ModelProgram, _ function: Function, _ options: LoadOptions, _ inventory: DeviceInventory
   ) throws {
@@ -74,10 +77,10 @@ package struct LoadedModel: Sendable {
     var remarks = priced.remarks
     if let threads = priced.threads { options.request.threads = threads }
     let cache = options.cacheDirectory.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
-    // With what was opened for the graphs: a nested program's weights, what sub-graphs keep outside of the file.
+    // Includes files that were opened for the graphs: weights of nested programs and external data of sub-graphs.
     var key = try ContentKey(
       contentsOf: program.source.opened.contents(first: program.source.files), memo: cache?.directory)
-    // What is kept for the model is kept for its usual graph.
+    // Results cached for the model belong to its usual graph, so other graphs have other keys.
     if let last = options.lastPass { key = ContentKey([key.description, last]) }
     if !function.hostControlFlow.isEmpty { key = key.runningOnHost(function.hostControlFlow) }
     if let cache, options.profile == nil {
@@ -109,7 +112,7 @@ package struct LoadedModel: Sendable {
     let graphs = passed.enumerated().map { index, graph in
       graph.map { LoadedGraph($0, site, share.options(of: index)) }
     }
-    // A function of host steps alone is shown as the graph that it does not have.
+    // A function that consists only of host operations is shown as an empty graph.
     let empty = GraphPart(inputs: [], outputs: [], source: EmptyGraph())
     var withoutPlan = options
     if options.plan?.parts.isEmpty == false { withoutPlan.plan = nil }
@@ -139,39 +142,39 @@ package struct LoadedModel: Sendable {
     return counts.values.reduce(0, +)
   }
 
-  /// What the model does without.
+  /// The devices and nodes that the model cannot use.
   package var fallback: DeviceFallback { site.fallback }
 
-  /// The output of the shown graph that has one score for each class; nil where it has none.
+  /// The index of the shown graph's output that has one score for each class; nil if there is none.
   package var scoresOutput: Int? {
     function.classification.flatMap { shown.part.outputs.firstIndex(of: $0.scores) }
   }
 
-  /// What to say where something is about the shown graph alone; nil where the function has no other.
+  /// A remark that something concerns only the shown graph; nil if the function has no other.
   package var partRemark: String? {
     guard graphs.count > 1 else { return nil }
     let names = function.graphParts.map(\.name).joined(separator: ", ")
     return "the function has \(graphs.count) graphs (\(names)); this is about '\(shown.part.name)'"
   }
 
-  /// Why nothing is kept between runs, where something was to be kept, and what of it was not to be believed.
+  /// Remarks about the cache: why nothing is kept between runs, and which cached files were not trusted.
   package var cacheRemarks: [String] { context.cache?.directory.remarks ?? [] }
 
-  /// The key of all graphs that are known.
+  /// The combined key of all known graphs.
   private var graphKey: ContentKey { ContentKey(graphs.compactMap { $0?.context.graphKey.description }) }
 
-  /// Keeps what running plans of this model against one another has shown, for every later plan of this user.
+  /// Stores results of trials of this model's plans for later plans of this user.
   ///
-  /// - Returns: what the user should know; empty where nothing is to be kept, or all went well.
+  /// - Returns: remarks for the user; empty if nothing is to be kept or all was stored.
   package func keep(_ trials: [TriedPlans]) throws -> [String] {
     guard let cache = context.cache, options.profile == nil else { return [] }
     return try ProfileStore(cache.directory, kelvinVersion: kelvinVersion).save(
       trials, devices: context.inventory.devices(named: trials.flatMap(\.devices)).map(\.info))
   }
 
-  /// One document of plans, in the order of their graphs.
+  /// Joins plans into one document, in the order of their graphs.
   ///
-  /// - Parameter plans: of `shownGraphs`, with what they were made from.
+  /// - Parameter plans: the plans of `shownGraphs`, with their explanations.
   package func plan(_ plans: [(plan: Plan, explanation: PlanExplanation)]) -> Plan {
     let all = plans.map {
       Dictionary($0.explanation.singleDevices.map { ($0.device, $0.predicted) }) { first, _ in first }
@@ -184,10 +187,10 @@ package struct LoadedModel: Sendable {
     return Plan(joining: plans.map(\.plan), graph: graphKey.description, singleDevice: best)
   }
 
-  /// One of the graphs for other types of its inputs, planned anew unless a saved plan of the graph serves these sizes.
-  /// Compiled forms of both share what they can of their packed weights.
+  /// Builds one of the graphs for other input types. It is planned again unless a saved plan fits these sizes.
+  /// Specializations share packed weights as far as possible.
   ///
-  /// - Parameter exclusions: what it is planned without; nil for what predictions of the usual sizes do without.
+  /// - Parameter exclusions: the devices and nodes not to use; nil for the exclusions of the usual sizes.
   package func graph(
     _ index: Int, for types: SlotTypes, without exclusions: DeviceFallback.Exclusions? = nil
   ) throws -> LoadedGraph {
@@ -198,7 +201,7 @@ package struct LoadedModel: Sendable {
     options.tuning = options.tuning.afterLoading
     let built = try site.build(part, for: types, options)
     if graphs[index] == nil {
-      // Names of a graph that is only now known were none of the shown one's, which has refused them.
+      // Pins of this graph were checked against the shown graph only; drop those it does not have.
       let names = Set(FlatGraph(built.passed.graph).placedNames)
       options.request.pins = options.request.pins.filter { names.contains($0.key) }
     }
@@ -210,11 +213,13 @@ package struct LoadedModel: Sendable {
     return LoadedGraph(built, site, options, without: exclusions)
   }
 
-  /// The model where rows of padding lie before those of inputs that grow by a row a step, an input more saying how many
-  /// (`PaddedSource.slot`). What does not depend on sizes is shared with this one.
+  /// Returns the model with padding rows before the rows of inputs that grow by a row per step. An additional input
+  /// has the number of padding rows (`PaddedSource.slot`). Everything that does not depend on sizes is shared with
+  /// this model.
   ///
   /// - Parameter growing: by input, the axis along which it grows.
-  /// - Returns: nil where the model is not one graph of known sizes. Whether padding can be left out of it is known when it is built.
+  /// - Returns: nil if the model is not a single graph of known sizes. Building the graph determines whether it
+  ///   supports padding.
   func padded(_ growing: [String: Int]) -> LoadedModel? {
     guard let padded = Self.padded(function, growing) else { return nil }
     var model = self
@@ -246,10 +251,10 @@ package struct LoadedModel: Sendable {
     return padded
   }
 
-  /// The model with some of its overridable constants as inputs. It shares nothing that is computed from constants with this
-  /// one: what is folded or packed from one of them goes by the name of a node, which both have.
+  /// Returns the model with some of its overridable constants as inputs. Results computed from constants are not
+  /// shared with this model, because both models name them by the same nodes.
   ///
-  /// - Parameter made: the function that has them.
+  /// - Parameter made: the function with these inputs.
   func overriding(_ names: Set<String>, _ made: Function) -> LoadedModel {
     var model = self
     model.function = made
@@ -258,10 +263,10 @@ package struct LoadedModel: Sendable {
     return model
   }
 
-  /// The model with control flow walked that one of its graphs could not hold. It is cut elsewhere, and so shares nothing
-  /// with this one.
+  /// Returns the model with host execution of control flow that one of its graphs cannot contain. Its graphs differ,
+  /// so nothing is shared with this model.
   ///
-  /// - Parameter made: the function that walks it.
+  /// - Parameter made: the function that executes the control flow on the host.
   func runningOnHost(_ made: Function) -> LoadedModel {
     var model = self
     model.function = made
@@ -270,15 +275,16 @@ package struct LoadedModel: Sendable {
     return model
   }
 
-  /// One of the graphs, compiled for the host.
+  /// Compiles one of the graphs for the host.
   func hosted(_ index: Int, for types: SlotTypes) throws -> SessionPool {
     try site.hosted(try site.build(function.graphParts[index], for: types, options), options)
   }
 
-  /// The plan of the shown graph that the options ask for: the given one, or the best.
+  /// Explains the plan of the shown graph that the options request: the given plan, or the best one.
   package func explain(_ request: PlanRequest? = nil) throws -> PlanExplanation { try shown.explain(request) }
 
-  /// What the user should know of a plan of the shown graph: which nodes run outside the units asked for, and why.
+  /// Returns remarks for the user on a plan of the shown graph: the nodes that run outside the requested units, and
+  /// why.
   package func remarks(on explanation: PlanExplanation) throws(RuntimeError) -> [String] {
     try shown.remarks(on: explanation)
   }
@@ -290,12 +296,12 @@ package struct LoadedModel: Sendable {
     try shown.compile(explanation, observer: observer)
   }
 
-  /// Compiles the graphs besides the shown one that are known.
+  /// Compiles the known graphs besides the shown one.
   ///
   /// - Parameters:
-  ///   - compiled: the shown one.
-  ///   - explanations: their plans, by graph part, where they are there already.
-  /// - Returns: by graph part; nil for what is compiled when the function runs.
+  ///   - compiled: the compiled shown graph.
+  ///   - explanations: the graphs' plans by part index, if they are known already.
+  /// - Returns: the compiled graphs by part index; nil for a graph that is compiled when the function runs.
   package func compiledGraphs(
     _ compiled: CompiledModel, _ explanations: [PlanExplanation?]? = nil, observer: CompiledModel.Observer = .init()
   ) throws -> [CompiledModel?] {
@@ -308,7 +314,7 @@ package struct LoadedModel: Sendable {
 }
 
 extension Feature {
-  /// Whether its sizes vary from prediction to prediction.
+  /// Whether its sizes can differ between predictions.
   fileprivate var isFlexible: Bool {
     switch type {
     case .tensor(_, let dimensions): dimensions.contains(where: \.isFlexible)
@@ -331,6 +337,8 @@ extension ContentKey {
 }
 
 extension ModelProgram {
+  /// Returns a function by name.
+  ///
   /// - Parameter name: nil for the default.
   /// - Throws: `invalidChoice` for a name the model does not have.
   package func function(_ name: String?) throws(RuntimeError) -> Function {

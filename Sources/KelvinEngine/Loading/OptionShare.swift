@@ -3,20 +3,20 @@ import KelvinPasses
 import KelvinPlanning
 import KelvinRuntime
 
-/// Which of a function's graphs an option is about: a plan is for one of them, a pin names a node of one.
+/// The assignment of options to a function's graphs: a plan is for one graph, and a pin names a node of one graph.
 struct OptionShare {
-  /// The graph that plans and measurements are about; nil where none is known before the function runs.
+  /// The index of the graph that plans and measurements describe; nil if no graph is known before the function runs.
   let shown: Int?
   private let options: LoadOptions
-  /// By graph; nil where there is only one, which takes all options.
+  /// The placed names by graph; nil if there is only one graph, which takes all options.
   private let names: [Set<String>]?
   private let planned: Int?
   private let parts: [GraphPart]
   private let passed: [PassedGraph?]
 
-  /// - Parameter passed: by part; nil where the sizes of one depend on data and are not known.
-  /// - Throws: `invalidChoice` for a part that there is not, or that is not known before the function runs;
-  ///   `invalidPlan` for one of other graphs.
+  /// - Parameter passed: the graphs by part; nil for a graph whose sizes depend on data and are unknown.
+  /// - Throws: `invalidChoice` for a part that does not exist, or is unknown before the function runs; `invalidPlan`
+  ///   for a plan of other graphs.
   init(_ options: LoadOptions, _ parts: [GraphPart], _ passed: [PassedGraph?]) throws(RuntimeError) {
     self.options = options
     self.parts = parts
@@ -52,7 +52,7 @@ struct OptionShare {
     names = graphs.count == 1 ? nil : graphs.map { graph in Set(graph.map { FlatGraph($0).placedNames } ?? []) }
   }
 
-  /// The options as they are for one graph. What fits none of them is left to the shown one, which refuses it.
+  /// Returns the options for one graph. Pins that fit no graph are passed to the shown graph, which rejects them.
   func options(of index: Int) -> LoadOptions {
     var options = options
     if let plan = options.plan, !plan.parts.isEmpty {
@@ -71,12 +71,12 @@ struct OptionShare {
     passed[index].flatMap { Self.plan(for: $0.types, of: $0.part, options) }
   }
 
-  /// The saved plan of a graph whose sizes depend on data, where it serves given sizes.
+  /// Returns the saved plan of a graph with data-dependent sizes, if it is valid for the given sizes.
   static func plan(for types: SlotTypes, of part: GraphPart, _ options: LoadOptions) -> Plan? {
     guard var plan = options.plan?.part(named: part.name), let saved = plan.parts.first,
       types.areServed(by: saved, isShared: options.sharesPlans)
     else { return nil }
-    // It may be another size of the bucket.
+    // The sizes may differ within the bucket.
     plan.subject.graph = ""
     return plan
   }

@@ -1,13 +1,13 @@
 import KelvinGraph
 import KelvinPasses
 
-/// Builds graphs in which rows of padding lie before those of inputs that grow.
+/// A source of graphs with padding rows before the rows of growing inputs.
 struct PaddedSource: GraphSource {
   let source: any GraphSource
-  /// By input, the axis along which it grows by a row a step.
+  /// By input, the axis along which it grows by a row per step.
   let growing: [String: Int]
 
-  /// The input that says how many rows count for nothing.
+  /// The input with the number of padding rows.
   static let slot = "padding rows"
 
   func graph(
@@ -25,7 +25,7 @@ struct PaddedSource: GraphSource {
   }
 }
 
-/// Folds sizes and places alone: what is computed from them in floating point stays for `PaddedGraph` to see.
+/// Folds only integer results, such as sizes and indices; floating-point computations stay visible to `PaddedGraph`.
 private struct WholeNumberEvaluator: ConstantEvaluator {
   let all: any ConstantEvaluator
 

@@ -4,24 +4,26 @@ import KelvinGraph
 import KelvinPasses
 import KelvinRuntime
 
-/// Finds sizes that depend on data by running a function's graphs on the host, each built for what the ones before it
-/// found.
+/// Determines data-dependent sizes by executing a function's graphs on the host, each built for the sizes that
+/// earlier graphs produced.
 struct SampleRun {
   let function: Function
   let site: LoadContext
   let options: LoadOptions
   let sample: LoadOptions.Sample
 
-  /// What a run leaves.
+  /// The result of a sample run.
   struct Found {
-    /// By part; nil for those that it did not come to.
+    /// The graphs by part; nil for graphs that it did not reach.
     var graphs: [PassedGraph?]
     var remarks: [String] = []
   }
 
-  /// - Parameter known: the graphs whose sizes are known beforehand.
-  /// - Throws: what running throws where every value was given. Where some are made up, a run may well fail: the graphs
-  ///   that it did not come to are left out, and a remark says why.
+  /// Runs the function on the sample.
+  ///
+  /// - Parameter known: the graphs whose sizes do not depend on data.
+  /// - Throws: the errors of running if all inputs were given. With synthetic inputs a run may fail: then the graphs
+  ///   that it did not reach are left out, and a remark gives the reason.
   func found(besides known: [PassedGraph?]) throws -> Found {
     var found = Found(graphs: known)
     guard let last = known.lastIndex(where: { $0 == nil }) else { return found }
@@ -63,9 +65,9 @@ struct SampleRun {
     return found
   }
 
-  /// Values for the features that a run needs, as far as they can be made up.
+  /// Returns synthetic values for the features that a run needs, as far as possible.
   ///
-  /// - Throws: `device` where the host has no memory for them.
+  /// - Throws: `device` if the host has not enough memory for them.
   private func madeUp(_ graphs: [Graph]) throws -> [String: FeatureValue] {
     var made: [String: FeatureValue] = [:]
     for graph in graphs {
@@ -80,7 +82,7 @@ struct SampleRun {
       case .tensor(let scalar, let dimensions):
         let standard = Shape(dimensions.compactMap(\.standard))
         let shape = options.shapes[feature.name] ?? (standard.rank == dimensions.count ? standard : nil)
-        // A size of 1 is one that most shapes allow.
+        // The value 1 is valid for most inputs that determine sizes.
         values[feature.name] = made[feature.name]
         if values[feature.name] == nil, let shape {
           let type = TensorType(scalar, shape)
@@ -97,6 +99,6 @@ struct SampleRun {
 }
 
 extension Tensor {
-  /// There are no arrays of truth values: the numbers that stand for them.
+  /// Arrays have no Boolean type: converts to the numbers 0 and 1.
   fileprivate var withoutTruthValues: Tensor { type.scalar == .bool ? converted(to: .int32) : self }
 }

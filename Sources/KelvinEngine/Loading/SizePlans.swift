@@ -3,16 +3,16 @@ import KelvinPlanning
 import KelvinRuntime
 import Synchronization
 
-/// Where the nodes of one graph run, for all the sizes that it is specialised for.
+/// The placements of one graph for all the sizes that it is specialized for.
 ///
-/// Sizes up to the same power of two are a bucket and share a plan: that of the model's usual sizes where they are
-/// among them, else of the first that came. A plan that does not fit a size of its bucket, because the graph has other
-/// nodes there or a device does not run one of them, is left aside and the size gets its own.
+/// Sizes up to the same power of two form a bucket and share a plan: the plan of the model's usual sizes if the
+/// bucket contains them, else of the first size. If a size of the bucket has other nodes, or a device does not
+/// support one, the size gets its own plan.
 final class SizePlans: Sendable {
   private let isShared: Bool
   private let plans: SpecializationCache<SlotTypes, Placement>
   private let searches = Mutex(0)
-  /// Buckets whose plans are kept.
+  /// The number of buckets whose plans are kept.
   private static let limit = 32
 
   /// - Parameter isShared: whether the sizes of a bucket share a plan.
@@ -21,13 +21,13 @@ final class SizePlans: Sendable {
     plans = SpecializationCache(limit: Self.limit)
   }
 
-  /// How often a plan was searched for.
+  /// The number of searches for a plan.
   var searchCount: Int { searches.withLock { $0 } }
 
-  /// The placement of a graph that was built for `types`.
+  /// Returns the placement of a graph that was built for `types`.
   ///
-  /// - Parameter standard: the compiled form for the model's usual sizes, where there is one.
-  /// - Throws: what planning throws.
+  /// - Parameter standard: the compiled model for the usual sizes, if there is one.
+  /// - Throws: the errors of planning.
   func placement(
     of graph: LoadedGraph, _ types: SlotTypes, standard: CompiledModel?, _ cancellation: Cancellation?
   ) throws -> Placement {

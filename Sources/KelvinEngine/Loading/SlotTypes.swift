@@ -2,7 +2,7 @@ package import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
 
-/// What a graph is specialised by: the sizes of the function's inputs, the types of what earlier parts computed, and
+/// The facts that a graph is specialized for: the sizes of the function's inputs, the types of earlier results, and
 /// the elements on which sizes depend.
 package struct SlotTypes: Hashable, Sendable {
   package var shapes: [String: Shape]
@@ -17,7 +17,7 @@ package struct SlotTypes: Hashable, Sendable {
     self.values = values
   }
 
-  /// Those of a graph that was built without values.
+  /// Creates the types of a graph that was built without values.
   init(of graph: Graph, computed: [String: TensorType]) {
     let own = graph.inputs.map { (graph[$0].name, graph[$0].type.shape) }.filter { computed[$0.0] == nil }
     self.init(shapes: Dictionary(own) { first, _ in first }, computed: computed)
@@ -32,8 +32,8 @@ package struct SlotTypes: Hashable, Sendable {
       && computed.allSatisfy { input($0.key) == $0.value }
   }
 
-  /// What is equal for all sizes that share a plan: every size rounded up to a power of two, and so are whole numbers
-  /// on which sizes depend.
+  /// The types shared by all sizes of a bucket: every size, and every integer on which sizes depend, is rounded up to
+  /// a power of two.
   var bucket: SlotTypes {
     SlotTypes(
       shapes: shapes.mapValues(\.bucket),
@@ -44,7 +44,7 @@ package struct SlotTypes: Hashable, Sendable {
       })
   }
 
-  /// The types that the same inputs have in a graph.
+  /// Returns the types of the same inputs in a graph.
   func of(_ graph: Graph) -> SlotTypes {
     let known = Dictionary(graph.inputs.map { (graph[$0].name, graph[$0].type) }) { first, _ in first }
     return SlotTypes(
@@ -52,15 +52,15 @@ package struct SlotTypes: Hashable, Sendable {
       computed: Dictionary(uniqueKeysWithValues: computed.map { ($0.key, known[$0.key] ?? $0.value) }), values: values)
   }
 
-  /// The shapes of everything that is read, as plans tell them.
+  /// The shapes of all inputs, as plans store them.
   var sizes: [String: [Int]] {
     shapes.mapValues(\.dimensions).merging(computed.mapValues(\.shape.dimensions)) { first, _ in first }
   }
 
-  /// The elements on which sizes depend, as plans tell them.
+  /// The elements on which sizes depend, as plans store them.
   var sizeValues: [String: [Double]] { values.mapValues(\.doubles) }
 
-  /// Whether the plan of a graph that was sampled at some sizes serves these.
+  /// Whether the plan of a graph sampled at some sizes is valid for these.
   ///
   /// - Parameter isShared: whether the sizes of a bucket share a plan.
   func areServed(by part: Plan.Part, isShared: Bool) -> Bool {

@@ -5,13 +5,13 @@ package import KelvinGraph
 import KelvinPlanning
 package import KelvinRuntime
 
-/// Inputs for runs whose results nobody looks at: the same for the same seed, and within what the model accepts.
+/// Returns synthetic inputs for runs whose results are not used. They are within the ranges that the model accepts,
+/// and equal for equal seeds.
 ///
-/// An image's pixels are whole numbers in 0…255, mapped as the model asks for; a truth value is 0 or 1; an integer that
-/// selects rows of a table stays inside the table; any other integer is 0 or 1; other numbers are uniform in -1 ..< 1.
-///
+/// Pixels are integers in 0…255, mapped as the model specifies. Booleans are 0 or 1. Integers that select rows of a
+/// table stay within the table; other integers are 0 or 1. Other numbers are uniform in -1 ..< 1.
 /// - Returns: one tensor for each of the graph's inputs, of its type.
-/// - Throws: `device` where the host has no memory for them.
+/// - Throws: `device` if the host has not enough memory for them.
 package func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) throws(RuntimeError) -> [Tensor] {
   do { try HostMemory.check(graph.types(graph.inputs), "made-up inputs") } catch { throw .device(error) }
   var random = SeededGenerator(seed: seed)
@@ -34,7 +34,8 @@ package func madeUpInputs(for graph: Graph, features: [Feature], seed: UInt64) t
 }
 
 extension LoadedModel {
-  /// The tensors that feature values become, one for each input of a graph. What runs before it does so on the host.
+  /// Returns the tensors that feature values are converted to, one for each input of a graph. Earlier parts run on
+  /// the host.
   ///
   /// - Parameter target: the graph; nil for the shown one.
   /// - Throws: `ModelError` with code `featureType` naming a feature that is missing or does not fit.
@@ -53,10 +54,10 @@ extension LoadedModel {
     return tensors
   }
 
-  /// Made-up tensors, one for each input of a graph.
+  /// Returns synthetic tensors, one for each input of a graph.
   ///
   /// - Parameter target: the graph; nil for the shown one.
-  /// - Throws: `device` where the host has no memory for them.
+  /// - Throws: `device` if the host has not enough memory for them.
   package func madeUpTensors(for target: LoadedGraph? = nil, seed: UInt64) throws(RuntimeError) -> [Tensor] {
     let target = target ?? shown
     if let sample = target.sample { return sample }
@@ -65,8 +66,8 @@ extension LoadedModel {
 }
 
 extension Graph {
-  /// For each value, the least number of rows among the tables that it selects from, followed through operations that
-  /// keep its elements; nil where it selects from none.
+  /// Returns for each value the least row count among the tables that it indexes, traced through operations that keep
+  /// its elements; nil if it indexes none.
   fileprivate func rowLimits() -> [Int?] {
     var limits = [Int?](repeating: nil, count: values.count)
     func note(_ rows: Int?, of id: ValueID) {
@@ -86,7 +87,7 @@ extension Graph {
 }
 
 extension Operator {
-  /// The sizes of the axes that the elements of the second input count along.
+  /// Returns the sizes of the axes that the elements of the second input index.
   fileprivate func indexed(_ shape: Shape) -> ArraySlice<Int> {
     switch self {
     case let op as Gather: [shape[op.axis]]

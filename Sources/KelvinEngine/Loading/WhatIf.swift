@@ -3,17 +3,17 @@ import KelvinFeatures
 package import KelvinMeasurements
 package import KelvinRuntime
 
-/// Why a plan is about a machine that is not this one. It can be looked at, and neither run nor adopted here unless its
-/// devices are.
+/// The reasons why a plan describes another machine. The plan can be shown, but not run or adopted unless its devices
+/// are present.
 package struct WhatIf: Sendable, Hashable, Encodable {
-  /// `sample`, or `measured` elsewhere.
+  /// The kind of the profile: `sample`, or `measured` on another machine.
   package var label: MeasuredProfile.Label
-  /// What the profile is, as it says itself.
+  /// The note in the profile.
   package var note: String?
   package var machine: String
   package var reasons: [String]
 
-  /// - Returns: nil where everything the profile measured is here as it was, and no link is made up.
+  /// - Returns: nil if everything the profile measured is present and unchanged, and no link is overridden.
   package init?(_ profile: MeasuredProfile?, inventory: DeviceInventory, links: [String] = []) {
     let here = MachineDescription(SystemFiles())
     reasons = links.map { "the link \($0) is made up" }
@@ -35,17 +35,17 @@ package struct WhatIf: Sendable, Hashable, Encodable {
   }
 }
 
-/// The devices to plan for and what things cost on them, as the options ask: this machine's, or a profile's.
+/// The devices to plan for and their costs, as the options request: of this machine or of a profile.
 struct PricedInventory {
   var inventory: DeviceInventory
   var costs: CostSheet
   var whatIf: WhatIf?
-  /// What the request's thread count gives way to.
+  /// The thread count that replaces the request's; nil to keep it.
   var threads: Int?
   var remarks: [String] = []
 
-  /// - Throws: `invalidChoice` for a sample where something is to be run, a profile without a host, or a link that
-  ///   cannot be read.
+  /// - Throws: `invalidChoice` for a sample profile unless what-if plans are allowed, a profile without a host, or a
+  ///   link that cannot be parsed.
   init(_ options: LoadOptions, _ present: DeviceInventory) throws(RuntimeError) {
     inventory = present
     whatIf = WhatIf(options.profile, inventory: present, links: options.links)

@@ -5,15 +5,15 @@ package import KelvinFeatures
 package import KelvinRuntime
 import Synchronization
 
-/// Threads for work that blocks, so that Swift's own never do. One set for the process, bounded: what finds none free
-/// waits in a queue, without a thread.
+/// Threads for blocking work, so that threads of Swift concurrency never block. The process has one bounded set;
+/// further work waits in a queue.
 ///
-/// Work may wait for work that has begun, never for work that is queued; so the bound cannot end in a deadlock.
+/// Work may wait for work that has begun, but never for queued work, so the bound cannot cause a deadlock.
 package enum BlockingWork {
   private typealias Job = @Sendable () -> Void
 
   private struct State {
-    /// Those before `first` have been taken.
+    /// The queued jobs; entries before `first` have been taken.
     var queue: [Job?] = []
     var first = 0
     var threads = 0
@@ -27,7 +27,7 @@ package enum BlockingWork {
       }
       queue[first] = nil
       first += 1
-      // What has been taken is dropped before it outweighs what waits.
+      // Removes taken entries once they are more than half of the queue.
       if first > 64, first * 2 > queue.count {
         queue.removeFirst(first)
         first = 0
@@ -36,7 +36,7 @@ package enum BlockingWork {
     }
   }
 
-  /// The most threads at a time: enough to keep every core busy while others wait for devices.
+  /// The maximum number of threads: enough to keep every core busy while others wait for devices.
   static let limit = min(max(8, 2 * defaultThreadCount), 64)
 
   private static let queue = DispatchQueue(label: "kelvin.blocking", attributes: .concurrent)
@@ -44,9 +44,9 @@ package enum BlockingWork {
 
   /// Runs work on one of the threads.
   ///
-  /// - Parameter body: given what the task's cancellation sets. Not begun where the task is cancelled before a thread
-  ///   is free.
-  /// - Throws: what `body` throws; `predictionCancelled` where it never began.
+  /// - Parameter body: receives a cancellation that the task's cancellation sets. It is not called if the task is
+  ///   cancelled before a thread is free.
+  /// - Throws: the errors of `body`; `predictionCancelled` if it was not called.
   package static func run<Result: Sendable>(
     _ body: @escaping @Sendable (Cancellation) throws(ModelError) -> Result
   ) async throws(ModelError) -> Result {
@@ -82,10 +82,10 @@ package enum BlockingWork {
     }
   }
 
-  /// Resumes a continuation once, either by the work or, before the work has begun, by whoever gives it up.
+  /// Resumes a continuation once: either by the work or, before the work has begun, by cancellation.
   private final class Once<Value: Sendable>: Sendable {
     private enum Phase {
-      /// Given up before there was anything to resume.
+      /// Cancelled before there was a continuation.
       case abandoned(Value)
       case idle
       case waiting(CheckedContinuation<Value, Never>)
@@ -107,7 +107,7 @@ package enum BlockingWork {
       if let abandoned { continuation.resume(returning: abandoned) }
     }
 
-    /// Whether the work is still wanted.
+    /// Whether the work is still needed; if so, it counts as begun.
     func begin() -> Bool {
       phase.withLock { phase in
         guard case .waiting(let continuation) = phase else { return false }
@@ -141,5 +141,5 @@ package enum BlockingWork {
   }
 }
 
-/// Every core this process may use.
+/// The number of cores that this process may use.
 package let defaultThreadCount = max(1, ProcessInfo.processInfo.activeProcessorCount)

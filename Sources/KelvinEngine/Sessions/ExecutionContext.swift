@@ -1,30 +1,30 @@
 import KelvinRuntime
 
-/// The memory of one prediction at a time, and the sessions that are bound to it: of all compiled forms of a graph, and
-/// for the arrays that callers want outputs written into.
+/// The memory for one prediction at a time, and the sessions bound to it. Sessions belong to all specializations of a
+/// graph, and to the arrays that callers want outputs written to.
 ///
-/// Touched only by whoever it is lent to.
+/// Accessed only by the thread that has acquired it.
 final class ExecutionContext: @unchecked Sendable {
   private struct Bound {
-    /// The form, for as long as it is kept.
+    /// The specialization; nil once it is released.
     weak var pool: SessionPool?
     let outputs: OutputMemory
     let session: Session
   }
 
   private var memory = SessionArena()
-  /// The one used last at the end.
+  /// The sessions, the most recently used last.
   private var bound: [Bound] = []
 
-  /// Sessions of one form that write into memory of callers.
+  /// The maximum number of sessions of one specialization that write to callers' memory.
   private static let callersLimit = 4
-  /// Memory that is more than this many times as large as any form needs is let go.
+  /// Memory larger than this multiple of the required size is released.
   private static let waste = 4
 
-  /// Whether it has a session of a form that writes into these arrays.
+  /// Whether there is a session of a specialization that writes to these arrays.
   func has(_ pool: SessionPool, _ outputs: OutputMemory) -> Bool { place(pool, outputs) != nil }
 
-  /// The session of a form that writes into these arrays, made where there is none.
+  /// Returns the session of a specialization that writes to these arrays, and creates it if there is none.
   ///
   /// - Throws: `device`.
   func session(of pool: SessionPool, _ outputs: OutputMemory) throws(RuntimeError) -> Session {
@@ -41,18 +41,18 @@ final class ExecutionContext: @unchecked Sendable {
     return session
   }
 
-  /// Drops a session that is not to be used again.
+  /// Drops a session that must not be used again.
   func drop(_ session: Session) { bound.removeAll { $0.session === session } }
 
-  /// Forms are told apart by their models: who looks at `pool` may be the last to hold it, and this is asked under the
-  /// lock that a pool takes when it goes.
+  /// Compares models instead of `pool`: a strong reference to the pool could become its last one, and its `deinit`
+  /// takes the lock that is held here.
   private func place(_ pool: SessionPool, _ outputs: OutputMemory) -> Int? {
     bound.lastIndex { $0.session.model === pool.model && $0.outputs.identity == outputs.identity }
   }
 
-  /// Lets go of sessions whose forms are gone, and of memory that those needed and the others do not.
+  /// Releases sessions of released specializations, and memory that only they needed.
   ///
-  /// - Parameter byteCount: what is about to be needed.
+  /// - Parameter byteCount: the bytes needed next.
   func letGo(needing byteCount: Int = 0) {
     let count = bound.count
     bound.removeAll { $0.pool == nil }

@@ -1,21 +1,21 @@
 import KelvinRuntime
 
-/// How many predictions run one graph at a time, and a lane for each.
+/// The execution contexts of one graph, one for each concurrent prediction.
 final class ExecutionContextPool: Sendable {
   private struct State {
-    /// The one used last at the end.
+    /// The idle contexts, the most recently used last.
     var idle: [ExecutionContext] = []
     var acquired = 0
   }
 
   private let state = ConditionLock(State())
 
-  /// Further predictions wait.
+  /// The maximum number of concurrent predictions; further ones wait.
   static let limit = min(max(4, defaultThreadCount), 16)
 
-  /// Lends a lane. A caller holds at most one at a time, and gives it back.
+  /// Acquires a context. A caller holds at most one at a time and must release it.
   ///
-  /// - Parameter isBest: whether an idle lane is better than the others.
+  /// - Parameter isBest: whether an idle context is preferred.
   /// - Throws: `cancelled` while waiting.
   func acquire(_ cancellation: Cancellation?, _ isBest: (ExecutionContext) -> Bool) throws(RuntimeError) -> ExecutionContext {
     try state.wait(cancellation) { state in
@@ -26,7 +26,8 @@ final class ExecutionContextPool: Sendable {
     }
   }
 
-  /// Has every lane that is idle let go of what only forms needed that are gone. Lent ones do so when they are lent again.
+  /// Releases sessions and memory of released specializations in every idle context. Acquired contexts do so when
+  /// they are acquired again.
   func letGo() {
     let contexts = state.withLock { state in
       defer { state.idle = [] }
@@ -40,7 +41,7 @@ final class ExecutionContextPool: Sendable {
     }
   }
 
-  /// - Parameter context: what was lent; nil where it is not to be used again.
+  /// - Parameter context: the acquired context; nil if it must not be used again.
   func release(_ context: ExecutionContext?) {
     state.withLock { state in
       state.acquired -= 1

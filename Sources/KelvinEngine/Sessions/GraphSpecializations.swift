@@ -3,9 +3,9 @@ import KelvinDevices
 import KelvinRuntime
 import Synchronization
 
-/// The compiled forms of one graph of a model, by the types of its inputs.
+/// The specializations of one graph of a model, by the types of its inputs.
 final class GraphSpecializations: Sendable {
-  /// What a form is compiled for: the types, and what was done without.
+  /// The key of a specialization: the types and the exclusions it was compiled for.
   private struct Key: Hashable {
     let types: SlotTypes
     let exclusions: DeviceFallback.Exclusions
@@ -13,25 +13,26 @@ final class GraphSpecializations: Sendable {
 
   private struct Standard {
     let pool: SessionPool
-    /// What was absent when it was compiled.
+    /// The exclusions when it was compiled.
     let exclusions: DeviceFallback.Exclusions
   }
 
   private let index: Int
   private let loaded: LoadedModel
-  /// For the model's usual sizes; nil where they depend on data, and once a device of it is done without.
+  /// The specialization for the usual sizes; nil if sizes depend on data, or once one of its devices is excluded.
   private let standard: Mutex<Standard?>
   private let specializations: SpecializationCache<Key, SessionPool>
-  /// By what is done without, the latest few: a plan that has something of it serves no size.
+  /// The plans by exclusions, for the most recent ones: a plan that uses an excluded device is not valid for any
+  /// size.
   private let plans: Mutex<[(exclusions: DeviceFallback.Exclusions, plans: SizePlans)]>
   private static let exclusionsLimit = 2
   private let lanes: ExecutionContextPool
-  /// Plans that were searched for without what is done without no more, and all compilations.
+  /// The plan searches of dropped exclusions, and all compilations.
   private let counts = Mutex(SpecializationCounts())
 
   /// - Parameters:
-  ///   - model: the compiled form for the usual sizes; nil where they depend on data.
-  ///   - limit: forms that are kept besides it.
+  ///   - model: the compiled model for the usual sizes; nil if they depend on data.
+  ///   - limit: the number of other specializations that are kept.
   init(_ loaded: LoadedModel, index: Int, _ model: CompiledModel?, limit: Int) {
     self.index = index
     self.loaded = loaded
@@ -42,14 +43,14 @@ final class GraphSpecializations: Sendable {
     plans = Mutex([])
   }
 
-  /// What sizes besides the usual ones have cost.
+  /// The costs of sizes other than the usual ones.
   var specializationCounts: SpecializationCounts {
     counts.withLock { $0 } + SpecializationCounts(plans: plans.withLock { $0.reduce(0) { $0 + $1.plans.searchCount } })
   }
 
-  /// The compiled form for these types, made at their first use and kept for the latest few.
+  /// Returns the specialization for these types, made at its first use; only the most recently used are kept.
   ///
-  /// - Parameter exclusions: what it does without.
+  /// - Parameter exclusions: the devices and nodes not to use.
   func pool(_ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions, _ cancellation: Cancellation?) throws -> SessionPool {
     let standard = standard(types, exclusions)
     if let standard, types.fit(standard.model.graph) { return standard }
@@ -64,15 +65,17 @@ final class GraphSpecializations: Sendable {
         WorkBudget.enter(.predicting)
         return SessionPool(compiled, lanes)
       } catch {
-        // This prediction's limit, which is nothing to those that wait for the form: one of them makes it then.
+        // The limit of this prediction must not fail others that wait for the specialization: one of them then makes
+        // it.
         if WorkBudget.current?.excess != nil { throw RuntimeError.cancelled }
         throw error
       }
     }
   }
 
-  /// The form for the usual sizes, where it has no device that is done without, nor was made without one that is there
-  /// again. It goes where a device of it is out, or had no memory for these very sizes.
+  /// Returns the specialization for the usual sizes, unless it uses an excluded device, or was made without a device
+  /// that is available again. It is dropped if one of its devices has failed, or had not enough memory for these
+  /// sizes.
   private func standard(_ types: SlotTypes, _ exclusions: DeviceFallback.Exclusions) -> SessionPool? {
     let (kept, dropped) = standard.withLock { standard -> (SessionPool?, SessionPool?) in
       guard let known = standard else { return (nil, nil) }
@@ -85,7 +88,7 @@ final class GraphSpecializations: Sendable {
       let isWhole = known.exclusions.devices.keys.allSatisfy { exclusions.devices[$0] != nil }
       return (isWhole ? known.pool : nil, nil)
     }
-    // Dropping it may take long: after the lock is released.
+    // Releasing it may take long, so it happens after the lock is released.
     return withExtendedLifetime(dropped) { kept }
   }
 

@@ -2,16 +2,16 @@ import KelvinDevices
 import KelvinRuntime
 import Synchronization
 
-/// The sessions of one compiled form: a prediction borrows one, so predictions may run at the same time.
+/// The sessions of one specialization. Each prediction borrows one, so predictions may run at the same time.
 final class SessionPool: Sendable {
   let model: CompiledModel
   private let contexts: ExecutionContextPool
-  /// Callers' memory that was written lately by copying; a session is bound to it when it comes again.
+  /// Callers' memory that recent outputs were copied to; at its next use, a session is bound to it.
   private let seen = Mutex<[OutputMemory.Identity]>([])
 
   private static let seenLimit = 4
 
-  /// - Parameter contexts: those of all compiled forms of the graph.
+  /// - Parameter contexts: the contexts shared by all specializations of the graph.
   init(_ model: CompiledModel, _ contexts: ExecutionContextPool) {
     self.model = model
     self.contexts = contexts
@@ -19,11 +19,11 @@ final class SessionPool: Sendable {
 
   deinit { contexts.letGo() }
 
-  /// Lends a session. A caller holds at most one of a graph at a time.
+  /// Calls `body` with a session. A caller holds at most one session of a graph at a time.
   ///
-  /// - Parameter outputs: where the caller wants outputs written. From its second use on a session is bound to it, and
+  /// - Parameter outputs: the caller's memory for outputs. From its second use on, a session is bound to it, and
   ///   `Session.callerOwnedOutputs` says which outputs need no copy.
-  /// - Throws: `cancelled` while waiting for a lane; `device`; what `body` throws.
+  /// - Throws: `cancelled` while waiting for a context; `device`; the errors of `body`.
   func withSession<Result>(
     _ outputs: OutputMemory = OutputMemory(), _ cancellation: Cancellation? = nil, _ body: (Session) throws -> Result
   ) throws -> Result {
@@ -40,13 +40,13 @@ final class SessionPool: Sendable {
       var hasFailed = model.isOut
       if case RuntimeError.device = error { hasFailed = true }
       if hasFailed, let session { context.drop(session) }
-      // The memory is sound unless a device is out, which may still be at work on it, whatever the run ended with.
+      // The memory can be used again unless a device has failed, which may still be accessing it.
       if model.isOut { returned = nil }
       throw error
     }
   }
 
-  /// The caller's memory where it has been seen before, else none.
+  /// Returns the caller's memory if it was used before, else none.
   private func bindable(_ outputs: OutputMemory) -> OutputMemory {
     guard !outputs.isEmpty else { return outputs }
     return seen.withLock { seen in

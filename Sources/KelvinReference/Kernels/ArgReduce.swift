@@ -12,7 +12,7 @@ extension ArgReduce: IntegerOperator {
     places(inputs) { _ in false }.map { Word(truncatingIfNeeded: $0) }
   }
 
-  /// - Parameter isUnordered: whether an element is beyond all others.
+  /// - Parameter isUnordered: whether an element is not-a-number, which takes precedence over all numbers.
   fileprivate func places<Element: Comparable>(
     _ inputs: ReferenceInputs<Element>, isUnordered: (Element) -> Bool
   ) -> [Int] {

@@ -17,7 +17,7 @@ extension ReferenceTable {
 }
 
 extension Binary {
-  /// Of floating-point numbers.
+  /// The function of floating-point numbers.
   fileprivate var real: @Sendable (Double, Double) -> Double {
     switch function {
     case .add: { $0 + $1 }
@@ -56,7 +56,7 @@ extension Binary.Function {
     case .logicalAnd: return x & y
     case .logicalOr: return x | y
     case .logicalXor: return x ^ y
-    // Swift shifts by any count.
+    // Swift's shifts accept any count.
     case .shiftLeft: return y < 0 ? 0 : x << y
     case .shiftRight: return x >> (y < 0 ? 64 : y)
     case .divide, .floorDivide, .modulo, .remainder: break
@@ -88,7 +88,7 @@ extension Binary.Function {
 }
 
 extension Double {
-  /// What is left of a division rounded down; exact where the signs agree.
+  /// Returns the remainder of a floored division; exact if the signs agree.
   fileprivate func modulo(_ divisor: Double) -> Double {
     let rest = fmod(self, divisor)
     return rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest

@@ -2,7 +2,7 @@ import KelvinDevices
 import KelvinGraph
 
 extension ReferenceTable {
-  /// A cast is what a tensor's conversion is; `referenceResults` knows, since no float64 lies between.
+  /// `referenceResults` converts the tensor itself, because a cast must not pass through float64.
   mutating func addCast() {
     add(Cast.self) { _, inputs in [inputs.values[0]] }
   }

@@ -3,7 +3,7 @@ import KelvinGraph
 
 typealias ReferenceTable = KernelTable<ReferenceInputs<Double>, [[Double]]>
 
-/// Every operator's kernel: a function of its node's inputs.
+/// The kernels of all operators, each a function of its node's inputs.
 let referenceKernels: ReferenceTable = {
   var table = ReferenceTable()
   table.addArgReduce()

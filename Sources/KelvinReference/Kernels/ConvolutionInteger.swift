@@ -31,7 +31,7 @@ extension ReferenceTable {
   }
 }
 
-/// Integer sums as the operator's result; `channel` says to which channel or column a place belongs.
+/// Returns the operator's result from integer sums; `channel` returns the channel or column of an offset.
 func requantized(
   _ sums: [Double], _ requantization: Requantization?, _ extra: [[Double]], channel: (Int) -> Int
 ) -> [Double] {
@@ -45,6 +45,6 @@ func requantized(
 }
 
 extension [Double] {
-  /// The element for a channel, of one for all or one for each.
+  /// Returns the element of a channel, from one element for all channels or one for each.
   func parameter(_ channel: Int) -> Double { count == 1 ? self[0] : self[channel] }
 }

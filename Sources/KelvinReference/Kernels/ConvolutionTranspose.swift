@@ -7,7 +7,7 @@ extension ReferenceTable {
       let (x, y) = (inputs.shape(0), inputs.outputs[0].shape)
       let input = Shape(Array(x.dimensions.dropFirst(2)))
       let output = Shape(Array(y.dimensions.dropFirst(2)))
-      // The convolution that this is the transpose of goes from the output to the input.
+      // The convolution that this is the transpose of maps the output to the input.
       let taps = op.window.connections(input: output, output: input)
       let (channels, filters) = (x[1] / op.groups, y[1] / op.groups)
       var result = [Double](repeating: 0, count: y.count)

@@ -15,7 +15,7 @@ extension ReferenceTable {
           var values: [Double] = []
           var padded = 0
           for tap in Positions(Shape(window.kernel)) {
-            // Said in two steps: as one, it takes the compiler longer than all the rest of the module.
+            // Two statements, since the compiler takes very long to type-check the single expression.
             let place = (0..<window.rank).map { (axis: Int) -> Int in
               let reached = tap[axis] * window.dilations[axis] - window.before[axis]
               return position[axis] * window.strides[axis] + reached

@@ -17,7 +17,7 @@ extension ReferenceTable {
 }
 
 extension QuantizationAxis {
-  /// For each element of a tensor, in row-major order, the place of its scale and zero point.
+  /// Returns for each element of a tensor, in row-major order, the index of its scale and zero point.
   func places(_ shape: Shape) -> [Int] {
     let strides = strides(shape)
     var places: [Int] = []

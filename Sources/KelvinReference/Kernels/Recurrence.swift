@@ -32,7 +32,7 @@ private struct RecurrentLayer {
     cell = op.cellInput.map { inputs.values[$0] } ?? []
   }
 
-  /// Makes one step of one sequence, where it has that many.
+  /// Computes one step of one sequence, if the sequence is that long.
   mutating func advance(_ row: Int, _ step: Int) {
     let length = op.lengthsInput.map { min(max(inputs.values[$0][row].index, 0), steps) } ?? steps
     guard step < length else { return }

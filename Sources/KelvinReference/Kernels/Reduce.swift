@@ -14,7 +14,7 @@ extension Reduce: IntegerOperator {
     return groups(inputs).map { function.combine($0, of: scalar) }
   }
 
-  /// The elements that each result combines.
+  /// Returns the elements that each result combines.
   fileprivate func groups<Element>(_ inputs: ReferenceInputs<Element>) -> [[Element]] {
     let shape = inputs.shape(0)
     let kept = Shape(shape.dimensions.enumerated().map { axes.contains($0) ? 1 : $1 })
@@ -27,7 +27,7 @@ extension Reduce: IntegerOperator {
 }
 
 extension Reduce.Function {
-  /// Whether what it makes of integers are integers.
+  /// Whether the function maps integers to integers.
   fileprivate var ofIntegers: Bool {
     switch self {
     case .sum, .mean, .maximum, .minimum, .product, .l1, .sumOfSquares: true
@@ -35,7 +35,8 @@ extension Reduce.Function {
     }
   }
 
-  /// A mean is truncated; the largest and smallest of nothing are the ends of the type's range.
+  /// Combines integers. A mean is truncated; the maximum and minimum of no elements are the limits of the type's
+  /// range.
   fileprivate func combine<Word: FixedWidthInteger>(_ values: [Word], of scalar: ScalarType) -> Word {
     let sum = values.reduce(0, &+)
     switch self {
@@ -51,7 +52,7 @@ extension Reduce.Function {
 }
 
 extension Tensor {
-  /// An end of an integer type's range.
+  /// Returns a limit of an integer type's range.
   fileprivate static func limit(of scalar: ScalarType, _ end: Double) -> Int64 {
     Tensor(TensorType(scalar, [1]), rounding: [end]).words[0]
   }

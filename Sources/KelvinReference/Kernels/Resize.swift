@@ -24,7 +24,7 @@ extension ReferenceTable {
 }
 
 extension Resize.Interpolation {
-  /// A function that computes an output position from the elements along an axis.
+  /// Returns a function that computes an output position from the elements along an axis.
   fileprivate func reader(_ axis: ResizeAxis, length: Int) -> (Int, (Int) -> Double) -> Double {
     guard axis.size > 0 else { return { _, _ in 0 } }
     switch self {

@@ -27,6 +27,6 @@ extension ReferenceTable {
 }
 
 extension Double {
-  /// For two different values; not-a-number is larger than every number.
+  /// Compares two different values; not-a-number is larger than every number.
   fileprivate func isLarger(than other: Double) -> Bool { isNaN || self > other }
 }

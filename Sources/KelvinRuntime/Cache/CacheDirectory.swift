@@ -3,14 +3,15 @@ package import KelvinBasics
 package import KelvinGraph
 import Synchronization
 
-/// A folder of files named by what they depend on, of one user for that user. A file is written beside its place,
-/// synced and renamed in one step, so a reader finds a whole file or none. Whatever cannot be read, written or believed
-/// is a miss, never a failure: `remarks` tell the first reason of each kind, so that a caller can tell its user once.
+/// A cache folder of one user, whose files are named by everything their contents depend on.
+/// Each file is written under a temporary name, synced and renamed, so a reader finds a complete file or none. A file
+/// that cannot be read, written or trusted counts as a cache miss and never as an error. `remarks` reports the first
+/// reason of each kind, so that a caller can tell the user once.
 package final class CacheDirectory: Sendable {
   private struct State {
     var folder: CacheFolder?
     var isSwept = false
-    /// A lock was not to be had in time.
+    /// Whether waiting for a lock has timed out once; later attempts do not wait.
     var isBlocked = false
     var complaint: String?
     var damage: String?
@@ -27,7 +28,7 @@ package final class CacheDirectory: Sendable {
     self.calls = calls
   }
 
-  /// `$KELVIN_CACHE_DIR`, or `kelvin` under `$XDG_CACHE_HOME` or `~/.cache`; nil where none of them is known.
+  /// `$KELVIN_CACHE_DIR`, or `kelvin` under `$XDG_CACHE_HOME` or `~/.cache`; nil if none of the variables is set.
   package static var standard: String? {
     func variable(_ name: String) -> String? {
       getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -36,20 +37,20 @@ package final class CacheDirectory: Sendable {
       ?? variable("HOME").map { "\($0)/.cache/kelvin" }
   }
 
-  /// Why the cache could not be used, the first time that happened; nil while all is well.
+  /// The first reason why the cache could not be used; nil if there was none.
   package var complaint: String? { state.withLock { $0.complaint } }
 
-  /// What the user should know of the cache, once.
+  /// The messages for the user about the cache, at most one of each kind.
   package var remarks: [String] {
     state.withLock { [$0.complaint.map { "nothing is kept for the next run: \($0)" }, $0.damage].compactMap { $0 } }
   }
 
-  /// The file under a name, read or mapped; nil where there is none.
+  /// Returns the contents of a file, read or mapped; nil if the file does not exist or cannot be read.
   package func read(_ name: String, isMapped: Bool = false) -> Bytes? {
     current(creates: false).flatMap { read(name, isMapped: isMapped, in: $0) }
   }
 
-  /// As `read(_:isMapped:)`, from a folder that was current.
+  /// Does the same as `read(_:isMapped:)`, in a folder that the caller opened before.
   func read(_ name: String, isMapped: Bool = false, in folder: CacheFolder) -> Bytes? {
     do throws(FileError) { return try folder.read(name, isMapped: isMapped) } catch {
       if error.code != ENOENT { complain(error.description) }
@@ -57,15 +58,15 @@ package final class CacheDirectory: Sendable {
     }
   }
 
-  /// Puts a file in place. `name` may contain folders.
+  /// Writes a file in one step. `name` may contain folders.
   ///
-  /// - Returns: whether the file is there now.
+  /// - Returns: whether the file was written.
   @discardableResult
   package func write(_ name: String, _ parts: [UnsafeRawBufferPointer]) -> Bool {
     current(creates: true).map { write(name, parts, in: $0) } ?? false
   }
 
-  /// As `write(_:_:)`, in a folder that was current.
+  /// Does the same as `write(_:_:)`, in a folder that the caller opened before.
   func write(_ name: String, _ parts: [UnsafeRawBufferPointer], in folder: CacheFolder) -> Bool {
     do throws(FileError) {
       try folder.replace(name, parts)
@@ -76,7 +77,7 @@ package final class CacheDirectory: Sendable {
     }
   }
 
-  /// Opens an empty file that is to grow, which the caller closes.
+  /// Opens a file for writing and truncates it. The caller closes the descriptor.
   ///
   /// - Throws: `FileError` with the system's reason.
   package func grow(_ name: String) throws(FileError) -> Int32 {
@@ -91,19 +92,19 @@ package final class CacheDirectory: Sendable {
     return file
   }
 
-  /// Runs `body` while no other process or thread runs one for the same name. Where locks do not work, `body` runs all
-  /// the same: a later write then replaces an earlier one whole.
+  /// Runs `body` while no other process or thread runs one for the same name. If the file system does not support
+  /// locks, `body` runs without one; a later write then replaces an earlier one completely.
   ///
-  /// - Returns: nil, and `body` was not run, where another held the lock for longer than anybody should.
+  /// - Returns: the result of `body`; nil, without running `body`, if the lock was not released within the timeout.
   package func locking<Result, Failure: Error>(
     _ name: String, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     try holding(name) { (_) throws(Failure) in try body() }
   }
 
-  /// As `locking`.
+  /// Does the same as `locking`.
   ///
-  /// - Parameter body: told whether the lock is held: not where locks do not work.
+  /// - Parameter body: receives whether the lock is held; it is not held if the file system does not support locks.
   private func holding<Result, Failure: Error>(
     _ name: String, _ body: (_ isLocked: Bool) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
@@ -117,7 +118,9 @@ package final class CacheDirectory: Sendable {
     return try body(isLocked)
   }
 
-  /// - Returns: false where it cannot be locked; nil where another process holds the lock.
+  /// Locks a file.
+  ///
+  /// - Returns: false if the file cannot be locked; nil if another process holds the lock until the timeout.
   private func acquire(_ file: Int32, _ name: String) -> Bool? {
     var patience = patience
     if state.withLock({ $0.isBlocked }) { patience.limit = .zero }
@@ -134,8 +137,9 @@ package final class CacheDirectory: Sendable {
     }
   }
 
-  /// The secret that a folder's files are authenticated by, made where there is none if `creates`; nil where none can be
-  /// had. It may be another the next time, so that what is written with it goes into this folder, at once.
+  /// Returns the secret that authenticates a folder's files, created if it is missing and `creates` is set; nil if
+  /// there is no usable secret. Another process may replace the secret later, so files sealed with it must be written
+  /// to this folder at once.
   func secret(of folder: CacheFolder, creates: Bool) -> CacheSecret? {
     do throws(FileError) {
       if let secret = try folder.storedSecret() { return secret }
@@ -149,14 +153,15 @@ package final class CacheDirectory: Sendable {
     }
   }
 
-  /// Notes that a kept file is not what was kept.
+  /// Records that a cached file is damaged.
   func noteDamage(_ name: String, _ what: String) {
     state.withLock { if $0.damage == nil { $0.damage = "'\(path)/\(name)' \(what)" } }
   }
 
   private func complain(_ reason: String) { state.withLock { if $0.complaint == nil { $0.complaint = reason } } }
 
-  /// The cache's folder as it is now, for all that belongs together; nil where there is none, or none may be used.
+  /// Opens the cache's folder, for operations that must use the same folder; nil if it does not exist or must not be
+  /// used.
   func current(creates: Bool) -> CacheFolder? {
     do throws(FileError) { return try folder(creates: creates) } catch {
       complain(error.description)
@@ -164,7 +169,9 @@ package final class CacheDirectory: Sendable {
     }
   }
 
-  /// - Returns: nil where there is none and none is to be made.
+  /// Opens the cache's folder again if it was removed since.
+  ///
+  /// - Returns: nil if the folder does not exist and `creates` is false.
   private func folder(creates: Bool) throws(FileError) -> CacheFolder? {
     try state.withLock { (state) throws(FileError) in
       if let folder = state.folder, !folder.isGone { return folder }

@@ -3,12 +3,13 @@ import KelvinBasics
 import KelvinGraph
 import Synchronization
 
-/// The secret of a cache: a file that its user alone can read. It is put in place once, and everybody takes what is there.
+/// The secret of a cache: a file that only its user can read. It is put in place once, and all processes use that
+/// file.
 extension CacheFolder {
   static let secretName = "secret"
 
-  /// The secret as it is now: whoever empties the folder takes it along. Nil where there is none, or only one that others
-  /// can read or that is none.
+  /// Returns the current secret; emptying the folder also removes the secret. Nil if it is missing, malformed or
+  /// readable by others.
   func storedSecret() throws(FileError) -> CacheSecret? {
     let state = status(Self.secretName).map { FileState($0) }
     if let known = knownSecret.withLock(\.self), known.state == state { return known.secret }
@@ -27,12 +28,12 @@ extension CacheFolder {
     }
   }
 
-  /// The secret that is there, or a new one. Of several processes that make one at the same time one has its own, and all
-  /// take that, whether or not locks work here.
+  /// Returns the existing secret or creates one. If several processes create one at the same time, one of them wins
+  /// and all use its secret, whether or not locks work.
   ///
-  /// - Parameter replaces: whether what is there and serves for nothing is replaced. For a process that is alone with the
-  ///   folder: two would replace each other's.
-  /// - Throws: `FileError` where the system does not keep a file to its user.
+  /// - Parameter replaces: whether an unusable secret file is replaced. Only set this while holding the folder's
+  ///   lock: two processes would replace each other's secret.
+  /// - Throws: `FileError` if the file system cannot restrict a file to its user.
   func madeSecret(replaces: Bool) throws(FileError) -> CacheSecret? {
     if let secret = try storedSecret() { return secret }
     let new = Bytes(CacheSecret.newBytes())

@@ -3,26 +3,26 @@ import KelvinBasics
 import KelvinGraph
 import Synchronization
 
-/// The cache's own folder, held open. What lies in it is reached from here alone: links in it are not followed, and a
-/// file or folder that is not the user's own is not opened.
+/// The cache's folder, held open. Files in it are reached only from this descriptor; links in it are not followed,
+/// and files or folders of other users are not opened.
 ///
-/// Names are paths below the folder. Every error names the whole path and the system's reason.
+/// Names are paths below the folder. Every error contains the whole path and the system's reason.
 final class CacheFolder: Sendable {
   let path: String
   let trust = CacheTrust()
   let calls: FileSystemCalls
-  /// The secret that was read last, and the state of its file.
+  /// The secret that was read last and the state of its file.
   let knownSecret = Mutex<(secret: CacheSecret, state: FileState)?>(nil)
   private let descriptor: Int32
-  /// What begins the name of a file that is being written.
+  /// The prefix of temporary file names.
   static let temporaryPrefix = ".writing-"
 
-  /// Opens the folder, made where it is missing if `creates`.
+  /// Opens the folder, and creates it if it is missing and `creates` is set.
   init(_ path: String, creates: Bool, calls: FileSystemCalls) throws(FileError) {
     self.path = path
     self.calls = calls
     var place = try trust.place(of: path)
-    // What was made lies where others may have put a link first.
+    // Another user may have put a link into the path meanwhile: check the created path again.
     if creates, try Self.make(place, calls) { place = try trust.place(of: place) }
     let folder = Glibc.open(place.pathBytes, Self.folderFlags)
     guard folder >= 0 else { throw FileError(path: path, action: "open", code: errno) }
@@ -30,7 +30,7 @@ final class CacheFolder: Sendable {
       Glibc.close(folder)
       throw error
     }
-    // Last, so that a folder which is refused is closed once: an object that is whole closes it when it goes.
+    // Assigned last: a completely initialized object would close the descriptor a second time in `deinit`.
     descriptor = folder
   }
 
@@ -42,7 +42,8 @@ final class CacheFolder: Sendable {
     return fstat(descriptor, &status) != 0 || status.st_nlink == 0
   }
 
-  /// A file's contents, mapped where they are read late: whoever maps them asks later whether they stayed what they were.
+  /// Returns a file's contents. Map files that are read later; the reader of a mapping checks afterwards whether the
+  /// file has changed.
   func read(_ name: String, isMapped: Bool) throws(FileError) -> Bytes {
     try inFolder(of: name, creates: false) { (folder, last) throws(FileError) in
       let file = try openForReading(last, in: folder, name).file
@@ -50,30 +51,30 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// - Returns: the file, and who may do what with it.
+  /// - Returns: the file and its status.
   func openForReading(_ last: String, in folder: Int32, _ name: String) throws(FileError) -> (file: OpenFile, stat) {
     let file = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     let status = try check(opened: file, last, in: folder, name)
     return (try OpenFile(descriptor: file, path: "\(path)/\(name)"), status)
   }
 
-  /// Who may do what with a file, and its size; nil where there is none.
+  /// Returns the status of a file; nil if it cannot be examined.
   func status(_ name: String) -> stat? {
     var status = stat()
     return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
   }
 
-  /// A file that is whole and synced beside the place that it is for.
+  /// A complete and synced file under a temporary name.
   struct Draft {
     fileprivate let name, temporary: String
   }
 
-  /// Puts a file in place in one step: written beside it, synced and renamed.
+  /// Writes a file in one step: under a temporary name, synced and renamed.
   func replace(_ name: String, _ parts: [UnsafeRawBufferPointer]) throws(FileError) {
     try put(draft(name, parts))
   }
 
-  /// Writes a file beside its place, for `put` or `discard`.
+  /// Writes a file under a temporary name, for `put` or `discard`.
   func draft(_ name: String, _ parts: [UnsafeRawBufferPointer]) throws(FileError) -> Draft {
     try inFolder(of: name, creates: true) { (folder, _) throws(FileError) in
       var written = ""
@@ -82,7 +83,7 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// Puts a draft in place; where it throws the draft is gone.
+  /// Renames a draft to its final name. If that fails, the draft is removed.
   func put(_ draft: Draft) throws(FileError) {
     try inFolder(of: draft.name, creates: false) { (folder, last) throws(FileError) in
       guard calls.rename(folder, draft.temporary, last) == 0 else {
@@ -90,7 +91,7 @@ final class CacheFolder: Sendable {
         _ = calls.remove(folder, draft.temporary)
         throw failure
       }
-      // The file is in place whether or not the folder can be synced.
+      // The rename has succeeded, even if the folder cannot be synced.
       _ = calls.sync(folder)
     }
   }
@@ -101,10 +102,10 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// Writes a file of a name that nobody looks for, and syncs it.
+  /// Writes a file under a temporary name and syncs it.
   ///
-  /// - Parameter place: puts the file, whole now, where it belongs, by its name; told who may do what with it. Where it
-  ///   throws the file is removed.
+  /// - Parameter place: renames the complete file; receives its temporary name and status. If it throws, the file is
+  ///   removed.
   func writeBeside(
     _ name: String, _ parts: [UnsafeRawBufferPointer], in folder: Int32,
     place: (_ temporary: String, stat) throws(FileError) -> Void
@@ -142,7 +143,7 @@ final class CacheFolder: Sendable {
     guard calls.sync(file) == 0 else { throw failure("write", name) }
   }
 
-  /// Opens a file of the cache for writing, made where it is missing; the caller closes it.
+  /// Opens a file of the cache for writing and creates it if it is missing. The caller closes the descriptor.
   func open(_ name: String) throws(FileError) -> Int32 {
     try inFolder(of: name, creates: true) { (folder, last) throws(FileError) in
       let file = calls.open(folder, last, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -151,12 +152,12 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// Removes what processes that were ended amid a write left behind.
+  /// Removes temporary files that terminated processes left behind.
   ///
-  /// - Parameter limit: the time of day from which on a write may still be under way.
+  /// - Parameter limit: the time of day; temporary files changed later may still be in use.
   func sweep(before limit: time_t) { sweep(fcntl(descriptor, F_DUPFD_CLOEXEC, 0), before: limit, depth: 3) }
 
-  /// - Parameter folder: closed here.
+  /// - Parameter folder: a descriptor that this function closes.
   private func sweep(_ folder: Int32, before limit: time_t, depth: Int) {
     guard folder >= 0 else { return }
     guard let stream = fdopendir(folder) else {
@@ -182,7 +183,7 @@ final class CacheFolder: Sendable {
 
   private static let folderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 
-  /// Hands over the open folder that a file lies in, and the last part of the file's name.
+  /// Passes the open folder that contains a file, and the last component of the file's name, to `body`.
   func inFolder<Result>(
     of name: String, creates: Bool, _ body: (Int32, String) throws(FileError) -> Result
   ) throws(FileError) -> Result {
@@ -202,7 +203,8 @@ final class CacheFolder: Sendable {
     return try body(folder, last)
   }
 
-  /// Throws, and closes, where something was not opened or is not the user's own.
+  /// Returns the status of an opened file. Throws, and closes the descriptor, if opening failed or the file is not
+  /// trusted.
   private func check(
     opened file: Int32, _ last: String, in folder: Int32, _ name: String
   ) throws(FileError) -> stat {
@@ -240,9 +242,9 @@ final class CacheFolder: Sendable {
     FileError(path: "\(path)/\(name)", action: action, code: errno)
   }
 
-  /// Makes a folder and those above it.
+  /// Creates a folder and its missing parents.
   ///
-  /// - Returns: whether it was not there.
+  /// - Returns: whether the folder was created.
   private static func make(_ path: String, _ calls: FileSystemCalls) throws(FileError) -> Bool {
     var prefix = ""
     var isNew = false
@@ -252,7 +254,7 @@ final class CacheFolder: Sendable {
       if !isNew, errno != EEXIST {
         let code = errno
         var status = stat()
-        // A read-only place says so before it says that the folder is there.
+        // On a read-only file system `mkdir` reports that error even for an existing folder.
         if stat(prefix.pathBytes, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { continue }
         throw FileError(path: prefix, action: "create", code: code)
       }

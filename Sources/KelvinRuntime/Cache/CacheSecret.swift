@@ -1,11 +1,12 @@
 import KelvinDevices
 
-/// Random bytes that only the owner of a cache can read. A code made with them shows that this user's Kelvin wrote what
-/// it was made of: who does not know the secret cannot make one.
+/// Random bytes that only the owner of a cache can read. A message authentication code made with them shows that this
+/// user's Kelvin wrote the contents: nobody else can compute the code.
 package struct CacheSecret: Sendable {
   static let byteCount = 32
   private let bytes: [UInt8]
-  /// Of the hashes that tell rot in large regions. Who cannot read the secret cannot prepare a region for it.
+  /// The seed of the hashes that detect damage in large regions. Without the secret nobody can prepare a region with
+  /// a given hash.
   let seed: UInt64
 
   package init?(_ bytes: [UInt8]) {
@@ -15,18 +16,19 @@ package struct CacheSecret: Sendable {
     seed = digest.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
   }
 
-  /// Bytes for a new secret, from the system's own generator.
+  /// Returns random bytes for a new secret, from the system's generator.
   static func newBytes() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<byteCount).map { _ in .random(in: .min ... .max, using: &generator) }
   }
 
-  /// The code of contents that are kept under a name: HMAC-SHA-256 (RFC 2104) of the name, a zero and the parts.
+  /// Returns the authentication code of contents stored under a name: HMAC-SHA-256 (RFC 2104) of the name, a zero
+  /// byte and the parts.
   package func code(_ name: String, _ parts: [UnsafeRawBufferPointer]) -> [UInt8] {
     Array("\(name)\0".utf8).withUnsafeBytes { Self.code([$0] + parts, key: bytes) }
   }
 
-  /// HMAC-SHA-256 with a key of at most 64 bytes.
+  /// Returns the HMAC-SHA-256 with a key of at most 64 bytes.
   package static func code(_ parts: [UnsafeRawBufferPointer], key: [UInt8]) -> [UInt8] {
     func pad(_ byte: UInt8) -> [UInt8] {
       (key + [UInt8](repeating: 0, count: 64 - key.count)).map { $0 ^ byte }
@@ -35,7 +37,7 @@ package struct CacheSecret: Sendable {
     return Digest(pad(0x5C) + inner.bytes).bytes
   }
 
-  /// Whether two codes are the same, in a time that does not tell where they differ.
+  /// Whether two codes are equal, compared in constant time.
   static func areEqual(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>) -> Bool {
     first.count == second.count && zip(first, second).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }

@@ -1,19 +1,20 @@
 package import Glibc
 package import KelvinBasics
 
-/// Whom the cache believes. What lies in it decides what a program computes and which native code a driver runs, so it
-/// must be of the user that the process acts for, and nobody else may write there.
+/// Decides which files and folders the cache trusts. Cached files determine computed results and the native code that
+/// a driver runs, so they must belong to the process's user, and nobody else may have write access.
 package struct CacheTrust: Sendable {
-  /// The user that this process acts as.
+  /// The effective user of this process.
   let user: uid_t
-  /// The mode of a folder that the cache makes.
+  /// The mode of folders that the cache creates.
   static let folderMode: mode_t = 0o700
-  /// The mode of a file that the cache makes.
+  /// The mode of files that the cache creates.
   static let fileMode: mode_t = 0o600
 
   package init(user: uid_t = geteuid()) { self.user = user }
 
-  /// Why a file or folder of the cache is not believed; nil where it is the user's own and nobody else can write to it.
+  /// Returns why a file or folder of the cache is not trusted; nil if the user owns it and nobody else can write to
+  /// it.
   package func objection(toOwn status: stat) -> String? {
     if status.st_uid != user {
       return "it belongs to \(Self.name(status.st_uid)) and has mode \(Self.mode(status)), and this process acts as "
@@ -22,8 +23,9 @@ package struct CacheTrust: Sendable {
     return status.st_mode & 0o022 == 0 ? nil : Self.othersMayWrite(status)
   }
 
-  /// Why a cache does not go into a folder; nil for one of the user's or of root's where nobody can take away what is
-  /// another's. Groups are let pass: a cache is checked itself when it is opened, and stays open.
+  /// Returns why a cache must not be created in a folder. Nil if the folder belongs to the user or root, and others
+  /// cannot remove the user's files from it. Group write access is allowed: the cache folder itself is checked when
+  /// it is opened, and stays open.
   package func objection(toParent status: stat) -> String? {
     guard isOwnOrRoots(status) else {
       return
@@ -33,20 +35,20 @@ package struct CacheTrust: Sendable {
     return status.st_mode & 0o002 == 0 || status.st_mode & S_ISVTX != 0 ? nil : Self.othersMayWrite(status)
   }
 
-  /// Why a file does not serve as the cache's secret; nil for one that others cannot read.
+  /// Returns why a file cannot serve as the cache's secret; nil if others cannot access it.
   package func objection(toSecret status: stat) -> String? {
     guard status.st_mode & 0o077 != 0 else { return nil }
     return
       "its file system shows it to others, with mode \(Self.mode(status)), whatever mode it is given; \(Self.remedy)"
   }
 
-  /// The folder that a path leads to, with no link left on the way to it. What does not exist yet is as it was spelled.
+  /// Resolves all links of a path. Components that do not exist yet are kept as given.
   ///
-  /// - Throws: `FileError` where the way is not to be trusted: each folder above it, and each above a link or on the way
-  ///   that a link leads, by `objection(toParent:)`, and each link by its owner.
+  /// - Throws: `FileError` if a folder above the path, or on the path of a link, fails `objection(toParent:)`, or if
+  ///   a link belongs to another user.
   package func place(of path: String) throws(FileError) -> String {
     var rest = (path.isRootedPath ? [] : try Self.workingFolder().pathParts)[...] + path.pathParts
-    // The root is empty here.
+    // The root folder is the empty string here.
     var place = ""
     var links = 0
     try check(parent: "/")
@@ -113,7 +115,7 @@ package struct CacheTrust: Sendable {
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
-  /// `nobody (65534)`.
+  /// Returns a user's name and number: `nobody (65534)`.
   private static func name(_ user: uid_t) -> String {
     var entry = passwd()
     var found: UnsafeMutablePointer<passwd>?

@@ -1,7 +1,7 @@
 import KelvinDevices
 import KelvinGraph
 
-/// Blobs as sealed files: what a driver is given is what this user's Kelvin kept under the same key.
+/// Blobs as sealed files: a driver only receives a blob that this user's Kelvin stored under the same key.
 final class CachedBlobs: BlobCache {
   private let directory: CacheDirectory
   private let folder: String

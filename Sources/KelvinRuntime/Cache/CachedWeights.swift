@@ -4,21 +4,21 @@ import Synchronization
 
 /// Packed weights that a file keeps between processes.
 ///
-/// Packed forms of compressed weights are larger than the weights themselves. They are made anew in every process, and
-/// live as long as somebody uses them; the file does not hold them.
+/// The packed layouts of compressed weights are larger than the weights themselves. They are not stored in the file
+/// but packed again in every process, and live as long as they are used.
 package final class CachedWeights: PackedWeights {
   private struct State {
     var file: PackFile?
-    /// Regions of the file by how they were found when they were first read.
+    /// Whether each region of the file was intact when it was first read.
     var isIntact: [String: Bool] = [:]
-    /// Packed here, and not yet in the file.
+    /// Weights packed by this process that are not in the file yet.
     var made: [String: Bytes] = [:]
-    /// The file with them, which is being written.
+    /// The file with `made`, while it is being written.
     var draft: PackDraft?
-    /// Packed here from compressed weights.
+    /// Weights packed by this process from compressed weights.
     var expanded: [String: Bytes.Unowned] = [:]
     var packedCount = 0
-    /// The size of every packed form that was asked for.
+    /// The byte count of every packed weight that was requested.
     var sizes: [String: Int] = [:]
   }
 
@@ -56,8 +56,7 @@ package final class CachedWeights: PackedWeights {
     }
   }
 
-  /// The region of the file, checked against its hash when it is first asked for; nil where there is none or it is not
-  /// what was written.
+  /// Returns a region of the file, checked against its hash at its first use; nil if it is missing or damaged.
   private func stored(_ key: String) -> Bytes? {
     let (file, found) = state.withLock { ($0.file, $0.isIntact[key]) }
     guard let file, let region = file.regions[key] else { return nil }
@@ -80,20 +79,20 @@ package final class CachedWeights: PackedWeights {
     }
   }
 
-  /// The file that weights are read from as they are needed; nil where there is none.
+  /// The mapped file that weights are read from; nil if there is none.
   var mapped: Bytes? { state.withLock { $0.file?.contents } }
 
-  /// How many weights were packed in this process rather than found in the cache.
+  /// The number of weights that this process packed instead of reading them from the cache.
   package var packedCount: Int { state.withLock { $0.packedCount } }
 
-  /// Begins to write the file beside its place, while what else a model's loading takes goes on.
+  /// Starts to write the file under a temporary name while loading continues.
   package func didPackAll() {
     state.withLock { state in
       if state.draft == nil, !state.made.isEmpty { state.draft = PackDraft(name, of: state.made, directory) }
     }
   }
 
-  /// Lets go of what was packed here and is in no file: it cannot be trusted.
+  /// Drops weights that were packed by this process and not stored, because their source cannot be trusted.
   func forget() {
     state.withLock { state in
       state.draft = nil
@@ -102,8 +101,8 @@ package final class CachedWeights: PackedWeights {
     }
   }
 
-  /// Writes the file anew where this process packed something that it lacks, keeping what others put there meanwhile.
-  /// From then on the weights are read from the file, whose pages the system may drop.
+  /// Writes the file again if this process packed weights that are missing in it, and keeps entries that other
+  /// processes added meanwhile. Afterwards the weights are read from the file, whose pages the system may drop.
   package func save() {
     let (new, draft) = state.withLock { state in
       defer { state.draft = nil }

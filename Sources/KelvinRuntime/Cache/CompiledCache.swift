@@ -1,10 +1,10 @@
 package import KelvinDevices
 
-/// The layout that packers write. Raise it whenever any device's packing or any name of a layout changes meaning, so
-/// that no build reads what another build packed differently.
+/// The version of the packed layouts. Increase it whenever a device's packing or the meaning of a layout's name
+/// changes, so that no build reads weights that another build packed differently.
 private let packFormat = 1
 
-/// What compiling leaves behind for later processes: packed weights and devices' blobs, under names made from
+/// Results of compilation that later processes reuse: packed weights and devices' blobs, stored under names made from
 /// everything they depend on.
 package final class CompiledCache: Sendable {
   package let directory: CacheDirectory
@@ -16,20 +16,21 @@ package final class CompiledCache: Sendable {
     self.kelvinVersion = kelvinVersion
   }
 
-  /// The packed weights of one function of a model on one device: the same object as long as anybody holds it.
+  /// Returns the packed weights of one function of a model on one device. While the object is in use, all callers get
+  /// the same one.
   package func weights(_ model: ContentKey, function: String, device: DeviceInfo) -> CachedWeights {
     let key = ContentKey([model.description, function] + environment(device))
     let name = "models/\(model)/\(key).pack"
     return stores.store(name) { CachedWeights(directory, name) }
   }
 
-  /// Lets go of what was packed here from files that are not to be trusted.
+  /// Drops weights that were packed from files that cannot be trusted.
   func forget(_ weights: CachedWeights) {
     weights.forget()
     stores.forget(weights)
   }
 
-  /// A device's small results, good for every model.
+  /// Returns the store of a device's small results, shared by all models.
   package func blobs(_ device: DeviceInfo) -> any BlobCache {
     CachedBlobs(directory, "blobs/\(ContentKey(environment(device)))")
   }

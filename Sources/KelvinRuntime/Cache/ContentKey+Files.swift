@@ -6,17 +6,18 @@ package import KelvinGraph
 import Synchronization
 
 extension ContentKey {
-  /// Seconds for which a file is left alone before its hash is remembered: steps of the coarsest clocks of file systems.
+  /// The age in seconds that a file must have before its hash is stored: the coarsest time resolution of file
+  /// systems.
   private static let settlingTime = 2.0
 
-  /// The key of a model's contents, whatever its files are called. From then on these files are known by their contents
-  /// (`Bytes.recognize(by:)`).
+  /// Creates the key of a model's contents, independent of file names. From then on these files are recognized by
+  /// their contents (`Bytes.recognize(by:)`).
   ///
   /// - Parameters:
-  ///   - files: all of each.
-  ///   - memo: where a file's hash is remembered under its state, so that a warm start reads no weights; nil hashes the
-  ///     contents every time. The key is the same either way. A file changed less than two seconds ago is always
-  ///     hashed, for its times may not tell it from what it becomes next.
+  ///   - files: the complete contents of each file.
+  ///   - memo: the cache that stores a file's hash under its state, so that a warm start does not read the weights;
+  ///     nil hashes the contents every time. The key is the same either way. A file changed less than two seconds ago
+  ///     is always hashed, because its times may not distinguish it from a later version.
   ///   - now: the time of day.
   /// - Throws: `FileError` for a file that changed since it was opened.
   package init(
@@ -41,7 +42,7 @@ extension ContentKey {
     return hash
   }
 
-  /// Of the keys of pieces, which all processors work out together.
+  /// Creates the key of the keys of 4 MiB chunks, which are hashed in parallel.
   private init(piecesOf bytes: Bytes) {
     let size = 1 << 22
     let count = (bytes.count + size - 1) / size

@@ -1,13 +1,13 @@
 package import Glibc
 import KelvinBasics
 
-/// The calls by which the cache changes a folder, and by which it learns whose its files are, each with the meaning of the system's call of that name, `errno`
-/// included. A test puts a failing disk in their place.
+/// The system calls by which the cache changes a folder and examines its files. Each has the meaning of the system
+/// call of its name, `errno` included. Tests replace them to simulate a failing disk.
 package struct FileSystemCalls: Sendable {
   package var makeFolder: @Sendable (_ folder: Int32, _ name: String) -> Int32 = { folder, name in
     mkdirat(folder, name.pathBytes, CacheTrust.folderMode)
   }
-  /// Opens a file that may have to be made.
+  /// Opens a file, which is created if `flags` say so.
   package var open: @Sendable (_ folder: Int32, _ name: String, _ flags: Int32) -> Int32 = { folder, name, flags in
     openat(folder, name.pathBytes, flags, CacheTrust.fileMode)
   }
@@ -21,7 +21,7 @@ package struct FileSystemCalls: Sendable {
   package var rename: @Sendable (_ folder: Int32, _ name: String, _ target: String) -> Int32 = { folder, name, target in
     renameat(folder, name, folder, target)
   }
-  /// Gives a file a second name, where nothing has it.
+  /// Gives a file a second name, unless that name exists.
   package var link: @Sendable (_ folder: Int32, _ name: String, _ target: String) -> Int32 = { folder, name, target in
     linkat(folder, name, folder, target, 0)
   }

@@ -1,13 +1,13 @@
 import KelvinGraph
 
 extension Graph {
-  /// The graph with every constant named after all that its elements depend on, so that packed weights of one model can
-  /// be kept under these names for any input shapes.
+  /// Returns the graph with every constant named after everything its elements depend on, so that packed weights of
+  /// one model can be stored under these names for all input shapes.
   ///
-  /// A constant that the model's file holds depends on its place there, and keeps its name for all shapes; so does one
-  /// that was computed by a recipe. Any other that was computed while the graph was built or passed may depend on all that
-  /// it was built for. The name also tells whether the weight is compressed, so that its expanded forms are
-  /// not kept on disk.
+  /// A constant that the model's file contains depends on its offset there and keeps its name for all shapes; so does
+  /// a constant computed by a recipe. Any other constant computed while building the graph may depend on everything
+  /// in `facts`. The name also says whether the weight is compressed, because expanded layouts of compressed weights
+  /// are not stored on disk.
   /// - Parameter facts: the types of the whole model's inputs, and elements on which sizes depend.
   func namingWeights(for facts: [String]) -> Graph {
     (mappingRegions { region, _ in region.graph.namingOwnWeights(computedFrom: facts) } ?? self)
@@ -26,17 +26,18 @@ extension Graph {
   }
 }
 
-/// What names of weights, and so keys of packed weights, tell about them.
+/// Properties of a weight that its name, and so its packed key, contains.
 enum WeightName {
   static let compressedMark = "#compressed-"
 
-  /// Whether a key names a weight whose packed form is larger than the stored one, and made anew when a model is loaded.
+  /// Whether a key names a compressed weight, whose packed layout is larger than the stored weight and is made again
+  /// at every load.
   static func isCompressed(_ key: String) -> Bool { key.contains(compressedMark) }
 }
 
 extension Weight {
-  /// The type, and where in the model's files the elements and all they are computed from lie; nil for what may depend
-  /// on the shapes of the model's inputs.
+  /// The type, and the offsets of the elements and their inputs in the model's files; nil if the weight may depend on
+  /// the shapes of the model's inputs.
   fileprivate var place: String? {
     switch encoding {
     case .dense(let tensor): tensor.bytes.isOfFile ? "\(type)@\(tensor.bytes.offset)" : nil
@@ -54,7 +55,7 @@ extension Weight {
 
   private var partPlaces: String? { Self.places(parts) }
 
-  /// Small parts count by their contents where they do not lie in a file.
+  /// Returns the offsets of the parts. Small parts that do not come from a file are identified by their contents.
   private static func places(_ parts: [Weight]) -> String? {
     var places: [String] = []
     for part in parts {

@@ -3,19 +3,19 @@ import KelvinBasics
 import KelvinGraph
 import Synchronization
 
-/// What a pack is to hold, for one folder and its secret.
+/// The regions of a pack file, for one folder and its secret.
 struct PackContents {
   let name: String
   let folder: CacheFolder
   let secret: CacheSecret
   let regions: [String: PackRegion]
 
-  /// What the folder's file of a name holds, with `new` regions among it or in its place.
+  /// Merges `new` regions into the regions of the folder's file of that name.
   ///
-  /// - Parameter known: contents that may have some of the new regions, with their hashes.
-  /// - Returns: nil where the folder cannot be had.
+  /// - Parameter known: contents that may already have some of the new regions, with their hashes.
+  /// - Returns: nil if the folder cannot be used.
   init?(_ new: [String: Bytes], _ name: String, _ directory: CacheDirectory, known: PackContents? = nil) {
-    // One folder and its secret for all of it: another may be there at any time.
+    // Use one folder and one secret throughout: another process may replace either at any time.
     guard let folder = directory.current(creates: true), let secret = directory.secret(of: folder, creates: true) else {
       return nil
     }
@@ -34,19 +34,19 @@ struct PackContents {
       && regions.mapValues(\.hash) == other.regions.mapValues(\.hash)
   }
 
-  /// The file's parts, while `body` runs.
+  /// Calls `body` with the parts of the file.
   func withParts<Result>(_ body: ([UnsafeRawBufferPointer]) -> Result) -> Result {
     PackFile.withParts(of: regions, name, secret, body)
   }
 }
 
-/// A pack that is written beside its place by a thread of its own, while its weights' user goes on. Nobody finds it before it
-/// is put in place; let go of, it is removed.
+/// A pack file that a thread of its own writes under a temporary name. It becomes visible when it is renamed;
+/// releasing the object removes the file.
 final class PackDraft: Sendable {
   private let file = Mutex<WrittenPack?>(nil)
   private let ended = DispatchSemaphore(value: 0)
 
-  /// Nil where the system has no thread left.
+  /// Starts writing; nil if the system cannot start a thread.
   init?(_ name: String, of new: [String: Bytes], _ directory: CacheDirectory) {
     let thread = WorkerThread { [self] in
       let written = PackContents(new, name, directory).flatMap { WrittenPack($0) }
@@ -56,9 +56,9 @@ final class PackDraft: Sendable {
     if thread == nil { return nil }
   }
 
-  /// Waits for the end of the writing.
+  /// Waits for the end of writing. Call it once.
   ///
-  /// - Returns: nil where it failed; once.
+  /// - Returns: nil if writing failed.
   func written() -> WrittenPack? {
     ended.wait()
     return file.withLock { file in
@@ -68,10 +68,10 @@ final class PackDraft: Sendable {
   }
 }
 
-/// A pack that is whole beside its place, and removed unless it is put there.
+/// A complete pack file under a temporary name, removed unless `put` renames it.
 final class WrittenPack: @unchecked Sendable {
   let contents: PackContents
-  /// Until it is put in place.
+  /// The temporary file; nil after `put`.
   private var draft: CacheFolder.Draft?
 
   fileprivate init?(_ contents: PackContents) {
@@ -82,7 +82,9 @@ final class WrittenPack: @unchecked Sendable {
 
   deinit { if let draft { contents.folder.discard(draft) } }
 
-  /// - Returns: whether it is in place now: not where it holds something else than it should.
+  /// Renames the file.
+  ///
+  /// - Returns: whether it was renamed; false if its contents differ from `wanted`.
   func put(as wanted: PackContents) -> Bool {
     guard let draft, wanted.isSame(as: contents) else { return false }
     self.draft = nil

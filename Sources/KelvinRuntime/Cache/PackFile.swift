@@ -3,13 +3,13 @@ import KelvinDevices
 package import KelvinGraph
 import Synchronization
 
-/// A page-aligned part of a pack, with the hash it was written with.
+/// A page-aligned part of a pack file, with the hash it was written with.
 package struct PackRegion {
   let bytes: Bytes
   let hash: PackHash
   private let relied: VerifiedRegions
 
-  /// The region of new contents.
+  /// Creates a region of new contents.
   init(_ bytes: Bytes, seed: UInt64) {
     self.init(bytes, hash: PackHash(bytes, seed: seed), VerifiedRegions())
   }
@@ -20,7 +20,8 @@ package struct PackRegion {
     self.relied = relied
   }
 
-  /// Whether it is still what was written; then the file is held to it from now on. Reads all of it.
+  /// Whether the region still matches its hash. If so, later changes to it are detected from then on. Reads the whole
+  /// region.
   package func isIntact(seed: UInt64) -> Bool {
     let isIntact = PackHash(bytes, seed: seed) == hash
     if isIntact { relied.add(VerifiedRegions.Region(place: bytes.offset, byteCount: bytes.count, hash: hash)) }
@@ -28,7 +29,7 @@ package struct PackRegion {
   }
 }
 
-/// The regions of a pack that somebody found intact and reads. Others may be damaged: nothing is computed from them.
+/// The regions of a pack file that were found intact and are in use. Other regions may be damaged; they are not used.
 private final class VerifiedRegions: Sendable {
   struct Region: Hashable {
     let place: Int
@@ -40,7 +41,7 @@ private final class VerifiedRegions: Sendable {
 
   func add(_ region: Region) { regions.withLock { _ = $0.insert(region) } }
 
-  /// Whether they are all in the file as they were.
+  /// Whether all regions are still intact in `file`.
   func hold(in file: Bytes, seed: UInt64) -> Bool {
     regions.withLock(\.self).allSatisfy { region in
       file.slice(offset: region.place, count: region.byteCount).map { PackHash($0, seed: seed) == region.hash } ?? false
@@ -48,7 +49,7 @@ private final class VerifiedRegions: Sendable {
   }
 }
 
-/// XXH3-128 of a region: reads it at the speed of memory.
+/// The XXH3-128 hash of a region, fast enough to be limited by memory bandwidth.
 struct PackHash: Hashable {
   static let byteCount = 16
   let low: UInt64
@@ -64,10 +65,10 @@ struct PackHash: Hashable {
 
 /// A file of named, page-aligned byte regions, made to be mapped.
 ///
-/// Layout, little-endian: magic (8 bytes), format version and entry count (4 each), the index's length (8) and the
-/// cache's code of all this and the index (32); the index, for each entry its key's length (4), the key, offset and
-/// size (8 each) and the region's hash (16); then the regions, each starting at a multiple of 4096. A file whose code
-/// or places are wrong is as good as absent. A region is checked against its hash by whoever first reads it.
+/// Layout, little-endian: magic (8 bytes), format version and entry count (4 each), the index's length (8), and the
+/// cache's authentication code of all this and the index (32). The index has for each entry its key's length (4), the
+/// key, offset and size (8 each) and the region's hash (16). The regions follow, each at a multiple of 4096. A file
+/// with a wrong code or wrong offsets is ignored. A region is checked against its hash at its first use.
 package struct PackFile {
   static let alignment = 4096
   private static let magic: [UInt8] = Array("KELVPACK".utf8)
@@ -75,20 +76,20 @@ package struct PackFile {
   private static let sealedSize = 24
   private static let headerSize = sealedSize + Digest.byteCount
 
-  /// All of the file, mapped.
+  /// The whole file, mapped.
   let contents: Bytes
   /// The regions by key.
   package let regions: [String: PackRegion]
-  /// Of the regions' hashes.
+  /// The seed of the regions' hashes.
   package let seed: UInt64
 
-  /// The file of a name; nil where there is none, or none to be believed.
+  /// Reads the file of a name; nil if it is missing or not trusted.
   static func read(_ name: String, from directory: CacheDirectory) -> PackFile? {
     guard let folder = directory.current(creates: false) else { return nil }
     return read(name, from: directory, folder)
   }
 
-  /// As `read(_:from:)`, from a folder that was current.
+  /// Does the same as `read(_:from:)`, in a folder that the caller opened before.
   static func read(_ name: String, from directory: CacheDirectory, _ folder: CacheFolder) -> PackFile? {
     guard let file = directory.read(name, isMapped: true, in: folder) else { return nil }
     guard let secret = directory.secret(of: folder, creates: false), let pack = PackFile(file, name, secret) else {
@@ -98,7 +99,7 @@ package struct PackFile {
     return pack
   }
 
-  /// The regions of a file that this cache wrote under this name, or nil.
+  /// Reads the regions of a file; nil if this cache did not write the file under this name.
   package init?(_ file: Bytes, _ name: String, _ secret: CacheSecret) {
     guard file.count >= Self.headerSize else { return nil }
     (contents, seed) = (file, secret.seed)
@@ -154,9 +155,10 @@ package struct PackFile {
     return places
   }
 
-  /// A file's parts: these regions, their hashes as they are, so that what was damaged before stays known as damaged.
+  /// Calls `body` with the parts of a file of these regions. Hashes are kept as they are, so that damaged regions
+  /// remain recognizable.
   ///
-  /// - Parameter body: does something with the parts while they are valid.
+  /// - Parameter body: uses the parts, which are valid only during the call.
   static func withParts<Result>(
     of regions: [String: PackRegion], _ name: String, _ secret: CacheSecret,
     _ body: ([UnsafeRawBufferPointer]) -> Result

@@ -2,7 +2,7 @@ package import KelvinDevices
 import KelvinGraph
 package import KelvinMeasurements
 
-/// The measurements of this machine, kept for the user between processes.
+/// The measurements of this machine, stored for the user between processes.
 package struct ProfileStore: Sendable {
   private let directory: CacheDirectory
   private let kelvinVersion: String
@@ -16,10 +16,10 @@ package struct ProfileStore: Sendable {
     self.kelvinVersion = kelvinVersion
   }
 
-  /// What was measured here and still holds, and why the rest does not. A file that cannot be read counts as empty,
-  /// with that reason.
+  /// Returns the stored measurements that are still valid, and why the others are not. A file that cannot be read
+  /// counts as empty, with a remark that says why.
   ///
-  /// - Parameter devices: those that matter; measurements of others are neither looked at nor taken out.
+  /// - Parameter devices: the devices to check; measurements of other devices are kept without a check.
   package func load(devices: [DeviceInfo]) -> (profile: MeasuredProfile?, remarks: [String]) {
     guard let json = stored else { return (nil, []) }
     guard directory.isSealed(document: json, Self.name) else { return (nil, [Self.unsealed.description]) }
@@ -27,7 +27,7 @@ package struct ProfileStore: Sendable {
       let profile = try MeasuredProfile(json: json, document: Self.name)
       let stale = profile.staleness(
         kelvinVersion: kelvinVersion, machine: MachineDescription(SystemFiles()), devices: devices.map(\.identity))
-      // A device that is merely absent keeps its measurements for when it returns.
+      // Keep the measurements of an absent device for its return.
       let invalid = stale.filter { if case .deviceAbsent = $0 { false } else { true } }
       return (profile.removing(invalid), invalid.map(\.description))
     } catch {
@@ -35,10 +35,10 @@ package struct ProfileStore: Sendable {
     }
   }
 
-  /// Keeps what was found by running plans against one another.
+  /// Stores the results of a trial of plans.
   ///
-  /// - Parameter devices: those of the plans.
-  /// - Returns: as the other form does.
+  /// - Parameter devices: the devices of the plans.
+  /// - Returns: the same as the other overload.
   package func save(_ trials: [TriedPlans], devices: [DeviceInfo]) throws(MeasurementError) -> [String] {
     guard !trials.isEmpty else { return [] }
     return try save(
@@ -47,10 +47,10 @@ package struct ProfileStore: Sendable {
         trials: trials))
   }
 
-  /// Lays new measurements over the stored ones, one process at a time.
+  /// Merges new measurements into the stored ones, one process at a time.
   ///
-  /// - Returns: what the user should know: why stored measurements could not be kept. Those of a file that cannot be
-  ///   read, or is not what was kept, are left beside the new one.
+  /// - Returns: remarks for the user if the stored measurements could not be kept. An unreadable or changed file is
+  ///   moved aside.
   package func save(_ profile: MeasuredProfile) throws(MeasurementError) -> [String] {
     try directory.locking(Self.name) { () throws(MeasurementError) -> [String] in
       var merged = profile
@@ -65,9 +65,9 @@ package struct ProfileStore: Sendable {
           ]
         }
       }
-      // The store is of many measurements, whole ones and others.
+      // The store contains many measurements, complete and partial ones.
       merged.isPartial = false
-      // Every model that is planned with the store is at hand.
+      // Plans from the store are made with the model at hand, so graphs are not stored.
       merged.models = [:]
       directory.writeSealed(document: try merged.json(), Self.name)
       return remarks

@@ -1,12 +1,12 @@
 import KelvinDevices
 import KelvinGraph
 
-/// Files that carry the code of their contents and their name, made with the cache's secret. One that was damaged,
-/// exchanged for another or written by anybody else is as good as absent.
+/// Files that contain an authentication code of their contents and name, made with the cache's secret. A file that
+/// was damaged, exchanged or written by another user is ignored.
 extension CacheDirectory {
   private static let reason = "is not what was kept there: it was damaged or changed, and is made anew"
 
-  /// The contents that `writeSealed` put under a name; nil where there are none or they are not to be believed.
+  /// Returns the contents that `writeSealed` stored under a name; nil if they are missing or not trusted.
   func readSealed(_ name: String) -> Bytes? {
     guard let folder = current(creates: false), let file = read(name, in: folder) else { return nil }
     guard let secret = secret(of: folder, creates: false), let code = file.slice(offset: 0, count: Digest.byteCount),
@@ -21,14 +21,14 @@ extension CacheDirectory {
     return contents
   }
 
-  /// Puts contents in place behind their code.
+  /// Writes contents after their authentication code.
   func writeSealed(_ name: String, _ bytes: UnsafeRawBufferPointer) {
     guard let folder = current(creates: true), let secret = secret(of: folder, creates: true) else { return }
     secret.code(name, [bytes]).withUnsafeBytes { _ = write(name, [$0, bytes], in: folder) }
   }
 
-  /// Puts a JSON object in place whose first value is the code of the rest, so that it stays a document which other
-  /// programs read.
+  /// Writes a JSON object whose first value is the authentication code of the rest, so that other programs can still
+  /// read the document.
   func writeSealed(document: [UInt8], _ name: String) {
     precondition(document.first == UInt8(ascii: "{"))
     guard let folder = current(creates: true), let secret = secret(of: folder, creates: true) else { return }
@@ -36,7 +36,7 @@ extension CacheDirectory {
     (Array(Self.seal(of: rest, name, secret).utf8) + rest).withUnsafeBytes { _ = write(name, [$0], in: folder) }
   }
 
-  /// Whether a document is one that `writeSealed(document:)` made for this name here.
+  /// Whether `writeSealed(document:)` made this document for this name.
   func isSealed(document: [UInt8], _ name: String) -> Bool {
     let length = Self.sealText(String(repeating: "0", count: 2 * Digest.byteCount)).utf8.count
     guard document.count > length, let folder = current(creates: false),

@@ -1,9 +1,8 @@
 package import KelvinDevices
 import Synchronization
 
-/// Stores of packed weights by name, each shared by everybody who asks for it and gone with the last one who holds it.
-/// Devices know what they have uploaded by the store's identity, so two compilations share weights only where they
-/// share the store.
+/// Stores of packed weights by name. All callers share the store of a name while anybody holds it. Devices recognize
+/// uploaded weights by the store's identity, so two compilations share weights only if they share the store.
 package final class WeightRegistry<Store: PackedWeights>: Sendable {
   private struct Entry {
     weak var store: Store?
@@ -11,7 +10,8 @@ package final class WeightRegistry<Store: PackedWeights>: Sendable {
 
   private struct Entries {
     var byName: [String: Entry] = [:]
-    /// How many there may be before those that are gone are taken out, so that each is looked at a few times.
+    /// The entry count at which entries of released stores are removed; it doubles, which bounds the cost per
+    /// insertion.
     var limit = 16
   }
 
@@ -19,7 +19,7 @@ package final class WeightRegistry<Store: PackedWeights>: Sendable {
 
   package init() {}
 
-  /// The store of this name, made where nobody holds one.
+  /// Returns the store of this name, and creates it if there is none.
   package func store(_ name: String, make: () -> Store) -> Store {
     entries.withLock { entries in
       if let store = entries.byName[name]?.store { return store }
@@ -33,9 +33,9 @@ package final class WeightRegistry<Store: PackedWeights>: Sendable {
     }
   }
 
-  /// Gives out none of the present stores again; who has one keeps it.
+  /// Stops returning the present stores. Callers that hold one keep it.
   package func forget() { entries.withLock { $0.byName = [:] } }
 
-  /// Does not give out a store again.
+  /// Stops returning this store.
   func forget(_ store: Store) { entries.withLock { $0.byName = $0.byName.filter { $0.value.store !== store } } }
 }

@@ -1,8 +1,8 @@
 import KelvinGraph
 
 extension FlatGraph {
-  /// What a plan or profile tells of nodes, as the model has them: states, and then each branch or loop before what is
-  /// in it.
+  /// Sorts the nodes of a plan or profile in the model's order: states first, and each branch or loop before the
+  /// nodes in it.
   package func inOrder<Node>(_ nodes: [Node], name: (Node) -> String) -> [Node] {
     var ranks: [String: (position: Int, order: Int)] = [:]
     for (index, node) in graph.nodes.enumerated() { ranks[node.name] = (index, controls.count) }

@@ -1,10 +1,11 @@
 package import KelvinGraph
 package import KelvinPlanning
 
-/// What planning sees of a graph: control flow is told in how often values are copied, in values that are not copied at
-/// all, and in signals.
+/// The planning problem of a graph. It models control flow by copy counts, by values that are never copied, and by
+/// signals.
 extension FlatGraph {
-  /// A node without its costs. Nodes that share a device pass a value of no bytes that is never copied.
+  /// Returns a node without its costs. Nodes that must share a device pass a value of zero bytes that is never
+  /// copied.
   package func record(_ index: Int) -> PlanningProblem.Node {
     let node = graph.nodes[index]
     var record = PlanningProblem.Node(
@@ -19,7 +20,7 @@ extension FlatGraph {
     .init(value: graph[value].name, bytes: graph[value].type.byteCount, copies: copies[value.index])
   }
 
-  /// The values that begin somewhere without a node, as nodes that take no time.
+  /// Returns the values without a producing node, as nodes that take no time.
   package func sourceRecords(on devices: [String]) -> [PlanningProblem.Node] {
     sources.map { source in
       var record = PlanningProblem.Node(id: source.name, inputs: [], outputs: [record(source.value)], seconds: [:])
@@ -29,7 +30,7 @@ extension FlatGraph {
     }
   }
 
-  /// Branches and loops as nodes of the host, without costs.
+  /// Returns branches and loops as nodes of the host, without costs.
   package func controlRecords() -> [PlanningProblem.Node] {
     controls.map { control in
       PlanningProblem.Node(

@@ -1,85 +1,86 @@
 package import KelvinGraph
 
-/// A graph with its control flow written out into one address space: what planning places node by node, and what a
-/// schedule orders.
+/// A graph whose nested regions are flattened into one list of nodes and values. Planning places these nodes, and a
+/// schedule orders them.
 ///
-/// What a loop carries over lives in one place on one device, its home, from before the first trip to the last use of
-/// the result: a copy into it before the loop (`#enter`) and one at the end of each trip (`#next`) are nodes like any
-/// other, tied to the same device. The results of a branch's two regions are copied to one place by two nodes (`#then`,
-/// `#else`) that are tied too. A state is a value carried from one prediction to the next: its home is chosen with its
-/// source.
+/// A loop-carried value has one memory location on one device, its home, from before the first iteration to the last
+/// use of the result. Copies into that location before the loop (`#enter`) and at the end of each iteration (`#next`)
+/// are nodes tied to the same device. The results of a branch's two regions are copied to one location by two tied
+/// nodes (`#then`, `#else`). A state is a value carried from one prediction to the next; the placement of its source
+/// determines its home.
 package struct FlatGraph: Sendable {
   /// The nodes that devices run. Inputs, outputs and states are the model's; values keep their names.
   package internal(set) var graph: Graph
   package internal(set) var root = Block()
-  /// For each node, where it stands.
+  /// For each node, its position in the control flow.
   package internal(set) var places: [Place] = []
   /// For each value, how often one inference copies it to another device that needs it.
   package internal(set) var copies: [Double]
-  /// Pairs of placed names that share a device.
+  /// Pairs of placed names that must share a device.
   package internal(set) var ties = Ties()
-  /// Values that begin on a device of the plan's choice without a node that computes them.
+  /// Values without a producing node, whose device the plan chooses.
   package internal(set) var sources: [Source] = []
-  /// Values that the runtime reads on the host: conditions, limits, rows of accumulated outputs.
+  /// Values that the runtime reads on the host: conditions, iteration limits, rows of accumulated outputs.
   package internal(set) var hostReads: [ValueID] = []
-  /// Values that the runtime writes on the host: numbers of trips, accumulated outputs.
+  /// Values that the runtime writes on the host: iteration numbers and counts, accumulated outputs.
   package internal(set) var hostWrites: [ValueID] = []
-  /// For each value, the one whose memory it has on its home device; itself where it has its own.
+  /// For each value, the value whose memory it uses on its home device; itself if it has memory of its own.
   package internal(set) var memory: [ValueID]
-  /// Values that the nodes of a region compute for the block around it.
+  /// Values that nodes of a region compute for the enclosing block.
   var handedOut: Set<ValueID> = []
-  /// How often the plan expects each loop to make a trip, and where that comes from.
+  /// The expected number of iterations of each loop, and its source.
   package internal(set) var expectations: [IterationExpectation] = []
-  /// The branches and loops themselves: what the host does for them, and whom they start.
+  /// The branches and loops themselves, which the host runs.
   package internal(set) var controls: [Control] = []
-  /// For each node that a branch or loop starts its device for, whose signal it waits for.
+  /// The signal that a node waits for, by the index of each node that a branch or loop starts on a device.
   var signals: [Int: String] = [:]
 
-  /// Where a node stands in the control flow.
+  /// The position of a node in the control flow.
   package struct Place: Hashable, Sendable {
-    /// The node and role of each region around it, outermost first: `loop_1/body`; empty at the top.
+    /// The node and role of each enclosing region, outermost first: `loop_1/body`; empty at the top level.
     package var region: String
-    /// How often one inference is expected to run it.
+    /// The expected number of executions in one inference.
     package var trips: Double
-    /// Whether it writes memory that other nodes of its block read: it runs after all of them.
+    /// Whether it writes memory that other nodes of its block read; it runs after all of them.
     package var isLast: Bool
   }
 
-  /// A branch or loop as a node of its own, which the host runs. Each time that one of its regions begins it signals
-  /// the devices that hold what the region hands on: these start a segment and are waited for.
+  /// A branch or loop as a node that the host runs. Each time a region begins, the host signals the devices that hold
+  /// the region's results: each of them starts a segment, and the host waits for it.
   package struct Control: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, Codable {
       case branch, loop
 
-      /// Segments that a device starts for one turn: a loop's body and the copies at its end, or a branch's side.
+      /// The number of segments that a device starts for one turn: a loop's body and the copies at its end, or a
+      /// branch's side.
       package var startsEachTurn: Double { self == .loop ? 2 : 1 }
     }
 
     package var name: String
     package var kind: Kind
     package var origins: [Origin]
-    /// What it reads on the host; constants are left out.
+    /// The values that it reads on the host, without constants.
     package var reads: [ValueID]
-    /// The regions around it, as of a node.
+    /// The enclosing regions, as for a node.
     package var region: String
-    /// Where in the graph's nodes what belongs to it begins.
+    /// The index in the graph's nodes at which its nodes begin.
     package var position: Int
-    /// How often one inference is expected to reach it.
+    /// The expected number of times that one inference reaches it.
     package var times: Double
-    /// How often one inference is expected to begin one of its regions.
+    /// The expected number of times that one inference begins one of its regions.
     package var turns: Double
 
-    /// The value by which it tells a device of a turn.
+    /// The value that signals the start of a turn to a device.
     package var signal: String { "\(name)#\(kind == .loop ? "trip" : "side")" }
   }
 
-  /// Pairs of placed names that share a device, found by either.
+  /// Pairs of placed names that must share a device, found by either name.
   package struct Ties: Sendable {
     package struct Pair: Hashable, Sendable {
       package let first: String
       package let second: String
 
-      /// The value by which planning hears of it.
+      /// The value that represents the pair in the planning problem.
       var value: String { "\(first)=\(second)" }
     }
 
@@ -92,7 +93,7 @@ package struct FlatGraph: Sendable {
       pairs.append(Pair(first: first, second: second))
     }
 
-    /// Those of one name, in their order.
+    /// The pairs of one name, in insertion order.
     package subscript(name: String) -> [Pair] { (places[name] ?? []).map { pairs[$0] } }
   }
 
@@ -101,7 +102,7 @@ package struct FlatGraph: Sendable {
     package var value: ValueID
   }
 
-  /// A run of nodes and control flow, in order.
+  /// A list of nodes and control flow, in order.
   package struct Block: Sendable {
     package internal(set) var items: [Item] = []
   }
@@ -122,21 +123,21 @@ package struct FlatGraph: Sendable {
 
   package struct Arm: Sendable {
     package let block: Block
-    /// Why it cannot run.
+    /// Why it cannot run; nil if it can.
     package let refusal: String?
   }
 
   package struct LoopItem: Sendable {
     package let name: String
     package let limit: ValueID
-    /// Before the first trip, and after each; nil where the loop is not conditional.
+    /// The condition before the first iteration, and after each; nil if the loop is unconditional.
     package let condition: ValueID?
     package let nextCondition: ValueID?
     package let iteration: ValueID
     package let trips: ValueID
     package let rows: [Row]
     package let body: Block
-    /// The carried values as the body reads them, and the nodes before the loop that first write them.
+    /// The carried values that the body reads, and the nodes before the loop that first write them.
     let carried: [(value: ValueID, enter: Int)]
     let results: [ValueID]
   }
@@ -146,29 +147,29 @@ package struct FlatGraph: Sendable {
     package let accumulated: ValueID
   }
 
-  /// - Parameter trips: what is known of loops whose trips depend on data.
+  /// - Parameter trips: the known iteration counts of loops that depend on data.
   package init(_ graph: Graph, trips: IterationEstimate = IterationEstimate()) {
     var writer = FlatGraphWriter(graph, trips)
     writer.write(graph)
     self = writer.flat
   }
 
-  /// Whether there is control flow or state: whether planning sees more than the graph itself.
+  /// Whether the graph has control flow or states, which planning treats specially.
   package var hasControl: Bool { !hostReads.isEmpty || !hostWrites.isEmpty || !sources.isEmpty }
 
-  /// Every name that a plan gives a device; those of control flow have the host.
+  /// Every name that a plan assigns a device; control flow is always assigned the host.
   package var placedNames: [String] { graph.nodes.map(\.name) + sources.map(\.name) + controls.map(\.name) }
 }
 
-/// How many trips a loop is expected to make where its limit does not say.
+/// The expected iteration counts of loops whose limit is not a constant.
 package struct IterationEstimate: Hashable, Sendable {
-  /// Measured, by the loop's name.
+  /// Measured counts, by the loop's name.
   package var measured: [String: Double]
-  /// The share in which a branch takes its first region, measured, by its name.
+  /// The measured share of executions in which a branch takes its first region, by the branch's name.
   package var measuredShares: [String: Double]
-  /// Of any other.
+  /// The count of any other loop.
   package var standard: Double
-  /// The share in which any other branch takes its first region.
+  /// The share of executions in which any other branch takes its first region.
   package var thenShare: Double
 
   package init(
@@ -182,7 +183,7 @@ package struct IterationEstimate: Hashable, Sendable {
   }
 }
 
-/// What a plan takes for granted about one loop.
+/// The iteration count that a plan assumes for one loop.
 package struct IterationExpectation: Hashable, Sendable {
   package enum Basis: String, Hashable, Sendable {
     case constant = "a constant of the model"

@@ -1,17 +1,17 @@
 import KelvinGraph
 
-/// Writes a graph and its regions into one address space.
+/// Flattens a graph and its regions into one list of nodes and values.
 struct FlatGraphWriter {
   private(set) var flat: FlatGraph
   private let estimate: IterationEstimate
   private var region: [String] = []
-  /// The same as places have it.
+  /// `region`, joined as `FlatGraph.Place` stores it.
   private var path = ""
   private var valueNames: Set<String>
   private var nodeNames: Set<String>
   private var hostReads: Set<ValueID> = []
   private var trips = 1.0
-  /// Planning counts turns up to here: a loop that goes round more often outweighs all else either way.
+  /// The maximum count in planning: beyond it, a loop's cost dominates in any case.
   private static let mostTurns = 1e8
 
   init(_ graph: Graph, _ estimate: IterationEstimate) {
@@ -31,7 +31,7 @@ struct FlatGraphWriter {
     }
     flat.root = block(graph, graph.values.indices.map { ValueID($0) })
     for (index, output) in graph.outputs.enumerated() where graph.states.contains(where: { $0.read == output }) {
-      // The state's memory is written before a caller reads the output.
+      // The state's memory is overwritten before a caller reads the output: return a copy.
       let name = "\(graph[output].name)#kept\(index)"
       let kept = value(name, graph[output].type)
       let origin = Origin(name: graph[output].name, kind: "output", index: index)
@@ -51,7 +51,7 @@ struct FlatGraphWriter {
     }
   }
 
-  /// - Parameter addresses: the flat value of each of the graph's, known for all of them.
+  /// - Parameter addresses: the flat value of each of the graph's values.
   private mutating func block(_ graph: Graph, _ addresses: [ValueID]) -> FlatGraph.Block {
     var block = FlatGraph.Block()
     for node in graph.nodes {
@@ -61,18 +61,18 @@ struct FlatGraphWriter {
       switch node.op {
       case is Branch: block.items.append(branch(flatNode))
       case let loop as Loop: write(flatNode, loop, into: &block)
-      // At the top nodes keep their names, which were taken for them.
+      // Nodes at the top level keep their names, which are reserved for them.
       default: block.items.append(.node(region.isEmpty ? append(flatNode) : add(flatNode)))
       }
     }
     return block
   }
 
-  /// Notes a branch or loop, once for each time that it stands in the flat graph.
+  /// Adds a branch or loop, once for each time that it occurs in the flat graph.
   ///
   /// - Parameters:
-  ///   - reading: how many of its operands it reads itself.
-  ///   - expected: turns each time that it is reached.
+  ///   - reading: the number of leading operands that it reads itself.
+  ///   - expected: the expected turns each time it is reached.
   /// - Returns: its signal.
   private mutating func control(
     _ node: Node, _ kind: FlatGraph.Control.Kind, reading: Int, turns expected: Double
@@ -152,7 +152,7 @@ struct FlatGraphWriter {
       let addresses = writer.addresses(region, node, given: given)
       var body = writer.block(graph, addresses)
       let computed = graph.producers()
-      // The memory of a carried value is written at the end of a trip: nothing that leaves the body lies in it.
+      // The memory of a carried value is overwritten at the end of an iteration: results must not share it.
       var results = graph.outputs.enumerated().map { number, output in
         let source = addresses[output.index]
         guard computed[output.index] == nil else { return source }
@@ -177,7 +177,7 @@ struct FlatGraphWriter {
         writer.read(row)
       }
       nextCondition.map { writer.read($0) }
-      // Where nothing is carried, whoever works in the body is started for it.
+      // Without carried values, the loop signals every node of the body.
       if loop.carriedCount == 0 {
         for case .node(let index) in body.items { writer.flat.signals[index] = signal }
       }
@@ -222,7 +222,7 @@ struct FlatGraphWriter {
     return write(&self)
   }
 
-  /// The flat value of each of a region's: those it is given, those it captures, and new ones.
+  /// Returns the flat value of each of a region's values: given, captured or new.
   private mutating func addresses(_ region: Region, _ node: Node, given: [ValueID]) -> [ValueID] {
     var known: [ValueID: ValueID] = [:]
     for (inner, outer) in zip(region.graph.inputs, given + region.captures.map { node.inputs[$0] }) {
@@ -235,7 +235,7 @@ struct FlatGraphWriter {
 
   private mutating func value(_ name: String, _ type: TensorType) -> ValueID { add(Value(name: name, type: type)) }
 
-  /// - Parameter value: a name that is taken, as regions may, is written with the region before it.
+  /// - Parameter value: its name is prefixed with the region's if it is already taken.
   private mutating func add(_ value: Value) -> ValueID {
     var value = value
     value.name = Self.unique(value.name, in: &valueNames, region)

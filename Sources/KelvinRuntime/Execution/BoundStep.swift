@@ -1,11 +1,11 @@
 import KelvinDevices
 import KelvinGraph
 
-/// A step with its number among all of the schedule's.
+/// A schedule's step bound to memory, with its number among all steps of the schedule.
 enum BoundStep {
-  /// Starts a segment, where it overwrites memory once everything else has finished.
+  /// Starts a segment. If it overwrites memory, all other submissions are waited for first.
   case run(Int, overwrites: Bool, number: Int)
-  /// Waits for whichever segments may have written the value, then copies where the two places differ.
+  /// Waits for all segments that may have written the value, then copies it if the two memory locations differ.
   case transfer(producers: [Int], BoundCopy, number: Int)
   case branch(BoundBranch)
   case loop(BoundLoop)
@@ -39,7 +39,7 @@ final class BoundLoop {
   let trips: UnsafeMutableRawBufferPointer
   let rows: [(row: UnsafeMutableRawBufferPointer, accumulated: UnsafeMutableRawBufferPointer)]
   let body: [BoundStep]
-  /// The segments that a trip may start on devices that work on their own.
+  /// The segments of the body on asynchronous devices.
   let segments: [Int]
 
   init(
@@ -59,11 +59,11 @@ final class BoundLoop {
 }
 
 enum BoundCopy {
-  /// The two places are one.
+  /// Both devices use the same memory.
   case shared
   case upload(from: UnsafeRawBufferPointer, to: BufferSlice)
   case download(from: BufferSlice, to: UnsafeMutableRawBufferPointer)
-  /// Neither device's memory can be addressed by the host: by way of a buffer that can.
+  /// The host can address neither device's memory: copies through a host buffer.
   case staged(from: BufferSlice, HostBuffer, to: BufferSlice)
 
   init(_ from: BufferSlice, _ to: BufferSlice) throws(DeviceError) {
@@ -89,11 +89,11 @@ enum BoundCopy {
   }
 }
 
-/// Gives the steps of a schedule the memory of a session.
+/// Binds the steps of a schedule to the memory of a session.
 struct StepBinder {
   private let model: CompiledModel
   private let slice: (ValueID, String) -> BufferSlice
-  /// For each memory, the segments that write it.
+  /// For each value with memory of its own, the segments that write that memory.
   private let producers: [ValueID: [Int]]
 
   init(_ model: CompiledModel, slice: @escaping (ValueID, String) -> BufferSlice) {
@@ -167,7 +167,7 @@ struct StepBinder {
     return .memory(UnsafeRawPointer(address), known.type.scalar)
   }
 
-  /// Values that the runtime itself reads and writes lie in memory that the host can address.
+  /// Values that the runtime itself reads and writes are in memory that the host can address.
   private func memory(_ value: ValueID) -> UnsafeMutableRawBufferPointer {
     let slice = slice(value, model.host)
     guard let pointer = slice.hostPointer else { preconditionFailure("a value on the host has no host memory") }

@@ -1,25 +1,25 @@
 import KelvinDevices
 import KelvinGraph
 
-/// Where each boundary value of a schedule lies, on every device that holds it.
+/// The memory location of each boundary value of a schedule, on every device that holds it.
 ///
-/// Devices that compute in host memory share one arena. A value that passes between the host and a device whose memory
-/// the host can address lies in that device's arena alone and is never copied. What a loop carries has one place on its
-/// home device for all trips and for its result; a state's place is no arena's but the memory of whoever owns the
-/// state.
+/// Devices that compute in host memory share one arena. A value that passes between the host and a device whose
+/// memory the host can address is only in that device's arena, and is never copied. A loop-carried value has one
+/// location on its home device for all iterations and for its result. States are in the memory of their
+/// `StateMemory`, not in an arena.
 struct BufferLayout: Sendable {
   struct Slot: Hashable, Sendable {
     /// `hostDomain` or a device id.
     let domain: String
     let offset: Int
     let byteCount: Int
-    /// The state whose memory it is, by position.
+    /// The index of the state whose memory it is; nil for arena memory.
     var state: Int?
   }
 
   static let hostDomain = "host"
 
-  /// The arenas' sizes, by domain.
+  /// The byte counts of the arenas, by domain.
   let arenas: [String: Int]
   /// For each state of the graph, the domain of its memory.
   let stateDomains: [String]
@@ -40,7 +40,7 @@ struct BufferLayout: Sendable {
   }
 
   /// - Parameters:
-  ///   - placement: the device of each state's source, by its name.
+  ///   - placement: the device of each state's source, by the source's name.
   ///   - isHost: whether a device computes in host memory.
   ///   - isUnified: whether the host can address a device's buffers.
   init(
@@ -61,7 +61,7 @@ struct BufferLayout: Sendable {
     func domain(_ device: String) -> String { domains[device] ?? device }
     func root(_ value: ValueID) -> ValueID { flat.memory[value.index] }
 
-    // A value shared with one unified device lives there; the host's place is an alias.
+    // A value shared with one unified device is in that device's arena; the host's location is an alias.
     var shared: [ValueID: String] = [:]
     for case .transfer(let transfer) in steps where shared[root(transfer.value)] == nil {
       let (from, to) = (domain(transfer.from), domain(transfer.to))
@@ -104,14 +104,15 @@ struct BufferLayout: Sendable {
     self.slots = slots
   }
 
-  /// For every place, the steps between which it holds what somebody reads. Step 0 writes the inputs, the schedule's
-  /// are numbered from 1, those inside control flow behind it, and the one after them reads the outputs.
+  /// Returns, for every location, the steps between which its contents are needed. Step 0 writes the inputs. The
+  /// schedule's steps are numbered from 1, control flow before the steps inside it, and the step after the last one
+  /// reads the outputs.
   private static func lifetimes(
     _ schedule: Schedule, _ graph: Graph, host: String, isHost: (String) -> Bool,
     location: (ValueID, String) -> Location
   ) -> [Location: ClosedRange<Int>] {
     var ranges: [Location: ClosedRange<Int>] = [:]
-    /// The places in the order in which steps inside loops use them.
+    /// The locations in the order in which steps inside loops use them.
     var used: [Location] = []
     var loopDepth = 0
     func touch(_ value: ValueID, _ device: String, _ steps: ClosedRange<Int>) {
@@ -128,7 +129,7 @@ struct BufferLayout: Sendable {
 
     /// - Parameters:
     ///   - first: the number of the first step.
-    ///   - end: by when the host knows that what the steps started has finished.
+    ///   - end: the step by which all submissions are known to have finished.
     func walk(_ steps: [Schedule.Step], from first: Int, end: Int) {
       let finishes = Self.finishes(steps, from: first, end: end, schedule, isHost)
       var number = first
@@ -159,7 +160,7 @@ struct BufferLayout: Sendable {
             touch(value, host, finish...finish)
           }
           loopDepth -= 1
-          // What lies around a loop and is used inside is used in every trip.
+          // A location in use before the loop and used inside is needed in every iteration.
           for place in used[mark...] {
             guard let range = ranges[place], range.lowerBound < now else { continue }
             ranges[place] = range.lowerBound...max(range.upperBound, finish)
@@ -174,8 +175,8 @@ struct BufferLayout: Sendable {
     return ranges
   }
 
-  /// By when the host knows that each of some steps has finished, where it starts a segment on a device that works on its
-  /// own: when the first of what it leaves is copied from there.
+  /// Returns, by index, the step at which the host knows that a segment on an asynchronous device has finished: the
+  /// first copy of one of its outputs from that device.
   private static func finishes(
     _ steps: [Schedule.Step], from first: Int, end: Int, _ schedule: Schedule, _ isHost: (String) -> Bool
   ) -> [Int: Int] {

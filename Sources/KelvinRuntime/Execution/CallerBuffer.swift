@@ -1,11 +1,11 @@
 import KelvinDevices
 import KelvinGraph
 
-/// Memory of somebody else's that a session writes an output into.
+/// Memory of the caller that a session writes an output to.
 package final class CallerBuffer: Buffer, @unchecked Sendable {
   package let byteCount: Int
   private let memory: UnsafeMutableRawPointer
-  /// Keeps the memory alive.
+  /// The owner, retained to keep the memory valid.
   private let owner: any AnyObject & Sendable
 
   /// Nil for memory without an address.
@@ -28,7 +28,8 @@ package final class CallerBuffer: Buffer, @unchecked Sendable {
     target.baseAddress?.copyMemory(from: memory + offset, byteCount: target.count)
   }
 
-  /// Whether a value of this type may lie here: of its size, and aligned for every element type.
+  /// Whether the memory fits a value of this type: the exact size, and 16-byte alignment, which suffices for every
+  /// element type.
   func suits(_ type: TensorType) -> Bool {
     byteCount == type.byteCount && Int(bitPattern: memory) % 16 == 0
   }

@@ -2,7 +2,7 @@ import Dispatch
 import KelvinBasics
 import Synchronization
 
-/// Somebody's wish that work in progress end. Shared by the one who may wish it and the work; set once, for good.
+/// A request to cancel work in progress, shared by the caller and the work. Once set, it stays set.
 package final class Cancellation: Sendable {
   private struct Observers {
     var handlers: [Int: @Sendable () -> Void] = [:]
@@ -11,7 +11,7 @@ package final class Cancellation: Sendable {
 
   private let flag = Atomic(false)
   private let observers = Mutex(Observers())
-  /// What it is set by as well, once that is spent.
+  /// The budget that also sets it when it is spent.
   private let budget: WorkBudget?
 
   package init() { budget = nil }
@@ -21,7 +21,7 @@ package final class Cancellation: Sendable {
   package var isCancelled: Bool { flag.load(ordering: .acquiring) }
 
   package func cancel() {
-    // Under the lock, so that no handler runs after `observing` has returned.
+    // Handlers run under the lock, so that none runs after `observing` has returned.
     observers.withLock {
       flag.store(true, ordering: .releasing)
       for handler in $0.handlers.values { handler() }
@@ -29,10 +29,10 @@ package final class Cancellation: Sendable {
     }
   }
 
-  /// Does some work with a handler that cancelling calls, at once where it has been cancelled already.
+  /// Runs `body` with a handler that `cancel` calls; the handler is called at once if already cancelled.
   ///
-  /// - Parameter handler: must not block, nor wait for a lock under which this object is asked for more than
-  ///   `isCancelled`.
+  /// - Parameter handler: must not block. It must not take a lock under which other code uses more of this object
+  ///   than `isCancelled`.
   package func observing<Result, Failure: Error>(
     _ handler: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -50,11 +50,11 @@ package final class Cancellation: Sendable {
     if isCancelled { throw .cancelled }
   }
 
-  /// Does some work with a cancellation that is also set when the budget of the work is spent.
+  /// Runs `body` with a cancellation that is also set when the current work budget is spent.
   ///
   /// - Parameters:
-  ///   - outer: whoever else may wish the work to end; it is not set by the budget.
-  ///   - body: given `outer` itself where nothing is limited, or that is set by the budget already.
+  ///   - outer: the caller's cancellation; the budget does not set it.
+  ///   - body: receives `outer` itself if there is no budget, or if the budget already sets it.
   package static func bounded<Result, Failure: Error>(
     _ outer: Cancellation?, _ body: (Cancellation?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -71,6 +71,6 @@ package final class Cancellation: Sendable {
     return try outer.observing(inner.cancel) { () throws(Failure) in try body(inner) }
   }
 
-  /// Seconds between two looks at a budget.
+  /// The seconds between two checks of a budget.
   private static let watchInterval = 0.01
 }

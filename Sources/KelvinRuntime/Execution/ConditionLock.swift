@@ -1,6 +1,6 @@
 import Glibc
 
-/// State that threads change one at a time, and wait on until it has changed as they need.
+/// State protected by a mutex, with a condition variable to wait for changes.
 package final class ConditionLock<State>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
@@ -21,7 +21,7 @@ package final class ConditionLock<State>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Reads or changes the state; everybody who waits looks again.
+  /// Reads or changes the state, and wakes all waiting threads.
   package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer {
@@ -31,9 +31,9 @@ package final class ConditionLock<State>: @unchecked Sendable {
     return body(&state)
   }
 
-  /// Blocks the calling thread until `attempt`, tried now and after every change, gives an answer.
+  /// Blocks the calling thread until `attempt` returns a value. It is called now and after every change.
   ///
-  /// - Throws: `cancelled`, without an answer.
+  /// - Throws: `cancelled`.
   package func wait<Result>(
     _ cancellation: Cancellation? = nil, _ attempt: (inout State) -> Result?
   ) throws(RuntimeError) -> Result {

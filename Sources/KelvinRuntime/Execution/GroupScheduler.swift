@@ -1,14 +1,16 @@
-/// Says which group of a block goes next: of those that depend on nothing to come, first what can start without waiting for a
-/// device that works on its own, on another such device before the host, and the first in order.
+/// Chooses the next group of a block among those whose dependencies are complete. Groups that need not wait for an
+/// asynchronous device come first. Within these, asynchronous devices come before the host, then the lower index
+/// wins.
 struct GroupScheduler {
   private let partition: Partition
   private let runsOnHost: [Bool]
   private var dependents: [[Int]]
-  /// For each group, the groups to come that it depends on, and those at work elsewhere that it would wait for.
+  /// For each group, the number of dependencies that are not scheduled yet, and of asynchronous ones it would wait
+  /// for.
   private var missing: [Int]
   private var waiting: [Int]
   private var isPending: [Bool]
-  /// Groups that may go, each under every rank that it has had.
+  /// Heaps of ready groups by rank; a group is entered again when its rank changes.
   private var ready: [[Int]] = Array(repeating: [], count: 4)
   private var isTaken: [Bool]
 
@@ -56,7 +58,7 @@ struct GroupScheduler {
     }
   }
 
-  /// Takes the next group; nil where none can go.
+  /// Takes the next group; nil if none is ready.
   mutating func next() -> Int? {
     for rank in ready.indices {
       while !ready[rank].isEmpty {
@@ -69,9 +71,9 @@ struct GroupScheduler {
     return nil
   }
 
-  /// Notes that a group's steps have been written.
+  /// Records that a group's steps have been written.
   ///
-  /// - Parameter isPending: whether its device may still be at work.
+  /// - Parameter isPending: whether its device may still be executing.
   mutating func finished(_ group: Int, isPending: Bool) {
     self.isPending[group] = isPending
     for dependent in dependents[group] {
@@ -81,7 +83,7 @@ struct GroupScheduler {
     }
   }
 
-  /// Notes that the host has waited for a group.
+  /// Records that the host has waited for a group.
   mutating func waitedFor(_ group: Int) {
     guard isPending[group] else { return }
     isPending[group] = false

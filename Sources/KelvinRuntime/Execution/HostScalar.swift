@@ -6,7 +6,7 @@ enum HostScalar {
   case constant(Int)
   case memory(UnsafeRawPointer, ScalarType)
 
-  /// The element as an integer; of a fraction, 1 unless it is zero.
+  /// The element as an integer; a floating-point element counts as 1 unless it is zero.
   var integer: Int {
     switch self {
     case .constant(let value): value

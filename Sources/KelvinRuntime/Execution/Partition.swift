@@ -1,18 +1,18 @@
-/// Groups nodes into segments without making two segments depend on each other.
+/// Groups nodes into segments without cyclic dependencies between segments.
 struct Partition {
   private(set) var members: [[Int]] = []
   private(set) var devices: [String] = []
   /// For each segment, the segments it reads from.
   private(set) var dependencies: [Set<Int>] = []
-  /// For each segment, how many of the first ones it depends on for sure, directly or not.
+  /// For each segment, a count n such that it depends, directly or not, on the first n segments.
   private var firsts: [Int] = []
   private var open: [String: Int] = [:]
 
-  /// Adds the next item in topological order to its device's current segment where that waits for everything the item
-  /// waits for already, or to a new one: a segment never starts later for the sake of a node that joins it, so
-  /// independent work on other devices overlaps it, and no two segments wait for each other.
+  /// Adds the next item in topological order. It joins its device's current segment if that already depends on
+  /// everything the item depends on, else it starts a new segment. A segment therefore never starts later because of
+  /// a node that joins it, and independent work on other devices overlaps.
   ///
-  /// - Parameter count: it waits for so many of the first segments as well.
+  /// - Parameter count: the number of first segments that the item also depends on.
   /// - Returns: the segment.
   mutating func append(_ item: Int, _ device: String, after before: Set<Int>, andFirst count: Int) -> Int {
     if let current = open[device], count <= firsts[current],
@@ -31,7 +31,7 @@ struct Partition {
     return members.count - 1
   }
 
-  /// Whether `start` depends, directly or not, on `goal`. Segments depend on earlier ones alone.
+  /// Whether `start` depends, directly or not, on `goal`. Segments depend only on earlier ones.
   private func reaches(from start: Int, _ goal: Int) -> Bool {
     guard goal < start else { return false }
     var visited: Set<Int> = [start]

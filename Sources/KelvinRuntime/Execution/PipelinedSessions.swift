@@ -4,12 +4,12 @@ import KelvinBasics
 import KelvinDevices
 import Synchronization
 
-/// Several inferences of one model in flight, each with a session and a thread of its own, so that devices that do not
-/// share silicon work at the same time.
+/// Several inferences of one model in flight, each with a session and a thread of its own, so that devices with
+/// separate hardware work at the same time.
 ///
-/// While one inference waits for a GPU, another one runs its part on the CPU. Devices of the same resource gain nothing.
+/// While one inference waits for a GPU, another runs its part on the CPU. Devices of the same resource gain nothing.
 package final class PipelinedSessions {
-  /// A session has one owner at a time: the worker that runs it, or nobody between runs.
+  /// A session with one owner at a time: the worker that runs it.
   private struct Owned: @unchecked Sendable {
     let session: Session
   }
@@ -17,11 +17,11 @@ package final class PipelinedSessions {
   package let model: CompiledModel
   private let sessions: [Owned]
 
-  /// Inferences that are in flight at a time.
+  /// The number of inferences in flight.
   package var inFlight: Int { sessions.count }
 
   /// - Parameter inFlight: at least 1.
-  /// - Throws: `device` where a device has no memory for that many sessions.
+  /// - Throws: `device` if a device has not enough memory for that many sessions.
   package init(_ model: CompiledModel, inFlight: Int) throws(RuntimeError) {
     precondition(inFlight > 0, "a pipeline has at least one inference in flight")
     self.model = model
@@ -30,19 +30,19 @@ package final class PipelinedSessions {
     self.sessions = sessions
   }
 
-  /// Each session in turn on the calling thread, e.g. for a first inference.
+  /// Calls `body` with each session in turn on the calling thread, e.g. for a first inference.
   package func withEachSession(_ body: (Session) throws(RuntimeError) -> Void) throws(RuntimeError) {
     for owned in sessions { try body(owned.session) }
   }
 
-  /// Calls `body` again and again on every session, each on a thread of its own, until it answers false there; returns
-  /// when all have ended.
+  /// Calls `body` repeatedly with every session, each on a thread of its own, until it returns false; returns when
+  /// all threads have ended.
   ///
   /// - Parameters:
-  ///   - watch: called on the calling thread now and then meanwhile.
-  ///   - body: given a worker's number and its session: writes inputs, runs it, reads outputs, and says whether there is
-  ///     more to do. Called by one thread at a time for each session.
-  /// - Throws: the first error of any worker; the others end after the inference they are at.
+  ///   - watch: called periodically on the calling thread.
+  ///   - body: receives a worker's index and its session. It writes inputs, runs the session, reads outputs, and
+  ///     returns whether to continue. Each session is used by one thread at a time.
+  /// - Throws: the first error of any worker; the others end after their current inference.
   package func run(
     watch: () -> Void = {}, _ body: @escaping @Sendable (_ worker: Int, Session) throws(RuntimeError) -> Bool
   ) throws(RuntimeError) {
@@ -54,14 +54,14 @@ package final class PipelinedSessions {
       }
       if let thread { threads.append(thread) }
     }
-    // A system without threads to give still gets its work done.
+    // If no thread can be started, the calling thread does the work.
     if threads.isEmpty { state.work { () throws(RuntimeError) in try body(0, sessions[0].session) } }
     for _ in threads { while state.ended.wait(timeout: .now() + Self.interval) == .timedOut { watch() } }
     for thread in threads { thread.join() }
     if let error = state.failure.withLock({ $0 }) { throw error }
   }
 
-  /// Seconds between two calls of `watch`.
+  /// The seconds between two calls of `watch`.
   private static let interval = 0.25
 
   private final class State: Sendable {
@@ -91,7 +91,7 @@ package final class WorkerThread {
   private var thread = pthread_t()
   private var wasJoined = false
 
-  /// Nil where the system has no thread left.
+  /// Starts the thread; nil if the system cannot start one.
   package init?(_ body: @escaping @Sendable () -> Void) {
     let budget = WorkBudget.current
     let work = Unmanaged.passRetained(Work { WorkBudget.governing(budget, body) })
@@ -109,10 +109,10 @@ package final class WorkerThread {
     }
   }
 
-  /// A thread that nobody waited for gives itself back when its work ends.
+  /// A thread that was not joined releases its resources when its work ends.
   deinit { if !wasJoined { pthread_detach(thread) } }
 
-  /// Waits for the end of the work; once.
+  /// Waits for the end of the work. Call it once.
   package func join() {
     pthread_join(thread, nil)
     wasJoined = true

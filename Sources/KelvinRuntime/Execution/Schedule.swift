@@ -1,17 +1,17 @@
 package import KelvinGraph
 package import KelvinPlanning
 
-/// The order in which one inference's segments, copies and control flow happen.
+/// The order of one inference's segments, copies and control flow.
 package struct Schedule: Sendable {
-  /// A connected run of nodes on one device.
+  /// A segment: nodes that one device executes in one submission.
   package struct Run: Sendable {
     package let device: String
-    /// Its inputs and outputs are the values that cross its boundary.
+    /// The segment's nodes; inputs and outputs are the values that cross its boundary.
     package let graph: Graph
-    /// The same values in the whole graph.
+    /// The values of `graph.inputs` in the whole graph.
     package let inputs: [ValueID]
     package let outputs: [ValueID]
-    /// Whether it writes memory that others may be reading: it starts when they have finished.
+    /// Whether it writes memory that other steps may be reading; it starts when they have finished.
     package let overwrites: Bool
   }
 
@@ -29,7 +29,7 @@ package struct Schedule: Sendable {
     case loop(Loop)
   }
 
-  /// One of two lists of steps, by a value on the host.
+  /// A choice between two lists of steps by a value on the host.
   package struct Branch: Hashable, Sendable {
     package let name: String
     package let condition: ValueID
@@ -40,7 +40,7 @@ package struct Schedule: Sendable {
   /// A list of steps inside control flow.
   package struct Block: Hashable, Sendable {
     package let steps: [Step]
-    /// How many they are with those inside them.
+    /// The number of steps, including nested ones.
     let count: Int
 
     init(_ steps: [Step]) {
@@ -51,11 +51,11 @@ package struct Schedule: Sendable {
 
   package struct Arm: Hashable, Sendable {
     package let block: Block
-    /// Why it cannot be taken.
+    /// Why the arm cannot be taken; nil if it can.
     package let refusal: String?
   }
 
-  /// Steps that are repeated. What it reads and writes itself lies on the host.
+  /// Repeated steps. The host holds the values that the loop itself reads and writes.
   package struct Loop: Hashable, Sendable {
     package let name: String
     package let limit: ValueID
@@ -72,9 +72,10 @@ package struct Schedule: Sendable {
 
   /// - Parameters:
   ///   - placement: a device for every placed name of the graph.
-  ///   - transfers: the plan's copies; together with the placement they bring every value where it is needed.
-  ///   - host: where inputs start and outputs end.
-  ///   - isHost: whether a device computes on the calling thread. Others are started first, so that they overlap.
+  ///   - transfers: the plan's copies; with the placement, they must bring every value to each device that reads it.
+  ///   - host: the device of inputs and outputs.
+  ///   - isHost: whether a device computes on the calling thread. Other devices are started first, so that work
+  ///     overlaps.
   package init(
     _ flat: FlatGraph, placement: [String: String], transfers: [PlannedTransfer], host: String, isHost: (String) -> Bool
   ) throws(RuntimeError) {
@@ -85,7 +86,7 @@ package struct Schedule: Sendable {
 }
 
 extension Schedule.Step {
-  /// Itself and the steps inside it.
+  /// The number of the step and the steps inside it.
   var count: Int {
     switch self {
     case .run, .transfer: 1
@@ -94,7 +95,7 @@ extension Schedule.Step {
     }
   }
 
-  /// The step and the steps inside it, in the order in which they are numbered.
+  /// Visits the step and the steps inside it, in numbering order.
   func forEach(_ visit: (Schedule.Step) -> Void) {
     visit(self)
     switch self {
@@ -109,7 +110,7 @@ extension Schedule.Step {
 }
 
 extension Schedule {
-  /// Every step, those inside control flow behind it, in the order in which they are numbered.
+  /// Every step, each followed by the steps inside it, in numbering order.
   package var flatSteps: [Step] {
     var flat: [Step] = []
     for step in steps { step.forEach { flat.append($0) } }

@@ -8,17 +8,17 @@ struct ScheduleWriter {
   private let graph: Graph
   private let placement: [String: String]
   private let copies: [Schedule.Transfer]
-  /// The first copy of a value to a device, and by value where in `copies` its are.
+  /// The first copy of each value to each device, and the indices in `copies` of each value's copies.
   private let copyTo: [Location: Schedule.Transfer]
   private let copiesOf: [ValueID: [Int]]
   private let host: String
-  /// For each node, the group of its block that it belongs to, in a numbering of all blocks.
+  /// For each node, its group in a numbering of the groups of all blocks.
   private var groupOfNode: [Int]
   private var groupCount = 0
-  /// For each value, whether it leaves the segment that computes it, and else the only group that reads it, if one does.
+  /// For each value, whether it leaves the segment that computes it; if not, the only group that reads it, if any.
   private var leaves: [Bool] = []
   private var reader: [Int?] = []
-  /// The values that have the memory of one.
+  /// For each value with memory of its own, all values that use that memory.
   private let sharing: [ValueID: [ValueID]]
   private let devices: Set<String>
   private var present = Presence()
@@ -28,10 +28,10 @@ struct ScheduleWriter {
     let device: String
   }
 
-  /// Where values are after the steps written so far.
+  /// The devices that hold each value after the steps written so far.
   private struct Presence {
     private var locations: Set<Location> = []
-    /// In the order in which they came.
+    /// The locations in insertion order.
     private(set) var added: [Location] = []
 
     func contains(_ location: Location) -> Bool { locations.contains(location) }
@@ -40,7 +40,7 @@ struct ScheduleWriter {
       if locations.insert(location).inserted { added.append(location) }
     }
 
-    /// Forgets all but the first so many.
+    /// Removes all but the first `count` locations.
     mutating func keep(_ count: Int) {
       for location in added[count...] { locations.remove(location) }
       added.removeSubrange(count...)
@@ -58,7 +58,7 @@ struct ScheduleWriter {
     devices = Set(placement.values).union([host] + transfers.flatMap { [$0.from, $0.to] })
     let signals = Set(flat.controls.map(\.signal))
     let ids = Dictionary(graph.values.enumerated().map { ($1.name, ValueID($0)) }) { first, _ in first }
-    // Signals are what the plan counts for starting devices; nothing is copied.
+    // Signals are the plan's cost of starting devices; no value is copied.
     copies = try transfers.filter { !signals.contains($0.value) }.map { transfer throws(RuntimeError) in
       guard let value = ids[transfer.value] else {
         throw .invalidPlan("the plan copies '\(transfer.value)', which the model does not have")
@@ -89,18 +89,19 @@ struct ScheduleWriter {
 
   private func device(_ name: String) -> String { placement[name] ?? host }
 
-  /// The groups of a block and, in the order of its control flow, of the blocks inside. All nodes are grouped before
-  /// any segment is cut out, since what leaves a segment depends on who reads it anywhere.
+  /// The groups of a block, and of the blocks inside its control flow in order. All nodes are grouped before any
+  /// segment is extracted, because readers anywhere determine which values leave a segment.
   private struct BlockPartition {
     var partition = Partition()
-    /// What the block reads that it does not compute, and where, in the order of its readers.
+    /// The values that the block reads without computing them, each with the reading device, in the order of their
+    /// readers.
     var needs: [Location] = []
-    /// For each item, what it reads that is computed outside it; of nodes, what they read.
+    /// For each item, the values that it reads and that are computed outside it.
     var itemNeeds: [[Location]] = []
-    /// For each group, the control flow that it is, or nil for a segment.
+    /// For each group, the index of its control-flow item; nil for a segment.
     var control: [Int: Int] = [:]
     var inner: [BlockPartition] = []
-    /// The first group's number among all blocks'.
+    /// The number of the block's first group among the groups of all blocks.
     var base = 0
   }
 
@@ -148,7 +149,7 @@ struct ScheduleWriter {
     let device: String
     switch item {
     case .node(let index):
-      // Nodes that write memory which others read are a segment of their own.
+      // Nodes that overwrite memory that others read form a segment of their own.
       device = self.device(graph.nodes[index].name) + (flat.places[index].isLast ? " last" : "")
     case .branch(let branch): device = "branch \(branch.name)"
     case .loop(let loop):
@@ -160,7 +161,7 @@ struct ScheduleWriter {
     for value in definitions(item) { definer[value] = group }
   }
 
-  /// Finds which values leave their segments, once all nodes have groups.
+  /// Finds the values that leave their segments, once all nodes have groups.
   private mutating func findLeaving() {
     leaves = Array(repeating: false, count: graph.values.count)
     reader = Array(repeating: nil, count: graph.values.count)
@@ -171,13 +172,13 @@ struct ScheduleWriter {
         reader[value.index] = group
       }
     }
-    // What shares memory with a value that is read is written for its readers, wherever they are.
+    // Values that share memory are written for readers in other segments.
     for (index, root) in flat.memory.enumerated() where root.index != index {
       (leaves[index], leaves[root.index]) = (true, true)
     }
   }
 
-  /// The nodes of one segment as a graph of their own.
+  /// Extracts the nodes of one segment as a graph of their own.
   private func extract(_ nodes: [Int], _ group: Int) -> Schedule.Run {
     var produced = Set<ValueID>()
     var inputs: [ValueID] = []
@@ -210,21 +211,20 @@ struct ScheduleWriter {
       overwrites: flat.places[nodes[0]].isLast)
   }
 
-  /// Runs what is ready: first what can start without waiting on a device that works on its own, then what the host can
-  /// compute meanwhile, and only then what has to wait. Copies happen just before the first reader needs them; what
-  /// control flow reads from outside is brought before it begins.
+  /// Orders the groups of a block as `GroupScheduler` chooses them. Copies precede the first reader that needs them;
+  /// values that control flow reads from outside are copied before it begins.
   ///
   /// - Parameters:
   ///   - given: the values that the block has without defining them.
-  ///   - results: what must be on the host in the end.
+  ///   - results: the values that must be on the host at the end.
   private mutating func order(
     _ block: FlatGraph.Block, _ parts: BlockPartition, _ isHost: (String) -> Bool, given: Set<ValueID>,
     results: [ValueID]
   ) throws(RuntimeError) -> [Schedule.Step] {
     let partition = parts.partition
-    /// By group, its segment; nil for control flow.
+    /// The segment of each group; nil for control flow.
     var numbers = [Int?](repeating: nil, count: partition.members.count)
-    /// The group that computes a value in a segment.
+    /// The group that computes each value that leaves its segment.
     var makers: [ValueID: Int] = [:]
     for (group, members) in partition.members.enumerated() where parts.control[group] == nil {
       let nodes = members.compactMap { if case .node(let index) = block.items[$0] { index } else { nil } }
@@ -250,7 +250,7 @@ struct ScheduleWriter {
       present.insert(location)
     }
 
-    // The blocks inside were partitioned in the order of the items.
+    // The nested blocks were partitioned in the order of the items.
     var innerStart: [Int: Int] = [:]
     var next = 0
     for (number, item) in block.items.enumerated() {
@@ -278,7 +278,7 @@ struct ScheduleWriter {
       turns.finished(group, isPending: !isHost(segment.device))
     }
     for result in results { try bring(result, to: host) }
-    // Copies that no reader asked for: the plan counted them, so they are made.
+    // The plan also counted copies without a reader: make them too.
     let own = given.union(definitions(block))
     for index in own.flatMap({ copiesOf[$0] ?? [] }).sorted() {
       try bring(copies[index].value, to: copies[index].to)
@@ -286,8 +286,9 @@ struct ScheduleWriter {
     return steps
   }
 
-  /// The values that belong to a block: those its nodes compute and its control flow results in, but neither what a
-  /// loop in it carries, which is copied in each trip, nor what it hands to the block around it.
+  /// Returns the values that belong to a block: those its nodes compute, and the results of its control flow.
+  /// Excluded are values carried by a loop in it, which are copied in each iteration, and values it computes for the
+  /// enclosing block.
   private func definitions(_ block: FlatGraph.Block) -> Set<ValueID> {
     var own = Set<ValueID>()
     var others = Set<ValueID>()
@@ -303,9 +304,10 @@ struct ScheduleWriter {
     return own.subtracting(others)
   }
 
-  /// What an item reads that it does not compute itself, and where, control flow's own reads on the host included.
+  /// Returns the values that an item reads without computing them, with the reading device; includes the host reads
+  /// of control flow.
   ///
-  /// - Parameter inner: the blocks inside it.
+  /// - Parameter inner: the blocks inside the item.
   private func needs(of item: FlatGraph.Item, _ inner: [BlockPartition]) -> [Location] {
     let inside = inner.lazy.flatMap(\.needs)
     switch item {
@@ -322,7 +324,7 @@ struct ScheduleWriter {
     }
   }
 
-  /// Those of some reads, each once, that are of no constant and of none of some values.
+  /// Returns the distinct reads of values that are neither constants nor in `inside`.
   private func besides(_ reads: some Sequence<Location>, _ inside: Set<ValueID>) -> [Location] {
     var seen: Set<Location> = []
     return reads.filter {
@@ -330,7 +332,7 @@ struct ScheduleWriter {
     }
   }
 
-  /// The values that an item computes for the block around it.
+  /// Returns the values that an item computes for its block.
   private func definitions(_ item: FlatGraph.Item) -> [ValueID] {
     switch item {
     case .node(let index): graph.nodes[index].outputs

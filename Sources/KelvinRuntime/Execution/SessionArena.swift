@@ -1,16 +1,16 @@
 import Glibc
 import KelvinDevices
 
-/// The memory that sessions of a graph's compiled forms run in, one run at a time: a form for another size need not bring
-/// its own.
+/// The memory that sessions of a graph's specializations share, one run at a time, so that a specialization for
+/// another size needs no memory of its own.
 ///
-/// Contents are left over from run to run. What is asked for first is taken as it is; a form that needs more makes the
-/// memory grow, and sessions that were bound before stay on what they were bound to.
+/// Contents are not cleared between runs. The first request determines a buffer's size exactly. A larger request
+/// later replaces the buffer, and sessions bound before keep the old one.
 package final class SessionArena: @unchecked Sendable {
   enum Use: Hashable {
     /// Values between segments.
     case values
-    /// What a segment needs inside.
+    /// Memory used within a segment.
     case scratch
   }
 
@@ -19,9 +19,9 @@ package final class SessionArena: @unchecked Sendable {
     let use: Use
   }
 
-  /// Touched only by whoever may run.
+  /// Accessed only by the thread that may run a session.
   private var buffers: [Key: any Buffer] = [:]
-  /// How often more was asked for than was there: who was bound before is bound to other memory
+  /// The number of times a buffer was replaced by a larger one; sessions bound before then are outgrown
   /// (`Session.isOutgrown`).
   package private(set) var generation = 0
 
@@ -29,12 +29,12 @@ package final class SessionArena: @unchecked Sendable {
 
   package var byteCount: Int { buffers.values.reduce(0) { $0 + $1.byteCount } }
 
-  /// Bytes by device.
+  /// The bytes by device.
   var byteCounts: [String: Int] {
     Dictionary(buffers.map { ($0.key.device, $0.value.byteCount) }, uniquingKeysWith: +)
   }
 
-  /// At least so many bytes on a device.
+  /// Returns a buffer of at least `byteCount` bytes on a device.
   ///
   /// - Throws: `.outOfMemory`.
   func buffer(_ use: Use, byteCount: Int, on device: any Device) throws(DeviceError) -> any Buffer {
@@ -54,8 +54,8 @@ package final class SessionArena: @unchecked Sendable {
     return made
   }
 
-  /// Has the system give all pages at once, which takes less than kernels take that meet one after the other. What does
-  /// not begin a page, and all on a system that does not know how, is written to.
+  /// Makes the system provide all pages at once, which is faster than page faults inside kernels. If the system does
+  /// not support that, for example for unaligned memory, the memory is written to instead.
   private static func touch(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
     if madvise(memory, byteCount, adviceToPopulate) != 0 { memset(memory, 0, byteCount) }
   }
@@ -63,8 +63,9 @@ package final class SessionArena: @unchecked Sendable {
   /// MADV_POPULATE_WRITE, since Linux 5.14.
   private static let adviceToPopulate: Int32 = 23
 
-  /// More than is needed, so that sizes that rise step by step do not ask each time: on the host, where memory that
-  /// nobody touches costs nothing, up to a power of two; elsewhere an eighth more than before.
+  /// Returns a buffer with some reserve, so that sizes that increase in steps do not reallocate each time. On the
+  /// host, where untouched memory costs nothing, the size is a power of two; elsewhere at least an eighth more than
+  /// before.
   private static func grown(
     _ use: Use, from old: Int, to byteCount: Int, on device: any Device
   ) throws(DeviceError) -> any Buffer {

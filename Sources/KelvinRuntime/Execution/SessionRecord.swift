@@ -2,9 +2,9 @@ import KelvinBasics
 package import KelvinDevices
 import KelvinMeasurements
 
-/// What a session that measures nodes did in its latest run, step by step and trip by trip.
+/// The record of the latest run of a session that measures nodes: every step, in every iteration.
 package struct SessionRecord {
-  /// What one node took in one run, all trips together.
+  /// The time of one node in one run, all iterations together.
   package struct NodeTime: Hashable, Sendable {
     package var seconds: Double
     package var runs: Int
@@ -29,21 +29,21 @@ package struct SessionRecord {
     var timings: [NodeTiming] = []
   }
 
-  /// The regions around a step, outermost first, and which trip of each that is a loop's body.
+  /// The regions around a step, outermost first, and the iteration number of each loop body among them.
   private struct Place {
     var regions: [String] = []
     var trips: [Int] = []
   }
 
-  /// By node. A node that the run did not reach is not among them.
+  /// The time by node. Nodes that the run did not reach are missing.
   package private(set) var nodes: [String: NodeTime] = [:]
-  /// By loop, the trips of each time that it was reached.
+  /// By loop, the number of iterations each time it was reached.
   package private(set) var trips: [String: [Int]] = [:]
   /// By branch, how often each of its sides was taken.
   package private(set) var sides: [String: (then: Int, otherwise: Int)] = [:]
-  /// By device, how many segments were started.
+  /// By device, the number of segments that were started.
   package private(set) var submissions: [String: Int] = [:]
-  /// Steps that are not among the events, for want of space.
+  /// The number of steps that are not among the events because of the limit.
   package private(set) var leftOut = 0
 
   private let steps: [Schedule.Step]
@@ -56,7 +56,8 @@ package struct SessionRecord {
   private var open: [(entry: Int?, place: Place)] = []
   private var began: Instant
   private static let clock = ContinuousClock()
-  /// A loop of many trips says in sums what it took, and in events how it began.
+  /// The maximum number of events. A loop with many iterations has complete sums, but events only for its first
+  /// iterations.
   private static let limit = 1 << 14
 
   init(_ schedule: Schedule, host: String) {
@@ -74,7 +75,7 @@ package struct SessionRecord {
     (place, leftOut, began) = (Place(), 0, Self.clock.now)
   }
 
-  /// Notes a step that began at `start` and has been done, or handed to a device.
+  /// Records a step that began at `start` and has completed or been submitted.
   mutating func add(step number: Int, from start: Instant) {
     switch steps[number] {
     case .run(let segment):
@@ -94,7 +95,7 @@ package struct SessionRecord {
     return entries.count - 1
   }
 
-  /// Notes what the nodes of a segment took, whose latest submission has finished.
+  /// Records the times of a segment's nodes, once its latest submission has finished.
   mutating func finished(_ segment: Int, _ timings: [NodeTiming]) {
     for timing in timings {
       var time = nodes[timing.node] ?? NodeTime(seconds: 0, runs: 0, clock: timing.clock)
@@ -105,7 +106,7 @@ package struct SessionRecord {
     if let entry = pending.removeValue(forKey: segment) { entries[entry].timings = timings }
   }
 
-  /// Enters a side of a branch, or a loop, whose trips follow.
+  /// Enters a side of a branch, or a loop.
   mutating func enter(_ region: String) {
     open.append((append(.region(region), Self.clock.now), place))
     place.regions.append(region)
@@ -131,12 +132,12 @@ package struct SessionRecord {
 
   mutating func ended(_ loop: String, after count: Int) { trips[loop, default: []].append(count) }
 
-  /// Keeps the sums alone.
+  /// Drops the events and keeps the sums.
   package mutating func forgetSteps() { entries = [] }
 
-  /// The run as trace events, its beginning at 0.
+  /// Returns the run as trace events; the run begins at 0 s.
   ///
-  /// - Parameter value: a value's name and bytes.
+  /// - Parameter value: returns a value's name and byte count.
   func events(_ value: (Schedule.Transfer) -> (name: String, bytes: Int)) -> [TraceEvent] {
     entries.flatMap { entry -> [TraceEvent] in
       let start = (entry.start - began).inSeconds

@@ -1,9 +1,9 @@
-/// Things made at their first use and kept for the latest few keys: compiled forms by input shapes.
+/// Values made at their first use, of which the most recently used keys are kept: specializations by input shapes.
 ///
-/// Concurrent first uses of one key make it once; the others wait for it. Beyond the limit the least recently used
-/// goes; who still uses it keeps it.
+/// Concurrent first uses of one key make the value once; the other callers wait for it. Beyond the limit the least
+/// recently used value is evicted. Callers that still use it keep it alive.
 package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// Somebody making a value, for as many as wait for it.
+  /// A value being made by one caller, with others waiting for it.
   private final class Flight {
     var outcome: Result<Value, any Error>?
   }
@@ -32,22 +32,22 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
   package let limit: Int
   private let state = ConditionLock(State())
 
-  /// - Parameter limit: how many values are kept, at least 1.
+  /// - Parameter limit: the number of values that are kept, at least 1.
   package init(limit: Int) { self.limit = max(1, limit) }
 
-  /// How many values are kept now.
+  /// The number of values that are kept now.
   package var count: Int {
     state.withLock { $0.entries.values.count { if case .made = $0 { true } else { false } } }
   }
 
-  /// What is kept now.
+  /// The values that are kept now.
   package var values: [Value] {
     state.withLock { $0.entries.values.compactMap { if case .made(let value, _) = $0 { value } else { nil } } }
   }
 
-  /// The value for a key, made by `make` at its first use.
+  /// Returns the value of a key, made by `make` at its first use.
   ///
-  /// - Throws: what `make` throws, to everybody who waited for it; `cancelled` only to those who were cancelled.
+  /// - Throws: the error of `make`, to every caller that waits; `cancelled` only to the callers that were cancelled.
   package func value(
     for key: Key, _ cancellation: Cancellation? = nil, make: () throws -> Value
   ) throws -> Value {
@@ -80,7 +80,7 @@ package final class SpecializationCache<Key: Hashable & Sendable, Value: Sendabl
 
   private func lead(_ flight: Flight, _ key: Key, _ make: () throws -> Value) throws -> Value {
     let outcome = Result { try make() }
-    // Dropping a value may take long: after the lock is released.
+    // Releasing a value may take long, so it happens after the lock is released.
     let dropped = state.withLock { state -> [Entry] in
       flight.outcome = outcome
       switch outcome {

@@ -1,8 +1,8 @@
-/// What sizes other than the usual ones have cost since a model was loaded.
+/// Counts of the work for new input sizes since a model was loaded.
 package struct SpecializationCounts: Sendable, Hashable, Codable {
-  /// How often a plan was searched for.
+  /// The number of searches for a plan.
   package var plans: Int
-  /// How often a graph was built for its sizes and compiled.
+  /// The number of times a graph was built for its sizes and compiled.
   package var compilations: Int
 
   package init(plans: Int = 0, compilations: Int = 0) {
@@ -14,7 +14,7 @@ package struct SpecializationCounts: Sendable, Hashable, Codable {
     SpecializationCounts(plans: left.plans + right.plans, compilations: left.compilations + right.compilations)
   }
 
-  /// What was added since an earlier look.
+  /// Returns the difference between two snapshots.
   package static func - (left: SpecializationCounts, right: SpecializationCounts) -> SpecializationCounts {
     SpecializationCounts(plans: left.plans - right.plans, compilations: left.compilations - right.compilations)
   }

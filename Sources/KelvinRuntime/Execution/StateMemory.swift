@@ -2,41 +2,41 @@ package import KelvinDevices
 package import KelvinGraph
 import Synchronization
 
-/// The memory of a model's states for one caller: zeros at first, then what the latest prediction left.
+/// The memory of a model's states for one caller: zeros at first, then the states after the latest prediction.
 ///
-/// One prediction at a time uses it. It lies on the devices that the model's plan chose; compiled forms of the model
-/// for other sizes share it, and it moves where their plans want it elsewhere.
+/// One prediction at a time uses it. The model's plan determines the devices that hold it. Specializations for other
+/// sizes share it, and its contents are moved if their plans use another device.
 package final class StateMemory: @unchecked Sendable {
-  /// A state by name, of a type.
+  /// A state's buffers.
   struct Cell {
     var byteCount: Int
-    /// By memory domain; the current one has the contents.
+    /// The buffers by memory domain; the buffer of `current` has the contents.
     var buffers: [String: any Buffer] = [:]
     var current: String?
   }
 
-  /// The contents are touched only by who holds the lock or has borrowed the memory.
+  /// Guards the contents: only the borrower accesses them.
   private let isBorrowed = Mutex(false)
-  /// Whether a prediction that does not count has left something in it.
+  /// Whether a prediction whose result is invalid has changed the contents.
   private let isSpoiled = Mutex(false)
   private var cells: [String: Cell] = [:]
-  /// Sessions whose recordings are bound to these buffers, by compiled model, the latest few.
+  /// Sessions bound to these buffers, by compiled model; only the most recently used are kept.
   private var sessions: [(model: ObjectIdentifier, session: Session)] = []
   private static let sessionLimit = 4
-  /// What these sessions run in.
+  /// The arena of these sessions.
   private var memory = SessionArena()
-  /// What failed while a prediction was using it: what it holds since is of no use.
+  /// The failure of a prediction that used the memory, after which its contents are invalid.
   private var failure: DeviceError?
-  /// Whether a prediction has left something in it.
+  /// Whether a prediction or `write` has changed the contents.
   private var isUsed = false
-  /// Which model it is for: the key of its contents.
+  /// The content key of the model that it is for.
   package let model: String
 
   package init(model: String = "") { self.model = model }
 
-  /// Does something with the memory while nobody else may.
+  /// Runs `body` with exclusive access to the memory.
   ///
-  /// - Throws: `invalidChoice` where a prediction uses it, or has spoiled it.
+  /// - Throws: `invalidChoice` if a prediction is using the memory, or has made its contents invalid.
   package func borrowing<Result>(_ body: () throws -> Result) throws -> Result {
     let isFree = isBorrowed.withLock { isBorrowed in
       defer { isBorrowed = true }
@@ -54,12 +54,12 @@ package final class StateMemory: @unchecked Sendable {
     return try body()
   }
 
-  /// Has nobody use what a prediction has left in it, by whoever had it made.
+  /// Marks the contents as invalid; every later use throws.
   package func spoil() { isSpoiled.withLock { $0 = true } }
 
-  /// Begins anew with zeros, in the memory that there is.
+  /// Fills the states with zeros, in the existing memory.
   ///
-  /// - Throws: as `borrowing`; `device` where zeros cannot be written.
+  /// - Throws: the errors of `borrowing`; `device` if zeros cannot be written.
   package func clear() throws(RuntimeError) {
     do {
       try borrowing {
@@ -74,8 +74,8 @@ package final class StateMemory: @unchecked Sendable {
     }
   }
 
-  /// The session of a compiled model that computes on this memory, the contents where it has them. Only while it is
-  /// borrowed.
+  /// Returns the session of a compiled model on this memory, after moving the contents to the model's devices. Call
+  /// it only while the memory is borrowed.
   package func session(of model: CompiledModel) throws(RuntimeError) -> Session {
     let session = try boundSession(model)
     do {
@@ -84,10 +84,10 @@ package final class StateMemory: @unchecked Sendable {
     return session
   }
 
-  /// Has a prediction read and write the states.
+  /// Runs a prediction that reads and writes the states.
   ///
-  /// - Throws: what `body` throws. After a device's failure the memory begins anew where no prediction had used it;
-  ///   where one had, it is of no use any more, and every later use throws that failure.
+  /// - Throws: the errors of `body`. After a device failure the memory starts again with zeros if no prediction had
+  ///   used it. Otherwise its contents are lost, and every later use throws that failure.
   package func using<Result>(_ model: CompiledModel, _ body: (Session) throws -> Result) throws -> Result {
     if let failure { throw RuntimeError.device(failure) }
     var session: Session?
@@ -99,12 +99,13 @@ package final class StateMemory: @unchecked Sendable {
       return result
     } catch RuntimeError.device(let error) {
       sessions = []
-      // Data that was wrong is an error of the run: what it left in the states stays, as a cancelled one's does.
+      // Invalid data is an error of the run, not of the device: the states keep their contents, as after a cancelled
+      // run.
       guard error.isOfDevice else {
         isUsed = isUsed || session != nil
         throw RuntimeError.device(error)
       }
-      // Nothing has been written yet, and what was there can be moved.
+      // Nothing has been written yet, and the existing contents can still be moved.
       if session == nil, !error.takesDeviceOut { throw RuntimeError.device(error) }
       if isUsed {
         failure = DeviceError(
@@ -129,7 +130,7 @@ package final class StateMemory: @unchecked Sendable {
     return session
   }
 
-  /// The buffer of a state in a domain, made where there is none.
+  /// Returns the buffer of a state in a domain, and creates it if there is none.
   func buffer(_ name: String, byteCount: Int, domain: String, on device: any Device) throws(DeviceError) -> any Buffer {
     var cell = cells[name] ?? Cell(byteCount: byteCount)
     if let known = cell.buffers[domain] { return known }
@@ -141,7 +142,7 @@ package final class StateMemory: @unchecked Sendable {
     return made
   }
 
-  /// Brings a state's contents to a domain whose buffer was made.
+  /// Moves a state's contents to a domain that already has a buffer.
   private func move(_ name: String, to domain: String) throws(DeviceError) {
     guard var cell = cells[name], let current = cell.current, current != domain, let source = cell.buffers[current],
       let target = cell.buffers[domain]
@@ -154,13 +155,14 @@ package final class StateMemory: @unchecked Sendable {
     cells[name] = cell
   }
 
-  /// A state's contents, dense and row-major; nil before the first prediction. Only while the memory is borrowed.
+  /// Returns a state's contents, dense and row-major; nil if the state has no memory yet. Call it only while the
+  /// memory is borrowed.
   package func read(_ name: String) throws(DeviceError) -> Bytes? {
     guard let cell = cells[name], let current = cell.current, let buffer = cell.buffers[current] else { return nil }
     return try Bytes(count: cell.byteCount) { (raw) throws(DeviceError) in try buffer.read(into: raw, at: 0) }
   }
 
-  /// Sets a state's contents. Only while the memory is borrowed.
+  /// Sets a state's contents. Call it only while the memory is borrowed.
   package func write(_ name: String, _ bytes: Bytes) throws(DeviceError) {
     var cell = cells[name] ?? Cell(byteCount: bytes.count)
     precondition(bytes.count == cell.byteCount)

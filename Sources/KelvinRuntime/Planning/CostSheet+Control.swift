@@ -2,13 +2,13 @@ package import KelvinDevices
 import KelvinMeasurements
 import KelvinPlanning
 
-/// What control flow costs beside the nodes in it.
+/// Costs of control flow in addition to its nodes.
 extension CostSheet {
-  /// The key under which a profile has what it costs a device that control flow starts a segment there and waits for it.
+  /// Returns the profile key of the time to start a segment from control flow and wait for it.
   package static func controlKey(threads: Int) -> String { "control full \(threads)t" }
 
-  /// What one start costs: measured, else as much as entering and leaving the device by its links, and on the host as
-  /// much as a node that does nothing.
+  /// Returns the cost of one start. It is the measured cost if known, else the larger of the estimate and the
+  /// latencies of the links to the device and back.
   package func startCost(on device: DeviceInfo, host: DeviceInfo, threads: Int) -> Cost {
     let key = Self.controlKey(threads: threads)
     var cost = cost(key: key, on: device, threads: threads, work: NodeWork(op: "control", operations: 0, bytes: 0))
@@ -20,7 +20,7 @@ extension CostSheet {
     return cost
   }
 
-  /// Completes a branch or loop: what the host takes for it, and what its signal costs elsewhere.
+  /// Adds to a branch or loop its host cost, and the cost of its signal on other devices.
   func price(_ record: inout PlanningProblem.Node, devices: [DeviceInfo], host: DeviceInfo, threads: Int) {
     guard let starts = record.outputs.first?.copies else { return }
     record.set(startCost(on: host, host: host, threads: threads), on: host.id, times: starts)

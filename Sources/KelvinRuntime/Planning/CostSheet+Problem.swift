@@ -3,12 +3,13 @@ import KelvinMeasurements
 import KelvinPlanning
 
 extension CostSheet {
-  /// The planning problem of nodes whose costs are known: links, resources, memory, start and power added.
+  /// Returns the planning problem of nodes with known costs, with links, resources, memory, start costs and power
+  /// added.
   ///
   /// - Parameters:
   ///   - devices: the devices that take part.
-  ///   - model: the key under which the profile has the model's start.
-  ///   - weights: bytes of the model's weights, which a device holds besides its values.
+  ///   - model: the profile key of the model's start costs.
+  ///   - weights: the bytes of the model's weights, which a device holds besides its values.
   func problem(
     _ nodes: [PlanningProblem.Node], devices: [DeviceInfo], host: String, inputs: [PlanningProblem.Value],
     outputs: [String], pins: [String: String], model: String?, weights: Double, _ request: PlanRequest
@@ -20,7 +21,7 @@ extension CostSheet {
       let inNodes = nodes.reduce(0) { $0 + ($1.startSeconds[device.id] ?? 0) + ($1.seconds[device.id] ?? 0) }
       start.devices[device.id] = max(0, cost.compile + cost.firstRun - inNodes)
     }
-    // A host that runs nothing does not tie those together that do.
+    // A host that runs no nodes must not merge the resources of other devices.
     let running = devices.filter { device in nodes.contains { $0.seconds[device.id] != nil } }
     let resource = Dictionary(devices.map { ($0.id, $0.resource) }) { first, _ in first }
       .merging(resources(of: running)) { $1 }
@@ -34,8 +35,8 @@ extension CostSheet {
       start: start, power: request.power)
   }
 
-  /// What values may take on each device, where that could matter: its memory without all the model's weights, since a
-  /// plan may put all of them there.
+  /// Returns the bytes that values may use on each device, if values could exceed them. The limit is the device's
+  /// memory minus all of the model's weights, since a plan may put all of them there.
   private func memory(
     _ devices: [DeviceInfo], _ nodes: [PlanningProblem.Node], _ inputs: [PlanningProblem.Value], host: String,
     weights: Double
@@ -53,7 +54,7 @@ extension CostSheet {
 }
 
 extension PlanningProblem.Node {
-  /// - Parameter trips: how often one inference runs the node.
+  /// - Parameter trips: the number of times that one inference runs the node.
   mutating func set(_ cost: CostSheet.Cost, on device: String, times trips: Double = 1) {
     seconds[device] = trips * cost.seconds
     source[device] = cost.source

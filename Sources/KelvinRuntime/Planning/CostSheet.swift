@@ -4,28 +4,28 @@ package import KelvinMeasurements
 package import KelvinPlanning
 import Synchronization
 
-/// What nodes and transfers cost: measured where a profile has them, estimated where not.
+/// The costs of nodes and transfers: measured if a profile has them, otherwise estimated.
 package struct CostSheet: Sendable {
   package let profile: MeasuredProfile?
-  /// Links that are asked about in place of those there are.
+  /// Links that replace the actual ones in a what-if plan.
   package let links: [LinkOverride]
   private let shipped: ShippedProfiles
   private let estimates = Estimates()
 
-  /// Estimates made so far and where they come from, by device and thread count: each takes milliseconds, and every graph of
-  /// a model asks for both.
+  /// Estimates made so far and their bases, by device and thread count. Each takes noticeable time, and every graph
+  /// of a model needs both.
   private final class Estimates: Sendable {
     let made = Mutex<[String: DeviceEstimate]>([:])
     let bases = Mutex<[String: EstimateBasis]>([:])
   }
 
-  /// What one node costs on one device.
+  /// The cost of one node on one device.
   package struct Cost: Sendable, Hashable {
     package var seconds: Double
     package var source: CostSource
-    /// Dynamic energy, above idle.
+    /// The dynamic energy, above idle.
     package var joules: Double
-    /// What compiling the node and running it for the first time take beyond a warm run.
+    /// The time that compiling the node and its first run take beyond a warm run.
     package var startSeconds: Double?
   }
 
@@ -37,10 +37,10 @@ package struct CostSheet: Sendable {
     self.shipped = shipped
   }
 
-  /// The same costs with other links.
+  /// Returns the same costs with other links.
   ///
-  /// - Parameter links: as `LinkOverride` reads them.
-  /// - Throws: `invalidChoice` for one that cannot be read.
+  /// - Parameter links: strings that `LinkOverride` parses.
+  /// - Throws: `invalidChoice` for a string that cannot be parsed.
   package func with(links: [String], devices: DeviceInventory) throws(RuntimeError) -> CostSheet {
     guard !links.isEmpty else { return self }
     let ids = devices.devices.map(\.info.id)
@@ -49,13 +49,13 @@ package struct CostSheet: Sendable {
       shipped: shipped)
   }
 
-  /// The key under which a node's cost is stored: its work, the precision it is computed in and the thread count, names
-  /// left out.
+  /// Returns the profile key of a node's cost: its computation without names, the precision it is computed in, and
+  /// the thread count.
   package static func key(_ node: Node, in graph: Graph, computedIn precision: Precision, threads: Int) -> String {
     "\(node.fingerprint(in: graph)) \(precision.rawValue) \(threads)t"
   }
 
-  /// The key of a node's cost on a device where `precision` is asked for.
+  /// Returns the profile key of a node's cost on a device when `precision` is requested.
   package static func key(
     _ node: Node, in graph: Graph, on device: any Device, asking precision: Precision, threads: Int
   ) -> String {
@@ -63,15 +63,16 @@ package struct CostSheet: Sendable {
     return key(node, in: graph, computedIn: effective, threads: threads)
   }
 
-  /// What a node does, by which its cost is estimated.
+  /// Returns the work of a node, from which its cost is estimated.
   package static func work(_ node: Node, in graph: Graph) -> NodeWork {
     let work = graph.work(of: node)
-    // An alias costs a device nothing but its bookkeeping.
+    // An alias moves no data, so only its overhead counts.
     return NodeWork(
       op: family(node, in: graph), operations: work.operations, bytes: node.op is Reshape ? 0 : work.bytes)
   }
 
-  /// Operators whose kernels are as fast as one another are one family: convolutions fall into three.
+  /// Returns the family of a node: operators of one family have kernels of similar efficiency. Convolutions have
+  /// three families.
   private static func family(_ node: Node, in graph: Graph) -> String {
     guard let convolution = node.op as? Convolution else { return node.op.name }
     if convolution.isDepthwise(graph.types(node.inputs)) { return "\(Convolution.name) depthwise" }
@@ -86,7 +87,7 @@ package struct CostSheet: Sendable {
       threads: threads, work: Self.work(node, in: graph))
   }
 
-  /// - Parameter work: evaluated only where the node was not measured.
+  /// - Parameter work: evaluated only if the node was not measured.
   package func cost(key: String, on device: DeviceInfo, threads: Int, work: @autoclosure () -> NodeWork) -> Cost {
     if let measured = profile?.nodes[key]?[device.id] {
       return Cost(
@@ -101,7 +102,7 @@ package struct CostSheet: Sendable {
       startSeconds: estimate.startSeconds(key: key))
   }
 
-  /// Where the estimates of a device come from.
+  /// Returns the basis of a device's estimates.
   package func basis(of device: DeviceInfo, threads: Int) -> EstimateBasis {
     let name = Self.name(device, threads)
     if let known = estimates.bases.withLock({ $0[name] }) { return known }
@@ -110,7 +111,7 @@ package struct CostSheet: Sendable {
     return basis
   }
 
-  /// What a device draws: as measured, as a shipped profile of its class says, or a guess for its kind.
+  /// Returns the power of a device: measured, from a shipped profile of its class, or a guess for its kind.
   package func power(of device: DeviceInfo, threads: Int) -> DevicePower {
     profile?.device(device.id)?.power ?? estimate(device, threads: threads).power
   }
@@ -153,8 +154,8 @@ package struct CostSheet: Sendable {
       bytesPerSecond: models.compactMap(\.bytesPerSecond).min())
   }
 
-  /// The resource of each device: one for those on the same silicon, unless they were measured to have cores of their
-  /// own, and for those that were measured to gain nothing beside each other.
+  /// Returns the resource of each device. Devices on the same hardware share one, unless measurements show that they
+  /// run independently. Devices that were measured to gain nothing from running at the same time also share one.
   package func resources(of devices: [DeviceInfo]) -> [String: String] {
     var groups = devices.map { [$0] }
     for (index, device) in devices.enumerated() {
@@ -168,7 +169,7 @@ package struct CostSheet: Sendable {
     }
     var resources: [String: String] = [:]
     var taken: Set<String> = []
-    // The group of the host goes first, so that its silicon keeps its name.
+    // The group of the host comes first, so that its resource keeps its name.
     for group in groups.filter({ $0.contains(where: \.isHost) }) + groups.filter({ !$0.contains(where: \.isHost) }) {
       let silicon = group.map(\.resource).min { ($0 != "cpu" ? 1 : 0, $0) < ($1 != "cpu" ? 1 : 0, $1) } ?? ""
       let name = taken.contains(silicon) ? group.map(\.id).min() ?? silicon : silicon
@@ -190,7 +191,7 @@ extension DeviceInfo {
 
   package var planningKind: DeviceKind { DeviceKind(rawValue: kind.rawValue) ?? .cpu }
 
-  /// What measurements are tied to.
+  /// The identity that measurements belong to.
   package var identity: DeviceIdentity {
     DeviceIdentity(
       id: id, name: name, driver: driver, version: version, kind: kind.rawValue, resource: resource,

@@ -3,27 +3,28 @@ import KelvinDevices
 import KelvinMeasurements
 import KelvinPlanning
 
-/// How the costs of one device are estimated where they were not measured.
+/// Estimates of one device's costs for nodes that were not measured.
 struct DeviceEstimate: Sendable {
   private enum Source {
-    /// Nodes of the device itself, in the profile that planning reads.
+    /// Fitted to measured nodes of the device itself, in the profile that planning reads.
     case own(ProfileFit)
     case shipped(ShippedProfiles.Match, ProfileFit, among: ShippedProfiles)
     case guess
   }
 
-  /// Families of operators with a measured member; nil where any operator may be estimated.
+  /// Operator families with a measured member; nil if any operator may be estimated.
   let families: Set<String>?
   let power: DevicePower
   private let source: Source
   private let coefficients: DeviceCoefficients
-  /// Node key to seconds: what a shipped profile measured of the very same node.
+  /// The costs that a shipped profile has of identical nodes, by node key.
   private var known: [String: NodeCost] = [:]
   private let device: String
   private let kind: DeviceKind
   private let threads: Int
 
-  /// The best there is: nodes of the device itself, a shipped profile of its class, a guess.
+  /// Chooses the best available source: enough measured nodes of the device itself, then a shipped profile of its
+  /// class, then a few measured nodes, then a guess.
   init(_ device: DeviceInfo, profile: MeasuredProfile?, threads: Int, shipped: ShippedProfiles) {
     let own = profile.flatMap { ProfileFit($0, device: device.id, threads: threads) }
     self.device = device.id
@@ -48,7 +49,7 @@ struct DeviceEstimate: Sendable {
         idleWatts: guess.idle, busyWatts: guess.busy, source: "a guess for the kind of device (\(kind.rawValue))")
   }
 
-  /// Where estimates come from, and how far they may be off.
+  /// The source of the estimates and their error.
   var basis: EstimateBasis {
     switch source {
     case .own(let fit):
@@ -82,6 +83,6 @@ struct DeviceEstimate: Sendable {
       ?? coefficients.estimate(operator: work.op, operations: work.operations, bytes: work.bytes)
   }
 
-  /// What compiling a node and running it for the first time take beyond a warm run.
+  /// Returns the time that compiling a node and its first run take beyond a warm run.
   func startSeconds(key: String) -> Double { known[key]?.startSeconds ?? kind.startGuess }
 }

@@ -1,17 +1,17 @@
 package import KelvinDevices
 import Synchronization
 
-/// The devices behind one interface: `vulkan:0`, `vulkan:1`, …. They are looked for when one of them is first asked for,
-/// and once, since looking opens the interface's driver.
+/// The devices of one interface: `vulkan:0`, `vulkan:1`, …. They are enumerated once, when one of them is first
+/// requested, because enumeration opens the interface's driver.
 package final class DeviceFamily: Sendable {
-  /// What the devices' ids begin with: all before the colon.
+  /// The prefix of the devices' ids, up to the colon.
   let name: String
-  /// What its devices may be.
+  /// The kinds that its devices may have.
   let kinds: Set<DeviceInfo.Kind>
   private let find: @Sendable () -> [DeviceListing]
   private let found = Mutex<[DeviceListing]?>(nil)
 
-  /// - Parameter find: lists the devices, or why there are none.
+  /// - Parameter find: lists the devices, or the reason why there are none.
   package init(_ name: String, of kinds: Set<DeviceInfo.Kind>, find: @escaping @Sendable () -> [DeviceListing]) {
     self.name = name
     self.kinds = kinds
@@ -35,6 +35,6 @@ package final class DeviceFamily: Sendable {
 
   var devices: [any Device] { listings.compactMap(\.device) }
 
-  /// Whether anybody has asked for one of them.
+  /// Whether its devices have been enumerated.
   var isOpen: Bool { found.withLock { $0 != nil } }
 }

@@ -1,15 +1,15 @@
 package import KelvinDevices
 
-/// The devices of this machine. Asking for some opens no driver that they do not need.
+/// The devices of this machine. Requesting devices opens only the drivers that they need.
 package struct DeviceInventory: Sendable {
   private let families: [DeviceFamily]
 
   package init(_ families: [DeviceFamily]) { self.families = families }
 
-  /// Devices that are known already.
+  /// Creates an inventory of devices that are already known.
   package init(_ listings: [DeviceListing]) { self.init(listings.map { DeviceFamily($0) }) }
 
-  /// Everything there is or could be; opens every driver.
+  /// All devices, present or absent; opens every driver.
   package var listings: [DeviceListing] { families.flatMap(\.listings) }
 
   /// Every device; opens every driver.
@@ -26,14 +26,14 @@ package struct DeviceInventory: Sendable {
     throw .unknownDevice(id, available: devices.map(\.info.id))
   }
 
-  /// Those of the named devices that are here, in the machine's order.
+  /// Returns the named devices that are present, in the machine's order.
   package func devices(named ids: some Sequence<String>) -> [any Device] {
     let ids = Set(ids)
     let names = Set(ids.map(DeviceFamily.name(of:)))
     return families.filter { names.contains($0.name) }.flatMap(\.devices).filter { ids.contains($0.info.id) }
   }
 
-  /// The device whose memory is the host's.
+  /// The device whose memory is host memory.
   package var host: any Device {
     guard let host = hardware([.cpu]).first ?? reference else {
       preconditionFailure("an inventory has a CPU or the reference device")
@@ -43,7 +43,7 @@ package struct DeviceInventory: Sendable {
 
   package var reference: (any Device)? { hardware([.reference]).first }
 
-  /// Devices of these kinds.
+  /// Returns the devices of these kinds.
   package func hardware(_ kinds: Set<DeviceInfo.Kind>) -> [any Device] {
     families.filter { !$0.kinds.isDisjoint(with: kinds) }.flatMap(\.devices).filter { kinds.contains($0.info.kind) }
   }

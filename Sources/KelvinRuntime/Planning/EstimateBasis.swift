@@ -1,4 +1,4 @@
-/// What stands behind the estimates of a device's costs, and how far they are off.
+/// The source of a device's cost estimates, and their error.
 package struct EstimateBasis: Sendable, Hashable, Encodable {
   package enum Kind: String, Sendable, Hashable, Encodable {
     /// A roofline fitted to nodes of this device, in the profile that planning reads.
@@ -11,14 +11,14 @@ package struct EstimateBasis: Sendable, Hashable, Encodable {
 
   package var device: String
   package var kind: Kind
-  /// Completes "vulkan:0: estimates come from …".
+  /// The source in words, to complete "vulkan:0: estimates come from …".
   package var text: String
-  /// Leave-one-out: the median of `|estimate − measured| / measured` of nodes estimated without themselves; nil for a
-  /// guess.
+  /// The leave-one-out error: the median of `|estimate − measured| / measured` of nodes estimated without themselves;
+  /// nil for a guess.
   package var leaveOneOutError: Double?
-  /// Nodes fitted to.
+  /// The number of nodes used for the fit.
   package var samples: Int
-  /// Of a shipped profile: the median of `|estimate − measured| / measured` over the nodes of every other machine of the
-  /// class that Kelvin has measurements of; nil where there is none, and nobody knows how far estimates are off here.
+  /// The error of a shipped profile elsewhere: the median of `|estimate − measured| / measured` over the nodes of all
+  /// other measured machines of the class. Nil if there are none and the error here is unknown.
   package var errorElsewhere: Double?
 }

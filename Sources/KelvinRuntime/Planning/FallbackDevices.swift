@@ -1,16 +1,16 @@
 import KelvinDevices
 import KelvinPlanning
 
-/// The devices outside the units asked for: a pin may put nodes on them, and the host, then the reference device, serve
-/// nodes that none of the units runs.
+/// Devices outside the requested units. A pin may put nodes on them. The host, and then the reference device, run
+/// nodes that none of the units supports.
 struct FallbackDevices {
-  /// The host first, then the reference device.
+  /// The devices: the host first, then the reference device.
   let devices: [any Device]
   private let host: any Device
-  /// Why devices may not be used, by id.
+  /// Why devices must not be used, by id.
   private let excluded: [String: String]
   private let isStrict: Bool
-  /// How many nodes the host could run, were it not excluded.
+  /// The number of nodes that only the excluded host could run.
   private var heldBack = 0
 
   init(_ devices: [any Device], host: any Device, _ request: PlanRequest) {
@@ -21,11 +21,11 @@ struct FallbackDevices {
     isStrict = request.isStrict
   }
 
-  /// Adds to a node what it costs on helpers, or why they do not serve it.
+  /// Adds to a node its cost on fallback devices, or why they do not run it.
   ///
-  /// The reference device serves what neither a unit nor the host can run. A host that can and is excluded is not stood
-  /// in for: the node stays without a device.
-  /// - Parameter consider: adds what the node costs on a device, or why it cannot run there.
+  /// The reference device runs nodes that neither a unit nor the host supports. It does not replace an excluded host
+  /// that supports a node: such a node has no device.
+  /// - Parameter consider: adds the node's cost on a device, or why the device cannot run it.
   mutating func serve(
     _ record: inout PlanningProblem.Node, pinned: String?,
     consider: (any Device, inout PlanningProblem.Node) -> Void
@@ -52,13 +52,13 @@ struct FallbackDevices {
     if isHeldBack, record.seconds.isEmpty { heldBack += 1 }
   }
 
-  /// What would help nodes that are left without a device; empty where nothing would.
+  /// Advice for nodes without a device; empty if there is none.
   var remedy: String {
     if heldBack > 0 { return "take back the exclusion of \(host.info.id), or allow another device that runs them" }
     return isStrict ? "without --strict another device would help out" : ""
   }
 
-  /// Reasons of a node without a device: of the units as they were asked for, then of a host that is held back.
+  /// Returns the reasons why a node has no device: of the requested units, then of an excluded host that supports it.
   func reasons(_ record: PlanningProblem.Node, units: [any Device]) -> [String] {
     var ids = units.map(\.info.id)
     if heldBack > 0, !ids.contains(host.info.id) { ids.append(host.info.id) }

@@ -1,20 +1,20 @@
 import KelvinBasics
 
-/// A link between two devices as it is asked about, in both directions: "what if it were PCIe 5".
+/// A link between two devices for what-if plans, in both directions.
 package struct LinkOverride: Sendable, Hashable {
   package var a: String
   package var b: String
   package var bytesPerSecond: Double
-  /// Seconds; nil for that of the link there is.
+  /// The latency in seconds; nil keeps the latency of the actual link.
   package var latency: Double?
 
   package func joins(_ from: String, _ to: String) -> Bool { (a == from && b == to) || (a == to && b == from) }
 
-  /// Reads `cpu:vulkan:0=64GB/s,5us`: rates in B, kB, MB, GB or TB a second (decimal) or KiB to TiB, times in s, ms, us
-  /// or ns.
+  /// Parses `cpu:vulkan:0=64GB/s,5us`. Rates are in B, kB, MB, GB or TB per second (decimal) or KiB to TiB; times are
+  /// in s, ms, us or ns.
   ///
-  /// - Parameter devices: ids there are: they hold colons themselves.
-  /// - Throws: `invalidChoice` with what is expected.
+  /// - Parameter devices: the ids of all devices, which contain colons themselves.
+  /// - Throws: `invalidChoice` with the expected syntax.
   package init(_ text: String, devices: [String]) throws(RuntimeError) {
     func refuse(_ reason: String) -> RuntimeError {
       .invalidChoice("--link takes A:B=RATE[,LATENCY], e.g. cpu:vulkan:0=64GB/s,5us: \(reason)")

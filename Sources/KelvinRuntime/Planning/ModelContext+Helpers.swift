@@ -3,8 +3,8 @@ package import KelvinGraph
 package import KelvinPlanning
 
 extension ModelContext {
-  /// What the user should know of a plan: a line for each device outside the units asked for that runs nodes which none
-  /// of the units can, and one where the precision asked for makes no difference.
+  /// Returns remarks on a plan for the user: a line for each fallback device that runs nodes that none of the units
+  /// supports, and one if the requested precision makes no difference.
   package func remarks(on explanation: PlanExplanation, _ request: PlanRequest) throws(RuntimeError) -> [String] {
     let placement = explanation.solution.placement
     let helping = remarks(
@@ -12,7 +12,7 @@ extension ModelContext {
     return helping + (try precisionRemark(on: explanation, request).map { [$0] } ?? [])
   }
 
-  /// Says where the precision asked for makes no difference.
+  /// Returns a remark if the requested precision makes no difference.
   package func precisionRemark(
     on explanation: PlanExplanation, _ request: PlanRequest
   ) throws(RuntimeError) -> String? {
@@ -25,7 +25,9 @@ extension ModelContext {
       "precision \(precision.rawValue) comes to full: nothing of this model is multiplied or kept less exactly on \(devices)"
   }
 
-  /// - Parameter units: the devices that were asked for.
+  /// Returns a remark for each fallback device that runs nodes that none of the units supports.
+  ///
+  /// - Parameter units: the devices that were requested.
   package func remarks(on placement: [String: String], units: [any Device], precision: Precision) -> [String] {
     let host = inventory.host
     var fallbackDevices = [host]
@@ -47,7 +49,7 @@ extension ModelContext {
     let graph = FlatGraph(graph).graph
     for node in graph.nodes where placement[node.name] == helper.info.id {
       let answers = asked.map { (id: $0.info.id, support: $0.support(for: node, in: graph, precision: precision)) }
-      // A node that one of them could run was put here by the user or the user's plan.
+      // If a requested device supports the node, a pin or a plan put it here.
       guard !answers.contains(where: { $0.support.isSupported }) else { continue }
       var reasons: [(id: String, reason: String)] = []
       for (id, support) in answers {

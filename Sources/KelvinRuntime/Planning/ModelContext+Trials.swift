@@ -3,9 +3,9 @@ import KelvinGraph
 package import KelvinMeasurements
 package import KelvinPlanning
 
-/// What running plans has shown, and what may be run because of it.
+/// Results of trials of plans, and the plans that may run because of them.
 extension ModelContext {
-  /// What was tried of this graph on the devices of a request; nil where nothing was.
+  /// Returns the trial of this graph on the devices of a request; nil if there was none.
   package func trial(_ request: PlanRequest) -> TriedPlans? {
     guard let profile = costs.profile, let (units, helpers) = try? planner.devices(for: request) else { return nil }
     return profile.trial(
@@ -13,8 +13,8 @@ extension ModelContext {
       among: Set((units + helpers).map(\.info.id)))
   }
 
-  /// A problem's best plan with its reasons, settled among those that this model's costs do not tell apart; where that
-  /// plan was tried here, the one that the trial adopted.
+  /// Returns a problem's best plan with its reasons, chosen among plans whose costs do not differ significantly. If
+  /// that plan was tried here, the plan that the trial adopted is used.
   func settled(_ problem: PlanningProblem, _ request: PlanRequest) throws -> PlanExplanation {
     let tried = trial(request)
     let chosen = tried.map { $0.entries[$0.chosen] }
@@ -28,8 +28,8 @@ extension ModelContext {
 }
 
 extension CostSheet {
-  /// The share by which predictions of plans that mix devices are off, as the median of the model's profile has it,
-  /// else that of the others in it; 0 where nobody compared.
+  /// Returns the relative error of predictions of plans that mix devices: the median in the model's profile, else the
+  /// median over the other models; 0 if unknown.
   func predictionNoise(model: String) -> Double {
     guard let profile else { return 0 }
     if let own = profile.accuracy[model]?.mixed { return own.median }
@@ -39,11 +39,11 @@ extension CostSheet {
 }
 
 extension PlanExplanation {
-  /// The plan that may be run without having been tried: this one where one device runs all that it can, or where it
-  /// was measured to be faster than any device alone; else the best single device's.
+  /// Returns the plan that may run without a trial. It is this plan if one device runs everything it can, or if the
+  /// trial adopted this plan. Otherwise it is the plan of the best single device.
   ///
-  /// - Parameter goal: of the plan; a trial runs one inference at a time, which decides `latency` alone.
-  /// - Returns: with why it is another, in words; nil where it is this one.
+  /// - Parameter goal: the goal of the plan; a trial measures one inference at a time, which only decides `latency`.
+  /// - Returns: the plan, and a remark that says why it is another plan; nil if it is this one.
   package func proven(
     by trial: TriedPlans?, goal: Goal
   ) -> (explanation: PlanExplanation, remark: String?) {

@@ -2,9 +2,9 @@ import KelvinDevices
 import KelvinGraph
 package import KelvinPlanning
 
-/// What of a plan a graph is compiled by, which the same graph at other sizes may share.
+/// The parts of a plan that compilation needs, which the same graph at other sizes may share.
 package struct Placement: Sendable {
-  /// Node name to device id.
+  /// Node names to device ids.
   package let devices: [String: String]
   package let transfers: [PlannedTransfer]
 
@@ -13,7 +13,7 @@ package struct Placement: Sendable {
     transfers = solution.transfers
   }
 
-  /// What of a saved plan says whether it fits a graph. The copies are found anew.
+  /// Takes the devices of a saved plan; the copies are determined again.
   package init(saved plan: Plan) {
     devices = plan.placement
     transfers = []
@@ -26,8 +26,8 @@ package struct Placement: Sendable {
 }
 
 extension ModelContext {
-  /// Whether a placement that was made for other sizes places this graph: it has the same nodes and values, and each
-  /// node runs where it is put.
+  /// Whether a placement made for other sizes also places this graph: the nodes and values have the same names, and
+  /// each node is supported by its device.
   package func fits(_ placement: Placement, _ request: PlanRequest) -> Bool {
     let flat = FlatGraph(graph, trips: request.trips)
     let names = Set(flat.placedNames)

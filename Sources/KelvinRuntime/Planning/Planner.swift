@@ -3,27 +3,27 @@ package import KelvinGraph
 import KelvinMeasurements
 package import KelvinPlanning
 
-/// What a plan is asked for.
+/// The parameters of planning.
 package struct PlanRequest: Sendable {
   package var units: UnitsSelection
   package var goal: Goal
-  /// Whether a node that none of the units runs is an error instead of a fallback to the CPU.
+  /// Whether a node that none of the units supports is an error. Otherwise it falls back to the CPU.
   package var isStrict: Bool
   package var precision: Precision
   package var threads: Int
-  /// Node or origin name to device id. A pin holds even for a device outside the units, and under `isStrict`.
+  /// Node or origin names to device ids. A pin may name a device outside the units, even under `isStrict`.
   package var pins: [String: String]
-  /// Device ids that run nothing.
+  /// Ids of devices that must not run nodes.
   package var exclusions: [String]
-  /// Devices that are done without though they are not excluded, and why, by id.
+  /// Failed devices that are not used, with the reason, by id.
   package var failedDevices: [String: String] = [:]
-  /// By device id, the nodes that it turned out not to run, and why.
+  /// By device id, the nodes that it refused to run, and why.
   package var refusals: [String: [String: String]] = [:]
-  /// Inferences after the first, for `one-shot`.
+  /// The number of inferences after the first, for `one-shot`.
   package var runs: Int
   /// The power budget, for `sustained`.
   package var power: PlanningProblem.Power?
-  /// How often loops are expected to go round.
+  /// The expected iteration counts of loops.
   package var trips: IterationEstimate
 
   package init(
@@ -44,13 +44,13 @@ package struct PlanRequest: Sendable {
   }
 }
 
-/// Turns a graph, devices and costs into a planning problem, and its answer into a plan.
+/// Converts a graph, devices and costs into a planning problem, and its solution into a plan.
 package struct Planner: Sendable {
   package let inventory: DeviceInventory
   package let costs: CostSheet
-  /// Under which a profile has what the model's start costs; nil where nothing is known of it.
+  /// The profile key of the model's start costs; nil if nothing is known.
   package let model: ContentKey?
-  /// Where what self-tests found is kept; nil where nothing is.
+  /// The cache of self-test results; nil if none are kept.
   private let cache: CompiledCache?
   private let watchdog: Watchdog
 
@@ -65,8 +65,8 @@ package struct Planner: Sendable {
     self.watchdog = watchdog
   }
 
-  /// Has devices show, before they are asked what they run, that their drivers compute the kinds of kernels that a graph
-  /// needs: at the first use of each kind, by what lies in the cache from then on.
+  /// Runs self-tests of the kinds of kernels that a graph needs, before devices are asked what they support. Each
+  /// kind is tested at its first use; later uses read the result from the cache.
   private func examine(_ devices: [any Device], _ graph: Graph, _ precision: Precision) {
     for device in devices {
       guard let trust = device.trust, let device = device as? any KernelDevice else { continue }
@@ -76,7 +76,7 @@ package struct Planner: Sendable {
     }
   }
 
-  /// The devices a request brings into play: its units first, then the ones that only help out.
+  /// Returns the devices that a request uses: its units, and the fallback devices.
   package func devices(for request: PlanRequest) throws(RuntimeError) -> (units: [any Device], fallbackDevices: [any Device]) {
     let excluded = Set(request.exclusions).union(request.failedDevices.keys)
     for id in request.exclusions { _ = try inventory.device(id) }
@@ -88,8 +88,8 @@ package struct Planner: Sendable {
     return (units, fallbackDevices)
   }
 
-  /// How often loops are expected to go round: what the profile measured of this model, and the request's guess where
-  /// it did not.
+  /// Returns the expected iteration counts: those that the profile measured of this model, unless the request sets
+  /// them.
   package func trips(_ request: PlanRequest) -> IterationEstimate {
     var estimate = request.trips
     guard let measured = model.flatMap({ costs.profile?.models[$0.description] }) else { return estimate }
@@ -98,10 +98,10 @@ package struct Planner: Sendable {
     return estimate
   }
 
-  /// A graph's costs on the devices that a request brings into play, as planning sees them.
+  /// Returns the planning problem of a graph on the devices of a request.
   ///
-  /// - Throws: `RuntimeError` for devices or pins that do not exist and for nodes without a device; `PlanningError` where
-  ///   the costs make no problem.
+  /// - Throws: `RuntimeError` for devices or pins that do not exist and for nodes without a device; `PlanningError`
+  ///   if the costs do not form a valid problem.
   package func problem(_ graph: Graph, _ request: PlanRequest) throws -> PlanningProblem {
     let (units, others) = try devices(for: request)
     var fallbackDevices = FallbackDevices(others, host: inventory.host, request)
@@ -166,9 +166,9 @@ package struct Planner: Sendable {
       weights: Double(WeightReport(graph).denseBytes), request)
   }
 
-  /// Of devices that are one card behind two interfaces, those that are not used, each with the one that is: the one
-  /// that runs more of the graph, and that in less time, as far as that was measured. Devices named one by one are all
-  /// used.
+  /// Returns, for each device that is not used because another interface offers the same card, the device that is
+  /// used instead. That is the device that supports more of the graph, or else needs less time for it. Explicitly
+  /// named devices are all used.
   private func rivals(among units: [any Device], _ graph: Graph, _ request: PlanRequest) -> [String: String] {
     if case .devices = request.units { return [:] }
     func rank(_ device: any Device) -> (missing: Int, seconds: Double) {
@@ -189,10 +189,11 @@ package struct Planner: Sendable {
     return rivals
   }
 
-  /// Pins by node name. A pin may also name any of a node's origins; one of the node's own name goes before it.
+  /// Returns the pins by node name. A pin may also name any of a node's origins; a pin of the node's own name takes
+  /// precedence.
   private func pins(_ flat: FlatGraph, _ request: PlanRequest) throws -> [String: String] {
     guard !request.pins.isEmpty else { return [:] }
-    // A branch or loop runs on the host; its name means the values that it hands on.
+    // A branch or loop runs on the host; its name stands for the values it results in.
     let names = Set(flat.placedNames).subtracting(flat.controls.map(\.name))
     var descendants: [String: [String]] = [:]
     for node in flat.graph.nodes {

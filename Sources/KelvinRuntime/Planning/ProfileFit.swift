@@ -1,22 +1,22 @@
 import KelvinMeasurements
 import KelvinPlanning
 
-/// What a profile's measurements of one device say of nodes that were not measured.
+/// Cost estimates fitted to a profile's measurements of one device.
 struct ProfileFit: Sendable {
   let coefficients: DeviceCoefficients
-  /// Those that were fitted to.
+  /// The samples of the fit.
   private let samples: [FamilySample]
-  /// Families of operators with a measured member.
+  /// Operator families with a measured member.
   let families: Set<String>
 
-  /// Fewer nodes than this describe a device worse than a shipped profile of its class.
+  /// The number of nodes below which a shipped profile of the class describes a device better.
   static let enough = 12
-  /// More do not make a better fit, only a slower one.
+  /// The maximum number of samples; more only make the fit slower.
   private static let mostSamples = 500
 
-  /// Nodes measured with the same number of threads count; where there are too few, all do.
+  /// Fits nodes measured with the same number of threads, or all nodes if there are too few of these.
   ///
-  /// - Returns: nil where too little was measured on the device.
+  /// - Returns: nil if there are not enough measurements of the device.
   init?(_ profile: MeasuredProfile, device: String, threads: Int) {
     var samples: [FamilySample] = []
     var same: [FamilySample] = []
@@ -29,7 +29,7 @@ struct ProfileFit: Sendable {
       if key.hasSuffix(" \(threads)t") { same.append(sample) }
     }
     let used = same.count >= Self.enough ? same : samples
-    // Keys begin with the operator, so that every n-th of them has all families in proportion.
+    // Keys begin with the operator, so every n-th key preserves the proportions of families.
     let step = (used.count + Self.mostSamples - 1) / Self.mostSamples
     let thinned = stride(from: 0, to: used.count, by: max(1, step)).map { used[$0] }
     guard let coefficients = DeviceCoefficients(fitting: thinned) else { return nil }
@@ -40,7 +40,7 @@ struct ProfileFit: Sendable {
 
   var sampleCount: Int { samples.count }
 
-  /// The median of `|estimate − measured| / measured` of nodes estimated without themselves. It takes ten times as long
-  /// as fitting.
+  /// The median of `|estimate − measured| / measured` of nodes estimated without themselves. Computing it takes much
+  /// longer than the fit.
   var leaveOneOutError: Double { DeviceCoefficients.leaveOneOutError(samples) }
 }

@@ -2,7 +2,7 @@ import KelvinDevices
 package import KelvinMeasurements
 package import KelvinPlanning
 
-/// Plans a graph that a profile describes, with the profile's own costs: no model and no device are needed.
+/// Plans a graph that a profile contains, with the profile's own costs; needs neither the model nor its devices.
 package struct ProfilePlanner {
   package let model: ProfiledModel
   package let inventory: DeviceInventory
@@ -13,8 +13,8 @@ package struct ProfilePlanner {
   private let nodes: [String: ProfiledModel.Node]
 
   /// - Parameters:
-  ///   - costs: its profile holds the graph.
-  ///   - name: the model's name or key, or the last part of the name; nil where the profile has one model.
+  ///   - costs: costs whose profile contains the graph.
+  ///   - name: the model's name or key, or the last component of the name; nil if the profile has one model.
   /// - Throws: `invalidChoice` for a profile without that model, or without a host.
   package init(_ costs: CostSheet, model name: String?) throws(RuntimeError) {
     guard let profile = costs.profile else { throw .invalidChoice("there is no profile to plan from") }
@@ -40,29 +40,30 @@ package struct ProfilePlanner {
     inventory = try DeviceInventory(whatIf: costs, threads: model.threads)
   }
 
-  /// Operator of a node; empty where the profile does not say.
+  /// Returns the operator of a node; empty if the profile does not contain it.
   package func operatorName(of name: String) -> String {
     nodes[name].flatMap { $0.role?.rawValue ?? profile.work[$0.key]?.op } ?? ""
   }
 
-  /// What the plan takes for granted about the model's loops.
+  /// The iteration counts that the plan assumes for the model's loops.
   package var expectations: [IterationExpectation] {
     (model.trips ?? [:]).sorted { $0.key < $1.key }.map {
       IterationExpectation(loop: $0.key, trips: $0.value, basis: .measured)
     }
   }
 
-  /// The best plan with its reasons; of plans that the profile's costs do not tell apart, that of fewest devices.
+  /// Returns the best plan with its reasons. Among plans whose costs do not differ significantly, the plan with the
+  /// fewest devices is chosen.
   ///
-  /// - Throws: as `problem` does.
+  /// - Throws: the errors of `problem`.
   package func explain(_ request: PlanRequest) throws -> PlanExplanation {
     let problem = try problem(request)
     return try problem.explain().settled(problem, noise: costs.predictionNoise(model: key), kept: nil)
   }
 
-  /// - Parameter request: its precision and threads give way to those that the graph was measured with.
-  /// - Throws: `RuntimeError` for devices that do not exist and nodes without one; `PlanningError` for a graph that is
-  ///   none.
+  /// - Parameter request: its precision and threads are replaced by the graph's measured ones.
+  /// - Throws: `RuntimeError` for devices that do not exist and nodes without a device; `PlanningError` for an
+  ///   invalid graph.
   package func problem(_ request: PlanRequest) throws -> PlanningProblem {
     var request = request
     request.threads = model.threads
@@ -141,7 +142,7 @@ package struct ProfilePlanner {
     costs.cost(key: node.key(on: device.id), on: device, threads: model.threads, work: work)
   }
 
-  /// The plan as a document: it belongs to the profile's model and devices, and nowhere else.
+  /// Returns the plan file, which is valid only for the profile's model and devices.
   package func plan(_ explanation: PlanExplanation, _ request: PlanRequest) -> Plan {
     let subject = Plan.Subject(
       model: model.name, modelKey: key, graph: model.graph ?? "", machine: profile.machine.summary,
@@ -150,7 +151,7 @@ package struct ProfilePlanner {
     let makers = Dictionary(
       model.nodes.flatMap { node in node.outputs.map { ($0.value, node.name) } }
     ) { first, _ in first }
-    // Signals and ties are no values.
+    // Signals and ties are not values of the model.
     let told = Set(
       model.nodes.flatMap { node in
         node.outputs.filter { $0.copies == .infinity || node.role == .branch || node.role == .loop }.map(\.value)

@@ -4,14 +4,14 @@ package import KelvinMeasurements
 import KelvinPlanning
 import Synchronization
 
-/// The profiles under `Profiles/devices/`, embedded: measured ones stand in for devices of their class that nobody has
-/// measured, samples are for questions of the form "what if".
+/// The embedded profiles of `Profiles/devices/`. Measured profiles serve as estimates for unmeasured devices of the
+/// same class; samples serve what-if plans.
 package struct ShippedProfiles: Sendable {
   package struct Match: Sendable {
     package var name: String
     package var profile: MeasuredProfile
     package var device: DeviceIdentity
-    /// In words: `the same processor`.
+    /// The similarity in words: `the same processor`.
     package var closeness: String
   }
 
@@ -20,15 +20,15 @@ package struct ShippedProfiles: Sendable {
   private let documents: [String: [UInt8]]
   private let read = Cache()
 
-  /// What has been read and fitted, for as long as the process lives: either takes milliseconds.
+  /// Profiles that were read and fitted, kept for the life of the process.
   private final class Cache: Sendable {
     let heads = Mutex<[String: MeasuredProfile.Head]>([:])
     let profiles = Mutex<[String: MeasuredProfile]>([:])
-    /// By profile, device and thread count.
+    /// The fits by profile, device and thread count.
     let fits = Mutex<[String: ProfileFit?]>([:])
   }
 
-  /// - Parameter documents: JSON documents by name; those of this build unless said.
+  /// - Parameter documents: JSON documents by name; the embedded ones unless given.
   package init(_ documents: [String: [UInt8]]? = nil) {
     self.documents = documents ?? Self.embedded
   }
@@ -37,7 +37,7 @@ package struct ShippedProfiles: Sendable {
 
   package var names: [String] { documents.keys.sorted() }
 
-  /// A profile by its name, e.g. `sample-discrete-gpu`.
+  /// Returns a profile by its name, e.g. `sample-discrete-gpu`; nil if there is none.
   ///
   /// - Throws: `MeasurementError` for a document that is not a profile.
   package func profile(_ name: String) throws(MeasurementError) -> MeasuredProfile? {
@@ -48,7 +48,7 @@ package struct ShippedProfiles: Sendable {
     return profile
   }
 
-  /// What a document says of itself, without its costs; nil for one that is not a profile.
+  /// Returns the head of a document, without its costs; nil if it is not a profile.
   private func head(_ name: String) -> MeasuredProfile.Head? {
     if let known = read.heads.withLock({ $0[name] }) { return known }
     guard let head = documents[name].flatMap({ try? MeasuredProfile.Head(json: $0, document: name) }) else {
@@ -58,8 +58,8 @@ package struct ShippedProfiles: Sendable {
     return head
   }
 
-  /// The measured profile whose device is closest to `device`: the same processor or name, then the same instruction
-  /// set or driver. Nil where none is of its class.
+  /// Returns the measured profile whose device is closest to `device`: the same processor or name, then the same
+  /// instruction set or driver. Nil if there is none of its class.
   package func match(_ device: DeviceInfo) -> Match? {
     var candidates: [(rank: Int, name: String, device: DeviceIdentity, closeness: String)] = []
     for name in names {
@@ -81,7 +81,7 @@ package struct ShippedProfiles: Sendable {
     return nil
   }
 
-  /// Nil where the profile measured too little on the device.
+  /// Returns the fit of a match; nil if the profile has not enough measurements of the device.
   func fit(of match: Match, threads: Int) -> ProfileFit? {
     let name = "\(match.name) \(match.device.id) \(threads)"
     if let known = read.fits.withLock({ $0[name] }) { return known }
@@ -90,9 +90,9 @@ package struct ShippedProfiles: Sendable {
     return fit
   }
 
-  /// How far estimates from one machine are off on the others of its class: the median over all their nodes.
+  /// Returns the median error of estimates from one machine over all nodes of the other machines of its class.
   ///
-  /// - Returns: nil where no other machine of the class was measured.
+  /// - Returns: nil if no other machine of the class was measured.
   func errorElsewhere(of match: Match, threads: Int) -> Double? {
     guard let fit = fit(of: match, threads: threads) else { return nil }
     var errors: [Double] = []
@@ -141,7 +141,7 @@ package struct ShippedProfiles: Sendable {
 }
 
 extension DeviceIdentity {
-  /// Whether estimates are taken from one for the other: cards by their name, all else by its driver.
+  /// Whether estimates for one apply to the other: cards are compared by name, all other devices by driver.
   fileprivate func isSameClass(as other: DeviceIdentity) -> Bool {
     switch kind {
     case DeviceInfo.Kind.cpu.rawValue, DeviceInfo.Kind.software.rawValue:
@@ -152,7 +152,7 @@ extension DeviceIdentity {
 }
 
 extension String {
-  /// A driver's name without versions and without what it has besides: instruction sets that differ only where less than
-  /// float32 is asked for are told apart by what follows a plus.
+  /// A driver's name without versions and without the suffix after a plus. That suffix names instruction sets that
+  /// only matter for precisions below float32.
   fileprivate var driverClass: Substring { prefix { $0 != " " && $0 != "+" } }
 }

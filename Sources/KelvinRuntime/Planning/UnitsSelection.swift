@@ -1,13 +1,13 @@
 package import KelvinDevices
 
-/// Which devices a model may use. DESIGN: "Compute units".
+/// The devices that a model may use.
 package enum UnitsSelection: Hashable, Sendable, CustomStringConvertible {
   case all, cpuOnly, cpuAndGPU, cpuAndNeuralEngine
-  /// Exactly these, software drivers included.
+  /// Exactly these devices, software drivers included.
   case devices([String])
 
-  /// Reads the command line's and Core ML's spellings: `cpu-and-gpu`, `cpuAndGPU`, `cpu,vulkan:0`. Nil for an empty
-  /// list.
+  /// Parses the names of the command line and of Core ML: `cpu-and-gpu`, `cpuAndGPU`, `cpu,vulkan:0`. Nil for an
+  /// empty list.
   package init?(_ text: String) {
     let ids = text.split(separator: ",").map { String($0).trimmed }.filter { !$0.isEmpty }
     guard let first = ids.first else { return nil }
@@ -30,9 +30,9 @@ package enum UnitsSelection: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The devices of a machine that the selection allows, in the machine's order.
+  /// Returns the devices of a machine that the selection allows, in the machine's order.
   ///
-  /// - Throws: `unknownDevice` or `deviceAbsent` for one that was named and cannot be had.
+  /// - Throws: `unknownDevice` or `deviceAbsent` for a named device that is not available.
   package func devices(in inventory: DeviceInventory) throws(RuntimeError) -> [any Device] {
     switch self {
     case .all: inventory.hardware([.cpu, .integratedGPU, .discreteGPU, .accelerator])
@@ -45,9 +45,9 @@ package enum UnitsSelection: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UnitsSelection {
-  /// Every device that one of the selections allows; `all` where there are none.
+  /// Returns the selection of every device that at least one selection allows; `all` if the list is empty.
   ///
-  /// - Throws: `unknownDevice` or `deviceAbsent` for one that was named and cannot be had.
+  /// - Throws: `unknownDevice` or `deviceAbsent` for a named device that is not available.
   package static func union(
     _ selections: [UnitsSelection], in inventory: DeviceInventory
   ) throws(RuntimeError) -> UnitsSelection {

@@ -2,7 +2,7 @@ package import KelvinDevices
 package import KelvinGraph
 package import KelvinMeasurements
 
-/// A device that exists only in a profile: it answers what it could run, and runs nothing.
+/// A device that exists only in a profile. It answers which nodes it supports, and cannot run any.
 package final class VirtualDevice: Device {
   package let info: DeviceInfo
   package let health = DeviceHealth()
@@ -11,8 +11,8 @@ package final class VirtualDevice: Device {
   private let unsupported: [String: String]
 
   /// - Parameters:
-  ///   - identity: a device of `costs`' profile.
-  ///   - threads: for which costs are asked.
+  ///   - identity: a device of the profile of `costs`.
+  ///   - threads: the thread count of the costs.
   package init(_ identity: DeviceIdentity, costs: CostSheet, threads: Int) {
     info = DeviceInfo(identity)
     self.costs = costs
@@ -23,8 +23,8 @@ package final class VirtualDevice: Device {
     ) { first, _ in first }
   }
 
-  /// Measured nodes run, nodes that the profile refuses do not; others are estimated where the host would run them, or
-  /// where operators of their family were measured.
+  /// Measured nodes are supported, and nodes that the profile lists as unsupported are not. Others are supported on a
+  /// host, or if operators of their family were measured.
   package func support(for node: Node, in graph: Graph, precision: Precision) -> Support {
     support(
       key: CostSheet.key(node, in: graph, on: self, asking: precision, threads: threads),
@@ -40,7 +40,7 @@ package final class VirtualDevice: Device {
       ? .supported : .unsupported("the profile has no \(family) measured on \(info.id) to estimate it by")
   }
 
-  /// The precision asked for where the profile has the node measured in it, else `.full`.
+  /// Returns the requested precision if the profile has the node measured in it, else `.full`.
   package func effectivePrecision(_ precision: Precision, of node: Node, in graph: Graph) -> Precision {
     let key = CostSheet.key(node, in: graph, computedIn: precision, threads: threads)
     return costs.profile?.nodes[key]?[info.id] == nil ? .full : precision
@@ -58,7 +58,7 @@ package final class VirtualDevice: Device {
 }
 
 extension DeviceInfo {
-  /// A device as a profile describes it. What an old document does not say is taken from the id and the name.
+  /// Creates a device from a profile. Facts that an old document lacks are derived from the id and the name.
   package init(_ identity: DeviceIdentity) {
     let family = identity.id.prefix { $0 != ":" }
     let text = "\(identity.name) \(identity.driver)".lowercased()
@@ -74,7 +74,7 @@ extension DeviceInfo {
 }
 
 extension DeviceInventory {
-  /// The devices of a profile, none of which is here.
+  /// Creates an inventory of a profile's devices, none of which is present.
   ///
   /// - Throws: `invalidChoice` for a profile without a host.
   package init(whatIf costs: CostSheet, threads: Int) throws(RuntimeError) {
