@@ -106,8 +106,8 @@ public struct Benchmark: Hashable, Sendable {
   ///   - input: the input to predict on; nil for generated values that the model accepts.
   ///   - progress: called on another thread with the fraction of the work done, 0…1, and a description of the current
   ///     step.
-  /// - Throws: `ModelError` as `Model.load` does, and `featureType` for an input that does not fit; `parameters` for an
-  ///   invalid workload, no configurations, or configurations of different functions or input sizes;
+  /// - Throws: `ModelError` as `Model.load` does, and `featureType` for an input that does not fit. `parameters` for an
+  ///   invalid workload, no configurations, or configurations of different functions or input sizes.
   ///   `predictionCancelled` if the task was cancelled before anything was measured.
   public func run(
     contentsOf url: URL, input: (any FeatureProvider & Sendable)? = nil,

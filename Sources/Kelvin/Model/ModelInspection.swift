@@ -38,8 +38,8 @@ package struct ModelInspection: Encodable {
     var problem: String?
   }
 
-  /// A part of a function: a graph by its name, a host operation, a loop by its name with the parts of its body, or a
-  /// branch by its name with the parts of its sides.
+  /// A part of a function: a graph by its name, or a host operation. A loop has its name and the parts of its body; a
+  /// branch has its name and the parts of its sides.
   struct PartRow: Encodable {
     var graph: String?
     var step: String?
