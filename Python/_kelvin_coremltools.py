@@ -1,8 +1,8 @@
-"""Has coremltools find Kelvin where it looks for Apple's framework.
+"""Makes coremltools find Kelvin in place of Apple's framework.
 
-Imported by kelvin-coremltools.pth when Python starts, so it is small and imports nothing of Kelvin: the module
-`coremltools.libcoremlpython`, which coremltools lacks off a Mac, is `kelvin.coremltools` from then on, and what
-coremltools allows from a version of macOS on is allowed.
+kelvin-coremltools.pth imports this module when Python starts, so it is small and does not import Kelvin. From then on
+the module `coremltools.libcoremlpython`, which coremltools lacks outside macOS, is `kelvin.coremltools`, and
+coremltools allows the functions that need a certain version of macOS.
 """
 import importlib.abc
 import importlib.machinery
@@ -24,7 +24,7 @@ class _Alias(importlib.abc.Loader):
 
 
 class _Opened(importlib.abc.Loader):
-    """Loads the module that asks for versions of macOS, and answers for it."""
+    """Loads the module that checks the version of macOS, and replaces its version."""
 
     def __init__(self, loader):
         self._loader = loader
@@ -34,7 +34,7 @@ class _Opened(importlib.abc.Loader):
 
     def exec_module(self, module):
         self._loader.exec_module(module)
-        # The first that has all of what coremltools asks for.
+        # The first version with all functions that coremltools checks for.
         module._macos_version = lambda: (15, 0)
         module._is_macos = lambda: True
 
@@ -43,11 +43,11 @@ class _Opened(importlib.abc.Loader):
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Finds both, on Linux alone."""
+    """Finds both modules, on Linux only."""
 
     def find_spec(self, name, path=None, target=None):
         if name == _MISSING:
-            # Apple's own, should there ever be one here.
+            # Apple's own module has priority if it exists.
             if importlib.machinery.PathFinder.find_spec(name, path) is not None:
                 return None
             return importlib.util.spec_from_loader(name, _Alias())
@@ -60,6 +60,6 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def install():
-    """Puts the finder in front, once."""
+    """Inserts the finder once, before all others."""
     if sys.platform == "linux" and not any(isinstance(finder, Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, Finder())

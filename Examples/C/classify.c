@@ -1,4 +1,4 @@
-// Names what a model sees in an image: classify MODEL IMAGE
+// Classifies an image: classify MODEL IMAGE
 //
 //   cc classify.c $(pkg-config --cflags --libs kelvin) -o classify
 #include <kelvin.h>
@@ -15,7 +15,7 @@ static void must(kelvin_code code) {
   exit(code);
 }
 
-// The name of the first input, found without a reader of JSON.
+// Finds the name of the first input without a JSON parser.
 static const char *input_of(const char *description, char *name, size_t size) {
   const char *inputs = strstr(description, "\"inputs\"");
   const char *start = inputs ? strstr(inputs, "\"name\" : \"") : NULL;

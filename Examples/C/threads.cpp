@@ -1,4 +1,4 @@
-// Predicts from several threads at once, each with features of its own: threads Digits.onnx
+// Predicts from several threads at once, each with its own features: threads Digits.onnx
 //
 //   c++ -std=c++17 threads.cpp $(pkg-config --cflags --libs kelvin) -pthread -o threads
 #include <kelvin.h>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// A code and its words as an exception.
+/// Throws the error message of a failed call as an exception.
 void check(kelvin_code code, char *error) {
   if (code == KELVIN_OK) return;
   std::string text = error ? error : "no words";
@@ -47,7 +47,7 @@ int main(int count, char **arguments) {
     check(code, error);
     Model model = load(arguments[1], options);
 
-    // A 1x3x64x64 image that stays where it is, and an output of the caller's for each thread.
+    // A 1x3x64x64 image that all threads share, and an output buffer for each thread.
     std::vector<float> pixels(3 * 64 * 64, 0.5f);
     const int64_t shape[] = {1, 3, 64, 64};
     std::vector<std::vector<float>> scores(4, std::vector<float>(10));

@@ -1,8 +1,8 @@
-// Names what a model sees in every frame of a video, which is read where the decoder put it:
+// Classifies every frame of a video without copying the decoded frames:
 //
 //   ffmpeg -i clip.mp4 -f rawvideo -pix_fmt nv12 - | video MODEL INPUT 1920 1080
 //
-// Built with: cc video.c $(pkg-config --cflags --libs kelvin) -o video
+// Build: cc video.c $(pkg-config --cflags --libs kelvin) -o video
 #include <kelvin.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +24,13 @@ int main(int count, char **arguments) {
   kelvin_model *model = NULL;
   must(kelvin_model_load(arguments[1], NULL, NULL, &model, &error));
 
-  // Luma, and a pair of chroma for every two by two pixels, in one block as NV12 has them.
+  // NV12 stores luma, then one pair of chroma for every two by two pixels, in one block.
   size_t luma = (size_t)width * (size_t)height, chroma = (size_t)((width + 1) / 2 * 2) * (size_t)((height + 1) / 2);
   unsigned char *memory = malloc(luma + chroma);
   if (!memory) return 70;
   kelvin_frame frame = {KELVIN_YCBCR709_VIDEO, width, height, {{memory, 0}, {memory + luma, 0}}};
   kelvin_features *inputs = kelvin_features_new(), *outputs = kelvin_features_new();
-  // Lent once: each prediction reads what lies there then.
+  // The frame is set once. Each prediction reads the memory's current contents.
   must(kelvin_features_set_frame(inputs, arguments[2], &frame, 1, KELVIN_FIT_CENTER_CROP, &error));
   for (int number = 0; fread(memory, 1, luma + chroma, stdin) == luma + chroma; number++) {
     must(kelvin_predict(model, inputs, outputs, NULL, NULL, &error));

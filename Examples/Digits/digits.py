@@ -22,7 +22,8 @@ BIAS = -1.0
 
 
 def split():
-    """(glyphs, truths, training indices, held-out indices); glyphs is [1797, 8, 8] in 0...1, stratified by digit."""
+    """Returns (glyphs, truths, training indices, held-out indices). The glyphs are [1797, 8, 8] in 0...1; the split is
+    stratified by digit."""
     data = load_digits()
     glyphs = torch.tensor(data.images, dtype=torch.float32) / 16
     truths = torch.tensor(data.target, dtype=torch.long)
@@ -40,7 +41,8 @@ def luma(colour):
 
 
 def ink_and_paper(count, generator, contrast=0.4):
-    """Random colour pairs [count, 3] whose luma differs by at least `contrast`, dark on light or light on dark."""
+    """Returns random color pairs [count, 3] whose luma differs by at least `contrast`, dark on light or light on
+    dark."""
     paper = uniform(generator, (count, 3), 0, 1)
     ink = uniform(generator, (count, 3), 0, 1)
     paper_luma, ink_luma = luma(paper), luma(ink)
@@ -52,7 +54,8 @@ def ink_and_paper(count, generator, contrast=0.4):
 
 
 def grid(count, height, width, generator):
-    """Where each output pixel samples the glyph: a random scale, rotation, shear and shift about the centre.
+    """Returns the glyph position that each output pixel samples, with random scale, rotation, shear and shift about the
+    center.
 
     Coordinates are in halves of the short side, so the digit stays inside the central square.
     """
@@ -71,7 +74,7 @@ def grid(count, height, width, generator):
 
 
 def render(glyphs, height, width, generator):
-    """RGB images [B, 3, height, width] with whole values 0...255 from glyphs [B, 8, 8] in 0...1."""
+    """Returns RGB images [B, 3, height, width] with integer values 0...255 from glyphs [B, 8, 8] in 0...1."""
     count = len(glyphs)
     framed = F.pad(glyphs[:, None], (1, 1, 1, 1))
     positions = grid(count, height, width, generator) * (8 / 10)
@@ -95,7 +98,7 @@ def convolution(channels_in, channels_out, kernel, stride=1, groups=1, activatio
 
 
 class InvertedResidual(nn.Module):
-    """Pointwise expansion, depthwise 3x3, linear pointwise projection; the input is added where shapes agree."""
+    """Pointwise expansion, depthwise 3x3, linear pointwise projection. The input is added if the shapes are equal."""
 
     def __init__(self, channels_in, channels_out, stride, expansion):
         super().__init__()
@@ -111,7 +114,7 @@ class InvertedResidual(nn.Module):
 
 
 class DigitNet(nn.Module):
-    """[B, 3, 64, 64] in -1...1 to logits [B, 10]."""
+    """Converts [B, 3, 64, 64] in -1...1 to logits [B, 10]."""
 
     STAGES = [(1, 16, 1, 1), (4, 24, 2, 2), (4, 32, 3, 2), (4, 48, 2, 2)]
 

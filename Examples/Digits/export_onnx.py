@@ -25,7 +25,7 @@ METADATA = {
 
 
 class Normalized(torch.nn.Module):
-    """Pixel values to probabilities."""
+    """Computes probabilities from pixel values."""
 
     def __init__(self, network):
         super().__init__()
@@ -38,7 +38,7 @@ class Normalized(torch.nn.Module):
 
 
 def constants_as_initializers(graph):
-    """Moves every Constant node to the initializers: the graph that remains is computation only."""
+    """Moves every Constant node to the initializers, so that only computing nodes remain."""
     for node in [n for n in graph.node if n.op_type == "Constant"]:
         tensor = node.attribute[0].t
         tensor.name = node.output[0]

@@ -1,9 +1,9 @@
 """Writes images/, held-out digits as PNG and JPEG files of several sizes, and expected.json beside them.
 
-expected.json records, for every image, the true digit and what Digits.onnx answers in ONNX Runtime after
-center-crop preprocessing: EXIF orientation applied, scaled so that the short side is 64, bilinear with half-pixel
-centers and no antialiasing, the middle of the long side kept, values rounded. It also records the probabilities for
-one input tensor given by a formula.
+expected.json contains, for every image, the true digit and the result of Digits.onnx in ONNX Runtime after center-crop
+preprocessing. The preprocessing applies the EXIF orientation, scales the short side to 64 (bilinear with half-pixel
+centers, no antialiasing), keeps the middle of the long side, and rounds the values. The file also contains the
+probabilities for one input tensor given by a formula.
 """
 
 import json
@@ -26,13 +26,13 @@ STORED_ROTATED = {20: (6, Image.Transpose.ROTATE_90), 25: (3, Image.Transpose.RO
 
 
 def choose(truths, held_out):
-    """COUNT held-out digits, the classes in turn."""
+    """Returns COUNT held-out digits, alternating between the classes."""
     by_class = [[int(i) for i in held_out if truths[i] == c] for c in range(10)]
     return [by_class[k % 10][k // 10] for k in range(COUNT)]
 
 
 def write(pixels, position, stem):
-    """The first 20 become PNG, the others JPEG, some of them stored rotated under an EXIF orientation."""
+    """Writes the first 20 images as PNG and the others as JPEG, some of them rotated with an EXIF orientation."""
     image = Image.fromarray(pixels)
     if position < 20:
         path = IMAGES / f"{stem}.png"
@@ -49,7 +49,8 @@ def write(pixels, position, stem):
 
 
 def taps(source, target, scale):
-    """Lower index, upper index and weight of the upper for each target sample centered on the source."""
+    """Returns the lower index, the upper index and the weight of the upper for each target sample, centered on the
+    source."""
     offset = (source * scale - target) / 2
     position = (np.arange(target) + offset + 0.5) / scale - 0.5
     low = np.floor(position).astype(int)
@@ -57,7 +58,7 @@ def taps(source, target, scale):
 
 
 def center_crop(path):
-    """[1, 3, 64, 64] float32 pixel values of the image at `path`."""
+    """Returns the [1, 3, 64, 64] float32 pixel values of the image at `path`."""
     with Image.open(path) as image:
         pixels = np.asarray(ImageOps.exif_transpose(image).convert("RGB"), dtype=np.float64)
     height, width = pixels.shape[:2]
@@ -70,7 +71,7 @@ def center_crop(path):
 
 
 def formula_tensor():
-    """image[0, c, y, x] = (7 y + 13 x + 31 c + x y) mod 256."""
+    """Returns the tensor image[0, c, y, x] = (7 y + 13 x + 31 c + x y) mod 256."""
     c, y, x = np.meshgrid(np.arange(3), np.arange(SIZE), np.arange(SIZE), indexing="ij")
     return ((7 * y + 13 * x + 31 * c + x * y) % 256)[None].astype(np.float32)
 

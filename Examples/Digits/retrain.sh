@@ -1,6 +1,6 @@
 #!/bin/sh
-# Trains the digit classifier and rewrites Digits.mlpackage, Digits.onnx, images/ and expected.json.
-# Needs Python 3.11; everything it installs goes into .venv-digits beside this file.
+# Trains the digit classifier and rewrites Digits.mlpackage, Digits.onnx, images/ and expected.json. Requires Python
+# 3.11. All packages are installed in .venv-digits beside this file.
 set -eu
 cd "$(dirname "$0")"
 [ -d .venv-digits ] || python3 -m venv .venv-digits

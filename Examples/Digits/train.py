@@ -1,7 +1,7 @@
 """Trains the digit classifier and writes its weights to build/digits.pt.
 
 Usage: train.py [EPOCHS]
-Prints top-1 on the whole held-out split, every digit of it rendered once.
+Prints the top-1 accuracy on the whole held-out split, with each digit rendered once.
 """
 
 import pathlib

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Kelvin
 
-/// A text as its bytes in UTF-8: 256 tokens, whatever the language.
+/// Encodes a string as its UTF-8 bytes: 256 tokens for every language.
 struct ByteTokenizer {
   static let count = 256
 
@@ -10,7 +10,7 @@ struct ByteTokenizer {
   func text(of tokens: [Int]) -> String { String(decoding: tokens.map { UInt8($0) }, as: UTF8.self) }
 }
 
-// Usage: Generating MODEL PROMPT [COUNT]. Goes on with a text by the likeliest byte, as often as said.
+// Usage: Generating MODEL PROMPT [COUNT]. Continues the prompt with the most likely byte, COUNT times.
 let arguments = CommandLine.arguments
 let model = try await Model.load(contentsOf: URL(filePath: arguments[1]))
 let sequence = try TokenSequence(model)
@@ -18,7 +18,7 @@ let tokenizer = ByteTokenizer()
 var text = tokenizer.tokens(of: arguments[2])
 var scores = try sequence.read(text)
 for _ in 0..<(arguments.count > 3 ? Int(arguments[3]) ?? 64 : 64) {
-  // Whatever the model knows besides bytes is no text.
+  // The vocabulary may have further tokens that are not bytes.
   let bytes = scores.prefix(ByteTokenizer.count)
   guard let next = bytes.indices.max(by: { bytes[$0] < bytes[$1] }) else { break }
   text.append(next)

@@ -1,8 +1,9 @@
-"""Trains a decoder of bytes on the licence of this project and writes Licence.mlpackage.
+"""Trains a byte-level decoder on this project's license and writes Licence.mlpackage.
 
 Usage: train.py [STEPS]
-Llama-shaped: rotary embedding, two heads of queries for one of keys, RMS normalization, a gated product. Its keys and values are
-states, its weights integers of 4 bits in blocks of 32. Needs what ../Digits/requirements.txt names; takes some minutes.
+The architecture follows Llama: rotary embedding, two query heads per key head, RMS normalization, a gated product. Keys
+and values are states. Weights are 4-bit integers in blocks of 32. Requires the packages of ../Digits/requirements.txt;
+takes some minutes.
 """
 
 import pathlib
@@ -78,7 +79,7 @@ class Decoder(nn.Module):
 
 
 class Remembering(nn.Module):
-    """The decoder, whose keys and values are written into states at the places of the tokens."""
+    """The decoder with a KV cache: keys and values are written to states at the tokens' positions."""
 
     def __init__(self, decoder):
         super().__init__()

@@ -2,13 +2,13 @@ import FoundationEssentials
 import Kelvin
 import KelvinVision
 
-// Usage: Images CLASSIFIER SEGMENTER IMAGE... Programs as Apple's articles on images have them, line by line: classifying
-// with a Core ML model, classifying a collection for categorisation and search, and segmenting with DETR.
+// Usage: Images CLASSIFIER SEGMENTER IMAGE... Follows Apple's articles on images: classifying with a Core ML model,
+// classifying a collection for categorization and search, and segmenting with DETR.
 let classifier = URL(filePath: CommandLine.arguments[1])
 let segmenter = URL(filePath: CommandLine.arguments[2])
 let images = CommandLine.arguments.dropFirst(3).map { URL(filePath: $0) }
 
-/// Makes the request once, for all images.
+/// Creates one request for all images.
 func makeClassificationRequest() throws -> VNCoreMLRequest {
   let model = try VNCoreMLModel(for: Model(contentsOf: classifier))
   let request = VNCoreMLRequest(model: model) { request, error in processClassifications(for: request, error: error) }
@@ -29,7 +29,7 @@ func processClassifications(for request: VNRequest, error: (any Error)?) {
   print("Classification:", topClassifications.map { "(\($0.confidence)) \($0.identifier)" }.joined(separator: ", "))
 }
 
-/// Categories that the model is precise enough in, and terms to search for, of every image.
+/// Returns the categories that meet the required precision, and search terms, for an image.
 func categorize(_ image: URL) async throws -> (categories: [String: Float], searchTerms: [String: Float]) {
   let handler = try ImageRequestHandler(image)
   let request = try ClassificationRequest(model: try await Model.load(contentsOf: classifier))
@@ -41,7 +41,7 @@ func categorize(_ image: URL) async throws -> (categories: [String: Float], sear
   return (categories, searchTerms)
 }
 
-/// Which part of an image is what, in the model's own names and colours.
+/// Prints the parts of an image with the model's own labels and colors, and writes an overlay.
 func segment(_ image: URL, by model: Model) async throws {
   let request = try SegmentationRequest(model: model)
   let observation = try await request.perform(on: image)

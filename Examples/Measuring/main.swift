@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Kelvin
 
-// Usage: Measuring MODEL. Profiles it, plans it, compares compute units for one photo, and watches the heat meanwhile.
+// Usage: Measuring MODEL [FOLDER]. Profiles and plans a model, compares compute units for a stream, and monitors the
+// heat.
 let url = URL(filePath: CommandLine.arguments[1])
 let folder = URL(filePath: CommandLine.arguments.count > 2 ? CommandLine.arguments[2] : ".")
 

@@ -1,6 +1,8 @@
-// The module kelvin._calls: a prediction of arrays alone as one call from Python into C. Without it, arrays.py does the same.
+// The module kelvin._calls: a prediction with arrays only as one call from Python into C. Without the module, arrays.py
+// does the same in Python.
 //
-// After a large model, what a step takes is the time to bring it into the processor's caches again; here are the fewest.
+// The code executes few instructions, because after a large model they have to be loaded into the processor's caches
+// again.
 #include "interpreter.h"
 
 #include <kelvin.h>
@@ -8,29 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Inputs, and outputs, that a call has at most: what it makes of them lies on the stack.
+/// The maximum number of inputs, and of outputs, of a call. The call's arrays are on the stack.
 enum { MOST = 32 };
 
-/// Arrays of each output that are kept, so that a steady loop allocates none: one that its caller still looks at while the next
-/// is computed, and some of other threads' calls.
+/// The maximum number of arrays kept for each output, so that a steady loop allocates none: the array that the caller
+/// still uses while the next is computed, and arrays of other threads' calls.
 enum { KEPT = 4 };
-/// Bytes that kept arrays of a model take at most; where two of each output are more, none is kept.
+/// The maximum bytes of a model's kept arrays. If two arrays of each output exceed it, no array is kept.
 enum { MOST_KEPT = 16 << 20 };
 
-// One array of sizes serves NumPy and the library.
+// The same array of sizes is passed to NumPy and to the library.
 _Static_assert(sizeof(intptr_t) == sizeof(int64_t), "sizes of NumPy's are those of kelvin.h");
 
-/// A feature, as a call for arrays of the usual sizes needs it.
+/// A feature with its default shape.
 typedef struct {
   PyObject *name, *type;
-  /// Without memory.
+  /// The array's type and shape, without data.
   kelvin_array array;
 } Feature;
 
-/// Arrays that were handed out as one output, each with a reference of its own. Used under the interpreter's lock alone.
+/// Arrays that were returned for one output, each with a reference. Used only while the interpreter's lock is held.
 typedef struct {
   PyObject *arrays[KEPT];
-  /// Which is given up next where all are in use.
+  /// The index of the array to drop next if all are in use.
   size_t next;
 } Kept;
 
@@ -38,19 +40,19 @@ typedef struct {
   size_t count;
   const char *names[MOST];
   Feature features[MOST];
-  /// The tuple that names and types belong to.
+  /// The tuple that owns the names and types.
   PyObject *rows;
 } Features;
 
-/// What the calls for one model have in common.
+/// The data shared by all calls for one model.
 typedef struct {
   kelvin_model *model;
   __typeof__(&kelvin_predict_arrays) predict;
   __typeof__(&kelvin_free) free;
-  /// Makes an exception of a code and a text.
+  /// Creates an exception from a code and a message.
   PyObject *failure;
   Features inputs, outputs;
-  /// How many arrays of each output are kept.
+  /// The number of arrays kept for each output.
   size_t kept_count;
   Kept kept[MOST];
 } Call;
@@ -60,7 +62,7 @@ static NPYNewFromDescr new_array;
 
 // MARK: Predictions
 
-/// Whether an object is an array of NumPy's own type, with a feature's type and shape, and with `flags`.
+/// Returns whether an object is a NumPy array, not of a subclass, with a feature's type and shape, and with `flags`.
 static bool fits(const PyObject *object, const Feature *feature, int flags) {
   if (object->ob_type != array_type) return false;
   const PyArrayObject *array = (const PyArrayObject *)object;
@@ -70,14 +72,14 @@ static bool fits(const PyObject *object, const Feature *feature, int flags) {
     && (array->descr == feature->type || PyObject_RichCompareBool(array->descr, feature->type, Py_EQ) == 1);
 }
 
-/// A feature's array in memory of NumPy's.
+/// Returns a feature's array with the data of a NumPy array.
 static kelvin_array placed(const Feature *feature, PyObject *array) {
   kelvin_array result = feature->array;
   result.data = ((PyArrayObject *)array)->data;
   return result;
 }
 
-/// A new reference to what a dictionary has under a feature's name; NULL where it has nothing, or with an error.
+/// Returns a new reference to the dictionary's value for a feature's name; NULL if there is none, or on an error.
 static PyObject *found(PyObject *dictionary, const Feature *feature) {
   PyObject *object = PyDict_GetItemWithError(dictionary, feature->name);
   Py_IncRef(object);
@@ -90,16 +92,17 @@ static PyObject *made(const Feature *feature) {
   return new_array(array_type, feature->type, feature->array.rank, shape, NULL, NULL, 0, NULL);
 }
 
-/// Whether an array is as NumPy made it for an output. Who had it may have changed what it is over or how, or may wait for its
-/// end by a weak reference: such a one is not handed out again.
+/// Returns whether an array is unchanged since NumPy created it for an output. Its previous holder may have changed its
+/// memory or shape, or may hold a weak reference; such an array is not reused.
 static bool is_as_made(const PyObject *object, const Feature *feature) {
   const PyArrayObject *array = (const PyArrayObject *)object;
   return !array->base && !array->weak_references && array->descr == feature->type
     && fits(object, feature, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_OWNDATA | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
 }
 
-/// A new reference to an array for an output that nobody else can see; NULL with an error. One that was handed out is such
-/// where the only reference is ours: views, buffers and capsules of DLPack hold one to the array that they show.
+/// Returns a new reference to an array for an output that no other code can access; NULL on an error. A kept array
+/// qualifies if it has no other reference, because views, buffers and DLPack capsules each hold a reference to their
+/// array.
 static PyObject *taken(Kept *kept, size_t count, const Feature *feature) {
   PyObject **place = NULL;
   for (size_t i = 0; i < count; i++) {
@@ -123,7 +126,7 @@ static PyObject *taken(Kept *kept, size_t count, const Feature *feature) {
   return array;
 }
 
-/// Raises what the library said, and frees it.
+/// Raises the library's error message and frees it.
 static void raise(const Call *call, kelvin_code code, char *words) {
   PyObject *text = PyUnicode_DecodeUTF8(words ? words : "", words ? (Py_ssize_t)strlen(words) : 0, "replace");
   call->free(words);
@@ -133,14 +136,14 @@ static void raise(const Call *call, kelvin_code code, char *words) {
   Py_DecRef(text);
 }
 
-/// Arrays of one prediction, and references to its inputs; those to outputs are in its results.
+/// The arrays of one prediction, and references to its inputs. The results hold the references to its outputs.
 typedef struct {
   kelvin_array inputs[MOST], outputs[MOST];
   PyObject *held[MOST];
   size_t count;
 } Arrays;
 
-/// Whether each input is an array that a call takes. May set an error where not.
+/// Returns whether each input is an array of the required type and shape. May set an error if not.
 static bool gather(const Features *inputs, PyObject *given, Arrays *arrays) {
   if (PyDict_Size(given) != (Py_ssize_t)inputs->count) return false;
   for (size_t i = 0; i < inputs->count; i++) {
@@ -153,8 +156,8 @@ static bool gather(const Features *inputs, PyObject *given, Arrays *arrays) {
   return true;
 }
 
-/// Fills `results` with an array for each output: the caller's, or one that nobody else can see. Answers whether all of the
-/// caller's are such as a call writes to; may set an error where not.
+/// Fills `results` with an array for each output: the caller's, or one that no other code can access. Returns whether
+/// all of the caller's arrays are valid; may set an error if not.
 static bool prepare(Call *call, PyObject *lent, PyObject *results, Arrays *arrays) {
   Py_ssize_t rest = lent ? PyDict_Size(lent) : 0;
   for (size_t i = 0; i < call->outputs.count; i++) {
@@ -173,7 +176,7 @@ static bool prepare(Call *call, PyObject *lent, PyObject *results, Arrays *array
   return rest == 0;
 }
 
-/// Predicts while other threads of Python run. Sets an error where that fails.
+/// Predicts while other Python threads run. Sets an error on failure.
 static bool run(const Call *call, const Arrays *arrays, kelvin_cancellation *cancellation) {
   char *words = NULL;
   PyThreadState *thread = PyEval_SaveThread();
@@ -185,7 +188,7 @@ static bool run(const Call *call, const Arrays *arrays, kelvin_cancellation *can
   return code == KELVIN_OK;
 }
 
-/// `predict(inputs, outputs, cancellation)`, as `ArrayCall.__call__` of arrays.py.
+/// Implements `predict(inputs, outputs, cancellation)` like `ArrayCall.__call__` in arrays.py.
 static PyObject *predict(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
   Call *call = PyCapsule_GetPointer(self, NULL);
   if (!call) return NULL;
@@ -213,7 +216,7 @@ static PyObject *predict(PyObject *self, PyObject *const *arguments, Py_ssize_t 
   return &_Py_NoneStruct;
 }
 
-// MARK: What is made once
+// MARK: Preparation
 
 static void clear(Features *features) {
   for (size_t i = 0; i < features->count; i++) free((void *)features->features[i].array.shape);
@@ -231,7 +234,7 @@ static void forget(Call *call) {
 
 static void destroy(PyObject *capsule) { forget(PyCapsule_GetPointer(capsule, NULL)); }
 
-/// A tuple of sizes in memory of its own; NULL with an error.
+/// Returns a copy of a tuple of sizes; NULL on an error.
 static int64_t *copied(PyObject *shape, int32_t *rank) {
   Py_ssize_t count = PyTuple_Size(shape);
   if (count < 0) return NULL;
@@ -249,7 +252,7 @@ static int64_t *copied(PyObject *shape, int32_t *rank) {
   return sizes;
 }
 
-/// Reads rows of name, the same in bytes, shape, element type and its code. Answers false for too many, or with an error.
+/// Reads rows of name, UTF-8 name, shape, element type and type code. Returns false for too many rows, or on an error.
 static bool read(PyObject *rows, Features *features) {
   Py_IncRef(features->rows = rows);
   Py_ssize_t count = PyTuple_Size(rows);
@@ -268,11 +271,11 @@ static bool read(PyObject *rows, Features *features) {
   return true;
 }
 
-/// How many arrays of each output are kept: as many as there is room for, and fewer than two never.
+/// Returns the number of arrays to keep for each output, as many as `MOST_KEPT` allows: 0 or at least two.
 static size_t kept_count(const Features *outputs) {
   size_t bytes = 0;
   for (size_t i = 0; i < outputs->count; i++) {
-    // No element has more than eight.
+    // The largest element has eight bytes.
     size_t size = 8;
     for (int32_t axis = 0; axis < outputs->features[i].array.rank; axis++)
       if (__builtin_mul_overflow(size, (size_t)outputs->features[i].array.shape[axis], &size)) return 0;
@@ -283,7 +286,7 @@ static size_t kept_count(const Features *outputs) {
   return count < 2 ? 0 : count < KEPT ? count : KEPT;
 }
 
-/// `predictor(model, predict, free, failure, inputs, outputs)`: see _calls.pyi.
+/// Implements `predictor(model, predict, free, failure, inputs, outputs)`: see _calls.pyi.
 static PyObject *predictor(PyObject *module, PyObject *arguments) {
   (void)module;
   unsigned long long model, predict_address, free_address;
@@ -311,7 +314,7 @@ static PyObject *predictor(PyObject *module, PyObject *arguments) {
   return function;
 }
 
-/// NumPy's table; NULL with an error. Its module is called otherwise before NumPy 2.
+/// Returns NumPy's function table; NULL on an error. The table's module has another name before NumPy 2.
 static void **numpy_table(void) {
   PyObject *module = PyImport_ImportModule("numpy._core._multiarray_umath");
   if (!module) {
@@ -325,7 +328,7 @@ static void **numpy_table(void) {
   return table;
 }
 
-/// Runs when the module is imported: an ImportError where objects or arrays are of another form than is declared here.
+/// Initializes the module. Raises ImportError if the layout of objects or arrays differs from the declarations here.
 static int load(PyObject *module) {
   (void)module;
   PyObject *size = PyObject_GetAttrString(&PyBaseObject_Type, "__basicsize__");

@@ -1,8 +1,9 @@
-// What calls.c uses of Python and of NumPy, declared here so that building it needs the headers of neither.
+// The parts of the Python and NumPy interfaces that calls.c uses, declared here so that building needs no headers of
+// either.
 //
-// Python's is the stable ABI (https://docs.python.org/3/c-api/stable.html), which has all of it from 3.10 on and 3.9 besides.
-// NumPy's are the fields that every array begins with (`PyArrayObject_fields` of numpy/ndarraytypes.h) and a table of functions
-// that keep their places; both are the same in NumPy 1 and 2, and `load` of calls.c sees to it that it is one of these.
+// Python's part is in the stable ABI (https://docs.python.org/3/c-api/stable.html) since 3.10, and also works with 3.9.
+// NumPy's part is the first fields of every array (`PyArrayObject_fields` of numpy/ndarraytypes.h) and a table of
+// functions with fixed indices. Both are the same in NumPy 1 and 2, and `load` in calls.c checks for these versions.
 #pragma once
 
 #include <stddef.h>
@@ -17,7 +18,7 @@ typedef struct PyObject {
 } PyObject;
 typedef struct PyThreadState PyThreadState;
 
-/// How many references there are to an object. From 3.12 on the first four bytes count alone, and the others are flags.
+/// Returns the reference count of an object. Since 3.12 only the first four bytes are the count; the others are flags.
 static inline uint32_t references(const PyObject *object) { return (uint32_t)object->ob_refcnt; }
 
 typedef struct {
@@ -98,10 +99,11 @@ enum {
   NPY_ARRAY_WRITEABLE = 0x400,
 };
 
-/// Where NumPy's table, the capsule `_ARRAY_API`, has its version, the type of arrays and what makes one.
+/// Indices in NumPy's table, the capsule `_ARRAY_API`: the version function, the type of arrays and the array
+/// constructor.
 enum { NPY_VERSION = 0, NPY_ARRAY_TYPE = 2, NPY_NEW_FROM_DESCR = 94 };
 typedef unsigned (*NPYVersion)(void);
-/// Takes over a reference to `descr`.
+/// Creates an array. Takes ownership of the reference to `descr`.
 typedef PyObject *(*NPYNewFromDescr)(
   PyObject *type, PyObject *descr, int nd, const intptr_t *dimensions, const intptr_t *strides, void *data, int flags,
   PyObject *owner);

@@ -1,4 +1,4 @@
-"""Kelvin: run Core ML and ONNX models on Linux, and see which device runs which layer, and why."""
+"""Kelvin: run Core ML and ONNX models on Linux, and see which device runs each layer, and why."""
 import warnings
 from typing import Any
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`kelvin.Picture`, the former name of `kelvin.Image`."""
+    """Provides `kelvin.Picture`, the former name of `kelvin.Image`."""
     if name == "Picture":
         warnings.warn("kelvin.Picture is now kelvin.Image", DeprecationWarning, stacklevel=2)
         return Image

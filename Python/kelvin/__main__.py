@@ -1,4 +1,4 @@
-"""`python -m kelvin` is the command line."""
+"""Runs the command line as `python -m kelvin`."""
 import os
 import pathlib
 import shutil

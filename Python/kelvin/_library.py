@@ -1,4 +1,4 @@
-"""libkelvin, as kelvin.h declares it: prototypes, errors, and objects that own handles."""
+"""The library libkelvin as kelvin.h declares it: prototypes, errors, and objects that own handles."""
 import ctypes
 import json
 import os
@@ -24,11 +24,11 @@ class Text(ctypes.Structure):
 
 
 def decoded(rows: Any, count: int) -> List[str]:
-    """Strings that the library gave with their lengths: `count` behind a pointer to `Text`."""
-    # A slice of a pointer with a step has an element that is not there where it should have none.
+    """Returns the `count` strings with lengths that a pointer to `Text` refers to."""
+    # Slicing a pointer with a step accesses an element even if the slice is empty.
     if count == 0:
         return []
-    # Each has a zero behind it, up to which ctypes reads them all in a fraction of the steps of string_at.
+    # Each string has a terminating zero, up to which ctypes reads all of them much faster than string_at.
     parts = ctypes.cast(rows, POINTER(c_char_p))[: 2 * count : 2]
     lengths = ctypes.cast(rows, POINTER(c_size_t))[1 : 2 * count : 2]
     return [
@@ -57,10 +57,10 @@ class File(ctypes.Structure):
 _TEXT = POINTER(c_void_p)
 _HANDLE = c_void_p
 _NAME = c_char_p
-# An array that is given, as bytes that have the layout of Array.
+# An input array, as bytes with the layout of Array.
 _GIVEN = c_char_p
 
-# Of functions that answer with a code; every one takes where an error's string goes after these.
+# The functions that return a code. Each takes the output parameter of an error message after these parameters.
 _PROTOTYPES: Dict[str, List[Any]] = {
     "options_set": [_HANDLE, _NAME, _NAME],
     "cancellation_cancel": [_HANDLE],
@@ -121,17 +121,17 @@ _PROTOTYPES: Dict[str, List[Any]] = {
     "profile": [_NAME, _HANDLE, c_double, _HANDLE, _TEXT],
     "bench": [_NAME, _NAME, POINTER(_HANDLE), c_size_t, _HANDLE, _TEXT],
 }
-# Of handles, by what they stand for: whether one is made without anything else.
+# The kinds of handles, and whether a handle of the kind can be created without arguments.
 _KINDS = {"options": True, "cancellation": True, "features": True, "model": False, "state": False, "image": False}
 
 
 def _path() -> str:
-    """Where the library lies: $KELVIN_LIBRARY, else within the package."""
+    """Returns the path of the library: $KELVIN_LIBRARY, else a file in the package."""
     return os.environ.get("KELVIN_LIBRARY") or str(pathlib.Path(__file__).parent / "libkelvin.so.0")
 
 
 class _Library:
-    """Each function of the library by its name without `kelvin_`, raising where it fails."""
+    """The library's functions, by their names without `kelvin_`. They raise an exception on failure."""
 
     if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Callable[..., None]: ...
@@ -157,7 +157,7 @@ class _Library:
         self.version = self._loaded.kelvin_version().decode()
         for name, arguments in _PROTOTYPES.items():
             setattr(self, name, self._raising(getattr(self._loaded, "kelvin_" + name), arguments))
-        #: Makes a handle, and lets go of one, by what it stands for.
+        #: The functions that create and release a handle, by its kind.
         self.new, self.release = {}, {}
         for kind, is_made_alone in _KINDS.items():
             self.release[kind] = self._plain(f"kelvin_{kind}_release", [c_void_p], None)
@@ -181,25 +181,25 @@ class _Library:
         return function
 
     def address(self, name: str) -> int:
-        """Where a function of the library lies, by its name without `kelvin_`."""
+        """Returns the address of a function of the library, by its name without `kelvin_`."""
         return ctypes.cast(getattr(self._loaded, "kelvin_" + name), c_void_p).value or 0
 
     def taken(self, text: c_void_p) -> str:
-        """A string that the library wrote, which is freed."""
+        """Returns a string of the library and frees its memory."""
         try:
             return ctypes.string_at(text.value).decode(errors="replace") if text.value else ""
         finally:
             self._free(text)
 
     def taken_bytes(self, memory: c_void_p, count: int) -> bytes:
-        """Bytes that the library wrote, which are freed."""
+        """Returns bytes of the library and frees their memory."""
         try:
             return ctypes.string_at(memory.value or 0, count)
         finally:
             self._free(memory)
 
     def document(self, function: Callable[..., None], *arguments: Any) -> Any:
-        """The JSON that a function writes as its last result."""
+        """Calls a function and returns the JSON of its last output parameter."""
         text = c_void_p()
         function(*arguments, byref(text))
         return json.loads(self.taken(text))
@@ -210,7 +210,7 @@ class _Library:
         return self.taken(text)
 
     def releasing(self, owner: object, kind: str, handle: int) -> Callable[[], Any]:
-        """Has a handle released with its owner, or earlier by calling what is returned."""
+        """Ensures that a handle is released with its owner. Calling the returned function releases it earlier."""
         return weakref.finalize(owner, self.release[kind], handle)
 
 
@@ -218,7 +218,7 @@ library = _Library(_path())
 
 
 def utf8(text: Union[Path, bytes], what: str) -> bytes:
-    """A string as the library takes it with its length."""
+    """Encodes a string that the library takes with its length."""
     if isinstance(text, str):
         return text.encode("utf-8", "surrogateescape")
     if isinstance(text, os.PathLike):
@@ -229,9 +229,9 @@ def utf8(text: Union[Path, bytes], what: str) -> bytes:
 
 
 def encoded(text: Union[Path, bytes], what: str = "a name") -> bytes:
-    """A name or a path, which the library takes up to its first zero byte.
+    """Encodes a name or a path, which the library reads up to its first zero byte.
 
-    Raises ParameterError where that would leave something out.
+    Raises ParameterError for a string that contains a zero byte.
     """
     result = utf8(text, what)
     if b"\0" in result:

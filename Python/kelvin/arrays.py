@@ -1,4 +1,4 @@
-"""Predictions of arrays alone: one call of the library, into memory of NumPy's."""
+"""Predictions with arrays only: one call of the library, into memory of NumPy."""
 import ctypes
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -12,7 +12,7 @@ from .values import CODES, DTYPES, packed, sizes, start
 try:
     from ._calls import predictor
 except ImportError:
-    # It is not built, or for another Python or NumPy than these.
+    # The extension is not built, or is built for another Python or NumPy.
     predictor = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 def array_call(model: int, description: Description) -> "Optional[Predict]":
-    """What predicts from arrays of the usual sizes in one call: `ArrayCall`, or the same in C where that is there.
+    """Returns a function that predicts from arrays of the default shapes in one call: an `ArrayCall`, or the C
+    implementation if available.
 
-    Nothing for a model that takes or gives anything but arrays, or remembers.
+    Returns None for a stateful model and for a model with inputs or outputs other than arrays.
     """
     features = [*description.inputs.values(), *description.outputs.values()]
     if description.states or any(
@@ -43,28 +44,28 @@ def _row(feature: Feature) -> "Row":
 
 
 def no_call(inputs: Any, outputs: Any, cancellation: Optional[int]) -> None:
-    """Takes no arrays as they have to be."""
+    """Accepts no arrays and always returns None."""
 
 
 class ArrayCall:
-    """What a call for arrays of the usual sizes needs and can be made once.
+    """A prediction from arrays of the default shapes, with everything prepared that stays the same between calls.
 
-    Few steps, none of them through features of the library's: after a large model, what a step takes is the time to bring
-    it into the processor's caches again.
+    It executes few instructions and does not use the library's features, because after a large model the instructions
+    have to be loaded into the processor's caches again.
     """
 
     __slots__ = ("_held", "_inputs", "_model", "_names", "_outputs", "_results")
 
     def __init__(self, model: int, inputs: "Sequence[Row]", outputs: "Sequence[Row]") -> None:
         self._model = model
-        #: Memory that rows point into.
+        #: The memory that rows point to.
         self._held: List[Any] = []
         self._inputs, self._outputs = ([self._placed(row) for row in rows] for rows in (inputs, outputs))
         self._names, self._results = (
             (ctypes.c_char_p * len(rows))(*(row[1] for row in rows)) for rows in (inputs, outputs))
 
     def _placed(self, row: "Row") -> "Tuple[str, Tuple[int, ...], np.dtype[Any], int, int]":
-        """Name, shape, element type, its code, and where its shape lies in memory."""
+        """Returns the feature's name, shape, element type, type code, and the address of its shape."""
         name, _, shape, dtype, code = row
         address, held = sizes(shape)
         self._held.append(held)
@@ -73,11 +74,12 @@ class ArrayCall:
     def __call__(
             self, inputs: Any, outputs: Optional[Mapping[str, Any]],
             cancellation: Optional[int]) -> Optional[Dict[str, Any]]:
-        """The outputs by name: arrays that nobody else can see, but for those of the caller's.
+        """Returns the outputs by name: new arrays, or the caller's arrays.
 
-        Nothing where an array is not as a call needs it: in a dictionary, of the usual shape and type, dense, NumPy's own.
-        Raises FeatureError, and has perhaps written to the caller's arrays, for a model whose outputs have other sizes than
-        usual.
+        Returns None if an argument does not meet the requirements: a dictionary of dense NumPy arrays of the default
+        shapes and types.
+        Raises FeatureError for a model whose outputs have other than the default sizes. The caller's arrays may then
+        have been written.
         """
         if type(inputs) is not dict or len(inputs) != len(self._inputs):
             return None

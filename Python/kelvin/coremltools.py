@@ -1,6 +1,6 @@
-"""The native module that coremltools looks for (`coremltools.libcoremlpython`), on Kelvin.
+"""The native module that coremltools looks for (`coremltools.libcoremlpython`), implemented with Kelvin.
 
-Names, arguments and answers are those that coremltools 8 and 9 expect of it; what they document for users is theirs.
+Names, arguments and results are those that coremltools 8 and 9 expect. See their documentation.
 """
 import os
 import shutil
@@ -22,14 +22,14 @@ from .values import NDArray
 _Answer = TypeVar("_Answer")
 
 _UNITS = {"ALL": "all", "CPU_ONLY": "cpu-only", "CPU_AND_GPU": "cpu-and-gpu", "CPU_AND_NE": "cpu-and-neural-engine"}
-#: The words of the native module by which scripts know a prediction that failed.
+#: The native module's message by which scripts recognize a failed prediction.
 _FAILED = "Error computing NN outputs: "
-#: Specifications of iOS 18 and macOS 15.
+#: The specification version of iOS 18 and macOS 15.
 _NEWEST_SPECIFICATION = 9
 
 
 def _raising(work: Callable[[], _Answer], before: str = "") -> _Answer:
-    """Errors as the native module raises them, with Kelvin's words after its own."""
+    """Converts errors to those of the native module, with Kelvin's message appended."""
     try:
         return work()
     except KelvinError as error:
@@ -37,7 +37,7 @@ def _raising(work: Callable[[], _Answer], before: str = "") -> _Answer:
 
 
 def _given(feature: Optional[Feature], value: Any) -> Any:
-    """A value as the model wants it: Core ML converts numbers of other types."""
+    """Converts a value to the model's type, because Core ML converts numbers of other types."""
     if feature is None:
         return value
     if isinstance(value, bytes) and feature.type == "string":
@@ -56,7 +56,7 @@ def _given(feature: Optional[Feature], value: Any) -> Any:
 
 
 def _taken(value: Any) -> Any:
-    """A result as Core ML gives it: float16 as float32."""
+    """Converts a result to the type that Core ML returns: float16 becomes float32."""
     if isinstance(value, np.ndarray) and value.dtype == np.float16:
         return value.astype(np.float32)
     return value
@@ -96,7 +96,7 @@ class _MLModelProxy:
         began = time.perf_counter_ns()
         files = None
         if proxy is None:
-            # coremltools may remove the file when this returns; models read theirs as they go.
+            # coremltools may remove the file when this returns, but models read their files later.
             self._source, folder = _kept_copy(path)
             weakref.finalize(self, shutil.rmtree, folder, True)
         elif proxy.path:
@@ -150,7 +150,8 @@ class _MLModelProxy:
 
     @staticmethod
     def compileModel(path: str) -> str:
-        """A folder `.mlmodelc` with the model in it, as it is, and a program's text: Kelvin compiles when it loads."""
+        """Returns a folder `.mlmodelc` with the unchanged model and a program's text. Kelvin compiles when it loads the
+        model."""
         from coremltools.models.utils import load_spec
         if not os.path.exists(path):
             raise RuntimeError(f"'{path}' is not there")
@@ -199,13 +200,14 @@ class _MLModelProxy:
 
 
 def _within(path: str) -> str:
-    """The model in a compiled folder; any other path itself."""
+    """Returns the model in a compiled folder; for any other path, the path itself."""
     inner = os.path.join(path, "model.mlmodel")
     return inner if os.path.isfile(inner) else path
 
 
 def _kept_copy(path: str) -> Tuple[str, str]:
-    """A copy of a model, which stays when coremltools removes its own, and the folder to remove in the end."""
+    """Returns a copy of a model that stays when coremltools removes the original, and the folder to remove at the
+    end."""
     path = os.path.normpath(_within(path))
     if not os.path.exists(path):
         raise RuntimeError(f"'{path}' is not there")
@@ -243,7 +245,7 @@ def _device(kind: Optional[str]) -> Any:
 
 
 def _devices() -> List[Any]:
-    """The devices that models use without being told to: no software drivers."""
+    """Returns the devices that models use by default, without software drivers."""
     kinds = [row.kind for row in measuring.devices() if row.is_available]
     return [_device(kind) for kind in kinds if kind not in ("reference", "software")]
 
@@ -282,7 +284,7 @@ def _values(names: List[str]) -> List[Any]:
 
 def _binding(name: Optional[str]) -> Any:
     from coremltools.models import compute_plan as public
-    # A value that is written in the operation has no name; what it is the structure does not say.
+    # A value stored in the operation has no name. The structure does not contain such values.
     return public.MLModelStructureProgramBinding(name, None if name is not None else public.MLModelStructureProgramValue())
 
 
@@ -304,7 +306,7 @@ def _block(block: Dict[str, Any]) -> Any:
 # Plans
 
 class _MLComputePlanProxy:
-    """What a compute plan asks; made without arguments by those who fill it themselves."""
+    """A compute plan. coremltools creates it without arguments and sets its fields."""
 
     model_structure: Any = None
 

@@ -1,11 +1,11 @@
-"""What models take and give, as typed values."""
+"""Typed descriptions of models and their features."""
 import dataclasses
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 
 @dataclasses.dataclass(frozen=True)
 class Feature:
-    """One input, output or state of a model."""
+    """An input, output or state of a model."""
 
     name: str
     #: int64, double, string, image, multiArray, dictionary, sequence or state.
@@ -13,29 +13,29 @@ class Feature:
     is_optional: bool = False
     summary: str = ""
     default: Optional[float] = None
-    #: Of arrays and states: their element type by NumPy's name; string for arrays of strings. Of images uint8, or float16 of
-    #: grey ones whose numbers are the model's, as they are.
+    #: For arrays and states, the element type by NumPy's name, or string for arrays of strings. For images uint8, or
+    #: float16 for grayscale images whose values the model uses unchanged.
     dtype: Optional[str] = None
-    #: Of arrays and states the usual sizes; of images height and width.
+    #: For arrays and states, the default shape; for images, height and width.
     shape: Optional[Tuple[int, ...]] = None
-    #: The only shapes there are; empty where each size has a range.
+    #: The allowed shapes if they are enumerated; empty if each size has a range.
     allowed_shapes: Tuple[Tuple[int, ...], ...] = ()
-    #: The smallest and largest size of each dimension; None for no largest.
+    #: The smallest and largest size of each dimension; None for an unbounded one.
     size_ranges: Tuple[Tuple[int, Optional[int]], ...] = ()
-    #: Of images: rgb, bgr or grayscale.
+    #: For images: rgb, bgr or grayscale.
     channel_order: Optional[str] = None
-    #: The type of a dictionary's keys, or of a sequence's elements.
+    #: The type of a dictionary's keys or a sequence's elements.
     elements: Optional[str] = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """What a model takes, gives and remembers."""
+    """The inputs, outputs, states and metadata of a model."""
 
     inputs: Dict[str, Feature]
     outputs: Dict[str, Feature]
     states: Dict[str, Feature]
-    #: Constants of an ONNX model for which a prediction may give other values.
+    #: The constants of an ONNX model that a prediction may override.
     overridable: Dict[str, Feature]
     predicted_feature: Optional[str]
     predicted_probabilities: Optional[str]

@@ -1,20 +1,20 @@
-"""What goes wrong, each with what was expected, what was given and the remedy."""
+"""Exceptions. Each message has the expected value, the actual value and a remedy."""
 
 
 class KelvinError(Exception):
-    """Any failure of Kelvin's."""
+    """The base class of Kelvin's exceptions."""
 
 
 class FileError(KelvinError, OSError):
-    """A file cannot be read, or is not what it claims to be."""
+    """A file cannot be read, or is not a valid file of its format."""
 
-    # OSError takes its text apart; this one is a sentence.
+    # OSError formats its arguments; this message is a complete sentence.
     def __str__(self) -> str:
         return Exception.__str__(self)
 
 
 class UnsupportedError(KelvinError, NotImplementedError):
-    """The model needs something that Kelvin does not have."""
+    """The model needs a feature that Kelvin does not support."""
 
 
 class FeatureError(KelvinError, ValueError):
@@ -22,11 +22,11 @@ class FeatureError(KelvinError, ValueError):
 
 
 class ParameterError(KelvinError, ValueError):
-    """What was asked for does not fit the model or the machine, or means nothing."""
+    """The request is invalid, or does not fit the model or the machine."""
 
 
 class DeviceError(KelvinError, RuntimeError):
-    """A device is absent or failed."""
+    """A device is missing or failed."""
 
 
 class CancelledError(KelvinError):
@@ -34,15 +34,15 @@ class CancelledError(KelvinError):
 
 
 class LimitError(KelvinError, MemoryError):
-    """The model reached a limit of time or memory that was set for it."""
+    """The model reached a limit of time or memory that the caller set."""
 
 
 class InternalError(KelvinError, RuntimeError):
-    """A fault of Kelvin's own, or of the machine."""
+    """An internal error of Kelvin, or a failure of the machine."""
 
 
 class HandleError(KelvinError, RuntimeError):
-    """An object that was closed is used, or one from the process that this one was forked from."""
+    """The object is closed, or belongs to the process that this one was forked from."""
 
 
 _BY_CODE = {
@@ -52,5 +52,5 @@ _BY_CODE = {
 
 
 def error(code: int, text: str) -> KelvinError:
-    """The exception for a code of kelvin.h."""
+    """Returns the exception for a code of kelvin.h."""
     return _BY_CODE.get(code, InternalError)(text)

@@ -1,4 +1,4 @@
-"""Images in memory, in any format, read where they lie."""
+"""Images in memory, in any format, used without copying."""
 import ctypes
 import io
 import os
@@ -13,7 +13,8 @@ from .errors import FeatureError, FileError
 if TYPE_CHECKING:
     from .values import NDArray
 
-#: Formats by name: their number in kelvin.h, the type of an element, and how many a pixel has; 0 where chroma lies apart.
+#: The formats by name: their number in kelvin.h, the element type, and the number of elements per pixel; 0 for formats
+#: with a separate chroma plane.
 FORMATS: "Dict[str, Tuple[int, np.dtype[Any], int]]" = {
     name: (code, np.dtype(dtype), channels) for name, code, dtype, channels in (
         ("rgb8", 1, "u1", 3), ("rgba8", 2, "u1", 4), ("bgra8", 3, "u1", 4), ("gray8", 4, "u1", 1), ("argb8", 5, "u1", 4),
@@ -25,7 +26,7 @@ _NAMES = {code: name for name, (code, _, _) in FORMATS.items()}
 
 
 class Image:
-    """An image in memory as cameras, video decoders and files have it: planes of pixels, which are not copied.
+    """An image in memory as cameras, video decoders and files provide it: planes of pixels, which are not copied.
 
     ```python
     frame = kelvin.Image("ycbcr709_video", luma, chroma)
@@ -34,18 +35,18 @@ class Image:
     ```
 
     Args:
-        format: `rgb8`, `rgba8`, `bgra8`, `argb8` or `gray8`, of 8 bits a channel; `gray16_half`, `gray32_float`, `rgba16_half`
-            or `rgba32_float`, of 0 to 1 (models in `GRAYSCALE_FLOAT16` take grey ones as they are); or a frame of video in two
-            planes, `ycbcr601_full` (`420f`), `ycbcr601_video` (`420v`), `ycbcr709_full` or `ycbcr709_video`. All are sRGB, alpha
-            is not premultiplied.
-        planes: arrays, NumPy's or DLPack's, of uint8, float16 or float32 as the format says: height by width, by channels
-            besides where there are several. Of video luma, height by width, then chroma, of half of both rounded up, by two
-            (blue, red). Rows may lie apart, as in a slice of longer ones; within a row nothing may. They stay as they are
-            while a prediction reads them.
-        orientation: how the stored pixels are turned, as EXIF numbers it, 1 to 8.
+        format: `rgb8`, `rgba8`, `bgra8`, `argb8` or `gray8` with 8 bits per channel; `gray16_half`, `gray32_float`,
+            `rgba16_half` or `rgba32_float` with values from 0 to 1 (inputs of type `GRAYSCALE_FLOAT16` use the values
+            of grayscale images unchanged); or a video frame in two planes, `ycbcr601_full` (`420f`), `ycbcr601_video`
+            (`420v`), `ycbcr709_full` or `ycbcr709_video`. All are sRGB, and alpha is not premultiplied.
+        planes: arrays of NumPy or DLPack with the format's element type, uint8, float16 or float32. The shape is height
+            by width, or height by width by channels for several channels. For video, luma is height by width; chroma
+            has half of both, rounded up, by two (blue, red). Rows may have gaps between them, as in a slice of longer
+            rows; elements within a row may not. The arrays must not change while a prediction reads them.
+        orientation: the EXIF orientation of the stored pixels, 1 to 8.
 
     Raises:
-        FeatureError: there is no such format, or planes are not as it has them.
+        FeatureError: the format does not exist, or the planes do not match it.
     """
 
     __slots__ = ("_frame", "format", "height", "orientation", "planes", "width")
@@ -70,9 +71,9 @@ class Image:
             _check(arrays[1], [(rows, columns, 2), (rows, 2 * columns)], f"chroma of {width} by {height} pixels in {format}")
         #: One of `FORMATS`.
         self.format = format
-        #: As they were given, of NumPy's type.
+        #: The planes as NumPy arrays.
         self.planes: "Tuple[NDArray, ...]" = tuple(arrays)
-        #: Of the pixels as they are stored.
+        #: The size of the stored pixels.
         self.width, self.height = int(width), int(height)
         self.orientation = orientation
         self._frame = Frame(code, self.width, self.height)
@@ -84,12 +85,12 @@ class Image:
 
     @classmethod
     def read(cls, source: "Union[Path, bytes, bytearray, memoryview]") -> "Image":
-        """Decodes an image file, or the bytes of one: JPEG, PNG, WebP, TIFF, GIF, BMP, HEIF, AVIF, as far as libvips has
-        them, else by Pillow where that is there.
+        """Decodes an image file, or the bytes of one: JPEG, PNG, WebP, TIFF, GIF, BMP, HEIF and AVIF, as far as libvips
+        supports them. Otherwise Pillow decodes it, if available.
 
-        Its plane is the library's own memory, read-only, in `rgb8`; what is transparent is black.
+        The plane is the library's memory, read-only, in `rgb8`. Transparent pixels become black.
 
-        Raises FileError for what cannot be read or is not an image.
+        Raises FileError if the source cannot be read or is not an image.
         """
         handle, is_file = c_void_p(), not isinstance(source, (bytes, bytearray, memoryview))
         try:
@@ -112,13 +113,13 @@ class Image:
         return cls(name, np.asarray(owner), orientation=orientation.value)
 
     def encode(self, encoding: str = "png", quality: Optional[int] = None) -> bytes:
-        """The image as a file's bytes, as its pixels are stored: no orientation is written.
+        """Encodes the image as the bytes of a file. The pixels are written as stored, without an orientation.
 
         Args:
-            encoding: `png`, lossless with grey and alpha kept, or `jpeg`, without alpha.
-            quality: of JPEG, 1 to 100; 90 unless said.
+            encoding: `png`, lossless with grayscale and alpha preserved, or `jpeg`, without alpha.
+            quality: the JPEG quality, 1 to 100; None for 90.
 
-        Raises ParameterError for another encoding or quality, FileError where libvips is not there.
+        Raises ParameterError for another encoding or quality, FileError if libvips is not available.
         """
         contents, count = c_void_p(), ctypes.c_size_t()
         library.frame_encode(
@@ -126,11 +127,11 @@ class Image:
         return library.taken_bytes(contents, count.value)
 
     def given(self, handle: int, key: bytes, fit: int) -> None:
-        """Lends it to an input of features."""
+        """Sets the image as an input without copying it."""
         library.features_set_frame(handle, key, byref(self._frame), self.orientation, fit)
 
     def lend(self, name: str, handle: int, key: bytes) -> None:
-        """Lends it to an output of features, to be written to."""
+        """Sets the image as the destination of an output."""
         from ._library import ImageBuffer as View
         if len(self.planes) != 1 or self.planes[0].dtype != np.uint8:
             raise FeatureError(f"output '{name}': expected an image of 8 bits a channel, got one of {self.format}")
@@ -142,7 +143,7 @@ class Image:
 
 
 class _Decoded:
-    """An image of the library's, whose memory lives as long as an array over it."""
+    """An image in the library's memory, which is kept as long as an array refers to it."""
 
     __array_interface__: "Dict[str, Any]"
 
@@ -152,14 +153,14 @@ class _Decoded:
 
 
 def opened(source: Any, error: OSError) -> Any:
-    """An image by Pillow, where libvips is not there or does not know it; else the error is raised."""
+    """Opens an image with Pillow if libvips is not available or cannot decode it; else raises the error."""
     is_file = not isinstance(source, (bytes, bytearray, memoryview))
     if is_file and not os.path.exists(source):
         raise error
     try:
         from PIL import Image, ImageOps
     except ImportError:
-        # What the library says where it cannot be opened.
+        # The library's message if libvips cannot be loaded.
         if "image 'libvips'" in str(error):
             raise FileError(f"{error}; install libvips (package libvips42), or pip install kelvin[images]") from None
         raise error from None
@@ -186,7 +187,7 @@ def _array(plane: Any, dtype: "np.dtype[Any]", format: str) -> "NDArray":
 
 
 def _check(array: "NDArray", shapes: "List[Tuple[int, ...]]", what: str) -> None:
-    """Whether an array has one of these shapes, and rows without gaps that do not overlap."""
+    """Checks that an array has one of these shapes, dense rows, and no overlapping rows."""
     if array.shape not in shapes:
         raise FeatureError(f"{what}: expected an array of shape {' or '.join(map(str, shapes))}, got {array.shape}")
     if not array[0].flags.c_contiguous or array.shape[0] > 1 and array.strides[0] < array[0].nbytes:

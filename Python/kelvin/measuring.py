@@ -1,4 +1,4 @@
-"""Measuring: every layer on every device, and ways to run a model against each other."""
+"""Measurements: the cost of every layer on every device, and comparisons of configurations."""
 import dataclasses
 from ctypes import c_void_p
 from typing import Any, Dict, List, Optional, Sequence
@@ -9,11 +9,11 @@ from .plan import Devices, Plan, Table
 
 
 class _Owner:
-    """Holds handles for as long as a call takes."""
+    """Owns handles for the duration of a call."""
 
 
 def devices() -> Devices:
-    """The devices of this machine, and why others are absent."""
+    """Returns the devices of this machine, and the reasons why others are missing."""
     return Devices(library.document(library.devices))
 
 
@@ -25,23 +25,23 @@ def plan(path: Path, **options: Any) -> Plan:
 
 @dataclasses.dataclass(frozen=True)
 class LayerProfile:
-    """What was measured of one layer."""
+    """The measurements of one layer."""
 
     name: str
     operator: str
-    #: Median seconds on every device that ran it.
+    #: The median seconds on each device that ran it.
     costs: Dict[str, float]
-    #: Why devices could not run it, by device.
+    #: The reason why a device cannot run it, by device.
     unsupported: Dict[str, str]
 
 
 class Profile(Table[LayerProfile]):
-    """What every layer of a model costs on every device."""
+    """The cost of every layer of a model on every device."""
 
     _columns = (("name", "LAYER"), ("operator", "OP"), ("costs", "ON EACH DEVICE"))
 
     def __init__(self, document: Any):
-        #: All of it, as `kelvin profile --json` prints it: one for each graph.
+        #: The complete document of `kelvin profile --json`, one for each graph.
         self.document = document
         parts = document if isinstance(document, list) else [document]
         self.layers = [_layer(row) for part in parts for row in part["nodes"]]
@@ -60,12 +60,12 @@ def _layer(row: Dict[str, Any]) -> LayerProfile:
 def profile(
         path: Path, units: Optional[Units] = None, seconds: float = 0, cancellation: Optional[Cancellation] = None,
         **options: Any) -> Profile:
-    """Measures every layer of a model on every device, or on those that `units` names.
+    """Measures every layer of a model on every device, or on the devices of `units`.
 
     Args:
-        seconds: of measuring for each device; 0 for Kelvin's default.
-        cancellation: ends it with what is known by then.
-        options: as for `Model`. What was measured is kept for later plans, unless `no_cache=True`.
+        seconds: the seconds of measuring for each device; 0 for Kelvin's default.
+        cancellation: ends measuring; the results so far are returned.
+        options: as for `Model`. The measurements are kept for later plans, unless `no_cache=True`.
     """
     owner = _Owner()
     handle = options_handle(owner, **spelled(dict(options, units=units)))
@@ -75,23 +75,23 @@ def profile(
 
 @dataclasses.dataclass(frozen=True)
 class Measurement:
-    """How one way to run the model did."""
+    """The measurements of one configuration."""
 
     label: str
     devices: List[str]
-    #: Seconds of a warm prediction: half are within the one, 99 of 100 within the other.
+    #: The seconds of a warm prediction: the 50th and the 99th percentile.
     p50: Optional[float]
     p99: Optional[float]
     comparison: str
 
 
 class Comparison(Table[Measurement]):
-    """Ways to run a model, compared."""
+    """A comparison of configurations."""
 
     _columns = (("label", "CONFIGURATION"), ("p50", "P50"), ("p99", "P99"), ("comparison", "COMPARED"))
 
     def __init__(self, document: Dict[str, Any]):
-        #: All of it, as `kelvin bench --json` prints it.
+        #: The complete document of `kelvin bench --json`.
         self.document = document
         self.measurements = [_measurement(row) for row in document["configurations"]]
 
@@ -100,7 +100,7 @@ class Comparison(Table[Measurement]):
 
     @property
     def verdict(self) -> str:
-        """Which to pick, or that noise does not allow to say."""
+        """The recommended configuration, or a statement that no difference exceeds noise."""
         return str(self.document["verdict"])
 
 
@@ -111,13 +111,13 @@ def _measurement(row: Dict[str, Any]) -> Measurement:
 def bench(
         path: Path, workload: Path = "one-shot", configurations: Optional[List[Dict[str, Any]]] = None,
         cancellation: Optional[Cancellation] = None) -> Comparison:
-    """Compares ways to run a model under a workload, and says which to pick.
+    """Compares configurations of a model under a workload and recommends one.
 
     Args:
         workload: `one-shot`, `stream`, `throughput`, `tokens`, or the path of a workload's file.
-        configurations: options of `Model` for each way, such as `[{"units": "cpu-only"}, {"units": "vulkan:0"}]`; the
-            CPU, each hardware device and all together where None.
-        cancellation: ends it with what is known by then.
+        configurations: options of `Model` for each configuration, such as `[{"units": "cpu-only"}, {"units":
+            "vulkan:0"}]`. None compares the CPU, each hardware device and all together.
+        cancellation: ends measuring; the results so far are returned.
     """
     owner = _Owner()
     handles = [options_handle(owner, **spelled(options)) for options in configurations or []]

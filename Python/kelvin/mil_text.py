@@ -1,18 +1,18 @@
-"""An ML Program as text, as Core ML writes it into the folder of a compiled model (`model.mil`)."""
+"""An ML Program as text, in the format that Core ML writes into the folder of a compiled model (`model.mil`)."""
 import json
 from typing import Any, Iterator, List, Sequence
 
 import numpy as np
 
-#: Of the values that programs hold as bytes. Types of fewer than eight bits lie in the lowest bits first.
+#: The types of values that programs store as bytes. Types of fewer than eight bits are packed from the lowest bits.
 _PACKED = {
     "FLOAT16": "<f2", "INT8": "i1", "UINT8": "u1", "INT16": "<i2", "UINT16": "<u2", "UINT32": "<u4", "UINT64": "<u8"}
-#: The first version of the operator set in whose programs scalars are written without the shape `[]`.
+#: The first opset version whose programs write scalars without the shape `[]`.
 _PLAIN_SCALARS_SINCE = 18
 
 
 def text(program: Any) -> str:
-    """The text of a `MIL_pb2.Program`."""
+    """Returns the text of a `MIL_pb2.Program`."""
     opsets = {name: _release(function.opset) for name, function in program.functions.items()}
     writer = _Writer(max(opsets.values(), default=0) >= _PLAIN_SCALARS_SINCE)
     lines = [f"program({'1.3' if writer.plain else '1.0'})", "{"]
@@ -22,7 +22,7 @@ def text(program: Any) -> str:
 
 
 def _release(opset: str) -> int:
-    """The version of iOS that an operator set came with: CoreML5 with 15."""
+    """Returns the iOS version that introduced an opset: CoreML5 with 15."""
     digits = opset[len("CoreML"):]
     return int(digits) + 10 if digits.isdigit() else 0
 
@@ -108,7 +108,7 @@ def _size(dimension: Any) -> str:
 
 
 def _elements(value: Any) -> str:
-    """The elements of a tensor, in brackets for each of its axes."""
+    """Formats the elements of a tensor, with nested brackets for its axes."""
     tensor, kind = value.immediateValue.tensor, value.type.tensorType
     which = tensor.WhichOneof("value")
     if which is None:

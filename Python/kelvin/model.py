@@ -1,4 +1,4 @@
-"""Models: loading, predictions, states."""
+"""Loading of models, predictions and states."""
 import asyncio
 import collections.abc
 import concurrent.futures
@@ -22,14 +22,15 @@ from .values import DTYPES, Features, NDArray, described
 if TYPE_CHECKING:
     from ._calls import Predict
 
-#: As the command line names them, or devices.
+#: Units by their names on the command line, or devices.
 Units = Union[str, Sequence[str]]
 
 
 def options_handle(owner: object, **options: Any) -> int:
-    """Options as the command line has them, with underscores for dashes; a handle that goes with its owner.
+    """Creates an options handle, released with its owner. Option names are those of the command line, with underscores
+    for dashes.
 
-    Raises ParameterError for an option that there is not, or a value that means nothing.
+    Raises ParameterError for an unknown option or an invalid value.
     """
     handle = library.new["options"]()
     library.releasing(owner, "options", handle)
@@ -58,13 +59,13 @@ def _texts(name: str, value: Any) -> List[bytes]:
 
 
 def spelled(options: Dict[str, Any]) -> Dict[str, Any]:
-    """Options by the names that the library knows."""
+    """Converts options to the names that the library uses."""
     plural = {"pins": "pin", "shapes": "shape"}
     return {plural.get(name, name): value for name, value in options.items()}
 
 
 class Cancellation:
-    """Ends calls that are under way, from another thread: `cancel()`."""
+    """Cancels running calls from another thread: `cancel()`."""
 
     def __init__(self) -> None:
         self.handle = library.new["cancellation"]()
@@ -75,9 +76,9 @@ class Cancellation:
 
 
 class State:
-    """What a stateful model remembers between predictions; zeros when it is made (`Model.make_state`).
+    """The state of a stateful model between predictions. A new state contains zeros (`Model.make_state`).
 
-    It serves one prediction at a time; sequences side by side have one each.
+    A state serves one prediction at a time. Concurrent sequences need a state each.
     """
 
     def __init__(self, model: "Model") -> None:
@@ -87,14 +88,14 @@ class State:
         library.releasing(self, "state", self.handle)
 
     def read(self, name: str) -> NDArray:
-        """A copy of one of the model's states, an array of its shape and type."""
+        """Returns a copy of one of the model's states, an array of its shape and type."""
         array = np.empty(*self._kind(name))
         view, _held = described(array)
         library.state_read(self.handle, encoded(name), view)
         return array
 
     def write(self, name: str, value: Any) -> None:
-        """Replaces one of the model's states; the value is cast to its type and must have its shape."""
+        """Replaces one of the model's states. The value must have its shape and is converted to its type."""
         shape, dtype = self._kind(name)
         array = np.ascontiguousarray(value, dtype=dtype)
         if array.shape != shape:
@@ -119,20 +120,20 @@ class Model:
 
     Args:
         path: an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx`; or the bytes of one of the latter two, or of an ML
-            Program's specification, with the files that it names in `files`.
+            Program's specification, with the files that it refers to in `files`.
         units: `all`, `cpu-only`, `cpu-and-gpu`, `cpu-and-neural-engine`, or devices: `"cpu,vulkan:0"` or a list.
-        precision: `automatic`, `full`, `high` or `low`: how exactly it must be computed at least.
-        plan: a plan that was saved, in place of a new one.
-        files: bytes by path, of a model in memory.
-        options: any other option of the command line, underscores for dashes: `threads=2`, `strict=True`,
+        precision: the minimum precision of the computation: `automatic`, `full`, `high` or `low`.
+        plan: a saved plan to use instead of a new one.
+        files: the files of a model in memory, as bytes by path.
+        options: any other option of the command line, with underscores for dashes: `threads=2`, `strict=True`,
             `shapes={"image": (1, 3, 224, 224)}`, `pins={"conv_1": "cpu"}`, `max_memory=2**30`, `cache_dir=…`.
 
-    An ONNX model whose inputs leave sizes open, other than the batch, is compiled for those of the first prediction where
-    `shapes` does not say them; `plan` is there from then on.
+    An ONNX model with open input sizes, other than the batch size, is compiled for the sizes of the first prediction,
+    unless `shapes` gives them. `plan` is available from then on.
 
     Raises:
         FileError: the file cannot be read, or is not a model.
-        UnsupportedError: the model needs something that Kelvin does not have; all of it is listed.
+        UnsupportedError: the model needs features that Kelvin does not support, all of which are listed.
         ParameterError: the options do not fit the model or the machine.
     """
 
@@ -154,7 +155,7 @@ class Model:
         self._close = library.releasing(self, "model", self._handle)
 
     def close(self) -> None:
-        """Lets go of the model's memory now. Later calls raise HandleError; predictions under way end as they would."""
+        """Releases the model's memory now. Later calls raise HandleError. Running predictions complete."""
         self._close()
         self._call = None
 
@@ -169,31 +170,31 @@ class Model:
 
     @functools.cached_property
     def description(self) -> Description:
-        """What the model takes, gives and remembers."""
+        """The description of the model's inputs, outputs and states."""
         return description(library.document(library.model_description, self._handle))
 
     @property
     def inputs(self) -> Dict[str, Feature]:
-        """What the model takes, by name."""
+        """The model's inputs, by name."""
         return self.description.inputs
 
     @property
     def outputs(self) -> Dict[str, Feature]:
-        """What the model gives, by name."""
+        """The model's outputs, by name."""
         return self.description.outputs
 
     @property
     def remarks(self) -> List[str]:
-        """What should be known once: a stale profile, layers that run outside the units asked for, devices that failed."""
+        """Messages for the user: a stale profile, layers that run outside the requested units, failed devices."""
         return list(library.document(library.model_remarks, self._handle))
 
     def plan(self) -> Plan:
-        """Which device runs each layer, what it costs there and elsewhere, and why."""
+        """Returns the device of each layer, its cost on each device, and the reason."""
         return Plan(
             library.document(library.model_plan, self._handle), library.text(library.model_plan_html, self._handle))
 
     def make_state(self) -> State:
-        """A state of zeros for this model."""
+        """Makes a zeroed state for this model."""
         return State(self)
 
     @overload
@@ -210,30 +211,30 @@ class Model:
             self, inputs: Union[Mapping[str, Any], Sequence[Mapping[str, Any]]], state: Optional[State] = None,
             outputs: Optional[Mapping[str, NDArray]] = None, fit: str = "scale-fill",
             cancellation: Optional[Cancellation] = None) -> Union[Dict[str, Any], List[Dict[str, Any]]]:
-        """One prediction, or one for each item of a list.
+        """Makes one prediction, or one for each item of a list.
 
-        Arrays are read and written where they lie where their elements are in rising order. A result's memory is its own;
-        it lives as long as an array over it. Other threads of Python run meanwhile.
+        Arrays with elements in ascending memory order are read and written without a copy. A result has its own memory,
+        which is kept as long as an array refers to it. Other Python threads run meanwhile.
 
         Args:
-            inputs: values by name. For an array: anything NumPy or DLPack knows. For an image: a `PIL.Image`, a path, an
-                image file's bytes, pixels (uint8, height by width, or by 1, 3 or 4 channels besides: gray, RGB, RGBA),
-                a `kelvin.Image` of any format, or an array of numbers in the model's own layout. A list predicts each item,
-                several at a time.
-            state: from `make_state`; begun from zeros and forgotten where None.
-            outputs: arrays by name, that outputs are written to: of the output's shape and type, writable. For an image a
-                `kelvin.Image` of 8 bits a channel.
-            fit: how images are brought to the model's size: `exact`, `center-crop`, `scale-fit` or `scale-fill`.
-            cancellation: what may end it from another thread.
+            inputs: values by name. For an array: any object that NumPy or DLPack accepts. For an image: a `PIL.Image`,
+                a path, an image file's bytes, pixels (uint8, height by width, or height by width by 1, 3 or 4 channels:
+                gray, RGB, RGBA), a `kelvin.Image` of any format, or an array of numbers in the model's own layout. For
+                a list, each item is predicted, several at a time.
+            state: a state of `make_state`; None to use a temporary zeroed state.
+            outputs: destinations of outputs, by name: writable arrays of the output's shape and type. For an image a
+                `kelvin.Image` with 8 bits per channel.
+            fit: how images are fitted to the model's input size: `exact`, `center-crop`, `scale-fit` or `scale-fill`.
+            cancellation: a cancellation that can end the prediction from another thread.
 
         Returns:
             Values by name: arrays, numbers, strings, images, or dictionaries of numbers by label, the largest first.
 
         Raises:
-            FeatureError: naming the input that is missing, unknown or does not fit.
-            DeviceError: a device failed, and no other that the units allow could do its work.
+            FeatureError: an input, which the message names, is missing, unknown or does not fit.
+            DeviceError: a device failed, and no other device of the units can replace it.
         """
-        # Few steps up to here: after a large model, each has to come from memory again.
+        # Few instructions run up to here, because after a large model they have to be loaded from memory again.
         handle = None if cancellation is None else cancellation.handle
         if state is None:
             call = self._call
@@ -242,7 +243,7 @@ class Model:
                 if found is not None:
                     return found
             except FeatureError:
-                # Outputs have other sizes than usual: features take them as they are, and have words for all else.
+                # The outputs have other than the default sizes. Features accept any sizes and report all other errors.
                 self._call = no_call
         if isinstance(inputs, collections.abc.Sequence):
             if state is not None or outputs is not None:
@@ -251,14 +252,14 @@ class Model:
         return self._predict(inputs, outputs or {}, state, fit, handle)
 
     def _chosen_call(self) -> "Predict":
-        """What predicts from arrays in one call; of a model of anything else, what never does."""
+        """Returns a function that predicts from arrays in one call; `no_call` if the model does not allow it."""
         self._call = call = array_call(self._handle, self.description) or no_call
         return call
 
     def _predict(
             self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], state: Optional[State], fit: str,
             cancellation: Optional[int]) -> Dict[str, Any]:
-        """A prediction of values of any type."""
+        """Makes a prediction with values of any type."""
         given, results = self._features(inputs, fit), Features()
         for name, array in outputs.items():
             if name not in self.outputs:
@@ -270,7 +271,7 @@ class Model:
     def _predict_batch(
             self, given: Sequence[Features], cancellation: Optional[int] = None,
             names: Optional[Sequence[str]] = None) -> List[Dict[str, Any]]:
-        """The outputs of each features, or those that `names` has."""
+        """Returns the outputs of each item, or only the outputs in `names`."""
         results = [Features() for _ in given]
         count = len(given)
         array = c_void_p * max(count, 1)
@@ -282,7 +283,7 @@ class Model:
     async def predict_async(
             self, inputs: Any, state: Optional[State] = None, outputs: Optional[Mapping[str, NDArray]] = None,
             fit: str = "scale-fill") -> Any:
-        """As `predict`, without blocking the event loop. Cancelling the task ends the prediction."""
+        """Does the same as `predict` without blocking the event loop. Cancelling the task ends the prediction."""
         cancellation = Cancellation()
         call = functools.partial(
             self.predict, inputs, state=state, outputs=outputs, fit=fit, cancellation=cancellation)
@@ -323,7 +324,7 @@ _executor: Optional[concurrent.futures.ThreadPoolExecutor] = None
 
 
 def threads() -> concurrent.futures.ThreadPoolExecutor:
-    """The threads that asynchronous predictions block."""
+    """Returns the thread pool in which asynchronous predictions block."""
     global _executor
     with _lock:
         if _executor is None:

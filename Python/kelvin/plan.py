@@ -1,4 +1,4 @@
-"""Plans, profiles, comparisons and devices, as typed values that become tables and show themselves in a notebook."""
+"""Plans, profiles, comparisons and devices, as typed tables for pandas and notebooks."""
 import collections
 import dataclasses
 import html
@@ -8,12 +8,12 @@ from ._library import Path
 
 _Row = TypeVar("_Row")
 
-#: Fields that are seconds.
+#: The fields whose unit is seconds.
 _SECONDS = ("seconds", "p50", "p99")
 
 
 def seconds_text(seconds: Optional[float]) -> str:
-    """Three digits and a unit."""
+    """Formats seconds with three digits and a unit."""
     if seconds is None:
         return "—"
     value, unit = seconds * 1e9, "ns"
@@ -25,9 +25,9 @@ def seconds_text(seconds: Optional[float]) -> str:
 
 
 class Table(Generic[_Row]):
-    """Rows of one kind: a sequence that becomes a pandas.DataFrame (`frame`) and shows itself in a notebook."""
+    """Rows of one type: a sequence that converts to a pandas.DataFrame (`frame`) and renders in a notebook."""
 
-    #: Field and heading of each column.
+    #: The field and the heading of each column.
     _columns: Tuple[Tuple[str, str], ...] = ()
 
     def _rows(self) -> Sequence[_Row]:
@@ -49,7 +49,7 @@ class Table(Generic[_Row]):
         return self._rows()[index]
 
     def frame(self) -> Any:
-        """A pandas.DataFrame with a row for each; needs pandas."""
+        """Returns a pandas.DataFrame of the rows; requires pandas."""
         import pandas
         rows: Sequence[Any] = self._rows()
         return pandas.DataFrame([dataclasses.asdict(row) for row in rows])
@@ -88,7 +88,7 @@ def _text(field: str, value: Any) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Device:
-    """A device of this machine, or why it is absent."""
+    """A device of this machine, or a missing device with the reason."""
 
     id: str
     name: str
@@ -96,12 +96,12 @@ class Device:
     kind: str
     driver: str
     version: str
-    #: In bytes.
+    #: The memory in bytes.
     memory: int
     is_available: bool
-    #: Why it is absent and what would help; empty where it is there.
+    #: The reason why the device is missing and a remedy; empty if it is available.
     reason: str
-    #: What its driver has been found to compute wrongly.
+    #: The self-tests that its driver failed.
     failed_self_tests: List[str]
 
 
@@ -122,40 +122,40 @@ class Devices(Table[Device]):
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """A layer as it runs, which may stand for several fused operations."""
+    """A layer of the plan, which may represent several fused operations."""
 
     name: str
     operator: str
     device: str
-    #: What it costs there; None where it is not known.
+    #: The seconds on its device; None if not known.
     seconds: Optional[float]
-    #: Whether that was measured on this machine.
+    #: Whether the seconds were measured on this machine.
     is_measured: bool
-    #: Why it runs there.
+    #: The reason for its placement.
     reason: str
-    #: What a prediction would lose with it on its best other device.
+    #: The seconds that a prediction would lose with the layer on its second best device.
     regret: Optional[float]
-    #: Seconds on every device that could run it.
+    #: The seconds on each device that supports it.
     costs: Dict[str, float]
-    #: Why devices cannot run it, by device.
+    #: The reason why a device cannot run it, by device.
     unsupported: Dict[str, str]
-    #: The model's own operations.
+    #: The model's operations that it represents.
     operations: List[str]
 
 
-#: Of devices, as in the page: of those, what shows on white and on black.
+#: The colors of devices, as on the HTML page: those that are visible on white and on black.
 _COLOURS = ("#0072b2", "#e08a00", "#58b98f", "#cc3d55", "#8b93a1")
 
 
 class Plan(Table[Layer]):
-    """Which device runs each layer of a model, what it costs there and elsewhere, and why."""
+    """The device of each layer of a model, its cost on each device, and the reason."""
 
     _columns = (
         ("name", "LAYER"), ("operator", "OP"), ("device", "DEVICE"), ("seconds", "COST"), ("costs", "ON EACH DEVICE"),
         ("reason", "WHY"))
 
     def __init__(self, document: Dict[str, Any], page: Optional[str] = None):
-        #: All of it, as `kelvin plan --json` prints it.
+        #: The complete document of `kelvin plan --json`.
         self.document = document
         self._page = page
         self.layers = [_layer(row) for row in document["nodes"]]
@@ -165,33 +165,33 @@ class Plan(Table[Layer]):
 
     @property
     def predicted(self) -> float:
-        """Seconds of one warm prediction, predicted."""
+        """The predicted seconds of one warm prediction."""
         return float(self.document["predicted"])
 
     @property
     def goal(self) -> str:
-        """What the plan was made for: latency, one-shot, throughput or sustained."""
+        """The objective of the plan: latency, one-shot, throughput or sustained."""
         return str(self.document["goal"])
 
     @property
     def gap(self) -> float:
-        """How much better another placement might be at most; 0 where the plan is exact."""
+        """The optimality gap; 0 if the plan is exact."""
         return float(self.document["gap"])
 
     @property
     def best_single_device(self) -> Optional[Tuple[str, float]]:
-        """The device that would run all it can in the least seconds, and these."""
+        """The device that would run all layers it supports in the least time, and its predicted seconds."""
         single = self.document.get("bestSingleDevice")
         return (single["device"], single["predicted"]) if single else None
 
     def html(self) -> str:
-        """A page that stands by itself: the placement as a graph, all costs, and why."""
+        """Renders a self-contained HTML page: the placement as a graph, all costs, and the reasons."""
         if self._page is None:
             raise ValueError("this plan was read without its page; ask a loaded model's plan()")
         return self._page
 
     def save(self, path: Path) -> None:
-        """Writes the page to a file."""
+        """Writes the HTML page to a file."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html())
 
@@ -204,7 +204,7 @@ class Plan(Table[Layer]):
         return f"<kelvin.Plan: {self._summary()}>"
 
     def _repr_html_(self) -> str:
-        """The placement as a strip, as wide for each layer as it takes, above the table."""
+        """Renders the placement as a strip, in which each layer's width is its time, above the table."""
         devices = sorted({layer.device for layer in self.layers})
         colours = {device: _COLOURS[place % len(_COLOURS)] for place, device in enumerate(devices)}
         strip = "".join(

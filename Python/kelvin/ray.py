@@ -1,4 +1,4 @@
-"""Many rows in many processes, by Ray: a predictor for Ray Data and an application for Ray Serve.
+"""Predictions in many processes with Ray: a predictor for Ray Data and an application for Ray Serve.
 
 ```python
 import ray
@@ -11,7 +11,7 @@ named = images.map_batches(
 named.write_parquet("named")
 ```
 
-Needs `pip install kelvin[ray]`. Ray places and restarts the processes; each loads the model once.
+Requires `pip install kelvin[ray]`. Ray places and restarts the processes. Each process loads the model once.
 """
 import asyncio
 import base64
@@ -29,35 +29,36 @@ from .model import Model
 from .values import DTYPES, Features, NDArray
 
 Batch = Dict[str, NDArray]
-#: Makes of a row the model's inputs.
+#: Converts a row to the model's inputs.
 Prepare = Callable[[Dict[str, Any]], Dict[str, Any]]
 
-# What fails is the machine or Kelvin: no other row would do better.
+# Errors of the machine or of Kelvin, which would recur for every row.
 _FATAL = (DeviceError, HandleError, InternalError)
 
 
 class Predictor:
-    """What `Dataset.map_batches` calls, in processes that load the model once each.
+    """A callable for `Dataset.map_batches`, which loads the model once in each process.
 
-    A batch is arrays by column, and so is the answer: the columns that the model does not read, one for each output,
-    and `error`, an empty string for rows that went well. What a row is refused for (an image that cannot be decoded, a
-    shape) stands there, and its outputs are NaN, 0 or an empty string; the other rows are predicted all the same.
+    A batch is a dictionary of arrays by column. The result contains the columns that the model does not read, one
+    column for each output, and `error`, which is an empty string for successful rows. For a row that fails (an image
+    that cannot be decoded, a wrong shape) `error` has the reason, and its outputs are NaN, 0 or an empty string. The
+    other rows are not affected.
 
     Args:
-        model: as `kelvin.Model` takes it; a path that every machine has.
-        inputs: columns by the names of inputs, where these differ. An image is a path, a file's bytes, pixels of uint8
-            or an array in the model's own layout.
-        prepare: a function that makes of a row, its values by column, the model's inputs by name, for what a column
-            does not hold as it is; `inputs` is not used then.
-        outputs: the outputs to give; all where None. Probabilities by label become an array in the order of
-            `Model.description.class_labels`, other dictionaries JSON.
-        keep: the columns to give besides; those that the model does not read where None.
-        fit: how images are brought to the model's size, as in `Model.predict`.
-        options: any other argument of `kelvin.Model`. Unless said, `threads` is how many processors the worker has.
+        model: as for `kelvin.Model`; a path that exists on every machine.
+        inputs: columns by input name, for inputs whose column has another name. An image is a path, a file's bytes,
+            pixels of uint8 or an array in the model's own layout.
+        prepare: a function that converts a row, a dictionary by column, to the model's inputs by name. `inputs` is then
+            not used.
+        outputs: the outputs to return; None for all. Probabilities by label become an array in the order of
+            `Model.description.class_labels`; other dictionaries become JSON.
+        keep: the columns to copy to the result; None for those that the model does not read.
+        fit: how images are fitted to the model's input size, as in `Model.predict`.
+        options: any other argument of `kelvin.Model`. `threads` defaults to the number of processors of the worker.
 
     Raises:
-        FeatureError: `outputs` names one that there is not, or a batch lacks a column that the model needs.
-        DeviceError: a device failed, and no other could do its work: that ends the job.
+        FeatureError: `outputs` contains an unknown name, or a batch lacks a column that the model needs.
+        DeviceError: a device failed, and no other device can replace it. This ends the job.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class Predictor:
                     raise FeatureError(f"the model has no {noun} '{name}'; it has {', '.join(known)}")
 
     def __call__(self, batch: Batch) -> Batch:
-        """One batch of Ray Data, NumPy arrays by column."""
+        """Predicts for one batch of Ray Data, NumPy arrays by column."""
         read = {} if self._prepare else self._read(batch)
         count = len(next(iter(batch.values()), ()))
         if self._prepare:
@@ -94,7 +95,7 @@ class Predictor:
         return result
 
     def answers(self, rows: Sequence[Dict[str, Any]]) -> List[Any]:
-        """The outputs by name of each row, a dictionary of inputs, or the exception that it was refused with."""
+        """Returns the outputs of each row, a dictionary of inputs, or the exception with which it failed."""
         answers: List[Any] = [None] * len(rows)
         given: List[Features] = []
         places: List[int] = []
@@ -121,7 +122,7 @@ class Predictor:
             return [answer for features in given for answer in self._predicted([features])]
 
     def _read(self, batch: Batch) -> Dict[str, str]:
-        """The column of each input that has one."""
+        """Returns the column of each input that has one."""
         read = {}
         for name, feature in self.model.inputs.items():
             column = self._columns.get(name, name)
@@ -134,7 +135,7 @@ class Predictor:
         return read
 
     def _column(self, name: str, values: Sequence[Any]) -> NDArray:
-        """An output's values as a column; None stands for rows without one."""
+        """Converts an output's values to a column; None stands for a failed row."""
         feature, labels = self.model.outputs[name], self.model.description.class_labels
         if feature.type == "string":
             return _objects(["" if value is None else value for value in values])
@@ -151,7 +152,7 @@ class Predictor:
 
 
 def _arrays(feature: Feature, values: Sequence[Any]) -> NDArray:
-    """Arrays of one shape as one, others side by side."""
+    """Stacks arrays of one shape; keeps arrays of different shapes as objects."""
     good = [value for value in values if value is not None]
     usual = [max(size, 0) for size in feature.shape or ()]
     shapes = {value.shape for value in good} or {tuple(usual) if feature.type == "multiArray" else (*usual, 3)}
@@ -166,7 +167,7 @@ def _arrays(feature: Feature, values: Sequence[Any]) -> NDArray:
 
 
 def _objects(values: Sequence[Any]) -> NDArray:
-    """One element for each value, whatever it is."""
+    """Returns an array of objects with one element for each value."""
     column = np.empty(len(values), object)
     column[:] = values
     return column
@@ -177,7 +178,7 @@ def _words(error: Exception) -> str:
 
 
 def _processors() -> Optional[int]:
-    """How many processors Ray gave this worker; None outside of one."""
+    """Returns the number of processors that Ray assigned to this worker; None outside of a worker."""
     ray = sys.modules.get("ray")
     if ray is None or not ray.is_initialized() or ray.get_runtime_context().get_actor_id() is None:
         return None
@@ -188,20 +189,20 @@ def application(
         model: Any, *, max_batch_size: int = 8, batch_wait_timeout_s: float = 0.002,
         deployment: Optional[Dict[str, Any]] = None, prepare: Optional[Prepare] = None,
         outputs: Optional[Sequence[str]] = None, fit: str = "scale-fill", **options: Any) -> Any:
-    """A Ray Serve application that predicts what is asked for at one time as one batch: `serve.run(application(…))`.
+    """Returns a Ray Serve application that predicts concurrent requests as one batch: `serve.run(application(…))`.
 
-    Over HTTP, a POST of JSON has the inputs by name, arrays as lists and images as their files in base64; one of any
-    other type is an image file, where the model takes one image. The answer is the outputs as JSON. What a request
-    is refused for is `{"error": …}` with status 400.
-    From Python, `handle.predict.remote(row)` takes what `Model.predict` takes, and gives what it gives. It raises what
-    the row was refused with; the rest of its batch is predicted all the same.
+    Over HTTP, a POST of JSON has the inputs by name, with arrays as lists and image files in base64. A POST of any
+    other type is an image file, for a model with one image input. The response is the outputs as JSON. A request that
+    fails gets `{"error": …}` with status 400.
+    From Python, `handle.predict.remote(row)` takes and returns the same values as `Model.predict`. It raises the row's
+    exception; other rows of the batch are not affected.
 
     Args:
-        model: as `kelvin.Model` takes it; a path that every machine has.
-        max_batch_size: how many requests are predicted together at most.
-        batch_wait_timeout_s: how long the first of them waits for others, in seconds.
+        model: as for `kelvin.Model`; a path that exists on every machine.
+        max_batch_size: the maximum number of requests in a batch.
+        batch_wait_timeout_s: how long the first request waits for others, in seconds.
         deployment: arguments of `serve.deployment`: `num_replicas`, `autoscaling_config`, `ray_actor_options`, …
-        prepare, outputs, fit, options: as `Predictor` takes them. `prepare` is given requests as rows.
+        prepare, outputs, fit, options: as for `Predictor`. `prepare` gets requests as rows.
 
     Raises:
         ImportError: Ray Serve is not installed.
@@ -242,7 +243,8 @@ def application(
 
 
 def _row(model: Model, kind: str, body: bytes) -> Dict[str, Any]:
-    """The inputs that a request brings. A string is never an image's path: who asks has no right to the files here."""
+    """Returns the inputs of a request. A string is never used as an image path, because a client must not read the
+    server's files."""
     images = [name for name, feature in model.inputs.items() if feature.type == "image"]
     if not kind.startswith("application/json"):
         if len(images) != 1:
@@ -266,7 +268,7 @@ def _row(model: Model, kind: str, body: bytes) -> Dict[str, Any]:
 
 
 def _spoken(value: Any) -> Any:
-    """A value as JSON has it, with words for numbers that it lacks."""
+    """Converts a value for JSON, with strings for numbers that JSON cannot represent."""
     if isinstance(value, (bool, int, str)) or value is None:
         return value
     if isinstance(value, float):

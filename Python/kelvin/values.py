@@ -1,4 +1,4 @@
-"""Between Python's values and the library's features, without copying arrays."""
+"""Conversion between Python values and the library's features, without copying arrays."""
 import ctypes
 import functools
 import json
@@ -22,21 +22,21 @@ _TYPES = {
     "f8": 1, "f4": 2, "f2": 3, "i8": 4, "i4": 5, "i2": 6, "i1": 7, "u8": 8, "u4": 9, "u2": 10, "u1": 11, "b1": 12,
 }
 CODES: "Dict[np.dtype[Any], int]" = {np.dtype(name): code for name, code in _TYPES.items()}
-#: What the library holds the elements of ml_dtypes in, by their names: they are NumPy's only from there, if at all.
+#: The library's types for the element types of ml_dtypes, by name. NumPy knows these only once ml_dtypes is imported.
 _HOLDERS = {
     "bfloat16": "f4", "float8_e4m3fn": "f4", "float8_e4m3fnuz": "f4", "float8_e5m2": "f4", "float8_e5m2fnuz": "f4",
     "float8_e8m0fnu": "f4", "float6_e2m3fn": "f4", "float6_e3m2fn": "f4", "float4_e2m1fn": "f4",
     "int4": "i1", "int2": "i1", "uint4": "u1", "uint2": "u1",
 }
 _DTYPES = {code: dtype for dtype, code in CODES.items()}
-#: By the names that descriptions use.
+#: NumPy types by the names that descriptions use.
 DTYPES: "Dict[str, np.dtype[Any]]" = {
     "float64": np.dtype("f8"), "float32": np.dtype("f4"), "float16": np.dtype("f2"), "int64": np.dtype("i8"),
     "int32": np.dtype("i4"), "int16": np.dtype("i2"), "int8": np.dtype("i1"), "uint64": np.dtype("u8"),
     "uint32": np.dtype("u4"), "uint16": np.dtype("u2"), "uint8": np.dtype("u1"), "bool": np.dtype("?"),
 }
 _Byte = ctypes.c_char
-#: As kelvin.h numbers them.
+#: The fits by name, numbered as in kelvin.h.
 FITS = {"exact": 0, "center-crop": 1, "scale-fit": 2, "scale-fill": 3}
 _IMAGES = {"RGB": (1, 3), "RGBA": (2, 4), "L": (4, 1)}
 _FORMATS: "Dict[int, Tuple[int, np.dtype[Any], int]]" = {row[0]: row for row in FORMATS.values()}
@@ -45,9 +45,9 @@ _KIND_STRING, _KIND_DICTIONARY, _KIND_SEQUENCE = 5, 6, 7
 
 
 def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
-    """The array itself where the library can read it where it lies, else a copy of it.
+    """Returns the array itself if the library can read its memory, else a copy.
 
-    Raises FeatureError for elements that no feature has, and for memory that cannot be written to where it has to be.
+    Raises FeatureError for an unsupported element type, and for read-only memory if `writable` is true.
     """
     if array.flags.carray and array.dtype in CODES:
         return array
@@ -74,7 +74,7 @@ def lendable(name: str, array: NDArray, writable: bool = False) -> NDArray:
 
 
 def _dense(name: str, array: NDArray, dtype: Any) -> NDArray:
-    """A copy in rising order."""
+    """Returns a dense row-major copy."""
     try:
         return array.astype(dtype, order="C")
     except (ValueError, MemoryError) as error:
@@ -86,20 +86,21 @@ packed = struct.Struct("=QiiQQ").pack
 
 @functools.lru_cache(maxsize=1024)
 def sizes(values: Tuple[int, ...]) -> Tuple[int, Any]:
-    """Sizes or strides in memory: its address, and what holds it."""
+    """Stores sizes or strides in memory and returns its address and its owner."""
     held = (ctypes.c_int64 * len(values))(*values)
     return ctypes.addressof(held), held
 
 
 def start(array: NDArray) -> int:
-    """Where a writable, dense array with elements begins: by the buffer protocol, in fewer steps than `array.ctypes` takes."""
+    """Returns the address of a writable, dense, non-empty array through the buffer protocol, which is faster than
+    `array.ctypes`."""
     return ctypes.addressof(_Byte.from_buffer(cast(bytearray, array)))
 
 
 def described(array: NDArray) -> Tuple[bytes, Any]:
-    """An array as kelvin.h has it, and what has to be held while that is used, besides the array.
+    """Returns an array in the layout of kelvin.h, and an object that must be kept besides the array while it is used.
 
-    Few steps: after a large model, what they take is the time to bring each into the processor's caches again.
+    Few instructions run here, because after a large model they have to be loaded into the processor's caches again.
     """
     flags = array.flags
     shape, held = sizes(array.shape)
@@ -112,7 +113,7 @@ def described(array: NDArray) -> Tuple[bytes, Any]:
 
 
 class Features:
-    """Values by name in the library, with what Python lent them."""
+    """Named values in the library, with the Python objects whose memory they use."""
 
     __slots__ = ("handle", "lent")
 
@@ -121,12 +122,12 @@ class Features:
         self.lent: Dict[str, Any] = {}
         self.handle = new()
 
-    # weakref.finalize takes as long as all the rest of a small prediction.
+    # weakref.finalize would take as long as the rest of a small prediction.
     def __del__(self, release: Callable[[Any], None] = library.release["features"]) -> None:
         release(self.handle)
 
     def set(self, name: str, value: Any, feature: Optional[Feature] = None, fit: str = "scale-fill") -> None:
-        """Gives a feature a value, as `feature`, its description, wants it."""
+        """Sets a feature's value, converted as `feature`, its description, requires."""
         key = encoded(name)
         wants = feature.type if feature is not None else None
         if isinstance(value, ImageValue):
@@ -167,7 +168,7 @@ class Features:
             f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
 
     def lend(self, name: str, array: Any) -> None:
-        """Has an output written to an array, NumPy's or one that is lent by DLPack, or to an image of 8 bits a channel."""
+        """Sets an output's destination: an array of NumPy or DLPack, or an image with 8 bits per channel."""
         if isinstance(array, ImageValue):
             array.lend(name, self.handle, encoded(name))
             self.lent[name] = array
@@ -192,7 +193,8 @@ class Features:
         self.lent[name] = arrays
 
     def _set_image(self, name: str, key: bytes, value: Any, fit: str, takes_numbers: bool) -> None:
-        """`takes_numbers` tells an input whose numbers are the model's, as they are, from one of 0 to 255."""
+        """Sets an image. `takes_numbers` is true for an input that uses the values unchanged instead of a range of 0 to
+        255."""
         number = _fit(fit)
         if isinstance(value, (bytes, bytearray, memoryview)):
             return self._set_image_bytes(name, key, value, fit)
@@ -264,9 +266,10 @@ class Features:
         return [names[index].decode() for index in range(count.value)]
 
     def get(self, name: str, feature: Optional[Feature] = None) -> Any:
-        """A feature's value; an array shares its memory with the library, which keeps it as long as the array lives.
+        """Returns a feature's value. An array shares its memory with the library, which keeps it as long as the array
+        exists.
 
-        `feature` is its description, of an output that was predicted.
+        `feature` is the description of a predicted output.
         """
         if feature is not None and feature.type == "multiArray" and not feature.is_optional:
             return self._array(name, encoded(name))
@@ -306,7 +309,7 @@ class Features:
         return [_shared(views[index], self) for index in range(count.value)]
 
     def _texts(self, key: bytes) -> Any:
-        """Strings in a list, or in lists of lists as their array has axes: an array of objects where lists would lose an axis."""
+        """Returns strings as nested lists by axis, or as an array of objects if nested lists would lose an axis."""
         texts, sizes = ctypes.POINTER(Text)(), ctypes.POINTER(ctypes.c_int64)()
         count, rank = ctypes.c_size_t(), ctypes.c_size_t()
         library.features_get_texts(self.handle, key, byref(texts), byref(count), byref(sizes), byref(rank))
@@ -350,7 +353,7 @@ class Features:
 
 
 class _Memory:
-    """The library's memory as NumPy takes it, which lives as long as an array over it."""
+    """Memory of the library in NumPy's array interface. It is kept as long as an array refers to it."""
 
     __slots__ = ("__array_interface__", "owner")
 
@@ -371,12 +374,12 @@ def _shared(view: Array, owner: object) -> NDArray:
 
 
 def _dictionary(values: Dict[str, Any]) -> Dict[str, Any]:
-    """A dictionary's numbers as those that a feature by itself has: 1 is written for 1.0."""
+    """Converts a dictionary's numbers as for a numeric feature: 1 becomes 1.0."""
     return {key: float(value) if isinstance(value, int) else value for key, value in values.items()}
 
 
 def _sized(values: Iterable[Any], what: str) -> Tuple[Any, Any]:
-    """Strings with their lengths as kelvin.h has them, and what has to be held while these are used."""
+    """Returns strings with lengths in the layout of kelvin.h, and an object that must be kept while they are used."""
     texts = [utf8(value, what) for value in values]
     held = b"".join(texts)
     rows = np.empty((len(texts), 2), np.uintp)
@@ -386,9 +389,9 @@ def _sized(values: Iterable[Any], what: str) -> Tuple[Any, Any]:
 
 
 def _rectangle(name: str, values: Sequence[Any]) -> NDArray:
-    """An array of the strings in lists of lists.
+    """Converts nested lists of strings to an array.
 
-    Raises FeatureError where these are not of one length on each level.
+    Raises FeatureError if lists on one level differ in length.
     """
     shape: Tuple[int, ...] = ()
     level: List[Any] = [values]
@@ -414,7 +417,8 @@ def _fit(fit: str) -> int:
 
 
 def _are_pixels(array: NDArray) -> bool:
-    """Whether an array is an image as other libraries decode them, rather than a model's own layout, of rank 4."""
+    """Returns whether an array is an image as other libraries decode it, instead of the model's own layout of rank
+    4."""
     return array.dtype == np.uint8 and array.size > 0 and (
         array.ndim == 2 or array.ndim == 3 and array.shape[2] in (1, 3, 4))
 
@@ -435,7 +439,7 @@ def _array(name: str, value: Any, feature: Feature) -> NDArray:
         raise FeatureError(f"feature '{name}': expected an array, got {type(value).__name__}: {error}") from None
     if array.dtype == object:
         raise FeatureError(f"feature '{name}': expected {_wanted(feature)}, got {type(value).__name__}")
-    # Python's own numbers have no type that is meant.
+    # Python numbers do not have an intended element type.
     return array.astype(DTYPES[feature.dtype]) if feature.dtype in DTYPES else array
 
 

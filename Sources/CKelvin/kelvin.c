@@ -1,2 +1,2 @@
-// The interface is implemented in Swift (KelvinC). This holds the header to standing by itself in C.
+// The interface is implemented in Swift (KelvinC). This file checks that the header compiles as C on its own.
 #include "kelvin.h"

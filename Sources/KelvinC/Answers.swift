@@ -5,11 +5,11 @@ import Glibc
 import Kelvin
 import KelvinBasics
 
-/// What a function answers with, and where it writes what went wrong.
+/// The output parameter for an error message, which the caller frees.
 public typealias ErrorText = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
-/// Does the work of a function, and says how it ended. A process that was forked from one that used Kelvin is refused
-/// whatever it asks for: what that started did not come along.
+/// Runs the body of a function and returns its code. In a process that was forked from one that used Kelvin, the call
+/// is refused, because threads and devices do not survive a fork.
 func answer(_ error: ErrorText?, _ work: () throws -> Void) -> kelvin_code {
   do {
     try Handles.checkProcess()
@@ -22,10 +22,10 @@ func answer(_ error: ErrorText?, _ work: () throws -> Void) -> kelvin_code {
   }
 }
 
-/// A string for the caller to free.
+/// Returns a copy of a string that the caller frees.
 func allocated(_ text: String) -> UnsafeMutablePointer<CChar>? { strdup(text) }
 
-/// Where a result goes.
+/// Returns a result's output pointer.
 ///
 /// - Throws: `HandleError` for NULL.
 func place<Result>(_ pointer: UnsafeMutablePointer<Result>?, _ name: String) throws -> UnsafeMutablePointer<Result> {
@@ -33,9 +33,9 @@ func place<Result>(_ pointer: UnsafeMutablePointer<Result>?, _ name: String) thr
   return pointer
 }
 
-/// A name or string from C.
+/// Converts a C string.
 ///
-/// - Throws: `HandleError` for NULL; `ModelError` with code `parameters` for what is not UTF-8.
+/// - Throws: `HandleError` for NULL; `ModelError` with code `parameters` for invalid UTF-8.
 func text(_ pointer: UnsafePointer<CChar>?, _ name: @autoclosure () -> String) throws -> String {
   guard let pointer else { throw HandleError("'\(name())' is NULL: expected a string") }
   guard let text = String(validatingCString: pointer) else {
@@ -44,9 +44,10 @@ func text(_ pointer: UnsafePointer<CChar>?, _ name: @autoclosure () -> String) t
   return text
 }
 
-/// A string with its length from C.
+/// Converts a `kelvin_text`.
 ///
-/// - Throws: `HandleError` for NULL where there are bytes; `ModelError` with code `parameters` for what is not UTF-8.
+/// - Throws: `HandleError` if the pointer is NULL and the count is not 0; `ModelError` with code `parameters` for
+///   invalid UTF-8.
 func text(_ text: kelvin_text, _ name: @autoclosure () -> String) throws -> String {
   let bytes = UnsafeRawBufferPointer(try elements(text.bytes, text.count, "\(name()).bytes"))
   guard let result = String(validating: bytes, as: UTF8.self) else {
@@ -55,9 +56,9 @@ func text(_ text: kelvin_text, _ name: @autoclosure () -> String) throws -> Stri
   return result
 }
 
-/// A string as C has it without its length.
+/// Returns a null-terminated copy of a string.
 ///
-/// - Throws: `ModelError` with code `featureType` for one with a zero byte, where C would take it to end.
+/// - Throws: `ModelError` with code `featureType` for a string with a zero byte, which would end the C string early.
 func terminated(_ text: String, in memory: CMemory, remedy: @autoclosure () -> String) throws -> UnsafePointer<CChar> {
   if let zero = text.utf8.firstIndex(of: 0) {
     let before = text.utf8.distance(from: text.utf8.startIndex, to: zero)
@@ -68,7 +69,7 @@ func terminated(_ text: String, in memory: CMemory, remedy: @autoclosure () -> S
   return memory.text(text)
 }
 
-/// The path at a pointer, whatever its bytes.
+/// Converts a path, which may contain arbitrary bytes.
 ///
 /// - Throws: `HandleError` for NULL.
 func path(_ pointer: UnsafePointer<CChar>?) throws -> String {
@@ -76,9 +77,9 @@ func path(_ pointer: UnsafePointer<CChar>?) throws -> String {
   return String(path: pointer)
 }
 
-/// Elements that a caller lends for a call.
+/// Returns a view of the caller's elements, valid during the call.
 ///
-/// - Throws: `HandleError` for NULL where there are some, and for a count that no memory has.
+/// - Throws: `HandleError` if the pointer is NULL and the count is not 0, and for an invalid count.
 func elements<Element>(
   _ pointer: UnsafePointer<Element>?, _ count: Int, _ name: @autoclosure () -> String
 ) throws -> UnsafeBufferPointer<Element> {
@@ -87,14 +88,15 @@ func elements<Element>(
   return UnsafeBufferPointer(start: pointer, count: count)
 }
 
-/// Does something whose errors do not know which feature it is done for.
+/// Runs `work` and adds the feature's name to its errors.
 func naming<Result>(_ name: String, _ work: () throws -> Result) throws -> Result {
   do { return try work() } catch let error as ModelError {
     throw ModelError(error.code, "feature '\(name)': \(error.description)")
   }
 }
 
-/// Whether a count, a `size_t` of C's, is one: a caller that subtracted the wrong way round has one beyond all memory.
+/// Checks that a count can be the size of an array. A negative difference that was converted to `size_t` fails the
+/// check.
 ///
 /// - Throws: `HandleError`.
 func check(_ count: Int, _ stride: Int, _ name: @autoclosure () -> String) throws {

@@ -4,7 +4,7 @@ public import CKelvin
 import Dispatch
 import Synchronization
 
-/// What ends calls from another thread.
+/// Cancels calls from another thread.
 final class CancellationHandle: HandleValue {
   static let noun = "a cancellation"
 
@@ -26,7 +26,8 @@ final class CancellationHandle: HandleValue {
     for cancel in tasks { cancel() }
   }
 
-  /// Calls `cancel` when it is cancelled, or at once where it was, until the number that is returned is removed.
+  /// Registers a closure that is called on cancellation, or at once if already cancelled, until the returned number is
+  /// removed.
   func add(_ cancel: @escaping @Sendable () -> Void) -> Int {
     let (number, isCancelled) = state.withLock { state in
       state.next += 1
@@ -40,7 +41,7 @@ final class CancellationHandle: HandleValue {
   func remove(_ number: Int) { state.withLock { _ = $0.tasks.removeValue(forKey: number) } }
 }
 
-/// Waits for work that does not block, on the calling thread.
+/// Runs asynchronous work and blocks the calling thread until it ends.
 func waiting<Result: Sendable>(
   _ cancellation: CancellationHandle?, _ work: @escaping @Sendable () async throws -> Result
 ) throws -> Result {
@@ -57,7 +58,7 @@ func waiting<Result: Sendable>(
   return try outcome.get()
 }
 
-/// How work ended, once it has.
+/// The result of asynchronous work, once it has ended.
 private final class Outcome<Value: Sendable>: Sendable {
   private let result = Mutex<Result<Value, any Error>?>(nil)
 

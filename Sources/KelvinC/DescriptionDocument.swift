@@ -1,31 +1,31 @@
 import Kelvin
 
-/// What a model takes, gives and remembers, as JSON has it.
+/// The JSON document of a model's description.
 struct DescriptionDocument: Encodable {
   struct Feature: Encodable {
     var name: String
-    /// As `FeatureType` names it.
+    /// The name of the `FeatureType`.
     var type: String
     var isOptional: Bool
     var summary: String
     var defaultValue: Double?
-    /// Of arrays, of strings too, and states.
+    /// The constraint of arrays, including arrays of strings and states.
     var array: Array?
     var image: Image?
-    /// The same under its former name.
+    /// The same as `image`, under its former name.
     var picture: Image?
-    /// Of the keys of dictionaries, or of the elements of sequences.
+    /// The type of a dictionary's keys or a sequence's elements.
     var elements: String?
   }
 
   struct Array: Encodable {
-    /// As `MultiArrayDataType` names it; string for strings.
+    /// The name of the `MultiArrayDataType`; `string` for strings.
     var dataType: String
-    /// The usual sizes.
+    /// The default shape.
     var shape: [Int]
-    /// The only shapes there are, where sizes are not ranges.
+    /// The allowed shapes if they are enumerated; else empty.
     var enumeratedShapes: [[Int]]
-    /// The smallest and largest size of each dimension; a largest of 2^63 - 1 means that there is none.
+    /// The smallest and largest size of each dimension. A largest size of 2^63 - 1 means unbounded.
     var ranges: [[Int]]
   }
 
@@ -33,9 +33,9 @@ struct DescriptionDocument: Encodable {
     var width: Int
     var height: Int
     var channelOrder: String
-    /// uint8, or float16 of grey images whose numbers are the model's, as they are.
+    /// `uint8`, or `float16` for grayscale images whose values the model uses unchanged.
     var dataType: String
-    /// The only sizes there are, width and height, where they are not ranges.
+    /// The allowed sizes as width and height, if they are enumerated; else empty.
     var enumeratedSizes: [[Int]]
     var widths: [Int]
     var heights: [Int]
@@ -44,11 +44,11 @@ struct DescriptionDocument: Encodable {
   var inputs: [Feature]
   var outputs: [Feature]
   var states: [Feature]
-  /// Constants for which a prediction may give other values.
+  /// The constants that a prediction may override.
   var overridable: [Feature]
   var predictedFeatureName: String?
   var predictedProbabilitiesName: String?
-  /// Strings, or whole numbers in digits.
+  /// The labels: strings, or integers in digits.
   var classLabels: [String]
   var metadata: [String: String]
   var creatorDefinedMetadata: [String: String]

@@ -87,7 +87,7 @@ private func document(
 }
 
 extension Workload {
-  /// By its name, else from a file.
+  /// Creates a workload from its name or the path of its file.
   fileprivate init(text: String) throws {
     if text.contains("/") || text.hasSuffix(".json") {
       try self.init(contentsOf: URL(filePath: text))

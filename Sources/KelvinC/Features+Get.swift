@@ -180,7 +180,7 @@ public func kelvin_features_get_texts(
   getTexts(features, name, values, count, shape, rank, error) { texts, views in views.texts(texts) }
 }
 
-/// - Parameter placed: puts the strings where C reads them.
+/// - Parameter placed: copies the strings to memory that C reads.
 private func getTexts<Text>(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ values: UnsafeMutablePointer<UnsafePointer<Text>?>?,
   _ count: UnsafeMutablePointer<Int>?, _ shape: UnsafeMutablePointer<UnsafePointer<Int64>?>?,
@@ -228,7 +228,7 @@ public func kelvin_features_get_text_dictionary(
   getDictionary(features, name, keys, values, count, is_numbered, error) { texts, views in views.texts(texts) }
 }
 
-/// - Parameter placed: puts the keys where C reads them.
+/// - Parameter placed: copies the keys to memory that C reads.
 private func getDictionary<Text>(
   _ features: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ keys: UnsafeMutablePointer<UnsafePointer<Text>?>?,
   _ values: UnsafeMutablePointer<UnsafePointer<Double>?>?, _ count: UnsafeMutablePointer<Int>?,
@@ -305,7 +305,7 @@ func mismatch(_ name: String, _ expected: String, _ feature: FeatureValue) -> Mo
   ModelError(.featureType, "feature '\(name)': expected \(expected), got \(feature.type.rawValue)")
 }
 
-/// A value that JSON has words for.
+/// A value that can be encoded as JSON.
 private enum ValueDocument: Encodable {
   case int64(Int64)
   case double(Double)

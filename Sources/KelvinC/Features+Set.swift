@@ -57,7 +57,7 @@ public func kelvin_features_set_frame(
   }
 }
 
-/// - Throws: `ModelError` with code `parameters` for a number that EXIF does not have.
+/// - Throws: `ModelError` with code `parameters` for a number that is not a valid EXIF orientation.
 private func turned(_ name: String, _ orientation: Int32) throws -> ImageOrientation {
   guard let orientation = ImageOrientation(rawValue: orientation == 0 ? 1 : Int(orientation)) else {
     throw ModelError(.parameters, "feature '\(name)': expected an orientation from 1 to 8, got \(orientation)")
@@ -65,7 +65,8 @@ private func turned(_ name: String, _ orientation: Int32) throws -> ImageOrienta
   return orientation
 }
 
-/// An image as a value. One that has to have the size already is turned here, all others as they are scaled.
+/// Converts an image to a value. An image that must already have the model's size is rotated here; other images are
+/// rotated when they are scaled.
 func imageValue(
   _ pixels: PixelBuffer, _ orientation: ImageOrientation, _ fit: ImageCropAndScale?
 ) throws -> FeatureValue {
@@ -151,9 +152,9 @@ public func kelvin_features_set_text_array(
   }
 }
 
-/// The sizes of an array of strings, and how many it has.
+/// Returns the sizes of an array of strings, and the number of strings.
 ///
-/// - Throws: `ModelError` with code `featureType` for sizes that no array has.
+/// - Throws: `ModelError` with code `featureType` for invalid sizes.
 private func sizes(_ name: String, _ shape: UnsafePointer<Int64>?, _ rank: Int) throws -> (sizes: [Int], count: Int) {
   let sizes = try elements(shape, rank, "shape").map { Int($0) }
   guard let count = FeatureSequence.count(of: sizes) else {

@@ -2,11 +2,11 @@ import CKelvin
 import Kelvin
 import Synchronization
 
-/// Values by name.
+/// A set of named values.
 final class FeaturesHandle: HandleValue {
   static let noun = "features"
 
-  /// A value, as it was given or predicted.
+  /// A value that was set or predicted.
   enum Value {
     case feature(FeatureValue)
     /// An image in the caller's memory.
@@ -15,15 +15,15 @@ final class FeaturesHandle: HandleValue {
 
   private struct State {
     var values: [String: Value] = [:]
-    /// What the caller lent for outputs, whatever was predicted since.
+    /// The caller's output buffers, which stay registered across predictions.
     var lent: [String: OutputBacking] = [:]
-    /// What getters gave pointers to, as long as nothing changes.
+    /// The memory that getters returned pointers to, valid until the features change.
     var views = CMemory()
   }
 
   private let state = Mutex(State())
 
-  /// Gives a feature a value.
+  /// Sets a feature's value.
   func set(_ name: String, _ value: Value) {
     state.withLock { state in
       state.views = CMemory()
@@ -44,7 +44,7 @@ final class FeaturesHandle: HandleValue {
     }
   }
 
-  /// Takes what a prediction gave in place of all there was; what was lent stays lent.
+  /// Replaces all values with a prediction's outputs. The caller's output buffers stay registered.
   func take(_ provider: any FeatureProvider) {
     var values: [String: Value] = [:]
     for name in provider.featureNames { values[name] = provider.featureValue(for: name).map { .feature($0) } }
@@ -54,10 +54,10 @@ final class FeaturesHandle: HandleValue {
     }
   }
 
-  /// Where outputs are to be written.
+  /// The output buffers of a prediction, by name.
   var backings: [String: OutputBacking] { state.withLock(\.lent) }
 
-  /// What a prediction reads.
+  /// Returns the inputs of a prediction.
   func provider() throws -> DictionaryFeatureProvider {
     let values = state.withLock(\.values)
     var dictionary: [String: FeatureValue] = [:]
@@ -76,18 +76,18 @@ final class FeaturesHandle: HandleValue {
 
   func value(_ name: String) -> Value? { state.withLock { $0.values[name] } }
 
-  /// Does something with the memory that getters point into, by one thread at a time.
+  /// Calls `body` with the memory that getters return pointers to. Only one thread at a time executes it.
   func withViews<Result>(_ body: (CMemory) throws -> Result) rethrows -> Result {
     try state.withLock { state in try body(state.views) }
   }
 
-  /// A feature's value.
+  /// Returns a feature's value.
   ///
-  /// - Throws: `ModelError` with code `featureType` where it has none.
+  /// - Throws: `ModelError` with code `featureType` if the feature has no value.
   func feature(_ name: String) throws -> FeatureValue {
     switch value(name) {
     case .feature(let feature): return feature
-    // Of a kind that no getter of values takes; the image has its own.
+    // Getters of values do not accept images in the caller's memory; images have a getter of their own.
     case .lent: return FeatureValue(undefined: .image)
     case nil:
       let known = names

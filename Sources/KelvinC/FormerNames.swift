@@ -2,7 +2,7 @@
 
 public import CKelvin
 
-// Functions under the names that they had up to interface 6.
+// Functions under their names up to interface 6, kept for compatibility.
 
 @c @implementation
 public func kelvin_features_set_picture(

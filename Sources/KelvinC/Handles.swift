@@ -2,16 +2,17 @@ import Glibc
 import Kelvin
 import Synchronization
 
-/// What a handle stands for.
+/// An object that a handle refers to.
 protocol HandleValue: AnyObject, Sendable {
-  /// What errors call it: `model`.
+  /// The name of the object's kind in errors, such as `a model`.
   static var noun: String { get }
 }
 
-/// What C holds in place of pointers: numbers, each given once, so that one that was released is told from every other.
+/// The table of handles. C receives unique numbers instead of pointers, so that a released handle is distinguishable
+/// from all others.
 ///
-/// A number is 0x4B, a count of how often its place was used, and the place. No processor has such an address, so that
-/// following one fails at once.
+/// A number consists of the byte 0x4B, the use count of its slot, and the slot's index. It is not a valid address on
+/// any processor, so dereferencing it fails at once.
 enum Handles {
   fileprivate struct Place {
     var object: (any HandleValue)?
@@ -33,9 +34,9 @@ enum Handles {
   /// - Throws: `HandleError` in a process that was forked from one that used Kelvin.
   static func checkProcess() throws { try table.withLock { table in try table.checkProcess() } }
 
-  /// A new handle.
+  /// Creates a handle for an object.
   ///
-  /// - Throws: `HandleError` where there are 2^24 already.
+  /// - Throws: `HandleError` if 2^24 handles exist.
   static func add(_ object: some HandleValue) throws -> OpaquePointer {
     try table.withLock { table in
       try table.checkProcess()
@@ -55,7 +56,7 @@ enum Handles {
     }
   }
 
-  /// What a handle stands for, within `answer`, which has checked the process.
+  /// Returns a handle's object. Called within `answer`, which has checked the process.
   ///
   /// - Throws: `HandleError`.
   static func find<Object: HandleValue>(_ handle: OpaquePointer?, as type: Object.Type = Object.self) throws -> Object {
@@ -68,7 +69,7 @@ enum Handles {
     }
   }
 
-  /// What a handle stands for; nil for NULL.
+  /// Returns a handle's object; nil for NULL.
   ///
   /// - Throws: `HandleError`.
   static func findOptional<Object: HandleValue>(
@@ -77,9 +78,9 @@ enum Handles {
     handle == nil ? nil : try find(handle, as: type)
   }
 
-  /// Lets go of what a handle stands for; nothing for one that stands for nothing, or for something else.
+  /// Releases a handle's object. Does nothing if the handle is invalid or refers to an object of another kind.
   static func release<Object: HandleValue>(_ handle: OpaquePointer?, as type: Object.Type) {
-    // What is let go of may take long to end: that happens beside the lock.
+    // Deallocating the object can take long, so it happens outside the lock.
     _ = table.withLock { table -> (any HandleValue)? in
       guard (try? table.checkProcess()) != nil, let object = try? table.object(handle, type.noun), object is Object,
         let handle
@@ -119,7 +120,7 @@ extension Handles.Table {
   }
 }
 
-/// A handle or a pointer that cannot be used.
+/// An invalid handle or pointer.
 struct HandleError: Error, CustomStringConvertible {
   let description: String
 

@@ -5,7 +5,7 @@ import Glibc
 import Kelvin
 import KelvinImages
 
-/// An image that was decoded, in memory that callers read.
+/// A decoded image in memory that callers read.
 final class ImageHandle: HandleValue {
   static let noun = "an image"
 

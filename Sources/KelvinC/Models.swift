@@ -6,7 +6,7 @@ import Kelvin
 import KelvinBasics
 import Synchronization
 
-/// A loaded model, or one that waits for the sizes of its first inputs.
+/// A loaded model, or a model whose input sizes are set by its first inputs.
 final class ModelHandle: HandleValue {
   static let noun = "a model"
 
@@ -21,7 +21,7 @@ final class ModelHandle: HandleValue {
 
   init(_ file: ReadModel, _ configuration: ModelConfiguration) { state = Mutex(.waiting(file, configuration)) }
 
-  /// The model, loaded for the sizes of what it is first asked to predict from.
+  /// Returns the model. If its sizes are still open, it is loaded for the sizes of these inputs.
   ///
   /// - Throws: `ModelError` as `Model.load` does, and `featureType` for a value that does not fit.
   func model(for provider: some FeatureProvider, _ cancellation: CancellationHandle?) throws -> Model {
@@ -34,7 +34,7 @@ final class ModelHandle: HandleValue {
     }
   }
 
-  /// - Throws: `ModelError` with code `featureType` for a model that waits.
+  /// - Throws: `ModelError` with code `featureType` if the model's sizes are still open.
   var model: Model { get throws { try state.withLock { try $0.model } } }
 
   var description: ModelDescription {

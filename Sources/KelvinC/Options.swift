@@ -6,7 +6,7 @@ import Kelvin
 import KelvinBasics
 import Synchronization
 
-/// How models are loaded, planned and measured.
+/// Options for loading, planning and measuring models.
 final class OptionsHandle: HandleValue {
   static let noun = "options"
 
@@ -28,16 +28,16 @@ final class OptionsHandle: HandleValue {
   }
 }
 
-/// One option, as the command line has it.
+/// An option with its command-line syntax.
 private struct Option: Sendable {
-  /// What a value has to be.
+  /// An error that describes the expected value.
   struct Meaning: Error {
     let expected: String
   }
 
   let set: @Sendable (inout ModelConfiguration, String) throws -> Void
 
-  /// One whose words mean a value.
+  /// Creates an option from a function that parses its value.
   init<Value>(
     _ path: any WritableKeyPath<ModelConfiguration, Value> & Sendable, _ expected: String,
     _ meaning: @escaping @Sendable (String) -> Value?
@@ -48,7 +48,7 @@ private struct Option: Sendable {
     }
   }
 
-  /// The same of what need not be set.
+  /// Creates an option for an optional property from a function that parses its value.
   init<Value>(
     optional path: any WritableKeyPath<ModelConfiguration, Value?> & Sendable, _ expected: String,
     _ meaning: @escaping @Sendable (String) -> Value?
@@ -137,7 +137,7 @@ private struct Option: Sendable {
     Double(text).flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// What stands before the last `=` and after it: names of nodes may have one.
+  /// Splits a string at its last `=`, because node names may contain one.
   private static func halves(_ text: String) -> (String, String)? {
     guard let sign = text.lastIndex(of: "=") else { return nil }
     let (name, value) = (String(text[..<sign]), String(text[text.index(after: sign)...]))
@@ -145,7 +145,7 @@ private struct Option: Sendable {
   }
 }
 
-/// The configuration that a handle stands for, or Kelvin's defaults.
+/// Returns a handle's configuration, or the default configuration for NULL.
 func configuration(_ options: OpaquePointer?) throws -> ModelConfiguration {
   try Handles.findOptional(options, as: OptionsHandle.self)?.configuration ?? ModelConfiguration()
 }

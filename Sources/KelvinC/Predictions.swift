@@ -3,7 +3,7 @@
 public import CKelvin
 import Kelvin
 
-/// What a stateful model remembers.
+/// The state of a stateful model.
 final class StateHandle: HandleValue {
   static let noun = "a state"
 
@@ -52,7 +52,7 @@ private func exchange(
   }
 }
 
-/// - Throws: `ModelError` with code `featureType` where a caller's array is not of the type and shape that it has to be.
+/// - Throws: `ModelError` with code `featureType` if the caller's array does not have the required type and shape.
 private func check(_ lent: MultiArray, holds array: MultiArray, _ what: String) throws(ModelError) {
   guard array.dataType != lent.dataType || array.shape != lent.shape else { return }
   throw ModelError(
@@ -95,7 +95,7 @@ public func kelvin_predict_arrays(
   }
 }
 
-/// Brings an output to where the caller wants it, if it was not computed there.
+/// Copies an output to the caller's array, unless the output was computed there.
 private func write(_ result: any FeatureProvider, _ name: String, to lent: MultiArray) throws {
   guard let value = result.featureValue(for: name) else {
     throw ModelError(
@@ -108,13 +108,13 @@ private func write(_ result: any FeatureProvider, _ name: String, to lent: Multi
   try array.transfer(to: lent)
 }
 
-/// Arrays that a caller lends for a call, by name.
+/// Returns the caller's arrays by name, valid during the call.
 ///
 /// - Parameters:
-///   - noun: what they are to the model.
-///   - value: an array as the model takes it.
-/// - Throws: `HandleError` for pointers that are NULL; `ModelError` with code `featureType` for an array that cannot be
-///   and for a name that comes twice.
+///   - noun: the arrays' role, `input` or `output`.
+///   - value: converts an array to the returned value.
+/// - Throws: `HandleError` for NULL pointers; `ModelError` with code `featureType` for an invalid array and for a
+///   duplicate name.
 private func arrays<Value>(
   _ names: UnsafePointer<UnsafePointer<CChar>?>?, _ arrays: UnsafePointer<kelvin_array>?, _ count: Int,
   _ noun: StaticString, _ value: (MultiArray) -> Value
@@ -133,8 +133,8 @@ private func arrays<Value>(
 }
 
 /// - Parameters:
-///   - state: NULL to begin from zeros and forget.
-///   - cancellation: NULL for none; the blocking forms of a prediction stay on this thread then.
+///   - state: NULL to use a temporary zeroed state.
+///   - cancellation: NULL for none; the blocking prediction then runs on this thread.
 private func predict(
   _ handle: ModelHandle, _ provider: DictionaryFeatureProvider, _ backings: [String: OutputBacking],
   _ state: OpaquePointer?, _ cancellation: OpaquePointer?

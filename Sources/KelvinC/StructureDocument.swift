@@ -1,6 +1,6 @@
 import Kelvin
 
-/// What a model file consists of, as JSON has it.
+/// The JSON document of a model file's structure.
 struct StructureDocument: Encodable {
   struct Program: Encodable {
     var functions: [String: Function]

@@ -20,10 +20,10 @@ extension MultiArrayDataType {
 }
 
 extension MultiArray {
-  /// An array over memory that a caller lends.
+  /// Creates an array over the caller's memory.
   ///
-  /// - Throws: `HandleError` for pointers that are NULL; `ModelError` with code `featureType` for a shape, strides or a
-  ///   type that cannot be.
+  /// - Throws: `HandleError` for NULL pointers; `ModelError` with code `featureType` for an invalid shape, strides or
+  ///   type.
   convenience init(lent array: kelvin_array) throws {
     let type = try MultiArrayDataType(array.type)
     guard (0...64).contains(array.rank) else {
@@ -31,7 +31,7 @@ extension MultiArray {
     }
     let shape = try elements(array.shape, Int(array.rank), "shape").map { Int($0) }
     let strides = try array.strides.map { try elements($0, Int(array.rank), "strides").map { Int($0) } }
-    // Nothing is read or written at the address of an array without elements.
+    // The address of an empty array is never accessed.
     let isEmpty = shape.contains(0)
     guard let data = array.data ?? (isEmpty ? UnsafeMutableRawPointer(bitPattern: 64) : nil) else {
       throw HandleError("'data' is NULL: expected the first element")
@@ -39,7 +39,7 @@ extension MultiArray {
     try self.init(dataPointer: data, shape: shape, dataType: type, strides: strides)
   }
 
-  /// Where it lies. Shape and strides are copied to memory of the caller's.
+  /// Returns the array's address with copies of its shape and strides in `memory`.
   func view(_ memory: CMemory) -> kelvin_array {
     memory.hold(self)
     return kelvin_array(
@@ -67,9 +67,9 @@ extension PixelFormat {
 }
 
 extension PixelBacking {
-  /// An image over memory that a caller lends.
+  /// Creates an image over the caller's memory.
   ///
-  /// - Throws: `HandleError` for NULL; `ModelError` with code `featureType` for a size or format that no image has.
+  /// - Throws: `HandleError` for NULL; `ModelError` with code `featureType` for an invalid size or format.
   convenience init(lent image: kelvin_image_buffer) throws {
     guard let data = image.data else { throw HandleError("'data' is NULL: expected the first pixel") }
     let format = try PixelFormat(image.format)
@@ -85,7 +85,7 @@ extension PixelBacking {
       bytesPerRow: image.bytes_per_row == 0 ? width * format.channelCount : Int(image.bytes_per_row))
   }
 
-  /// Where it lies.
+  /// The image's address, format and size.
   var view: kelvin_image_buffer {
     kelvin_image_buffer(
       data: dataPointer, format: format.code, width: Int32(width), height: Int32(height),
@@ -94,10 +94,10 @@ extension PixelBacking {
 }
 
 extension PixelBuffer {
-  /// An image over memory that a caller lends.
+  /// Creates an image over the caller's memory.
   ///
-  /// - Throws: `HandleError` for a plane that is NULL; `ModelError` with code `featureType` for a size or format that no
-  ///   image has, a plane too many, and rows that overlap.
+  /// - Throws: `HandleError` for a NULL plane; `ModelError` with code `featureType` for an invalid size or format, an
+  ///   extra plane, or overlapping rows.
   init(lent frame: kelvin_frame) throws {
     let format = try PixelFormat(frame.format)
     let (width, height) = (Int(frame.width), Int(frame.height))
@@ -116,7 +116,7 @@ extension PixelBuffer {
     }
   }
 
-  /// An image over memory that was lent, and stays as long as this is.
+  /// Creates an image over the caller's memory, which it keeps alive.
   init(lent image: PixelBacking) throws {
     try self.init(
       width: image.width, height: image.height, format: image.format,
@@ -124,7 +124,7 @@ extension PixelBuffer {
     ) { withExtendedLifetime(image) {} }
   }
 
-  /// Where it lies: in memory that a caller lent, or in a copy in memory of the caller's.
+  /// Returns the image's planes. An image that is not in a caller's memory is copied to `memory`.
   func view(_ memory: CMemory) -> kelvin_frame {
     var frame = kelvin_frame()
     (frame.format, frame.width, frame.height) = (format.code, Int32(width), Int32(height))

@@ -1,52 +1,53 @@
 import KelvinBasics
 
-/// A model could not be loaded, planned or run. `description` says what, where, what was expected and what would help.
+/// An error of loading, planning or running a model. `description` names the position, the expected and the actual
+/// value, and a remedy.
 public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of failure it is.
+  /// The kind of a failure.
   public enum Code: String, Hashable, Sendable {
     /// A file cannot be read or is not what it claims to be.
     case io
-    /// The model needs something that Kelvin does not have.
+    /// The model needs a feature that Kelvin does not support.
     case unsupported
     /// A feature is missing, unknown or of the wrong type, shape or size.
     case featureType
     /// The configuration does not fit the model or the machine.
     case parameters
-    /// A device is absent or failed.
+    /// A device is missing or failed.
     case device
-    /// The task that asked for it was cancelled.
+    /// The task that made the request was cancelled.
     case predictionCancelled
-    /// The model reached a limit that was set for it, of time or of memory.
+    /// The model reached a limit of time or memory that the caller set.
     case limit
-    /// A fault of Kelvin's own.
+    /// An internal error of Kelvin.
     case generic
   }
 
-  /// Whose it is to mend a failure; the command line's exit statuses go by it.
+  /// The party that can fix a failure. The command line's exit statuses depend on it.
   package enum Fault: Hashable, Sendable {
-    /// What was asked for contradicts itself, or means nothing.
+    /// The request is contradictory or invalid.
     case request
-    /// A file, a model or a value that was given.
+    /// A given file, model or value is invalid.
     case data
-    /// A device that is not there, or stopped working.
+    /// A device is missing or stopped working.
     case device
-    /// Kelvin's own, or the machine's: a full disk, memory that ran out.
+    /// Kelvin or the machine failed: a full disk, exhausted memory.
     case own
-    /// The model's, or that of who set a limit too low for it.
+    /// The model exceeded a limit, or the limit was too low for it.
     case limit
-    /// Nobody's: it was cancelled.
+    /// The request was cancelled.
     case cancelled
   }
 
-  /// What kind of failure it is.
+  /// The kind of the failure.
   public let code: Code
-  /// Whose it is to mend.
+  /// The party that can fix the failure.
   package let fault: Fault
-  /// What, where, what was expected and what was found, and what would help: one line, in which names from outside are
-  /// escaped where a terminal or a log would act on them.
+  /// One line with the failure, its position, the expected and the actual value, and a remedy. Names from outside are
+  /// escaped so that they cannot affect a terminal or a log.
   public let description: String
 
-  /// An error of a kind, in words.
+  /// Creates an error with a description.
   public init(_ code: Code, _ description: String) {
     let fault: Fault =
       switch code {

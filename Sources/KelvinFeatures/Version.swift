@@ -1,2 +1,2 @@
-/// The version of Kelvin, part of every cache key and every report.
+/// The version of Kelvin, which is part of every cache key and report.
 public let kelvinVersion = "0.1.0"

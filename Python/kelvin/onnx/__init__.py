@@ -1,4 +1,4 @@
-"""A session of the shape that ONNX Runtime's have, on Kelvin.
+"""A session with the interface of ONNX Runtime, implemented with Kelvin.
 
 ```python
 from kelvin.onnx import InferenceSession

@@ -1,4 +1,4 @@
-"""The interface of `onnx.backend`, by which the standard suite runs operators: needs the package onnx."""
+"""The interface `onnx.backend`, with which the ONNX test suite runs operators. Requires the package onnx."""
 from typing import Any, Dict, Sequence, Tuple, Union
 
 import numpy as np
@@ -19,7 +19,7 @@ class KelvinRep(BackendRep):
         initial = {item.name for item in graph.initializer}
         self._model = model
         self._names = [item.name for item in graph.input if item.name not in initial]
-        # Kelvin gives these in wider types, which have all their values.
+        # Kelvin returns these types as wider types, which represent all their values.
         self._shorter = {
             item.name: tensor_dtype_to_np_dtype(item.type.tensor_type.elem_type)
             for item in graph.output if item.type.tensor_type.elem_type >= TensorProto.BFLOAT16}
@@ -46,7 +46,7 @@ def _plain(value: Any) -> Any:
 
 
 class KelvinBackend(Backend):
-    """Kelvin as the suite takes it."""
+    """Kelvin as a backend of the test suite."""
 
     @classmethod
     def is_compatible(cls, model: ModelProto, device: str = "CPU", **_: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Sessions, their options and bindings, by ONNX Runtime's names."""
+"""Sessions, session options and bindings, with ONNX Runtime's names."""
 import dataclasses
 import enum
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
@@ -16,43 +16,45 @@ _TYPES = {
     "float32": "tensor(float)", "float64": "tensor(double)", "float16": "tensor(float16)", "bool": "tensor(bool)",
     "string": "tensor(string)",
 }
-#: `TensorProto.DataType` of ONNX.
+#: The numbers of ONNX's `TensorProto.DataType`.
 _NUMBERS = {
     "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
     "float64": 11, "uint32": 12, "uint64": 13,
 }
-#: Kelvin's devices by the providers that users of ONNX Runtime ask for.
+#: Kelvin's units for provider names of ONNX Runtime.
 _UNITS: Dict[str, Optional[str]] = {"CPUExecutionProvider": "cpu", "KelvinExecutionProvider": None}
-#: A name, or one with options.
+#: A provider's name, or its name with options.
 Provider = Union[str, Tuple[str, Dict[str, Any]]]
 
 
 def get_available_providers() -> List[str]:
-    """Kelvin's devices, each a provider by its id, and the two names that ask for all of them and for the CPU."""
+    """Returns a provider for each of Kelvin's devices, by its identifier, and the two providers for all devices and for
+    the CPU."""
     ids = [device.id for device in measuring.devices() if device.is_available and device.kind != "reference"]
     return ["KelvinExecutionProvider", "CPUExecutionProvider"] + ids
 
 
 def get_device() -> str:
-    """What the default provider computes with."""
+    """Returns the kind of device that the default provider uses."""
     return "CPU"
 
 
 def get_all_providers() -> List[str]:
-    """As `get_available_providers`: there are no others."""
+    """Does the same as `get_available_providers`."""
     return get_available_providers()
 
 
 def set_default_logger_severity(severity: int) -> None:
-    """Nothing is logged: `kelvin.Model.remarks` has what should be known."""
+    """Has no effect, because nothing is logged. See `kelvin.Model.remarks`."""
 
 
 def set_default_logger_verbosity(verbosity: int) -> None:
-    """Nothing is logged: `kelvin.Model.remarks` has what should be known."""
+    """Has no effect, because nothing is logged. See `kelvin.Model.remarks`."""
 
 
 class GraphOptimizationLevel(enum.IntEnum):
-    """ONNX Runtime's; Kelvin's passes keep what a model computes, and always run."""
+    """Optimization levels of ONNX Runtime, which have no effect. Kelvin always runs its passes, which preserve a
+    model's results."""
 
     ORT_DISABLE_ALL = 0
     ORT_ENABLE_BASIC = 1
@@ -62,19 +64,19 @@ class GraphOptimizationLevel(enum.IntEnum):
 
 
 class ExecutionMode(enum.IntEnum):
-    """ONNX Runtime's; Kelvin's plan says what runs beside what."""
+    """Execution modes of ONNX Runtime, which have no effect. Kelvin's plan determines concurrency."""
 
     ORT_SEQUENTIAL = 0
     ORT_PARALLEL = 1
 
 
 class SessionOptions:
-    """`intra_op_num_threads`, `use_deterministic_compute` and `kelvin`; every other may be set and read, and means nothing."""
+    """Session options. Only `intra_op_num_threads`, `use_deterministic_compute` and `kelvin` have an effect."""
 
     def __init__(self) -> None:
         self.intra_op_num_threads = 0
         self.use_deterministic_compute = False
-        #: Options of `kelvin.Model`, by their names.
+        #: The options of `kelvin.Model`, by name.
         self.kelvin: Dict[str, Any] = {}
         self.inter_op_num_threads = 0
         self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
@@ -102,7 +104,7 @@ class SessionOptions:
 
 
 class RunOptions:
-    """`terminate = True`, from another thread, ends the runs that were given these."""
+    """Run options. Setting `terminate = True` from another thread ends the runs that use them."""
 
     def __init__(self) -> None:
         self._cancellation = Cancellation()
@@ -114,7 +116,7 @@ class RunOptions:
         self.only_execute_path_to_fetches = False
 
     def add_run_config_entry(self, key: str, value: str) -> None:
-        """May be set, and means nothing."""
+        """Has no effect."""
         self._entries[key] = value
 
     def get_run_config_entry(self, key: str) -> str:
@@ -135,7 +137,7 @@ class RunOptions:
 
 @dataclasses.dataclass(frozen=True)
 class NodeArg:
-    """An input or output: its name, its type as `tensor(float)`, and its sizes, None for one that is open."""
+    """An input or output: its name, its type such as `tensor(float)`, and its shape, with None for an open size."""
 
     name: str
     type: str
@@ -144,7 +146,7 @@ class NodeArg:
 
 @dataclasses.dataclass(frozen=True)
 class ModelMetadata:
-    """What the model says of itself."""
+    """The model's metadata."""
 
     producer_name: str
     graph_name: str
@@ -155,7 +157,7 @@ class ModelMetadata:
 
 
 class OrtValue:
-    """An array, by ONNX Runtime's name."""
+    """An array, with ONNX Runtime's class name."""
 
     def __init__(self, array: NDArray) -> None:
         self._array = array
@@ -181,7 +183,7 @@ class OrtValue:
         return _type(self._array.dtype.name)
 
     def element_type(self) -> int:
-        """As ONNX numbers it."""
+        """Returns the element type's number in ONNX."""
         return _NUMBERS.get(self._array.dtype.name, 0)
 
     def has_value(self) -> bool:
@@ -197,7 +199,7 @@ class OrtValue:
         return False
 
     def update_inplace(self, array: NDArray) -> None:
-        """Writes other elements to where these lie. Raises FeatureError for an array of another shape or type."""
+        """Replaces the elements in place. Raises FeatureError for an array of another shape or type."""
         if array.shape != self._array.shape or array.dtype != self._array.dtype:
             raise FeatureError(
                 f"expected an array of {self._array.dtype} of shape {self._array.shape}, got {array.dtype} of {array.shape}")
@@ -218,7 +220,7 @@ class OrtValue:
 
 
 class IOBinding:
-    """Inputs and outputs that stay bound from run to run; what outputs are bound to is written in place."""
+    """Inputs and outputs that stay bound between runs. Bound outputs are written in place."""
 
     def __init__(self, session: "InferenceSession") -> None:
         self._session = session
@@ -252,10 +254,10 @@ class IOBinding:
         self._outputs.clear()
 
     def synchronize_inputs(self) -> None:
-        """Nothing is ever under way between calls."""
+        """Has no effect, because calls are synchronous."""
 
     def synchronize_outputs(self) -> None:
-        """Nothing is ever under way between calls."""
+        """Has no effect, because calls are synchronous."""
 
     def get_outputs(self) -> List[OrtValue]:
         return [OrtValue(self._results[name]) for name in self._outputs]
@@ -278,13 +280,13 @@ class InferenceSession:
     """A loaded model.
 
     Args:
-        path_or_bytes: an ONNX model (or a Core ML one).
+        path_or_bytes: an ONNX model (or a Core ML model).
         sess_options: threads, determinism, and any option of `kelvin.Model` in `SessionOptions.kelvin`.
-        providers: Kelvin's devices in the order wanted (`cpu`, `vulkan:0`), `CPUExecutionProvider`, or
-            `KelvinExecutionProvider` for all. What is none of these is left out where another is there.
+        providers: Kelvin's devices in order of preference (`cpu`, `vulkan:0`), `CPUExecutionProvider`, or
+            `KelvinExecutionProvider` for all. Unknown providers are ignored if there is another.
 
     Raises:
-        ParameterError: where none of the providers is Kelvin's, or their options are not as many as they.
+        ParameterError: none of the providers is Kelvin's, or the number of provider options differs from theirs.
     """
 
     def __init__(
@@ -305,7 +307,7 @@ class InferenceSession:
             raise ParameterError(f"expected options for each of {len(given)} providers, got {len(provider_options)}")
         given += list(zip((name for name, _ in given), provider_options or []))
         for name, more in given:
-            # Those of a provider that is not Kelvin's mean nothing here.
+            # Options of other providers are ignored.
             if name in self._provider_options:
                 self._provider_options[name].update(more)
                 options.update(more)
@@ -320,18 +322,18 @@ class InferenceSession:
     def set_providers(
             self, providers: Optional[Sequence[Provider]] = None,
             provider_options: Optional[Sequence[Dict[str, Any]]] = None) -> None:
-        """Loads the model anew, for other providers."""
+        """Reloads the model for other providers."""
         self._load(providers, provider_options)
 
     @property
     def kelvin_model(self) -> Model:
-        """The model itself, for its plan."""
+        """The underlying model, for its plan."""
         return self._model
 
     def run(
             self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
             run_options: Optional[RunOptions] = None) -> List[Any]:
-        """One prediction: the outputs named, or all in the model's order."""
+        """Makes one prediction and returns the named outputs, or all outputs in the model's order."""
         result = self._predict(input_feed, None, run_options)
         names = list(output_names) if output_names else list(self._model.outputs)
         for name in names:
@@ -365,7 +367,8 @@ class InferenceSession:
             self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
             callback: Callable[[List[Any], Any, str], None], user_data: Any = None,
             run_options: Optional[RunOptions] = None) -> None:
-        """One prediction on another thread, which calls `callback` with the outputs, `user_data` and what went wrong."""
+        """Makes one prediction on another thread, which calls `callback` with the outputs, `user_data` and an error
+        message."""
         def work() -> None:
             try:
                 results, words = self.run(output_names, input_feed, run_options), ""
@@ -384,7 +387,8 @@ class InferenceSession:
         return [_argument(feature) for feature in self._model.outputs.values()]
 
     def get_overridable_initializers(self) -> List[NodeArg]:
-        """Constants for which `run` takes other values; the first that does makes the model anew, with them as inputs."""
+        """Returns the constants that `run` can override. The first run that does so reloads the model with them as
+        inputs."""
         return [_argument(feature) for feature in self._model.description.overridable.values()]
 
     def get_providers(self) -> List[str]:
@@ -394,13 +398,14 @@ class InferenceSession:
         return {name: dict(options) for name, options in self._provider_options.items()}
 
     def enable_fallback(self) -> None:
-        """A device that fails always hands over to the others of the session's."""
+        """Has no effect: if a device fails, the session's other devices always take over."""
 
     def disable_fallback(self) -> None:
-        """A device that fails always hands over to the others of the session's."""
+        """Has no effect: if a device fails, the session's other devices always take over."""
 
     def end_profiling(self) -> str:
-        """No file was written: `kelvin_model.plan()` and `kelvin.profile` have what layers cost."""
+        """Returns an empty name, because no file was written. `kelvin_model.plan()` and `kelvin.profile` have the
+        layers' costs."""
         return ""
 
     def get_session_options(self) -> SessionOptions:
@@ -414,7 +419,7 @@ class InferenceSession:
 
 
 def _fed(name: str, value: Any, feature: Optional[Feature]) -> Any:
-    """ONNX Runtime takes texts as arrays of them, and numbers in lists."""
+    """Converts an input as ONNX Runtime does: arrays of strings, and lists of numbers."""
     if isinstance(value, OrtValue):
         return value.numpy()
     if isinstance(value, np.ndarray) and value.dtype.kind in "OUS":

@@ -1,15 +1,16 @@
 import Glibc
 import KelvinBasics
 
-/// A file that is written bit by bit, and in place of what was there only when it is whole.
+/// Writes a file piece by piece and replaces the existing file only once the new one is complete.
 ///
-/// Until then it lies beside it under another name. A pipe or a device (`/dev/stdout`) is written to as it is.
+/// Until `finish`, the bytes are in a temporary file in the same folder. Pipes and devices (`/dev/stdout`) are written
+/// directly.
 final class AtomicFileWriter {
   private let path: String
   private let descriptor: Int32
-  /// Where it lies meanwhile; nil for what is written in place.
+  /// The path of the temporary file; nil if the destination is written directly.
   private let temporary: String?
-  /// Whether there is something to put in place or to give up.
+  /// Whether the descriptor still has to be closed by `finish` or `abandon`.
   private var isOpen = false
 
   /// - Throws: `FileError` with the system's reason.
@@ -31,7 +32,7 @@ final class AtomicFileWriter {
     isOpen = true
   }
 
-  /// Standard output.
+  /// Creates a writer for standard output.
   init(standardOutput: Int32) {
     path = "standard output"
     descriptor = standardOutput
@@ -53,10 +54,10 @@ final class AtomicFileWriter {
     }
   }
 
-  /// Puts the file in place.
+  /// Moves the temporary file to its destination.
   ///
-  /// - Parameter other: another path to put it at.
-  /// - Throws: `FileError`; what was there before is there still.
+  /// - Parameter other: a destination other than the path given to the initializer.
+  /// - Throws: `FileError`. The existing file is then unchanged.
   func finish(as other: String? = nil) throws(FileError) {
     guard isOpen else { return }
     if temporary != nil, fsync(descriptor) != 0, errno != EINVAL {
@@ -77,7 +78,7 @@ final class AtomicFileWriter {
     }
   }
 
-  /// Leaves what was there before, and nothing else.
+  /// Closes and removes the temporary file. The existing file stays unchanged.
   func abandon() {
     guard isOpen else { return }
     isOpen = false

@@ -2,13 +2,13 @@ import Glibc
 import KelvinBasics
 import KelvinRuntime
 
-/// Bytes that are read in order: of a file, a pipe or standard input.
+/// A sequential reader of a file, a pipe or standard input.
 final class ByteStream {
-  /// As errors name it.
+  /// The name that error messages use.
   let name: String
-  /// How many there are; nil where that shows at the end.
+  /// The file's size in bytes; nil for pipes and devices.
   let byteCount: Int?
-  /// How many have been read.
+  /// The number of bytes read so far.
   private(set) var position = 0
   private let descriptor: Int32
   private let identity: (device: UInt64, inode: UInt64)
@@ -29,15 +29,15 @@ final class ByteStream {
     let kind = status.st_mode & S_IFMT
     byteCount = code == 0 && kind == S_IFREG ? Int(status.st_size) : nil
     identity = (UInt64(status.st_dev), UInt64(status.st_ino))
-    // From here on the descriptor is closed whatever is thrown.
+    // From here on `deinit` closes the descriptor, also when the initializer throws.
     guard code == 0 else { throw FileError(path: name, action: "read", code: code) }
     guard kind != S_IFDIR else { throw FileError(path: name, action: "read", code: EISDIR) }
   }
 
   deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
 
-  /// - Parameter cancellation: ends the wait for bytes that may never come.
-  /// - Returns: how many bytes came; 0 at the end.
+  /// - Parameter cancellation: ends the wait for more bytes of a pipe.
+  /// - Returns: the number of bytes read; 0 at the end.
   /// - Throws: `FileError`; `RuntimeError.cancelled`.
   func read(_ buffer: UnsafeMutableRawBufferPointer, _ cancellation: Cancellation? = nil) throws -> Int {
     while true {
@@ -53,10 +53,10 @@ final class ByteStream {
     }
   }
 
-  /// Milliseconds between looks at whether the bytes are still wanted.
+  /// Milliseconds between two checks of the cancellation.
   private static let patience: Int32 = 100
 
-  /// Whether it is the regular file at a path, by whatever name.
+  /// Returns whether the stream reads the regular file at `path`, compared by device and inode.
   func isFile(_ path: String) -> Bool {
     var status = stat()
     return byteCount != nil && stat(path.pathBytes, &status) == 0

@@ -4,7 +4,7 @@ import KelvinFeatures
 import KelvinGraph
 
 extension FeatureReader {
-  /// Numbers by key: `{"a": 1}`, or a .json file that holds it.
+  /// Reads a dictionary from JSON such as `{"a": 1}`, given directly or as the path of a .json file.
   func dictionary(_ text: String, _ keys: FeatureKind.KeyType, _ feature: Feature) throws -> [ClassLabel: Double] {
     let remedy = keys == .string ? "give JSON such as '{\"key\": 1}'" : "give JSON such as '{\"7\": 1}'"
     guard let entries = try? JSONText.decode([String: Double].self, from: try document(text, feature)) else {
@@ -22,7 +22,8 @@ extension FeatureReader {
     return dictionary
   }
 
-  /// Texts or whole numbers: `["a", "b"]`, or a .json file that holds it. An array of texts is lists in lists.
+  /// Reads a sequence of strings or integers from JSON such as `["a", "b"]`, given directly or as the path of a .json
+  /// file. An array of strings with several axes is given as nested lists.
   func sequence(_ text: String, _ elements: FeatureKind.KeyType, _ feature: Feature) throws
     -> FeatureSequence
   {

@@ -5,15 +5,15 @@ package import KelvinGraph
 package import KelvinImages
 import KelvinImport
 
-/// Reads inputs from files and texts, and checks them against the model's features, before anything is compiled.
+/// Reads inputs from files and strings and checks them against the model's features. Nothing is compiled.
 package struct FeatureReader {
   private let function: Function
   private let orientation: ImageOrientation?
   private let cropAndScale: ImageCropAndScale?
 
   /// - Parameters:
-  ///   - orientation: how images are stored; nil for what each file says.
-  ///   - cropAndScale: how an image is brought to the model's size.
+  ///   - orientation: the orientation of stored images; nil to use the orientation in each file.
+  ///   - cropAndScale: how an image is fitted to the model's input size.
   /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
   package init(
     _ model: ReadModel, functionName: String?, orientation: ImageOrientation? = nil,
@@ -24,17 +24,18 @@ package struct FeatureReader {
     self.cropAndScale = cropAndScale
   }
 
-  /// Of a function as it is called.
+  /// Creates a reader for a function that is already selected.
   package init(_ function: Function, cropAndScale: ImageCropAndScale? = nil) {
     self.function = function
     orientation = nil
     self.cropAndScale = cropAndScale
   }
 
-  /// The value of each input: a `.npy` file, an image, a number, a text, or JSON (itself or a `.json` file).
+  /// Reads the value of each input: a `.npy` file, an image, a number, a string, or JSON (given directly or as a
+  /// `.json` file).
   ///
-  /// - Parameter mayLackSome: whether inputs that the model needs may be left out.
-  /// - Throws: `ModelError` with code `featureType` naming the input, what was expected and what was given; `io` for
+  /// - Parameter mayLackSome: whether required inputs may be missing.
+  /// - Throws: `ModelError` with code `featureType` that names the input, the expected and the given type; `io` for
   ///   files that cannot be read.
   package func read(
     _ inputs: [(name: String, text: String)], mayLackSome: Bool = false
@@ -113,7 +114,7 @@ package struct FeatureReader {
     }
   }
 
-  /// The array in a .npy file; nil for a file of another kind, or none.
+  /// Returns the array in a .npy file; nil if the file is of another kind or does not exist.
   private func array(_ path: String) throws -> Tensor? {
     guard let file = try? OpenFile(path) else {
       if path.hasSuffix(".npy") { _ = try OpenFile(path) }
@@ -126,7 +127,7 @@ package struct FeatureReader {
     return try NPY.read(bytes, name: path)
   }
 
-  /// The tensor in the feature's element type, where that loses nothing but a float's precision.
+  /// Converts the tensor to the feature's scalar type if the conversion loses at most floating-point precision.
   private func checked(
     _ tensor: Tensor, _ feature: Feature, _ scalar: ScalarType, _ dimensions: [Dimension]
   ) throws -> FeatureValue {
@@ -157,7 +158,7 @@ package struct FeatureReader {
 }
 
 extension ImageFeature {
-  /// The sizes of the tensor that an image becomes.
+  /// The dimensions of the tensor that the image is converted to.
   fileprivate var dimensions: [Dimension] {
     func sides(_ sizes: [Int]) -> Dimension {
       let (smallest, largest) = (sizes.min() ?? 1, sizes.max() ?? 1)

@@ -5,9 +5,9 @@ import KelvinGraph
 import KelvinImages
 import KelvinImport
 
-/// What became of one output: a file, or a value that is its own text.
+/// One written output: the path of its file, or the value itself if the value is a number or a string.
 package struct WrittenFeature: Encodable, Sendable {
-  /// Elements along each axis, of outputs that have axes.
+  /// The number of elements along each axis; nil for outputs without axes.
   package var shape: [Int]?
   package var type: String
   package var file: String?
@@ -40,9 +40,11 @@ package struct WrittenFeature: Encodable, Sendable {
   }
 }
 
-/// Writes a prediction's outputs into a folder: tensors as NAME.npy, images as NAME.png, dictionaries and sequences as
-/// NAME.json, which of a sequence of arrays has the names of their files. A grey image in floating point, whose numbers no
-/// image file holds, is NAME.npy, as an input for such an image takes it.
+/// Writes the outputs of a prediction into a folder.
+///
+/// Tensors are written as NAME.npy, images as NAME.png, dictionaries and sequences as NAME.json. The JSON file of a
+/// sequence of arrays lists the names of the arrays' files. Grayscale images in floating point are written as NAME.npy,
+/// because no supported image format stores floating point.
 package struct FeatureWriter {
   private let folder: String
 
@@ -123,7 +125,7 @@ package struct FeatureWriter {
     throw ModelError(.generic, "an output of type \(value.type.rawValue) cannot be written")
   }
 
-  /// Writes an array to a path, and returns the file's name.
+  /// Writes an array to a path and returns the file's name relative to the folder.
   private func write(_ array: MultiArray, to path: String) throws -> String {
     try LocalFile.write(NPY.write(array.tensor), to: path)
     return String(path.dropFirst(folder.count + 1))

@@ -6,14 +6,14 @@ package import KelvinFeatures
 import KelvinGraph
 import KelvinImport
 
-/// Files that a user names: documents that are read, and results that are written.
+/// Reads documents and writes results at paths that the user names.
 package enum LocalFile {
-  /// Documents beyond this are not ours.
+  /// The largest document that is read, in bytes.
   private static let largestDocument = 256 << 20
 
-  /// A small file's bytes.
+  /// Reads a small file.
   ///
-  /// - Throws: `ModelError` with code `io`, also for a file too large to be a document.
+  /// - Throws: `ModelError` with code `io`, also for a file larger than `largestDocument`.
   package static func read(_ path: String) throws(ModelError) -> Data {
     let file = try ModelError.wrapping { try OpenFile(path) }
     guard file.byteCount <= largestDocument else {
@@ -24,9 +24,9 @@ package enum LocalFile {
     return bytes.withUnsafeBytes { Data($0) }
   }
 
-  /// All of standard input.
+  /// Reads standard input to its end.
   ///
-  /// - Throws: `ModelError` with code `io`, also for more than a document may have.
+  /// - Throws: `ModelError` with code `io`, also for more bytes than `largestDocument`.
   package static func readStandardInput() throws(ModelError) -> Data {
     try ModelError.wrapping {
       let stream = try ByteStream(STDIN_FILENO, name: "standard input")
@@ -42,15 +42,15 @@ package enum LocalFile {
     }
   }
 
-  /// Puts an array in a `.npy` file, in one step.
+  /// Writes an array to a `.npy` file atomically.
   ///
   /// - Throws: `ModelError` with code `io` and the system's reason.
   package static func write(_ array: MultiArray, to path: String) throws(ModelError) {
     try write(try ModelError.wrapping { NPY.write(array.tensor) }, to: path)
   }
 
-  /// Puts a file in place in one step, so that no reader ever finds half of it. What a failure leaves is what was there
-  /// before.
+  /// Writes a file atomically: readers see the old or the new contents. If writing fails, the existing file is
+  /// unchanged.
   ///
   /// - Throws: `ModelError` with code `io` and the system's reason.
   package static func write(_ bytes: some Collection<UInt8>, to path: String) throws(ModelError) {
@@ -61,7 +61,7 @@ package enum LocalFile {
     }
   }
 
-  /// Makes a folder and those above it, where they are missing.
+  /// Creates a folder and its missing parents.
   ///
   /// - Throws: `ModelError` with code `io` and the system's reason.
   package static func makeFolder(_ path: String) throws(ModelError) {
@@ -83,7 +83,7 @@ package enum LocalFile {
     }
   }
 
-  /// Removes a folder and what is in it, without following links; what cannot be removed stays.
+  /// Removes a folder and its contents without following links. Entries that cannot be removed stay.
   package static func removeFolder(_ path: String) {
     var status = stat()
     guard lstat(path.pathBytes, &status) == 0 else { return }
@@ -101,8 +101,8 @@ package enum LocalFile {
     rmdir(path.pathBytes)
   }
 
-  /// A name as a file's: characters outside `A–Z a–z 0–9 . _ -` become `_`, and a leading point too, so that no name
-  /// leads elsewhere.
+  /// Converts a name to a valid file name: characters outside `A–Z a–z 0–9 . _ -` become `_`. An empty name becomes
+  /// `_`; `.` and `..` become `_` and `__`.
   package static func sanitized(_ name: String) -> String {
     var text = String(
       name.unicodeScalars.map { scalar -> Character in

@@ -8,27 +8,28 @@ import KelvinReport
 import KelvinRuntime
 
 extension Advisor {
-  /// What an advisor found out.
+  /// The result of an advisor's run.
   public struct Result: Sendable {
-    /// The configuration for one question.
+    /// The recommended configuration for one question.
     public struct Pick: Hashable, Sendable {
-      /// What is wanted of the model.
+      /// The question that the configuration answers.
       public let question: Question
-      /// Units, threads and precision: `cpu, 2 threads`.
+      /// The units, threads and precision, such as `cpu, 2 threads`.
       public let configuration: String
-      /// Of the CPU, for `ModelConfiguration.threadCount`: a plan says nothing of them.
+      /// The number of CPU threads, for `ModelConfiguration.threadCount`. A saved plan does not contain it.
       public let threadCount: Int
-      /// For `ModelConfiguration.precision`.
+      /// The precision, for `ModelConfiguration.precision`.
       public let precision: ComputePrecision
-      /// Whether it was measured better than every other beyond noise; never for what a model of heat tells.
+      /// Whether the configuration measured better than every other beyond noise; always false if the answer comes from
+      /// the thermal model.
       public let isBeyondNoise: Bool
-      /// In words, with the numbers that it rests on and what the second best would cost.
+      /// An explanation with the numbers that the pick is based on and the cost of the second best configuration.
       public let sentence: String
     }
 
     private let advice: Advice
     private let context: ModelContext
-    /// The journals of what was measured, for `kelvin report`.
+    /// The measurements' journals, for `kelvin report`.
     package let journals: [String]
 
     init(_ advice: Advice, of context: ModelContext, journals: [String]) {
@@ -37,7 +38,7 @@ extension Advisor {
       self.journals = journals
     }
 
-    /// One for each question that could be answered.
+    /// The picks, one for each question that could be answered.
     public var picks: [Pick] {
       advice.picks.compactMap { pick in
         let candidate = advice.rows[pick.row].candidate
@@ -50,18 +51,18 @@ extension Advisor {
         }
       }
     }
-    /// Where one configuration overtakes another, in sentences.
+    /// Sentences that say under which conditions one configuration becomes faster than another.
     public var crossovers: [String] { advice.crossovers.map(\.sentence) }
-    /// What was left out, what comes to the same, and what limits trust in it.
+    /// Notes about configurations that were left out or are equivalent, and about limits of the measurements.
     public var notes: [String] { advice.notes }
-    /// Where it was interrupted; nil where everything was measured.
+    /// The reason why measuring ended early; nil if everything was measured.
     public var interruption: String? { advice.evidence.interruption }
 
     /// Writes the plan of each pick, for `ModelConfiguration.plan`: `photo.json`, `stream.json` and so on.
     ///
-    /// - Parameter folder: is made where it is not there.
+    /// - Parameter folder: the destination folder, which is created if it does not exist.
     /// - Returns: the files.
-    /// - Throws: `ModelError` with code `io` where one cannot be written.
+    /// - Throws: `ModelError` with code `io` if a file cannot be written.
     @discardableResult
     public func savePlans(to folder: URL) throws(ModelError) -> [Question: URL] {
       try LocalFile.makeFolder(folder.relativePath)
@@ -74,10 +75,10 @@ extension Advisor {
       return files
     }
 
-    /// Keeps the plan of each pick in the user's cache.
+    /// Stores the plan of each pick in the user's cache.
     ///
-    /// - Returns: the files; without those that could not be kept.
-    /// - Throws: `ModelError` where a plan cannot be written out.
+    /// - Returns: the files of the plans that could be stored.
+    /// - Throws: `ModelError` if a plan cannot be encoded.
     package func keepPlans() throws(ModelError) -> [Question: URL] {
       try plans().reduce(into: [:]) { files, entry in
         files[entry.question] = context.keep(entry.plan, for: "advise-\(entry.question.rawValue)").map {
@@ -95,10 +96,10 @@ extension Advisor {
       }
     }
 
-    /// As text, for a terminal.
+    /// The result as lines for a terminal.
     package var lines: [String] { advice.lines }
 
-    /// Everything as one JSON document; seconds, bytes and joules.
+    /// Returns the result as a JSON document. Units are seconds, bytes and joules.
     ///
     /// - Parameter plans: the files that `savePlans` wrote.
     public func json(plans: [Question: URL] = [:]) throws(ModelError) -> Data {
@@ -110,7 +111,7 @@ extension Advisor {
       }
     }
 
-    /// A self-contained HTML page: the picks and their table first, then placement, time, latency and heat.
+    /// Renders a self-contained HTML page: the picks and their table first, then placement, time, latency and heat.
     public func htmlReport() -> String { advice.report().map { HTMLReport.render($0) } ?? "" }
   }
 }

@@ -10,10 +10,10 @@ import KelvinPlanning
 import KelvinRuntime
 import KelvinThermal
 
-/// Finds out which configuration of a model to pick on this machine: units, precision and threads, for one photo, for a
-/// stream, for throughput, and for a stream that has to last.
+/// Recommends a configuration of a model for this machine: units, precision and threads. It answers separately for
+/// single images, streams, throughput and long streams under thermal limits.
 ///
-/// It measures what it has to within a budget, and says what it left out.
+/// The advisor measures the candidates within a budget and reports which ones it left out.
 ///
 /// ```swift
 /// var advisor = Advisor()
@@ -23,53 +23,53 @@ import KelvinThermal
 /// try advice.savePlans(to: URL(filePath: "plans"))
 /// ```
 public struct Advisor: Hashable, Sendable {
-  /// What a model is wanted for.
+  /// A use of a model that a configuration is recommended for.
   public enum Question: String, Hashable, Sendable, CaseIterable {
-    /// A single image, from the start of a process to its answer.
+    /// A single image, from the start of a process to its result.
     case photo
-    /// Frames that arrive by the clock.
+    /// Frames that arrive at a fixed rate.
     case stream
-    /// As many images as will go.
+    /// As many images per second as possible.
     case throughput
-    /// The stream, for so long that heat tells.
+    /// A stream that runs long enough for thermal limits to matter.
     case sustained
   }
 
-  /// What is asked; at least one.
+  /// The questions to answer; at least one.
   public var questions: Set<Question> = Set(Question.allCases)
-  /// Arrivals a second of the stream, and of what has to last.
+  /// Frames per second of `stream` and `sustained`.
   public var framesPerSecond = AdviceRequest.usualRate
-  /// Seconds for which the stream has to last, in virtual time.
+  /// The duration of the `sustained` stream, in seconds of simulated time.
   public var horizon = 3600.0
-  /// The class of machine on which it has to last, one of `ThermalMonitor.envelopes` or the path of such a file; this
-  /// machine's where nil.
+  /// The machine class of the `sustained` stream: one of `ThermalMonitor.envelopes` or the path of an envelope file.
+  /// Nil means this machine's class.
   public var thermalEnvelope: String?
-  /// Seconds that measuring may take: as many as are needed at least are taken.
+  /// The seconds to spend on measuring. The minimum that a measurement needs is used even if it exceeds the budget.
   public var budget = AdviceRequest.usualBudget
-  /// The units to choose from; where empty, the CPU, each hardware device, and all together.
+  /// The units to choose from. An empty array means the CPU, each hardware device, and all of them together.
   public var units: [ComputeUnits] = []
-  /// Whether outputs are compared with those of the reference device, which is slow.
+  /// Whether outputs are compared with the reference device's outputs, which is slow.
   public var checksAgreement = true
-  /// Of made-up inputs.
+  /// The seed of generated inputs.
   package var seed: UInt64 = 0
 
-  /// All questions, for this machine.
+  /// Creates an advisor with all questions for this machine.
   public init() {}
 
-  /// Measures, and says what to pick.
+  /// Measures the candidates and returns a recommendation for each question.
   ///
-  /// Takes the budget at most where one configuration can be measured within it; cancelling the task ends it with what
-  /// has been found out by then (`Result.interruption`).
+  /// Measuring stays within the budget if at least one configuration can be measured within it. Cancelling the task
+  /// ends measuring and returns the results so far (`Result.interruption`).
   ///
   /// - Parameters:
   ///   - url: the model file or package.
-  ///   - configuration: how the model is loaded and run. Where it fixes the precision or the number of threads, no
-  ///     other is tried; its units are not used.
-  ///   - input: what is predicted; nil for made-up values within what the model accepts.
-  ///   - progress: told how much of the work is done, 0…1, and what is being done, on another thread.
+  ///   - configuration: how the model is loaded and run. If it fixes the precision or the number of threads, no other
+  ///     value is tried. Its units are not used.
+  ///   - input: the input to predict on; nil for generated values that the model accepts.
+  ///   - progress: called on another thread with the fraction of the work done, 0…1, and a description of the current
+  ///     step.
   /// - Throws: `ModelError` as `Model.load` does, and `featureType` for an input that does not fit; `parameters` for
-  ///   questions or numbers that mean nothing; `predictionCancelled` where the task was cancelled before anything was
-  ///   measured.
+  ///   invalid questions or numbers; `predictionCancelled` if the task was cancelled before anything was measured.
   public func advise(
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     input: (any FeatureProvider & Sendable)? = nil,
@@ -79,10 +79,10 @@ public struct Advisor: Hashable, Sendable {
       url, configuration, input: input, starts: nil, listener: .init { progress($0.fraction, $0.phase) })
   }
 
-  /// As `advise(contentsOf:configuration:input:progress:)`.
+  /// Does the same as `advise(contentsOf:configuration:input:progress:)`.
   ///
-  /// - Parameter starts: makes starts in processes of their own; nil to make them within this one, which tells no
-  ///   memory.
+  /// - Parameter starts: launches cold starts in separate processes; nil to run them within this process, which cannot
+  ///   measure memory.
   package func advise(
     _ url: URL, _ configuration: ModelConfiguration, input: (any FeatureProvider & Sendable)?,
     starts: (any StartLauncher)?, listener: MeasurementListener
@@ -133,8 +133,8 @@ public struct Advisor: Hashable, Sendable {
     }
   }
 
-  /// Units by threads by precision, with labels of their own. Threads are of the CPU, so they tell its own
-  /// configurations apart.
+  /// Returns all combinations of units, thread counts and precisions, each with its label. Thread counts apply to the
+  /// CPU, so only configurations that use the CPU alone vary in them. A saved plan is one more candidate.
   private func candidates(_ base: ModelConfiguration) throws(ModelError) -> [Benchmark.Configuration] {
     var base = base
     let planned = base.plan

@@ -8,9 +8,10 @@ import KelvinPlanning
 import KelvinRuntime
 
 extension [Benchmark.Configuration] {
-  /// Each configuration as a runner takes it.
+  /// Returns each configuration in the form that the benchmark runner takes.
   ///
-  /// - Throws: `ModelError` with code `parameters` where there is none, or they are of different functions or sizes.
+  /// - Throws: `ModelError` with code `parameters` if there are no configurations, or if they differ in function or
+  ///   sizes.
   func compared() throws(ModelError) -> [BenchmarkConfiguration] {
     guard let first = first?.configuration else {
       throw ModelError(.parameters, "a benchmark needs at least one configuration")
@@ -26,8 +27,8 @@ extension [Benchmark.Configuration] {
     }
   }
 
-  /// How the model is loaded for all of them: the first one's choices, everybody's devices. Those of a plan count too
-  /// when stale measurements are set aside.
+  /// Returns the configuration that the model is loaded with for all of them: the first one's options and the devices
+  /// of all. A plan's devices count even if its measurements are stale.
   func shared(_ compared: [BenchmarkConfiguration]) throws(ModelError) -> ModelConfiguration {
     guard var shared = first?.configuration else { return ModelConfiguration() }
     shared.plan = nil
@@ -41,7 +42,7 @@ extension [Benchmark.Configuration] {
 }
 
 extension LoadedModel {
-  /// The configurations as they are for the graph that is measured: a plan of several graphs has one for it.
+  /// Replaces each plan of several graphs by its plan for the measured graph.
   func fitted(_ configurations: [BenchmarkConfiguration]) -> [BenchmarkConfiguration] {
     configurations.map { configuration in
       var configuration = configuration

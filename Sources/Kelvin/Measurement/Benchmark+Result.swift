@@ -11,13 +11,13 @@ import KelvinStreams
 import KelvinThermal
 
 extension Benchmark {
-  /// What a comparison found.
+  /// The result of a comparison.
   public struct Result: Sendable {
     private var result: BenchmarkResult
-    /// Nil where it was made from a journal.
+    /// The context of the measured model; nil for a result read from a journal.
     private let context: ModelContext?
     private let envelope: ThermalEnvelope?
-    /// The journal that was kept; nil where none was.
+    /// The path of the journal; nil if none was written.
     package let journal: String?
 
     init(_ result: BenchmarkResult, of context: ModelContext, _ envelope: ThermalEnvelope, journal: String?) {
@@ -27,9 +27,9 @@ extension Benchmark {
       self.journal = journal
     }
 
-    /// What a benchmark found, from the journal that it kept, though it was ended before it could say so.
+    /// Reads the result from the journal of a benchmark that was interrupted.
     ///
-    /// - Throws: `ModelError` with code `io` where the file cannot be read, `parameters` where it is no journal.
+    /// - Throws: `ModelError` with code `io` if the file cannot be read, `parameters` if it is not a journal.
     public init(contentsOfJournal url: URL) throws(ModelError) {
       let document = try LocalFile.read(url.relativePath)
       result = BenchmarkResult(try ModelError.measuring { try BenchmarkJournal.read(document) })
@@ -38,22 +38,23 @@ extension Benchmark {
       journal = url.relativePath
     }
 
-    /// What to pick, in sentences; "no difference measured" where none was beyond noise.
+    /// The recommendation in sentences; "no difference measured" if no difference exceeds noise.
     public var verdict: String { result.verdict.text }
-    /// The label of the configuration to pick; nil where no difference was measured.
+    /// The label of the recommended configuration; nil if no difference was measured.
     public var winner: String? { result.verdict.winner.map { result.configurations[$0].label } }
-    /// One for each configuration, in the order given.
+    /// The measurements, one for each configuration, in the given order.
     public var configurations: [Measurement] { zip(result.configurations, result.comparisons).map(Measurement.init) }
-    /// The machine, in one line.
+    /// A description of the machine in one line.
     public var machine: String { result.machine.reportSummary }
-    /// Where it was interrupted; nil where everything was measured.
+    /// The reason why measuring ended early; nil if everything was measured.
     public var interruption: String? { result.interruption }
-    /// How it was measured, what was disturbed and what is missing.
+    /// Notes about the method, disturbances and missing measurements.
     public var notes: [String] { result.notes }
 
-    /// Writes the plan worth keeping, the winner's or the fastest of equals', for `ModelConfiguration.plan`.
+    /// Writes the plan of the best configuration, for `ModelConfiguration.plan`. Without a winner it is the fastest of
+    /// the equal configurations.
     ///
-    /// - Throws: `ModelError` with code `io` where the file cannot be written.
+    /// - Throws: `ModelError` with code `io` if the file cannot be written.
     public func savePlan(to url: URL) throws(ModelError) {
       try LocalFile.write(try planFile(), to: url.relativePath)
     }
@@ -62,24 +63,24 @@ extension Benchmark {
       try ModelError.measuring { try result.bestPlan.json() } + [0x0A]
     }
 
-    /// The label of the configuration whose plan is worth keeping.
+    /// The label of the configuration that `savePlan` saves.
     package var best: String { result.configurations[result.verdict.best].label }
 
-    /// Keeps the plan worth keeping in the user's cache.
+    /// Stores the plan of the best configuration in the user's cache.
     ///
-    /// - Returns: the file; nil where nothing is kept.
-    /// - Throws: `ModelError` where the plan cannot be written out.
+    /// - Returns: the file; nil if the plan was not stored.
+    /// - Throws: `ModelError` if the plan cannot be encoded.
     package func keepPlan() throws(ModelError) -> String? {
       guard let context else { return nil }
       return context.keep(try planFile(), for: result.workload.name)
     }
 
-    /// Runs the stream on a machine of another class as well, in virtual time.
+    /// Simulates the stream on a machine of another class, in simulated time.
     ///
     /// - Parameters:
     ///   - machine: the class of machine: a name or a file.
-    ///   - seconds: of virtual time; as many as a simulation usually has where nil.
-    ///   - otherLoad: the part of the processor, 0 ..< 1, that others use meanwhile.
+    ///   - seconds: the simulated duration; nil for the default.
+    ///   - otherLoad: the share of the processor, 0 ..< 1, that other processes use meanwhile.
     /// - Throws: `ModelError` with code `parameters` for a workload that is not a stream.
     package mutating func simulate(
       on machine: String, seconds: Double?, otherLoad: Double, seed: UInt64
@@ -94,13 +95,13 @@ extension Benchmark {
       }
     }
 
-    /// Holds every figure against an earlier run.
+    /// Compares every figure with an earlier run.
     ///
     /// - Parameters:
-    ///   - run: what the earlier run's `json()` gave.
-    ///   - name: what results call it.
-    ///   - threshold: the share by which a figure may be worse: 0.05.
-    /// - Throws: `ModelError` with code `parameters` where the two have no figure in common.
+    ///   - run: the earlier run, from its `json()`.
+    ///   - name: the earlier run's name in results.
+    ///   - threshold: the fraction by which a figure may be worse, such as 0.05.
+    /// - Throws: `ModelError` with code `parameters` if the runs have no figure in common.
     public mutating func compare(with run: Baseline, named name: String, threshold: Double) throws(ModelError) {
       let copy = result
       result = try ModelError.measuring {
@@ -110,31 +111,32 @@ extension Benchmark {
       }
     }
 
-    /// Whether a figure is worse than in the run that it was compared with, beyond what was allowed.
+    /// Whether a figure is worse than in the earlier run by more than the threshold.
     public var hasRegressed: Bool { result.earlier?.hasRegressed ?? false }
 
-    /// As text, for a terminal.
+    /// The result as lines for a terminal.
     package var lines: [String] { result.lines }
 
-    /// Everything as one JSON document; seconds, bytes and joules.
+    /// Returns the result as a JSON document. Units are seconds, bytes and joules.
     public func json() throws(ModelError) -> Data { try ModelError.measuring { try result.json() } }
 
-    /// Every sample as a table with a line of titles.
+    /// Returns every sample as a CSV table with a header line.
     public func csv() -> String { result.csv() }
 
-    /// One inference of each configuration and the heat of long runs in the Trace Event Format, for Perfetto and
-    /// chrome://tracing; of a simulated run where there was one.
+    /// Returns one inference of each configuration and the heat of long runs in the Trace Event Format, for Perfetto
+    /// and chrome://tracing. After `simulate` it returns the simulated run.
     public func trace() -> Data { Data(TraceExport.chromeJSON(result.simulation?.trace ?? result.trace)) }
 
-    /// A self-contained HTML page: the comparison, every plan as a graph with its costs, timelines, latency and heat.
+    /// Renders a self-contained HTML page: the comparison, every plan as a graph with its costs, timelines, latency and
+    /// heat.
     public func htmlReport() -> String { HTMLReport.render(result.report()) }
   }
 
-  /// An earlier run, as its `Result.json()` gave it.
+  /// An earlier run, read from its `Result.json()`.
   public struct Baseline: Hashable, Sendable {
     let run: EarlierRun
 
-    /// - Throws: `ModelError` with code `io` where the file cannot be read, `parameters` where it is no such document.
+    /// - Throws: `ModelError` with code `io` if the file cannot be read, `parameters` if it is not such a document.
     public init(contentsOf url: URL) throws(ModelError) {
       let document = try LocalFile.read(url.relativePath)
       do { run = try JSONText.decode(EarlierRun.self, from: document) } catch {
@@ -146,56 +148,57 @@ extension Benchmark {
     }
   }
 
-  /// What was measured of one configuration. Seconds.
+  /// The measurements of one configuration, in seconds.
   public struct Measurement: Sendable {
-    /// As the benchmark named it.
+    /// The configuration's label.
     public let label: String
     /// The identifiers of the devices that run its layers.
     public let devices: [String]
-    /// Of inferences: of a stream from arrival to answer, else one after the other; nil where none was measured.
+    /// The latency of inferences: from arrival to result for a stream, else of consecutive inferences; nil if not
+    /// measured.
     public let latency: LatencySummary?
-    /// Seconds to read the model; the medians here are of starts with what an earlier one has cached.
+    /// Seconds to read the model. This median and the next two are of starts with a warm cache.
     public let load: Double?
     /// Seconds to compile.
     public let compile: Double?
     /// Seconds of the first inference.
     public let first: Double?
-    /// Seconds from the start to the first answer with nothing cached.
+    /// Seconds from the start of a process to its first result with an empty cache.
     public let coldStart: Double?
-    /// Answers a second; nil where none was measured.
+    /// Results per second; nil if not measured.
     public let throughput: Double?
-    /// Frames that newer ones pushed out.
+    /// The number of frames that were dropped for newer ones.
     public let dropped: Int
-    /// The latency of a cool machine over that of a hot one, L₀/L∞ of the fit L(t) = L∞ − (L∞ − L₀)·e^(−t/τ): below 1
-    /// the run has slowed down; nil where nothing was fitted.
+    /// The latency of the cool machine over the latency of the hot one: L₀/L∞ of the fit L(t) = L∞ − (L∞ −
+    /// L₀)·e^(−t/τ). Below 1 the run has slowed down; nil if nothing was fitted.
     public let stability: Double?
-    /// The hottest state seen; nil where heat was not watched.
+    /// The hottest state seen; nil if heat was not monitored.
     public let thermalState: ThermalState?
-    /// Joules of one inference; nil where nothing measures them.
+    /// Joules per inference; nil without an energy source.
     public let joules: Double?
-    /// Who says so, in words.
+    /// A description of the energy source.
     public let energySource: String
-    /// Outputs against the reference device's; nil where they were not compared.
+    /// The agreement with the reference device's outputs; nil if they were not compared.
     public let agreement: Agreement?
     /// Seconds of one warm inference as the plan predicted them.
     public let predicted: Double
-    /// Against the configuration that the verdict names, in words: `1.8 × slower than cpu-only (1.7 to 1.9)`.
+    /// The comparison with the configuration that the verdict names, such as `1.8 × slower than cpu-only (1.7 to 1.9)`.
     public let comparison: String
-    /// Why it was not measured to the end; nil where it was.
+    /// The reason why measuring did not complete; nil if it did.
     public let failure: String?
-    /// Stretches of time in which others took processor time, of all that were looked at.
+    /// The number of time windows in which other processes used the processor, and the number of all windows.
     public let disturbedWindows: (disturbed: Int, all: Int)
   }
 
-  /// Outputs against those of the reference device.
+  /// The agreement of outputs with the reference device's outputs.
   public struct Agreement: Hashable, Sendable {
-    /// The share of inputs with the same best class, 0…1; nil for models without classes.
+    /// The fraction of inputs with the same top class, 0…1; nil for models without classes.
     public let top1: Double?
-    /// The largest absolute difference of any output's element.
+    /// The largest absolute difference of an output element.
     public let largestDifference: Double
     /// The mean absolute difference.
     public let meanDifference: Double
-    /// How many inputs.
+    /// The number of inputs compared.
     public let inputs: Int
   }
 }

@@ -11,10 +11,10 @@ import KelvinProfiler
 import KelvinRuntime
 import KelvinThermal
 
-/// Compares ways to run a model under a workload, and says which to pick.
+/// Compares configurations of a model under a workload and recommends one.
 ///
-/// Configurations take turns and are compared in pairs, so that whatever else the machine does falls on
-/// all of them. A winner is named only where the difference is beyond noise.
+/// Configurations take turns and are compared in pairs, so that disturbances of the machine affect all of them. A
+/// winner is named only if the difference exceeds noise.
 ///
 /// ```swift
 /// var benchmark = Benchmark(workload: .stream(framesPerSecond: 30), units: [.cpuOnly, .all])
@@ -23,73 +23,74 @@ import KelvinThermal
 /// try result.savePlan(to: URL(filePath: "plan.json"))
 /// ```
 public struct Benchmark: Hashable, Sendable {
-  /// One of the ways to run the model.
+  /// A configuration to compare, with its label.
   public struct Configuration: Hashable, Sendable {
-    /// What results call it.
+    /// The configuration's name in results.
     public var label: String
-    /// How the model is loaded and run. Function, input sizes, profile and cache are those of the benchmark's first
-    /// configuration for all.
+    /// How the model is loaded and run. Function, input sizes, profile and cache of the benchmark's first configuration
+    /// apply to all.
     public var configuration: ModelConfiguration
 
-    /// A way to run the model.
+    /// Creates a configuration with a label.
     public init(label: String, _ configuration: ModelConfiguration) {
       self.label = label
       self.configuration = configuration
     }
 
-    /// Units, everything else by default; the label is as the command line spells them.
+    /// Creates a configuration of these units, with default options. The label is the units' command-line syntax.
     public init(_ units: ComputeUnits) {
       self.init(label: units.description, ModelConfiguration(computeUnits: units))
     }
   }
 
-  /// The heat of a machine that is not there.
+  /// The simulated heat of another machine.
   public struct SimulatedHeat: Hashable, Sendable {
-    /// The class of machine: one of `ThermalMonitor.envelopes`, or the path of such a file.
+    /// The class of machine: one of `ThermalMonitor.envelopes`, or the path of an envelope file.
     public var envelope: String
-    /// Seconds of its heat in each second of the stream, 1 to 600.
+    /// The seconds of simulated heat per second of the stream, 1 to 600.
     public var speed: Double
 
-    /// The heat of a class of machine.
+    /// Creates the simulated heat of a class of machine.
     public init(envelope: String, speed: Double = 1) {
       self.envelope = envelope
       self.speed = speed
     }
   }
 
-  /// What the model is asked to do.
+  /// The workload that every configuration runs.
   public var workload: Workload
-  /// What is compared; at least one.
+  /// The configurations to compare; at least one.
   public var configurations: [Configuration]
-  /// Whether outputs are compared with those of the reference device, which is slow.
+  /// Whether outputs are compared with the reference device's outputs, which is slow.
   public var checksAgreement = true
-  /// Whether the best plans of a configuration are run before one is adopted, where it has several devices.
+  /// Whether the best predicted plans of a configuration with several devices are run before one is adopted.
   public var triesPlans = true
-  /// What inputs and outputs of a decoder are for whose names do not say it, by name; for a workload of tokens.
+  /// The roles of a decoder's inputs and outputs whose names do not show their role, by name. For workloads of tokens.
   public var tokenRoles: [String: TokenRole] = [:]
-  /// The class of this machine for the model of heat, one of `ThermalMonitor.envelopes` or the path of such a file; an
-  /// assumed one where nil.
+  /// The class of this machine for the thermal model: one of `ThermalMonitor.envelopes` or the path of an envelope
+  /// file. Nil to assume a class.
   public var thermalEnvelope: String?
-  /// A machine of another class whose heat a stream has in place of this one's, so that its governor has something to do
-  /// on a machine that stays cool or has no sensors: frames, rates and times are real, heat is not, and every result says
-  /// so. Nil for this machine's own.
+  /// The simulated heat that replaces this machine's own in a stream, so that the governor can be tested on a machine
+  /// that stays cool or has no sensors.
+  ///
+  /// Frames, rates and times are real, heat is simulated, and every result says so. Nil to use this machine's heat.
   public var simulatedHeat: SimulatedHeat?
-  /// The path of the file in which what is measured is kept as it comes, for `Result(contentsOfJournal:)`; in the cache
-  /// where nil.
+  /// The path of the journal that records measurements as they are made, for `Result(contentsOfJournal:)`. Nil for a
+  /// file in the cache.
   public var journal: String?
-  /// Of made-up inputs.
+  /// The seed of generated inputs.
   package var seed: UInt64 = 0
 
-  /// A comparison of configurations.
+  /// Creates a comparison of configurations.
   public init(workload: Workload, configurations: [Configuration]) {
     self.workload = workload
     self.configurations = configurations
   }
 
-  /// A comparison of compute units.
+  /// Creates a comparison of compute units.
   ///
   /// - Parameters:
-  ///   - workload: what every configuration is asked to do.
+  ///   - workload: the workload that every configuration runs.
   ///   - units: nil for the CPU, each hardware device of this machine, and all together.
   public init(workload: Workload, units: [ComputeUnits]? = nil) {
     self.init(workload: workload, configurations: (units ?? ComputeUnits.comparable).map { Configuration($0) })
@@ -97,16 +98,17 @@ public struct Benchmark: Hashable, Sendable {
 
   /// Runs the comparison.
   ///
-  /// Takes the workload's duration for each configuration and what starting them takes; cancelling the task ends it
-  /// with what has been measured by then (`Result.interruption`).
+  /// It takes the workload's duration for each configuration, plus the time of starts. Cancelling the task ends
+  /// measuring and returns the results so far (`Result.interruption`).
   ///
   /// - Parameters:
   ///   - url: the model file or package.
-  ///   - input: what is predicted; nil for made-up values within what the model accepts.
-  ///   - progress: told how much of the work is done, 0…1, and what is being done, on another thread.
-  /// - Throws: `ModelError` as `Model.load` does, and `featureType` for an input that does not fit; `parameters` for a
-  ///   workload that means nothing, no configurations, or configurations of different functions or input sizes;
-  ///   `predictionCancelled` where the task was cancelled before anything was measured.
+  ///   - input: the input to predict on; nil for generated values that the model accepts.
+  ///   - progress: called on another thread with the fraction of the work done, 0…1, and a description of the current
+  ///     step.
+  /// - Throws: `ModelError` as `Model.load` does, and `featureType` for an input that does not fit. `parameters` for an
+  ///   invalid workload, no configurations, or configurations of different functions or input sizes.
+  ///   `predictionCancelled` if the task was cancelled before anything was measured.
   public func run(
     contentsOf url: URL, input: (any FeatureProvider & Sendable)? = nil,
     progress: @escaping @Sendable (Double, String) -> Void = { _, _ in }
@@ -115,9 +117,9 @@ public struct Benchmark: Hashable, Sendable {
       url, input: input, starts: nil, listener: .init { progress($0.fraction, $0.phase) })
   }
 
-  /// As `run(contentsOf:input:progress:)`.
+  /// Does the same as `run(contentsOf:input:progress:)`.
   ///
-  /// - Parameter starts: makes starts in processes of their own; nil to make them within this one.
+  /// - Parameter starts: launches cold starts in separate processes; nil to run them within this process.
   package func run(
     _ url: URL, input: (any FeatureProvider & Sendable)?, starts: (any StartLauncher)?,
     listener: MeasurementListener
@@ -155,7 +157,7 @@ public struct Benchmark: Hashable, Sendable {
         try subject.benchmarked(url, launcher, cancellation, tokens),
         workload.value, loaded.fitted(given), options: options, kelvinVersion: kelvinVersion, envelope: envelope)
       let result = try runner.run { listener.step(MeasurementStep($0)) }
-      // What is found beside other work says nothing of the machine when it is idle.
+      // Plans measured under background load are not kept, because they do not hold for the idle machine.
       if workload.value.reserve.isEmpty, workload.value.otherLoad.isEmpty {
         try loaded.keep(result.configurations.compactMap(\.trial)).forEach(listener.note)
       }
@@ -166,7 +168,7 @@ public struct Benchmark: Hashable, Sendable {
 }
 
 extension Benchmark {
-  /// How the model takes tokens; nil where none are asked for.
+  /// Returns how the model takes tokens; nil for workloads without tokens.
   private func tokens(of url: URL) throws(ModelError) -> BenchmarkedTokens? {
     guard workload.kind == .tokens, let first = configurations.first?.configuration else { return nil }
     let file = try ReadModel(contentsOf: url, allowsLinks: first.allowsLinks)
@@ -177,7 +179,7 @@ extension Benchmark {
 }
 
 extension Benchmark.Configuration {
-  /// With the sizes of a step of tokens, as far as none were given.
+  /// Adds the input sizes of a decoding step where none were given.
   fileprivate func sized(by tokens: BenchmarkedTokens?) -> Benchmark.Configuration {
     var sized = self
     sized.configuration.inputShapes.merge(tokens?.shapes ?? [:]) { given, _ in given }

@@ -7,26 +7,26 @@ import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
 
-/// How a model takes tokens in a benchmark: what a step of it looks like, and the model as a configuration runs it.
+/// The token inputs of a model in a benchmark: the shapes of a decoding step and the model as a configuration runs it.
 struct BenchmarkedTokens {
   private let roles: [String: TokenRole]
   private let seed: UInt64
-  /// The shapes of the step behind the prompt.
+  /// The input shapes of the first step after the prompt.
   let shapes: [String: [Int]]
   /// The inputs of that step.
   let step: DictionaryFeatureProvider
 
   /// - Parameters:
-  ///   - function: of the model.
-  ///   - prompt: tokens of the prompt.
-  ///   - tokens: that are made.
-  /// - Throws: `parameters` where the model takes no tokens, or has no room for so many.
+  ///   - function: the model's function.
+  ///   - prompt: the number of tokens in the prompt.
+  ///   - tokens: the number of tokens to generate.
+  /// - Throws: `parameters` if the model does not take tokens, or its KV cache is too small for their number.
   init(
     _ function: Function, roles: [String: TokenRole], prompt: Int, tokens: Int, seed: UInt64
   ) throws(ModelError) {
     let states = function.inputs.filter { if case .state = $0.type { true } else { false } }.map(\.name)
     let feeding = try TokenFeeding(function, states: states, roles: roles)
-    // The last token that is made is not read.
+    // The last generated token is not fed back.
     if let capacity = feeding.capacity, prompt + tokens - 1 > capacity {
       throw ModelError(
         .parameters,
@@ -42,9 +42,9 @@ struct BenchmarkedTokens {
   /// Loads the model as a configuration runs it.
   ///
   /// - Parameters:
-  ///   - program: what was read of the model.
-  ///   - options: with which the benchmark's graph was made.
-  ///   - plan: the configuration's, of that graph.
+  ///   - program: the parsed model.
+  ///   - options: the options that the benchmark's graph was made with.
+  ///   - plan: the configuration's plan of that graph.
   /// - Throws: as `Model.load` does.
   func reader(
     _ program: ModelProgram, _ options: LoadOptions, _ configuration: BenchmarkConfiguration, _ plan: Plan, threads: Int
@@ -67,12 +67,12 @@ struct BenchmarkedTokens {
   }
 }
 
-/// A sequence that a benchmark feeds.
+/// A token sequence that a benchmark feeds.
 private final class MeasuredSequence: TokenReader {
   private let predictor: Predictor
   private let sequence: TokenSequence
   private let seed: UInt64
-  /// How many tokens there are to choose from, once scores were seen.
+  /// The number of tokens in the vocabulary, known once scores were seen.
   private var vocabulary: Int?
 
   init(_ predictor: Predictor, _ sequence: TokenSequence, seed: UInt64) {
@@ -103,7 +103,7 @@ private final class MeasuredSequence: TokenReader {
 
   var memory: String { sequence.memory }
 
-  /// A device that failed in an earlier sequence ends the configuration, though predictions go on elsewhere.
+  /// Throws if a device failed in an earlier sequence, although predictions continue on other devices.
   private func checkWhole() throws(ModelError) {
     guard let remark = predictor.loaded.fallback.remarks.first else { return }
     throw ModelError(.device, remark)

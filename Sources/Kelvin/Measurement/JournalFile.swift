@@ -4,16 +4,16 @@ import Glibc
 import KelvinBasics
 import KelvinRuntime
 
-/// The file in which a benchmark's journal grows, line by line.
+/// The file that a benchmark appends its journal to, line by line.
 final class JournalFile {
   let path: String
   private let descriptor: Int32
 
   /// - Parameters:
-  ///   - file: where the user wants it; nil for the cache, where each model and workload has one.
-  ///   - note: told why there is none.
-  /// - Returns: nil where there is no cache, or it cannot be written.
-  /// - Throws: `ModelError` with code `io` where the user's file cannot be written.
+  ///   - file: the path that the user chose; nil for the cache, which has one journal for each model and workload.
+  ///   - note: called with the reason if no journal can be kept.
+  /// - Returns: nil if there is no cache, or it cannot be written.
+  /// - Throws: `ModelError` with code `io` if the user's file cannot be written.
   init?(_ file: String?, _ context: ModelContext, _ workload: String, note: (String) -> Void) throws(ModelError) {
     guard let file else {
       guard let directory = context.cache?.directory else { return nil }
@@ -35,7 +35,7 @@ final class JournalFile {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// A full disk costs the journal, not the benchmark.
+  /// Appends a line. If the disk is full, the journal ends and the benchmark goes on.
   func append(_ line: Data) {
     line.withUnsafeBytes { bytes in
       var offset = 0

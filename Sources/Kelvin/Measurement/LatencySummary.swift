@@ -1,13 +1,13 @@
 #if Measuring
 import KelvinMeasurements
 
-/// A number that was measured, and how far it can be trusted.
+/// A confidence interval of a measured number.
 public struct Interval: Hashable, Sendable {
   /// The interval's lower end, in the unit of the number.
   public let lower: Double
   /// The interval's upper end.
   public let upper: Double
-  /// The share of repetitions in which such an interval holds the true value, 0…1; below 0.95 with few samples.
+  /// The fraction of repetitions in which such an interval contains the true value, 0…1; below 0.95 with few samples.
   public let confidence: Double
 
   init(_ interval: ConfidenceInterval) {
@@ -15,20 +15,20 @@ public struct Interval: Hashable, Sendable {
   }
 }
 
-/// Latencies of many inferences, in seconds. Percentiles are by nearest rank; the median's interval is that of order
-/// statistics, which assumes no distribution.
+/// The distribution of the latencies of many inferences, in seconds. Percentiles are by nearest rank. The median's
+/// interval uses order statistics, which assumes no distribution.
 public struct LatencySummary: Hashable, Sendable {
   /// The median.
   public let median: Double
-  /// Of the median.
+  /// The confidence interval of the median.
   public let medianInterval: Interval
   /// The 90th percentile, which MLPerf's SingleStream scenario reports.
   public let p90: Double
   /// The 99th percentile.
   public let p99: Double
-  /// The least.
+  /// The smallest latency.
   public let minimum: Double
-  /// How many inferences.
+  /// The number of inferences.
   public let count: Int
 
   init(_ statistics: LatencyStatistics) {

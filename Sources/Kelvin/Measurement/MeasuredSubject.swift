@@ -7,20 +7,20 @@ import KelvinFeatures
 import KelvinGraph
 import KelvinRuntime
 
-/// A model and the tensors that it is measured with.
+/// A loaded model and the tensors that it is measured with.
 struct MeasuredSubject {
   let loaded: LoadedModel
   let options: LoadOptions
   let hasMadeUpInputs: Bool
   private let input: (any FeatureProvider)?
   private let seed: UInt64
-  /// Seconds that reading took, from the file to the graph.
+  /// Seconds from opening the file to the finished graph.
   let loadSeconds: Double
 
   /// - Parameters:
-  ///   - input: what is predicted; nil for made-up values of the seed.
-  ///   - isSampled: whether graphs whose sizes depend on data are measured at those of a run on the inputs.
-  ///   - note: told what the user should know of the model.
+  ///   - input: the input to predict on; nil for values generated from the seed.
+  ///   - isSampled: whether graphs with data-dependent sizes are measured at the sizes of a run on the inputs.
+  ///   - note: called with messages about the model for the user.
   /// - Throws: `ModelError` as `Model.load` does; `featureType` for an input that does not fit.
   init(
     _ url: URL, _ configuration: ModelConfiguration, _ input: (any FeatureProvider)?, seed: UInt64,
@@ -31,7 +31,7 @@ struct MeasuredSubject {
     if !isSampled { options.sample = nil }
     let began = ContinuousClock.now
     let settled = options
-    // A model that was read before for its inputs' sizes is read anew: reading is part of what is measured.
+    // A model that was read for its input sizes is read again, because reading is part of the measurement.
     let loaded = try ModelError.wrapping { try LoadedModel(path: url.relativePath, options: settled) }
     loadSeconds = (ContinuousClock.now - began).inSeconds
     let part = isSampled && options.part == nil ? nil : loaded.partRemark
@@ -43,12 +43,12 @@ struct MeasuredSubject {
     self.seed = seed
   }
 
-  /// As a benchmark takes it.
+  /// Returns the model in the form that a benchmark takes.
   ///
   /// - Parameters:
-  ///   - launcher: makes starts in processes of their own; nil to make them within this one.
-  ///   - tokens: how the model takes tokens, where it is fed with them.
-  /// - Throws: where no temporary folder can be written.
+  ///   - launcher: launches starts in separate processes; nil to run them within this process.
+  ///   - tokens: how the model takes tokens, if the workload feeds tokens.
+  /// - Throws: if a temporary folder cannot be written.
   func benchmarked(
     _ url: URL, _ launcher: (any StartLauncher)?, _ cancellation: Cancellation, _ tokens: BenchmarkedTokens? = nil
   ) throws -> BenchmarkSubject {
@@ -67,10 +67,10 @@ struct MeasuredSubject {
       })
   }
 
-  /// One tensor for each input of a graph.
+  /// Returns one tensor for each input of a graph.
   ///
-  /// - Parameter graph: nil for the shown one.
-  /// - Throws: `ModelError` where a part before it fails.
+  /// - Parameter graph: the graph; nil for the graph that the plan shows.
+  /// - Throws: `ModelError` if a graph that precedes it fails.
   func inputs(of graph: LoadedGraph? = nil) throws(ModelError) -> [Tensor] {
     try ModelError.wrapping {
       try input.map { try loaded.tensors(of: $0, for: graph) } ?? loaded.madeUpTensors(for: graph, seed: seed)

@@ -2,17 +2,17 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// How far a measurement has come, in words.
+/// The progress of a measurement, for display.
 package struct MeasurementStep: Sendable {
-  /// Of the whole, 0…1.
+  /// The fraction of all work that is done, 0…1.
   package let fraction: Double
-  /// `stream`, and whose turn it is where no row says so.
+  /// A headline such as `stream`, with the running configuration if no row shows it.
   package let headline: String
-  /// To the end of the whole when this was said, as far as it can be told.
+  /// The estimated seconds until the end, at the time of this step; nil if unknown.
   package let secondsLeft: Double?
-  /// A table of what is known of each configuration so far.
+  /// A table of the results of each configuration so far.
   package let rows: [String]
-  /// What is going on: `warm inferences`.
+  /// The current phase, such as `warm inferences`.
   let phase: String
 
   init(_ progress: MeasurementProgress) {
@@ -24,11 +24,11 @@ package struct MeasurementStep: Sendable {
   }
 }
 
-/// What is said while a measurement runs.
+/// Receives notes and progress while a measurement runs.
 package struct MeasurementListener: Sendable {
-  /// Told once what the user should know of the model: stale measurements, a graph of several.
+  /// Called once for each message about the model: stale measurements, the choice of one graph of several.
   package var note: @Sendable (String) -> Void
-  /// Told how far the measurement has come.
+  /// Called with the progress of the measurement.
   package var step: @Sendable (MeasurementStep) -> Void
 
   package init(
@@ -44,7 +44,7 @@ extension MeasurementProgress {
     !detail.isEmpty && !rows.contains { $0.isRunning } ? "\(phase)  \(detail)" : phase
   }
 
-  /// A table of the configurations, the running one marked.
+  /// A table of the configurations in which the running one is marked.
   fileprivate var liveLines: [String] {
     let cells = rows.map(\.fields)
     let widths = (cells.first ?? []).indices.map { column in cells.map { $0[column].count }.max() ?? 0 }

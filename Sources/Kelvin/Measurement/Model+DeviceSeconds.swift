@@ -5,16 +5,18 @@ import KelvinMeasurements
 import KelvinRuntime
 
 extension Model {
-  /// The most bytes that this process has had resident; nil where the system does not say.
+  /// The peak resident memory of this process in bytes; nil if the system does not report it.
   package static var peakResidentByteCount: Int? { SystemFiles().peakResidentBytes }
 
   private static let deviceRuns = 5
 
-  /// Seconds that each device is at work in one prediction, by its identifier: the medians of some runs on made-up inputs,
-  /// each of whose operations is timed. Copies between devices count for the one that receives; what is no graph, or is
-  /// one only once its data are known, does not count.
+  /// Measures the seconds that each device computes in one prediction, by the device's identifier.
   ///
-  /// - Throws: `ModelError` where the model fails.
+  /// Each value is the median of several runs on generated inputs in which every operation is timed. A copy between
+  /// devices counts for the receiving device. Host operations and graphs that are compiled only once their input data
+  /// is known do not count.
+  ///
+  /// - Throws: `ModelError` if the model fails.
   package func deviceSeconds() throws(ModelError) -> [String: Double] {
     let loaded = predictor.loaded
     return try ModelError.wrapping {

@@ -6,7 +6,7 @@ import KelvinProfiler
 import KelvinStreams
 
 extension ModelError {
-  /// What a measurement gives; what it refuses to measure are parameters that do not fit.
+  /// Runs a measurement and converts errors of invalid requests to `ModelError` with code `parameters`.
   static func measuring<Result>(_ body: () throws -> Result) throws(ModelError) -> Result {
     try wrapping {
       do { return try body() } catch let error as BenchmarkError {
@@ -21,7 +21,7 @@ extension ModelError {
 }
 
 extension BenchmarkError {
-  /// A number from a workload's file is the file's, another the user's slip.
+  /// The origin of the error: the file of an invalid workload or journal, or the caller's request.
   fileprivate var fault: ModelError.Fault {
     switch self {
     case .invalidWorkload, .invalidJournal: .data

@@ -3,10 +3,10 @@ import FoundationEssentials
 import KelvinRuntime
 
 extension ModelContext {
-  /// Keeps a plan's file in the user's cache.
+  /// Stores a plan's file in the user's cache.
   ///
-  /// - Parameter purpose: what it is best for: `stream`.
-  /// - Returns: where it is; nil where nothing is kept.
+  /// - Parameter purpose: the use that the plan is best for, such as `stream`.
+  /// - Returns: the file's path; nil if it was not stored.
   func keep(_ plan: Data, for purpose: String) -> String? {
     guard let directory = cache?.directory else { return nil }
     let base = self.name.split(separator: "/").last.map(String.init) ?? self.name

@@ -6,12 +6,12 @@ package import KelvinFeatures
 import KelvinMeasurements
 
 extension Profile {
-  /// Puts saved profiles together, of any machines, the later over the earlier.
+  /// Merges saved profiles, also of different machines. Later profiles replace earlier ones.
   ///
   /// - Parameters:
-  ///   - files: profiles' files, or names of profiles that come with Kelvin; at least one.
-  ///   - note: told which device of one file replaces that of another.
-  /// - Returns: the document, and what is in it, in words.
+  ///   - files: the paths of profiles, or names of profiles that come with Kelvin; at least one.
+  ///   - note: called when a device of one file replaces a device of another.
+  /// - Returns: the document and a description of its contents.
   /// - Throws: `ModelError` for a file that cannot be read.
   package static func merged(
     _ files: [URL], note: (String) -> Void

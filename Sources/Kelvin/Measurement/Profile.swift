@@ -11,153 +11,155 @@ import KelvinProfiler
 import KelvinReport
 import KelvinRuntime
 
-/// What every layer of a model costs on every device, and every copy between devices: what a `Profiler` measured.
+/// The measurements of a `Profiler`: the cost of every layer of a model on every device, and of every copy between
+/// devices.
 public struct Profile: Sendable {
-  /// A graph and what was measured of it.
+  /// A graph and its measurements.
   struct Part: Sendable {
     let graph: LoadedGraph
     var result: ProfileResult
   }
 
-  /// Every graph that was measured, that with the most work first.
+  /// Every measured graph; the graph with the most work is first.
   let parts: [Part]
-  /// What planning reads, of all graphs.
+  /// The measurements of all graphs, in the form that the planner reads.
   let merged: MeasuredProfile
   let function: Function
   let format: String
-  /// Of the graph with the most work.
+  /// The measurements of the graph with the most work.
   private var result: ProfileResult { parts[0].result }
 
-  /// One device's part.
+  /// The measurements of one device.
   public struct DeviceRun: Sendable {
     /// The device.
     public let device: ComputeDevice
-    /// Layers that ran there.
+    /// The number of layers that ran on the device.
     public let layers: Int
-    /// Layers that the device cannot run and that ran elsewhere meanwhile.
+    /// The number of layers that the device cannot run and that ran on another device.
     public let layersElsewhere: Int
-    /// One inference from the first step to the last output, with every layer timed.
+    /// The latency of one inference from the first operation to the last output, with every layer timed.
     public let latency: LatencySummary
-    /// Where the time of the inference with the median latency went.
+    /// The breakdown of the inference with the median latency.
     public let account: Account
-    /// Seconds to compile with nothing cached.
+    /// Seconds to compile with an empty cache.
     public let compile: Double
-    /// Seconds to compile with what an earlier run left in the cache.
+    /// Seconds to compile with a warm cache.
     public let compileCached: Double
     /// Seconds of the first inference.
     public let firstRun: Double
-    /// Names of layers whose median is less certain than was asked for, the costliest first.
+    /// The names of layers whose median is less certain than requested, the most expensive first.
     public let noisyLayers: [String]
   }
 
-  /// Where the time of one inference went, in seconds. The parts add up to `total`.
+  /// The breakdown of the time of one inference, in seconds. The parts add up to `total`.
   public struct Account: Hashable, Sendable {
-    /// Some device was computing a layer.
+    /// The time in which at least one device computed a layer.
     public let layers: Double
-    /// Values were being copied, and no layer was being computed.
+    /// The time in which values were copied and no layer was computed.
     public let transfers: Double
-    /// The host waited for a device to begin, or to say that it had finished.
+    /// The time in which the host waited for a device to start or to report completion.
     public let waits: Double
-    /// The rest: dispatch, bookkeeping, and what no clock sees.
+    /// The remaining time: dispatch, bookkeeping, and time that no clock covers.
     public let residual: Double
-    /// The whole.
+    /// The whole time.
     public var total: Double { layers + transfers + waits + residual }
   }
 
-  /// One layer.
+  /// The measurements of one layer.
   public struct Layer: Sendable {
-    /// Its name, as `ComputePlan.Layer.name`.
+    /// The layer's name, as in `ComputePlan.Layer.name`.
     public let name: String
-    /// What it does.
+    /// The name of the layer's operator.
     public let operatorName: String
-    /// What it costs, by the device's identifier.
+    /// The layer's cost, by the device's identifier.
     public let costs: [String: Cost]
-    /// Why a device cannot run it, by the device's identifier.
+    /// The reason why a device cannot run the layer, by the device's identifier.
     public let unsupported: [String: String]
-    /// The branches and loops that it lies in, as `ComputePlan.Layer.region`; nil at the top.
+    /// The branches and loops that contain the layer, as in `ComputePlan.Layer.region`; nil at the top level.
     public let region: String?
-    /// How often one prediction ran it; its costs are those of one time.
+    /// How often one prediction runs the layer. The costs are of one run.
     public let runs: Double
   }
 
-  /// What one layer costs on one device: the median of warm runs within the whole model.
+  /// The cost of one layer on one device: the median of warm runs within the whole model.
   public struct Cost: Hashable, Sendable {
     /// The median, in seconds.
     public let seconds: Double
-    /// Of the median.
+    /// The confidence interval of the median.
     public let interval: Interval
-    /// How many runs.
+    /// The number of runs.
     public let samples: Int
-    /// Whether the interval stayed wider than was asked for.
+    /// Whether the interval is wider than requested.
     public let isNoisy: Bool
-    /// Whether the device's own clock timed it, or the host's.
+    /// Whether the device's clock timed the layer instead of the host's clock.
     public let isDeviceTime: Bool
   }
 
-  /// What a copy of n bytes costs: `latency` + n / `bytesPerSecond`, waiting for the device included.
+  /// The cost of a copy of n bytes: `latency` + n / `bytesPerSecond`, including the wait for the device.
   public struct Transfer: Hashable, Sendable {
-    /// The identifier of the device that has the value.
+    /// The identifier of the source device.
     public let from: String
-    /// The identifier of the device that gets it.
+    /// The identifier of the destination device.
     public let to: String
-    /// Seconds for any copy.
+    /// The fixed seconds of a copy of any size.
     public let latency: Double
-    /// Infinite where the two share memory and size costs nothing.
+    /// The bandwidth; infinite if both devices share memory and the cost does not depend on the size.
     public let bytesPerSecond: Double
-    /// Whether both address the same memory.
+    /// Whether both devices address the same memory.
     public let isShared: Bool
   }
 
-  /// A plan's prediction against the same plan run.
+  /// A comparison of a plan's prediction with the measured run of that plan.
   public struct Check: Hashable, Sendable {
-    /// The device that runs everything, or `best plan`.
+    /// The identifier of the device that runs everything, or `best plan`.
     public let label: String
-    /// Seconds of one inference, from the layers and copies measured.
+    /// The predicted seconds of one inference, from the measured layers and copies.
     public let predicted: Double
-    /// The median of the runs, in seconds.
+    /// The median of the measured runs, in seconds.
     public let measured: Double
   }
 
-  /// One for each device, in the machine's order. Of a function of several graphs, about the one with the most work.
+  /// The devices, in the machine's order. For a function of several graphs these are the results of the graph with the
+  /// most work.
   public var devices: [DeviceRun] { result.devices.map(DeviceRun.init) }
-  /// One for each layer of each graph, those of the graph with the most work first.
+  /// The layers of each graph. The graph with the most work comes first.
   public var layers: [Layer] { parts.flatMap(\.result.nodes).map(Layer.init) }
-  /// Plans that were run without timers between the rounds that they were predicted from.
+  /// Plans that were run without layer timers between the rounds of measurements that their predictions use.
   public var checks: [Check] {
     result.checks.map { Check(label: $0.label, predicted: $0.predicted, measured: $0.measured) }
   }
-  /// One for each ordered pair of devices.
+  /// The transfers, one for each ordered pair of devices.
   public var transfers: [Transfer] { result.transfers.map(Transfer.init) }
   /// Whether measuring ended early, so that layers or devices are missing.
   public var isPartial: Bool { merged.isPartial }
-  /// What the reader should know: devices left out, contention, noise.
+  /// Messages for the reader: omitted devices, contention, noise.
   public var remarks: [String] { parts.flatMap(\.result.remarks) }
-  /// The machine, in one line.
+  /// A description of the machine in one line.
   public var machine: String { result.profile.machine.reportSummary }
 
   /// Writes the measurements for `ModelConfiguration.profile` and the command line's `--profile`.
   ///
-  /// - Throws: `ModelError` with code `io` where the file cannot be written.
+  /// - Throws: `ModelError` with code `io` if the file cannot be written.
   public func save(to url: URL) throws(ModelError) {
     try LocalFile.write(Data(try ModelError.wrapping { try merged.json() }), to: url.relativePath)
   }
 
-  /// As text, for a terminal.
+  /// Returns the profile as lines for a terminal.
   ///
-  /// - Parameter layers: how many layers are told one by one at most; nil for all.
+  /// - Parameter layers: the maximum number of layers to list; nil for all.
   package func lines(layers: Int?) -> [String] {
     Array(parts.map { $0.result.lines(layers: layers) }.joined(separator: [""]))
   }
 
-  /// Everything as one JSON document; seconds and bytes.
+  /// Returns the profile as a JSON document. Units are seconds and bytes.
   public func json() throws(ModelError) -> Data { try ModelError.wrapping { try parts.map(\.result).json() } }
 
-  /// The median inference on each device in the Trace Event Format, for Perfetto and chrome://tracing.
+  /// Returns the median inference on each device in the Trace Event Format, for Perfetto and chrome://tracing.
   public func trace() -> Data { Data(TraceExport.chromeJSON(parts.map(\.result).trace)) }
 
-  /// A self-contained HTML page with the plan that these measurements make.
+  /// Renders a self-contained HTML page with the plan that results from these measurements.
   ///
-  /// - Throws: `ModelError` where no plan can be made.
+  /// - Throws: `ModelError` if no plan can be made.
   public func htmlReport() throws(ModelError) -> String {
     try ModelError.wrapping {
       let placements = try parts.map { part in
@@ -222,7 +224,7 @@ extension Profile.Transfer {
   }
 }
 
-/// Today, as reports give it: `2026-03-14 15:09 UTC`.
+/// The current date as reports show it: `2026-03-14 15:09 UTC`.
 package enum ReportDate {
   package static func now() -> String {
     let text = Date.now.formatted(.iso8601)

@@ -8,8 +8,8 @@ import KelvinMeasurements
 import KelvinProfiler
 import KelvinRuntime
 
-/// Measures every layer of a model on every device, with its real shapes and packed weights, and what copies between
-/// devices cost. Devices take turns until every median is certain enough or the time is spent.
+/// Measures every layer of a model on every device, with its real shapes and packed weights, and the copies between
+/// devices. Devices take turns until every median is certain enough or the budget is spent.
 ///
 /// ```swift
 /// var profiler = Profiler(devices: ["cpu", "vulkan:0"])
@@ -18,35 +18,35 @@ import KelvinRuntime
 /// for layer in profile.layers { print(layer.name, layer.costs.mapValues(\.seconds)) }
 /// ```
 public struct Profiler: Hashable, Sendable {
-  /// Identifiers of the devices to measure; nil for every device, software drivers included.
+  /// The identifiers of the devices to measure; nil for every device, including software drivers.
   public var devices: [String]?
-  /// Seconds of measuring for each device; compiling and first runs come on top.
+  /// The seconds of measuring for each device. Compilation and first runs take additional time.
   public var budget = 10.0
-  /// The relative uncertainty of a layer's median that is good enough: 0.05 is ± 5 %.
+  /// The relative uncertainty of a layer's median that is accepted: 0.05 is ± 5 %.
   public var bound = 0.05
-  /// Whether the user's own store keeps what was measured, for every later plan of this user. It needs the
-  /// configuration's cache.
+  /// Whether the measurements are stored for every later plan of this user. Requires the configuration's cache.
   public var keepsMeasurements = true
-  /// Of made-up inputs.
+  /// The seed of generated inputs.
   package var seed: UInt64 = 0
 
-  /// A profiler of some devices.
+  /// Creates a profiler of some devices.
   ///
-  /// - Parameter devices: identifiers, as `ComputeDevice.allComputeDevices` has them; nil for every device.
+  /// - Parameter devices: identifiers, as in `ComputeDevice.allComputeDevices`; nil for every device.
   public init(devices: [String]? = nil) { self.devices = devices }
 
   /// Measures a model.
   ///
-  /// Takes `budget` seconds for each device, and a core for as long; cancelling the task ends it with what has been
-  /// measured by then (`Profile.isPartial`).
+  /// It takes `budget` seconds for each device and keeps one CPU core busy. Cancelling the task ends measuring and
+  /// returns the results so far (`Profile.isPartial`).
   ///
   /// - Parameters:
   ///   - url: the model file or package.
   ///   - configuration: how the model is loaded and run; its units are not used.
-  ///   - input: what is predicted while measuring; nil for made-up values within what the model accepts.
-  ///   - progress: told how much of the work is done, 0…1, and what is being done, on another thread.
+  ///   - input: the input to predict on; nil for generated values that the model accepts.
+  ///   - progress: called on another thread with the fraction of the work done, 0…1, and a description of the current
+  ///     step.
   /// - Throws: `ModelError` as `Model.load` does, and `featureType` for an input that does not fit; `parameters` for a
-  ///   budget that is not above 0; `predictionCancelled` where the task was cancelled before anything was measured.
+  ///   budget that is not above 0; `predictionCancelled` if the task was cancelled before anything was measured.
   public func profile(
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     input: (any FeatureProvider & Sendable)? = nil,
@@ -56,9 +56,9 @@ public struct Profiler: Hashable, Sendable {
       url, configuration, input: input, listener: .init { progress($0.fraction, $0.phase) })
   }
 
-  /// As `profile(contentsOf:configuration:input:progress:)`.
+  /// Does the same as `profile(contentsOf:configuration:input:progress:)`.
   ///
-  /// - Parameter units: what is measured; nil for `devices`.
+  /// - Parameter units: the units to measure; nil for `devices`.
   package func profile(
     _ url: URL, _ configuration: ModelConfiguration, units: ComputeUnits? = nil,
     input: (any FeatureProvider & Sendable)?, listener: MeasurementListener
@@ -76,12 +76,12 @@ public struct Profiler: Hashable, Sendable {
     deviceInventory.devices.map(\.info).filter { $0.kind != .reference && $0.kind != .null }.map(\.id)
   }
 
-  /// Measures a model as a loaded one was loaded.
+  /// Measures the model of a loaded `Model` with the same configuration.
   ///
   /// - Parameters:
-  ///   - model: names the file and the configuration; it is read again, so predictions may go on meanwhile, but disturb
-  ///     what is measured.
-  ///   - input: what is predicted while measuring; nil for made-up values.
+  ///   - model: provides the file and the configuration. The file is read again, so predictions may continue, but they
+  ///     disturb the measurement.
+  ///   - input: the input to predict on; nil for generated values.
   /// - Throws: `ModelError` as `profile(contentsOf:configuration:input:progress:)` does.
   public func profile(
     _ model: Model, input: (any FeatureProvider & Sendable)? = nil
@@ -99,7 +99,7 @@ public struct Profiler: Hashable, Sendable {
     let subject = try MeasuredSubject(url, configuration, input, seed: seed, isSampled: true, note: listener.note)
     return try ModelError.measuring {
       var measured = try graphs(of: subject, cancellation, listener)
-      // Of a model's graphs a profile remembers the latest: that with the most work.
+      // A profile keeps the latest of a model's graphs, so the graph with the most work is merged last.
       var profile = measured[measured.count - 1].result.profile
       for part in measured.dropLast().reversed() { profile = try profile.merging(part.result.profile) }
       if keepsMeasurements, let cache = subject.loaded.context.cache {
@@ -113,7 +113,7 @@ public struct Profiler: Hashable, Sendable {
     }
   }
 
-  /// Measures every graph that is shown, that with the most work first; they share the budget.
+  /// Measures every graph that plans show, the graph with the most work first. All graphs share the budget.
   private func graphs(
     of subject: MeasuredSubject, _ cancellation: Cancellation, _ listener: MeasurementListener
   ) throws -> [Profile.Part] {

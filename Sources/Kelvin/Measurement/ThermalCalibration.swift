@@ -12,11 +12,11 @@ import KelvinThermal
 import Synchronization
 
 extension Benchmark {
-  /// A thermal envelope of this machine, fitted to its own sensors.
+  /// A thermal envelope of this machine, fitted to the machine's sensors.
   public struct ThermalCalibration: Sendable {
     let calibration: KelvinThermal.ThermalCalibration
 
-    /// What was found, coefficient by coefficient with its source and how far it may be off.
+    /// The fitted coefficients as lines, each with its source and uncertainty.
     package var lines: [String] {
       let envelope = calibration.envelope
       let values = [
@@ -33,30 +33,31 @@ extension Benchmark {
         } + calibration.remarks.flatMap { "note: \($0)".wrapped(hangingIndent: 2) }
     }
 
-    /// The envelope as its file holds it.
+    /// Returns the envelope as its file's JSON.
     public func json() throws(ModelError) -> Data {
       Data(try ModelError.wrapping { try calibration.envelope.json() })
     }
 
     /// Writes the envelope, for `Benchmark.thermalEnvelope` and `ThermalMonitor`.
     ///
-    /// - Throws: `ModelError` with code `io` where the file cannot be written.
+    /// - Throws: `ModelError` with code `io` if the file cannot be written.
     public func write(to url: URL) throws(ModelError) {
       let bytes = [UInt8](try json())
       try LocalFile.write(bytes + [0x0A], to: url.relativePath)
     }
   }
 
-  /// Fits a thermal envelope to this machine: it rests, runs the first configuration at full load, and rests again,
-  /// while temperature and power are read.
+  /// Fits a thermal envelope to this machine: the machine rests, runs the first configuration at full load, and rests
+  /// again, while temperature and power are recorded.
   ///
   /// - Parameters:
-  ///   - url: the model that is the load.
-  ///   - name: the envelope's.
-  ///   - seconds: of full load; the whole takes twice as long.
-  ///   - listener: told first what will be done and how long it takes.
-  /// - Throws: `ModelError` with code `device` where no sensor answers or the load does not reach it, `parameters`
-  ///   where the load was too short, `predictionCancelled` where the task was cancelled, and as `Model.load` does.
+  ///   - url: the model to run as the load.
+  ///   - name: the envelope's name.
+  ///   - seconds: the duration of full load; the whole calibration takes twice as long.
+  ///   - listener: first called with a description of the procedure and its duration.
+  /// - Throws: `ModelError` with code `device` if no sensor responds or the load does not reach the sensors' domain,
+  ///   `parameters` if the load was too short, `predictionCancelled` if the task was cancelled, and as `Model.load`
+  ///   does.
   package func calibrate(
     _ url: URL, name: String, seconds: Double?, listener: MeasurementListener
   ) async throws(ModelError) -> ThermalCalibration {
@@ -82,7 +83,7 @@ extension Benchmark {
     }
     let assumed = try ModelError.wrapping { try ThermalEnvelope(choosing: thermalEnvelope) }
     let recorder = CalibrationRecorder()
-    // Before the model is read: a machine without sensors is told at once.
+    // Sensors are checked before the model is read, so that a machine without sensors fails at once.
     let sensors = try Self.calibrating { try recorder.sensors() }
     let subject = try MeasuredSubject(url, configuration, nil, seed: seed, note: listener.note)
     return try ModelError.wrapping {
@@ -122,7 +123,7 @@ extension Benchmark {
   }
 }
 
-/// A model that runs one inference after the other on a thread of its own.
+/// Runs inferences of a model continuously on a separate thread.
 private final class ModelLoad {
   /// Used by one thread at a time: the caller's before `start`, the worker's until `stop`.
   private final class Work: @unchecked Sendable {
@@ -156,7 +157,7 @@ private final class ModelLoad {
     thread = WorkerThread { [work] in work.run() }
   }
 
-  /// - Throws: what ended the load early.
+  /// - Throws: the error that ended the load early.
   func stop() throws {
     work.isStopped.store(true, ordering: .releasing)
     thread?.join()

@@ -7,13 +7,13 @@ import KelvinMeasurements
 import KelvinThermal
 import Synchronization
 
-/// Watches the machine's heat with the best source it has, and names that source: temperature sensors with their
-/// limits, energy counters, throttle counters, or a model fed with utilisation.
+/// Monitors the machine's heat with the best available source and names that source: temperature sensors with their
+/// limits, energy counters, throttle counters, or a model driven by utilization.
 ///
-/// The model always runs along. It has two poles: headroom h = Σ hᵢ with dhᵢ/dt = (wᵢ·p − hᵢ)/τᵢ, where p is power over
-/// the power that can be sustained and the weights wᵢ and time constants τᵢ are those of the machine's class
-/// (`Profiles/thermal/`). It forecasts, and what is measured corrects it. Degrees are given only where something
-/// measures degrees.
+/// The thermal model always runs too. It has two poles: headroom h = Σ hᵢ with dhᵢ/dt = (wᵢ·p − hᵢ)/τᵢ. Here p is power
+/// over the sustainable power; the weights wᵢ and time constants τᵢ belong to the machine's class
+/// (`Profiles/thermal/`). The model provides forecasts, and measurements correct its state. Temperatures are reported
+/// only if a sensor measures them.
 ///
 /// ```swift
 /// for await reading in ThermalMonitor().readings(every: .seconds(1)) where reading.state >= .fair {
@@ -24,14 +24,14 @@ public final class ThermalMonitor: Sendable {
   private let monitor: Mutex<KelvinThermal.ThermalMonitor>
   private let began = ContinuousClock.now
 
-  /// Names of the machine classes that Kelvin knows, by the power that they sustain.
+  /// The names of the machine classes that Kelvin knows, ordered by sustained power.
   public static var envelopes: [String] { ThermalEnvelope.shipped.map(\.name) }
 
   /// - Parameters:
-  ///   - envelope: the class of machine, one of `envelopes` or the path of such a file; nil to assume a server for a
-  ///     virtual machine and a desktop for any other.
-  ///   - root: the folder that holds `sys` and `proc`.
-  /// - Throws: `ModelError` with code `io` where there is no such envelope, or its file cannot be read.
+  ///   - envelope: the class of machine, one of `envelopes` or the path of an envelope file; nil to assume a server for
+  ///     a virtual machine and a desktop for any other.
+  ///   - root: the folder that contains `sys` and `proc`.
+  /// - Throws: `ModelError` with code `io` if there is no such envelope, or its file cannot be read.
   public init(envelope: String? = nil, root: URL = URL(filePath: "/")) throws(ModelError) {
     let files = SystemFiles(root: root.path)
     let chosen = try ModelError.wrapping {
@@ -40,17 +40,17 @@ public final class ThermalMonitor: Sendable {
     monitor = Mutex(KelvinThermal.ThermalMonitor(files: files, envelope: chosen))
   }
 
-  /// Looks at the machine now. Two looks give more than one: power, utilisation and contention are means of the time
-  /// between them.
+  /// Takes a reading now. Power, utilization and contention are means over the time since the previous reading, so the
+  /// first reading does not have them.
   public func reading() async -> ThermalReading {
     await withCheckedContinuation { continuation in
       BlockingWork.start { continuation.resume(returning: self.sample()) }
     }
   }
 
-  /// Looks at the machine again and again, until the loop over them is left or the task cancelled.
+  /// Takes readings repeatedly, until the loop over them ends or the task is cancelled.
   ///
-  /// - Parameter interval: between looks; at least a tenth of a second.
+  /// - Parameter interval: the time between readings; at least a tenth of a second.
   public func readings(every interval: Duration = .seconds(1)) -> AsyncStream<ThermalReading> {
     let interval = max(interval, .milliseconds(100))
     return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
@@ -65,9 +65,9 @@ public final class ThermalMonitor: Sendable {
     }
   }
 
-  /// The states as they change, the present one first.
+  /// Returns the states as they change, beginning with the present one.
   ///
-  /// - Parameter interval: between looks; at least a tenth of a second.
+  /// - Parameter interval: the time between readings; at least a tenth of a second.
   public func states(every interval: Duration = .seconds(1)) -> AsyncStream<ThermalState> {
     let readings = readings(every: interval)
     return AsyncStream { continuation in
@@ -83,11 +83,11 @@ public final class ThermalMonitor: Sendable {
     }
   }
 
-  /// The state at the latest look; nominal before the first.
+  /// The state at the latest reading; nominal before the first.
   public var thermalState: ThermalState { monitor.withLock { ThermalState($0.state) } }
 
-  /// Headroom after some seconds if the load at the latest look goes on: the model's solution,
-  /// hᵢ(t) = wᵢ·p + (hᵢ(0) − wᵢ·p)·e^(−t/τᵢ).
+  /// Returns the headroom after some seconds if the load of the latest reading continues: the model's solution, hᵢ(t) =
+  /// wᵢ·p + (hᵢ(0) − wᵢ·p)·e^(−t/τᵢ).
   public func forecast(after seconds: Double) -> Double { monitor.withLock { $0.forecast(after: seconds) } }
 
   private func sample() -> ThermalReading {

@@ -4,32 +4,32 @@ import KelvinBench
 public import KelvinFeatures
 import KelvinProfiler
 
-/// What a model is asked to do while it is measured.
+/// The pattern of inferences that a model runs while it is measured.
 public struct Workload: Hashable, Sendable, CustomStringConvertible {
-  /// How inferences follow one another.
+  /// The order and timing of inferences.
   public enum Kind: String, Hashable, Sendable {
-    /// Start, answer, then one inference after the other, the next as soon as the last is done.
+    /// A cold start, then consecutive inferences; each begins when the previous one is done.
     case oneShot = "one-shot"
-    /// Frames arrive at a fixed rate, whether or not the last one is done.
+    /// Frames arrive at a fixed rate, whether or not the previous frame is done.
     case stream
-    /// As many inferences as will go, for a time.
+    /// As many inferences as possible within a duration.
     case throughput
-    /// A decoder reads a prompt and makes tokens, one sequence after another.
+    /// A decoder reads a prompt and generates tokens, one sequence after another.
     case tokens
   }
 
   var value: KelvinBench.Workload
 
-  /// A workload by its name (`one-shot`, `stream`, `throughput`, `tokens`), or by the path of its file.
+  /// Creates a workload from its name (`one-shot`, `stream`, `throughput`, `tokens`) or the path of its file.
   ///
-  /// - Throws: `ModelError` with code `parameters` where there is none of that name, or the file is not a workload.
+  /// - Throws: `ModelError` with code `parameters` if there is no workload of that name, or the file is not a workload.
   public init(named name: String) throws(ModelError) {
     value = try ModelError.measuring { try KelvinBench.Workload(named: name) }
   }
 
-  /// A workload from a file, as `Profiles/workloads/` has them.
+  /// Reads a workload from a file in the format of `Profiles/workloads/`.
   ///
-  /// - Throws: `ModelError` with code `parameters` where the file cannot be read or means nothing.
+  /// - Throws: `ModelError` with code `parameters` if the file cannot be read or is invalid.
   public init(contentsOf url: URL) throws(ModelError) {
     value = try ModelError.measuring {
       try KelvinBench.Workload(named: url.path.hasPrefix("/") ? url.path : "./\(url.path)")
@@ -40,15 +40,15 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
     value = workloads.first { $0.kind == kind } ?? KelvinBench.Workload(name: kind.rawValue, kind: kind)
   }
 
-  /// One photo, then more: complete starts, then warm inferences by the rules of MLPerf's SingleStream scenario.
+  /// Cold starts, then warm inferences by the rules of MLPerf's SingleStream scenario.
   public static var oneShot: Workload { Workload(.oneShot) }
 
-  /// A camera: frames arrive at a steady rate, and an old frame is worth nothing.
+  /// Frames that arrive at a steady rate, such as a camera's. Old frames are dropped in favor of new ones.
   ///
   /// - Parameters:
-  ///   - framesPerSecond: arrivals a second.
+  ///   - framesPerSecond: the arrival rate.
   ///   - duration: seconds for each configuration.
-  ///   - queue: frames that may wait; when one more arrives, the oldest waiting one is dropped.
+  ///   - queue: the number of frames that may wait. When one more arrives, the oldest waiting frame is dropped.
   public static func stream(framesPerSecond: Double = 30, duration: Double = 20, queue: Int = 1) -> Workload {
     var workload = Workload(.stream)
     workload.value.framesPerSecond = framesPerSecond
@@ -57,7 +57,7 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
     return workload
   }
 
-  /// A folder of photos: as many inferences as will go.
+  /// As many inferences as possible, such as for a folder of images.
   ///
   /// - Parameter duration: seconds for each configuration.
   public static func throughput(duration: Double = 20) -> Workload {
@@ -66,12 +66,12 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
     return workload
   }
 
-  /// A decoder: the time to the first token, then tokens a second as the text grows.
+  /// A decoder: the time to the first token, then tokens per second as the sequence grows.
   ///
   /// - Parameters:
-  ///   - prompt: tokens of the prompt.
-  ///   - count: tokens that are made behind it.
-  ///   - duration: seconds of one sequence after another for each configuration.
+  ///   - prompt: the number of tokens in the prompt.
+  ///   - count: the number of tokens to generate.
+  ///   - duration: seconds for each configuration, in which one sequence follows another.
   public static func tokens(_ count: Int = 128, prompt: Int = 32, duration: Double = 20) -> Workload {
     var workload = Workload(.tokens)
     workload.value.prompt = prompt
@@ -80,97 +80,97 @@ public struct Workload: Hashable, Sendable, CustomStringConvertible {
     return workload
   }
 
-  /// Its name.
+  /// The workload's name.
   public var name: String { value.name }
-  /// How inferences follow one another.
+  /// The order and timing of inferences.
   public var kind: Kind { Kind(rawValue: value.kind.rawValue) ?? .oneShot }
-  /// Arrivals a second; only of a stream.
+  /// The arrival rate; only for streams.
   public var framesPerSecond: Double {
     get { value.framesPerSecond }
     set { value.framesPerSecond = newValue }
   }
-  /// Seconds of streaming, or of going as fast as possible, for each configuration.
+  /// The seconds of a stream, throughput or token workload for each configuration.
   public var duration: Double {
     get { value.duration }
     set { value.duration = newValue }
   }
-  /// Complete starts of each configuration with nothing cached.
+  /// The number of starts of each configuration with an empty cache.
   public var coldStarts: Int {
     get { value.coldStarts }
     set { value.coldStarts = newValue }
   }
-  /// Complete starts of each configuration with what an earlier one has cached.
+  /// The number of starts of each configuration with a warm cache.
   public var starts: Int {
     get { value.starts }
     set { value.starts = newValue }
   }
-  /// The fewest warm inferences of each configuration, one after the other.
+  /// The minimum number of consecutive warm inferences of each configuration.
   public var iterations: Int {
     get { value.iterations }
     set { value.iterations = newValue }
   }
-  /// Rounds into which the warm inferences are cut, and which are compared with each other.
+  /// The number of rounds into which the warm inferences are divided and which are compared with each other.
   public var rounds: Int {
     get { value.rounds }
     set { value.rounds = newValue }
   }
-  /// The fewest seconds of warm inferences of each configuration.
+  /// The minimum seconds of warm inferences of each configuration.
   public var warmSeconds: Double {
     get { value.warmSeconds }
     set { value.warmSeconds = newValue }
   }
-  /// Inferences of a throughput workload that are in flight at a time; 0 to find the number by trying.
+  /// The number of concurrent inferences of a throughput workload; 0 to find the best number by trial.
   public var inFlight: Int {
     get { value.inFlight }
     set { value.inFlight = newValue }
   }
-  /// Tokens of the prompt; only of tokens.
+  /// The number of tokens in the prompt; only for token workloads.
   public var promptCount: Int {
     get { value.prompt }
     set { value.prompt = newValue }
   }
-  /// Tokens that are made behind it, the first included; only of tokens.
+  /// The number of generated tokens, including the first; only for token workloads.
   public var tokenCount: Int {
     get { value.tokens }
     set { value.tokens = newValue }
   }
-  /// Whether a stream's governor may lower the rate, drop frames or change to a leaner plan when it gets hot.
+  /// Whether a stream's governor may lower the rate, drop frames or switch to a cheaper plan when the machine gets hot.
   public var isGoverned: Bool {
     get { value.isGoverned }
     set { value.isGoverned = newValue }
   }
-  /// The part of a device, 0 ..< 1, that is to stay free for others, by the device's identifier.
+  /// The share of a device, 0 ..< 1, that stays free for other work, by the device's identifier.
   public var reservedShares: [String: Double] {
     get { value.reserve }
     set { value.reserve = newValue }
   }
-  /// The part of a device, 0 ..< 1, that a synthetic load uses all the time, by the device's identifier: the user
-  /// interface that also draws.
+  /// The share of a device, 0 ..< 1, that a synthetic load uses all the time, by the device's identifier. It stands for
+  /// other work such as drawing the user interface.
   public var otherLoad: [String: Double] {
     get { value.coload }
     set { value.coload = newValue }
   }
-  /// Bytes that a synthetic load reads or writes each second beyond the caches.
+  /// The bytes per second that a synthetic load reads or writes in main memory.
   public var otherMemoryTraffic: Double {
     get { value.memoryTraffic }
     set { value.memoryTraffic = newValue }
   }
-  /// Bytes that a synthetic load keeps in the caches.
+  /// The bytes that a synthetic load keeps in the caches.
   public var otherCachePressure: Int {
     get { value.cachePressure }
     set { value.cachePressure = newValue }
   }
-  /// Adds what others do, as `--coload` takes it: `cpu` to `0.3`, `memory` to `4GB/s`, `cache` to `16MB`.
+  /// Adds a synthetic load in the syntax of `--coload`: `cpu` to `0.3`, `memory` to `4GB/s`, `cache` to `16MB`.
   ///
-  /// - Returns: what was expected instead; nil where it was understood.
+  /// - Returns: a description of the expected value if `text` is invalid; nil on success.
   package mutating func setOtherLoad(_ name: String, to text: String) -> String? {
     value.otherLoad.set(name, to: text)
   }
-  /// In words: `stream: 30 frames/s for 20 s, 1 frame may wait`.
+  /// A description such as `stream: 30 frames/s for 20 s, 1 frame may wait`.
   public var description: String { value.description }
 
-  /// - Parameter isAsked: whether its numbers were asked for, rather than read from a file.
-  /// - Throws: `ModelError` with code `parameters` where a number means nothing.
+  /// - Parameter isAsked: whether the caller gave the numbers, instead of a file.
+  /// - Throws: `ModelError` with code `parameters` for an invalid number.
   package func check(isAsked: Bool) throws(ModelError) {
     do { try value.validate(document: "'\(name)'") } catch {
       throw ModelError(.parameters, error.description, fault: isAsked ? .request : .data)

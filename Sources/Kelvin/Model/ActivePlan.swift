@@ -4,18 +4,18 @@ import KelvinGraph
 import KelvinPlanning
 import Synchronization
 
-/// The plan of each graph of a model that is run: the given one, or the best that may be run without a trial.
+/// The plan of each graph of a model: the given plan, or the best plan that may run without a trial.
 struct TrialedPlans {
   let shown: PlanExplanation
-  /// By graph part; nil for what is planned when the function runs.
+  /// The plans, by graph part; nil for graphs that are planned when the function runs.
   let graphs: [PlanExplanation?]
-  /// What the user should know where the best plans by prediction are others.
+  /// Messages for the user if other plans have a better predicted cost.
   let remarks: [String]
 
-  /// Those that are known, in the order of their graphs.
+  /// The known plans, in the order of their graphs.
   var all: [PlanExplanation] { graphs.contains { $0 != nil } ? graphs.compactMap { $0 } : [shown] }
 
-  /// - Throws: what planning throws.
+  /// - Throws: errors of planning.
   init(_ loaded: LoadedModel) throws {
     let (explanation, remark) = try loaded.shown.proven()
     var remarks = [remark]
@@ -32,17 +32,17 @@ struct TrialedPlans {
   }
 }
 
-/// The plan by which a model runs, which changes when a device fails.
+/// The plan that a model currently runs, which changes when a device fails.
 final class ActivePlan: Sendable {
   private struct State {
     var plan: ComputePlan
-    /// What it does without.
-    var exclusions: DeviceFallback.Exclusions
+    /// The devices that the plan excludes.
+    var absence: DeviceFallback.Exclusions
   }
 
   private let state: Mutex<State>
 
-  /// - Parameter plan: by which the model was loaded.
+  /// - Parameter plan: the plan that the model was loaded with.
   init(_ plan: ComputePlan, of loaded: LoadedModel) {
     state = Mutex(State(plan: plan, exclusions: loaded.fallback.exclusions()))
   }
@@ -50,8 +50,8 @@ final class ActivePlan: Sendable {
   func plan(of loaded: LoadedModel) -> ComputePlan {
     let exclusions = loaded.fallback.exclusions()
     return state.withLock { state in
-      guard state.exclusions != exclusions else { return state.plan }
-      // What cannot be planned any more is told by predictions; the latest plan stands.
+      guard state.absence != absence else { return state.plan }
+      // If planning fails, the previous plan stays, and the next prediction reports the error.
       if let plan = try? ComputePlan(loaded, TrialedPlans(loaded).all) { state.plan = plan }
       state.exclusions = exclusions
       return state.plan

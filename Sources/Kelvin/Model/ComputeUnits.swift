@@ -2,19 +2,19 @@ import KelvinDevices
 import KelvinEngine
 import KelvinRuntime
 
-/// Which processing units a model may use.
+/// The processing units that a model may use.
 ///
-/// Software drivers (llvmpipe, PoCL) are only used when they are named in `.devices`.
+/// Software drivers (llvmpipe, PoCL) are used only if `.devices` names them.
 public enum ComputeUnits: Hashable, Sendable, LosslessStringConvertible {
   /// The CPU and every hardware device. The default.
   case all
   /// The CPU with its vector and matrix units.
   case cpuOnly
-  /// The CPU and every GPU that Vulkan or OpenCL reaches.
+  /// The CPU and every GPU that has a Vulkan or OpenCL driver.
   case cpuAndGPU
   /// The CPU and OpenCL accelerator devices; no GPU.
   case cpuAndNeuralEngine
-  /// Exactly these devices, by the names that `kelvin devices` shows: `["cpu", "vulkan:0"]`.
+  /// Exactly these devices, by their names in `kelvin devices`, such as `["cpu", "vulkan:0"]`.
   case devices([String])
 
   var selection: UnitsSelection {
@@ -27,8 +27,8 @@ public enum ComputeUnits: Hashable, Sendable, LosslessStringConvertible {
     }
   }
 
-  /// Units as the command line spells them: `all`, `cpu-only`, `cpu-and-gpu`, `cpu-and-neural-engine`, or devices as in
-  /// `cpu,vulkan:0`; nil for a text that names nothing.
+  /// Creates units from their command-line syntax: `all`, `cpu-only`, `cpu-and-gpu`, `cpu-and-neural-engine`, or
+  /// devices such as `cpu,vulkan:0`. Returns nil for an invalid string.
   public init?(_ description: String) {
     guard let selection = UnitsSelection(description) else { return nil }
     self =
@@ -41,10 +41,10 @@ public enum ComputeUnits: Hashable, Sendable, LosslessStringConvertible {
       }
   }
 
-  /// As the command line spells them.
+  /// The units in their command-line syntax.
   public var description: String { selection.description }
 
-  /// What is worth comparing on this machine: the CPU, each hardware device, and all together.
+  /// The units to compare on this machine: the CPU, each hardware device, and all together.
   package static var comparable: [ComputeUnits] {
     let hardware = deviceInventory.hardware([.integratedGPU, .discreteGPU, .accelerator]).map(\.info.id)
     return [.cpuOnly] + hardware.map { .devices([$0]) } + (hardware.isEmpty ? [] : [.all])

@@ -1,12 +1,12 @@
 import KelvinBasics
 import KelvinRuntime
 
-/// A model file's contents as tables.
+/// Formats the contents of a model file as tables.
 struct InspectionText {
   let inspection: ModelInspection
-  /// Columns that there are.
+  /// The terminal's width in columns.
   let width: Int
-  /// Whether long lines of the author's are kept whole.
+  /// Whether long metadata lines are shown in full.
   let isVerbose: Bool
 
   func text() -> String {
@@ -57,7 +57,7 @@ struct InspectionText {
     return lines.joined(separator: "\n")
   }
 
-  /// The constants for which other values may be given: all of few, and how many there are.
+  /// The constants that predictions may override: all if there are few, and their number.
   private func overridable(_ rows: [ModelInspection.FeatureRow]) -> String? {
     guard !rows.isEmpty else { return nil }
     let shown = isVerbose ? rows[...] : rows.prefix(4)

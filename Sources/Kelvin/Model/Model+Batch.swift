@@ -2,39 +2,43 @@ import KelvinEngine
 public import KelvinFeatures
 
 extension Model {
-  /// Predictions for every item of a batch, several at a time, in the batch's order. Blocks the calling thread.
+  /// Predicts for every item of a batch, several items at a time. Results are in the batch's order. Blocks the calling
+  /// thread.
   ///
-  /// - Throws: `ModelError` of the first item that fails, which it names; items after it may be left out.
+  /// - Throws: `ModelError` of the first item that fails, which the error names. Later items may not be run.
   public func predictions(fromBatch batch: some BatchProvider) throws(ModelError) -> ArrayBatchProvider {
     try predictor.predict(batch: batch, nil)
   }
 
-  /// Predictions for every item of a batch, several at a time, in the batch's order. Blocks the calling thread.
+  /// Predicts for every item of a batch, several items at a time. Results are in the batch's order. Blocks the calling
+  /// thread.
   ///
   /// - Parameters:
   ///   - batch: the inputs of each prediction.
   ///   - options: how predictions are made; output backings do not apply to batches.
-  /// - Throws: `ModelError` of the first item that fails, which it names; items after it may be left out.
+  /// - Throws: `ModelError` of the first item that fails, which the error names. Later items may not be run.
   public func predictions(
     from batch: some BatchProvider, options: PredictionOptions
   ) throws(ModelError) -> ArrayBatchProvider {
     try predictor.predict(batch: batch, nil)
   }
 
-  /// Predictions for every item of a batch, without blocking the calling task's thread. Cancelling the task ends them.
+  /// Predicts for every item of a batch without blocking the calling task's thread. Cancelling the task ends the
+  /// predictions.
   ///
-  /// - Throws: `ModelError` of the first item that fails, which it names; `predictionCancelled` where the task was
+  /// - Throws: `ModelError` of the first item that fails, which the error names; `predictionCancelled` if the task was
   ///   cancelled.
   public func predictions(fromBatch batch: some BatchProvider) async throws(ModelError) -> ArrayBatchProvider {
     try await predictions(from: batch, options: PredictionOptions())
   }
 
-  /// Predictions for every item of a batch, without blocking the calling task's thread. Cancelling the task ends them.
+  /// Predicts for every item of a batch without blocking the calling task's thread. Cancelling the task ends the
+  /// predictions.
   ///
   /// - Parameters:
   ///   - batch: the inputs of each prediction.
   ///   - options: how predictions are made; output backings do not apply to batches.
-  /// - Throws: `ModelError` of the first item that fails, which it names; `predictionCancelled` where the task was
+  /// - Throws: `ModelError` of the first item that fails, which the error names; `predictionCancelled` if the task was
   ///   cancelled.
   public func predictions(
     from batch: some BatchProvider, options: PredictionOptions

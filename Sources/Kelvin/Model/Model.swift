@@ -6,10 +6,10 @@ package import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
 
-/// A model, loaded, placed on devices and ready to predict.
+/// A model that is loaded, placed on devices and ready to predict.
 ///
-/// A model is used from any number of tasks at once: every prediction borrows buffers of its own, and waits where as
-/// many as a model keeps are in use. Models of one process share its devices and its CPU threads.
+/// Any number of tasks can use a model at once. Each prediction borrows an execution context and waits if all contexts
+/// of the model are in use. Models of one process share its devices and its CPU threads.
 ///
 /// ```swift
 /// let model = try await Model.load(contentsOf: URL(filePath: "Digits.mlpackage"))
@@ -17,63 +17,63 @@ import KelvinRuntime
 /// print(try await model.prediction(from: input)["classLabel"]?.stringValue ?? "nothing")
 /// ```
 public final class Model: Sendable {
-  /// What the model takes and gives.
+  /// The description of the model's inputs, outputs and states.
   public let modelDescription: ModelDescription
   /// The file or package that the model was loaded from.
   public let url: URL
-  /// How the model was loaded.
+  /// The configuration that the model was loaded with.
   public let configuration: ModelConfiguration
-  /// Which device runs each operation, and why, for the model's usual input sizes: of the devices that can still be
-  /// relied on, where some failed since the model was loaded.
+  /// The placement of each operation, with reasons, for the model's default input sizes. If devices have failed since
+  /// the model was loaded, the plan uses the remaining devices.
   public var computePlan: ComputePlan { standing.plan(of: predictor.loaded) }
-  /// What the user should know once: a stale profile, a cache that could not be written, operations that run outside
-  /// the units asked for, devices that failed and what runs in their place.
+  /// Messages for the user: a stale profile, a cache that could not be written, operations that run outside the
+  /// requested units, failed devices and their replacements.
   public var remarks: [String] { computePlan.remarks + loadRemarks }
   private let loadRemarks: [String]
   private let standing: ActivePlan
 
-  /// The function that predictions call, with its features in the model's own terms.
+  /// The function that predictions call, with its features as the model declares them.
   package var function: Function { predictor.loaded.function }
 
   let predictor: Predictor
 
-  /// The model as commands load it.
+  /// The loaded model, for commands.
   package var loaded: LoadedModel { predictor.loaded }
 
-  /// Bytes of the files that the model was read from, weights included.
+  /// The total size in bytes of the files that the model was read from, including weights.
   package var fileByteCount: Int {
     loaded.program.source.files.reduce(0) { $0 + ((try? OpenFile($1))?.byteCount ?? 0) }
   }
 
-  /// What predictions of other sizes than the usual ones have cost since the model was loaded.
+  /// The planning and compilation work for predictions of other than the default sizes, since the model was loaded.
   public struct SizeCosts: Hashable, Sendable {
-    /// How often a plan was searched for: sizes up to the same power of two share one.
+    /// How often a plan was searched for. Sizes up to the same power of two share a plan.
     public let plans: Int
-    /// How often the model was compiled: for each size at its first use, and again where it was let go meanwhile.
+    /// How often the model was compiled: at the first use of each size, and again if its specialization was evicted.
     public let compilations: Int
   }
 
-  /// What predictions of other sizes than the usual ones have cost so far.
+  /// The planning and compilation work for predictions of other than the default sizes so far.
   public var sizeCosts: SizeCosts {
     let counts = predictor.specializationCounts
     return SizeCosts(plans: counts.plans, compilations: counts.compilations)
   }
 
-  /// What to say of the devices that failed and that the model could have used.
+  /// Messages about failed devices that the model could have used.
   package var outages: [String] { predictor.loaded.fallback.remarks }
 
-  /// Predicts with other features or host steps around the same graphs, in the memory that this model has.
+  /// Returns a predictor with other features or host operations around the same graphs. It shares this model's memory.
   package func predictor(of function: Function) -> Predictor { predictor.with(function) }
 
-  /// Loads an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx` and compiles it for the configuration's units. Blocks the
-  /// calling thread.
+  /// Loads an `.mlpackage`, `.mlmodelc`, `.mlmodel` or `.onnx` and compiles it for the configuration's units. Blocks
+  /// the calling thread.
   ///
   /// - Parameters:
   ///   - url: the model file or package.
   ///   - configuration: how the model is loaded and run.
-  ///   - progress: told how much of the work is done, 0…1, on the calling thread.
-  /// - Throws: `ModelError`: the file's fault (`io`), something Kelvin lacks (`unsupported`, all of it listed), or a
-  ///   configuration that does not fit (`parameters`).
+  ///   - progress: called on the calling thread with the fraction of the work done, 0…1.
+  /// - Throws: `ModelError`: an unreadable or invalid file (`io`), features that Kelvin does not support
+  ///   (`unsupported`, which lists all of them), or an invalid configuration (`parameters`).
   public convenience init(
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
     progress: @escaping @Sendable (Double) -> Void = { _ in }
@@ -84,7 +84,7 @@ public final class Model: Sendable {
       .init(progress: progress), budget)
   }
 
-  /// Compiles a model that has been read for the configuration's units. Blocks the calling thread.
+  /// Compiles a model that has been read, for the configuration's units. Blocks the calling thread.
   ///
   /// - Throws: `ModelError` as `init(contentsOf:configuration:progress:)` does.
   package convenience init(
@@ -126,8 +126,8 @@ public final class Model: Sendable {
   /// - Parameters:
   ///   - url: the model file or package.
   ///   - configuration: how the model is loaded and run.
-  ///   - progress: told how much of the work is done, 0…1, on another thread.
-  /// - Throws: `ModelError` as `init(contentsOf:configuration:progress:)` does; `predictionCancelled` where the task was
+  ///   - progress: called on another thread with the fraction of the work done, 0…1.
+  /// - Throws: `ModelError` as `init(contentsOf:configuration:progress:)` does; `predictionCancelled` if the task was
   ///   cancelled.
   public static func load(
     contentsOf url: URL, configuration: ModelConfiguration = ModelConfiguration(),
@@ -136,7 +136,7 @@ public final class Model: Sendable {
     try await load(ModelAsset(url: url, allowsLinks: configuration.allowsLinks), configuration, progress: progress)
   }
 
-  /// As the public forms, links as the asset has them.
+  /// Loads an asset's model. The asset decides whether links are followed.
   static func load(
     _ asset: ModelAsset, _ configuration: ModelConfiguration, progress: @escaping @Sendable (Double) -> Void = { _ in }
   ) async throws(ModelError) -> Model {
@@ -148,7 +148,7 @@ public final class Model: Sendable {
     }
   }
 
-  /// As the public forms, of a file that has been read.
+  /// Loads a model from a file that has been read.
   package static func load(
     _ file: ReadModel, _ configuration: ModelConfiguration
   ) async throws(ModelError) -> Model {
@@ -157,25 +157,25 @@ public final class Model: Sendable {
     }
   }
 
-  /// The devices that models may use on this machine.
+  /// The devices of this machine that models may use.
   public static var availableComputeDevices: [ComputeDevice] { ComputeDevice.allComputeDevices }
 
-  /// One prediction. Blocks the calling thread.
+  /// Makes one prediction. Blocks the calling thread.
   ///
-  /// - Throws: `ModelError` with code `featureType` naming an input that is missing, unknown or does not fit, or a
-  ///   backing that does not fit its output; `device` where a device failed.
+  /// - Throws: `ModelError` with code `featureType` that names an input that is missing, unknown or does not fit, or a
+  ///   backing that does not fit its output; `device` if a device failed.
   public func prediction(
     from input: some FeatureProvider, options: PredictionOptions = PredictionOptions()
   ) throws(ModelError) -> DictionaryFeatureProvider {
     try predictor.predict(input, options.outputBackings, nil)
   }
 
-  /// One prediction, without blocking the calling task's thread.
+  /// Makes one prediction without blocking the calling task's thread.
   ///
   /// Cancelling the task ends the prediction: before it begins, between two operations on the CPU, or once the devices
-  /// at work have finished what they were given. The model can be used as before.
+  /// have finished their submissions. The model stays usable.
   ///
-  /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled.
+  /// - Throws: `ModelError` as the blocking method does; `predictionCancelled` if the task was cancelled.
   public func prediction(
     from input: some FeatureProvider, options: PredictionOptions = PredictionOptions()
   ) async throws(ModelError) -> DictionaryFeatureProvider {
@@ -186,8 +186,8 @@ public final class Model: Sendable {
 }
 
 extension Model {
-  /// One prediction, from states of zeros where the model has some, and the seconds that its graphs took. Blocks the
-  /// calling thread.
+  /// Makes one prediction, with zeroed states if the model has states, and returns the seconds that its graphs took.
+  /// Blocks the calling thread.
   ///
   /// - Throws: `ModelError` as `prediction(from:options:)` does.
   package func timedPrediction(
@@ -198,10 +198,10 @@ extension Model {
     return (result.features, result.seconds)
   }
 
-  /// The same values, and made-up ones for the inputs that the model needs and that have none, the same for the same
-  /// seed; with the names and types of those, in words.
+  /// Adds generated values for required inputs without a value. The same seed gives the same values. Also returns a
+  /// message for each generated input, with its name and type.
   ///
-  /// - Throws: `ModelError` with code `device` where the host has no memory for them.
+  /// - Throws: `ModelError` with code `device` if the host is out of memory.
   package func completed(
     _ values: DictionaryFeatureProvider, seed: UInt64
   ) throws(ModelError) -> (values: DictionaryFeatureProvider, madeUp: [String]) {

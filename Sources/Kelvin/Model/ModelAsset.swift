@@ -3,35 +3,35 @@ import KelvinEngine
 public import KelvinFeatures
 import KelvinImport
 
-/// A model in a file or in memory, for questions that need neither a plan nor a device.
+/// A model in a file or in memory, for queries that need neither a plan nor a device.
 public struct ModelAsset: Hashable, Sendable {
   /// A model in memory.
   struct Memory: Hashable, Sendable {
     let specification: Data
-    /// By their paths from the model.
+    /// The files' bytes, by their paths relative to the model.
     let files: [String: Data]
   }
 
-  /// Where the model lies; `memory:/model` for one in memory.
+  /// The model's location; `memory:/model` for a model in memory.
   public let url: URL
-  /// Whether links among the files that the model names are followed. See `ModelConfiguration.allowsLinks`.
+  /// Whether links among the model's files are followed. See `ModelConfiguration.allowsLinks`.
   public private(set) var allowsLinks: Bool
   let memory: Memory?
 
-  /// A model file or package. Nothing is read yet.
+  /// Creates an asset for a model file or package. Does not read it.
   public init(url: URL, allowsLinks: Bool = false) {
     self.url = url
     self.allowsLinks = allowsLinks
     memory = nil
   }
 
-  /// A model in memory. Nothing is read yet.
+  /// Creates an asset for a model in memory. Does not parse it.
   ///
   /// - Parameters:
   ///   - specification: the bytes of an `.mlmodel` or `.onnx` file, or of the specification in a package.
-  ///   - blobMapping: the files that the model names, such as `weights/weight.bin`, by their paths from the model; where
-  ///     only one has a name, its folder may be left out.
-  /// - Throws: `ModelError` with code `io` for a specification without bytes.
+  ///   - blobMapping: the files that the model refers to, such as `weights/weight.bin`, by their paths relative to the
+  ///     model. The folder may be omitted if only one file has the name.
+  /// - Throws: `ModelError` with code `io` for an empty specification.
   public init(specification: Data, blobMapping: [URL: Data] = [:]) throws(ModelError) {
     guard !specification.isEmpty else {
       throw ModelError(.io, "a model's specification has at least one byte, got none")
@@ -43,22 +43,22 @@ public struct ModelAsset: Hashable, Sendable {
       files: Dictionary(blobMapping.map { ($0.relativePath, $1) }) { first, _ in first })
   }
 
-  /// What the model's default function takes and gives.
+  /// The description of the model's default function.
   ///
-  /// - Throws: `ModelError` with code `io` where the file cannot be read, `unsupported` for a kind of model that Kelvin
+  /// - Throws: `ModelError` with code `io` if the file cannot be read, `unsupported` for a kind of model that Kelvin
   ///   does not run.
   public var modelDescription: ModelDescription {
     get async throws(ModelError) { try await describe(nil) }
   }
 
-  /// What one of the model's functions takes and gives.
+  /// Describes one of the model's functions.
   ///
   /// - Throws: `ModelError` as `modelDescription` does; `parameters` for a function that the model does not have.
   public func modelDescription(of functionName: String) async throws(ModelError) -> ModelDescription {
     try await describe(functionName)
   }
 
-  /// The functions that can be called, sorted.
+  /// The names of the model's functions, sorted.
   ///
   /// - Throws: `ModelError` as `modelDescription` does.
   public var functionNames: [String] {
@@ -79,7 +79,7 @@ public struct ModelAsset: Hashable, Sendable {
 extension Model {
   /// Loads an asset's model, as `load(contentsOf:configuration:progress:)` does.
   ///
-  /// - Throws: `ModelError` as that does.
+  /// - Throws: `ModelError` as `load(contentsOf:configuration:progress:)` does.
   public static func load(
     asset: ModelAsset, configuration: ModelConfiguration = ModelConfiguration()
   ) async throws(ModelError) -> Model {
@@ -99,7 +99,7 @@ extension ComputePlan {
 }
 
 extension ModelAsset {
-  /// The asset, which follows links where the configuration does.
+  /// Returns the asset, which also follows links if the configuration allows them.
   func allowingLinks(as configuration: ModelConfiguration) -> ModelAsset {
     var asset = self
     asset.allowsLinks = allowsLinks || configuration.allowsLinks

@@ -13,9 +13,9 @@ import KelvinRuntime
 import KelvinThermal
 
 extension ModelConfiguration {
-  /// What the engine is told.
+  /// Converts the configuration to the engine's options.
   ///
-  /// - Throws: `ModelError` where a plan, profile or envelope cannot be read.
+  /// - Throws: `ModelError` if a plan, profile or envelope cannot be read.
   func options() throws(ModelError) -> LoadOptions {
     var options = LoadOptions()
     options.request = PlanRequest(
@@ -53,20 +53,20 @@ extension ModelConfiguration {
     return options
   }
 
-  /// Of one loading; that around it where there are no limits of the model's own.
+  /// The budget of loading; the current task's budget if the configuration sets no limits.
   var budget: WorkBudget? { limits == .init() ? .current : WorkBudget(limits) }
 
-  /// What loading may take, and each prediction.
+  /// The limits of loading and of each prediction.
   var limits: WorkBudget.Limits { WorkBudget.Limits(seconds: maximumSeconds, bytes: maximumMemory) }
 
-  /// The power that the goal may spend; nil where nothing was said and the goal asks for none.
+  /// The power budget of the plan; nil if no envelope is given and the goal is not `sustained`.
   func powerBudget() throws(ModelError) -> PowerBudget? {
     guard thermalEnvelope != nil || goal == .sustained else { return nil }
     return PowerBudget(
       try ModelError.wrapping { try ThermalEnvelope(choosing: thermalEnvelope) }, isAssumed: thermalEnvelope == nil)
   }
 
-  /// A plan, or the plan inside a bench's report: the one its verdict chose.
+  /// Reads a plan file, or the recommended plan in a benchmark's report.
   private static func savedPlan(_ path: String) throws(ModelError) -> Plan {
     struct Report: Decodable {
       struct Configuration: Decodable {}
@@ -78,7 +78,7 @@ extension ModelConfiguration {
     do { return try Plan(json: bytes) } catch { throw ModelError(.parameters, "\(error) ('\(path)')") }
   }
 
-  /// A profile from a file or, where there is no such file, of those that come with Kelvin.
+  /// Reads a profile from a file or, if there is no such file, one that comes with Kelvin.
   static func measuredProfile(_ path: String) throws(ModelError) -> MeasuredProfile {
     try ModelError.wrapping {
       if access(path.pathBytes, F_OK) != 0, let shipped = try ShippedProfiles.standard.profile(path) { return shipped }
@@ -86,10 +86,10 @@ extension ModelConfiguration {
     }
   }
 
-  /// Whether an array of this shape has a size that can be counted.
+  /// Returns whether the byte count of an array of this shape fits an integer.
   package static func isAddressable(_ shape: [Int]) -> Bool { Shape(shape).isAddressable }
 
-  /// - Throws: `ModelError` with code `parameters` that lists them where a pass is not one of the passes over a graph.
+  /// - Throws: `ModelError` with code `parameters` that lists the passes, if `pass` is not the name of a graph pass.
   package static func check(pass: String) throws(ModelError) {
     do { _ = try Pipeline.standard(ReferenceEvaluator()).stopping(after: pass) } catch {
       throw ModelError(.parameters, "\(error)", fault: .request)
@@ -97,10 +97,10 @@ extension ModelConfiguration {
   }
 }
 
-/// The power that a plan for the goal `sustained` may spend.
+/// The power that a plan for the goal `sustained` may use.
 struct PowerBudget {
   let power: PlanningProblem.Power
-  /// `envelope 'server', assumed for this machine (--envelope): 250 W above idle for ever`.
+  /// A description such as `envelope 'server', assumed for this machine (--envelope): 250 W above idle for ever`.
   let text: String
 
   init(_ envelope: ThermalEnvelope, isAssumed: Bool) {
@@ -113,7 +113,8 @@ struct PowerBudget {
 }
 
 extension ThermalEnvelope {
-  /// The envelope of a name or a file, else that of this machine's class; a guest has its share of it.
+  /// Chooses the envelope by name or file, else by this machine's class. A virtual machine gets a share of the
+  /// envelope's power.
   init(choosing name: String?) throws {
     let machine = MachineDescription(SystemFiles())
     self = try name.map { try ThermalEnvelope(named: $0).share(of: machine) } ?? .assumed(for: machine)

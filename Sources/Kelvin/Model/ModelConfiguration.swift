@@ -1,117 +1,125 @@
 public import FoundationEssentials
 
-/// How a model is to be loaded and run.
+/// The options for loading and running a model.
 public struct ModelConfiguration: Hashable, Sendable {
   /// The processing units the model may use.
   public var computeUnits: ComputeUnits
-  /// A name for people; the file's name where nil.
+  /// A display name; nil for the file's name.
   public var modelDisplayName: String?
-  /// The function to call; the model's default where nil.
+  /// The function to call; nil for the model's default function.
   public var functionName: String?
-  /// What is known of how the model will be used.
+  /// Hints about how the model will be used.
   public var optimizationHints = OptimizationHints()
-  /// How exactly the model must be computed at least.
+  /// The minimum precision of the computation.
   public var precision: ComputePrecision = .automatic
-  /// Threads the CPU may use; every core where nil.
+  /// The number of CPU threads; nil for one per core.
   public var threadCount: Int?
-  /// Whether an operation that none of the units can run is an error, instead of running on the CPU; and whether a device
-  /// that is lost, hangs or has no memory is.
+  /// Whether it is an error if no requested unit supports an operation, or if a device is lost, hangs or runs out of
+  /// memory. Otherwise the operation runs on the CPU or another device.
   public var isStrict = false
-  /// What a plan is to make small or large.
+  /// The objective of planning.
   public var goal: ComputePlan.Goal = .latency
-  /// Predictions after the first that one loading is to serve; counts for the goal `.oneShot` alone.
+  /// The number of predictions after the first that one loading is expected to serve. Only the goal `.oneShot` uses it.
   public var expectedPredictions = 0
-  /// How often a loop is expected to go round whose limit neither the model nor a measurement tells; 10 where nil.
+  /// The expected iterations of a loop whose count neither the model nor a measurement gives; nil for 10.
   public var expectedTrips: Double?
-  /// The class of machine whose power budget the goal `.sustained` goes by, one of `ThermalMonitor.envelopes` or the path
-  /// of such a file; that of this machine where nil.
+  /// The machine class whose power budget the goal `.sustained` uses: one of `ThermalMonitor.envelopes` or the path of
+  /// an envelope file. Nil for this machine's class.
   public var thermalEnvelope: String?
-  /// Operation name to device name, for operations that must run there.
+  /// The device for each operation that must run on a certain device, by the operation's name.
   public var pins: [String: String] = [:]
-  /// Devices that may not be used.
+  /// The devices that must not be used.
   public var excludedDevices: [String] = []
-  /// A plan saved by `ComputePlan.save(to:)`, `kelvin plan --save` or a bench's verdict, or a bench's report, to be used
-  /// instead of a new plan for the model's usual input sizes. Other sizes get a plan of their own. Not together with
-  /// `pins`.
-  public var plan: URL?
-  /// Measurements saved by `Profile.save(to:)` or `kelvin profile --save`, or the name of a profile that comes with
-  /// Kelvin, to plan with instead of the user's own.
-  public var profile: URL?
-  /// The graph that plans and measurements are about, of a function that has several. Where nil, plans and profiles are
-  /// about all of them, and benchmarks about the one with the most work.
-  public var graphName: String?
-  /// Sizes of flexible inputs, by name. A flexible batch size is 1 where nothing is said.
-  public var inputShapes: [String: [Int]] = [:]
-  /// Whether every size of flexible inputs, and every size that a prediction finds in its data, gets a plan of its own.
+  /// A saved plan to use instead of a new plan for the default input sizes. Other sizes get a plan of their own. Cannot
+  /// be combined with `pins`.
   ///
-  /// Otherwise sizes up to the same power of two share a plan, that of the first of them, so that a size which changes
-  /// with every prediction is seldom planned anew. With `isDeterministic` every size has its own.
+  /// The file is one from `ComputePlan.save(to:)`, `kelvin plan --save` or a benchmark, or a benchmark's report.
+  public var plan: URL?
+  /// The measurements to plan with instead of the user's stored ones: a file from `Profile.save(to:)` or `kelvin
+  /// profile --save`, or the name of a profile that comes with Kelvin.
+  public var profile: URL?
+  /// The graph to plan and measure in a function that has several. If nil, plans and profiles cover all graphs, and
+  /// benchmarks cover the graph with the most work.
+  public var graphName: String?
+  /// The sizes of flexible inputs, by name. A flexible batch size defaults to 1.
+  public var inputShapes: [String: [Int]] = [:]
+  /// Whether every size of flexible inputs, and every data-dependent size, gets a plan of its own.
+  ///
+  /// Otherwise sizes up to the same power of two share the plan of the first of them, so that sizes which change with
+  /// every prediction rarely need a new plan. With `isDeterministic` every size has its own plan.
   public var plansEverySize = false
-  /// Where compiled forms are kept between processes; the user's cache folder where nil.
+  /// The folder of the persistent cache of compiled models; nil for the user's cache folder.
   public var cacheDirectory: URL?
-  /// How long a device may be at work on one submission before it counts as hung; 10 seconds where nil, and in any case
-  /// several times as long as it is expected to take. A device that hangs is not used again in this process; other
-  /// devices that the units allow do what it was to do, unless `isStrict`.
+  /// The time after which a submission to a device counts as hung; nil for 10 seconds. The time is never less than
+  /// several times the submission's expected duration.
+  ///
+  /// A device that hangs is not used again in this process. Other devices that the units allow take over, unless
+  /// `isStrict`.
   public var deviceTimeout: Duration?
-  /// Whether anything is kept between processes.
+  /// Whether the persistent cache is used.
   public var usesCache = true
-  /// Whether choices by timing are forbidden, so that results repeat bit for bit, as they do on devices whose kernels
-  /// alone are chosen so: these give the same numbers. ``tuning`` means nothing then.
+  /// Whether choices by timing are forbidden, so that results repeat bit for bit; ``tuning`` then has no effect.
+  /// Devices that choose only kernels by timing always repeat their results, because the candidates give equal results.
   public var isDeterministic = false
   /// Which kernels are chosen by timing.
   public var tuning: ComputeTuning = .automatic
-  /// Whether links among the files that a model names are followed: symbolic links, and files that have other names.
+  /// Whether links among the files that a model refers to are followed: symbolic links, and files with several hard
+  /// links.
   ///
-  /// They may lead to any file of this machine, so they are refused unless this is set; a path outside the model's
-  /// folder is always. The model's own path may be a link either way.
+  /// Links can lead to any file of this machine, so they are refused by default. A path outside the model's folder is
+  /// always refused. The model's own path may always be a link.
   public var allowsLinks = false
-  /// Seconds that reading and compiling the model may take together, and then each prediction; as long as it takes where
-  /// nil. What takes longer ends with an error of code `limit`, at the next point between two operations.
+  /// The maximum seconds for reading and compiling the model together, and for each prediction; nil for no limit.
+  /// Longer work ends with an error of code `limit`, at the next point between two operations.
   public var maximumSeconds: Double?
-  /// Bytes of the host's memory by which reading and compiling the model, and then each prediction, may make the process
-  /// grow; as much as there is where nil. What takes more ends with an error of code `limit`. Files that are mapped
-  /// into memory do not count; what other work of the process takes meanwhile does.
+  /// The maximum bytes by which reading and compiling the model, or each prediction, may grow the process's memory; nil
+  /// for no limit. More ends with an error of code `limit`.
+  ///
+  /// Memory-mapped files do not count. Memory that other work of the process allocates meanwhile does count.
   public var maximumMemory: Int?
-  /// The last pass that runs over a graph, by its name; nil for all of them.
+  /// The name of the last graph pass to run; nil for all passes.
   package var lastPass: String?
-  /// Links to plan as if they were so, `cpu:vulkan:0=64GB/s,5us`; they make any plan one that cannot be run.
+  /// Hypothetical links to plan with, such as `cpu:vulkan:0=64GB/s,5us`. The resulting plan cannot be run.
   package var links: [String] = []
-  /// Whether a profile of devices that are not here is planned with as if they were.
+  /// Whether planning may use a profile of devices that this machine does not have.
   package var allowsWhatIf = false
 
-  /// The default configuration: all units, a plan of our own, the user's cache.
+  /// Creates the default configuration: all units, a new plan, the user's cache.
   public init(computeUnits: ComputeUnits = .all) { self.computeUnits = computeUnits }
 }
 
-/// Which kernels are chosen by timing, among those of a device that give the same numbers and differ in speed alone: how
-/// many results of a convolution, or of a product with constant weights, a graphics card keeps in registers.
+/// The kernels that are chosen by timing. The candidates of a device give equal results and differ only in speed, for
+/// example in the number of results that a GPU keeps in registers in a convolution or matrix product.
 ///
-/// What is found is kept with compiled forms, for this driver and version of Kelvin and for every model with such a layer;
-/// nothing is timed where ``ModelConfiguration/usesCache`` is false. Profiles say which kernels layers have (`kernel` in
-/// their JSON).
+/// Timings are cached with compiled models, for the driver, the version of Kelvin and every model with such a layer.
+/// Nothing is timed if ``ModelConfiguration/usesCache`` is false. Profiles list each layer's kernel (`kernel` in their
+/// JSON).
 public enum ComputeTuning: String, Hashable, Sendable, CaseIterable {
-  /// Uses what was found earlier. On graphics cards it times more, the largest layers first, for about a second of a model's
-  /// loading; the rest waits for the next one, and sizes that come up in predictions take what there is. Software drivers take long to compile what is to be timed, so nothing is there.
+  /// Uses earlier timings. On GPUs it times more kernels while a model is loaded, the largest layers first, for about a
+  /// second. Later loads time the rest; specializations made during predictions use existing timings. Software drivers
+  /// time nothing, because they compile slowly.
   case automatic
-  /// Times whatever has not been yet, on every device, however long the first loading takes: minutes with software drivers.
+  /// Times all kernels that have no timing, on every device. The first load then takes as long as needed: minutes with
+  /// software drivers.
   case exhaustive
-  /// Times nothing, and uses nothing that was found earlier.
+  /// Times nothing and uses no earlier timings.
   case off
 }
 
-/// How exactly a model must be computed at least. A CPU that multiplies bfloat16 (AVX512_BF16) rounds the operands of
-/// products with weights and of most convolutions to it for ``low``, of a single row the weights alone; a graphics card that
-/// stores float16 keeps weights and what passes between layers as that. Everything else, convolutions of each channel by
-/// itself on the CPU among it, is float32 whatever is asked for. ``ComputePlan/remarks`` say where a precision makes no
-/// difference.
+/// The minimum precision of a model's computation.
+///
+/// For ``low``, a CPU that multiplies bfloat16 (AVX512_BF16) rounds the operands of products with weights and of most
+/// convolutions to bfloat16; for a single row only the weights. A GPU that stores float16 keeps weights and values
+/// between layers in float16. Everything else is always float32, such as depthwise convolutions on the CPU.
+/// ``ComputePlan/remarks`` say if a precision makes no difference.
 public enum ComputePrecision: String, Hashable, Sendable, CaseIterable {
-  /// `full` where the model's activations are float32; where they are float16, at least as good as float16 arithmetic
+  /// `full` for models with float32 activations. For float16 activations, at least the precision of float16 arithmetic
   /// with float32 accumulation.
   case automatic
-  /// Float32-class results: at most twice the error of a float32 matrix product.
+  /// Float32 results: at most twice the error of a float32 matrix product.
   case full
   /// Products of at least 16 significand bits, float32 accumulation.
   case high
-  /// Operands, and values between layers, may be rounded to bfloat16 or float16.
+  /// Operands and values between layers may be rounded to bfloat16 or float16.
   case low
 }

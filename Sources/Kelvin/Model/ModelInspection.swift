@@ -8,7 +8,7 @@ import KelvinReference
 import KelvinRuntime
 import KelvinHostOperations
 
-/// What a model file holds, and what Kelvin lacks for it: what `kelvin inspect` prints.
+/// The contents of a model file and the operations that Kelvin does not support, as `kelvin inspect` prints them.
 package struct ModelInspection: Encodable {
   struct FeatureRow: Encodable {
     var name: String
@@ -21,25 +21,25 @@ package struct ModelInspection: Encodable {
     var name: String
     var inputs: [FeatureRow]
     var outputs: [FeatureRow]
-    /// Constants for which predictions may give other values.
+    /// The constants that predictions may override.
     var overridable: [FeatureRow]
-    /// How many class labels there are, for a classifier.
+    /// The number of class labels of a classifier.
     var labels: Int?
-    /// What runs in turn, where that is more than one graph.
+    /// The parts that run in order; nil for a single graph.
     var parts: [PartRow]?
-    /// How often each kind of operation occurs, by the file's own names.
+    /// The number of occurrences of each kind of operation, by the file's own names.
     var operations: [String: Int]
-    /// After folding nothing: the graph as it was read, for its usual input sizes. Nil where it cannot be built.
+    /// The number of nodes in the graph before any pass, for the default input sizes. Nil if the graph cannot be built.
     var nodes: Int?
-    /// As stored.
+    /// The bytes of weights as stored.
     var weightBytes: Int?
     var weights: WeightReport?
     var missing: [MissingRow]
     var problem: String?
   }
 
-  /// A graph by its name, a host step, a loop by its name and the parts of its body, or a branch by its name and those of
-  /// its sides.
+  /// A part of a function: a graph by its name, or a host operation. A loop has its name and the parts of its body; a
+  /// branch has its name and the parts of its sides.
   struct PartRow: Encodable {
     var graph: String?
     var step: String?
@@ -90,14 +90,14 @@ package struct ModelInspection: Encodable {
   let functions: [FunctionRow]
   let metadata: Metadata
   let files: [String]
-  /// What the default function's graph cannot be built for.
+  /// The error that prevents building the default function's graph.
   package let failure: ModelError?
 
   private enum CodingKeys: String, CodingKey {
     case model, format, formatVersion, defaultFunction, functions, metadata, files
   }
 
-  /// - Parameter shapes: of inputs that leave their sizes open, by name.
+  /// - Parameter shapes: the shapes of inputs with open sizes, by name.
   package init(_ file: ReadModel, shapes: [String: [Int]]) {
     let program = file.program
     let shapes = shapes.mapValues { Shape($0) }
@@ -119,7 +119,7 @@ package struct ModelInspection: Encodable {
     }
   }
 
-  /// Of each function, and what the first of them cannot be built for, or the default one.
+  /// Returns a row for each function, and the error of the default function or else of the first that cannot be built.
   private static func rows(
     _ program: ModelProgram, _ shapes: [String: Shape]
   ) -> (rows: [FunctionRow], failure: (any Error)?) {
@@ -158,20 +158,20 @@ package struct ModelInspection: Encodable {
     FeatureRow(name: feature.name, type: feature.type.text, isOptional: feature.isOptional, summary: feature.summary)
   }
 
-  /// As text, for a terminal.
+  /// Formats the inspection for a terminal.
   ///
-  /// - Parameter width: columns that there are.
+  /// - Parameter width: the terminal's width in columns.
   package func text(width: Int, isVerbose: Bool) -> String {
     InspectionText(inspection: self, width: width, isVerbose: isVerbose).text()
   }
 }
 
 extension ReadModel {
-  /// Each function's graphs after the passes, one line a node.
+  /// Formats each function's graphs after the passes, one line per node.
   ///
   /// - Parameters:
-  ///   - shapes: of inputs that leave their sizes open, by name.
-  ///   - lastPass: the last pass that runs; nil for all of them.
+  ///   - shapes: the shapes of inputs with open sizes, by name.
+  ///   - lastPass: the last pass to run; nil for all of them.
   /// - Throws: `ModelError` for a graph that cannot be built.
   package func graphDump(shapes: [String: [Int]], lastPass: String?) throws(ModelError) -> String {
     try ModelError.wrapping {

@@ -3,10 +3,10 @@ public import KelvinFeatures
 import KelvinGraph
 package import KelvinRuntime
 
-/// What a stateful model remembers between predictions: the key-value cache of a decoder, for one sequence.
+/// The state of a stateful model between predictions, such as the KV cache of a decoder, for one sequence.
 ///
-/// A state is zeros when it is made. Each prediction with it reads what the one before left. It belongs to one model
-/// and serves one prediction at a time; sequences that run side by side each have their own.
+/// A new state contains zeros. Each prediction with it reads the values that the previous one wrote. A state belongs to
+/// one model and serves one prediction at a time. Concurrent sequences need a state each.
 ///
 /// ```swift
 /// let state = model.makeState()
@@ -24,10 +24,10 @@ public final class ModelState: Sendable {
   /// The names of the model's states.
   public var names: [String] { types.keys.sorted() }
 
-  /// Does something with the contents of one state; what `body` changes in the array is what the next prediction reads.
+  /// Calls `body` with the contents of one state. The next prediction reads the array as `body` leaves it.
   ///
   /// - Throws: `ModelError` with code `parameters` for a name that the model does not have, for another shape or type,
-  ///   and while a prediction uses the state; what `body` throws.
+  ///   and while a prediction uses the state; errors of `body`.
   public func withMultiArray<Result>(
     for name: String, _ body: (inout MultiArray) throws -> Result
   ) throws -> Result {
@@ -50,24 +50,23 @@ public final class ModelState: Sendable {
 }
 
 extension Model {
-  /// A state for predictions of this model, zeros. Without states in the model it holds nothing.
+  /// Makes a zeroed state for predictions of this model. For a model without states it is empty.
   public func makeState() -> ModelState { ModelState(predictor.makeState(), predictor.states) }
 
-  /// One prediction that reads what the one before it with the same state left, and leaves what the next one reads.
-  /// Blocks the calling thread.
+  /// Makes one prediction that reads and updates a state. Blocks the calling thread.
   ///
-  /// - Throws: `ModelError` as `prediction(from:options:)` does; `parameters` for the state of another model and for
-  ///   one that another prediction is using.
+  /// - Throws: `ModelError` as `prediction(from:options:)` does; `parameters` for the state of another model and for a
+  ///   state that another prediction is using.
   public func prediction(
     from input: some FeatureProvider, using state: ModelState, options: PredictionOptions = PredictionOptions()
   ) throws(ModelError) -> DictionaryFeatureProvider {
     try predictor.predict(input, using: state.memory, options.outputBackings, nil)
   }
 
-  /// One prediction with a state, without blocking the calling task's thread.
+  /// Makes one prediction with a state, without blocking the calling task's thread.
   ///
-  /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled: the state is
-  ///   then not to be used for the same sequence again.
+  /// - Throws: `ModelError` as the blocking method does; `predictionCancelled` if the task was cancelled. The state
+  ///   must then not be used for the same sequence again.
   public func prediction(
     from input: some FeatureProvider, using state: ModelState, options: PredictionOptions = PredictionOptions()
   ) async throws(ModelError) -> DictionaryFeatureProvider {

@@ -1,19 +1,19 @@
-/// What is known of how a model will be used.
+/// Hints about how a model will be used.
 public struct OptimizationHints: Hashable, Sendable {
   /// How often the sizes of flexible inputs change.
   public enum ReshapeFrequency: String, Hashable, Sendable {
-    /// Often: the compiled forms of the latest eight sizes are kept.
+    /// The sizes change often: the specializations of the latest eight sizes are kept.
     case frequent
-    /// Seldom: those of the latest two are kept, which takes less memory.
+    /// The sizes change seldom: the specializations of the latest two sizes are kept, which takes less memory.
     case infrequent
   }
 
   /// How often the sizes of flexible inputs change.
   public var reshapeFrequency: ReshapeFrequency
 
-  /// Hints; the default is Core ML's.
+  /// Creates hints. The default is Core ML's.
   public init(reshapeFrequency: ReshapeFrequency = .frequent) { self.reshapeFrequency = reshapeFrequency }
 
-  /// Compiled forms kept besides that of the model's usual sizes.
+  /// The number of specializations kept besides that of the default sizes.
   var specializationLimit: Int { reshapeFrequency == .frequent ? 8 : 2 }
 }

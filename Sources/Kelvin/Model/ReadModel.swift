@@ -5,14 +5,14 @@ package import KelvinFeatures
 import KelvinGraph
 import KelvinImport
 
-/// A model file that has been read once, for whoever asks more than one thing of it.
+/// A model file that has been read once and serves several queries.
 package struct ReadModel: Sendable {
-  /// Where the model lies.
+  /// The model's location.
   package let url: URL
   let program: ModelProgram
 
-  /// - Parameter allowsLinks: whether links among the files that the model names are followed.
-  /// - Throws: `ModelError` with code `io` where the file cannot be read, `unsupported` for a kind of model that Kelvin
+  /// - Parameter allowsLinks: whether links among the model's files are followed.
+  /// - Throws: `ModelError` with code `io` if the file cannot be read, `unsupported` for a kind of model that Kelvin
   ///   does not run.
   package init(contentsOf url: URL, allowsLinks: Bool = false) throws(ModelError) {
     try self.init(contentsOf: url, allowsLinks: allowsLinks, .current)
@@ -33,35 +33,35 @@ package struct ReadModel: Sendable {
     }
   }
 
-  /// The functions that can be called, sorted.
+  /// The names of the model's functions, sorted.
   var functionNames: [String] { program.functions.keys.sorted() }
 
-  /// A function; the default one where no name is given.
+  /// Returns a function; the default function if `name` is nil.
   ///
   /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
   func function(_ name: String?) throws(ModelError) -> Function {
     try ModelError.wrapping { try program.function(name) }
   }
 
-  /// What a function takes and gives; the default one where no name is given.
+  /// Describes a function; the default function if no name is given.
   ///
   /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
   package func modelDescription(of functionName: String? = nil) throws(ModelError) -> ModelDescription {
     ModelDescription(try function(functionName), program.metadata)
   }
 
-  /// What a configuration loads, where `Model.load` has refused it only because a size is open: neither the model nor
-  /// the configuration says it, and values will. Nil where it is not that.
+  /// Reads a model that `Model.load` refuses only because input sizes are open: neither the model nor the configuration
+  /// gives them. Returns nil if no size is open.
   ///
-  /// - Throws: `ModelError` as `init(contentsOf:allowsLinks:)` does; `parameters` for a function that the model does not
-  ///   have.
+  /// - Throws: `ModelError` as `init(contentsOf:allowsLinks:)` does; `parameters` for a function that the model does
+  ///   not have.
   package init?(openSizesOf asset: ModelAsset, _ configuration: ModelConfiguration) throws(ModelError) {
     try self.init(asset.allowingLinks(as: configuration), configuration.budget)
     let inputs = try function(configuration.functionName).inputs
     guard inputs.contains(where: \.hasOpenSizes), configuration.inputShapes.isEmpty else { return nil }
   }
 
-  /// The sizes that values have, for inputs that leave them open.
+  /// Returns the shapes of the given values, for inputs with open sizes.
   ///
   /// - Throws: `ModelError` with code `featureType` for a value that does not fit; `parameters` for a function that the
   ///   model does not have.
@@ -73,7 +73,7 @@ package struct ReadModel: Sendable {
 }
 
 extension Feature {
-  /// Whether it has a size for which there is no usual one.
+  /// Whether the feature has a size without a default.
   fileprivate var hasOpenSizes: Bool {
     guard case .tensor(_, let dimensions) = type else { return false }
     return dimensions.contains { $0.standard == nil }
@@ -81,7 +81,7 @@ extension Feature {
 }
 
 extension ModelAsset.Memory {
-  /// As formats take it.
+  /// The files in the form that the format readers take.
   var formatted: MemoryFiles {
     MemoryFiles(model: specification, files: files)
   }

@@ -1,8 +1,8 @@
 import KelvinGraph
 
 extension SourceStructure {
-  /// A function's operations in the file's order, those in blocks inside operations after the operation. A file without
-  /// functions has the same for every name.
+  /// Returns a function's operations in the file's order. Operations in nested blocks follow the operation that
+  /// contains them. A file without functions gives the same result for every name.
   func operations(of function: String) -> [SourceOperation] {
     func flatten(_ operations: [SourceOperation]) -> [SourceOperation] {
       operations.flatMap { [$0] + $0.blocks.flatMap { flatten($0.operations) } }
@@ -14,7 +14,7 @@ extension SourceStructure {
     }
   }
 
-  /// A function's operations that compute: constants are data.
+  /// Returns a function's operations without constants.
   func computations(of function: String) -> [SourceOperation] {
     operations(of: function).filter { operation in
       let kind = operation.kind.split(separator: ".").last ?? ""
@@ -22,7 +22,7 @@ extension SourceStructure {
     }
   }
 
-  /// How often each kind of operation that computes occurs in a function.
+  /// Counts each kind of operation in a function, without constants.
   func kinds(of function: String) -> [String: Int] {
     computations(of: function).reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
   }

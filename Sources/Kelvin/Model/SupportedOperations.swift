@@ -2,21 +2,21 @@ import KelvinBasics
 import KelvinEngine
 import KelvinImport
 
-/// What models of each format may consist of, by the format's own names, in their order.
+/// The operations that Kelvin supports for each format, by the format's names, sorted.
 ///
-/// An operation that is not among them is refused when a model is loaded, with its name and place; one that is may still be
-/// refused for an attribute or element type.
+/// A model with another operation is refused when it is loaded, with the operation's name and position. A listed
+/// operation may still be refused for an attribute or element type.
 public struct SupportedOperations: Codable, Hashable, Sendable {
-  /// ONNX operators, with their domain where it is not the standard one: `ai.onnx.ml.Scaler`.
+  /// ONNX operators, with their domain if it is not the default one: `ai.onnx.ml.Scaler`.
   public let onnx: [String]
-  /// Operations of ML Programs, without the versions in which they are defined.
+  /// Operations of ML Programs, without their opset versions.
   public let mlProgram: [String]
   /// Layers of neural networks, by their names in the specification.
   public let neuralNetwork: [String]
   /// Kinds of Core ML models.
   public let models: [String]
 
-  /// Those of this version of Kelvin.
+  /// The operations of this version of Kelvin.
   public init() {
     onnx = supportedOperations(.onnx)
     mlProgram = supportedOperations(.mlProgram)
@@ -24,7 +24,7 @@ public struct SupportedOperations: Codable, Hashable, Sendable {
     models = supportedOperations(.modelKinds)
   }
 
-  /// One paragraph for each format.
+  /// Formats one paragraph for each format.
   package func text(width: Int) -> String {
     [
       ("ONNX", onnx), ("ML Programs", mlProgram), ("Neural networks", neuralNetwork),

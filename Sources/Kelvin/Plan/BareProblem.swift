@@ -6,12 +6,12 @@ import KelvinPlanning
 
 /// A planning problem without a model: nodes, devices and costs as JSON.
 package enum BareProblem {
-  /// The best placement as JSON, with remarks on what the problem says in keys that are not read.
+  /// Solves the problem and returns the best placement as JSON, with remarks on unknown keys of the problem.
   ///
   /// - Parameters:
-  ///   - goal: in place of the problem's own.
-  ///   - runs: inferences after the first, in place of the problem's own.
-  ///   - envelope: whose power budget takes the place of the problem's own: a name or a file.
+  ///   - goal: replaces the problem's goal.
+  ///   - runs: the number of inferences after the first; replaces the problem's.
+  ///   - envelope: the name or file of an envelope whose power budget replaces the problem's.
   /// - Throws: `ModelError` for a problem that is malformed or has no solution.
   package static func solve(
     _ json: Data, goal: ComputePlan.Goal?, runs: Int?, envelope: String?
@@ -33,6 +33,6 @@ package enum BareProblem {
     }
   }
 
-  /// The most inferences after the first that a plan for the goal `oneShot` counts.
+  /// The maximum number of inferences after the first that a plan for the goal `oneShot` takes into account.
   package static let mostRuns = PlanningProblem.mostRuns
 }

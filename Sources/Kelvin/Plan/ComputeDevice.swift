@@ -6,37 +6,38 @@ import KelvinRuntime
 
 /// A device that models may run on.
 public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
-  /// What kind of processing unit a device is.
+  /// The kind of a device's processing unit.
   public enum Kind: String, Hashable, Sendable {
     /// The processor.
     case cpu
-    /// A graphics card.
+    /// A GPU.
     case gpu
-    /// An accelerator that is not a graphics card.
+    /// An accelerator other than a GPU.
     case neuralEngine
-    /// A driver that computes on the CPU: used only when it is named.
+    /// A driver that computes on the CPU; used only if it is named.
     case software
-    /// The slow definition that other devices are checked against; runs what nothing else can.
+    /// The slow reference implementation that other devices are checked against. It runs operations that no other
+    /// device supports.
     case reference
   }
 
-  /// The name on the command line and in plans: `cpu`, `vulkan:0`.
+  /// The device's name on the command line and in plans, such as `cpu` or `vulkan:0`.
   public let identifier: String
-  /// The maker's name for it.
+  /// The vendor's name of the device.
   public let name: String
-  /// What kind of processing unit it is.
+  /// The kind of processing unit.
   public let kind: Kind
-  /// The driver that reaches it, or the instruction sets that the CPU's kernels use.
+  /// The name of the driver, or the instruction sets that the CPU's kernels use.
   public let driver: String
-  /// Bytes of memory.
+  /// The device's memory in bytes.
   public let memory: Int
 
-  /// Begins to find out on another thread what this machine's processor can do: who asks later finds it told.
+  /// Starts to detect the CPU's capabilities on another thread, so that later queries return at once.
   package static func anticipate() {
     _ = WorkerThread { _ = deviceInventory.host.info }
   }
 
-  /// Whether one of the devices that were asked for is out, and may still be at work, or a driver is stuck.
+  /// Whether an opened device has failed and may still be executing, or a driver call is stuck.
   package static var isAnyOut: Bool {
     DriverThread.hasGivenUpAny || deviceInventory.openDevices.contains { !$0.health.mayFree }
   }
@@ -59,14 +60,14 @@ public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
   /// The identifier.
   public var description: String { identifier }
 
-  /// Every device of this machine, and why others are absent, as one JSON document, as `kelvin devices --json` prints it.
-  /// Opens every driver there is.
+  /// Returns every device of this machine, and the reasons why others are missing, as the JSON document of `kelvin
+  /// devices --json`. Opens every available driver.
   ///
-  /// - Throws: `ModelError` with code `generic` where it cannot be written out.
+  /// - Throws: `ModelError` with code `generic` if encoding fails.
   public static func report() throws(ModelError) -> Data {
     try ModelError.wrapping { try JSONText.encode(DeviceReport().rows, unspeakable: .text) }
   }
 
-  /// Every device of this machine, software drivers included.
+  /// Every device of this machine, including software drivers.
   public static var allComputeDevices: [ComputeDevice] { deviceInventory.devices.map { ComputeDevice($0.info) } }
 }

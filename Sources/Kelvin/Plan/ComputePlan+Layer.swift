@@ -2,56 +2,56 @@ import KelvinGraph
 import KelvinPlanning
 
 extension ComputePlan {
-  /// Where an operation runs.
+  /// The placement of an operation.
   public struct DeviceUsage: Hashable, Sendable {
     /// The device that runs it.
     public let preferred: ComputeDevice
-    /// Every device of those asked for that could run it.
+    /// The requested devices that support the operation.
     public let supported: [ComputeDevice]
-    /// Why the preferred device was preferred.
+    /// The reason for the preferred device.
     public let reason: String
-    /// Seconds that a prediction would lose with the operation on its best other device and everything else placed
-    /// anew; nil where no other device may run it, or the number is not known.
+    /// The seconds that a prediction would lose with the operation on its second best device and everything else placed
+    /// optimally. Nil if no other device may run it, or the number is not known.
     public let regret: Double?
   }
 
-  /// What an operation costs.
+  /// The cost of an operation.
   public struct Cost: Hashable, Sendable {
     /// The operation's share of the whole model's predicted cost, 0…1.
     public let weight: Double
-    /// Seconds on its device.
+    /// The seconds on its device.
     public let seconds: Double
-    /// Whether the seconds were measured on this machine, or estimated.
+    /// Whether the seconds were measured on this machine instead of estimated.
     public let isMeasured: Bool
   }
 
-  /// A layer as it runs: one node of the graph, which may stand for several fused operations.
+  /// A layer of the plan: one node of the graph, which may represent several fused operations.
   public struct Layer: Hashable, Sendable {
-    /// Its own name, by which `ModelConfiguration.pins` pin it.
+    /// The layer's name, which `ModelConfiguration.pins` refer to.
     public let name: String
-    /// The graph that has it, by `Graph.name`.
+    /// The graph that contains the layer, by `Graph.name`.
     public let graphName: String
-    /// What it does.
+    /// The name of the layer's operator.
     public let operatorName: String
-    /// The model's operations that it stands for.
+    /// The model's operations that the layer represents.
     public let operations: [String]
-    /// The layers whose values it reads, and the model's inputs by their names.
+    /// The layers whose values it reads, and the names of model inputs that it reads.
     public let inputs: [String]
-    /// Where it runs, where it could, and why.
+    /// The layer's placement, the alternatives and the reason.
     public let usage: DeviceUsage
-    /// What it costs on every device that was considered, or why a device cannot run it.
+    /// The layer's cost on each device considered, or the reason why a device cannot run it.
     public let costs: [DeviceCost]
-    /// The copies that are made for it.
+    /// The copies that are made for the layer.
     public let transfers: [Transfer]
-    /// The branches and loops that it lies in and which part of each, outermost first: `loop_1/body`,
-    /// `branch_2/then`; nil at the top. A branch or loop is a layer itself, of that name.
+    /// The path of branches and loops that contain the layer, outermost first: `loop_1/body`, `branch_2/then`; nil at
+    /// the top level. A branch or loop is itself a layer of that name.
     public let region: String?
-    /// How often one prediction is expected to run it, for a loop to go round; its costs are those of all these times.
+    /// How often one prediction is expected to run the layer, because of loops. The layer's costs cover all these runs.
     public let runs: Double
 
     /// The device that runs it.
     public var device: ComputeDevice { usage.preferred }
-    /// What it costs there.
+    /// The cost on that device.
     var cost: (seconds: Double, isMeasured: Bool)? {
       costs.first { $0.device == device }.flatMap { cost in cost.seconds.map { ($0, cost.isMeasured) } }
     }
@@ -75,18 +75,18 @@ extension ComputePlan {
     }
   }
 
-  /// One of the graphs that a function runs in a row. Most functions are one graph; models with steps on the host
-  /// between others, and models whose sizes depend on data, have several.
+  /// One of the graphs that a function runs in order. Most functions consist of one graph. Models with host operations
+  /// in between, and models with data-dependent sizes, have several.
   public struct Graph: Hashable, Sendable {
-    /// Its name; `main` for a function's only graph.
+    /// The graph's name; `main` for a function's only graph.
     public let name: String
-    /// Seconds of one warm prediction's part, predicted.
+    /// The predicted seconds of the graph in one warm prediction.
     public let predicted: Double
-    /// Where sizes depend on data: the shape of each value that comes to the graph, as a sample run found it. Nil where
-    /// sizes are known beforehand.
+    /// The shape of each value that enters the graph, from a sample run, if sizes depend on data. Nil if sizes are
+    /// known in advance.
     public let sampledSizes: [String: [Int]]?
-    /// The largest shapes of flexible inputs, and of values whose sizes depend on data, for which this plan is taken, by
-    /// name; nil where none can vary, or each size has a plan of its own.
+    /// The largest shapes of flexible inputs and of values with data-dependent sizes that use this plan, by name. Nil
+    /// if no shape varies, or each size has a plan of its own.
     public let holdsUpTo: [String: [Int]]?
 
     init(_ plan: Plan) {
@@ -98,17 +98,18 @@ extension ComputePlan {
     }
   }
 
-  /// What a layer costs on one device.
+  /// The cost of a layer on one device.
   public struct DeviceCost: Hashable, Sendable {
     /// The device.
     public let device: ComputeDevice
-    /// Warm seconds there; nil where it cannot run the layer.
+    /// The warm seconds on the device; nil if the device cannot run the layer.
     public let seconds: Double?
-    /// Whether the seconds were measured on this machine, or estimated.
+    /// Whether the seconds were measured on this machine instead of estimated.
     public let isMeasured: Bool
-    /// Why the device cannot run the layer; nil where it can.
+    /// The reason why the device cannot run the layer; nil if it can.
     public let unsupported: String?
-    /// Seconds that a prediction would lose with the layer here and everything else placed anew; nil where not known.
+    /// The seconds that a prediction would lose with the layer on this device and everything else placed optimally; nil
+    /// if not known.
     public let regret: Double?
 
     init(device: ComputeDevice, _ candidate: PlanCandidate) {
@@ -120,20 +121,20 @@ extension ComputePlan {
     }
   }
 
-  /// A copy of a value from one device to another, or the start of a device by a branch or loop.
+  /// A copy of a value between devices, or the start of a device by a branch or loop.
   public struct Transfer: Hashable, Sendable {
-    /// The value's name; `loop_1#trip` or `branch_2#side` where a device is started.
+    /// The value's name; `loop_1#trip` or `branch_2#side` if a device is started.
     public let value: String
-    /// The identifier of the device that has it.
+    /// The identifier of the source device.
     public let from: String
-    /// The identifier of the device that gets it.
+    /// The identifier of the destination device.
     public let to: String
-    /// Its size.
+    /// The value's size in bytes.
     public let bytes: Int
-    /// How long the copy takes, waiting for the device included: latency + bytes/bandwidth of this pair of devices, as
-    /// often as one prediction is expected to make it.
+    /// The seconds of the copy including the wait for the device: latency + bytes/bandwidth of this pair of devices,
+    /// times the expected number of copies in one prediction.
     public let seconds: Double
-    /// Whether nothing is copied: a branch or loop starts the device.
+    /// Whether this is the start of a device by a branch or loop, without a copy.
     public let isStart: Bool
 
     init(_ transfer: PlannedTransfer) {

@@ -6,18 +6,18 @@ import KelvinPlanning
 import KelvinRuntime
 
 extension ComputePlan {
-  /// Whether the best plans and each device alone are run before a plan is adopted, and on what.
+  /// Whether the best plans and each single device are run before a plan is adopted, and with which inputs.
   package enum Trial: Sendable {
     case none
-    /// On made-up inputs of this seed.
+    /// A trial on inputs generated from this seed.
     case onMadeUpInputs(seed: UInt64)
   }
 
   /// Plans a model that has been read. Blocks the calling thread.
   ///
   /// - Parameters:
-  ///   - trial: ignored where there is nothing to choose: a saved plan, a plan for another machine.
-  ///   - input: of the sample run that finds sizes which depend on data; what is missing of it is made up.
+  ///   - trial: ignored if there is nothing to choose: for a saved plan or a plan for another machine.
+  ///   - input: the inputs of the sample run that finds data-dependent sizes. Missing inputs are generated.
   /// - Throws: `ModelError` as `Model.load` does.
   package init(
     _ file: ReadModel, configuration: ModelConfiguration, trial: Trial = .none,
@@ -47,9 +47,9 @@ extension ComputePlan {
 }
 
 extension LoadOptions {
-  /// Takes the inputs of the run that finds sizes which depend on data, with the shapes that they have.
+  /// Sets the inputs, and their shapes, of the sample run that finds data-dependent sizes.
   ///
-  /// - Parameter seed: of what is made up for inputs that are missing.
+  /// - Parameter seed: the seed of generated values for missing inputs.
   /// - Throws: `ModelError` with code `featureType` for a value that does not fit.
   mutating func takeSample(
     _ input: (any FeatureProvider)?, seed: UInt64, of file: @autoclosure () throws(ModelError) -> ReadModel

@@ -7,13 +7,13 @@ import KelvinBench
 #endif
 
 extension ComputePlan {
-  /// What running a graph's plans gave, and which of them was best.
+  /// The measurements of a graph's plans, and the best plan.
   struct TrialOutcome {
     let report: TrialReport
     let solution: PlanSolution
   }
 
-  /// - Returns: nil where there is nothing to choose, and in a build without the trait `Measuring`.
+  /// - Returns: nil if there is nothing to choose, and in a build without the trait `Measuring`.
   static func run(
     _ trial: Trial, _ loaded: LoadedModel, _ graph: LoadedGraph, _ explanation: PlanExplanation
   ) throws -> TrialOutcome? {

@@ -7,21 +7,21 @@ import KelvinGraph
 package import KelvinPlanning
 import KelvinRuntime
 
-/// Which device runs each operation of a model, what it costs there and elsewhere, and why.
+/// The device of each operation of a model, its cost on that and other devices, and the reason.
 ///
-/// Asked by operation it answers what Core ML's `MLComputePlan` does, with measured costs; `layers` is the whole plan
-/// as it runs, after operations have been fused.
+/// The methods that take an operation correspond to Core ML's `MLComputePlan`, with measured costs. `layers` is the
+/// whole plan as it runs, after fusion.
 public struct ComputePlan: Sendable {
-  /// What a plan makes small or large.
+  /// The objective of a plan.
   public enum Goal: String, Hashable, Sendable, CaseIterable {
-    /// The seconds of one warm prediction, layer after layer: the sum of all layers and copies.
+    /// The seconds of one warm prediction: the sum of all layers and copies.
     case latency
-    /// Loading, compiling, the first prediction and as many more as the configuration expects.
+    /// Loading, compiling, the first prediction and the configuration's expected number of further predictions.
     case oneShot = "one-shot"
-    /// Predictions a second with several in flight: the device with most to do decides.
+    /// Predictions per second with several in flight, limited by the busiest device.
     case throughput
-    /// Predictions a second for hours: the lesser of 1/bottleneck and (P_sustainable − P_idle)/E, where E is the
-    /// dynamic energy of one prediction.
+    /// Predictions per second sustained for hours: the lesser of 1/bottleneck and (P_sustainable − P_idle)/E, where E
+    /// is the dynamic energy of one prediction.
     case sustained
   }
 
@@ -29,24 +29,24 @@ public struct ComputePlan: Sendable {
   public let modelStructure: ModelStructure
   /// The function's graphs, in the order in which they run.
   ///
-  /// One whose sizes depend on data is here as a sample run on made-up inputs found it (`Graph.sampledSizes`); `remarks`
-  /// say so, and name one that the run did not come to. A loaded model's own plan has none of them.
+  /// A graph with data-dependent sizes is listed at the sizes of a sample run on generated inputs
+  /// (`Graph.sampledSizes`). `remarks` say so, and name graphs that the sample run did not reach. The plan of a loaded
+  /// model omits these graphs.
   public let graphs: [Graph]
-  /// Every layer of every graph, in order: a branch or loop, then what is in it.
+  /// Every layer of every graph, in order. A branch or loop precedes the layers that it contains.
   public let layers: [Layer]
-  /// A line for each device outside the units asked for that runs what none of the units can: how much, and why. And
-  /// which graphs are shown at the sizes of a sample run, or not at all; and devices that failed, without which the model
-  /// runs.
+  /// Remarks about devices outside the requested units that run operations which the units do not support, with their
+  /// share and the reason. Other remarks name graphs shown at the sizes of a sample run, graphs not shown at all, and
+  /// failed devices.
   public let remarks: [String]
-  /// What the user should know once of how the model was loaded: a stale profile, a cache that cannot be used, a graph of
-  /// several.
+  /// Messages about loading: a stale profile, an unusable cache, the choice of one graph of several.
   package let loadRemarks: [String]
-  /// The plan with all that is known of it.
+  /// The plan with all background information.
   package let document: FunctionPlanDocument
   private let devices: [String: ComputeDevice]
   private let usages: [String: DeviceUsage]
   private let costs: [String: Cost]
-  /// By operation, the layer that has the largest part of it.
+  /// The index of the layer that contains the largest share of each operation.
   private let layerIndex: [String: Int]
 
   /// Plans a model without compiling it.
@@ -58,7 +58,7 @@ public struct ComputePlan: Sendable {
     try await load(ModelAsset(url: url, allowsLinks: configuration.allowsLinks), configuration)
   }
 
-  /// As the public forms, links as the asset has them.
+  /// Plans an asset's model. The asset decides whether links are followed.
   static func load(
     _ asset: ModelAsset, _ configuration: ModelConfiguration
   ) async throws(ModelError) -> ComputePlan {
@@ -67,20 +67,20 @@ public struct ComputePlan: Sendable {
     }
   }
 
-  /// Seconds of one warm prediction, where the plan was tried on this machine; nil where it was not.
+  /// The measured seconds of one warm prediction; nil if the plan was not run on this machine.
   public var measured: Double? {
     let parts = document.parts.map { $0.measured($0.explanation.solution) }
     return parts.contains { $0 == nil } ? nil : parts.compactMap { $0 }.reduce(0, +)
   }
 
-  /// The plan as its file has it.
+  /// The plan as its file stores it.
   package var plan: Plan { document.plan }
   private var solutions: [PlanSolution] { document.parts.map(\.explanation.solution) }
 
   /// - Parameters:
-  ///   - explanations: of the graphs that are shown, in their order.
-  ///   - trials: of the same; none for none.
-  ///   - notes: what else the user should know.
+  ///   - explanations: the plans of the graphs to show, in their order.
+  ///   - trials: the trials of the same graphs; empty for none.
+  ///   - notes: further messages for the user.
   init(
     _ loaded: LoadedModel, _ explanations: [PlanExplanation], budget: PowerBudget? = nil, trials: [TrialReport?] = [],
     notes: [String] = []
@@ -115,7 +115,8 @@ public struct ComputePlan: Sendable {
     let total = plan.nodes.reduce(0) { $0 + ($1.chosen?.seconds ?? 0) }
     var usages: [String: DeviceUsage] = [:]
     var costs: [String: Cost] = [:]
-    // Of several equal parts, as of a condition that is tested before a loop and in it, the one that runs most often.
+    // If several parts are equal, such as a condition tested before and in a loop, the part that runs most often is
+    // used.
     var index: [String: (layer: Int, share: Double, runs: Double)] = [:]
     for (number, (node, layer)) in pairs.enumerated() {
       for origin in node.origins {
@@ -139,69 +140,69 @@ public struct ComputePlan: Sendable {
 }
 
 extension ComputePlan {
-  /// Seconds of one warm prediction, predicted: the sum of all layers and copies, whatever the goal.
+  /// The predicted seconds of one warm prediction: the sum of all layers and copies, whatever the goal.
   public var predicted: Double { plan.predicted }
 
-  /// What the plan was made for.
+  /// The objective that the plan was made for.
   public var goal: Goal { Goal(rawValue: plan.goal.rawValue) ?? .latency }
 
-  /// Whether no placement serves the goal better, as far as the costs are right.
+  /// Whether the placement is proven optimal for the goal under the given costs.
   public var isExact: Bool { plan.method == .exact }
 
-  /// How much better another placement might serve the goal at most: (found − bound)/bound, 0 where the plan is exact.
+  /// The optimality gap: (found − bound)/bound, 0 if the plan is exact.
   public var gap: Double { plan.gap }
 
-  /// The device that would run everything it can in the least seconds, predicted; nil where there is none.
+  /// The device with the smallest predicted seconds if it runs every operation that it supports; nil if there is none.
   public var bestSingleDevice: (device: ComputeDevice, predicted: Double)? {
     plan.bestSingleDevice.flatMap { single in devices[single.device].map { ($0, single.predicted) } }
   }
 
-  /// Predictions a second with several in flight, predicted; nil but for the goals `throughput` and `sustained`. Of
-  /// several graphs, what there is at least: as if none of them overlapped.
+  /// The predicted predictions per second with several in flight; nil unless the goal is `throughput` or `sustained`.
+  /// For several graphs it is a lower bound that assumes no overlap.
   public var framesPerSecond: Double? { sum { $0.framesPerSecond.map { 1 / $0 } }.map { 1 / $0 } }
 
-  /// What holds `framesPerSecond` down: a device, or `power`; nil but for these goals.
+  /// The bottleneck of `framesPerSecond`: a device, or `power`; nil unless the goal is `throughput` or `sustained`.
   public var limitedBy: String? {
     solutions.min { ($0.framesPerSecond ?? .infinity) < ($1.framesPerSecond ?? .infinity) }?.limitedBy
   }
 
-  /// Joules of one prediction above those of an idle machine; nil where some layer's are not known.
+  /// The joules of one prediction above an idle machine; nil if the energy of a layer is not known.
   public var joules: Double? { sum(\.joules) }
 
-  /// Seconds that are paid once: loading, devices, compiling and first runs; nil but for the goal `oneShot`.
+  /// The seconds that are paid once: loading, devices, compiling and first runs; nil unless the goal is `oneShot`.
   public var startSeconds: Double? { sum(\.startSeconds) }
 
-  /// Every copy of a value between devices, in the order in which they are made.
+  /// Every copy of a value between devices, in execution order.
   public var transfers: [Transfer] { solutions.flatMap(\.transfers).map(Transfer.init) }
 
-  /// Of all graphs; nil where one of them has none.
+  /// The sum over all graphs; nil if the value is missing for one of them.
   private func sum(_ value: (PlanSolution) -> Double?) -> Double? {
     let values = solutions.compactMap(value)
     return values.count == solutions.count ? values.reduce(0, +) : nil
   }
 
-  /// Where an operation runs and could run; nil for one that was folded away or computed when the model was loaded.
+  /// Returns the placement of an operation; nil if the operation was folded or computed when the model was loaded.
   public func deviceUsage(for operation: ModelStructure.Program.Operation) -> DeviceUsage? { usages[operation.name] }
-  /// Where a layer of a network or a node of an ONNX graph runs and could run; nil for one that was folded away.
+  /// Returns the placement of a network's layer or an ONNX graph's node; nil if it was folded.
   public func deviceUsage(for layer: ModelStructure.NeuralNetwork.Layer) -> DeviceUsage? { usages[layer.name] }
 
-  /// An operation's cost, its part of a fused node's included; nil for one that costs nothing at run time.
+  /// Returns an operation's cost, including its share of a fused node; nil if it costs nothing at run time.
   public func estimatedCost(of operation: ModelStructure.Program.Operation) -> Cost? { costs[operation.name] }
-  /// A layer's or node's cost, its part of a fused node's included; nil for one that costs nothing at run time.
+  /// Returns a layer's or node's cost, including its share of a fused node; nil if it costs nothing at run time.
   public func estimatedCost(of layer: ModelStructure.NeuralNetwork.Layer) -> Cost? { costs[layer.name] }
 
-  /// The layer of the plan that runs an operation, or most of it; nil for one that was folded away.
+  /// Returns the layer of the plan that runs all or most of an operation; nil if the operation was folded.
   public func layer(for operation: ModelStructure.Program.Operation) -> Layer? { layer(named: operation.name) }
-  /// The layer of the plan that runs a network's layer or an ONNX graph's node, or most of it; nil for one that was
-  /// folded away.
+  /// Returns the layer of the plan that runs all or most of a network's layer or an ONNX graph's node; nil if it was
+  /// folded.
   public func layer(for layer: ModelStructure.NeuralNetwork.Layer) -> Layer? { self.layer(named: layer.name) }
 
   private func layer(named origin: String) -> Layer? { layerIndex[origin].map { layers[$0] } }
 
-  /// Writes the plan as a file, for `ModelConfiguration.plan` and the command line's `--plan`. The file names model,
-  /// devices and precision, and is checked against them when it is taken back.
+  /// Writes the plan to a file, for `ModelConfiguration.plan` and the command line's `--plan`. The file names the
+  /// model, devices and precision, and is checked against them when it is read.
   ///
-  /// - Throws: `ModelError` with code `io` where the file cannot be written.
+  /// - Throws: `ModelError` with code `io` if the file cannot be written.
   public func save(to url: URL) throws(ModelError) {
     try LocalFile.write(try document.file(), to: url.relativePath)
   }
@@ -209,15 +210,15 @@ extension ComputePlan {
 
 extension ComputePlan {
   #if Measuring
-  /// A self-contained HTML page: the placement as a graph, what every layer costs on each device, and why it runs where
-  /// it does.
+  /// Renders a self-contained HTML page: the placement as a graph, the cost of every layer on each device, and the
+  /// reason for its placement.
   public func htmlReport() -> String { document.page() }
   #endif
 
-  /// The plan and all that is known of it as one JSON document, as `kelvin plan --json` prints it; seconds, bytes and
-  /// joules.
+  /// Returns the plan and its background information as the JSON document of `kelvin plan --json`. Units are seconds,
+  /// bytes and joules.
   ///
-  /// - Throws: `ModelError` with code `generic` where it cannot be written out.
+  /// - Throws: `ModelError` with code `generic` if encoding fails.
   public func json() throws(ModelError) -> Data {
     try ModelError.wrapping { Data(try JSONText.encode(document, unspeakable: .text)) }
   }
@@ -228,6 +229,6 @@ extension ComputePlan.Goal {
 }
 
 extension Plan.Node {
-  /// The cost on the device that was chosen.
+  /// The candidate on the chosen device.
   var chosen: PlanCandidate? { candidates.first { $0.device == device } }
 }

@@ -6,24 +6,25 @@ import KelvinMeasurements
 import KelvinRuntime
 import KelvinThermal
 
-/// The devices of this machine and why others are absent, and what knows its heat: what `kelvin devices` shows.
+/// The devices of this machine, the reasons why others are missing, and the sources of thermal data: the output of
+/// `kelvin devices`.
 package struct DeviceReport {
-  /// One device, present or absent.
+  /// One device, available or missing.
   package struct Row: Encodable, Sendable {
     package let id: String
     package let name: String
     package let kind: String
     package let driver: String
     package let version: String
-    /// Bytes.
+    /// The memory in bytes.
     package let memory: Int
     package let resource: String
     package let available: Bool
-    /// Why it is absent and what would help; empty where it is present.
+    /// The reason why the device is missing and a remedy; empty if it is available.
     package let reason: String
-    /// What its driver has been found to compute wrongly: nodes that need it run on other devices.
+    /// The self-tests that its driver failed. Nodes that need them run on other devices.
     package let failedSelfTests: [String]
-    /// Whether it computes on the CPU, and is used only when it is named.
+    /// Whether the device computes on the CPU, and is used only if it is named.
     package var isSoftware: Bool { kind == DeviceInfo.Kind.software.rawValue }
 
     init(_ listing: DeviceListing, _ cache: CompiledCache?) {
@@ -44,16 +45,16 @@ package struct DeviceReport {
 
   package let rows: [Row]
 
-  /// The devices that are here, the reference device too.
+  /// The available devices, including the reference device.
   package static var devices: [any Device] { deviceInventory.devices }
 
-  /// Opens every driver there is. What earlier processes found out about drivers is read from the user's cache.
+  /// Opens every available driver. Self-test results of earlier processes are read from the user's cache.
   package init() {
     let cache = CacheDirectory.standard.map { CompiledCache(CacheDirectory($0), kelvinVersion: kelvinVersion) }
     rows = deviceInventory.listings.map { Row($0, cache) }
   }
 
-  /// What knows the machine's heat, and what it says now, in lines.
+  /// Returns the sources of thermal data and their current readings as lines.
   package static func heat() -> [String] {
     let files = SystemFiles()
     var monitor = KelvinThermal.ThermalMonitor(files: files, envelope: .assumed(for: MachineDescription(files)))

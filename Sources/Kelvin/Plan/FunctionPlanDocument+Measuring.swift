@@ -12,12 +12,12 @@ import KelvinReport
 import KelvinRuntime
 
 extension FunctionPlanDocument {
-  /// Plans a graph that only a profile knows, on the profile's devices.
+  /// Plans a graph that exists only in a profile, on the profile's devices.
   ///
   /// - Parameters:
-  ///   - model: its name in the profile; nil where there is but one.
+  ///   - model: the model's name in the profile; nil if the profile has only one.
   ///   - configuration: names the profile.
-  /// - Throws: `ModelError` where no profile is named, or it holds no such graph.
+  /// - Throws: `ModelError` if no profile is named, or it does not contain such a graph.
   package init(ofProfile model: String?, configuration: ModelConfiguration) throws(ModelError) {
     let options = try configuration.options()
     let budget = try configuration.powerBudget()
@@ -39,16 +39,16 @@ extension FunctionPlanDocument {
     }
   }
 
-  /// Whether a profile holds graphs, so that a plan needs no model file.
+  /// Returns whether a profile contains graphs, so that planning needs no model file.
   ///
-  /// - Throws: `ModelError` where the profile cannot be read.
+  /// - Throws: `ModelError` if the profile cannot be read.
   package static func canPlan(fromProfile url: URL) throws(ModelError) -> Bool {
     !(try ModelConfiguration.measuredProfile(url.relativePath)).models.isEmpty
   }
 }
 
 extension FunctionPlanDocument {
-  /// A page to look at: the placement as a graph, and what every layer costs where.
+  /// Renders an HTML page: the placement as a graph, and the cost of every layer on each device.
   package func page() -> String {
     let (machine, inventory) = (parts[0].machine, parts[0].inventory)
     let devices = machine == nil ? inventory.openDevices : inventory.devices
@@ -67,7 +67,7 @@ extension FunctionPlanDocument {
         notes: parts[0].notes + parts.compactMap(\.proven)))
   }
 
-  /// Whether what the page shows was run, in words; empty where it was.
+  /// A sentence for each plan on the page that was not run; empty if all were run.
   private var standing: [String] {
     if parts[0].machine != nil { return ["What if: a plan for another machine. Nothing here was run."] }
     let isTried = parts.allSatisfy { !$0.isAboutThisMachine || $0.measured($0.explanation.solution) != nil }

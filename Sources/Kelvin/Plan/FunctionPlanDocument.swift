@@ -7,11 +7,12 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 
-/// The plans of a function's graphs, in the order in which these run: as JSON, as text, as a page, and as the plan file.
+/// The plans of a function's graphs, in the order in which the graphs run. It renders them as JSON, as text, as a page
+/// and as a plan file.
 package struct FunctionPlanDocument: Encodable, Sendable {
-  /// As the file has it.
+  /// The plan as its file stores it.
   let plan: Plan
-  /// By graph; one at least.
+  /// The documents of the graphs; at least one.
   let parts: [PlanDocument]
 
   init(_ plan: Plan, _ parts: [PlanDocument]) {
@@ -19,14 +20,14 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     self.parts = parts
   }
 
-  /// The plan's own file, for `ModelConfiguration.plan`.
+  /// Returns the contents of a plan file, for `ModelConfiguration.plan`.
   package func file() throws(ModelError) -> Data { try ModelError.wrapping { try plan.json() + [0x0A] } }
 
-  /// As text, for a terminal.
+  /// Formats the plans for a terminal.
   ///
   /// - Parameters:
-  ///   - width: columns that there are.
-  ///   - showsAllLayers: tells every node of a long plan, without folding what repeats; `isVerbose` does too.
+  ///   - width: the terminal's width in columns.
+  ///   - showsAllLayers: lists every node of a long plan without folding repetitions; `isVerbose` does the same.
   package func text(width: Int, showsAllLayers: Bool = false, isVerbose: Bool) -> String {
     let texts = parts.map { part in
       PlanText(part, width: width, showsAllLayers: showsAllLayers, isVerbose: isVerbose).text()
@@ -44,8 +45,8 @@ package struct FunctionPlanDocument: Encodable, Sendable {
     case foldedAway, transferSeconds, estimates, powers, whatIf, objective, regrets, envelope, trials
   }
 
-  /// One graph's is that graph's own. Of several, `trials` has what was tried by the graph's name, and `objective` is
-  /// there for the goals whose costs add up.
+  /// Encodes a single graph's document unchanged. For several graphs, `trials` has the trials by graph name, and
+  /// `objective` is present for goals whose costs add up.
   package func encode(to encoder: any Encoder) throws {
     guard parts.count > 1 else { return try parts[0].encode(to: encoder) }
     try plan.encode(to: encoder)

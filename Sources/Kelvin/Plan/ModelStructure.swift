@@ -4,26 +4,26 @@ public import KelvinFeatures
 import KelvinGraph
 import KelvinImport
 
-/// What a model file consists of, by its own names.
+/// The structure of a model file, with the file's own names.
 public enum ModelStructure: Sendable {
   /// A Core ML ML Program.
   case program(Program)
   /// A flat list of layers: Core ML's NeuralNetwork, or an ONNX graph.
   case neuralNetwork(NeuralNetwork)
-  /// Models in a row.
+  /// Models that run in order.
   case pipeline(Pipeline)
   /// A model of a kind that Kelvin does not run, with the reason.
   case unsupported(String)
 
-  /// Reads what a model file consists of, without building or planning anything.
+  /// Reads the structure of a model file, without building or planning anything.
   ///
-  /// - Throws: `ModelError` with code `io` where the file cannot be read or is not a model.
+  /// - Throws: `ModelError` with code `io` if the file cannot be read or is not a model.
   public static func load(contentsOf url: URL) async throws(ModelError) -> ModelStructure {
     try await BlockingWork.run { (_) throws(ModelError) -> ModelStructure in
       do throws(FormatError) {
         return ModelStructure(try readModel(at: url.path).structure)
       } catch {
-        // A file that no format claims is not a model at all.
+        // A file that no format recognizes is not a model.
         guard error.code == .unsupported, formats.contains(where: { $0.sniff(url.path) }) else {
           throw ModelError(error)
         }
@@ -32,9 +32,9 @@ public enum ModelStructure: Sendable {
     }
   }
 
-  /// Reads what an asset's model consists of.
+  /// Reads the structure of an asset's model.
   ///
-  /// - Throws: `ModelError` with code `io` where the file cannot be read or is not a model.
+  /// - Throws: `ModelError` with code `io` if the file cannot be read or is not a model.
   public static func load(asset: ModelAsset) async throws(ModelError) -> ModelStructure {
     guard let memory = asset.memory else { return try await load(contentsOf: asset.url) }
     return try await BlockingWork.run { (_) throws(ModelError) -> ModelStructure in
@@ -42,77 +42,78 @@ public enum ModelStructure: Sendable {
     }
   }
 
-  /// An ML Program: functions of blocks of operations.
+  /// An ML Program: functions that consist of blocks of operations.
   public struct Program: Sendable {
-    /// The functions that can be called, by name.
+    /// The program's functions, by name.
     public let functions: [String: Function]
 
-    /// A function.
+    /// A function of a program.
     public struct Function: Sendable {
-      /// The names of its inputs.
+      /// The names of the function's inputs.
       public let inputs: [String]
-      /// What it does.
+      /// The function's body.
       public let block: Block
     }
 
-    /// Operations in order.
+    /// A block: operations in order.
     public struct Block: Hashable, Sendable {
-      /// The names of the values that enter; a function's block has those of the function.
+      /// The names of the block's inputs. A function's block has the inputs of the function.
       public let inputs: [String]
-      /// The names of the values that leave.
+      /// The names of the block's outputs.
       public let outputNames: [String]
       /// The operations, in the file's order.
       public let operations: [Operation]
     }
 
-    /// What an operation reads under one name.
+    /// An argument of an operation.
     public struct Argument: Hashable, Sendable {
-      /// The name: `x`, `weight`.
+      /// The argument's name, such as `x` or `weight`.
       public let name: String
-      /// The names of the values, of which a list has several; nil for one that is written in the operation itself.
+      /// The names of the argument's values; a list has several. Nil for a value that is stored in the operation
+      /// itself.
       public let values: [String?]
     }
 
-    /// One operation.
+    /// An operation of a program.
     public struct Operation: Hashable, Sendable {
       /// The operation's own name.
       public let name: String
-      /// What it does, with its operator set: `ios16.conv`; a constant is `const`.
+      /// The operator's name with its opset, such as `ios16.conv`; `const` for a constant.
       public let operatorName: String
-      /// The names of the values it reads, constants included, in the order of its arguments' names.
+      /// The names of the values that the operation reads, including constants, ordered by argument name.
       public let inputs: [String]
-      /// The same by its arguments, ordered by their names.
+      /// The operation's arguments, ordered by name.
       public let arguments: [Argument]
-      /// The names of the values it makes.
+      /// The names of the values that the operation produces.
       public let outputs: [String]
-      /// What it runs inside: branches of a condition, the body of a loop.
+      /// The nested blocks: branches of a condition, the body of a loop.
       public let blocks: [Block]
     }
   }
 
-  /// Layers in order.
+  /// A network: layers in order.
   public struct NeuralNetwork: Sendable {
     /// The layers, in the file's order.
     public let layers: [Layer]
 
-    /// One layer.
+    /// A layer of a network.
     public struct Layer: Hashable, Sendable {
-      /// The layer's own name, or that of its first output where it has none.
+      /// The layer's own name, or the name of its first output if it has none.
       public let name: String
-      /// What it does, by the format's name: `convolution`, `Conv`.
+      /// The layer's type by the format's name, such as `convolution` or `Conv`.
       public let type: String
-      /// The names of the values it reads.
+      /// The names of the values that the layer reads.
       public let inputNames: [String]
-      /// The names of the values it makes.
+      /// The names of the values that the layer produces.
       public let outputNames: [String]
     }
   }
 
-  /// Models in a row: what one gives, later ones take.
+  /// A pipeline: models in order, where later models read the outputs of earlier ones.
   public struct Pipeline: Sendable {
     /// The models' names.
     public let subModelNames: [String]
-    /// What each consists of.
+    /// The structures of the models.
     public let subModels: [ModelStructure]
   }
 

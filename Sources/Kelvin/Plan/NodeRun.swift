@@ -1,13 +1,13 @@
 import KelvinPlanning
 
-/// Nodes in a row on one device, for one reason: one line of a plan that has many.
+/// Consecutive nodes on one device with one reason, shown as one line of a long plan.
 struct NodeRun {
   var nodes: ArraySlice<Plan.Node>
   var first: Plan.Node { nodes[nodes.startIndex] }
   var last: Plan.Node { nodes[nodes.endIndex - 1] }
 
-  /// - Returns: the nodes one by one, or, where they are to be `joined`, as long runs as can be without cuts at a node that
-  ///   needs copies, has a reason of its own, or lies in another region.
+  /// - Returns: single nodes or, if `joined`, the longest possible runs. A run ends before a node that needs copies,
+  ///   has a reason of its own, or is in another region.
   static func runs(_ nodes: ArraySlice<Plan.Node>, joined: Bool) -> [NodeRun] {
     var runs: [NodeRun] = []
     for index in nodes.indices {
@@ -25,6 +25,6 @@ struct NodeRun {
 
   var seconds: Double { nodes.reduce(0) { $0 + ($1.chosen?.seconds ?? 0) } }
   var isMeasured: Bool { nodes.allSatisfy { $0.chosen?.source == .measured } }
-  /// The least regret in the run.
+  /// The smallest regret in the run.
   var regret: Double? { nodes.compactMap(\.regret).min() }
 }

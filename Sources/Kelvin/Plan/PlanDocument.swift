@@ -10,35 +10,35 @@ import KelvinRuntime
 import KelvinProfiler
 #endif
 
-/// The plan of one graph with all that is known of it: the plan file's document with what was folded away, what stands
-/// behind the costs and what the others would have been; as JSON and as text (`PlanText`).
+/// The plan of one graph with all background information: the plan file's document, folded operations, the basis of the
+/// costs and the alternatives. It is encoded as JSON and formatted by `PlanText`.
 struct PlanDocument: Encodable, Sendable {
   let explanation: PlanExplanation
   let plan: Plan
   let request: PlanRequest
   let inventory: DeviceInventory
-  /// Nil where only a profile knows the model.
+  /// The model's weights; nil if the model exists only in a profile.
   let weights: WeightReport?
   let loops: [IterationExpectation]
   let foldedAway: [FoldedOperation]
   private let costs: CostSheet
-  /// Of the CPU device.
+  /// The thread count of the CPU device.
   private let threads: Int
   let whatIf: WhatIf?
-  /// What the power budget is, where the goal has one.
+  /// A description of the power budget, if the goal has one.
   let budget: String?
   let trial: TrialReport?
-  /// What was tried of this graph before, or just now; nil where nothing was.
+  /// The trials of this graph, earlier or current; nil if there are none.
   let tried: TriedPlans?
 
   private struct SingleDevice: Encodable {
     var device: String
     var predicted: Double
-    /// Seconds; absent where it was not tried here.
+    /// The measured seconds; absent if the plan was not run on this machine.
     var measured: Double?
   }
 
-  /// Whether a plan was run on this machine, and what it took.
+  /// Whether a plan was run on this machine, and the measured seconds.
   private struct Standing: Encodable {
     var here: Bool
     var measured: Double?
@@ -54,25 +54,25 @@ struct PlanDocument: Encodable, Sendable {
     var power: DevicePower
   }
 
-  /// An operation of the source that costs nothing at run time.
+  /// An operation of the source that no node represents.
   struct FoldedOperation: Encodable, Sendable {
     var name: String
     var op: String
     var reason: String
-    /// Whether it is done all the same, by a step on the host.
+    /// Whether a host operation performs it.
     var isOnHost: Bool
   }
 
-  /// What the model was read from, in words: `onnx`, `mlProgram`.
+  /// The source format's name: `onnx`, `mlProgram`.
   let format: String
   /// The machine that the plan is for; nil for this one.
   let machine: MachineDescription?
-  /// Whether there are graphs whose sizes depend on data and that no sample run came to.
+  /// Whether a graph has data-dependent sizes and was not reached by a sample run.
   let hasUnseenGraphs: Bool
-  /// What the reader of the page should know.
+  /// Notes for the page's reader.
   let notes: [String]
 
-  /// - Parameter showsFolded: whether what was folded away, in all graphs of the function, is shown with this one.
+  /// - Parameter showsFolded: whether the folded operations of all graphs of the function are shown with this graph.
   init(
     _ model: LoadedModel, _ graph: LoadedGraph, _ explanation: PlanExplanation, _ plan: Plan, budget: String? = nil,
     trial: TrialReport? = nil, showsFolded: Bool = true
@@ -96,7 +96,7 @@ struct PlanDocument: Encodable, Sendable {
   }
 
   #if Measuring
-  /// The plan of a model that only a profile knows.
+  /// Creates the plan of a model that exists only in a profile.
   init(
     _ planner: ProfilePlanner, of profile: MeasuredProfile, _ explanation: PlanExplanation, _ plan: Plan,
     _ request: PlanRequest, whatIf: WhatIf?,
@@ -123,22 +123,22 @@ struct PlanDocument: Encodable, Sendable {
 
   var isAboutThisMachine: Bool { whatIf == nil && machine == nil }
 
-  /// Seconds that a plan took where it was tried here.
+  /// Returns the measured seconds of a plan that was run on this machine.
   func measured(_ solution: PlanSolution) -> Double? { tried?.entry(solution.placement)?.seconds }
 
-  /// What each device alone takes, and whether it was tried here; the fastest first.
+  /// A sentence for each single device with its time and whether it was run on this machine, the fastest first.
   var alone: [String] {
     guard isAboutThisMachine else { return explanation.alone(nil) }
     return explanation.alone { measured($0) }
   }
 
-  /// What running the model does in place of this plan, in words; nil where it follows it, or it is about another
-  /// machine.
+  /// The remark about the plan that the model actually runs, if it differs from this plan; nil if it does not differ,
+  /// or the plan is for another machine.
   var proven: String? {
     isAboutThisMachine ? explanation.proven(by: tried, goal: request.goal).remark : nil
   }
 
-  /// What energies rest on, for each device that takes part.
+  /// The power figures that energies are based on, for each device that takes part.
   var powers: [DeviceDraw] {
     let taking = Set(plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil }.map(\.device))
     return inventory.devices(named: taking).map(\.info).map {
@@ -146,8 +146,8 @@ struct PlanDocument: Encodable, Sendable {
     }
   }
 
-  /// What stands behind the estimated costs, for each device that has some. How far they may be off takes milliseconds
-  /// to tell.
+  /// The basis of the estimated costs, for each device that has estimates. Computing the error bounds takes
+  /// milliseconds.
   var estimates: [EstimateBasis] {
     let estimated = Set(
       plan.nodes.flatMap(\.candidates).filter { $0.seconds != nil && $0.source != .measured }.map(\.device))
@@ -156,7 +156,7 @@ struct PlanDocument: Encodable, Sendable {
     }
   }
 
-  /// The source's operations that no node stands for, in its order, constants left out.
+  /// Returns the source's operations that no node represents, in the source's order, without constants.
   private static func foldedAway(_ model: LoadedModel) -> [FoldedOperation] {
     let hasUnseenGraphs = model.graphs.contains { $0 == nil }
     let graphs = model.graphs.compactMap { $0?.context.graph }

@@ -2,10 +2,11 @@ import KelvinBasics
 import KelvinPlanning
 
 extension PlanExplanation {
-  /// What each device alone takes, the fastest first: `cpu 213 ms (tried here: 220 ms)`, `vulkan:0 794 ms (not tried)`.
+  /// Returns the time of each single device, the fastest first: `cpu 213 ms (tried here: 220 ms)`, `vulkan:0 794 ms
+  /// (not tried)`.
   ///
-  /// - Parameter measured: seconds that a plan took where it was tried on this machine; nil for another machine, where
-  ///   nothing can have been tried.
+  /// - Parameter measured: returns the measured seconds of a plan that was run on this machine; nil for a plan for
+  ///   another machine.
   func alone(_ measured: ((PlanSolution) -> Double?)?) -> [String] {
     singleDevices.sorted { $0.solution.objective < $1.solution.objective }.map { single in
       let told = "\(single.device) \(HumanReadable.seconds(single.solution.objective))"

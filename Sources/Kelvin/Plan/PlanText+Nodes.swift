@@ -2,8 +2,8 @@ import KelvinBasics
 import KelvinPlanning
 
 extension PlanText {
-  /// The plan's nodes with what they cost. Of a long plan the blocks that repeat are told once, and where it is still
-  /// long, nodes in a row that are alike are one line.
+  /// A table of the plan's nodes and their costs. Repeated blocks of a long plan are listed once. If the table is still
+  /// long, consecutive similar nodes share a line.
   var nodeTable: String {
     var table = TextTable(
       .init("NODE", shrinksTo: 14, cut: .beginning), .init("OP", shrinksTo: 8), .init("DEVICE"), .init("COST", .right),
@@ -39,7 +39,7 @@ extension PlanText {
       + (remarks.isEmpty ? "" : "\n\n" + remarks.joined(separator: " ").paragraph(width: width))
   }
 
-  /// A heading where a node lies in another region than the one before.
+  /// Adds a heading if a node is in another region than the previous node.
   private func enter(_ node: Plan.Node, _ region: inout String, _ table: inout TextTable) {
     guard node.region != region else { return }
     region = node.region
@@ -77,7 +77,7 @@ extension PlanText {
     }
   }
 
-  /// A copy, or a signal of control flow to a device.
+  /// Describes a copy, or a control-flow signal to a device.
   private func told(_ transfer: PlannedTransfer) -> String {
     let seconds = HumanReadable.seconds(transfer.seconds)
     return transfer.isSignal == true
@@ -98,7 +98,7 @@ extension PlanText {
       + node.origins.map { "\($0.name) \(HumanReadable.percent($0.share, decimals: 0))" }.joined(separator: ", ")
   }
 
-  /// A cost with its mark: `*` measured here, `~` estimated.
+  /// Formats a cost with its mark: `*` measured here, `~` estimated.
   private func cost(_ candidate: PlanCandidate) -> String {
     (candidate.source == .measured ? "*" : "~") + HumanReadable.seconds(candidate.seconds ?? .nan)
   }

@@ -6,13 +6,13 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 
-/// A plan as a table of its nodes with a summary.
+/// Formats a plan as a table of its nodes with a summary.
 struct PlanText {
-  /// Columns that there are.
+  /// The terminal's width in columns.
   let width: Int
-  /// Whether every node is told, though the plan be long.
+  /// Whether every node of a long plan is listed.
   let showsAllLayers: Bool
-  /// Whether candidates, origins and what was folded away are told as well.
+  /// Whether candidates, origins and folded operations are listed as well.
   let isVerbose: Bool
   private let document: PlanDocument
 
@@ -49,7 +49,7 @@ struct PlanText {
       .paragraph(width: width)
   }
 
-  /// Where the operations are that no node stands for.
+  /// Says how to list the operations that no node represents.
   private var list: String { isVerbose ? ", listed below" : " (--verbose lists them)" }
 
   private var summary: String {
@@ -140,7 +140,7 @@ struct PlanText {
     return table.text(width: width)
   }
 
-  /// The sizes that a sample run found, and those that the plan holds for.
+  /// The sizes that a sample run found, and the sizes that the plan holds for.
   private var sizeLines: [String] {
     let part = plan.parts.first
     func listed(_ sizes: [String: [Int]]?) -> String {
@@ -161,7 +161,7 @@ struct PlanText {
     return lines
   }
 
-  /// What branches and loops cost beside the nodes and copies in them; nil where there are none.
+  /// The cost of branches and loops beside the nodes and copies in them; nil if there are none.
   private var controlText: String? {
     let controls = plan.nodes.filter { $0.turns != nil }
     guard !controls.isEmpty else { return nil }
@@ -176,7 +176,7 @@ struct PlanText {
     return parts.joined(separator: ", ")
   }
 
-  /// Devices that the units leave out though their driver is open, the reference device apart.
+  /// The open devices that the units exclude, without the reference device.
   private var idleDevices: [String] {
     let asked = (try? request.units.devices(in: document.inventory)) ?? []
     return document.inventory.openDevices.map(\.info).filter { info in
@@ -225,7 +225,7 @@ struct PlanText {
 }
 
 extension Array where Element: Hashable {
-  /// The elements without repetitions, in order of first appearance.
+  /// The elements without duplicates, in order of first appearance.
   fileprivate var uniqued: [Element] {
     var seen = Set<Element>()
     return filter { seen.insert($0).inserted }

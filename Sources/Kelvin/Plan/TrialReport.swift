@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinMeasurements
 import KelvinPlanning
 
-/// What the plans took when they were run, beside what was predicted.
+/// The measured times of the plans that were run, next to the predicted times.
 struct TrialReport: Encodable, Sendable {
   private struct Entry: Encodable, Sendable {
     var label: String
@@ -23,7 +23,7 @@ struct TrialReport: Encodable, Sendable {
   private let reason: String
   private let disturbed: Bool
 
-  /// - Parameter isDisturbed: whether neighbours took part of some rounds.
+  /// - Parameter isDisturbed: whether other processes disturbed some rounds.
   init(_ record: TriedPlans, isDisturbed: Bool) {
     self.record = record
     plans = record.entries.map { entry in

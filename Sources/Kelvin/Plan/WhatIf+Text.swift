@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinEngine
 
 extension WhatIf {
-  /// What a plan says of itself before anything else.
+  /// The lines that precede a plan for another machine.
   func lines(width: Int) -> [String] {
     var lines = [
       "WHAT IF: a plan for another machine, \(machine). It cannot be run or adopted here unless its devices are."

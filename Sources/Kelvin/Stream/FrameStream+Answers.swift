@@ -4,73 +4,73 @@ public import KelvinFeatures
 import KelvinStreams
 
 extension FrameStream {
-  /// What became of a frame that was begun. Seconds since the stream was made.
+  /// The result of a frame whose prediction began. Times are seconds since the stream was created.
   public struct Answer: Sendable {
-    /// How many frames were pushed before it.
+    /// The number of frames pushed before this one.
     public let number: Int
-    /// When it was pushed.
+    /// The time at which the frame was pushed.
     public let arrival: Double
-    /// When its prediction began.
+    /// The time at which the prediction began.
     public let start: Double
-    /// When its prediction was done.
+    /// The time at which the prediction ended.
     public let end: Double
-    /// Whether that was after the deadline.
+    /// Whether the prediction ended after the deadline.
     public let isLate: Bool
-    /// The way in which it was answered: `as planned`, or what the governor had changed to.
+    /// The setting used for the frame: `as planned`, or a setting that the governor chose.
     public let setting: String
-    /// The outputs, or why there are none.
+    /// The outputs, or the error.
     public let result: Result<DictionaryFeatureProvider, ModelError>
 
-    /// Seconds from the frame's arrival to its answer.
+    /// Seconds from the frame's arrival to its result.
     public var latency: Double { end - arrival }
 
-    /// The outputs.
+    /// Returns the outputs.
     ///
     /// - Throws: the frame's error.
     public func features() throws(ModelError) -> DictionaryFeatureProvider { try result.get() }
   }
 
-  /// Something that the governor did.
+  /// A change that the governor made.
   public struct Action: Hashable, Sendable, CustomStringConvertible {
-    /// Seconds since the stream was made.
+    /// Seconds since the stream was created.
     public let time: Double
-    /// In words: `plan '1 CPU thread' instead of 'as planned'`.
+    /// A description such as `plan '1 CPU thread' instead of 'as planned'`.
     public let change: String
-    /// In words: `fair, headroom 0.78, at the limit in 42 s`.
+    /// The reason, such as `fair, headroom 0.78, at the limit in 42 s`.
     public let cause: String
-    /// Away from heat, or back.
+    /// Whether the change returns towards the preferred setting, because the machine has cooled.
     public let isReturn: Bool
-    /// The way in which frames are answered from now on.
+    /// The setting for frames from now on.
     public let setting: String
-    /// The share of the frames that is taken from now on, above 0, at most 1.
+    /// The fraction of frames that are accepted from now on, above 0 and at most 1.
     public let share: Double
-    /// Frames that may wait from now on.
+    /// The number of frames that may wait from now on.
     public let queue: Int
 
-    /// Change and cause in one line.
+    /// The change and its cause in one line.
     public var description: String { "\(change): \(cause)" }
   }
 
-  /// What has become of a stream's frames. At every moment `pushed` is the sum of `skipped`, `dropped`, `tooLate`,
+  /// The counts of a stream's frames. At every moment `pushed` is the sum of `skipped`, `dropped`, `tooLate`,
   /// `answered`, `abandoned` and `pending`.
   public struct Counts: Hashable, Sendable {
-    /// Frames that were let in.
+    /// Frames that were accepted by `push`.
     public let pushed: Int
-    /// Left out by the governor.
+    /// Frames that the governor left out.
     public let skipped: Int
-    /// Pushed out by newer ones.
+    /// Frames that were dropped for newer ones.
     public let dropped: Int
-    /// Not begun, because the answer would have come after the deadline.
+    /// Frames that were not begun, because the result would have been late.
     public let tooLate: Int
-    /// Answered, in time or late, with outputs or an error.
+    /// Frames with a result, in time or late, with outputs or an error.
     public let answered: Int
-    /// Of those answered, the ones after the deadline.
+    /// Frames with a result after the deadline.
     public let late: Int
-    /// Given up with the stream.
+    /// Frames abandoned when the stream ended.
     public let abandoned: Int
-    /// Waiting or being answered.
+    /// Frames that are waiting or being predicted.
     public let pending: Int
-    /// Answers and actions that were pushed out of their buffers because nobody had read them.
+    /// Answers and actions that were dropped from their buffers unread.
     public let unread: Int
   }
 }

@@ -8,12 +8,12 @@ import KelvinRuntime
 import KelvinStreams
 import Synchronization
 
-/// Answers the frames of a camera: the newest wins, and an old frame is worth nothing.
+/// Predicts on the frames of a camera and prefers new frames to old ones.
 ///
-/// Frames are pushed as they come and answered one after the other, in order. ``push(_:)`` never waits: where more frames
-/// wait than ``Options/queue`` allows, the oldest is dropped. With a ``Options/deadline`` a frame that could not be
-/// answered in time is not begun, for the sake of a younger one. With ``Options/isGoverned`` the stream stays within what
-/// the machine can shed as heat, and says in ``actions`` what it does about it, and why.
+/// Frames are pushed as they arrive and processed one after another, in order. ``push(_:)`` never waits: if more frames
+/// wait than ``Options/queue`` allows, the oldest is dropped. With a ``Options/deadline``, a frame whose result would
+/// be late is skipped in favor of a newer frame. With ``Options/isGoverned``, the stream stays within the machine's
+/// thermal limits and reports each change with its reason in ``actions``.
 ///
 /// ```swift
 /// let stream = try await FrameStream(model, options: .init(deadline: .milliseconds(100)))
@@ -27,28 +27,28 @@ import Synchronization
 /// print(stream.counts)
 /// ```
 ///
-/// The answers end when the stream is finished and all that waited is answered; at once when the task that reads them is
-/// cancelled; after those that were given already when ``cancel()`` is called, or the stream itself is let go; and with the
-/// error when a device is lost and no other may take its place.
-/// Another error is the answer of its frame alone.
+/// The answers end after the last waiting frame once the stream is finished. They end at once when the reading task is
+/// cancelled. After ``cancel()``, or when the stream is released, they end after the answers already delivered. They
+/// end with an error when a device is lost and no other device can replace it; every other error belongs to its frame
+/// only.
 public final class FrameStream: Sendable {
-  /// How a stream treats its frames.
+  /// The options of a stream.
   public struct Options: Hashable, Sendable {
-    /// Frames that may wait; when one more arrives, the oldest waiting one is dropped. At least 1.
+    /// The number of frames that may wait. When one more arrives, the oldest waiting frame is dropped. At least 1.
     public var queue: Int
-    /// How long after a frame's arrival its answer is of use; nil for any time. A frame that could not be answered by
-    /// then is not begun where a younger one could be. A model that always takes longer is run nevertheless, and every
-    /// answer says that it is late.
+    /// The time after a frame's arrival until which its result is useful; nil for no limit. A frame whose result would
+    /// be late is skipped if a newer frame could be in time. If the model is always too slow, frames run nevertheless
+    /// and every answer is marked late.
     public var deadline: Duration?
-    /// Answers and actions that are kept for whoever reads them; of more, the newest. At least 1.
+    /// The number of unread answers and actions to keep; older ones are dropped. At least 1.
     public var buffer: Int
-    /// Whether a governor may run a leaner plan, fewer threads, a lower precision where that was left to Kelvin, or leave
-    /// frames out, when the machine gets hot.
+    /// Whether a governor may react when the machine gets hot: with a cheaper plan, fewer threads, a lower precision if
+    /// `precision` is automatic, or by skipping frames.
     public var isGoverned: Bool
-    /// Arrivals a second, as far as they are known: a governor then passes over what would not keep up with them.
+    /// The expected frame rate, if known. The governor then avoids settings that cannot keep up with it.
     public var framesPerSecond: Double?
-    /// The class of this machine for the model of heat, one of `ThermalMonitor.envelopes` or the path of such a file;
-    /// an assumed one where nil.
+    /// The class of this machine for the thermal model: one of `ThermalMonitor.envelopes` or the path of an envelope
+    /// file. Nil to assume a class.
     public var thermalEnvelope: String?
 
     /// - Parameters: as the properties.
@@ -67,11 +67,12 @@ public final class FrameStream: Sendable {
 
   /// The answers, in the order of their frames, for one reader.
   ///
-  /// - Throws: `ModelError` with code `device` where a device was lost.
+  /// - Throws: `ModelError` with code `device` if a device was lost.
   public let answers: AsyncThrowingStream<Answer, any Error>
-  /// What the governor does, as it does it, for one reader; nothing without one.
+  /// The governor's changes as they happen, for one reader; empty without a governor.
   public let actions: AsyncStream<Action>
-  /// What the governor may do, from the preferred setting down, in words; one entry without one.
+  /// Descriptions of the settings that the governor may use, beginning with the preferred one; a single entry without a
+  /// governor.
   public let settings: [String]
 
   private let worker: FrameWorker<any FeatureProvider, DictionaryFeatureProvider>
@@ -79,14 +80,14 @@ public final class FrameStream: Sendable {
   private let lost: LostDeliveries
   private let imageInput: String?
 
-  /// A stream of a model's predictions. A governed one compiles and times the ways it may change to, which takes about as
-  /// long as loading the model and a second more.
+  /// Creates a stream of a model's predictions. A governed stream compiles and times its settings, which takes about as
+  /// long as loading the model plus a second.
   ///
   /// - Parameters:
-  ///   - model: answers the frames; it may be used elsewhere meanwhile.
-  ///   - options: how frames are treated.
-  /// - Throws: `ModelError` with code `parameters` for options that mean nothing, or a model with states; `device` where
-  ///   a device fails; `predictionCancelled` where the task was cancelled.
+  ///   - model: the model that runs on the frames. Other predictions of the model may run meanwhile.
+  ///   - options: the stream's options.
+  /// - Throws: `ModelError` with code `parameters` for invalid options or a stateful model; `device` if a device fails;
+  ///   `predictionCancelled` if the task was cancelled.
   public convenience init(_ model: Model, options: Options = Options()) async throws(ModelError) {
     let setup = try await BlockingWork.run { (cancellation) throws(ModelError) -> StreamSetup in
       try StreamSetup(model, options, cancellation)
@@ -128,25 +129,25 @@ public final class FrameStream: Sendable {
     settings = setup.settings
     let images = model.modelDescription.inputDescriptionsByName.values.filter { $0.type == .image }
     imageInput = images.count == 1 ? images[0].name : nil
-    // The buffers must not keep the worker: it lives as long as the stream and the job at work.
+    // The continuation must not retain the worker, which lives as long as the stream and the running job.
     answering.onTermination = { [weak worker] _ in worker?.end() }
   }
 
   deinit { worker.end() }
 
-  /// Lets a frame in. Never waits; from any number of tasks at once.
+  /// Adds a frame. Never waits, and can be called from any number of tasks at once.
   ///
-  /// - Parameter frame: the inputs of a prediction. It is asked for its features when it is begun, on another thread.
-  /// - Returns: false where the stream has been finished or is over, so that it was not let in.
+  /// - Parameter frame: the inputs of a prediction. Its features are read on another thread when the prediction begins.
+  /// - Returns: false if the stream has ended and the frame was rejected.
   @discardableResult
   public func push(_ frame: any FeatureProvider) -> Bool { worker.push(frame) }
 
-  /// Lets an image in, for a model that takes one. It is neither copied nor scaled unless its turn comes.
+  /// Adds an image, for a model with one image input. The image is copied and scaled only if its prediction begins.
   ///
   /// - Parameters:
   ///   - image: the image.
-  ///   - orientation: how the stored pixels are turned.
-  ///   - cropAndScale: how the image is brought to the size that the model takes.
+  ///   - orientation: the orientation of the stored pixels.
+  ///   - cropAndScale: how the image is fitted to the model's input size.
   /// - Returns: as `push(_:)`; also false for a model that does not take exactly one image.
   @discardableResult
   public func push(
@@ -157,17 +158,17 @@ public final class FrameStream: Sendable {
     return worker.push(DictionaryFeatureProvider(dictionary: [imageInput: value]))
   }
 
-  /// Lets no more frames in; the answers end after those that wait.
+  /// Rejects further frames. The answers end after the waiting frames.
   public func finish() { worker.finish() }
 
-  /// Ends the stream at once: what waits is let go, and the prediction at work is given up.
+  /// Ends the stream at once. Waiting frames are dropped, and the running prediction is abandoned.
   public func cancel() { worker.end() }
 
-  /// What has become of the frames so far.
+  /// The counts of the stream's frames so far.
   public var counts: Counts { Counts(worker.tally, lost: lost.value) }
 }
 
-/// What nobody read in time.
+/// The number of deliveries that were dropped unread.
 private final class LostDeliveries: Sendable {
   private let counted = Mutex(0)
 

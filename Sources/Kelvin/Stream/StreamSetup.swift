@@ -7,14 +7,14 @@ import KelvinStreams
 import KelvinThermal
 import Synchronization
 
-/// What a stream runs: a predictor for each plan of its ladder, and the governor that chooses among them.
+/// The predictors of a stream, one for each plan of its ladder, and the governor that selects among them.
 struct StreamSetup: Sendable {
   let labels: [String]
-  /// By plan of the ladder.
+  /// The predictors, by plan of the ladder.
   let predictors: [Predictor]
   let setting: GovernorSetting
   let settings: [String]
-  /// Nil for a stream that nobody governs.
+  /// The governor's state; nil for a stream without a governor.
   let run: GovernedRun?
 
   /// - Throws: `ModelError` as `FrameStream.init` does.
@@ -56,7 +56,7 @@ struct StreamSetup: Sendable {
     let clock = SystemClock()
     var ways = try loaded.context.streamVariants(
       try loaded.shown.proven().explanation, precision: request.precision, threads: request.threads)
-    // Other plans and threads may round otherwise; and of several graphs only one would change.
+    // Other plans and thread counts can round differently. With several graphs, only one of them would change.
     if loaded.options.isDeterministic || loaded.graphs.count != 1 { ways = [ways[0]] }
     let trial = try StreamTrial(
       ways, in: loaded.context, inputs: try loaded.madeUpTensors(for: loaded.shown, seed: 0),
@@ -83,7 +83,7 @@ struct StreamSetup: Sendable {
   }
 }
 
-/// A governor and the heat that it watches between frames.
+/// A governor and the thermal monitor that it reads between frames.
 final class GovernedRun: Sendable {
   private struct State {
     var governor: Governor
@@ -96,9 +96,9 @@ final class GovernedRun: Sendable {
     state = Mutex(State(governor: governor, heat: heat))
   }
 
-  /// Looks at the machine where a look is due.
+  /// Takes a thermal reading if one is due.
   ///
-  /// - Returns: what is done about it; nil for nothing.
+  /// - Returns: the governor's action; nil for none.
   func act(after now: Double) -> GovernorAction? {
     state.withLock { state in
       state.heat.sample(at: now).flatMap { state.governor.update($0) }

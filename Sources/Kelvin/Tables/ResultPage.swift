@@ -2,7 +2,7 @@
 package import KelvinBasics
 import KelvinReport
 
-/// Results as tables, on one page that opens anywhere and fetches nothing.
+/// A self-contained HTML page of result tables that loads no other files.
 ///
 /// ```swift
 /// let rows = answers.map { [$0.text, "\($0.score)"] }
@@ -10,40 +10,40 @@ import KelvinReport
 /// let html = ResultPage(title: "Answers", summary: "from book.txt", tables: [table]).html()
 /// ```
 public struct ResultPage: Sendable {
-  /// Rows of texts below the names of their columns.
+  /// A table: rows of strings under column names.
   public struct Table: Sendable {
-    /// Above the table; may be empty.
+    /// The table's heading; may be empty.
     public var title: String
-    /// The names above the cells, from the left.
+    /// The column names, from left to right.
     public var columns: [String]
-    /// Rows with more or fewer cells than there are columns are cut or filled up.
+    /// The rows. Rows that are longer or shorter than the columns are cut or padded.
     public var rows: [[String]]
 
-    /// A table of a page.
+    /// Creates a table.
     public init(title: String = "", columns: [String], rows: [[String]]) {
       (self.title, self.columns, self.rows) = (title, columns, rows)
     }
 
-    /// What a terminal is shown, its headings in ordinary letters.
+    /// Creates a table from terminal output. Headings become ordinary letters with a capital.
     package init(title: String = "", _ table: TextTable) {
       let columns = table.titles.map { String($0.prefix(1)) + $0.dropFirst().lowercased() }
       self.init(title: title, columns: columns, rows: table.cells)
     }
   }
 
-  /// Above the page.
+  /// The page's heading.
   public var title: String
-  /// What is in the tables, in a sentence.
+  /// A sentence that describes the tables.
   public var summary: String
-  /// One below the other, in this order.
+  /// The tables, from top to bottom.
   public var tables: [Table]
 
-  /// A page of tables.
+  /// Creates a page of tables.
   public init(title: String, summary: String, tables: [Table]) {
     (self.title, self.summary, self.tables) = (title, summary, tables)
   }
 
-  /// - Returns: an HTML document.
+  /// - Returns: the HTML document.
   public func html() -> String {
     let shown = tables.map { table in
       TablePage.Table(

@@ -4,7 +4,7 @@ import KelvinEngine
 import KelvinFeatures
 import KelvinGraph
 
-/// What is wrong with a row of a table.
+/// An error in a row of a table.
 struct TableFault: Error, Hashable {
   let line: Int
   let column: String?
@@ -13,12 +13,12 @@ struct TableFault: Error, Hashable {
   var description: String { "line \(line)\(column.map { ", column '\($0)'" } ?? ""): \(reason)" }
 }
 
-/// A block of a table whose cells are read as the inputs that they are.
+/// A block of a table, with methods that read its cells as model inputs.
 struct TableCells {
   let table: TableInputs
   let rows: DelimitedRows
 
-  /// - Throws: where a row has another number of cells than there are columns, or one to copy that is not UTF-8.
+  /// - Throws: if the row's number of cells differs from the number of columns, or a copied cell is not UTF-8.
   func check(_ row: DelimitedRows.Row) throws(TableFault) {
     guard row.count != table.columns.count else {
       for column in table.kept { _ = try text(column, row) }
@@ -29,7 +29,7 @@ struct TableCells {
       reason: "it has \(counted(row.count, "cell")), expected \(table.columns.count)")
   }
 
-  /// Appends the numbers that a row has for an input; not-a-number for what is left out.
+  /// Appends a row's numbers for an input; NaN or the default value if the input is omitted.
   ///
   /// - Precondition: the input has a width.
   func append(
@@ -56,7 +56,7 @@ struct TableCells {
     numbers.append(contentsOf: repeatElement(input.feature.defaultValue ?? .nan, count: input.width ?? 0))
   }
 
-  /// The value that a row has for an input; nil where it is left out.
+  /// Returns a row's value for an input; nil if it is omitted.
   func value(_ input: TableInputs.Input, of row: DelimitedRows.Row) throws(TableFault) -> FeatureValue? {
     switch (input.source, input.feature.type) {
     case (.nowhere, _): return nil
@@ -93,7 +93,7 @@ struct TableCells {
     }
   }
 
-  /// What a cell says.
+  /// Returns a cell's contents as a string.
   func text(_ column: Int, _ row: DelimitedRows.Row) throws(TableFault) -> String {
     guard let text = rows.text(of: rows.fields[row.first + column]) else {
       throw fault(column, row, "its bytes are not UTF-8; convert the file: iconv -f LATIN1 -t UTF-8")
@@ -182,7 +182,7 @@ struct TableCells {
       }
       return FeatureValue(sequence: FeatureSequence(int64s: numbers))
     }
-    // A text that is no list is a list of one.
+    // A string that is not a list is treated as a list with one element.
     guard text.beginsList, let texts = try? JSONText.decode(StringArrayDocument.self, from: Data(text.utf8)) else {
       return FeatureValue(sequence: FeatureSequence(strings: [text]))
     }
@@ -192,7 +192,7 @@ struct TableCells {
   private static func shape(of count: Int, _ dimensions: [Dimension]) -> Shape? {
     let open = dimensions.indices.filter { dimensions[$0].isFlexible }
     var sizes = dimensions.map { if case .fixed(let size) = $0 { size } else { 1 } }
-    // Of several open sizes those in front are those of a batch.
+    // Of several open sizes, the last one is computed and the others, which are batch sizes, are 1.
     guard let last = open.last else { return nil }
     let rest = sizes.reduce(1, *)
     guard rest > 0, count.isMultiple(of: rest) else { return nil }
@@ -210,14 +210,14 @@ struct TableCells {
 }
 
 extension String {
-  /// Whether a bracket opens it, behind what JSON passes over.
+  /// Whether the string begins with `[`, after white space that JSON skips.
   fileprivate var beginsList: Bool {
     utf8.first { !" \t\n\r".utf8.contains($0) } == UInt8(ascii: "[")
   }
 }
 
 extension Feature {
-  /// Whether fractions mean nothing to it.
+  /// Whether the feature takes only integers.
   fileprivate var takesWholeNumbers: Bool {
     switch type {
     case .int64: true
@@ -227,7 +227,7 @@ extension Feature {
   }
 }
 
-/// Numbers in lists, however deep; nil for `null`.
+/// Nested lists of numbers of any depth; nil for `null`.
 private enum NestedNumbers: Decodable {
   case number(Double?)
   case list([NestedNumbers])

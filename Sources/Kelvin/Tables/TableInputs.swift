@@ -4,25 +4,25 @@ import KelvinFeatures
 import KelvinGraph
 import KelvinHostOperations
 
-/// Which column of a table each input of a model is read from.
+/// The mapping of a model's inputs to the columns of a table.
 struct TableInputs: Sendable {
   enum Source: Sendable, Hashable {
-    /// None: the input is optional, and left out.
+    /// No column: the input is optional and omitted.
     case nowhere
-    /// The whole value in one cell: a number, a text, or JSON for what has several parts.
+    /// One cell that contains the whole value: a number, a string, or JSON for a value with several parts.
     case cell(Int)
-    /// One cell for each number of an array.
+    /// One cell for each element of an array.
     case elements([Int])
   }
 
   struct Input: Sendable {
     let feature: Feature
     let source: Source
-    /// How many numbers it has in a row; nil where it has none, or as many as are given.
+    /// The number of numbers in a row; nil for an input that is not numeric or has an open size.
     let width: Int?
-    /// The number that means to the model that there is none.
+    /// The number that the model treats as a missing value.
     let missing: Double?
-    /// Whether it may be left out.
+    /// Whether the input may be omitted.
     var isOptional: Bool { feature.isOptional || feature.defaultValue != nil }
   }
 
@@ -30,17 +30,17 @@ struct TableInputs: Sendable {
   let columns: [String]
   /// The columns that inputs are read from.
   let usedColumns: Set<Int>
-  /// The columns that are copied.
+  /// The columns that are copied to the output.
   let kept: [Int]
-  /// The columns that nothing is made of, and inputs that are left out, in words.
+  /// Remarks about unused columns and omitted inputs.
   let remarks: [String]
 
   /// - Parameters:
-  ///   - columns: the names above the table's columns.
-  ///   - given: the columns of inputs whose own names are not those of columns; nil where nobody can name any.
-  ///   - kept: the names of columns that are copied.
-  ///   - table: the table, as errors name it, and how its cells are told apart.
-  /// - Throws: `ModelError` naming a column that is missing or there twice, or an input that no table has.
+  ///   - columns: the names of the table's columns.
+  ///   - given: the columns of inputs whose columns have other names; nil if the caller cannot give any.
+  ///   - kept: the names of columns to copy.
+  ///   - table: the table's name for errors, and its separator.
+  /// - Throws: `ModelError` that names a column that is missing or duplicated, or an input that a table cannot provide.
   init(
     _ function: Function, columns: [String], given: [String: [String]]?, kept: [String], of table: TableReader.Form
   ) throws(ModelError) {
@@ -171,7 +171,7 @@ struct TableInputs: Sendable {
         + "found \(list(columns))\(remedy)")
   }
 
-  /// The first few names.
+  /// Formats the first few names as a list.
   static func list(_ names: [String]) -> String {
     let shown = names.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
     return names.count > 8 ? "\(shown) and \(names.count - 8) more" : shown

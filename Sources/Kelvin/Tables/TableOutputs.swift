@@ -4,10 +4,10 @@ import KelvinFeatures
 import KelvinGraph
 import KelvinHostOperations
 
-/// The columns that a model's outputs become.
+/// The mapping of a model's outputs to the columns of a table.
 struct TableOutputs: Sendable {
   private enum Form: Sendable {
-    /// One value in one cell, JSON where it has several parts.
+    /// One cell with one value; JSON for a value with several parts.
     case cell
     /// A column for each element of an array.
     case elements(Int)
@@ -18,9 +18,9 @@ struct TableOutputs: Sendable {
   private struct Output: Sendable {
     let feature: Feature
     let form: Form
-    /// Elements are written as what they are in the model.
+    /// The scalar type with which elements are written.
     let scalar: ScalarType
-    /// Where it is one of a list of labels: each as a cell has it.
+    /// The text of each label's cell, if the output is one of a list of labels.
     let labelCells: [[UInt8]]
 
     var columnCount: Int {
@@ -32,7 +32,7 @@ struct TableOutputs: Sendable {
     }
   }
 
-  /// Arrays of more elements are lists in one cell.
+  /// The maximum number of columns of an array; a larger array is written as a list in one cell.
   private static let mostColumns = 4096
 
   private let outputs: [Output]
@@ -65,7 +65,7 @@ struct TableOutputs: Sendable {
 
   var columnCount: Int { outputs.reduce(0) { $0 + $1.columnCount } }
 
-  /// The names of the columns, in order.
+  /// The column names, in order.
   var names: [String] {
     outputs.flatMap { output -> [String] in
       let name = output.feature.name
@@ -77,9 +77,9 @@ struct TableOutputs: Sendable {
     }
   }
 
-  /// Adds one prediction's cells.
+  /// Adds the cells of one prediction.
   ///
-  /// - Parameter line: of the row that it is for.
+  /// - Parameter line: the line of the input row.
   func add(_ features: DictionaryFeatureProvider, to text: inout TableText, line: Int) throws(TableFault) {
     do throws(ModelError) { try add(features, to: &text) } catch {
       throw TableFault(line: line, column: nil, reason: error.description)
@@ -104,7 +104,7 @@ struct TableOutputs: Sendable {
     }
   }
 
-  /// - Throws: where the model has computed other widths than its file declares.
+  /// - Throws: if the model computed other widths than its file declares.
   func check(_ columns: [String: RowColumn]) throws(ModelError) {
     for output in outputs {
       guard case .elements(let count) = output.form, case .numbers(let rows, _)? = columns[output.feature.name],

@@ -3,15 +3,16 @@ import KelvinEngine
 public import KelvinFeatures
 import KelvinRuntime
 
-/// Predictions for every row of a table in a file, which may be larger than memory.
+/// Predicts for every row of a table in a file, which may be larger than memory.
 ///
-/// A table is rows of cells between commas, the first of which names the columns (RFC 4180; UTF-8, with a byte order mark or
-/// without). Each input is read from the column of its name, an array from columns `name[0]`, `name[1]` … or from lists such as
-/// `[1.5, 2]` in one; dictionaries and sequences are JSON. Outputs become columns in the same way, a dictionary of known
-/// labels one for each (`probabilities[cat]`).
+/// A table consists of rows of cells separated by commas, and the first row names the columns (RFC 4180; UTF-8, with or
+/// without a byte order mark). Each input is read from the column of its name. An array is read from columns `name[0]`,
+/// `name[1]` … or from a list such as `[1.5, 2]` in one column. Dictionaries and sequences are JSON. Outputs are
+/// written in the same form; a dictionary with known labels becomes one column for each label (`probabilities[cat]`).
 ///
-/// An empty cell of an optional input leaves it out. Of another it is the number that an imputer of the model replaces, or
-/// none where trees have a way for that; of a text it is an empty one; else it is a fault of its row.
+/// An empty cell omits an optional input. For other inputs it is the number that the model's imputer replaces, or NaN
+/// if the model's trees handle missing values. For a string input it is the empty string. In all other cases the row is
+/// faulty.
 ///
 /// ```swift
 /// let model = try await Model.load(contentsOf: URL(filePath: "Prices.mlmodel"))
@@ -21,78 +22,78 @@ import KelvinRuntime
 /// print(result.rowCount, result.remarks)
 /// ```
 public struct TablePrediction: Sendable {
-  /// Where a table is read from or written to.
+  /// A source or destination of a table.
   public enum Place: Hashable, Sendable {
-    /// A file, or a pipe that has a name.
+    /// A file or a named pipe.
     case file(URL)
     /// Standard input or standard output.
     case standard
   }
 
-  /// What came of it.
+  /// The result of a run over a table.
   public struct Result: Hashable, Sendable {
-    /// Rows that were read, whether or not there is a prediction for them.
+    /// The number of rows read, including faulty rows.
     public internal(set) var rowCount = 0
-    /// Rows that were left out, all of them or, after an interruption, those so far; the first hundred have their reasons.
+    /// The number of faulty rows up to the end or the interruption. The first hundred have a reason in `faults`.
     public internal(set) var faultCount = 0
-    /// Why rows were left out, with line and column.
+    /// The reasons why rows were left out, with line and column.
     public internal(set) var faults: [String] = []
-    /// The names of the columns that were written.
+    /// The names of the written columns.
     public internal(set) var columns: [String] = []
-    /// What should be known once: columns that nothing is read from, inputs without one.
+    /// Remarks about unused columns and inputs without a column.
     public internal(set) var remarks: [String] = []
-    /// Whether it was cancelled before the end. The rows that were done by then lie at `partialPath`.
+    /// Whether the run was cancelled. The rows completed by then are at `partialPath`.
     public internal(set) var isCancelled = false
-    /// Where the rows of a cancelled run lie; nil where they went to standard output or a pipe.
+    /// The path of a cancelled run's rows; nil if they went to standard output or a pipe.
     public internal(set) var partialPath: String?
   }
 
-  /// How far it has come.
+  /// The progress of a run.
   public struct Progress: Hashable, Sendable {
-    /// Rows whose predictions are written.
+    /// The number of rows whose predictions are written.
     public let rowCount: Int
-    /// How much of the input is done, 0…1; nil where its size is not known.
+    /// The fraction of the input that is processed, 0…1; nil if its size is not known.
     public let fraction: Double?
   }
 
   /// The model.
   public let model: Model
-  /// What stands between cells, in both tables.
+  /// The separator between cells, in both tables.
   public var separator: Character = ","
-  /// The columns that inputs are read from where these have other names: one, or for an array one for each number.
+  /// The columns of inputs whose columns have other names: one column, or for an array one for each element.
   public var columns: [String: [String]] = [:]
-  /// Columns of the input that are copied to the output, before the predictions.
+  /// The columns of the input that are copied to the output, before the predictions.
   public var keptColumns: [String] = []
-  /// Whether a row that is at fault is left empty in the output, in place of ending all.
+  /// Whether a faulty row has empty predictions in the output instead of ending the run.
   public var skipsFaultyRows = false
 
-  /// Predictions by a model.
+  /// Creates predictions of a table by a model.
   public init(_ model: Model) { self.model = model }
 
   /// Predicts for every row, in order. Blocks the calling thread.
   ///
-  /// The output is put in place when it is whole: until then, and where something fails, what was there is there still.
+  /// The output file is replaced only once the new one is complete. After an error the existing file is unchanged.
   ///
   /// - Parameters:
-  ///   - input: the table that is read.
-  ///   - output: where the predictions go; not the same file.
-  ///   - progress: told how far it has come, on any thread.
-  /// - Throws: `ModelError`: `io` for a file that cannot be read or written, `featureType` for a row that is at fault, with
-  ///   its line and column, `parameters` for options that do not fit the table.
+  ///   - input: the table to read.
+  ///   - output: the destination of the predictions, which must be another file.
+  ///   - progress: called with the progress, on any thread.
+  /// - Throws: `ModelError`: `io` for a file that cannot be read or written, `featureType` for a faulty row, with its
+  ///   line and column, `parameters` for options that do not fit the table.
   public func run(
     from input: Place, to output: Place, progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) throws(ModelError) -> Result {
     try TableRun(self, from: input, to: output, progress, nil).result()
   }
 
-  /// Predicts for every row, in order, without blocking the calling task's thread. Where the task is cancelled, the rows that
-  /// are done are kept and `Result.isCancelled` says so.
+  /// Predicts for every row, in order, without blocking the calling task's thread. If the task is cancelled, the
+  /// completed rows are kept and `Result.isCancelled` is true.
   ///
   /// - Parameters:
-  ///   - input: the table that is read.
-  ///   - output: where the predictions go; not the same file.
-  ///   - progress: told how far it has come, on any thread.
-  /// - Throws: `ModelError` as the blocking form does.
+  ///   - input: the table to read.
+  ///   - output: the destination of the predictions, which must be another file.
+  ///   - progress: called with the progress, on any thread.
+  /// - Throws: `ModelError` as the blocking method does.
   public func run(
     from input: Place, to output: Place, progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) async throws(ModelError) -> Result {

@@ -5,19 +5,20 @@ import KelvinGraph
 import KelvinRuntime
 import KelvinHostOperations
 
-/// What came of a block of rows.
+/// The output of a block of rows.
 struct TableRows: Sendable {
   let bytes: [UInt8]
   let count: Int
   let faults: [TableFault]
 }
 
-/// From the cells of a block to those of its predictions: all rows together where the model is a function of rows, else one
-/// after another.
+/// Predicts for a block of rows. If the model is a function of rows, all rows are computed together, else one after
+/// another.
 struct TablePredictor: Sendable {
-  /// Rows in flight are few where each may take long, so that what is done shows and little is lost.
+  /// The bytes in a block. Blocks are small if each row is a separate prediction, so that progress is visible and
+  /// cancellation loses little.
   var blockSize: Int { executor == nil ? 1 << 13 : 1 << 18 }
-  /// How many blocks are worked on at a time.
+  /// The number of blocks processed at a time.
   var width: Int { executor == nil ? predictor.batchWidth : max(predictor.loaded.options.request.threads, 1) }
 
   private let predictor: Predictor
@@ -38,12 +39,12 @@ struct TablePredictor: Sendable {
     skipsFaults = prediction.skipsFaultyRows
   }
 
-  /// The columns that are written.
+  /// The names of the written columns.
   var names: [String] { inputs.kept.map { inputs.columns[$0] } + outputs.names }
   var remarks: [String] { inputs.remarks }
 
-  /// - Parameter own: those of the rows that are predicted for.
-  /// - Throws: `TableFault` for a row that is at fault, unless those are left out; `ModelError`.
+  /// - Parameter own: the rows to predict for.
+  /// - Throws: `TableFault` for a faulty row, unless faulty rows are skipped; `ModelError`.
   func predict(
     _ rows: DelimitedRows, _ own: ArraySlice<DelimitedRows.Row>, _ cancellation: Cancellation?
   ) throws -> TableRows {
@@ -119,7 +120,7 @@ struct TablePredictor: Sendable {
     return TableRows(bytes: text.bytes, count: rows.count, faults: faults)
   }
 
-  /// - Throws: `TableFault`; `ModelError` where it is not the row's.
+  /// - Throws: `TableFault`; `ModelError` for an error that does not belong to the row.
   private func features(
     _ cells: TableCells, _ row: DelimitedRows.Row, _ cancellation: Cancellation?
   ) throws -> DictionaryFeatureProvider {
@@ -143,6 +144,6 @@ struct TablePredictor: Sendable {
 }
 
 extension Feature {
-  /// What its numbers are rounded to. Whole numbers of 64 bits are rows' float64s as they are.
+  /// The type that the feature's numbers are rounded to; float64 for features that are not tensors.
   fileprivate var rowScalar: ScalarType { if case .tensor(let scalar, _) = type { scalar } else { .float64 } }
 }

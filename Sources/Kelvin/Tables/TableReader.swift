@@ -3,42 +3,42 @@ import KelvinEngine
 import KelvinFeatures
 import KelvinRuntime
 
-/// A table as it is read: the names of its columns, then its rows in blocks, however many there are.
+/// Reads the names of a table's columns, then the table's rows in blocks.
 struct TableReader {
-  /// Whole rows as they lie in the file.
+  /// Complete rows as the file contains them.
   struct Block: Sendable {
     fileprivate let bytes: DelimitedCutter.Block
-    /// Whether its first row has the columns' names.
+    /// Whether the block's first row contains the column names.
     fileprivate let hasNames: Bool
-    /// How much of the input had been read with it, 0…1; nil where its size is not known.
+    /// The fraction of the input read up to this block's end, 0…1; nil if its size is not known.
     let fraction: Double?
   }
 
-  /// The table, as errors name it, and how its cells are told apart.
+  /// The table's name for error messages, and its separator.
   struct Form: Sendable {
     let name: String
     let separator: UInt8
 
-    /// What is wrong with the table as a whole.
+    /// Returns an error about the whole table.
     func fault(_ reason: String) -> ModelError { ModelError(.io, "'\(name)': \(reason)") }
   }
 
   let form: Form
-  /// The names in the first row.
+  /// The column names in the first row.
   let columns: [String]
   private let stream: ByteStream
   private let cancellation: Cancellation?
   private var cutter: DelimitedCutter
-  /// Read already, for the names in it.
+  /// The first block, which was read for the column names.
   private var first: Block?
 
-  /// - Parameter cancellation: ends the wait for bytes that may never come.
-  /// - Throws: `ModelError` with code `io` for what cannot be read, or has no row with names.
+  /// - Parameter cancellation: ends the wait for more bytes of a pipe.
+  /// - Throws: `ModelError` with code `io` if the table cannot be read, or has no row of names.
   init(_ stream: ByteStream, separator: UInt8, _ cancellation: Cancellation?) throws(ModelError) {
     (self.stream, self.cancellation) = (stream, cancellation)
     form = Form(name: stream.name, separator: separator)
     cutter = DelimitedCutter(separator: separator)
-    // No more than the names need, so that a pipe's first rows are answered before its last ones come.
+    // Reads no more than the names need, so that a pipe's first rows are processed before its last ones arrive.
     guard let bytes = try Self.cut(&cutter, stream, size: 1 << 12, cancellation) else {
       throw ModelError(.io, "'\(stream.name)' is empty; expected a row with the names of columns")
     }
@@ -46,9 +46,9 @@ struct TableReader {
     first = Block(bytes: bytes, hasNames: true, fraction: Self.fraction(of: stream))
   }
 
-  /// The next rows; nil at the end.
+  /// Returns the next rows; nil at the end.
   ///
-  /// - Parameter size: about how many bytes.
+  /// - Parameter size: the approximate number of bytes.
   /// - Throws: `ModelError` with code `io`.
   mutating func next(_ size: Int) throws(ModelError) -> Block? {
     if let first {
@@ -60,9 +60,10 @@ struct TableReader {
     }
   }
 
-  /// The rows of a block, that with the names apart.
+  /// Returns the rows of a block, without the row of names.
   ///
-  /// - Throws: `ModelError` with code `io` naming the line where a quoted field does not end, or something follows it.
+  /// - Throws: `ModelError` with code `io` that names the line of an unterminated quoted field, or of a quoted field
+  ///   followed by text.
   func rows(of block: Block) throws(ModelError) -> (DelimitedRows, rows: ArraySlice<DelimitedRows.Row>) {
     try form.rows(of: block)
   }

@@ -3,20 +3,20 @@ import KelvinEngine
 package import KelvinFeatures
 package import KelvinGraph
 
-/// A row of a table, read on its own.
+/// A single row of a table.
 package struct TableRow: Sendable {
-  /// The table, as errors name it.
+  /// The table's name for error messages.
   package let table: String
   package let columns: [String]
   let rows: DelimitedRows
   let row: DelimitedRows.Row
 
-  /// The line that it begins on.
+  /// The line on which the row begins.
   package var line: Int { row.line }
 
-  /// The rows of a table, in order.
+  /// Returns the first rows of a table, in order.
   ///
-  /// - Parameter count: how many at most; those behind them are not looked at.
+  /// - Parameter count: the maximum number of rows; later rows are not checked.
   /// - Throws: `ModelError` with code `io` for a file that cannot be read, or a row of another length than the first.
   package static func first(
     _ count: Int = .max, in path: String, separator: UInt8 = UInt8(ascii: ",")
@@ -37,15 +37,15 @@ package struct TableRow: Sendable {
     return (reader.columns, all)
   }
 
-  /// What its cells say.
+  /// The contents of the cells.
   package var texts: [String] { columns.indices.map(path) }
 
-  /// What a cell says, a path with whatever bytes it has.
+  /// Returns a cell's contents as a path, which may contain arbitrary bytes.
   package func path(_ column: Int) -> String { String(pathBytes: rows.content(of: rows.fields[row.first + column])) }
 
-  /// The number in a cell.
+  /// Returns the number in a cell.
   ///
-  /// - Throws: `ModelError` with code `featureType` where there is none.
+  /// - Throws: `ModelError` with code `featureType` if the cell is not a number.
   package func number(_ column: Int) throws(ModelError) -> Double {
     let number = rows.withBytes(of: rows.fields[row.first + column], NumberText.double)
     guard let number, number.isFinite else {
@@ -65,8 +65,8 @@ package struct TableRowReader: Sendable {
   private let inputs: TableInputs
   private let files: FeatureReader
 
-  /// - Parameter row: one of the table that is to be read.
-  /// - Throws: `ModelError` naming a column that is missing or there twice, or an input that no table has.
+  /// - Parameter row: a row of the table to read.
+  /// - Throws: `ModelError` that names a column that is missing or duplicated, or an input that a table cannot provide.
   package init(_ function: Function, rowsLike row: TableRow) throws(ModelError) {
     let table = TableReader.Form(name: row.table, separator: UInt8(ascii: ","))
     inputs = try TableInputs(function, columns: row.columns, given: nil, kept: [], of: table)
@@ -75,9 +75,10 @@ package struct TableRowReader: Sendable {
     columns = row.columns
   }
 
-  /// The values of a row, those that are left out apart. An array may be the path of a `.npy` file, from the table's folder.
+  /// Returns the values of a row without omitted inputs. An array may be given as the path of a `.npy` file, relative
+  /// to the table's folder.
   ///
-  /// - Throws: `ModelError` with code `featureType` naming line and column.
+  /// - Throws: `ModelError` with code `featureType` that names line and column.
   package func values(of row: TableRow) throws(ModelError) -> [String: FeatureValue] {
     let cells = TableCells(table: inputs, rows: row.rows)
     var values: [String: FeatureValue] = [:]
@@ -93,7 +94,7 @@ package struct TableRowReader: Sendable {
     return values
   }
 
-  /// The file that an array lies in.
+  /// Returns the path of the file that contains an array.
   private func file(_ input: TableInputs.Input, _ row: TableRow) -> String? {
     guard case .tensor = input.feature.type, case .cell(let column) = input.source else { return nil }
     let path = row.path(column)

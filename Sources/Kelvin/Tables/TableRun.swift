@@ -6,8 +6,7 @@ import KelvinFeatures
 import KelvinRuntime
 import Synchronization
 
-/// One run over a table: workers that each take a block of rows, predict for them and write what came of it, in the blocks'
-/// order.
+/// A run over a table. Workers take blocks of rows, predict for them and write the results in the blocks' order.
 final class TableRun: Sendable {
   private struct Reading {
     var table: TableReader
@@ -17,21 +16,21 @@ final class TableRun: Sendable {
 
   private struct Writing {
     let file: AtomicFileWriter
-    /// The block whose turn it is.
+    /// The index of the next block to write.
     var turn = 0
     var running = 0
     var failure: ModelError?
     var result: TablePrediction.Result
   }
 
-  /// A block whose turn comes once those before it are written.
+  /// A block that a worker has taken, to be written after the blocks before it.
   private struct Claim {
     let index: Int
-    /// Or why there is none.
+    /// The block, or the error of reading it.
     let block: Result<TableReader.Block, ModelError>
   }
 
-  /// A reason for each would outweigh the rows.
+  /// The maximum number of reasons kept.
   private static let mostReasons = 100
 
   private let input: TableReader.Form
@@ -42,7 +41,7 @@ final class TableRun: Sendable {
   private let progress: @Sendable (TablePrediction.Progress) -> Void
   private let cancellation: Cancellation?
 
-  /// Opens both ends and reads the columns' names.
+  /// Opens the input and the output and reads the column names.
   init(
     _ prediction: TablePrediction, from input: TablePrediction.Place, to output: TablePrediction.Place,
     _ progress: @escaping @Sendable (TablePrediction.Progress) -> Void, _ cancellation: Cancellation?
@@ -76,7 +75,7 @@ final class TableRun: Sendable {
     writing = ConditionLock(Writing(file: file, result: result))
   }
 
-  /// Runs to the end.
+  /// Processes the whole table.
   func result() throws(ModelError) -> TablePrediction.Result {
     var header = TableText(separator: input.separator)
     for name in predictor.names { header.add(name) }
@@ -85,13 +84,13 @@ final class TableRun: Sendable {
     writing.withLock { state in
       state.failure = Self.fault { () throws(FileError) in try state.file.write(bytes) }
     }
-    // Whoever finds no thread in time finds no work either: nobody waits for one that has not begun.
+    // The calling thread does not wait for workers that have not started; a worker that starts late finds no work.
     for _ in 1..<max(predictor.width, 1) { BlockingWork.start { self.work() } }
     work()
     let end = try ModelError.wrapping {
       try writing.wait { state -> (failure: ModelError?, result: TablePrediction.Result)? in
         guard state.running == 0 else { return nil }
-        // Whoever comes now comes too late to write.
+        // A worker that starts after this point must not write.
         defer { state.failure = state.failure ?? ModelError(RuntimeError.cancelled) }
         return (state.failure, state.result)
       }
@@ -99,7 +98,7 @@ final class TableRun: Sendable {
     let isCancelled =
       end.failure?.code == .predictionCancelled || end.failure == nil && cancellation?.isCancelled == true
     if let failure = end.failure, !isCancelled {
-      // Threads that found no work may hold this run, and so the file, for a moment yet.
+      // Late workers can keep this run alive, so the file is closed here instead of in its `deinit`.
       writing.withLock { $0.file.abandon() }
       throw failure
     }
@@ -132,7 +131,7 @@ final class TableRun: Sendable {
     }
   }
 
-  /// Writes what came of a block, whose turn it is, unless something before it failed.
+  /// Writes the result of a block in its order, unless an earlier block failed.
   private func finish(_ claim: Claim, _ done: Result<TableRows, ModelError>, _ state: inout Writing) {
     guard state.failure == nil else { return }
     switch done {

@@ -1,6 +1,6 @@
 import KelvinBasics
 
-/// Rows of a table as they are written.
+/// The text of a table's rows.
 struct TableText {
   private let separator: UInt8
   private(set) var bytes: [UInt8] = []
@@ -8,7 +8,7 @@ struct TableText {
 
   init(separator: UInt8) { self.separator = separator }
 
-  /// A cell's text, quotes and all.
+  /// Adds a cell whose text is already quoted.
   mutating func add(raw cell: some Collection<UInt8>) {
     begin()
     bytes.append(contentsOf: cell)
@@ -29,7 +29,7 @@ struct TableText {
     isAtStart = true
   }
 
-  /// Forgets what was added since the text had `count` bytes, which was at the start of a row.
+  /// Removes everything added since the text had `count` bytes, which was at the start of a row.
   mutating func restartRow(at count: Int) {
     bytes.removeSubrange(count...)
     isAtStart = true

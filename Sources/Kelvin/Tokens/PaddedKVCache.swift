@@ -2,35 +2,36 @@ import KelvinFeatures
 import KelvinGraph
 import KelvinRuntime
 
-/// What a decoder remembers, behind room that tokens fill one by one: as long as it lasts, no size changes.
+/// The KV cache of a decoder, with padding rows in front that tokens gradually replace. As long as padding remains, the
+/// input shapes do not change.
 ///
-/// Decoders that leave out what lies in front of their tokens take others there that count for nothing.
+/// The cache requires a decoder that ignores the rows in front of the tokens' rows.
 final class PaddedKVCache {
-  /// Rows of each array; those of the tokens are the last.
+  /// The number of rows of each array, padding included. The rows of the tokens are the last ones.
   let room: Int
   private let caches: [TokenFeeding.Cache]
-  /// For each cache, of so many rows and one more.
+  /// The memory of each cache's input (`capacity` rows) and output (one row more).
   private let memory: [(past: RowMemory, present: RowMemory)]
   private let capacity: Int
-  /// In the caches' order: what a step of one token takes, and what it leaves, which is one row more.
+  /// The inputs and outputs of a step of one token, in the caches' order. The outputs have one row more.
   private let pasts: [MultiArray]
   private let presents: [MultiArray]
 
-  /// The fewest tokens that there is room for: below it a step is over sooner than sizes that change more often would be worth.
+  /// The minimum room in tokens. Below it, steps are too short for stable sizes to pay off.
   private static let least = 64
 
-  /// The room in which so many tokens lie. With the token of a step it is a multiple of an eighth of a power of two, so that
-  /// a step takes at most a quarter more rows than there are tokens, and no more than the model has places where their
-  /// number is one.
+  /// Returns the number of rows for `count` tokens. Together with the step's token it is a multiple of an eighth of a
+  /// power of two. So a step processes at most a quarter more rows than there are tokens, and no more than the model
+  /// has positions if their number is a power of two.
   static func room(for count: Int) -> Int {
     let total = count + 1
     let step = max(total.bucket / 8, 1)
     return max(least, (total + step - 1) / step * step) - 1
   }
 
-  /// Room, all of it padding.
+  /// Creates a cache that contains only padding.
   ///
-  /// - Parameter other: whose memory it takes where that is large enough; it is not used afterwards.
+  /// - Parameter other: a cache whose memory is reused if it is large enough. It must not be used afterwards.
   init(_ caches: [TokenFeeding.Cache], room: Int, reusing other: PaddedKVCache?) throws(ModelError) {
     self.caches = caches
     self.room = room
@@ -51,7 +52,7 @@ final class PaddedKVCache {
     (self.pasts, self.presents) = (pasts, presents)
   }
 
-  /// Takes what is remembered: in the caches' order, arrays whose last rows are those of all tokens.
+  /// Fills the cache from arrays, in the caches' order, whose last rows are the rows of all tokens.
   func hold(_ rows: [MultiArray]) {
     for (cache, (rows, past)) in zip(caches, zip(rows, pasts)) {
       past.memory.initializeMemory(as: UInt8.self, repeating: 0)
@@ -59,31 +60,32 @@ final class PaddedKVCache {
     }
   }
 
-  /// By input.
+  /// The input features, by input name.
   var features: [String: FeatureValue] {
     Dictionary(zip(caches, pasts).map { ($0.past, FeatureValue(multiArray: $1)) }) { first, _ in first }
   }
 
-  /// Where a step of one token leaves its rows, by output.
+  /// The output backings of a step of one token, by output name.
   var backings: [String: OutputBacking] {
     Dictionary(zip(caches, presents).map { ($0.present, .multiArray($1)) }) { first, _ in first }
   }
 
-  /// Takes what the latest step left: a row of room is gone.
+  /// Takes over the outputs of the latest step, which replace one row of padding.
   func advance() {
     for (cache, (past, present)) in zip(caches, zip(pasts, presents)) {
       cache.copy(room, lastRowsOf: present, into: past)
     }
   }
 
-  /// In the caches' order, all that the latest step left: what room for one token less does not hold.
+  /// Copies of the latest step's outputs, in the caches' order, including the oldest row that this cache has no room
+  /// for.
   var left: [MultiArray] {
     zip(caches, presents).map { cache, present in
       MultiArray(cache.type(holding: room + 1)) { $0.copyMemory(from: UnsafeRawBufferPointer(present.memory)) }
     }
   }
 
-  /// In the caches' order, so many rows of the latest tokens.
+  /// Returns copies of the rows of the latest `count` tokens, in the caches' order.
   func rows(_ count: Int) -> [MultiArray] {
     zip(caches, pasts).map { cache, past in
       let array = MultiArray(cache.type(holding: count)) { _ in }
@@ -93,7 +95,7 @@ final class PaddedKVCache {
   }
 }
 
-/// Memory that arrays of different sizes take turns on, one owner's.
+/// Memory that arrays of different sizes use in turn. It has one owner.
 private final class RowMemory: @unchecked Sendable {
   private let bytes: UnsafeMutableRawBufferPointer
 
@@ -113,7 +115,7 @@ private final class RowMemory: @unchecked Sendable {
 }
 
 extension TokenFeeding.Cache {
-  /// Copies the last rows of a dense array to the end of another.
+  /// Copies the last `count` rows of a dense array to the end of another.
   fileprivate func copy(_ count: Int, lastRowsOf source: MultiArray, into target: MultiArray) {
     guard let axis = growingAxis else { return }
     let row = shape.dimensions[(axis + 1)...].reduce(scalar.byteCount, *)

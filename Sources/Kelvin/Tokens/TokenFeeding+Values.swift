@@ -2,11 +2,11 @@ import KelvinFeatures
 import KelvinGraph
 
 extension TokenFeeding {
-  /// The shapes of a step's inputs.
+  /// Returns the shapes of a step's inputs.
   ///
   /// - Parameters:
-  ///   - count: tokens that it reads.
-  ///   - past: tokens that were read before it.
+  ///   - count: the number of tokens that the step reads.
+  ///   - past: the number of tokens read before it.
   func shapes(reading count: Int, after past: Int) -> [String: Shape] {
     var shapes: [String: Shape] = [:]
     for input in inputs { shapes[input.name] = input.shape(reading: count, after: past) }
@@ -14,13 +14,13 @@ extension TokenFeeding {
     return shapes
   }
 
-  /// A step's inputs.
+  /// Returns the values of a step's inputs.
   ///
   /// - Parameters:
-  ///   - tokens: that it reads.
-  ///   - past: tokens that were read before it.
-  ///   - padding: rows before those of the tokens, which count for nothing.
-  ///   - held: what the step before left, by the name of the input; nil for zeros.
+  ///   - tokens: the tokens that the step reads.
+  ///   - past: the number of tokens read before it.
+  ///   - padding: the number of ignored rows in front of the tokens' rows.
+  ///   - held: the outputs of the previous step, by the name of the input; nil for zeros.
   func values(
     reading tokens: [Int], after past: Int, behind padding: Int = 0, _ held: [String: FeatureValue]?
   ) -> DictionaryFeatureProvider {
@@ -39,7 +39,7 @@ extension TokenFeeding {
 }
 
 extension TokenFeeding.Input {
-  /// Axes in front are 1 where their size is open.
+  /// Leading axes of open size are 1.
   fileprivate func shape(reading count: Int, after past: Int) -> Shape {
     var sizes = dimensions.map { dimension -> Int in if case .fixed(let size) = dimension { size } else { 1 } }
     func set(_ axis: Int, _ size: Int) {
@@ -81,6 +81,6 @@ extension TokenFeeding.Input {
     return filled { isSeen($0) ? 0 : Self.unseen }
   }
 
-  /// The most negative float16: far enough below any score that nothing is left of it.
+  /// The mask value for tokens that are not seen: the most negative float16, which makes a score's softmax weight zero.
   private static var unseen: Int { -65504 }
 }

@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinFeatures
 import KelvinGraph
 
-/// How a function takes tokens: which of its inputs and outputs is what, by roles that were given and by names.
+/// The roles of a decoder's inputs and outputs, from given roles and from their names.
 struct TokenFeeding: Sendable {
   struct Input: Sendable {
     let name: String
@@ -11,14 +11,14 @@ struct TokenFeeding: Sendable {
     let dimensions: [Dimension]
   }
 
-  /// What one step leaves for the next.
+  /// An output of one step that is an input of the next.
   struct Cache: Sendable {
     let past: String
     let present: String
     let scalar: ScalarType
-    /// Of the first step; 0 along the axis that grows.
+    /// The shape in the first step; 0 along the growing axis.
     let shape: Shape
-    /// Nil where the cache has room for all there will be.
+    /// The axis that grows with each token; nil if the cache has a fixed size.
     let growingAxis: Int?
 
     func type(holding count: Int) -> TensorType {
@@ -30,16 +30,16 @@ struct TokenFeeding: Sendable {
 
   let inputs: [Input]
   let caches: [Cache]
-  /// The output with the scores.
+  /// The name of the output with the scores.
   let scores: String
-  /// How many tokens a step may read, ascending, where only some counts are allowed; empty where all up to `largestStep`.
+  /// The numbers of tokens that a step may read, ascending; empty if all up to `largestStep` are allowed.
   private let allowedSteps: [Int]
   private let largestStep: Int
 
   /// - Parameters:
   ///   - states: the names of the model's states.
-  ///   - roles: by the name of an input or output; they go before what names say.
-  /// - Throws: `parameters` naming what has no role, or is missing, and how to say it.
+  ///   - roles: roles by the name of an input or output, which override the roles that names suggest.
+  /// - Throws: `parameters` that names an input or output without a role, or a missing role, and the remedy.
   init(_ function: Function, states: some Collection<String>, roles: [String: TokenRole]) throws(ModelError) {
     let known = Set(function.inputs.map(\.name)).union(function.outputs.map(\.name))
     if let stranger = roles.keys.sorted().first(where: { !known.contains($0) }) {
@@ -107,17 +107,17 @@ struct TokenFeeding: Sendable {
     }
   }
 
-  /// How many of so many tokens the next step reads: the most that it may, and one where it may read none.
+  /// Returns how many of `count` tokens the next step reads: the most that is allowed, at least one.
   func step(of count: Int) -> Int { max(1, allowedSteps.last { $0 <= count } ?? min(count, largestStep)) }
 
-  /// The most tokens that fit, as far as sizes tell; nil where they do not.
+  /// The maximum number of tokens, if the input sizes limit it; nil if they do not.
   var capacity: Int? {
     let masks = inputs.compactMap { input in input.role == .mask ? input.dimensions.last?.largest : nil }
     let rooms = caches.compactMap { $0.growingAxis == nil && $0.shape.rank == 4 ? $0.shape[2] : nil }
     return (masks + rooms).min().flatMap { $0 < .max ? $0 : nil }
   }
 
-  /// Whether tokens that the mask leaves out may lie before the others, as far as inputs tell.
+  /// Whether the inputs allow masked padding before the tokens.
   var mayTakePadding: Bool {
     let isMasked = inputs.contains { input in
       guard input.role == .mask, !input.scalar.isFloatingPoint, input.dimensions.count <= 2,
@@ -129,7 +129,8 @@ struct TokenFeeding: Sendable {
     return isMasked && !counts && !caches.isEmpty && caches.allSatisfy { $0.growingAxis != nil }
   }
 
-  /// By input, the axis along which it grows by a row for each token; nil where nothing that is remembered grows.
+  /// The axis along which each cache input and mask grows by one row per token, by input name; nil without caches, or
+  /// if a cache has a fixed size.
   var growing: [String: Int]? {
     guard !caches.isEmpty, caches.allSatisfy({ $0.growingAxis != nil }) else { return nil }
     var axes: [String: Int] = [:]
@@ -147,8 +148,8 @@ struct TokenFeeding: Sendable {
         + " (--token-role, TokenSequence's roles)")
   }
 
-  /// By input, the output that is its next value: as roles have it, else by names that differ in what says before and
-  /// after alone, else in order where as many are left of each.
+  /// Maps each input to the output that provides its next value. Given roles come first, then names that differ only in
+  /// words for before and after, then the order if equally many are left of each.
   private static func pairs(
     _ inputs: [Feature], _ outputs: [Feature], _ roles: [String: TokenRole]
   ) -> [String: String] {
@@ -158,7 +159,7 @@ struct TokenFeeding: Sendable {
     func key(_ feature: Feature) -> [String] {
       var words = feature.name.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
       words.removeAll { sides.contains($0) }
-      // `past_key_values.0.key` is `present.0.key` a step later.
+      // `past_key_values.0.key` corresponds to `present.0.key` of the previous step.
       if words.count > 2, words[0] == "key", words[1].hasPrefix("value") { words.removeFirst(2) }
       return words
     }
@@ -201,7 +202,7 @@ struct TokenFeeding: Sendable {
 }
 
 extension Feature {
-  /// Whether a tensor has the same type and as many axes, equal where both are fixed.
+  /// Whether a tensor has the same type and number of axes, with equal sizes if both are fixed.
   fileprivate func resembles(_ other: Feature) -> Bool {
     guard case .tensor(let scalar, let dimensions) = type, case .tensor(let given, let sizes) = other.type,
       scalar == given, dimensions.count == sizes.count

@@ -1,13 +1,13 @@
-/// What an input or output of a decoder is for, where its name does not say so.
+/// The role of a decoder's input or output whose name does not show the role.
 ///
-/// A step reads S tokens behind the P that were read before it; T = P + S.
+/// A step reads S tokens after the P tokens read before it; T = P + S.
 public enum TokenRole: Hashable, Sendable {
-  /// An input: the tokens that are read, integers `[S]` or `[1, S]`.
+  /// An input: the token IDs, integers `[S]` or `[1, S]`.
   case tokens
-  /// An input: the place of each of them, counted from 0, integers `[S]` or `[1, S]`.
+  /// An input: the position of each token, counted from 0, integers `[S]` or `[1, S]`.
   case positions
-  /// An input: what may be seen. `[1, T]` of ones; of more axes `[…, S, T]`, ones where a token sees another, or in floats
-  /// zeros there and the most negative float16 elsewhere.
+  /// An input: the attention mask. `[1, T]` of ones. With more axes `[…, S, T]`, ones if a token attends to another; in
+  /// floating point, zeros there and the most negative float16 elsewhere.
   case mask
   /// An input: P.
   case pastLength
@@ -15,12 +15,12 @@ public enum TokenRole: Hashable, Sendable {
   case totalLength
   /// An input: T − 1.
   case lastPosition
-  /// An input: what the named output gave in the step before; of no tokens, or of zeros, in the first one.
+  /// An input: the value of the named output in the previous step. In the first step it is empty or zero.
   case past(present: String)
   /// The output with a score for each token that may come next, `[…, S, vocabulary]`.
   case scores
 
-  /// As a command line spells it: `positions`, `past-length`, `past:NAME` with the name of an output.
+  /// Creates a role from its command-line syntax: `positions`, `past-length`, `past:NAME` with the name of an output.
   package init?(_ text: String) {
     let names: [String: TokenRole] = [
       "tokens": .tokens, "positions": .positions, "mask": .mask, "past-length": .pastLength,
@@ -35,11 +35,11 @@ public enum TokenRole: Hashable, Sendable {
     }
   }
 
-  /// What a command line may say.
+  /// The roles in their command-line syntax.
   package static let spellings =
     "tokens, positions, mask, past-length, total-length, last-position, scores, or past:OUTPUT"
 
-  /// What an integer input's name says; nil where it says nothing.
+  /// Returns the role that the name of an integer input suggests; nil for none.
   init?(integer name: String) {
     let name = name.lowercased()
     func has(_ parts: String...) -> Bool { parts.contains { name.contains($0) } }

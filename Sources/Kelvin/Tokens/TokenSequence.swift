@@ -4,11 +4,11 @@ public import KelvinFeatures
 import KelvinGraph
 import KelvinRuntime
 
-/// Tokens that a decoder reads one after another, and what it remembers of them: in its states, or in outputs that are
-/// inputs of the next step.
+/// A sequence of tokens that a decoder reads, with its KV cache: in the model's states, or in outputs that are inputs
+/// of the next step.
 ///
-/// Which input takes the tokens, their positions, a mask or lengths, and which output has the scores, follows from names
-/// as exporters write them; `TokenRole` says it where they do not. Making tokens of text is not its business.
+/// The roles of inputs (tokens, positions, mask, lengths) and of the output with the scores follow from the names that
+/// exporters use. `TokenRole` gives them if the names do not. Tokenizing text is outside its scope.
 ///
 /// ```swift
 /// let sequence = try TokenSequence(try await Model.load(contentsOf: url))
@@ -19,50 +19,51 @@ import KelvinRuntime
 /// }
 /// ```
 ///
-/// Keys and values that are handed on as outputs and inputs would have another size for every token. They lie behind room
-/// instead that counts for nothing, and sizes change a few times from one power of two to the next: where a mask says which
-/// tokens there are, as decoders take padding, and elsewhere in a form of the model that leaves padding out. Whether the
-/// model does is tried with one step, which is made both ways.
+/// A KV cache that is passed as outputs and inputs would change its size with every token. Instead, padding rows
+/// precede its rows, so that sizes change only a few times between two powers of two. The padding is excluded by the
+/// mask, if the model has one, or by a rewritten model that ignores padding. A trial step, computed with and without
+/// padding, checks that the padding is ignored.
 ///
-/// One owner at a time; sequences of one model run beside each other, each with a memory of its own.
+/// A sequence has one owner at a time. Several sequences of one model can run concurrently, each with its own cache.
 public final class TokenSequence {
-  /// How many tokens were read.
+  /// The number of tokens read.
   public private(set) var length = 0
-  /// The most tokens that the model has room for, where its sizes tell.
+  /// The maximum number of tokens, if the model's input sizes limit it.
   public var capacity: Int? { feeding.capacity }
 
   private let predictor: Predictor
   private let feeding: TokenFeeding
-  /// What takes padding that no mask tells of; nil where nothing can.
+  /// The model rewritten to ignore padding; nil if that is not possible.
   private lazy var rewritten: Predictor? = feeding.growing.flatMap { predictor.padded($0) }
   private var state: StateMemory
-  /// What the latest step left for the next, in the caches' order; nil before the first, and where `padded` has it.
+  /// The caches after the latest step, in the caches' order; nil before the first step, and while `padded` has them.
   private var held: [MultiArray]?
-  /// Kept from one sequence to the next.
+  /// The padded cache, reused by later sequences.
   private var padded: PaddedKVCache?
   private var isPadded = false
-  /// How the model may be fed with padding, as far as nothing speaks against it, the best first.
+  /// The remaining kinds of padding that may work for the model, the best first.
   private var paddings: [Padding] = []
-  /// Whether a step has shown that the first of them leaves padding out.
+  /// Whether a trial step has shown that the model ignores padding of the first kind.
   private var isTried = false
-  /// Room that the model did not take, such as more than its tables of places have: what follows is read without padding.
+  /// The room at which a prediction failed, for example for lack of position embeddings. From this size on, no padding
+  /// is used.
   private var excess = Int.max
 
-  /// What has a step leave out rows in front of those of the tokens.
+  /// The mechanism by which a step ignores padding rows.
   private enum Padding {
-    /// The mask does, as the model is.
+    /// The attention mask of the unchanged model.
     case mask
-    /// The model is rewritten to.
+    /// A rewritten model.
     case rewriting
   }
 
-  /// A sequence without a token.
+  /// Creates an empty sequence.
   ///
   /// - Parameters:
   ///   - model: a decoder.
-  ///   - roles: what inputs and outputs are for whose names do not say it, by name.
-  /// - Throws: `ModelError` with code `parameters` for a model that takes no tokens, or remembers none, naming what is
-  ///   missing.
+  ///   - roles: roles of inputs and outputs whose names do not show them, by name.
+  /// - Throws: `ModelError` with code `parameters` for a model without token inputs, or without states or caches. The
+  ///   error names what is missing.
   public convenience init(_ model: Model, roles: [String: TokenRole] = [:]) throws(ModelError) {
     try self.init(model.predictor, roles: roles)
   }
@@ -76,12 +77,12 @@ public final class TokenSequence {
     if feeding.growing != nil { paddings.append(.rewriting) }
   }
 
-  /// Reads tokens behind those that were read. Blocks the calling thread.
+  /// Reads tokens that follow the ones already read. Blocks the calling thread.
   ///
-  /// - Parameter tokens: at least one.
-  /// - Returns: a score for each token that may come next.
-  /// - Throws: `ModelError` as `Model.prediction(from:options:)` does; `parameters` for no tokens, and where the model has
-  ///   no room for them. After another error nobody knows what was read: `restart()`.
+  /// - Parameter tokens: at least one token.
+  /// - Returns: the scores of all possible next tokens.
+  /// - Throws: `ModelError` as `Model.prediction(from:options:)` does; `parameters` for no tokens, or more tokens than
+  ///   the model has room for. After any other error the sequence's contents are undefined; call `restart()`.
   @discardableResult
   public func read(_ tokens: [Int]) throws(ModelError) -> [Float] {
     guard !tokens.isEmpty else { throw ModelError(.parameters, "no token to read") }
@@ -103,19 +104,19 @@ public final class TokenSequence {
     return scores
   }
 
-  /// Forgets what was read. Memory is kept for what is read next.
+  /// Discards all tokens. Memory is kept for the next sequence.
   public func restart() {
     length = 0
     (held, isPadded) = (nil, false)
     do { try state.clear() } catch { state = predictor.makeState() }
   }
 
-  /// One step.
+  /// Runs one step.
   private func answer(_ tokens: [Int]) throws(ModelError) -> DictionaryFeatureProvider {
     guard tokens.count == 1, length > 0, let padding = paddings.first,
       let padder = padding == .mask ? predictor : rewritten
     else { return try exactAnswer(tokens) }
-    // A mask is tried with as much padding as there are tokens, which could not be overlooked.
+    // A mask is tried with as many padding rows as tokens, so that a model which does not ignore them shows it.
     let room = PaddedKVCache.room(for: isTried ? length : padding == .mask ? 2 * length : length + 1)
     guard room < excess else { return try exactAnswer(tokens) }
     if !isPadded || padded?.room != room {
@@ -151,7 +152,7 @@ public final class TokenSequence {
     return answer
   }
 
-  /// One step on rows of the tokens alone.
+  /// Runs one step without padding.
   private func exactAnswer(_ tokens: [Int]) throws(ModelError) -> DictionaryFeatureProvider {
     let rows = isPadded ? padded?.rows(length) : held
     isPadded = false
@@ -162,7 +163,7 @@ public final class TokenSequence {
     return answer
   }
 
-  /// Whether scores are the same but for the order in which sums were made.
+  /// Whether scores are equal up to the rounding of sums in another order.
   private func isAlike(_ first: [Float], _ second: [Float]) -> Bool {
     guard first.count == second.count, let most = second.max(), let least = second.min() else { return false }
     let tolerance = max(most - least, abs(most)) * Self.tolerance
@@ -176,7 +177,7 @@ public final class TokenSequence {
       ? try predictor.predict(input, [:], nil) : try predictor.predict(input, using: state, [:], nil)
   }
 
-  /// The scores behind the last token that was read.
+  /// Returns the scores after the last token read.
   private func last(_ answer: DictionaryFeatureProvider) throws(ModelError) -> [Float] {
     guard let array = answer[feeding.scores]?.multiArrayValue, let count = array.shape.last, count > 0 else {
       throw ModelError(.featureType, "output '\(feeding.scores)' has no scores: expected an array […, S, vocabulary]")
@@ -191,7 +192,7 @@ public final class TokenSequence {
 }
 
 extension TokenSequence {
-  /// How many tokens there are to choose from; nil before scores were seen, where sizes do not tell.
+  /// The vocabulary size; nil if neither the function nor its graph gives the scores a known size.
   package var vocabulary: Int? {
     let output = predictor.loaded.function.outputs.first { $0.name == feeding.scores }
     if case .tensor(_, let dimensions)? = output?.type, case .fixed(let count)? = dimensions.last { return count }
@@ -199,7 +200,7 @@ extension TokenSequence {
     return graph.outputs.first { graph[$0].name == feeding.scores }.flatMap { graph[$0].type.shape.dimensions.last }
   }
 
-  /// Where what is remembered lies: by device, what, and how many bytes for each token or in all.
+  /// A description of the cache: its device, and its bytes per token or in total.
   package var memory: String {
     guard feeding.caches.isEmpty else {
       let isGrowing = feeding.caches.contains { $0.growingAxis != nil }

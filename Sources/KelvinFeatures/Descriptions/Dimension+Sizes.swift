@@ -3,7 +3,7 @@ package import KelvinGraph
 extension Dimension {
   package var isFlexible: Bool { if case .flexible = self { true } else { false } }
 
-  /// The smallest and the largest size.
+  /// The range of sizes that the dimension allows.
   var range: ClosedRange<Int> {
     switch self {
     case .fixed(let size): size...size
@@ -11,7 +11,7 @@ extension Dimension {
     }
   }
 
-  /// Whether a size may be given for this dimension.
+  /// Returns whether the dimension allows a size.
   package func accepts(_ size: Int) -> Bool {
     switch self {
     case .fixed(let fixed): size == fixed

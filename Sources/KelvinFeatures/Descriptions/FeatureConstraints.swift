@@ -1,13 +1,13 @@
 import KelvinGraph
 public import KelvinImages
 
-/// The arrays a feature takes.
+/// The arrays that a feature accepts.
 public struct MultiArrayConstraint: Hashable, Sendable {
-  /// The usual size of each dimension; where a flexible one has none, its smallest.
+  /// The default size of each dimension; the smallest size for a flexible dimension without a default.
   public let shape: [Int]
-  /// The type of the elements. Other types are converted.
+  /// The type of the elements. Arrays of other types are converted.
   public let dataType: MultiArrayDataType
-  /// The shapes that are allowed.
+  /// The allowed shapes.
   public let shapeConstraint: MultiArrayShapeConstraint
 
   init(_ scalar: ScalarType, _ dimensions: [Dimension], _ allowed: [Shape]) {
@@ -20,21 +20,22 @@ public struct MultiArrayConstraint: Hashable, Sendable {
     }
     let ranges = dimensions.map(\.range)
     let isFixed = dimensions.allSatisfy { !$0.isFlexible }
-    // As Core ML has it, a fixed shape is an enumeration of one.
+    // Core ML represents a fixed shape as an enumeration of one shape.
     let shapes = isFixed ? [shape] : allowed.map(\.dimensions)
     shapeConstraint = MultiArrayShapeConstraint(
       type: shapes.isEmpty ? .range : .enumerated, sizeRangeForDimension: ranges, enumeratedShapes: shapes)
   }
 
-  /// Whether an array has an allowed shape, and whole numbers where integers are asked for.
+  /// Returns whether an array has an allowed shape, and contains only integers if the feature's type is an integer
+  /// type.
   func accepts(_ array: MultiArray) -> Bool {
     shapeConstraint.accepts(array.shape) && array.firstElement(lostAs: dataType) == nil
   }
 }
 
-/// The shapes that a feature's arrays may have.
+/// The allowed shapes of a feature's arrays.
 public struct MultiArrayShapeConstraint: Hashable, Sendable {
-  /// How shapes are allowed.
+  /// The kind of a shape constraint.
   public enum Kind: String, Hashable, Sendable {
     /// Any shape.
     case unspecified
@@ -44,11 +45,11 @@ public struct MultiArrayShapeConstraint: Hashable, Sendable {
     case range
   }
 
-  /// How shapes are allowed.
+  /// The kind of the constraint.
   public let type: Kind
-  /// The smallest and largest size of each dimension; `Int.max` where there is no largest.
+  /// The allowed sizes of each dimension. The upper bound is `Int.max` for an unbounded dimension.
   public let sizeRangeForDimension: [ClosedRange<Int>]
-  /// The only shapes there are; empty for ranges.
+  /// The allowed shapes if they are enumerated; empty for ranges.
   public let enumeratedShapes: [[Int]]
 
   func accepts(_ shape: [Int]) -> Bool {
@@ -61,18 +62,18 @@ public struct MultiArrayShapeConstraint: Hashable, Sendable {
   }
 }
 
-/// The images a feature takes.
+/// The images that a feature accepts.
 public struct ImageConstraint: Hashable, Sendable {
-  /// The usual width, in pixels.
+  /// The default width, in pixels.
   public let pixelsWide: Int
-  /// The usual height, in pixels.
+  /// The default height, in pixels.
   public let pixelsHigh: Int
-  /// The channels, in the order in which they enter the model.
+  /// The order of the channels in the model's input.
   public let channelOrder: ChannelOrder
-  /// Whether images are grey ones whose numbers, of float16, are those of the model, as they are; else they are 8 bits a
-  /// channel.
+  /// Whether the images are grayscale float16 images whose values the model uses unchanged. Otherwise they have 8 bits
+  /// per channel.
   public let isHalfPrecision: Bool
-  /// The sizes that are allowed.
+  /// The allowed sizes.
   public let sizeConstraint: ImageSizeConstraint
 
   init(_ image: ImageFeature) {
@@ -112,39 +113,40 @@ public struct ImageConstraint: Hashable, Sendable {
   }
 }
 
-/// The sizes that a feature's images may have.
+/// The allowed sizes of a feature's images.
 public struct ImageSizeConstraint: Hashable, Sendable {
-  /// How sizes are allowed.
+  /// The kind of a size constraint.
   public enum Kind: String, Hashable, Sendable {
     /// Any size.
     case unspecified
     /// One of ``ImageSizeConstraint/enumeratedImageSizes``.
     case enumerated
-    /// Sides within ``ImageSizeConstraint/pixelsWideRange`` and ``ImageSizeConstraint/pixelsHighRange``.
+    /// A width within ``ImageSizeConstraint/pixelsWideRange`` and a height within
+    /// ``ImageSizeConstraint/pixelsHighRange``.
     case range
   }
 
-  /// An image's size.
+  /// The size of an image.
   public struct Size: Hashable, Sendable {
-    /// Pixels in a row.
+    /// The width, in pixels.
     public let pixelsWide: Int
-    /// Rows.
+    /// The height, in pixels.
     public let pixelsHigh: Int
 
-    /// A size in pixels.
+    /// Creates a size in pixels.
     public init(pixelsWide: Int, pixelsHigh: Int) {
       self.pixelsWide = pixelsWide
       self.pixelsHigh = pixelsHigh
     }
   }
 
-  /// How sizes are allowed.
+  /// The kind of the constraint.
   public let type: Kind
-  /// The smallest and largest width, in pixels; `Int.max` where there is no largest.
+  /// The allowed widths, in pixels. The upper bound is `Int.max` if the width is unbounded.
   public let pixelsWideRange: ClosedRange<Int>
-  /// The smallest and largest height, in pixels; `Int.max` where there is no largest.
+  /// The allowed heights, in pixels. The upper bound is `Int.max` if the height is unbounded.
   public let pixelsHighRange: ClosedRange<Int>
-  /// The only sizes there are; empty for ranges.
+  /// The allowed sizes if they are enumerated; empty for ranges.
   public let enumeratedImageSizes: [Size]
 }
 

@@ -1,27 +1,27 @@
 package import KelvinGraph
 import KelvinImages
 
-/// One input or output of a model.
+/// An input, output or state of a model.
 public struct FeatureDescription: Hashable, Sendable {
   /// The feature's name.
   public let name: String
-  /// What kind of value the feature takes.
+  /// The type of the feature's values.
   public let type: FeatureType
-  /// Whether an input may be left out.
+  /// Whether the input may be omitted.
   public let isOptional: Bool
-  /// The author's words.
+  /// The author's description of the feature.
   public let summary: String
-  /// The number that fills an optional input which is left out; nil where there is none.
+  /// The number that replaces an omitted optional input; nil if there is no default.
   public let defaultValue: Double?
-  /// The arrays the feature takes; nil for other features.
+  /// The arrays that the feature accepts; nil for features of other types.
   public let multiArrayConstraint: MultiArrayConstraint?
-  /// The images the feature takes; nil for other features.
+  /// The images that the feature accepts; nil for features of other types.
   public let imageConstraint: ImageConstraint?
-  /// The dictionaries the feature takes; nil for other features.
+  /// The dictionaries that the feature accepts; nil for features of other types.
   public let dictionaryConstraint: DictionaryConstraint?
-  /// The sequences the feature takes; nil for other features.
+  /// The sequences that the feature accepts; nil for features of other types.
   public let sequenceConstraint: SequenceConstraint?
-  /// The array that a state holds; nil for other features.
+  /// The array that a state contains; nil for features of other types.
   public let stateConstraint: MultiArrayConstraint?
 
   package init(_ feature: Feature) {
@@ -69,12 +69,12 @@ public struct FeatureDescription: Hashable, Sendable {
     stateConstraint = state
   }
 
-  /// Whether a prediction takes this value for the feature.
+  /// Returns whether a prediction accepts this value for the feature.
   ///
-  /// An array has one of the allowed shapes, and only whole numbers where integers are asked for; its element type is
-  /// converted. An image made by ``FeatureValue/init(image:orientation:cropAndScale:cropRect:)`` is brought to an
-  /// allowed size; another one has it already. Nothing is given (`FeatureValue(undefined:)`) only to an optional
-  /// feature.
+  /// An array must have an allowed shape, and contain only integers if the feature's type is an integer type. Its
+  /// element type is converted. An image made by ``FeatureValue/init(image:orientation:cropAndScale:cropRect:)`` is
+  /// scaled to an allowed size; any other image must already have an allowed size. An undefined value
+  /// (`FeatureValue(undefined:)`) is allowed only for an optional feature.
   public func isAllowedValue(_ value: FeatureValue) -> Bool {
     if value.isUndefined { return isOptional && value.type == type }
     switch (value.storage, type) {
@@ -100,19 +100,19 @@ public struct FeatureDescription: Hashable, Sendable {
   }
 }
 
-/// The dictionaries a feature takes.
+/// The dictionaries that a feature accepts.
 public struct DictionaryConstraint: Hashable, Sendable {
   /// The type of the keys: ``FeatureType/string`` or ``FeatureType/int64``.
   public let keyType: FeatureType
 }
 
-/// The sequences a feature takes.
+/// The sequences that a feature accepts.
 public struct SequenceConstraint: Hashable, Sendable {
   /// The type of the elements: ``FeatureType/string``, ``FeatureType/int64``, ``FeatureType/dictionary`` or
   /// ``FeatureType/multiArray``.
   public let valueType: FeatureType
-  /// The smallest and largest size of each dimension of texts in an array, `Int.max` where there is no largest; nil of
-  /// values in a row.
+  /// The allowed sizes of each dimension of an array of strings. The upper bound is `Int.max` for an unbounded
+  /// dimension. Nil for one-dimensional sequences.
   public let sizeRangeForDimension: [ClosedRange<Int>]?
 
   init(valueType: FeatureType, sizeRangeForDimension: [ClosedRange<Int>]? = nil) {

@@ -1,7 +1,7 @@
 package import KelvinGraph
 
 extension FeatureKind {
-  /// `float32[1x3x64x64]`, `64x64 RGB image`.
+  /// A description such as `float32[1x3x64x64]` or `64x64 RGB image`.
   package var text: String {
     switch self {
     case .tensor(let scalar, let dimensions), .state(let scalar, let dimensions):
@@ -23,7 +23,7 @@ extension FeatureKind {
 }
 
 extension ImageFeature {
-  /// What follows the usual size in a description.
+  /// The allowed sizes other than the default size, as they follow it in a description.
   fileprivate var otherSizes: String {
     func text(_ range: ClosedRange<Int>) -> String {
       range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
@@ -40,7 +40,7 @@ extension ImageFeature {
 }
 
 extension String {
-  /// `1 x 3 x 64` as `1x3x64` where every size is a number.
+  /// Converts `1 x 3 x 64` to `1x3x64` if every size is a number.
   fileprivate var compactSizes: String {
     let isPlain = !contains("≥") && !contains("∈")
     return isPlain ? split(separator: " ").joined() : self

@@ -1,38 +1,38 @@
 package import KelvinGraph
 package import KelvinHostOperations
 
-/// What a model takes and gives.
+/// The inputs, outputs, states and metadata of a model.
 public struct ModelDescription: Hashable, Sendable {
-  /// What the model takes, by name.
+  /// The model's inputs, by name.
   public let inputDescriptionsByName: [String: FeatureDescription]
-  /// What the model gives, by name.
+  /// The model's outputs, by name.
   public let outputDescriptionsByName: [String: FeatureDescription]
-  /// Memory that a stateful model keeps between predictions, by name.
+  /// The states that a stateful model keeps between predictions, by name.
   public let stateDescriptionsByName: [String: FeatureDescription]
-  /// Constants of an ONNX model for which a prediction may give other values, by name: initialisers that are inputs too.
+  /// The constants of an ONNX model that a prediction may override, by name: initializers that are also inputs.
   public let overridableDescriptionsByName: [String: FeatureDescription]
-  /// The inputs in the model's own order.
+  /// The names of the inputs, in the model's order.
   public let inputNames: [String]
-  /// The outputs in the model's own order.
+  /// The names of the outputs, in the model's order.
   public let outputNames: [String]
-  /// The output that holds the predicted label, for classifiers.
+  /// The output that contains the predicted label; nil if the model is not a classifier.
   public let predictedFeatureName: String?
-  /// The output that holds the probability of each label, for classifiers that have one.
+  /// The output that contains the probability of each label; nil for other models and for classifiers without one.
   public let predictedProbabilitiesName: String?
-  /// The labels of a classifier or detector, in the order of its probabilities; empty otherwise.
+  /// The labels of a classifier or detector, in the order of its probabilities; empty for other models.
   public let classLabels: [ClassLabel]
-  /// What precision and recall a classifier's labels have, by their texts; empty where the model does not say.
+  /// The precision and recall curves of a classifier's labels, by label; empty if the model has none.
   package let precisionRecallCurves: [String: PrecisionRecallCurve]
-  /// How boxes come out of a detector; nil for other models.
+  /// The format of a detector's boxes; nil for other models.
   package let detection: KeptBoxes?
-  /// What the author says of the model; every key has a text, perhaps an empty one.
+  /// The model's metadata. Every key has a string, which may be empty.
   public let metadata: [ModelMetadataKey: String]
-  /// The author's own entries.
+  /// The custom metadata entries.
   public let creatorDefinedMetadata: [String: String]
-  /// Whether the model learns on the device. Kelvin does not train: always false.
+  /// Whether the model can be trained on the device. Kelvin does not train, so this is always false.
   public var isUpdatable: Bool { false }
 
-  /// Whether the model says of what class something is.
+  /// Whether the model is a classifier.
   package var isClassifier: Bool { predictedFeatureName != nil || predictedProbabilitiesName != nil }
 
   package init(_ function: Function, _ metadata: ModelMetadata) {
@@ -59,15 +59,15 @@ public struct ModelDescription: Hashable, Sendable {
   }
 }
 
-/// An entry of a model's metadata.
+/// A key of a model's metadata.
 public enum ModelMetadataKey: String, Hashable, Sendable, CaseIterable {
-  /// Who made the model.
+  /// The model's author.
   case author
-  /// What the model may be used for.
+  /// The model's license.
   case license
-  /// What the model does.
+  /// The description of the model.
   case description
-  /// The author's own version.
+  /// The author's version of the model.
   case versionString
 }
 
@@ -76,7 +76,7 @@ extension Feature {
 }
 
 extension Labels {
-  /// Each as a label of the public face.
+  /// The labels as public class labels.
   package var labels: [ClassLabel] {
     switch self {
     case .strings(let labels): labels.map(ClassLabel.string)

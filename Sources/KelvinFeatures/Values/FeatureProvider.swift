@@ -1,30 +1,30 @@
-/// Something that has values for features.
+/// A provider of feature values.
 public protocol FeatureProvider: Sendable {
-  /// The features it has values for.
+  /// The names of the features that have a value.
   var featureNames: Set<String> { get }
-  /// A feature's value; nil where it has none.
+  /// Returns a feature's value; nil if it has none.
   func featureValue(for featureName: String) -> FeatureValue?
 }
 
-/// Features in a dictionary.
+/// Feature values in a dictionary.
 public struct DictionaryFeatureProvider: FeatureProvider, Hashable {
-  /// Every feature's value, by name.
+  /// The features' values, by name.
   public let dictionary: [String: FeatureValue]
 
-  /// Takes the values of a dictionary.
+  /// Creates a provider from the values of a dictionary.
   public init(dictionary: [String: FeatureValue]) { self.dictionary = dictionary }
 
   public var featureNames: Set<String> { Set(dictionary.keys) }
   public func featureValue(for featureName: String) -> FeatureValue? { dictionary[featureName] }
-  /// A feature's value; nil where there is none.
+  /// The value of a feature; nil if it has none.
   public subscript(featureName: String) -> FeatureValue? { dictionary[featureName] }
 }
 
-/// Inputs of many predictions, or their outputs.
+/// A batch: the inputs or outputs of several predictions.
 public protocol BatchProvider: Sendable {
   /// The number of items.
   var count: Int { get }
-  /// The features of an item, `0 <= index < count`.
+  /// Returns the features of an item, `0 <= index < count`.
   func features(at index: Int) -> any FeatureProvider
 }
 
@@ -33,12 +33,12 @@ public struct ArrayBatchProvider: BatchProvider {
   /// The features of each item.
   public let array: [any FeatureProvider]
 
-  /// Takes the items of an array.
+  /// Creates a batch from the items of an array.
   public init(array: [any FeatureProvider]) { self.array = array }
 
-  /// Takes values for each feature by name, one an item.
+  /// Creates a batch from the values of each feature, by name. Each array has one value per item.
   ///
-  /// - Throws: `ModelError` with code `featureType` where features have different numbers of values.
+  /// - Throws: `ModelError` with code `featureType` if the arrays have different lengths.
   public init(dictionary: [String: [FeatureValue]]) throws(ModelError) {
     let counts = Set(dictionary.values.map(\.count))
     guard counts.count <= 1 else {

@@ -1,11 +1,11 @@
-/// Strings as JSON has an array of them: lists in lists, one string by itself where it has no axes.
+/// Encodes an array of strings as JSON: nested lists, or a single string for an array without axes.
 package struct StringArrayDocument: Codable {
   package let sequence: FeatureSequence
   private static let depthLimit = 16
 
   package init(_ sequence: FeatureSequence) { self.sequence = sequence }
 
-  /// - Throws: `DecodingError` of what is neither a string nor lists of equal lengths.
+  /// - Throws: `DecodingError` for a value that is neither a string nor nested lists of equal lengths.
   package init(from decoder: any Decoder) throws {
     if let string = try? decoder.singleValueContainer().decode(String.self) {
       sequence = FeatureSequence(strings: [string], shape: [])
@@ -32,7 +32,7 @@ package struct StringArrayDocument: Codable {
     try Rows(strings: sequence.stringValues[...], shape: sequence.shape[...]).encode(to: encoder)
   }
 
-  /// A part of an array: a string, or parts.
+  /// A part of an array: a string, or a list of parts.
   private struct Rows: Encodable {
     let strings: ArraySlice<String>
     let shape: ArraySlice<Int>

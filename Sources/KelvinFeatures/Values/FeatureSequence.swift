@@ -1,7 +1,7 @@
 import KelvinGraph
 
-/// Strings, numbers, dictionaries or arrays in a row, all of one kind, or strings in an array. Core ML calls it `MLSequence`;
-/// Swift has a `Sequence` of its own.
+/// A sequence of strings, numbers, dictionaries or arrays, all of one type, or an array of strings. Core ML's name is
+/// `MLSequence`; the name `Sequence` is taken by Swift's protocol.
 public struct FeatureSequence: Hashable, Sendable {
   private enum Storage: Hashable, Sendable {
     case strings([String], shape: [Int])
@@ -12,37 +12,37 @@ public struct FeatureSequence: Hashable, Sendable {
 
   private let storage: Storage
 
-  /// A sequence of strings.
+  /// Creates a sequence of strings.
   public init(strings: [String]) { storage = .strings(strings, shape: [strings.count]) }
 
-  /// An array of strings: an input or output of an ONNX model.
+  /// Creates an array of strings, as inputs and outputs of ONNX models use them.
   ///
   /// - Parameters:
-  ///   - strings: its strings, row-major.
-  ///   - shape: its sizes; none for a string by itself.
-  /// - Precondition: a shape of no negative sizes has as many strings.
+  ///   - strings: the array's strings, row-major.
+  ///   - shape: the array's shape; empty for a single string.
+  /// - Precondition: the sizes are not negative, and their product is the number of strings.
   public init(strings: [String], shape: [Int]) {
     precondition(
       Self.count(of: shape) == strings.count, "\(strings.count) strings for an array of the shape \(shape)")
     storage = .strings(strings, shape: shape)
   }
 
-  /// How many elements an array of these sizes has; nil where there is none of them.
+  /// Returns the number of elements of an array of this shape; nil for an invalid shape.
   package static func count(of shape: [Int]) -> Int? {
     let shape = Shape(shape)
     return shape.isAddressable ? shape.count : nil
   }
 
-  /// A sequence of numbers.
+  /// Creates a sequence of numbers.
   public init(int64s: [Int64]) { storage = .integers(int64s) }
 
-  /// A sequence of dictionaries, such as the probabilities of several things.
+  /// Creates a sequence of dictionaries, such as the class probabilities of several objects.
   public init(dictionaries: [[ClassLabel: Double]]) { storage = .dictionaries(dictionaries) }
 
-  /// A sequence of arrays, each of a shape of its own. It refers to them, without copies.
+  /// Creates a sequence of arrays, which may have different shapes. The sequence refers to them without copies.
   public init(multiArrays: [MultiArray]) { storage = .arrays(multiArrays) }
 
-  /// What the sequence holds: ``FeatureType/string``, ``FeatureType/int64``, ``FeatureType/dictionary`` or
+  /// The type of the elements: ``FeatureType/string``, ``FeatureType/int64``, ``FeatureType/dictionary`` or
   /// ``FeatureType/multiArray``.
   public var type: FeatureType {
     switch storage {
@@ -53,17 +53,17 @@ public struct FeatureSequence: Hashable, Sendable {
     }
   }
 
-  /// The strings, row-major; none where the sequence holds something else.
+  /// The strings, row-major; empty if the elements are of another type.
   public var stringValues: [String] { if case .strings(let values, _) = storage { values } else { [] } }
-  /// The sizes of an array of strings; of everything else `[count]`.
+  /// The shape of an array of strings; `[count]` for other sequences.
   public var shape: [Int] { if case .strings(_, let shape) = storage { shape } else { [count] } }
-  /// The dictionaries; none where the sequence holds something else.
+  /// The dictionaries; empty if the elements are of another type.
   public var dictionaryValues: [[ClassLabel: Double]] {
     if case .dictionaries(let values) = storage { values } else { [] }
   }
-  /// The numbers; none where the sequence holds something else.
+  /// The numbers; empty if the elements are of another type.
   public var int64Values: [Int64] { if case .integers(let values) = storage { values } else { [] } }
-  /// The arrays themselves; none where the sequence holds something else.
+  /// The arrays, without copies; empty if the elements are of another type.
   public var multiArrayValues: [MultiArray] { if case .arrays(let values) = storage { values } else { [] } }
   /// The number of elements.
   public var count: Int {

@@ -1,34 +1,34 @@
 public import FoundationEssentials
 public import KelvinImages
 
-/// What kind of value a feature takes.
+/// The type of a feature's values.
 public enum FeatureType: String, Hashable, Sendable {
-  /// A whole number of 64 bits.
+  /// A 64-bit integer.
   case int64
-  /// A float64.
+  /// A float64 number.
   case double
-  /// A text.
+  /// A string.
   case string
   /// An image.
   case image
   /// A ``MultiArray``.
   case multiArray
-  /// Numbers by text or whole number.
+  /// Numbers by string or integer key.
   case dictionary
   /// A ``FeatureSequence``.
   case sequence
-  /// Memory of a stateful model. Kelvin does not run such models yet.
+  /// The state of a stateful model, such as a KV cache. Predictions read and update it through a `ModelState`.
   case state
 }
 
-/// A value of an input or output.
+/// The value of an input or output.
 public struct FeatureValue: Hashable, Sendable {
   package enum Storage: Hashable, Sendable {
     case int64(Int64)
     case double(Double)
     case string(String)
     case image(ImageInput)
-    /// An image in memory that a caller lent for an output.
+    /// An image in the caller's memory, which is an output's destination.
     case backing(PixelBacking)
     case multiArray(MultiArray)
     case dictionary([ClassLabel: Double])
@@ -36,7 +36,7 @@ public struct FeatureValue: Hashable, Sendable {
     case undefined(FeatureType)
   }
 
-  /// An image and how it is brought to the size a model takes; nil where it must have that size already.
+  /// An image with the parameters that fit it to the model's input size; nil if it must already have that size.
   package struct ImageInput: Hashable, Sendable {
     package var pixels: PixelBuffer
     package var orientation: ImageOrientation
@@ -48,36 +48,36 @@ public struct FeatureValue: Hashable, Sendable {
 
   package init(_ storage: Storage) { self.storage = storage }
 
-  /// A whole number.
+  /// Creates an integer value.
   public init(int64 value: Int64) { storage = .int64(value) }
-  /// A number.
+  /// Creates a floating-point value.
   public init(double value: Double) { storage = .double(value) }
-  /// A text.
+  /// Creates a string value.
   public init(string value: String) { storage = .string(value) }
-  /// An array. The value refers to it, without a copy.
+  /// Creates an array value that refers to the array, without a copy.
   public init(multiArray value: MultiArray) { storage = .multiArray(value) }
-  /// A copy of a shaped array's numbers.
+  /// Creates an array value from a copy of a shaped array's numbers.
   public init(shapedArray value: some ShapedArrayProtocol) { storage = .multiArray(MultiArray(value)) }
-  /// Texts, whole numbers, dictionaries or arrays in a row.
+  /// Creates a value from a sequence of strings, integers, dictionaries or arrays.
   public init(sequence value: FeatureSequence) { storage = .sequence(value) }
-  /// No value of a type: an optional input that is left out.
+  /// Creates an undefined value of a type, for an optional input that is omitted.
   public init(undefined type: FeatureType) { storage = .undefined(type) }
 
-  /// An image of exactly the size that the model takes.
+  /// Creates an image value. The image must have the exact size that the model takes.
   public init(pixelBuffer value: PixelBuffer) {
     storage = .image(ImageInput(pixels: value, orientation: .up))
   }
 
-  /// Numbers by label, such as probabilities.
+  /// Creates a dictionary of numbers by label, such as probabilities.
   public init(dictionary value: [ClassLabel: Double]) { storage = .dictionary(value) }
 
-  /// An image, turned upright and brought to the size that the model takes.
+  /// Creates an image value that is turned upright and scaled to the model's input size.
   ///
   /// - Parameters:
   ///   - value: the image.
-  ///   - orientation: how the stored pixels are turned.
-  ///   - cropAndScale: how the image is brought to that size.
-  ///   - cropRect: the part of the upright image to take, in pixels from its top left; all of it where nil. A
+  ///   - orientation: the orientation of the stored pixels.
+  ///   - cropAndScale: how the image is fitted to the model's input size.
+  ///   - cropRect: the region of the upright image to use, in pixels from its top left; nil for the whole image. A
   ///     prediction refuses a region outside the image.
   public init(
     image value: PixelBuffer, orientation: ImageOrientation = .up, cropAndScale: ImageCropAndScale = .scaleToFit,
@@ -88,14 +88,14 @@ public struct FeatureValue: Hashable, Sendable {
         pixels: value, orientation: orientation, cropAndScale: cropAndScale, regionOfInterest: cropRect))
   }
 
-  /// An image file, turned upright as its EXIF orientation says unless `orientation` does.
+  /// Reads an image file. The image is turned upright by its EXIF orientation, unless `orientation` is given.
   ///
   /// - Parameters:
   ///   - url: the image file.
-  ///   - orientation: how the stored pixels are turned, in place of what the file says.
-  ///   - cropAndScale: how the image is brought to the size that the model takes.
-  ///   - cropRect: the part of the upright image to take, in pixels from its top left; all of it where nil.
-  /// - Throws: `ImageError` where the file cannot be read or is not an image.
+  ///   - orientation: the orientation of the stored pixels, which replaces the file's.
+  ///   - cropAndScale: how the image is fitted to the model's input size.
+  ///   - cropRect: the region of the upright image to use, in pixels from its top left; nil for the whole image.
+  /// - Throws: `ImageError` if the file cannot be read or is not an image.
   public init(
     imageAt url: URL, orientation: ImageOrientation? = nil, cropAndScale: ImageCropAndScale = .scaleToFit,
     cropRect: PixelRect? = nil
@@ -105,7 +105,7 @@ public struct FeatureValue: Hashable, Sendable {
       image: decoded.pixels, orientation: decoded.orientation, cropAndScale: cropAndScale, cropRect: cropRect)
   }
 
-  /// The kind of the value.
+  /// The type of the value.
   public var type: FeatureType {
     switch storage {
     case .int64: .int64
@@ -119,17 +119,17 @@ public struct FeatureValue: Hashable, Sendable {
     }
   }
 
-  /// Whether there is no value, only a type.
+  /// Whether the value is undefined and has only a type.
   public var isUndefined: Bool { if case .undefined = storage { true } else { false } }
-  /// The number, or 0 where the value is of another type.
+  /// The integer; 0 for a value of another type.
   public var int64Value: Int64 { if case .int64(let value) = storage { value } else { 0 } }
-  /// The number, or 0 where the value is of another type.
+  /// The number; 0 for a value of another type.
   public var doubleValue: Double { if case .double(let value) = storage { value } else { 0 } }
-  /// The text, or an empty one where the value is of another type.
+  /// The string; empty for a value of another type.
   public var stringValue: String { if case .string(let value) = storage { value } else { "" } }
-  /// The array itself, or nil where the value is of another type.
+  /// The array, without a copy; nil for a value of another type.
   public var multiArrayValue: MultiArray? { if case .multiArray(let value) = storage { value } else { nil } }
-  /// The image as it is stored, or nil where the value is of another type. A copy where it lies in a caller's memory.
+  /// The image as stored; nil for a value of another type. An image in a caller's memory is copied.
   public var imageBufferValue: PixelBuffer? {
     switch storage {
     case .image(let value): value.pixels
@@ -137,28 +137,28 @@ public struct FeatureValue: Hashable, Sendable {
     default: nil
     }
   }
-  /// The numbers by label, or an empty dictionary where the value is of another type.
+  /// The numbers by label; empty for a value of another type.
   public var dictionaryValue: [ClassLabel: Double] {
     if case .dictionary(let value) = storage { value } else { [:] }
   }
-  /// The sequence, or nil where the value is of another type.
+  /// The sequence; nil for a value of another type.
   public var sequenceValue: FeatureSequence? { if case .sequence(let value) = storage { value } else { nil } }
 
-  /// The array as a value, or nil where the value is not an array of this type.
+  /// Returns the array as a shaped array; nil if the value is not an array of this element type.
   public func shapedArrayValue<Scalar: ShapedArrayScalar>(of type: Scalar.Type) -> ShapedArray<Scalar>? {
     guard let array = multiArrayValue, array.dataType == type.multiArrayDataType else { return nil }
     return ShapedArray(array)
   }
 }
 
-/// A class label: text or a number, as the model has it.
+/// A class label: a string or an integer, as in the model.
 public enum ClassLabel: Hashable, Sendable, CustomStringConvertible {
-  /// A text.
+  /// A string label.
   case string(String)
-  /// A whole number.
+  /// An integer label.
   case int64(Int64)
 
-  /// The text, or the number in digits.
+  /// The string, or the integer in digits.
   public var description: String {
     switch self {
     case .string(let text): text
@@ -168,8 +168,8 @@ public enum ClassLabel: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ClassLabel: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
-  /// A text.
+  /// Creates a string label.
   public init(stringLiteral value: String) { self = .string(value) }
-  /// A whole number.
+  /// Creates an integer label.
   public init(integerLiteral value: Int64) { self = .int64(value) }
 }

@@ -1,28 +1,28 @@
 package import KelvinGraph
 
 extension MultiArray {
-  /// Every element as a float32, in row-major order.
+  /// The elements as float32, in row-major order.
   public var floats: [Float] { tensor.floats }
 
-  /// Every element as a float64, in row-major order.
+  /// The elements as float64, in row-major order.
   public var doubles: [Double] { tensor.doubles }
 
-  /// The elements' memory, for reading: ``count`` elements where the array is dense; otherwise from the first to the
-  /// last, at the places that ``strides`` gives.
+  /// Calls `body` with the elements' memory, for reading. It has ``count`` elements if the array is dense; otherwise it
+  /// extends from the first to the last element, with the offsets that ``strides`` give.
   public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try withExtendedLifetime(self) { try body(UnsafeRawBufferPointer(memory)) }
   }
 
-  /// The elements' memory, for writing in place, with the strides in elements.
+  /// Calls `body` with the elements' memory, for writing in place, and the strides in elements.
   public func withUnsafeMutableBytes<Result>(
     _ body: (_ bytes: UnsafeMutableRawBufferPointer, _ strides: [Int]) throws -> Result
   ) rethrows -> Result {
     try withExtendedLifetime(self) { try body(memory, strides) }
   }
 
-  /// The elements, for reading, at the places that ``strides`` gives.
+  /// Calls `body` with the elements, for reading, at the offsets that ``strides`` give.
   ///
-  /// - Precondition: `Scalar` is the array's ``dataType``.
+  /// - Precondition: `Scalar` matches the array's ``dataType``.
   public func withUnsafeBufferPointer<Scalar: ShapedArrayScalar, Result>(
     ofType type: Scalar.Type, _ body: (UnsafeBufferPointer<Scalar>) throws -> Result
   ) rethrows -> Result {
@@ -30,9 +30,9 @@ extension MultiArray {
     return try withExtendedLifetime(self) { try body(UnsafeBufferPointer(memory.bindMemory(to: type))) }
   }
 
-  /// The elements, for writing in place, with the strides in elements.
+  /// Calls `body` with the elements, for writing in place, and the strides in elements.
   ///
-  /// - Precondition: `Scalar` is the array's ``dataType``.
+  /// - Precondition: `Scalar` matches the array's ``dataType``.
   public func withUnsafeMutableBufferPointer<Scalar: ShapedArrayScalar, Result>(
     ofType type: Scalar.Type,
     _ body: (_ elements: UnsafeMutableBufferPointer<Scalar>, _ strides: [Int]) throws -> Result
@@ -41,7 +41,7 @@ extension MultiArray {
     return try withExtendedLifetime(self) { try body(memory.bindMemory(to: type), strides) }
   }
 
-  /// The elements dense and in row-major order: the array's own memory, or a copy.
+  /// Calls `body` with the elements in dense row-major order: the array's own memory, or a copy.
   package func withDenseBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -76,7 +76,7 @@ extension MultiArray {
     }
   }
 
-  /// Writes every element from dense ones of the same type and shape.
+  /// Writes all elements from dense elements of the same type and shape.
   package func assign(_ source: UnsafeRawBufferPointer) {
     precondition(source.count == count * dataType.byteCount)
     defer { withExtendedLifetime(self) {} }
@@ -90,16 +90,16 @@ extension MultiArray {
     }
   }
 
-  /// The first element of a floating-point array that an integer type does not hold: a fraction, one beyond its range, not a
-  /// number. Nil where there is none, and between types of one kind.
+  /// Returns the first element of a floating-point array that an integer type cannot represent: a fraction, a number
+  /// out of range, or NaN. Returns nil if there is none, and between types of one kind.
   package func firstElement(lostAs type: MultiArrayDataType) -> Double? {
     guard dataType.scalar.isFloatingPoint, let range = type.wholeNumbers else { return nil }
     return doubles.first { !range.contains($0) || $0 != $0.rounded(.towardZero) }
   }
 
-  /// Copies every element into another array, rounding once where the types differ.
+  /// Copies all elements to another array. If the types differ, each element is rounded once.
   ///
-  /// - Throws: `ModelError` with code `featureType` where the shapes differ.
+  /// - Throws: `ModelError` with code `featureType` if the shapes differ.
   public func transfer(to destination: MultiArray) throws(ModelError) {
     guard destination.shape == shape else {
       throw ModelError(
@@ -109,13 +109,13 @@ extension MultiArray {
     converted.bytes.withUnsafeBytes { destination.assign($0) }
   }
 
-  /// Arrays joined along an axis.
+  /// Concatenates arrays along an axis.
   ///
   /// - Parameters:
-  ///   - arrays: at least one; their shapes differ in nothing but the size of `axis`.
-  ///   - axis: counted from the front or, where negative, from the back.
-  ///   - dataType: the result's element type; elements are rounded to it once.
-  /// - Throws: `ModelError` with code `featureType` where the shapes do not fit or there is no such axis.
+  ///   - arrays: at least one array. The shapes may differ only in the size of `axis`.
+  ///   - axis: the axis; negative values count from the last axis.
+  ///   - dataType: the element type of the result. Elements are rounded to it once.
+  /// - Throws: `ModelError` with code `featureType` if the shapes do not fit or the axis does not exist.
   public convenience init(
     concatenating arrays: [MultiArray], axis: Int, dataType: MultiArrayDataType
   ) throws(ModelError) {
@@ -135,7 +135,7 @@ extension MultiArray {
       shape[axis] += array.shape[axis]
     }
     try self.init(shape: shape, dataType: dataType)
-    // Blocks of `inner` bytes for each index of the axis, repeated for every position before it.
+    // Copies blocks of `inner` bytes per index of the axis, `outer` times.
     let inner = shape[(axis + 1)...].reduce(dataType.byteCount, *)
     let outer = shape[..<axis].reduce(1, *)
     var start = 0
@@ -152,9 +152,9 @@ extension MultiArray {
   }
 }
 
-/// Positions of an array in row-major order.
+/// Memory offsets of elements in row-major order.
 enum StridedTraversal {
-  /// Where the element at a place in row-major order lies.
+  /// Returns the offset of the element with a row-major index.
   static func offset(of index: Int, _ shape: [Int], _ strides: [Int]) -> Int {
     var (index, offset) = (index, 0)
     for axis in shape.indices.reversed() where shape[axis] > 0 {

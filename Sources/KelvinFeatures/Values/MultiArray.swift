@@ -1,53 +1,54 @@
 package import KelvinGraph
 
-/// An array of numbers with any number of dimensions.
+/// A multi-dimensional array of numbers with reference semantics, like Core ML's `MLMultiArray`.
 ///
-/// An object, as Core ML's is: everyone who holds it sees its changes, and a prediction can write into it
-/// (``PredictionOptions/outputBackings``). Nobody may write while a prediction or another task reads. ``ShapedArray`` is
-/// the same as a value.
+/// All holders of the array see its changes, and a prediction can write into it (``PredictionOptions/outputBackings``).
+/// An array must not be written while a prediction or another task reads it. ``ShapedArray`` is the equivalent with
+/// value semantics.
 public final class MultiArray: @unchecked Sendable {
   /// The type of the elements.
   public let dataType: MultiArrayDataType
   /// The size of each dimension, outermost first.
   public let shape: [Int]
-  /// Elements to step over to advance one position along each dimension.
+  /// The number of elements between neighboring positions along each dimension.
   public let strides: [Int]
-  /// Every element and, where strides leave gaps, what lies between.
+  /// The memory of all elements, including gaps that strides leave.
   package let memory: UnsafeMutableRawBufferPointer
   private let deallocator: () -> Void
 
-  /// An array of zeros, dense and row-major.
+  /// Creates a dense row-major array of zeros.
   ///
-  /// - Throws: `ModelError` with code `featureType` for a negative size or more elements than memory can hold.
+  /// - Throws: `ModelError` with code `featureType` for a negative size or more elements than memory can contain.
   public convenience init(shape: [Int], dataType: MultiArrayDataType) throws(ModelError) {
     try Self.check(shape)
     self.init(TensorType(dataType.scalar, Shape(shape)), copying: nil)
   }
 
-  /// An array of zeros whose elements lie as `strides` says.
+  /// Creates an array of zeros with the given strides.
   ///
   /// - Parameters:
   ///   - shape: the size of each dimension, outermost first.
   ///   - dataType: the type of the elements.
-  ///   - strides: elements from one position to the next along each dimension, at least 0.
-  /// - Throws: `ModelError` with code `featureType` for a negative size or stride, strides that are not as many as the
-  ///   sizes, or more elements than memory can hold.
+  ///   - strides: the number of elements between neighboring positions along each dimension, at least 0.
+  /// - Throws: `ModelError` with code `featureType` for a negative size or stride, a number of strides that differs
+  ///   from the number of sizes, or more elements than memory can contain.
   public convenience init(shape: [Int], dataType: MultiArrayDataType, strides: [Int]) throws(ModelError) {
     let byteCount = try Self.extent(shape, strides) * dataType.byteCount
     let memory = Self.allocate(byteCount)
     self.init(memory, shape, dataType, strides) { memory.deallocate() }
   }
 
-  /// An array over memory of the caller's, without a copy.
+  /// Creates an array over the caller's memory, without a copy.
   ///
   /// - Parameters:
   ///   - dataPointer: the first element, aligned for its type. It stays valid until `deallocator` is called.
   ///   - shape: the size of each dimension, outermost first.
   ///   - dataType: the type of the elements.
-  ///   - strides: elements from one position to the next along each dimension; row-major and dense where nil.
-  ///   - deallocator: called with the pointer when nobody uses the array any more.
-  /// - Throws: `ModelError` with code `featureType` for a shape or strides that cannot be, or a pointer that is not
-  ///   aligned. The deallocator is not called then.
+  ///   - strides: the number of elements between neighboring positions along each dimension; nil for dense row-major
+  ///     order.
+  ///   - deallocator: called with the pointer when the array is released.
+  /// - Throws: `ModelError` with code `featureType` for an invalid shape or strides, or a pointer that is not aligned.
+  ///   The deallocator is then not called.
   public convenience init(
     dataPointer: UnsafeMutableRawPointer, shape: [Int], dataType: MultiArrayDataType, strides: [Int]? = nil,
     deallocator: (@Sendable (UnsafeMutableRawPointer) -> Void)? = nil
@@ -63,9 +64,9 @@ public final class MultiArray: @unchecked Sendable {
     self.init(memory, shape, dataType, strides) { deallocator?(dataPointer) }
   }
 
-  /// A float32 array of these elements, in row-major order.
+  /// Creates a float32 array from elements in row-major order.
   ///
-  /// - Throws: `ModelError` with code `featureType` where their number is not that of the shape.
+  /// - Throws: `ModelError` with code `featureType` if the number of elements does not match the shape.
   public convenience init(_ elements: [Float], shape: [Int]) throws(ModelError) {
     try Self.check(shape)
     guard elements.count == Shape(shape).count else {
@@ -78,9 +79,9 @@ public final class MultiArray: @unchecked Sendable {
 
   package convenience init(_ tensor: Tensor) { self.init(tensor.type, copying: tensor.bytes) }
 
-  /// A dense array.
+  /// Creates a dense array.
   ///
-  /// - Parameter fill: writes every element.
+  /// - Parameter fill: a closure that writes all elements.
   package convenience init(_ type: TensorType, fill: (UnsafeMutableRawBufferPointer) -> Void) {
     self.init(type, copying: nil)
     fill(memory)
@@ -120,7 +121,7 @@ public final class MultiArray: @unchecked Sendable {
     }
   }
 
-  /// Elements from the first to the last, both included.
+  /// Returns the number of elements of memory from the first to the last element, inclusive.
   private static func extent(_ shape: [Int], _ strides: [Int]) throws(ModelError) -> Int {
     try check(shape)
     guard strides.count == shape.count, strides.allSatisfy({ $0 >= 0 }) else {
@@ -144,22 +145,22 @@ public final class MultiArray: @unchecked Sendable {
   /// The number of elements.
   public var count: Int { Shape(shape).count }
 
-  /// The first element.
+  /// The address of the first element.
   public var dataPointer: UnsafeMutableRawPointer? { memory.baseAddress }
 
   /// Whether the elements lie in row-major order without gaps.
   package var isDense: Bool { strides == Shape(shape).strides || count == 0 }
 
-  /// An element by its position, one index for each dimension. Reading converts to float64; writing rounds once, and
-  /// integers saturate.
+  /// The element at a position, given as one index for each dimension. Reading converts to float64. Writing rounds
+  /// once, and integers saturate.
   ///
-  /// - Precondition: the position lies inside the array.
+  /// - Precondition: each index is within its dimension.
   public subscript(position: [Int]) -> Double {
     get { self[element: place(position)] }
     set { self[element: place(position)] = newValue }
   }
 
-  /// An element by its place in row-major order.
+  /// The element with a row-major index.
   ///
   /// - Precondition: `0 <= index < count`.
   public subscript(index: Int) -> Double {
@@ -195,7 +196,7 @@ public final class MultiArray: @unchecked Sendable {
 }
 
 extension MultiArray: Hashable {
-  /// Whether both have the same type, shape and elements; strides do not matter.
+  /// Returns whether both arrays have the same type, shape and elements; strides do not matter.
   public static func == (left: MultiArray, right: MultiArray) -> Bool {
     if left === right { return true }
     guard left.dataType == right.dataType, left.shape == right.shape else { return false }

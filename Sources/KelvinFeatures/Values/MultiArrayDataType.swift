@@ -2,40 +2,40 @@ package import KelvinGraph
 
 /// The element type of a ``MultiArray``.
 public enum MultiArrayDataType: String, Hashable, Sendable, CaseIterable {
-  /// IEEE 754, 8 bytes an element.
+  /// IEEE 754, 8 bytes per element.
   case float64
-  /// IEEE 754, 4 bytes an element.
+  /// IEEE 754, 4 bytes per element.
   case float32
-  /// IEEE 754, 2 bytes an element.
+  /// IEEE 754, 2 bytes per element.
   case float16
-  /// 4 bytes an element.
+  /// 4 bytes per element.
   case int32
-  /// 8 bytes an element.
+  /// 8 bytes per element.
   case int64
-  /// 2 bytes an element.
+  /// 2 bytes per element.
   case int16
-  /// 1 byte an element.
+  /// 1 byte per element.
   case int8
-  /// 1 byte an element.
+  /// 1 byte per element.
   case uint8
-  /// 2 bytes an element.
+  /// 2 bytes per element.
   case uint16
-  /// 4 bytes an element.
+  /// 4 bytes per element.
   case uint32
-  /// 8 bytes an element.
+  /// 8 bytes per element.
   case uint64
-  /// 1 byte an element, 0 or 1.
+  /// 1 byte per element, 0 or 1.
   case bool
 
-  /// Another name of ``float64``.
+  /// An alias of ``float64``.
   public static let double = MultiArrayDataType.float64
-  /// Another name of ``float32``.
+  /// An alias of ``float32``.
   public static let float = MultiArrayDataType.float32
 
-  /// Bytes that one element takes.
+  /// The size of an element in bytes.
   public var byteCount: Int { scalar.byteCount }
 
-  /// The whole numbers that a float64 and this type both hold; nil for floating-point types.
+  /// The range of integers that both float64 and this type represent; nil for floating-point types.
   var wholeNumbers: ClosedRange<Double>? {
     switch self {
     case .float64, .float32, .float16: nil

@@ -1,7 +1,7 @@
-/// Memory for an output.
+/// The memory that an output is written to.
 public enum OutputBacking: Sendable {
-  /// Memory for an array.
+  /// An array.
   case multiArray(MultiArray)
-  /// Memory for an image.
+  /// An image.
   case pixelBuffer(PixelBacking)
 }

@@ -1,24 +1,25 @@
 public import KelvinImages
 
-/// An image in memory that a prediction writes into (``PredictionOptions/outputBackings``): ours, or the caller's.
+/// An image in memory that a prediction writes to (``PredictionOptions/outputBackings``). The memory belongs to the
+/// library or to the caller.
 ///
-/// Nobody may read or write while a prediction does.
+/// The image must not be read or written while a prediction writes to it.
 public final class PixelBacking: @unchecked Sendable {
-  /// Pixels in a row.
+  /// The width, in pixels.
   public let width: Int
-  /// Rows.
+  /// The height, in pixels.
   public let height: Int
-  /// How a pixel is stored.
+  /// The pixel format.
   public let format: PixelFormat
-  /// Bytes from one row to the next.
+  /// The number of bytes between the beginnings of neighboring rows.
   public let bytesPerRow: Int
-  /// The first row, at the top. Rows follow each other, ``bytesPerRow`` apart.
+  /// The first row, which is the top row. Rows are ``bytesPerRow`` apart.
   public let dataPointer: UnsafeMutableRawPointer
   private let deallocator: () -> Void
 
-  /// A black image in memory of its own, without gaps between rows.
+  /// Creates a black image in its own memory, without gaps between rows.
   ///
-  /// - Throws: `ModelError` with code `featureType` for a size that no image has, or a format that is not of bytes.
+  /// - Throws: `ModelError` with code `featureType` for an invalid size, or a format whose channels are not bytes.
   public convenience init(width: Int, height: Int, format: PixelFormat) throws(ModelError) {
     let bytesPerRow = width.multipliedReportingOverflow(by: format.channelCount)
     try Self.check(width, height, format, bytesPerRow.overflow ? -1 : bytesPerRow.partialValue)
@@ -30,17 +31,17 @@ public final class PixelBacking: @unchecked Sendable {
       deallocator: { $0.deallocate() })
   }
 
-  /// An image in memory of the caller's, without a copy.
+  /// Creates an image over the caller's memory, without a copy.
   ///
   /// - Parameters:
-  ///   - dataPointer: the first pixel; `bytesPerRow * height` bytes stay valid until `deallocator` is called.
-  ///   - width: pixels in a row.
-  ///   - height: rows.
-  ///   - format: how a pixel is stored.
-  ///   - bytesPerRow: bytes from one row to the next.
-  ///   - deallocator: called with the pointer when nobody uses the image any more.
-  /// - Throws: `ModelError` with code `featureType` for a size that no image has, a format that is not of bytes, or rows that
-  ///   overlap. The deallocator is not called then.
+  ///   - dataPointer: the first pixel. `bytesPerRow * height` bytes stay valid until `deallocator` is called.
+  ///   - width: the width, in pixels.
+  ///   - height: the height, in pixels.
+  ///   - format: the pixel format.
+  ///   - bytesPerRow: the number of bytes between the beginnings of neighboring rows.
+  ///   - deallocator: called with the pointer when the image is released.
+  /// - Throws: `ModelError` with code `featureType` for an invalid size, a format whose channels are not bytes, or rows
+  ///   that overlap. The deallocator is then not called.
   public init(
     dataPointer: UnsafeMutableRawPointer, width: Int, height: Int, format: PixelFormat, bytesPerRow: Int,
     deallocator: (@Sendable (UnsafeMutableRawPointer) -> Void)? = nil
@@ -86,9 +87,9 @@ public final class PixelBacking: @unchecked Sendable {
     return try? PixelBuffer(width: width, height: height, format: format, bytes: bytes)
   }
 
-  /// Writes planar values, rounded half up and clamped to 0…255, a NaN as 0; alpha becomes 255.
+  /// Writes planar values, rounded half up and clamped to 0…255. NaN becomes 0, and alpha becomes 255.
   ///
-  /// - Precondition: `planar` holds `order.count * height * width` elements.
+  /// - Precondition: `planar` contains `order.count * height * width` elements.
   package func write(_ planar: [Float], order: ChannelOrder) {
     let pixels = width * height
     precondition(planar.count == order.count * pixels)
@@ -116,7 +117,7 @@ public final class PixelBacking: @unchecked Sendable {
 }
 
 extension PixelBacking: Hashable {
-  /// Whether both are the same memory.
+  /// Returns whether both are the same object.
   public static func == (left: PixelBacking, right: PixelBacking) -> Bool { left === right }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

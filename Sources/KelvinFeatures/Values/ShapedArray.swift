@@ -1,5 +1,5 @@
-/// Numbers with any number of dimensions, as a value: copies do not share changes. ``MultiArray`` is the same as an
-/// object.
+/// A multi-dimensional array of numbers with value semantics: copies do not share changes. ``MultiArray`` is the
+/// equivalent with reference semantics.
 ///
 /// ```swift
 /// var matrix = ShapedArray<Float>(scalars: (0..<6).map(Float.init), shape: [2, 3])
@@ -13,22 +13,22 @@ public struct ShapedArray<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   public typealias Index = Int
   /// The positions along the first dimension.
   public typealias Indices = Range<Int>
-  /// Some of the slices along the first dimension.
+  /// A range of slices along the first dimension.
   public typealias SubSequence = Swift.Slice<Self>
 
   private var elements: StridedElements<Scalar>
 
-  /// An array of numbers given in row-major order.
+  /// Creates an array from numbers in row-major order.
   ///
-  /// - Precondition: there are as many as `shape` has elements.
+  /// - Precondition: the number of scalars matches the shape.
   public init(scalars: some Sequence<Scalar>, shape: [Int]) {
     elements = StridedElements(Array(scalars), shape: shape)
   }
 
-  /// The numbers of a slice, copied together.
+  /// Creates an array from a copy of a slice's numbers.
   public init(_ slice: ShapedArraySlice<Scalar>) { self.init(scalars: slice.scalars, shape: slice.shape) }
 
-  /// An array whose numbers `initializer` writes.
+  /// Creates an array whose memory `initializer` fills.
   ///
   /// - Parameters:
   ///   - shape: the size of each dimension, outermost first.
@@ -76,7 +76,7 @@ public struct ShapedArray<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   }
 }
 
-/// A part of a ``ShapedArray``, sharing its memory until either changes.
+/// A part of a ``ShapedArray``. It shares the array's memory until either changes.
 public struct ShapedArraySlice<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   /// The slices along the first dimension.
   public typealias Element = ShapedArraySlice<Scalar>
@@ -84,16 +84,16 @@ public struct ShapedArraySlice<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   public typealias Index = Int
   /// The positions along the first dimension.
   public typealias Indices = Range<Int>
-  /// Some of the slices along the first dimension.
+  /// A range of slices along the first dimension.
   public typealias SubSequence = Swift.Slice<Self>
 
   fileprivate private(set) var elements: StridedElements<Scalar>
 
   fileprivate init(_ elements: StridedElements<Scalar>) { self.elements = elements }
 
-  /// A slice of its own, of numbers given in row-major order.
+  /// Creates a slice with memory of its own from numbers in row-major order.
   ///
-  /// - Precondition: there are as many as `shape` has elements.
+  /// - Precondition: the number of scalars matches the shape.
   public init(scalars: some Sequence<Scalar>, shape: [Int]) {
     elements = StridedElements(Array(scalars), shape: shape)
   }
@@ -129,7 +129,7 @@ public struct ShapedArraySlice<Scalar: ShapedArrayScalar>: ShapedArrayProtocol {
   }
 }
 
-/// Elements of an array, each at an offset plus its position times strides.
+/// Elements of an array, addressed by an offset and strides.
 private struct StridedElements<Scalar: ShapedArrayScalar>: Sendable {
   var storage: [Scalar]
   var offset: Int
@@ -186,7 +186,7 @@ private struct StridedElements<Scalar: ShapedArrayScalar>: Sendable {
     return part
   }
 
-  /// Writes elements to the place of a part of this array.
+  /// Writes elements to a part of this array.
   mutating func assign(_ source: Self, to part: Self) {
     precondition(source.shape == part.shape, "expected a slice of shape \(part.shape), got \(source.shape)")
     var places: [Int] = []

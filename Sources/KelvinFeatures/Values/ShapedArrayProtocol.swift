@@ -1,6 +1,6 @@
 import KelvinGraph
 
-/// A number type that arrays hold.
+/// A number type for the elements of arrays.
 public protocol ShapedArrayScalar: BitwiseCopyable, Hashable, Sendable {
   /// The element type of a ``MultiArray`` of these numbers.
   static var multiArrayDataType: MultiArrayDataType { get }
@@ -15,63 +15,64 @@ extension Int32: ShapedArrayScalar { public static var multiArrayDataType: Multi
 extension Int64: ShapedArrayScalar { public static var multiArrayDataType: MultiArrayDataType { .int64 } }
 extension UInt8: ShapedArrayScalar { public static var multiArrayDataType: MultiArrayDataType { .uint8 } }
 
-/// What ``ShapedArray`` and ``ShapedArraySlice`` have in common: a collection of the slices along the first dimension.
+/// The common interface of ``ShapedArray`` and ``ShapedArraySlice``: a collection of the slices along the first
+/// dimension.
 public protocol ShapedArrayProtocol<Scalar>: RandomAccessCollection, MutableCollection, Hashable, Sendable
 where Element == ShapedArraySlice<Scalar>, Index == Int {
   /// The type of the elements.
   associatedtype Scalar: ShapedArrayScalar
 
-  /// The size of each dimension, outermost first; empty for a single number.
+  /// The size of each dimension, outermost first; empty for a scalar.
   var shape: [Int] { get }
 
-  /// Elements to step over in memory to advance one position along each dimension.
+  /// The number of elements in memory between neighboring positions along each dimension.
   var strides: [Int] { get }
 
-  /// An array of numbers given in row-major order.
+  /// Creates an array from numbers in row-major order.
   ///
-  /// - Precondition: there are as many as `shape` has elements.
+  /// - Precondition: the number of scalars matches the shape.
   init(scalars: some Sequence<Scalar>, shape: [Int])
 
-  /// The part at these positions of the leading dimensions, with the dimensions that remain.
+  /// The slice at these indices of the leading dimensions, with the remaining dimensions.
   ///
-  /// - Precondition: there are no more positions than dimensions, and each lies inside its dimension. What is assigned
-  ///   has the part's shape.
+  /// - Precondition: there are no more indices than dimensions, and each index is within its dimension. An assigned
+  ///   slice has the same shape.
   subscript(indices: [Int]) -> ShapedArraySlice<Scalar> { get set }
 
-  /// The part between these positions of the leading dimensions, as many dimensions as before.
+  /// The slice within these ranges of the leading dimensions. It has as many dimensions as the array.
   ///
-  /// - Precondition: there are no more ranges than dimensions, and each lies inside its dimension. What is assigned has
-  ///   the part's shape.
+  /// - Precondition: there are no more ranges than dimensions, and each range is within its dimension. An assigned
+  ///   slice has the same shape.
   subscript(ranges ranges: [Range<Int>]) -> ShapedArraySlice<Scalar> { get set }
 
   /// The number at a position.
   ///
-  /// - Precondition: there is one index for each dimension, inside it.
+  /// - Precondition: there is one index for each dimension, and each index is within its dimension.
   subscript(scalarAt indices: [Int]) -> Scalar { get set }
 
-  /// Lends the memory. The element at position `p` lies at the sum of `p[i] * strides[i]`.
+  /// Calls `body` with the memory. The element at position `p` has the offset of the sum of `p[i] * strides[i]`.
   func withUnsafeShapedBufferPointer<Result>(
     _ body: (_ elements: UnsafeBufferPointer<Scalar>, _ shape: [Int], _ strides: [Int]) throws -> Result
   ) rethrows -> Result
 
-  /// Lends the memory for changes in place.
+  /// Calls `body` with the memory, for changes in place.
   mutating func withUnsafeMutableShapedBufferPointer<Result>(
     _ body: (_ elements: UnsafeMutableBufferPointer<Scalar>, _ shape: [Int], _ strides: [Int]) throws -> Result
   ) rethrows -> Result
 }
 
 extension ShapedArrayProtocol {
-  /// An array with one number in every place.
+  /// Creates an array in which every element has the same value.
   public init(repeating scalar: Scalar, shape: [Int]) {
     self.init(scalars: repeatElement(scalar, count: shape.reduce(1, *)), shape: shape)
   }
 
-  /// A single number, without dimensions.
+  /// Creates a scalar: an array without dimensions.
   public init(scalar: Scalar) { self.init(scalars: CollectionOfOne(scalar), shape: []) }
 
-  /// The numbers of a multi-array.
+  /// Creates an array from the numbers of a multi-array.
   ///
-  /// - Precondition: `Scalar` is the array's data type; `init(converting:)` takes any.
+  /// - Precondition: `Scalar` matches the array's data type; `init(converting:)` accepts any type.
   public init(_ multiArray: MultiArray) {
     precondition(
       multiArray.dataType == Scalar.multiArrayDataType,
@@ -85,15 +86,16 @@ extension ShapedArrayProtocol {
     self.init(scalars: scalars, shape: multiArray.shape)
   }
 
-  /// The numbers of a multi-array of any type, each rounded once; integers saturate.
+  /// Creates an array from the numbers of a multi-array of any type. Each number is rounded once, and integers
+  /// saturate.
   public init(converting multiArray: MultiArray) {
     let converted = multiArray.tensor.converted(to: Scalar.multiArrayDataType.scalar)
     self.init(MultiArray(converted))
   }
 
-  /// Arrays joined along an axis, counted from the front or, where negative, from the back.
+  /// Concatenates arrays along an axis. A negative axis counts from the last axis.
   ///
-  /// - Precondition: there is at least one, and their shapes differ in nothing but the size of the axis.
+  /// - Precondition: there is at least one array, and the shapes differ only in the size of the axis.
   public init(concatenating arrays: some Sequence<some ShapedArrayProtocol<Scalar>>, alongAxis axis: Int) {
     do {
       let parts = arrays.map { MultiArray($0) }
@@ -104,18 +106,18 @@ extension ShapedArrayProtocol {
   /// The number of elements.
   public var scalarCount: Int { shape.reduce(1, *) }
 
-  /// Whether this is a single number.
+  /// Whether the array is a scalar, without dimensions.
   public var isScalar: Bool { shape.isEmpty }
 
-  /// The number, where this is a single one; nil otherwise, and setting does nothing then.
+  /// The number of a scalar; nil for other arrays, for which setting it does nothing.
   public var scalar: Scalar? {
     get { isScalar ? self[scalarAt: []] : nil }
     set { if isScalar, let newValue { self[scalarAt: []] = newValue } }
   }
 
-  /// Every number, in row-major order.
+  /// The numbers, in row-major order.
   ///
-  /// - Precondition: what is assigned has as many.
+  /// - Precondition: an assigned array has the same number of elements.
   public var scalars: [Scalar] {
     get {
       withUnsafeShapedBufferPointer { elements, shape, strides in
@@ -138,7 +140,7 @@ extension ShapedArrayProtocol {
   }
 
   public var startIndex: Int { 0 }
-  /// The size of the first dimension; 0 for a single number, which has no parts.
+  /// The size of the first dimension; 0 for a scalar, which has no slices.
   public var endIndex: Int { shape.first ?? 0 }
 
   public subscript(position: Int) -> ShapedArraySlice<Scalar> {
@@ -146,30 +148,30 @@ extension ShapedArrayProtocol {
     set { self[[position]] = newValue }
   }
 
-  /// The part at these positions of the leading dimensions, with the dimensions that remain.
+  /// The slice at these indices of the leading dimensions, with the remaining dimensions.
   public subscript(indices: Int...) -> ShapedArraySlice<Scalar> {
     get { self[indices] }
     set { self[indices] = newValue }
   }
 
-  /// The number at a position, one index for each dimension.
+  /// The number at a position, given as one index for each dimension.
   public subscript(scalarAt indices: Int...) -> Scalar {
     get { self[scalarAt: indices] }
     set { self[scalarAt: indices] = newValue }
   }
 
-  /// The part between these positions of the leading dimensions.
+  /// The slice within these ranges of the leading dimensions.
   public subscript(ranges ranges: Range<Int>...) -> ShapedArraySlice<Scalar> {
     get { self[ranges: ranges] }
     set { self[ranges: ranges] = newValue }
   }
 
-  /// The same numbers in another shape.
+  /// Returns the same numbers in another shape.
   ///
-  /// - Precondition: it has as many elements.
+  /// - Precondition: the shape has the same number of elements.
   public func reshaped(to shape: [Int]) -> ShapedArray<Scalar> { ShapedArray(scalars: scalars, shape: shape) }
 
-  /// The same numbers with one more dimension, of size 1.
+  /// Returns the same numbers with one more dimension of size 1.
   ///
   /// - Precondition: `0 <= axis <= shape.count`.
   public func expandingShape(at axis: Int) -> ShapedArray<Scalar> {
@@ -178,15 +180,15 @@ extension ShapedArrayProtocol {
     return reshaped(to: shape)
   }
 
-  /// The same numbers without the dimensions of size 1.
+  /// Returns the same numbers without the dimensions of size 1.
   public func squeezingShape() -> ShapedArray<Scalar> { reshaped(to: shape.filter { $0 != 1 }) }
 
-  /// The numbers with the order of the dimensions reversed.
+  /// Returns the array with the order of its dimensions reversed.
   public func transposed() -> ShapedArray<Scalar> { transposed(permutation: Array(shape.indices.reversed())) }
 
-  /// The numbers with dimension `permutation[i]` in place `i`.
+  /// Returns the array with dimension `permutation[i]` as dimension `i`.
   ///
-  /// - Precondition: every dimension is named once.
+  /// - Precondition: `permutation` contains every dimension once.
   public func transposed(permutation: [Int]) -> ShapedArray<Scalar> {
     precondition(
       permutation.sorted() == Array(shape.indices), "\(permutation) is not an order of \(shape.count) dimensions")
@@ -199,7 +201,7 @@ extension ShapedArrayProtocol {
     }
   }
 
-  /// Whether both have the same shape and numbers.
+  /// Returns whether both have the same shape and numbers.
   public static func == (left: Self, right: Self) -> Bool {
     left.shape == right.shape && left.scalars == right.scalars
   }
@@ -211,7 +213,7 @@ extension ShapedArrayProtocol {
 }
 
 extension MultiArray {
-  /// The numbers of a shaped array, copied.
+  /// Creates a multi-array from a copy of a shaped array's numbers.
   public convenience init<Array: ShapedArrayProtocol>(_ shapedArray: Array) {
     do {
       try self.init(shape: shapedArray.shape, dataType: Array.Scalar.multiArrayDataType)

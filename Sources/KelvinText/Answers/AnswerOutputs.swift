@@ -1,10 +1,10 @@
 import Kelvin
 
-/// Where a model gives the scores of answers' beginnings and ends.
+/// The outputs of a model with the scores of answers' starts and ends.
 struct AnswerOutputs: Sendable {
   private enum Form: Sendable {
     case apart(starts: String, ends: String)
-    /// Two numbers for each token.
+    /// One output with two numbers for each token.
     case together(String)
   }
 
@@ -37,7 +37,7 @@ struct AnswerOutputs: Sendable {
     }
   }
 
-  /// A score of each kind for each of so many tokens.
+  /// Returns the start scores and the end scores of `length` tokens.
   func scores(_ result: some FeatureProvider, length: Int) throws(ModelError) -> (starts: [Float], ends: [Float]) {
     switch form {
     case .apart(let starts, let ends):

@@ -1,28 +1,28 @@
 import KelvinBasics
 
-/// Pieces of one window by the scores of where an answer begins and ends.
+/// The best spans of one window, by the scores of their starts and ends.
 struct AnswerSpans {
   struct Span: Hashable {
-    /// Where it lies in the text.
+    /// The position of the span in the text.
     let range: Range<Int>
     let score: Double
   }
 
-  /// Best first; of those in the same place the best.
+  /// The spans, the best first. Spans with the same range are merged with the best score.
   let spans: [Span]
-  /// How likely it is that the window has no answer: that it begins and ends at `[CLS]`.
+  /// The probability that the window has no answer, which is a span that starts and ends at `[CLS]`.
   let noAnswer: Double
 
-  /// The softmax of either kind of scores, over the tokens that may be part of an answer and the first one; a span's score is
-  /// the product of both.
+  /// Finds the best spans. Start and end scores become probabilities by softmax over the first token and the tokens
+  /// that may be part of an answer. A span's score is the product of its start and end probabilities.
   ///
   /// - Parameters:
-  ///   - starts: a score for each token.
-  ///   - ends: as many.
-  ///   - isPassage: which tokens may be part of an answer.
-  ///   - longest: the most tokens of an answer.
-  ///   - count: how many spans are wanted.
-  ///   - range: where the text from one token to another lies.
+  ///   - starts: the start score of each token.
+  ///   - ends: the end score of each token.
+  ///   - isPassage: whether each token may be part of an answer.
+  ///   - longest: the maximum number of tokens in an answer.
+  ///   - count: the number of spans to return.
+  ///   - range: returns the position in the text of the span from one token to another.
   init(
     starts: [Float], ends: [Float], isPassage: [Bool], longest: Int, count: Int,
     range: (_ first: Int, _ last: Int) -> Range<Int>

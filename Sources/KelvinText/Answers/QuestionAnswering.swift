@@ -1,8 +1,9 @@
 public import Kelvin
 
-/// Answers to questions as pieces of a text, by a model such as BERT trained on SQuAD.
+/// Answers questions with spans of a text, using a model such as BERT trained on SQuAD.
 ///
-/// A text that is longer than the model takes is read in windows that overlap, and the best pieces of all of them are compared.
+/// A text that is longer than the model's input is read in overlapping windows, and the best spans of all windows are
+/// compared.
 ///
 /// ```swift
 /// let vocabulary = try WordPieceVocabulary(contentsOf: URL(filePath: "vocab.txt"))
@@ -11,30 +12,31 @@ public import Kelvin
 /// for answer in try reader.answers(to: "Who wrote it?", in: text, count: 3) { print(answer.score, answer.text) }
 /// ```
 public struct QuestionAnswering: Sendable {
-  /// What cuts texts into tokens.
+  /// The tokenizer.
   public let tokenizer: WordPieceTokenizer
-  /// What of the model was taken for what, in words.
+  /// A description of the model's inputs and outputs as they are used.
   public let summary: String
-  /// The most tokens of a window.
+  /// The maximum number of tokens in a window.
   public var windowLength: Int
-  /// How many tokens of the text a window has in common with the one before it.
+  /// The number of tokens of the text that consecutive windows share.
   public var overlap: Int
-  /// The most tokens of an answer, from 1; of none where it is less.
+  /// The maximum number of tokens in an answer. There are no answers if it is less than 1.
   public var longestAnswer = 15
-  /// Whether the text may have no answer, which is then one of them.
+  /// Whether "no answer" is one of the possible answers.
   public var allowsNoAnswer = false
-  /// Whether an answer's first and last words are whole.
+  /// Whether answers begin and end at word boundaries.
   public var keepsWords = true
   private let tokens: TokenModel
   private let outputs: AnswerOutputs
 
-  /// A reader.
+  /// Creates a question answering pipeline.
   ///
   /// - Parameters:
-  ///   - model: takes tokens and gives two scores for each: of an answer that begins there, and of one that ends there.
-  ///   - tokenizer: with the vocabulary that the model was trained with.
-  ///   - inputs: the names of inputs whose names do not say what they are for.
-  /// - Throws: `ModelError` with code `parameters` for a model that is no such thing.
+  ///   - model: a model that takes tokens and returns two scores for each token: for an answer that starts there and
+  ///     for an answer that ends there.
+  ///   - tokenizer: a tokenizer with the vocabulary that the model was trained with.
+  ///   - inputs: the names of inputs whose names do not show their role.
+  /// - Throws: `ModelError` with code `parameters` for another kind of model.
   public init(
     _ model: Model, _ tokenizer: WordPieceTokenizer, inputs: [TokenInput: String] = [:]
   ) throws(ModelError) {
@@ -46,27 +48,28 @@ public struct QuestionAnswering: Sendable {
     summary = "\(tokens.summary); \(outputs.summary)"
   }
 
-  /// The best answers that a text has, the likeliest first. Blocks the calling thread.
+  /// Returns the best answers in a text, the most likely first. Blocks the calling thread.
   ///
   /// - Parameters:
-  ///   - question: what is asked.
-  ///   - text: where the answer is looked for.
-  ///   - count: the most answers; pieces that say the same in the same place are one.
-  /// - Throws: `ModelError` as a prediction does; `featureType` for a question that leaves no room for the text, or outputs
-  ///   of another shape.
+  ///   - question: the question.
+  ///   - text: the text that contains the answer.
+  ///   - count: the maximum number of answers. Equal spans of several windows count as one.
+  /// - Throws: `ModelError` as a prediction does; `featureType` for a question that leaves no room for the text, or
+  ///   outputs of another shape.
   public func answers(to question: String, in text: String, count: Int = 1) throws(ModelError) -> [TextAnswer] {
     let windows = try windows(of: question, over: text)
     let results = try tokens.model.predictions(fromBatch: try tokens.batch(windows))
     return try answers(results, windows, text, count)
   }
 
-  /// The best answers that a text has, without blocking the calling task's thread. Cancelling the task ends it.
+  /// Returns the best answers in a text without blocking the calling task's thread. Cancelling the task ends the
+  /// search.
   ///
   /// - Parameters:
-  ///   - question: what is asked.
-  ///   - text: where the answer is looked for.
-  ///   - count: the most answers; pieces that say the same in the same place are one.
-  /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled.
+  ///   - question: the question.
+  ///   - text: the text that contains the answer.
+  ///   - count: the maximum number of answers. Equal spans of several windows count as one.
+  /// - Throws: `ModelError` as the blocking method does; `predictionCancelled` if the task was cancelled.
   public func answers(to question: String, in text: String, count: Int = 1) async throws(ModelError) -> [TextAnswer] {
     let windows = try windows(of: question, over: text)
     let results = try await tokens.model.predictions(fromBatch: try tokens.batch(windows))
@@ -100,7 +103,7 @@ public struct QuestionAnswering: Sendable {
         starts: starts, ends: ends, isPassage: isPassage, longest: longestAnswer, count: max(count, 1)
       ) { range(window, $0, $1) }
       noAnswer = min(noAnswer, spans.noAnswer)
-      // The same piece may be one of several windows.
+      // Overlapping windows can contain the same span.
       for span in spans.spans { scores[span.range] = max(scores[span.range] ?? 0, span.score) }
     }
     var answers = scores.map { range, score in
@@ -113,7 +116,7 @@ public struct QuestionAnswering: Sendable {
     return Array(answers.prefix(max(count, 0)))
   }
 
-  /// Where the text from one token of a window to another lies, in whole words unless tokens are enough.
+  /// Returns the position in the text from one token of a window to another, extended to whole words if `keepsWords`.
   private func range(_ window: TokenEncoding, _ first: Int, _ last: Int) -> Range<Int> {
     guard let first = window.tokens[first], let last = window.tokens[last] else { return 0..<0 }
     return keepsWords

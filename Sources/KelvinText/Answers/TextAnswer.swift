@@ -1,9 +1,9 @@
-/// An answer to a question: a piece of the text that it was looked for in, or that the text has none.
+/// An answer to a question: a span of the text, or "no answer".
 public struct TextAnswer: Hashable, Sendable {
-  /// The piece; empty where the text has no answer.
+  /// The answer; empty for "no answer".
   public let text: String
-  /// How likely it is among the pieces of its window, 0…1.
+  /// The answer's probability among the spans of its window, 0…1.
   public let score: Double
-  /// Where it lies, in Unicode scalars from the text's start; nil where the text has no answer.
+  /// The position of the answer in Unicode scalars from the start of the text; nil for "no answer".
   public let range: Range<Int>?
 }

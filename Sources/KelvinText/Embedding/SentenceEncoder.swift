@@ -1,6 +1,7 @@
 public import Kelvin
 
-/// Texts as vectors that lie near each other where they mean the same, by a model such as those of sentence-transformers.
+/// Computes text embeddings, in which texts of similar meaning have similar vectors, using a model such as those of
+/// sentence-transformers.
 ///
 /// ```swift
 /// let vocabulary = try WordPieceVocabulary(contentsOf: URL(filePath: "vocab.txt"))
@@ -9,35 +10,35 @@ public import Kelvin
 /// print(SentenceEncoder.similarity(vectors[0], vectors[1]))
 /// ```
 public struct SentenceEncoder: Sendable {
-  /// How the vectors of a text's tokens become one.
+  /// The method that combines token vectors to a text vector.
   public enum Pooling: String, Hashable, Sendable, CaseIterable {
-    /// Their mean.
+    /// The mean of the token vectors.
     case mean
-    /// That of the first token, `[CLS]`.
+    /// The vector of the first token, `[CLS]`.
     case first
   }
 
-  /// What cuts texts into tokens.
+  /// The tokenizer.
   public let tokenizer: WordPieceTokenizer
-  /// What of the model was taken for what, in words.
+  /// A description of the model's inputs and outputs as they are used.
   public let summary: String
-  /// How the vectors of tokens become one; a model that gives one for the text is taken at its word.
+  /// The method that combines token vectors. It does not apply to a model that returns one vector for the text.
   public var pooling = Pooling.mean
-  /// Whether vectors are brought to length 1.
+  /// Whether vectors are normalized to length 1.
   public var normalizes = true
-  /// The most tokens of a text; what lies behind them is not read.
+  /// The maximum number of tokens of a text; further tokens are ignored.
   public var tokenLimit: Int
   private let tokens: TokenModel
   private let output: String
 
-  /// An encoder.
+  /// Creates an encoder.
   ///
   /// - Parameters:
-  ///   - model: takes tokens and gives a vector for each of them, or for the text.
-  ///   - tokenizer: with the vocabulary that the model was trained with.
-  ///   - inputs: the names of inputs whose names do not say what they are for.
-  ///   - output: the output to take; nil for the one whose name or shape fits best.
-  /// - Throws: `ModelError` with code `parameters` for a model that is no such thing.
+  ///   - model: a model that takes tokens and returns a vector for each token, or for the text.
+  ///   - tokenizer: a tokenizer with the vocabulary that the model was trained with.
+  ///   - inputs: the names of inputs whose names do not show their role.
+  ///   - output: the output to use; nil for the output whose name or shape fits best.
+  /// - Throws: `ModelError` with code `parameters` for another kind of model.
   public init(
     _ model: Model, _ tokenizer: WordPieceTokenizer, inputs: [TokenInput: String] = [:], output: String? = nil
   ) throws(ModelError) {
@@ -68,38 +69,39 @@ public struct SentenceEncoder: Sendable {
     return name
   }
 
-  /// The vector of a text. Blocks the calling thread.
+  /// Returns the vector of a text. Blocks the calling thread.
   ///
   /// - Parameter text: any text.
-  /// - Throws: `ModelError` as a prediction does, or where the model's output is no vector for each token or for the text.
+  /// - Throws: `ModelError` as a prediction does, or if the model's output is not a vector for each token or for the
+  ///   text.
   public func embedding(of text: String) throws(ModelError) -> [Float] {
     let encoding = encoding(of: text)
     return try vector(try tokens.model.prediction(from: try tokens.features(encoding)), encoding.count)
   }
 
-  /// The vectors of texts, several at a time, in their order. Blocks the calling thread.
+  /// Returns the vectors of texts, in their order, computing several at a time. Blocks the calling thread.
   ///
   /// - Parameter texts: any texts.
-  /// - Throws: `ModelError` as for one, of the first text that fails.
+  /// - Throws: `ModelError` as `embedding(of:)` does, for the first text that fails.
   public func embeddings(of texts: [String]) throws(ModelError) -> [[Float]] {
     let encodings = texts.map(encoding)
     return try vectors(try tokens.model.predictions(fromBatch: try tokens.batch(encodings)), encodings)
   }
 
-  /// The vectors of texts, without blocking the calling task's thread. Cancelling the task ends them.
+  /// Returns the vectors of texts without blocking the calling task's thread. Cancelling the task ends the predictions.
   ///
   /// - Parameter texts: any texts.
-  /// - Throws: `ModelError` as the blocking form does; `predictionCancelled` where the task was cancelled.
+  /// - Throws: `ModelError` as the blocking method does; `predictionCancelled` if the task was cancelled.
   public func embeddings(of texts: [String]) async throws(ModelError) -> [[Float]] {
     let encodings = texts.map(encoding)
     return try vectors(try await tokens.model.predictions(fromBatch: try tokens.batch(encodings)), encodings)
   }
 
-  /// The cosine of the angle between two vectors, −1…1; 0 where one of them is zero.
+  /// Returns the cosine similarity of two vectors, −1…1; 0 if one of them is zero.
   ///
   /// - Parameters:
   ///   - left: a vector.
-  ///   - right: one with as many elements.
+  ///   - right: a vector of the same length.
   public static func similarity(_ left: [Float], _ right: [Float]) -> Float {
     var (product, lefts, rights) = (0.0, 0.0, 0.0)
     for (x, y) in zip(left, right) {
@@ -126,7 +128,7 @@ public struct SentenceEncoder: Sendable {
     return vectors
   }
 
-  /// - Parameter count: how many tokens were no padding.
+  /// - Parameter count: the number of tokens without padding.
   private func vector(_ result: some FeatureProvider, _ count: Int) throws(ModelError) -> [Float] {
     guard let array = result.featureValue(for: output)?.multiArrayValue else {
       throw ModelError(.featureType, "the output '\(output)' is no array")

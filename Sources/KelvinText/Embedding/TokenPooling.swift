@@ -1,8 +1,8 @@
-/// Arithmetic from the vectors of tokens to that of a text.
+/// Combines token vectors to a text vector.
 enum TokenPooling {
-  /// The mean of the first vectors.
+  /// Returns the mean of the first `count` vectors.
   ///
-  /// - Precondition: there are at least `count`, which is not 0, of so many elements each.
+  /// - Precondition: `count` is above 0, and there are at least `count` vectors of `width` elements each.
   static func pooled(_ vectors: [Float], width: Int, count: Int) -> [Float] {
     var sums = [Double](repeating: 0, count: width)
     for token in 0..<count {
@@ -11,7 +11,7 @@ enum TokenPooling {
     return sums.map { Float($0 / Double(count)) }
   }
 
-  /// The vector with length 1, unless it is as good as zero.
+  /// Returns the vector scaled to length 1, unless it is close to zero.
   static func normalized(_ vector: [Float]) -> [Float] {
     let length = vector.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
     return length > 1e-12 ? vector.map { Float(Double($0) / length) } : vector

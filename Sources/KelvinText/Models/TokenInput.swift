@@ -1,15 +1,15 @@
-/// What an input of a model that reads tokens is for.
+/// The role of a token model's input.
 public enum TokenInput: String, Hashable, Sendable, CaseIterable {
-  /// The tokens' numbers.
+  /// The token IDs.
   case numbers = "ids"
-  /// 1 where there is a token, 0 behind the last.
+  /// The attention mask: 1 for a token, 0 for padding.
   case mask
-  /// Which of two texts a token is of.
+  /// The token types, which tell the first text from the second.
   case types
-  /// The tokens' places, from 0.
+  /// The positions of the tokens, from 0.
   case positions
 
-  /// As exporters call it, letters and digits alone.
+  /// The names that exporters use, reduced to letters and digits.
   var names: Set<String> {
     switch self {
     case .numbers: ["inputids", "inputwordids", "wordids", "tokenids", "ids", "tokens", "input", "inputids0"]

@@ -2,8 +2,8 @@ public import FoundationEssentials
 public import Kelvin
 
 extension ModelConfiguration {
-  /// The same, with lengths for inputs that take any number of tokens: those of files that name no usual one. Predictions
-  /// may have any other length.
+  /// Returns the configuration with a default length for token inputs of any length for which the file has no default.
+  /// Predictions may still use any other length.
   ///
   /// - Parameter file: the model.
   /// - Throws: `ModelError` with code `parameters` for a function that the model does not have.
@@ -14,7 +14,7 @@ extension ModelConfiguration {
       guard let array = feature.multiArrayConstraint, array.shapeConstraint.type == .range,
         var last = array.shape.last, let range = array.shapeConstraint.sizeRangeForDimension.last
       else { continue }
-      // Where none is usual, a constraint's shape has the smallest.
+      // Without a default, the constraint's shape has the smallest length.
       if last <= max(range.lowerBound, 1) { last = min(max(128, range.lowerBound), range.upperBound) }
       result.inputShapes[name] = array.shape.dropLast() + [last]
     }
@@ -23,13 +23,13 @@ extension ModelConfiguration {
 }
 
 extension Model {
-  /// A model that reads tokens: as `init(contentsOf:configuration:progress:)`, with a usual length for inputs whose file names
-  /// none. Blocks the calling thread.
+  /// Loads a model that reads tokens, like `init(contentsOf:configuration:progress:)`, with a default length for inputs
+  /// whose file has none. Blocks the calling thread.
   ///
   /// - Parameters:
   ///   - url: the model file or package.
   ///   - configuration: how the model is loaded and run.
-  /// - Throws: `ModelError` as that does.
+  /// - Throws: `ModelError` as `init(contentsOf:configuration:progress:)` does.
   public convenience init(
     readingTokensFrom url: URL, configuration: ModelConfiguration = ModelConfiguration()
   ) throws(ModelError) {

@@ -1,20 +1,20 @@
 import Kelvin
 
-/// A model whose inputs are tokens: which of them is for what, and how many it takes.
+/// A model with token inputs, the roles of its inputs, and the lengths that it accepts.
 struct TokenModel: Sendable {
   let model: Model
-  /// The name of each input.
+  /// The name of each input, by role.
   let names: [TokenInput: String]
-  /// The most tokens, where the model's sizes tell.
+  /// The maximum number of tokens; nil if the model does not limit it.
   let capacity: Int?
   private let padding: Int
-  /// Lengths that there are; empty where any may be.
+  /// The allowed lengths; empty if any length is allowed.
   private let lengths: [Int]
 
   /// - Parameters:
-  ///   - roles: the names of inputs whose names do not say what they are for.
-  ///   - padding: the number of the token behind the last.
-  /// - Throws: `ModelError` with code `parameters` for a model that takes no tokens, or more than them.
+  ///   - roles: the names of inputs whose names do not show their role.
+  ///   - padding: the ID of the padding token.
+  /// - Throws: `ModelError` with code `parameters` for a model without token inputs, or with other required inputs.
   init(_ model: Model, roles: [TokenInput: String], padding: Int) throws(ModelError) {
     self.model = model
     self.padding = padding
@@ -57,14 +57,14 @@ struct TokenModel: Sendable {
     capacity = lengths.last ?? (range.upperBound == .max ? nil : range.upperBound)
   }
 
-  /// What was found, in words.
+  /// A description of the inputs' roles and the length.
   var summary: String {
     let roles = TokenInput.allCases.compactMap { role in names[role].map { "\(role.rawValue) '\($0)'" } }
     return "\(roles.joined(separator: ", ")), \(capacity.map { "at most \($0) tokens" } ?? "any number of tokens")"
   }
 
-  /// The length that an encoding is brought to: one that there is, else, so that few sizes are compiled, a power of two or
-  /// one and a half.
+  /// Returns the length that an encoding is padded to: the next allowed length, or a power of two or 1.5 times a power
+  /// of two, so that few specializations are compiled. Without a mask input there is no padding.
   func length(for count: Int) -> Int {
     if let length = lengths.first(where: { $0 >= count }) { return length }
     guard names[.mask] != nil else { return count }
@@ -73,9 +73,9 @@ struct TokenModel: Sendable {
     return min(length, capacity ?? length)
   }
 
-  /// The features of an encoding.
+  /// Returns the input features of an encoding.
   ///
-  /// - Throws: `ModelError` with code `featureType` where there are more tokens than the model takes.
+  /// - Throws: `ModelError` with code `featureType` for more tokens than the model accepts.
   func features(_ encoding: TokenEncoding) throws(ModelError) -> DictionaryFeatureProvider {
     let length = length(for: encoding.count)
     guard length >= encoding.count, capacity.map({ encoding.count <= $0 }) ?? true else {
@@ -98,16 +98,16 @@ struct TokenModel: Sendable {
     return DictionaryFeatureProvider(dictionary: values)
   }
 
-  /// The features of several encodings.
+  /// Returns the input features of several encodings.
   ///
-  /// - Throws: as for one, of the first that fails.
+  /// - Throws: as `features(_:)` does, for the first encoding that fails.
   func batch(_ encodings: [TokenEncoding]) throws(ModelError) -> ArrayBatchProvider {
     var features: [any FeatureProvider] = []
     for encoding in encodings { features.append(try self.features(encoding)) }
     return ArrayBatchProvider(array: features)
   }
 
-  /// Numbers in the shape that an input has: all its sizes but the last are 1.
+  /// Returns an array of the input's rank whose dimensions are 1, except for the last.
   private func array(_ numbers: [Int], _ name: String) throws(ModelError) -> MultiArray {
     let constraint = model.modelDescription.inputDescriptionsByName[name]?.multiArrayConstraint
     let rank = constraint?.shape.count ?? 2

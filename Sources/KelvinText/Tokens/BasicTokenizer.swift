@@ -1,6 +1,7 @@
-/// A text cleaned and cut into words as BERT does it (Devlin et al., 2018), each scalar with its place in the text.
+/// Cleans a text and splits it into words as BERT does (Devlin et al., 2018). Each scalar keeps its position in the
+/// text.
 struct BasicTokenizer: Sendable {
-  /// A scalar of a word, and which of the text's scalars it comes of.
+  /// A scalar of a word, with the position in the text of the scalar that it comes from.
   struct Piece: Hashable, Sendable {
     let scalar: Unicode.Scalar
     let source: Int
@@ -9,11 +10,11 @@ struct BasicTokenizer: Sendable {
   let lowercases: Bool
   let stripsAccents: Bool
 
-  /// The words of a part of a text.
+  /// Returns the words of a part of a text.
   ///
   /// - Parameters:
   ///   - scalars: the part.
-  ///   - start: how many of the text's scalars stand before it.
+  ///   - start: the number of scalars of the text before the part.
   func words(_ scalars: ArraySlice<Unicode.Scalar>, from start: Int) -> [[Piece]] {
     var words: [[Piece]] = []
     var word: [Piece] = []

@@ -1,34 +1,35 @@
-/// What a model reads: a text or two as tokens, with those that stand around them.
+/// The input of a model: one or two texts as tokens, including special tokens.
 public struct TokenEncoding: Hashable, Sendable {
-  /// The number of each token.
+  /// The ID of each token.
   public let numbers: [Int]
-  /// 0 for the first text and what stands around it, 1 for the second.
+  /// The type of each token: 0 for the first text and its special tokens, 1 for the second.
   public let types: [Int]
-  /// What each token stands for in its text; nil for those of no text.
+  /// The token of the text at each position; nil for special tokens.
   public let tokens: [WordPieceTokenizer.Token?]
 
-  /// How many tokens there are.
+  /// The number of tokens.
   public var count: Int { numbers.count }
 }
 
 extension WordPieceTokenizer {
-  /// `[CLS] text [SEP]`, cut at the end where it is longer.
+  /// Encodes a text as `[CLS] text [SEP]`, truncated at its end if it is too long.
   ///
   /// - Parameters:
   ///   - text: any text.
-  ///   - limit: the most tokens.
+  ///   - limit: the maximum number of tokens.
   public func encoding(of text: String, limit: Int = 512) -> TokenEncoding {
     encoding(Array(tokens(of: text).prefix(max(0, limit - 2))), nil)
   }
 
-  /// `[CLS] first [SEP] second [SEP]`, as often as the second text needs, each with some of the tokens before it.
+  /// Encodes two texts as `[CLS] first [SEP] second [SEP]`. A long second text is split into several overlapping
+  /// windows.
   ///
   /// - Parameters:
-  ///   - first: a text that all windows have, such as a question.
+  ///   - first: a text that all windows contain, such as a question.
   ///   - second: a text of any length.
-  ///   - limit: the most tokens of a window.
-  ///   - overlap: how many tokens of the second text a window has in common with the one before it.
-  /// - Returns: at least one; nil where the first text leaves less room than an overlap needs.
+  ///   - limit: the maximum number of tokens in a window.
+  ///   - overlap: the number of tokens of the second text that consecutive windows share.
+  /// - Returns: at least one window; nil if the first text leaves no more room than the overlap.
   public func windows(
     of first: String, over second: String, limit: Int = 384, overlap: Int = 128
   ) -> [TokenEncoding]? {

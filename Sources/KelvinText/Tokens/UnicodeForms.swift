@@ -1,19 +1,20 @@
-// The standard library decomposes scalars, and shows it under this name alone.
+// Swift's standard library exposes the decomposition of scalars only under this SPI.
 @_spi(_Unicode) import Swift
 
 extension Unicode.Scalar {
-  /// The scalar in its canonical decomposition (NFD).
+  /// The canonical decomposition (NFD) of the scalar.
   var decomposed: [Unicode.Scalar] {
     guard value >= 0xC0 else { return [self] }
     return Array(String(self)._nfd)
   }
 
-  /// The scalars of its lower case, whatever stands around it.
+  /// The lowercase mapping of the scalar, independent of its context.
   var lowercased: String.UnicodeScalarView { properties.lowercaseMapping.unicodeScalars }
 
   var isNonspacingMark: Bool { value >= 0x300 && properties.generalCategory == .nonspacingMark }
 
-  /// Controls, formats and private use, which BERT drops; line ends and tabs, which it takes for spaces, are none.
+  /// Whether BERT drops the scalar: control, format and private use characters, except for line ends and tabs, which
+  /// BERT treats as spaces.
   var isDropped: Bool {
     switch self {
     case "\0", "\u{FFFD}": return true
@@ -26,7 +27,8 @@ extension Unicode.Scalar {
     }
   }
 
-  /// The blocks of Chinese characters that BERT takes for words of their own. Japanese and Korean letters are in none.
+  /// Whether the scalar is in a block of Chinese characters, each of which BERT treats as a word. Japanese kana and
+  /// Korean letters are not in these blocks.
   var isChinese: Bool {
     switch value {
     case 0x4E00...0x9FFF, 0x3400...0x4DBF, 0x20000...0x2A6DF, 0x2A700...0x2B73F, 0x2B740...0x2B81F, 0x2B920...0x2CEAF,
@@ -36,7 +38,8 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Punctuation as BERT has it: all that ASCII has besides letters, digits and spaces, and what Unicode calls so.
+  /// Whether BERT treats the scalar as punctuation: all ASCII characters except letters, digits, spaces and controls,
+  /// and Unicode punctuation.
   var isPunctuation: Bool {
     if isASCII {
       switch value {

@@ -1,32 +1,33 @@
-/// Cuts texts into the tokens of a WordPiece vocabulary, as BERT and the models after it take them.
+/// Splits texts into tokens of a WordPiece vocabulary, as BERT and related models use them.
 ///
-/// A text is cleaned, cut at spaces, punctuation and Chinese characters, and each word into the longest tokens there are, from
-/// its start; a word for which there are none is `[UNK]`. Places in a text count Unicode scalars, as Python's strings do.
+/// A text is cleaned and split at spaces, punctuation and Chinese characters. Each word is then split into the longest
+/// tokens of the vocabulary, from its start. A word that cannot be split becomes `[UNK]`. Positions in a text count
+/// Unicode scalars, as Python's strings do.
 public struct WordPieceTokenizer: Sendable {
   /// A token of a text.
   public struct Token: Hashable, Sendable {
-    /// Its number in the vocabulary.
+    /// The token's ID in the vocabulary.
     public let number: Int
-    /// The scalars of the text that it stands for.
+    /// The range of the text's scalars that the token represents.
     public let range: Range<Int>
-    /// The scalars of the word that it is part of.
+    /// The range of the scalars of the word that contains the token.
     public let word: Range<Int>
   }
 
-  /// The tokens there are.
+  /// The vocabulary.
   public let vocabulary: WordPieceVocabulary
-  /// Whether letters are made small, and accents taken off.
+  /// Whether the text is converted to lowercase and accents are removed.
   public let lowercases: Bool
-  /// Longer words are unknown.
+  /// The maximum number of scalars in a word; a longer word becomes `[UNK]`.
   public let mostScalarsOfWord: Int
   private let basic: BasicTokenizer
 
-  /// A tokenizer.
+  /// Creates a tokenizer.
   ///
   /// - Parameters:
-  ///   - vocabulary: the tokens there are.
-  ///   - lowercases: whether letters are made small and accents taken off, as "uncased" models have it.
-  ///   - mostScalarsOfWord: longer words are unknown.
+  ///   - vocabulary: the vocabulary.
+  ///   - lowercases: whether the text is converted to lowercase and accents are removed, as for "uncased" models.
+  ///   - mostScalarsOfWord: the maximum number of scalars in a word; a longer word becomes `[UNK]`.
   public init(_ vocabulary: WordPieceVocabulary, lowercases: Bool = true, mostScalarsOfWord: Int = 100) {
     self.vocabulary = vocabulary
     self.lowercases = lowercases
@@ -34,8 +35,8 @@ public struct WordPieceTokenizer: Sendable {
     basic = BasicTokenizer(lowercases: lowercases, stripsAccents: lowercases)
   }
 
-  /// The tokens of a text, in order, without those that stand before and behind it. What is written as a special token
-  /// (`[MASK]`) is one.
+  /// Returns the tokens of a text, in order, without the special tokens around it. A special token that is written in
+  /// the text (`[MASK]`) is recognized.
   public func tokens(of text: String) -> [Token] {
     let scalars = Array(text.unicodeScalars)
     var tokens: [Token] = []
@@ -61,7 +62,7 @@ public struct WordPieceTokenizer: Sendable {
     for word in basic.words(scalars, from: start) { append(word, to: &tokens) }
   }
 
-  /// The longest token that begins a word, then the longest that goes on, and so on.
+  /// Splits a word greedily into the longest tokens: first a word start, then continuations.
   private func append(_ word: [BasicTokenizer.Piece], to tokens: inout [Token]) {
     let whole = word[0].source..<word[word.count - 1].source + 1
     let first = tokens.count

@@ -2,9 +2,9 @@ public import FoundationEssentials
 public import Kelvin
 import KelvinBasics
 
-/// The tokens of a WordPiece model: a file with one a line, whose numbers are those of the lines, from 0.
+/// The tokens of a WordPiece model: a file with one token per line, whose IDs are the line numbers from 0.
 public struct WordPieceVocabulary: Sendable {
-  /// The tokens that are no part of any text.
+  /// The IDs of the special tokens.
   struct Special: Sendable {
     let unknown: Int
     let classification: Int
@@ -12,20 +12,20 @@ public struct WordPieceVocabulary: Sendable {
     let padding: Int
   }
 
-  /// What goes on within a word begins so.
+  /// The prefix of tokens that continue a word.
   static let continuation = "##"
 
-  /// The tokens in the order of their numbers.
+  /// The tokens, ordered by ID.
   public let tokens: [String]
   let numbers: [String: Int]
   let special: Special
-  /// Those that are one token wherever they stand in a text, longest first.
+  /// The special tokens that are recognized anywhere in a text, longest first.
   let marks: [(scalars: [Unicode.Scalar], number: Int)]
 
-  /// Reads a file.
+  /// Reads a vocabulary file.
   ///
-  /// - Parameter url: `vocab.txt`.
-  /// - Throws: `ModelError` with code `io` for a file that cannot be read, or is no vocabulary.
+  /// - Parameter url: the path of a `vocab.txt`.
+  /// - Throws: `ModelError` with code `io` for a file that cannot be read, or is not a vocabulary.
   public init(contentsOf url: URL) throws(ModelError) {
     let path = url.relativePath
     let data = try LocalFile.read(path)
@@ -37,15 +37,15 @@ public struct WordPieceVocabulary: Sendable {
     try self.init(tokens, name: "'\(path)'")
   }
 
-  /// Tokens in the order of their numbers.
+  /// Creates a vocabulary from tokens ordered by ID.
   ///
-  /// - Parameter tokens: with `[UNK]`, `[CLS]`, `[SEP]` and `[PAD]` among them.
-  /// - Throws: `ModelError` with code `io` where one of those is missing.
+  /// - Parameter tokens: the tokens, including `[UNK]`, `[CLS]`, `[SEP]` and `[PAD]`.
+  /// - Throws: `ModelError` with code `io` if one of these tokens is missing.
   public init(_ tokens: [String]) throws(ModelError) { try self.init(tokens, name: "the vocabulary") }
 
   private init(_ tokens: [String], name: String) throws(ModelError) {
     self.tokens = tokens
-    // Of tokens that are there twice the last one counts, as in other readers of such files.
+    // If a token occurs twice, the last ID is used, as in other implementations.
     let numbers = Dictionary(tokens.enumerated().map { ($1, $0) }) { $1 }
     self.numbers = numbers
     func number(_ token: String) throws(ModelError) -> Int {

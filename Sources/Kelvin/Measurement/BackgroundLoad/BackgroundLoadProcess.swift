@@ -8,7 +8,7 @@ package import KelvinFeatures
 import KelvinMeasurements
 package import KelvinProfiler
 
-/// Somebody else at work in a process of its own, so that nothing of it is booked to the one that measures.
+/// A background load that runs in a separate process, so that its CPU time does not count as the measuring process's.
 package final class BackgroundLoadProcess: BackgroundLoad {
   private let load: CoLoad
   private let launcher: any StartLauncher
@@ -50,14 +50,14 @@ package final class BackgroundLoadProcess: BackgroundLoad {
   package func pause() { connection?.send(.rest) }
   package func resume() { connection?.send(.work) }
 
-  /// What the process itself does: works until it is told to stop.
+  /// Runs the background load within the separate process until it is told to stop.
   ///
   /// - Parameters:
-  ///   - items: as `CoLoad` spells them.
-  ///   - ready: called when the work goes on.
-  ///   - signal: waits for what it is told next; nil when it is to end.
-  /// - Returns: what it did, as `stop` reads it.
-  /// - Throws: `ModelError` where an item means nothing, or names a device that is not there.
+  ///   - items: the loads, in the syntax of `CoLoad`.
+  ///   - ready: called when the load has begun.
+  ///   - signal: waits for the next signal; returns nil when the load has to end.
+  /// - Returns: the load's record, as `stop` decodes it.
+  /// - Throws: `ModelError` for an invalid item or a device that does not exist.
   package static func serve(_ items: [String], ready: () -> Void, signal: () -> BackgroundLoadSignal?) throws(ModelError)
     -> Data
   {

@@ -9,18 +9,18 @@ import KelvinMeasurements
 import KelvinPlanning
 import KelvinRuntime
 
-/// One complete start, timed: what a benchmark has a process of its own do.
+/// One complete, timed start of a model, as a benchmark runs it in a separate process.
 package enum FreshStart {
-  /// Seconds on CLOCK_MONOTONIC, which all processes share.
+  /// Returns seconds on CLOCK_MONOTONIC, which all processes share.
   package static func clock() -> Double { MonotonicClock.now() }
 
-  /// Loads a model, adopts a plan, compiles and answers once, as a benchmark's file asks.
+  /// Loads a model, adopts a plan, compiles and predicts once, as a benchmark's request file describes.
   ///
   /// - Parameters:
-  ///   - path: the file.
-  ///   - began: the program's first own instruction.
-  /// - Returns: the moments, as the benchmark reads them.
-  /// - Throws: `ModelError` where the request means nothing or the start fails.
+  ///   - path: the request file.
+  ///   - began: the time of the program's first own instruction.
+  /// - Returns: the measured times, as the benchmark decodes them.
+  /// - Throws: `ModelError` if the request is invalid or the start fails.
   package static func answer(request path: String, began: Double) throws(ModelError) -> Data {
     let document = try LocalFile.read(path)
     return try ModelError.wrapping {

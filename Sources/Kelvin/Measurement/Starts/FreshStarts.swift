@@ -10,12 +10,13 @@ import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
 
-/// Makes each start of a benchmark in a process of its own, with caches of its own.
+/// Runs each start of a benchmark in a separate process with separate caches.
 ///
-/// Everything lies in a folder that goes away with the object: the inputs, and for each configuration a cache that a
-/// cold start finds empty and later starts find as the cold one left it. Drivers are pointed there too.
+/// A temporary folder, removed with the object, contains the inputs and a cache for each configuration. A cold start
+/// finds the cache empty; later starts find the cache that the cold start filled. Driver caches are redirected there
+/// too.
 final class FreshStarts: BenchmarkStarter {
-  /// Seconds that a start may take: many times what any takes, so that a hang ends, and nothing else.
+  /// The timeout of a start in seconds, long enough that only a hanging process reaches it.
   static let timeout = 600.0
 
   private let model: String
@@ -25,7 +26,7 @@ final class FreshStarts: BenchmarkStarter {
   private let folder: String
   private let inputs: String
 
-  /// - Throws: `FileError` where no temporary folder can be written.
+  /// - Throws: `FileError` if no temporary folder can be written.
   init(
     _ model: String, _ options: LoadOptions, inputs tensors: [Tensor], launcher: any StartLauncher,
     cancellation: Cancellation
@@ -65,7 +66,7 @@ final class FreshStarts: BenchmarkStarter {
       plan: plan, units: configuration.request.units.description, isStrict: configuration.request.isStrict,
       precision: configuration.request.precision.rawValue, threads: threads,
       isDeterministic: options.isDeterministic,
-      // What was asked to be timed is timed once, and by no start.
+      // A requested tuning runs once before the starts, so starts do not repeat it.
       tuning: (options.tuning.mode == .off ? .off : KernelTuning.Mode.automatic).rawValue,
       allowsLinks: options.allowsLinks,
       cacheDirectory: options.cacheDirectory == nil ? nil : "\(cache)/kelvin", inputs: inputs)
@@ -87,7 +88,7 @@ final class FreshStarts: BenchmarkStarter {
       memory: MemoryUse(peakResident: answer.peakResident, devices: answer.deviceBytes))
   }
 
-  /// Exactly one answer, its moments in order.
+  /// Decodes exactly one response whose times are in order.
   private static func decode(_ bytes: [UInt8]) throws -> StartAnswer {
     guard let answer = try? JSONText.decode(StartAnswer.self, from: Data(bytes)) else {
       throw BenchmarkError.startFailed("it ended without an answer that can be read")
@@ -100,7 +101,7 @@ final class FreshStarts: BenchmarkStarter {
     return answer
   }
 
-  /// Where Mesa, PoCL, NVIDIA's and other drivers keep what they compile.
+  /// The environment variables that set the cache folders of Mesa, PoCL, NVIDIA's and other drivers.
   private static func driverCaches(_ folder: String) -> [String: String] {
     Dictionary(
       uniqueKeysWithValues: [

@@ -1,49 +1,50 @@
 #if Measuring
-/// Starts processes of the program that measures: a library cannot know how its program is started anew.
+/// Starts processes of the measuring program. The program provides this, because a library does not know how its
+/// program is started.
 package protocol StartLauncher: Sendable {
   /// Starts the program so that it calls `FreshStart.answer(request:began:)`, and waits for its end.
   ///
   /// - Parameters:
-  ///   - request: the file to be passed on.
-  ///   - environment: added to this process's own, replacing what has the same name.
+  ///   - request: the request file to pass on.
+  ///   - environment: variables to add to this process's environment, replacing those of the same name.
   ///   - timeout: seconds after which the process is ended.
-  ///   - isCancelled: asked now and then; the process is ended where it says so.
-  /// - Returns: what it answered, and the moment before it was started, by `FreshStart.clock()`.
+  ///   - isCancelled: polled while waiting; the process is ended when it returns true.
+  /// - Returns: the process's output and the time before the process was started, by `FreshStart.clock()`.
   func launch(
     request: String, environment: [String: String], timeout: Double, isCancelled: @Sendable () -> Bool
   ) throws(StartFailure) -> (answer: [UInt8], began: Double)
 
-  /// Starts the program so that it calls `BackgroundLoadProcess.serve(_:ready:signal:)`, and returns when that is at work. The
-  /// process ends with the object, and with this process, however that ends.
+  /// Starts the program so that it calls `BackgroundLoadProcess.serve(_:ready:signal:)`, and returns when the load
+  /// runs. The process ends with the returned object, and with this process, even if this process crashes.
   func launchBackgroundLoad(_ items: [String]) throws(StartFailure) -> any BackgroundLoadConnection
 
-  /// Told the folder of temporary files while there is one, to be removed should the program end at once.
+  /// Receives the folder of temporary files while it exists, to be removed if the program is terminated.
   func temporaryFolder(_ path: String?)
 }
 
-/// A process could not be started, failed, crashed, or did not end in time; or it was no longer wanted.
+/// A process could not be started, failed, crashed, did not end in time, or was cancelled.
 package struct StartFailure: Error, Sendable, CustomStringConvertible {
   package let description: String
 
   package init(_ description: String) { self.description = description }
 }
 
-/// What a process that works beside a benchmark is told, a byte each, until the pipe closes. It is never stopped by the
-/// system's signals: a stopped process does not see that its parent has ended.
+/// A signal to a background load process, sent as one byte each until the pipe closes. SIGSTOP is not used, because a
+/// stopped process does not notice that its parent has ended.
 package enum BackgroundLoadSignal: UInt8, Sendable {
   case rest = 0x70
   case work = 0x72
 }
 
-/// A process that works until it is told to stop.
+/// A connection to a background load process.
 package protocol BackgroundLoadConnection: AnyObject {
   var process: Int32 { get }
-  /// Has it rest, or go on. One that has ended is told nothing.
+  /// Pauses or resumes the load. Has no effect on a process that has ended.
   func send(_ signal: BackgroundLoadSignal)
-  /// Tells it to stop and waits for its end.
+  /// Tells the process to stop and waits for its end.
   ///
-  /// - Returns: what it answered.
-  /// - Throws: where it had ended before, or does not end.
+  /// - Returns: the process's output.
+  /// - Throws: `StartFailure` if the process had already ended, or does not end.
   func finish() throws(StartFailure) -> [UInt8]
 }
 #endif

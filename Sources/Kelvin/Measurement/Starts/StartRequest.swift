@@ -2,9 +2,9 @@
 import FoundationEssentials
 import KelvinPlanning
 
-/// What a fresh process is asked to do: load a model, adopt a plan, compile, answer once.
+/// The request of a start in a separate process: load a model, adopt a plan, compile, predict once.
 ///
-/// It lies in a file that the process reads; the answer is one `StartAnswer` as JSON on the pipe.
+/// The process reads the request from a file and writes one `StartAnswer` as JSON to the pipe.
 struct StartRequest: Codable {
   static let currentVersion = 3
 
@@ -13,7 +13,7 @@ struct StartRequest: Codable {
   var function: String?
   var shapes: [String: [Int]]
   var plan: Plan
-  /// As `--units` spells them.
+  /// The units in the syntax of `--units`.
   var units: String
   var isStrict: Bool
   var precision: String
@@ -21,24 +21,24 @@ struct StartRequest: Codable {
   var isDeterministic: Bool
   var tuning: String
   var allowsLinks: Bool
-  /// Nil to keep nothing.
+  /// The cache folder; nil to disable the cache.
   var cacheDirectory: String?
-  /// A file of the input tensors' bytes, one after the other.
+  /// The path of a file with the bytes of all input tensors, concatenated.
   var inputs: String
 }
 
-/// Moments on CLOCK_MONOTONIC, in seconds, which all processes share, and bytes of memory.
+/// Times on CLOCK_MONOTONIC, in seconds, which all processes share, and memory in bytes.
 struct StartAnswer: Codable {
   var version = StartRequest.currentVersion
-  /// The program's first own instruction.
+  /// The time of the program's first own instruction.
   var began: Double
   var devicesOpen: Double
   var loaded: Double
   var compiled: Double
   var answered: Double
-  /// The most bytes that the process had resident.
+  /// The peak resident memory in bytes.
   var peakResident: Int
-  /// By device: packed weights, and the session's memory.
+  /// The bytes of packed weights and session memory, by device.
   var deviceBytes: [String: Int]
 }
 #endif
