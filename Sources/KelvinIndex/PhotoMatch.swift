@@ -17,7 +17,8 @@ public struct PhotoMatch: Hashable, Sendable {
   /// The modification time of the file, in seconds since 1970.
   public let modified: Double
   /// The score of the match. For words it is the confidence of the matching label; `AND` takes the smaller and `OR` the
-  /// larger of two. For similarity it is at most 1 for identical content and at least −1. Without a criterion it is 0.
+  /// larger of two. For similarity it is 1 for identical content and less for other images, at least −1. Without a
+  /// criterion it is 0.
   public let score: Float
   /// The labels: first those that matched the words, then all others, each group by descending confidence.
   public let labels: [Label]

@@ -9,7 +9,8 @@ enum Console {
   /// The notes printed so far, so that each is printed once.
   private static let said = Mutex<Set<String>>([])
 
-  /// Ignores `SIGXFSZ`, so that exceeding the file size limit is an error rather than a signal.
+  /// Ignores `SIGXFSZ`, so that exceeding the file size limit is an error rather than a signal. `SIGPIPE` keeps its
+  /// default action, which ends the process without a message.
   static func prepare() {
     signal(SIGXFSZ, SIG_IGN)
   }

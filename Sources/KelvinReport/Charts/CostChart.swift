@@ -1,7 +1,8 @@
 import KelvinBasics
 
-/// Charts per layer on a common axis: bars of the plan's cost with transfers on top; the cost on every device, on a
-/// logarithmic scale; the device of each layer; and the devices that cannot run it. Repeated layers are drawn once.
+/// Charts per layer on a common axis. From top to bottom they show the plan's cost with transfers, the cost on every
+/// device on a logarithmic scale, the chosen device, and the devices that cannot run the layer. Repeated layers are
+/// drawn once.
 struct CostChart {
   private static let barHeight = 84.0
   private static let dotHeight = 130.0

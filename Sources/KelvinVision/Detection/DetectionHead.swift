@@ -134,8 +134,8 @@ public struct DetectionHead: Hashable, Sendable {
   /// The largest number of boxes that are kept, the most confident first; not negative.
   public var maximumCount: Int
 
-  /// Creates a family's usual head: minimum confidence 0.25, an overlap of at most 0.45 within a class (1 for `yolov10`
-  /// and `detr`), at most 300 boxes, and the strides and anchors of the published COCO models.
+  /// Creates a family's usual head. The limits are a confidence of 0.25, an overlap of 0.45 within a class (1 for
+  /// `yolov10` and `detr`), and 300 boxes. The strides and anchors are those of the published COCO models.
   public init(_ family: Family) {
     self.family = family
     boxForm = [.yolov10, .boxes].contains(family) ? .corners : .center

@@ -1,9 +1,9 @@
 import Glibc
 import KelvinBasics
 
-/// The output maps of PoseNet for an image, and the decoding of poses from them (Papandreou et al., "PersonLab: Person
-/// Pose Estimation and Instance Segmentation with a Bottom-Up, Part-Based, Geometric Embedding Model", 2018, sections
-/// 3.1 and 3.2).
+/// The output maps of PoseNet for an image, and the decoding of poses from them. Reference: Papandreou et al.,
+/// "PersonLab: Person Pose Estimation and Instance Segmentation with a Bottom-Up, Part-Based, Geometric Embedding
+/// Model", 2018, sections 3.1 and 3.2.
 struct PoseNet {
   typealias JointName = HumanBodyPoseObservation.JointName
 
