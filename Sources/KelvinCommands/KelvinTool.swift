@@ -2,12 +2,12 @@ import ArgumentParser
 import Kelvin
 import KelvinBasics
 
-/// What the program does from its first step to its exit.
+/// The entry point of the program.
 package enum CommandLineTool {
   package static func main() -> Never { KelvinTool.main() }
 }
 
-/// The command line. DESIGN: "Command line contract".
+/// The command line; its contract is described in docs/design/interfaces.md.
 struct KelvinTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kelvin",
@@ -22,15 +22,15 @@ struct KelvinTool: ParsableCommand {
       OperatorsCommand.self, StartCommand.self, BackgroundLoadCommand.self,
     ])
 
-  /// When the program began.
+  /// The start time of the process.
   static let began = FreshStart.clock()
 
-  /// What the program was called with, its own name apart: paths among it are bytes, and stay so.
+  /// The arguments without the program's name. Paths are converted so that arbitrary bytes survive.
   static var arguments: [String] {
     (1..<max(Int(CommandLine.argc), 1)).compactMap { CommandLine.unsafeArgv[$0].map { String(path: $0) } }
   }
 
-  /// Runs the command line. Whatever goes wrong ends as one line on stderr and an exit status.
+  /// Runs the command line. Every error ends as one line on stderr and an exit status.
   static func main() -> Never {
     _ = began
     Console.prepare()
@@ -51,7 +51,7 @@ struct KelvinTool: ParsableCommand {
 
   private static func exit(reporting error: any Error) -> Never {
     if exitCode(for: error) == .success {
-      // A request for help or the version, or a silent success.
+      // A request for help or the version, or an exit without an error.
       Console.print(fullMessage(for: error))
       Console.exit(.success)
     }

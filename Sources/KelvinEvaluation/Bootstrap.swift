@@ -1,19 +1,20 @@
 import KelvinBasics
 
-/// How far a figure would go if other examples of the same kind had been drawn: the percentile bootstrap (Efron and
-/// Tibshirani, "An introduction to the bootstrap", 1993, 13.3). The same examples give the same interval: what is drawn has a
-/// seed.
+/// Confidence intervals by the percentile bootstrap (Efron and Tibshirani, "An introduction to the bootstrap", 1993,
+/// 13.3). The resamples are drawn with a fixed seed, so the same examples give the same interval.
 public enum Bootstrap {
-  /// Sets of examples that are drawn.
+  /// The default number of resamples.
   public static let drawCount = 2000
 
-  /// With 95 % confidence. A difference between two ways to answer is paired where the figure takes it on the examples drawn.
+  /// Returns the 95 % confidence interval of a figure. For a paired difference, `figure` computes the difference on the
+  /// drawn examples.
   ///
   /// - Parameters:
-  ///   - count: examples there are; as many are drawn each time, with replacement.
-  ///   - drawCount: how often.
-  ///   - figure: of examples by their numbers; nil where they have none, and the draw does not count.
-  /// - Returns: nil of fewer than two examples, and where half of the draws do not count.
+  ///   - count: The number of examples. Each resample draws as many, with replacement.
+  ///   - drawCount: The number of resamples.
+  ///   - figure: Returns the figure for the examples with the given indices; nil where it is undefined, and the
+  ///     resample is discarded.
+  /// - Returns: The interval; nil for fewer than two examples, and where at least half of the resamples are discarded.
   public static func interval(
     of count: Int, drawCount: Int = drawCount, _ figure: (_ drawn: [Int]) -> Double?
   ) -> ClosedRange<Double>? {

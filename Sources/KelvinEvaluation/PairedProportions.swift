@@ -1,23 +1,23 @@
 import Glibc
 
-/// Two ways to answer the same questions, by which of them was right.
+/// The results of two models on the same questions, counted by which of the models was right.
 public struct PairedProportions: Hashable, Sendable {
-  /// Questions that both answered right.
+  /// The number of questions that both answered right.
   public var both = 0
-  /// Questions that the first alone answered right.
+  /// The number of questions that only the first answered right.
   public var onlyFirst = 0
-  /// Questions that the second alone answered right.
+  /// The number of questions that only the second answered right.
   public var onlySecond = 0
-  /// Questions that both answered wrong.
+  /// The number of questions that both answered wrong.
   public var neither = 0
 
-  /// Of no questions.
+  /// Creates counts of zero.
   public init() {}
 
-  /// All questions.
+  /// The number of all questions.
   public var count: Int { both + onlyFirst + onlySecond + neither }
 
-  /// Adds a question, by who answered it right.
+  /// Adds a question, with whether each model was right.
   public mutating func add(first: Bool, second: Bool) {
     switch (first, second) {
     case (true, true): both += 1
@@ -27,10 +27,10 @@ public struct PairedProportions: Hashable, Sendable {
     }
   }
 
-  /// The second's share of right answers less the first's; nil of no questions.
+  /// The second's share of right answers minus the first's; nil without questions.
   public var difference: Double? { count > 0 ? Double(onlySecond - onlyFirst) / Double(count) : nil }
 
-  /// Of the difference, with 95 % confidence: the tenth of the methods in Newcombe, "Improved confidence intervals for the
+  /// The 95 % confidence interval of the difference: method 10 in Newcombe, "Improved confidence intervals for the
   /// difference between binomial proportions based on paired data", 1998.
   public var interval: ClosedRange<Double> {
     guard let difference else { return -1...1 }
@@ -43,7 +43,7 @@ public struct PairedProportions: Hashable, Sendable {
     return lower...min(1, difference + reach(b.upperBound - q, p - a.lowerBound))
   }
 
-  /// How far both are right together, corrected for continuity.
+  /// The correlation of the two models' right answers, with continuity correction.
   private var correlation: Double {
     let (e, f, g, h) = (Double(both), Double(onlyFirst), Double(onlySecond), Double(neither))
     let margins = (e + f) * (g + h) * (e + g) * (f + h)
@@ -53,7 +53,8 @@ public struct PairedProportions: Hashable, Sendable {
     return corrected / margins.squareRoot()
   }
 
-  /// McNemar's exact test: how likely answers that differ are split at least so unevenly between two that are equally good.
+  /// The p-value of McNemar's exact test: the probability of a split at least this uneven between two equally good
+  /// models.
   public var probability: Double {
     let (count, smaller) = (onlyFirst + onlySecond, min(onlyFirst, onlySecond))
     guard onlyFirst != onlySecond else { return 1 }

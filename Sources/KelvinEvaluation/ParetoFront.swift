@@ -1,9 +1,10 @@
-/// What nothing else beats at both its cost and its quality.
+/// The Pareto front of cost and quality.
 public enum ParetoFront {
-  /// Those of which no other costs as little or less and is as good or better, one of the two more so.
+  /// Returns the points that no other point dominates. A point dominates another if it is at least as good in cost and
+  /// quality, and better in one of them.
   ///
-  /// - Parameter points: what each costs and how good it is; one with a number that is none is never on the front.
-  /// - Returns: their places, the cheapest first.
+  /// - Parameter points: The cost and the quality of each point. Points with NaN are never on the front.
+  /// - Returns: The indices of the points on the front, the cheapest first.
   public static func members(of points: [(cost: Double, quality: Double)]) -> [Int] {
     let known = points.indices.filter { !points[$0].cost.isNaN && !points[$0].quality.isNaN }
     let order = known.sorted { a, b in
@@ -15,7 +16,7 @@ public enum ParetoFront {
         front.append(place)
         continue
       }
-      // Equals do not beat one another.
+      // Equal points do not dominate each other.
       if points[place].quality > last.quality || points[place] == last { front.append(place) }
     }
     return front

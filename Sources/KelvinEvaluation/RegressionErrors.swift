@@ -1,17 +1,17 @@
-/// How far numbers are from those that are right, in their own unit.
+/// The errors of predicted numbers, in the numbers' own unit.
 public struct RegressionErrors: Hashable, Sendable {
-  /// Of numbers that were compared.
+  /// The number of compared pairs.
   public let count: Int
-  /// The mean of the distances.
+  /// The mean absolute error.
   public let meanAbsolute: Double
-  /// The root of the mean of their squares.
+  /// The root mean square error.
   public let rootMeanSquare: Double
-  /// The greatest of the distances.
+  /// The largest absolute error.
   public let largest: Double
-  /// The share of the truths' variance that the answers explain (R², at most 1); nil where the truths are all the same.
+  /// The coefficient of determination, R², at most 1; nil where all true values are equal.
   public let determination: Double?
 
-  /// Nil of no pairs.
+  /// Computes the errors; nil without pairs.
   public init?(_ pairs: [(truth: Double, answer: Double)]) {
     guard !pairs.isEmpty else { return nil }
     count = pairs.count

@@ -1,22 +1,25 @@
-/// The part of an EXIF block that says how its image is turned.
+/// An EXIF block, from which the orientation of an image is read.
 struct EXIFBlock {
   private let bytes: [UInt8]
   private let isLittleEndian: Bool
-  /// What stands before the block in a JPEG.
+  /// The signature before the block in a JPEG.
   static let signature = Array("Exif\0\0".utf8)
-  /// Where ImageMagick keeps the block in a PNG: as text.
+  /// The keywords of PNG text chunks in which ImageMagick stores the block.
   static let pngKeywords = ["Raw profile type exif", "Raw profile type APP1"]
   private static let orientationTag = 0x0112
 
-  /// - Parameter hexadecimal: pairs of digits, with or without EXIF's own signature before the TIFF header. Nil where
-  ///   the text is not such a block.
+  /// Parses a block from hexadecimal digits; nil where the string is not such a block.
+  ///
+  /// - Parameter hexadecimal: Pairs of digits, with or without EXIF's signature before the TIFF header.
   init?(hexadecimal: String) {
     let digits = hexadecimal.utf8.prefix(1 << 20).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
     let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     self.init(bytes.starts(with: Self.signature) ? Array(bytes.dropFirst(Self.signature.count)) : bytes)
   }
 
-  /// - Parameter bytes: from the TIFF header on.
+  /// Checks the TIFF header; nil where the bytes are not such a block.
+  ///
+  /// - Parameter bytes: The block from the TIFF header on.
   init?(_ bytes: [UInt8]) {
     guard bytes.starts(with: [0x49, 0x49, 42, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 42]) else { return nil }
     self.bytes = bytes
@@ -29,7 +32,7 @@ struct EXIFBlock {
     return (isLittleEndian ? part.reversed() : Array(part)).reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// The orientation in the first directory; nil where it has none, or none that EXIF knows.
+  /// The orientation in the first directory; nil where it is missing or not valid.
   var orientation: ImageOrientation? {
     guard let directory = number(at: 4, size: 4), let count = number(at: directory, size: 2) else { return nil }
     for index in 0..<count {

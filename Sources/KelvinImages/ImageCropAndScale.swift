@@ -1,33 +1,33 @@
-/// How an image is brought to the size a model asks for.
+/// The method that fits an image to a model's input size.
 public enum ImageCropAndScale: String, Hashable, Sendable, CaseIterable {
-  /// The short side fits; the middle of the long side is kept.
+  /// Scales the image to cover the target, and crops the longer side to its middle.
   case centerCrop
-  /// The long side fits; what the image does not cover, on both sides of it, is zero.
+  /// Scales the whole image to fit into the target, centred. The uncovered bars are zero.
   case scaleToFit
-  /// Both sides fit, each scaled on its own.
+  /// Stretches both sides to the target's size independently.
   case scaleToFill
-  /// Turned 90 degrees counter-clockwise, then ``scaleToFit``.
+  /// Rotates the image counter-clockwise by 90 degrees, then applies ``scaleToFit``.
   case scaleToFitPlus90CCWRotation
-  /// Turned 90 degrees counter-clockwise, then ``scaleToFill``.
+  /// Rotates the image counter-clockwise by 90 degrees, then applies ``scaleToFill``.
   case scaleToFillPlus90CCWRotation
 
-  /// Whether the image is turned 90 degrees counter-clockwise before it is scaled.
+  /// Whether the image is rotated counter-clockwise by 90 degrees before it is scaled.
   package var rotates: Bool { self == .scaleToFitPlus90CCWRotation || self == .scaleToFillPlus90CCWRotation }
 }
 
-/// Where one axis of an image is drawn in the target: `drawn` target pixels long from `inset` on, which is negative
-/// where the image is cropped.
+/// The placement of an image along one axis of the target: the image covers `drawn` target pixels from `inset` on. The
+/// inset is negative where the image is cropped.
 package struct AxisPlacement: Hashable, Sendable {
   package let inset: Int
   package let drawn: Int
 }
 
 extension ImageCropAndScale {
-  /// Places a source of `width` x `height` pixels in a target.
+  /// Places a source of `width` × `height` pixels in a target.
   ///
-  /// With s = max(W/w, H/h) for a crop and min(W/w, H/h) for a fit, the image is drawn `s * side` pixels long,
-  /// rounded to a whole pixel and at least one, and centred; an odd remainder puts the smaller half first. This is the
-  /// geometry measured on Core ML's own image constructor.
+  /// The scale is s = max(W/w, H/h) for a crop and min(W/w, H/h) for a fit. The image covers `s * side` pixels, rounded
+  /// to a whole pixel and at least one. The image is centred; an odd remainder puts the smaller half first. This
+  /// geometry equals that of Core ML's own image constructor.
   package func place(
     width: Int, height: Int, targetWidth: Int, targetHeight: Int
   ) -> (x: AxisPlacement, y: AxisPlacement) {

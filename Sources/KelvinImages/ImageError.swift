@@ -1,32 +1,32 @@
 internal import KelvinBasics
 
-/// What went wrong with an image: what, in which one, and what to do about it.
+/// An error of reading, decoding, processing or writing an image.
 public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of failure it is.
+  /// The kinds of errors.
   public enum Code: String, Sendable {
     /// The file cannot be opened or read.
     case unreadable
-    /// The bytes are of no format that can be decoded here.
+    /// The format of the bytes is unknown or cannot be decoded.
     case unknownFormat
-    /// The bytes begin as a known format but are truncated or contradict it.
+    /// The bytes begin like a known format but are truncated or inconsistent.
     case corrupt
-    /// The image, or what is asked of it, is larger than the limit.
+    /// The image, or the requested result, is larger than the limit.
     case tooLarge
-    /// The library that decodes images is not installed or too old.
+    /// The library that decodes images is not installed, or is too old.
     case decoderMissing
-    /// Pixels and dimensions do not agree, or a rectangle lies outside its image.
+    /// Pixels and dimensions do not match, or a rectangle is outside its image.
     case invalidArgument
-    /// The image could not be written as a file.
+    /// The image could not be encoded.
     case encodingFailed
   }
 
-  /// What kind of failure it is.
+  /// The kind of the error.
   public let code: Code
-  /// The image: a file's path, or the name of the input it was given for.
+  /// The name of the image: the path of its file, or the name of the input.
   public let name: String
-  /// What was found, against what was expected.
+  /// The reason, with the found and the expected value.
   public let reason: String
-  /// What to do about it, when that is known.
+  /// The remedy, where known.
   public let remedy: String?
 
   package init(_ code: Code, _ name: String, _ reason: String, remedy: String? = nil) {

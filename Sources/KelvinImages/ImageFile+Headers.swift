@@ -1,11 +1,11 @@
 extension ImageFile {
-  /// Reads what decoding reads of an encoded image before any decoder sees it.
+  /// Runs the part of decoding that precedes the decoder.
   ///
   /// - Parameters:
-  ///   - bytes: the whole file.
-  ///   - name: what errors call the image.
-  ///   - maximumPixels: the largest width times height that is decoded.
-  /// - Returns: how many bytes a decoder would be given.
+  ///   - bytes: The whole file.
+  ///   - name: The name of the image in errors.
+  ///   - maximumPixels: The largest width times height that is decoded.
+  /// - Returns: The number of bytes that a decoder would receive.
   /// - Throws: ``ImageError``: `unknownFormat`, `tooLarge`, `corrupt`.
   package static func headers(
     _ bytes: UnsafeRawBufferPointer, name: String, maximumPixels: Int = maximumPixels
@@ -14,7 +14,7 @@ extension ImageFile {
     return try StrippedImage(of: source, try format(of: source), maximumPixels: maximumPixels).bytes.bytes.count
   }
 
-  /// The format that the first bytes are of.
+  /// Returns the format that the first bytes indicate.
   static func format(of source: ImageSource) throws(ImageError) -> ImageFormat {
     guard source.count > 0 else { throw ImageError(.corrupt, source.name, "the file is empty") }
     guard let format = ImageFormat(sniffing: try source.bytes(at: 0, atMost: 16)) else {

@@ -1,14 +1,13 @@
 package import KelvinBasics
 
 extension ImageFile {
-  /// Decodes the image in a file, of which no more is read than it takes to see it. Errors name it by `path`.
+  /// Decodes the image in a file. Only the parts that determine its pixels are read. Errors name the image by `path`.
   ///
   /// - Parameters:
-  ///   - path: of the file.
-  ///   - orientation: overrides the orientation in the file.
-  ///   - maximumPixels: the largest width times height that is decoded.
-  /// - Throws: ``ImageError``: `unreadable` for what is not a readable regular file, and whatever decoding its bytes
-  ///   throws.
+  ///   - path: The path of the file.
+  ///   - orientation: The orientation, in place of the file's own.
+  ///   - maximumPixels: The largest width times height that is decoded.
+  /// - Throws: ``ImageError``: `unreadable` for a path that is not a readable regular file, and the errors of decoding.
   public static func decode(
     path: String, orientation: ImageOrientation? = nil, maximumPixels: Int = maximumPixels
   ) throws(ImageError) -> DecodedImage {
@@ -17,7 +16,7 @@ extension ImageFile {
     return try decode(file, orientation: orientation, maximumPixels: maximumPixels)
   }
 
-  /// Decodes the image in an open file, as the file of a path.
+  /// Decodes the image in an open file, as for a path.
   ///
   /// - Throws: ``ImageError`` as for a path.
   package static func decode(

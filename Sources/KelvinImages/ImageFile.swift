@@ -1,15 +1,15 @@
 internal import CKelvinSupport
 
-/// A decoded file: pixels as stored, and how they are turned to be seen upright.
+/// A decoded image: pixels as stored, and their orientation.
 public struct DecodedImage: Hashable, Sendable {
-  /// sRGB, ``PixelFormat/rgb8``; transparent parts are composed on black.
+  /// The pixels in sRGB as ``PixelFormat/rgb8``; transparent parts are composed on black.
   public let pixels: PixelBuffer
-  /// The orientation given, else the file's own, else ``ImageOrientation/up``.
+  /// The given orientation, else the file's own, else ``ImageOrientation/up``.
   public let orientation: ImageOrientation
 
-  /// Columns of the upright image.
+  /// The width of the upright image.
   public var width: Int { orientation.swapsAxes ? pixels.height : pixels.width }
-  /// Rows of the upright image.
+  /// The height of the upright image.
   public var height: Int { orientation.swapsAxes ? pixels.width : pixels.height }
 
   package init(pixels: PixelBuffer, orientation: ImageOrientation) {
@@ -18,25 +18,26 @@ public struct DecodedImage: Hashable, Sendable {
   }
 }
 
-/// Reads and writes encoded images, through libvips, which is opened when it is first needed.
+/// Functions that decode and encode image files with libvips, which is opened on first use.
 ///
-/// Decodes JPEG, PNG, WebP, TIFF, GIF (the first frame), BMP, HEIF and AVIF where libvips has them, converts embedded
-/// colour profiles to sRGB and composes alpha on black. All functions may be called from any thread; they block.
+/// Decodes JPEG, PNG, WebP, TIFF, GIF (the first frame), BMP, HEIF and AVIF, as far as libvips supports them. Embedded
+/// colour profiles are converted to sRGB, and alpha is composed on black. All functions block, and may be called from
+/// any thread.
 ///
 /// ```swift
 /// let image = try ImageFile.decode(path: "owl.heic")
 /// try Data(ImageFile.encode(image.pixels, as: .jpeg(quality: 90))).write(to: URL(filePath: "owl.jpg"))
 /// ```
 public enum ImageFile {
-  /// Images with more pixels are refused from their header alone.
+  /// The largest number of pixels. Larger images are rejected by their header.
   public static let maximumPixels = 64 * 1024 * 1024
-  /// Files with more bytes are refused before they are read.
+  /// The largest number of bytes. Larger files are rejected before they are read.
   package static let maximumFileBytes = 1 << 30
 
-  /// Opens libvips, so that the first image does not wait for it (tens of milliseconds). Again costs nothing.
+  /// Opens libvips, so that the first image does not wait for it. Further calls do nothing.
   ///
-  /// - Throws: ``ImageError`` (`decoderMissing`) with the loader's own words, and the package to install where it is not
-  ///   there.
+  /// - Throws: ``ImageError`` (`decoderMissing`) with the loader's message, and the package to install where the
+  ///   library is absent.
   package static func prepare() throws(ImageError) {
     guard let reason = ck_image_prepare() else { return }
     throw ImageError(
@@ -47,12 +48,11 @@ public enum ImageFile {
   /// Decodes an encoded image.
   ///
   /// - Parameters:
-  ///   - bytes: the whole file.
-  ///   - name: what errors call the image.
-  ///   - orientation: overrides the orientation in the file.
-  ///   - maximumPixels: the largest width times height that is decoded.
-  /// - Throws: ``ImageError``: `unknownFormat`, `tooLarge`, `corrupt` (also when only a part can be read),
-  ///   `decoderMissing`.
+  ///   - bytes: The whole file.
+  ///   - name: The name of the image in errors.
+  ///   - orientation: The orientation, in place of the file's own.
+  ///   - maximumPixels: The largest width times height that is decoded.
+  /// - Throws: ``ImageError``: `unknownFormat`, `tooLarge`, `corrupt` (also for a truncated image), `decoderMissing`.
   package static func decode(
     _ bytes: UnsafeRawBufferPointer, name: String, orientation: ImageOrientation? = nil,
     maximumPixels: Int = maximumPixels
@@ -60,7 +60,7 @@ public enum ImageFile {
     try decode(ImageSource(name: name, memory: bytes), orientation: orientation, maximumPixels: maximumPixels)
   }
 
-  /// Decodes an encoded image, of which no more is read than it takes to see it.
+  /// Decodes an encoded image. Only the parts that determine its pixels are read.
   static func decode(
     _ source: ImageSource, orientation: ImageOrientation?, maximumPixels: Int
   ) throws(ImageError) -> DecodedImage {
@@ -86,15 +86,14 @@ public enum ImageFile {
       pixels: decoded.pixels, orientation: orientation ?? stripped.orientation ?? decoded.orientation)
   }
 
-  /// Decodes an encoded image held in an array.
+  /// Decodes an encoded image in an array.
   ///
   /// - Parameters:
-  ///   - bytes: the whole file.
-  ///   - name: what errors call the image.
-  ///   - orientation: overrides the orientation in the file.
-  ///   - maximumPixels: the largest width times height that is decoded.
-  /// - Throws: ``ImageError``: `unknownFormat`, `tooLarge`, `corrupt` (also when only a part can be read),
-  ///   `decoderMissing`.
+  ///   - bytes: The whole file.
+  ///   - name: The name of the image in errors.
+  ///   - orientation: The orientation, in place of the file's own.
+  ///   - maximumPixels: The largest width times height that is decoded.
+  /// - Throws: ``ImageError``: `unknownFormat`, `tooLarge`, `corrupt` (also for a truncated image), `decoderMissing`.
   public static func decode(
     _ bytes: [UInt8], name: String = "image", orientation: ImageOrientation? = nil,
     maximumPixels: Int = maximumPixels
@@ -104,11 +103,11 @@ public enum ImageFile {
     }
   }
 
-  /// Encodings that images are written in.
+  /// The encodings in which images are written.
   public enum Encoding: Hashable, Sendable {
-    /// Lossless; grey and alpha are kept.
+    /// PNG: lossless, with grey and alpha preserved.
     case png
-    /// Lossy, without alpha; `quality` in 1...100.
+    /// JPEG: lossy and without alpha; `quality` is in 1...100.
     case jpeg(quality: Int)
 
     fileprivate func suffix(_ level: Int?) -> String {
@@ -119,13 +118,14 @@ public enum ImageFile {
     }
   }
 
-  /// The image as a file's bytes.
+  /// Encodes an image.
   ///
   /// - Parameters:
-  ///   - pixels: as they are to be seen: no orientation is written.
-  ///   - encoding: of the file.
-  ///   - level: how hard a PNG is compressed, 0...9; nil for libvips' own, 6.
-  ///   - name: what errors call the image.
+  ///   - pixels: The upright pixels; no orientation is written.
+  ///   - encoding: The encoding of the file.
+  ///   - level: The compression level of a PNG, 0...9; nil for libvips' default, 6.
+  ///   - name: The name of the image in errors.
+  /// - Returns: The bytes of the file.
   /// - Throws: ``ImageError`` (`encodingFailed`, `decoderMissing`).
   public static func encode(
     _ pixels: PixelBuffer, as encoding: Encoding = .png, level: Int? = nil, name: String = "output"
@@ -149,22 +149,24 @@ public enum ImageFile {
   }
 }
 
-/// A file whose format is known.
+/// An encoded image of a known format.
 private struct Encoded {
   let bytes: UnsafeRawBufferPointer
   let format: ImageFormat
   let name: String
 
-  /// A JPEG decoder only warns of lost data and fills the rest with grey; the others warn of oddities in metadata.
+  /// A JPEG decoder reports lost data as a warning and fills the rest with grey. The other decoders use warnings for
+  /// irregular metadata.
   var strictest: ck_image_tolerance { format == .jpeg ? CK_IMAGE_REFUSE_WARNINGS : CK_IMAGE_REFUSE_ERRORS }
 
-  /// Whether a warning of the JPEG decoder leaves the image whole.
+  /// Returns whether a warning of the JPEG decoder does not affect the pixels.
   func isHarmless(_ error: ImageError) -> Bool {
     let warnings = ["extraneous bytes before marker", "Unknown Adobe color transform", "unknown JFIF revision"]
     return error.code == .corrupt && warnings.contains { error.reason.contains($0) }
   }
 
-  /// Decodes a file that was refused again, with its own reason for certain, and without minding a harmless warning.
+  /// Decodes a rejected file again while no other thread decodes, which makes the error's reason reliable. Harmless
+  /// warnings are ignored.
   func decodeKnowingWhy(_ maximumPixels: Int) throws(ImageError) -> DecodedImage {
     do throws(ImageError) {
       return try decode(strictest, maximumPixels, alone: true)
@@ -174,7 +176,7 @@ private struct Encoded {
     }
   }
 
-  /// - Parameter alone: keeps other threads from decoding meanwhile, which makes the error's reason certain.
+  /// - Parameter alone: Whether other threads are kept from decoding, which makes the error's reason reliable.
   func decode(
     _ tolerance: ck_image_tolerance, _ maximumPixels: Int, alone: Bool
   ) throws(ImageError) -> DecodedImage {
@@ -210,7 +212,8 @@ private struct Encoded {
 }
 
 extension Encoded {
-  /// ImageMagick keeps a PNG's EXIF block as text, in hexadecimal digits behind three lines of heading.
+  /// Reads the orientation that ImageMagick stores in a PNG: an EXIF block in a text chunk, as hexadecimal digits after
+  /// a heading.
   fileprivate static func orientation(inCommentsOf image: OpaquePointer) -> ImageOrientation? {
     for key in EXIFBlock.pngKeywords {
       guard let text = ck_image_comment(image, key) else { continue }
@@ -222,7 +225,7 @@ extension Encoded {
   }
 }
 
-/// Room for what libvips says about a failure.
+/// A buffer for an error message of libvips.
 private struct Message {
   var bytes = [CChar](repeating: 0, count: 512)
 
@@ -233,7 +236,8 @@ private struct Message {
 }
 
 extension PixelBuffer {
-  /// An image in bytes with alpha, if any, behind red, green and blue: ``PixelFormat/rgba8``, or as it is.
+  /// The image in an order of channels that libvips accepts: ``PixelFormat/rgba8`` where there is alpha, else
+  /// unchanged.
   fileprivate var withRedFirst: PixelBuffer {
     guard format != .rgba8, let alpha = format.alphaOffset else { return self }
     let (own, offsets) = (bytes, format.colorOffsets)

@@ -1,6 +1,6 @@
 internal import CKelvinSupport
 
-/// The encodings that are decoded, told by a file's first bytes alone.
+/// The encodings that can be decoded, recognized by a file's first bytes.
 package enum ImageFormat: String, Hashable, Sendable, CaseIterable {
   case jpeg = "JPEG"
   case png = "PNG"
@@ -10,7 +10,9 @@ package enum ImageFormat: String, Hashable, Sendable, CaseIterable {
   case heif = "HEIF or AVIF"
   case bmp = "BMP"
 
-  /// - Parameter bytes: the start of a file; 16 bytes are enough.
+  /// Recognizes a format.
+  ///
+  /// - Parameter bytes: The start of a file; 16 bytes suffice.
   package init?(sniffing bytes: some Collection<UInt8>) {
     let head = Array(bytes.prefix(16))
     func has(_ text: StaticString, at offset: Int = 0) -> Bool {

@@ -1,29 +1,29 @@
-/// How a stored image is turned to be seen upright, numbered as in EXIF.
+/// The orientation of a stored image, numbered as in EXIF.
 ///
-/// The names say where the image's top went when it was stored: `right` is an image that is shown upright after a
-/// quarter turn clockwise, as most cameras write portraits.
+/// The names tell on which side of the upright image the first stored row is. `right` is an image that appears upright
+/// after a quarter turn clockwise, as most cameras store portraits.
 public enum ImageOrientation: Int, Hashable, Sendable, CaseIterable {
-  /// Shown as stored.
+  /// The stored image is upright.
   case up = 1
-  /// Mirrored left to right.
+  /// The stored image is mirrored left to right.
   case upMirrored = 2
-  /// Turned by half a turn.
+  /// The stored image is rotated by 180 degrees.
   case down = 3
-  /// Mirrored top to bottom.
+  /// The stored image is mirrored top to bottom.
   case downMirrored = 4
-  /// Mirrored across the diagonal from top left to bottom right.
+  /// The stored image is mirrored across the diagonal from top left to bottom right.
   case leftMirrored = 5
-  /// Turned a quarter turn clockwise to be upright.
+  /// The stored image must be rotated by a quarter turn clockwise.
   case right = 6
-  /// Mirrored across the diagonal from top right to bottom left.
+  /// The stored image is mirrored across the diagonal from top right to bottom left.
   case rightMirrored = 7
-  /// Turned a quarter turn counter-clockwise to be upright.
+  /// The stored image must be rotated by a quarter turn counter-clockwise.
   case left = 8
 
-  /// Whether the upright image is as wide as the stored one is high.
+  /// Whether width and height are swapped between the stored and the upright image.
   public var swapsAxes: Bool { rawValue >= 5 }
 
-  /// The orientation that shows the image as this one does and then turned 90 degrees counter-clockwise.
+  /// The orientation that additionally rotates the upright image counter-clockwise by 90 degrees.
   package var turnedCounterClockwise: ImageOrientation {
     switch self {
     case .up: .left
@@ -37,10 +37,10 @@ public enum ImageOrientation: Int, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether going right or down in the upright image walks the stored x axis backwards.
+  /// Whether the stored x coordinate decreases as the corresponding upright coordinate increases.
   ///
-  /// The upright pixel (x, y) is the stored pixel (x', y') with, when the axes are not swapped, x' = x or width - 1 - x
-  /// and y' = y or height - 1 - y; when they are, x' follows y and y' follows x.
+  /// Without swapped axes the upright pixel (x, y) is the stored pixel (x', y') with x' = x or width - 1 - x and y' = y
+  /// or height - 1 - y. With swapped axes x' follows y and y' follows x.
   package var reversesStoredX: Bool {
     switch self {
     case .upMirrored, .down, .rightMirrored, .left: true
@@ -48,7 +48,7 @@ public enum ImageOrientation: Int, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether going right or down in the upright image walks the stored y axis backwards.
+  /// Whether the stored y coordinate decreases as the corresponding upright coordinate increases.
   package var reversesStoredY: Bool {
     switch self {
     case .down, .downMirrored, .right, .rightMirrored: true

@@ -1,17 +1,19 @@
-/// Where an image lies in the target that it was brought to, and back: the continuous form of what ``ImageSampler``
-/// does, in which a pixel covers one unit and its centre is at 1/2.
+/// The mapping between an image and the target to which it was fitted. It is the continuous counterpart of
+/// ``ImageSampler``: a pixel covers one unit and its centre is at 1/2.
 package struct ImagePlacement: Hashable, Sendable {
   /// The part of the upright image that is drawn.
   package let region: PixelRect
-  /// Whether the region is turned 90 degrees counter-clockwise before it is drawn.
+  /// Whether the region is rotated counter-clockwise by 90 degrees before it is drawn.
   private let isTurned: Bool
   private let x: AxisPlacement
   private let y: AxisPlacement
 
+  /// Creates a mapping.
+  ///
   /// - Parameters:
-  ///   - region: in pixels of the upright image, from its top left; not empty.
-  ///   - width: columns of the target, positive.
-  ///   - height: rows of the target, positive.
+  ///   - region: The region in pixels of the upright image, from its top left; not empty.
+  ///   - width: The width of the target; positive.
+  ///   - height: The height of the target; positive.
   package init(region: PixelRect, width: Int, height: Int, _ cropAndScale: ImageCropAndScale) {
     precondition(region.width > 0 && region.height > 0 && width > 0 && height > 0)
     self.region = region
@@ -20,7 +22,7 @@ package struct ImagePlacement: Hashable, Sendable {
     (x, y) = cropAndScale.place(width: wide, height: high, targetWidth: width, targetHeight: height)
   }
 
-  /// The point of the upright image that a point of the target shows, both from the top left.
+  /// Returns the point of the upright image at a point of the target, both from the top left.
   package func imagePoint(targetX: Double, targetY: Double) -> (x: Double, y: Double) {
     let (wide, high) = isTurned ? (region.height, region.width) : (region.width, region.height)
     let drawnX = (targetX - Double(x.inset)) * Double(wide) / Double(x.drawn)
@@ -29,7 +31,7 @@ package struct ImagePlacement: Hashable, Sendable {
     return (Double(region.x) + insideX, Double(region.y) + insideY)
   }
 
-  /// The point of the target that shows a point of the upright image; outside the target where that is cropped.
+  /// Returns the point of the target at a point of the upright image; outside the target where the image is cropped.
   package func targetPoint(imageX: Double, imageY: Double) -> (x: Double, y: Double) {
     let (insideX, insideY) = (imageX - Double(region.x), imageY - Double(region.y))
     let (wide, high) = isTurned ? (region.height, region.width) : (region.width, region.height)

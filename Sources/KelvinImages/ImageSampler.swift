@@ -1,9 +1,9 @@
-/// Brings images to the tensor a model's image input asks for, in one pass: orient, crop, scale, order the channels
-/// and normalise, without an image in between.
+/// A conversion of images to the tensor of a model's image input. Orientation, cropping, scaling, channel order and
+/// normalization are applied in one pass, without an intermediate image.
 ///
-/// Every sample is first rounded to 8 bits (half up), as in the pixel buffer Core ML hands to a model, and then
-/// normalised: `y = scale * sample + bias` per channel. Where the image does not cover the target the sample is zero,
-/// so the tensor holds the bias there. Alpha is not read.
+/// Every sample is first rounded to 8 bits (half up), as in the pixel buffer that Core ML passes to a model. It is then
+/// normalized per channel: `y = scale * sample + bias`. The sample is zero where the image does not cover the target,
+/// so the tensor holds the bias there. Alpha is ignored.
 package struct ImageSampler: Hashable, Sendable {
   /// The order of a tensor's elements in memory.
   package enum Arrangement: Hashable, Sendable {
@@ -18,12 +18,14 @@ package struct ImageSampler: Hashable, Sendable {
   package var order: ChannelOrder
   package var arrangement: Arrangement
   package var cropAndScale: ImageCropAndScale
-  /// The part of the upright image to read; nil is all of it.
+  /// The part of the upright image to read; nil for all of it.
   package var regionOfInterest: PixelRect?
 
+  /// Creates a sampler.
+  ///
   /// - Parameters:
-  ///   - width: columns of the target, positive.
-  ///   - height: rows of the target, positive.
+  ///   - width: The width of the target; positive.
+  ///   - height: The height of the target; positive.
   package init(
     width: Int, height: Int, order: ChannelOrder = .rgb, arrangement: Arrangement = .planar,
     cropAndScale: ImageCropAndScale = .scaleToFill, regionOfInterest: PixelRect? = nil
@@ -37,16 +39,16 @@ package struct ImageSampler: Hashable, Sendable {
     self.regionOfInterest = regionOfInterest
   }
 
-  /// Elements of one tensor: `width * height * order.count`.
+  /// The number of elements of a tensor: `width * height * order.count`.
   package var elementCount: Int { width * height * order.count }
 
-  /// Writes `scale[c] * sample + bias[c]`, c in the tensor's channel order.
+  /// Writes `scale[c] * sample + bias[c]` for each channel c in the tensor's order.
   ///
   /// - Parameters:
-  ///   - scale: one factor a channel (`order.count` of them), or one for all.
-  ///   - bias: one offset a channel, or one for all.
-  ///   - tensor: exactly `elementCount` elements; every one is written.
-  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright image.
+  ///   - scale: One factor per channel (`order.count` of them), or one for all.
+  ///   - bias: One offset per channel, or one for all.
+  ///   - tensor: Exactly `elementCount` elements, all of which are written.
+  /// - Throws: ``ImageError`` (`invalidArgument`) where the region is outside the upright image.
   package func sample(
     _ view: PixelView, orientation: ImageOrientation = .up, scale: [Float] = [1], bias: [Float] = [0],
     into tensor: UnsafeMutableBufferPointer<Float>
@@ -66,21 +68,21 @@ package struct ImageSampler: Hashable, Sendable {
     }
   }
 
-  /// Writes the 8-bit samples themselves, for inputs that stay within 0...255.
+  /// Writes the 8-bit samples without normalization.
   ///
-  /// - Parameter tensor: exactly `elementCount` elements; every one is written.
-  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright image.
+  /// - Parameter tensor: Exactly `elementCount` elements, all of which are written.
+  /// - Throws: ``ImageError`` (`invalidArgument`) where the region is outside the upright image.
   package func sample(
     _ view: PixelView, orientation: ImageOrientation = .up, into tensor: UnsafeMutableBufferPointer<UInt8>
   ) throws(ImageError) {
     try fill(view, orientation, tensor) { _, value in UInt8(truncatingIfNeeded: value) }
   }
 
-  /// Writes `scale * sample + bias` of samples in floating point, neither rounded nor kept within 0…1, and the bias where the
-  /// image does not cover the target. The tensor has one channel.
+  /// Writes `scale * sample + bias` for floating-point samples, which are neither rounded nor clamped. The bias is
+  /// written where the image does not cover the target. The tensor has one channel.
   ///
-  /// - Parameter numbers: the image's, row by row (`PixelView.grayNumbers`).
-  /// - Throws: ``ImageError`` (`invalidArgument`) when the region lies outside the upright image.
+  /// - Parameter numbers: The image's samples, row by row (`PixelView.grayNumbers`).
+  /// - Throws: ``ImageError`` (`invalidArgument`) where the region is outside the upright image.
   package func sample(
     numbers: [Float], of view: PixelView, orientation: ImageOrientation = .up, scale: Float, bias: Float,
     into tensor: UnsafeMutableBufferPointer<Float>
@@ -136,7 +138,7 @@ package struct ImageSampler: Hashable, Sendable {
     }
   }
 
-  /// The region in the coordinates of the image as it is sampled, after any turn that `cropAndScale` adds.
+  /// Returns the region in the coordinates of the sampled image, after the rotation of `cropAndScale`.
   private func checkedRegion(
     _ view: PixelView, _ orientation: ImageOrientation
   ) throws(ImageError) -> PixelRect {
@@ -210,7 +212,8 @@ package struct ImageSampler: Hashable, Sendable {
     }
   }
 
-  /// Of an image that is not in bytes: what its `inBytes` would give, of which the pixels that are needed are made.
+  /// Samples an image whose format is not byte-based. The result equals that for its `inBytes`, but only the required
+  /// pixels are converted.
   @inline(__always)
   private func fillReading<Element>(
     _ reader: PixelReader, _ grid: SamplingGrid, _ columns: UnsafeBufferPointer<Tap>,
@@ -240,14 +243,14 @@ package struct ImageSampler: Hashable, Sendable {
   }
 }
 
-/// Between two numbers, of which one with no share does not count: it may be infinite.
+/// Interpolates between two numbers. A number with weight zero is ignored, because it may be infinite.
 private func between(_ near: Float, _ far: Float, _ weight: Int) -> Float {
   guard weight > 0 else { return near }
   let share = Float(weight) / Float(1 << Tap.weightBits)
   return share < 1 ? near * (1 - share) + far * share : far
 }
 
-/// Between two pixels above and two below, in exact integers, rounded half up.
+/// Interpolates between two pixels above and two below, in exact integer arithmetic, rounded half up.
 @inline(__always)
 private func bilinear(_ a: Int, _ b: Int, _ c: Int, _ d: Int, _ across: Int, _ down: Int) -> Int {
   let bits = Tap.weightBits

@@ -5,7 +5,7 @@ extension IndexedPNG {
   package struct Samples: Hashable, Sendable {
     package var width: Int
     package var height: Int
-    /// Row by row from the top left: indices into a palette, or levels of grey.
+    /// The samples row by row from the top left: palette indices, or grey levels.
     package var values: [UInt8]
   }
 
@@ -15,14 +15,14 @@ extension IndexedPNG {
   ///   indices.
   package static func read(path: String) throws(ImageError) -> Samples {
     let data: [UInt8]
-    // Of a longer file the beginning, which is found to end too early.
+    // Only the start of a longer file is read, which then fails as truncated.
     do throws(FileError) { data = try OpenFile(path).start(ImageFile.maximumFileBytes) } catch {
       throw ImageError(.unreadable, path, "cannot \(error.action) it: \(error.reason)")
     }
     return try decode(data, name: path)
   }
 
-  /// As `read(path:)`, of a file's bytes.
+  /// Decodes a label map from the bytes of a file, as `read(path:)` does.
   package static func decode(_ file: [UInt8], name: String) throws(ImageError) -> Samples {
     func corrupt(_ reason: String) -> ImageError { ImageError(.corrupt, name, reason) }
     guard file.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) else {
@@ -78,7 +78,7 @@ extension IndexedPNG {
     return Samples(width: width, height: height, values: values)
   }
 
-  /// Undoes a row's filter, samples being a byte at most. False for a filter that there is not.
+  /// Reverses a row's filter, for samples of at most one byte. Returns false for an unknown filter.
   private static func unfilter(_ rows: inout [UInt8], _ start: Int, _ stride: Int, isFirst: Bool) -> Bool {
     let filter = rows[start]
     guard filter <= 4 else { return false }

@@ -1,9 +1,9 @@
-/// Images of at most 256 colours as PNG files whose samples are the indices themselves.
+/// Encoding of images of at most 256 colours as PNG files whose samples are given indices.
 ///
-/// libvips chooses the palette of such files itself and so loses which index a pixel had; where an index is a class, it
-/// is what the file is for.
+/// libvips chooses the palette of such files itself and does not preserve the indices. Label maps need them, because an
+/// index is a class.
 package enum IndexedPNG {
-  /// One entry of a palette, sRGB.
+  /// A colour of a palette, in sRGB.
   package struct Color: Hashable, Sendable {
     package var red: UInt8
     package var green: UInt8
@@ -16,12 +16,12 @@ package enum IndexedPNG {
     }
   }
 
-  /// The file's bytes: color type 3, 8 bits, not interlaced.
+  /// Encodes an image: colour type 3, 8 bits, not interlaced.
   ///
   /// - Parameters:
-  ///   - indices: `width * height` of them, row by row from the top left.
-  ///   - palette: 1 to 256 colours; every index selects one of them.
-  /// - Throws: ``ImageError`` (`invalidArgument`) where these do not agree.
+  ///   - indices: `width * height` indices, row by row from the top left.
+  ///   - palette: 1 to 256 colours; every index must select one of them.
+  /// - Throws: ``ImageError`` (`invalidArgument`) where the arguments do not match.
   package static func encode(
     width: Int, height: Int, indices: [UInt8], palette: [Color], name: String = "output"
   ) throws(ImageError) -> [UInt8] {
@@ -45,8 +45,8 @@ package enum IndexedPNG {
     return file
   }
 
-  /// Each row behind the number of its filter: "up", the difference from the row above, which is zero almost
-  /// everywhere.
+  /// Returns the rows, each after the number of its filter. The filter is "up", the difference from the row above,
+  /// which is mostly zero in label maps.
   private static func filtered(_ indices: [UInt8], _ width: Int, _ height: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: (width + 1) * height) { rows, initialized in
       for y in 0..<height {
@@ -77,13 +77,14 @@ private struct CyclicRedundancy {
   }
 }
 
-/// RFC 1951 with the fixed codes and repetitions of the byte before, which is all that long runs need.
+/// Deflate (RFC 1951) with fixed codes. Only repetitions of the previous byte are encoded, which suffices for long
+/// runs.
 private struct Deflate {
   private var bytes: [UInt8] = []
   private var pending: UInt32 = 0
   private var pendingBits = 0
 
-  /// `data` as an RFC 1950 stream.
+  /// Compresses `data` to an RFC 1950 stream.
   static func zlib(_ data: [UInt8]) -> [UInt8] {
     var stream = Deflate()
     stream.append(0b011, bits: 3)
@@ -99,7 +100,7 @@ private struct Deflate {
     stream.appendLiteral(256)
     if stream.pendingBits > 0 { stream.append(0, bits: 8 - stream.pendingBits) }
     var (low, high) = (1, 0)
-    // So many bytes at a time that nothing overflows, whatever they are.
+    // The checksum is reduced after each block, so that the sums do not overflow.
     for start in stride(from: 0, to: data.count, by: 1 << 16) {
       for index in start..<min(start + 1 << 16, data.count) {
         low &+= Int(data[index])
@@ -120,7 +121,7 @@ private struct Deflate {
     }
   }
 
-  /// Codes go most significant bit first.
+  /// Appends a code, the most significant bit first.
   private mutating func appendCode(_ code: Int, bits: Int) {
     append((0..<bits).reduce(0) { $0 | (code >> $1 & 1) << (bits - 1 - $1) }, bits: bits)
   }
@@ -134,10 +135,11 @@ private struct Deflate {
     }
   }
 
-  /// The byte before, 3 to 258 times.
+  /// Appends a repetition of the previous byte, 3 to 258 times.
   private mutating func appendRepetition(_ length: Int) {
     var (symbol, base, extra) = (257, 3, 0)
-    // Eight codes of one length each, then four for every further bit; 258 has a code of its own.
+    // The first eight codes stand for one length each. Then every four codes use one extra bit more. Length 258 has its
+    // own code.
     while length < 258, base + (1 << extra) <= length {
       base += 1 << extra
       symbol += 1

@@ -1,6 +1,6 @@
-/// RFC 1951 and the RFC 1950 stream around it, of which as many bytes are unpacked as are expected, whatever it claims.
+/// Decompression of RFC 1950 and RFC 1951 streams. The output is limited to the expected number of bytes.
 struct Inflate {
-  /// The stream is not what it should be.
+  /// An error in the stream.
   struct Fault: Error { var reason: String }
 
   private let bytes: [UInt8]
@@ -10,9 +10,9 @@ struct Inflate {
   private var output: [UInt8] = []
   private let limit: Int
 
-  /// `data` unpacked; exactly `count` bytes.
+  /// Decompresses `data` to exactly `count` bytes.
   ///
-  /// - Throws: `Fault` for anything else.
+  /// - Throws: `Fault` for an invalid stream or a different number of bytes.
   static func zlib(_ data: [UInt8], count: Int) throws(Fault) -> [UInt8] {
     guard data.count > 2, data[0] & 15 == 8, (Int(data[0]) << 8 | Int(data[1])) % 31 == 0, data[1] & 32 == 0 else {
       throw Fault(reason: "its pixels are not packed as PNG packs them")
@@ -105,7 +105,7 @@ struct Inflate {
     }
   }
 
-  /// The codes that a block brings with it.
+  /// Reads the codes of a block with dynamic codes.
   private mutating func codes() throws(Fault) -> (literals: PrefixCode, distances: PrefixCode) {
     let (literals, distances, count) = (257 + (try bits(5)), 1 + (try bits(5)), 4 + (try bits(4)))
     let order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
@@ -133,7 +133,7 @@ struct Inflate {
       all.append((base, extra))
       base += 1 << extra
     }
-    // The longest has a code of its own.
+    // The largest length has its own code.
     return all + [(258, 0)]
   }()
 
@@ -148,14 +148,16 @@ struct Inflate {
   }()
 }
 
-/// Symbols by codes of up to 15 bits, the shorter ones before the longer.
+/// A canonical prefix code with lengths of up to 15 bits.
 private struct PrefixCode {
-  /// How many codes there are of each length.
+  /// The number of codes of each length.
   var counts = [Int](repeating: 0, count: 16)
-  /// By their codes.
+  /// The symbols in the order of their codes.
   var symbols: [Int] = []
 
-  /// - Throws: where lengths ask for more codes than there are.
+  /// Creates a code from the lengths of its symbols.
+  ///
+  /// - Throws: `Fault` where the lengths require more codes than exist.
   init(_ lengths: [Int]) throws(Inflate.Fault) {
     for length in lengths { counts[length] += 1 }
     counts[0] = 0

@@ -1,13 +1,13 @@
-/// What an image looks like in 64 bits: images that were scaled, saved anew or slightly changed differ in few of them.
+/// A 64-bit hash of an image's appearance. Scaled, re-encoded or slightly changed images differ in few bits.
 package enum PerceptualHash {
   private static let side = 8
 
-  /// For each of 8 rows and 8 columns of the upright image, brought to 9 × 8 means, whether it is brighter than what is
-  /// right of it (Krawetz's "difference hash"): from the top left, the first the most significant bit.
+  /// Computes the difference hash (Krawetz). The upright image is reduced to 9 × 8 mean values. Each bit tells whether
+  /// a value is larger than its right neighbour, from the top left on, the most significant bit first.
   package static func differences(in image: DecodedImage) throws(ImageError) -> UInt64 {
     let means = try image.pixels.reduced(width: side + 1, height: side, orientation: image.orientation)
     let channels = means.format.channelCount
-    // Sums suffice to compare: weights of the eye change few bits, and none of an image saved anew.
+    // Unweighted sums of the channels suffice for the comparisons.
     let brightness = stride(from: 0, to: means.bytes.count, by: channels).map { pixel in
       means.bytes[pixel..<pixel + channels].reduce(0) { $0 + Int($1) }
     }

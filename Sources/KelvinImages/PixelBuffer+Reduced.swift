@@ -1,12 +1,12 @@
 extension PixelBuffer {
-  /// The image upright, each pixel the mean of those that it stands for, as ``PixelFormat/rgb8`` (a grey image stays
-  /// grey; alpha is not read).
+  /// Returns the upright image reduced by averaging the pixels that each result pixel covers, as ``PixelFormat/rgb8``.
+  /// A grey image stays grey, and alpha is ignored.
   ///
   /// - Parameters:
-  ///   - width: columns of the upright result, positive.
-  ///   - height: rows of it, positive.
-  ///   - taps: of each pixel's area so many columns and rows at most are read, evenly apart.
-  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is not the size of an image.
+  ///   - width: The width of the upright result; positive.
+  ///   - height: The height of the upright result; positive.
+  ///   - taps: The largest number of columns and of rows that are read per result pixel, evenly spaced.
+  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) where the size is not valid.
   package func reduced(
     width: Int, height: Int, orientation: ImageOrientation = .up, taps: Int = 16
   ) throws(ImageError) -> PixelBuffer {
@@ -44,9 +44,9 @@ extension PixelBuffer {
     return try PixelBuffer(trusted: pixels, width: wide, height: high, format: target).oriented(orientation)
   }
 
-  /// The image upright, as large as fits a square and never larger than it is.
+  /// Returns the upright image, scaled down to fit into a square. Smaller images are not enlarged.
   ///
-  /// - Parameter side: of the square, positive.
+  /// - Parameter side: The side of the square; positive.
   /// - Throws: ``ImageError`` (`invalidArgument`) for a square without pixels.
   package func thumbnail(side: Int, orientation: ImageOrientation) throws(ImageError) -> PixelBuffer {
     let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)
@@ -57,7 +57,7 @@ extension PixelBuffer {
       orientation: orientation, taps: 4)
   }
 
-  /// The positions to read for each of `count` parts of a side.
+  /// Returns the positions to read for each of `count` parts of a side.
   private static func spans(_ side: Int, _ count: Int, _ taps: Int) -> [[Int]] {
     (0..<max(count, 0)).map { part in
       let first = part * side / count

@@ -1,13 +1,13 @@
 extension PixelBuffer {
-  /// An image out of a planar tensor (channel, row, column), as image outputs of a model are.
+  /// Creates an image from a planar tensor (channel, row, column), such as a model's image output.
   ///
-  /// Values are rounded to the nearest of 0...255 and clamped; NaN becomes 0.
+  /// Values are rounded to the nearest integer and clamped to 0...255; NaN becomes 0.
   ///
   /// - Parameters:
   ///   - tensor: `width * height * order.count` elements.
-  ///   - order: the tensor's channels; ``ChannelOrder/grayscale`` gives ``PixelFormat/gray8``, the others
+  ///   - order: The tensor's channels. ``ChannelOrder/grayscale`` gives ``PixelFormat/gray8``, the others give
   ///     ``PixelFormat/rgb8``.
-  /// - Throws: ``ImageError`` (`invalidArgument`) when a side is not positive or the count differs.
+  /// - Throws: ``ImageError`` (`invalidArgument`) where a side is not positive or the count differs.
   package init(
     planar tensor: UnsafeBufferPointer<Float>, width: Int, height: Int, order: ChannelOrder
   ) throws(ImageError) {
@@ -31,10 +31,10 @@ extension PixelBuffer {
     self.init(trusted: bytes, width: width, height: height, format: format)
   }
 
-  /// The image turned upright, cropped and scaled as `cropAndScale` says, as ``PixelFormat/rgb8`` (a grey image
-  /// stays grey).
+  /// Returns the image rotated upright, then cropped and scaled by `cropAndScale`, as ``PixelFormat/rgb8``. A grey
+  /// image stays grey.
   ///
-  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) when the target is not the size of an image.
+  /// - Throws: ``ImageError`` (`tooLarge`, `invalidArgument`) where the size is not valid.
   package func resized(
     width: Int, height: Int, _ cropAndScale: ImageCropAndScale = .scaleToFill, orientation: ImageOrientation = .up
   ) throws(ImageError) -> PixelBuffer {
@@ -60,7 +60,7 @@ extension PixelBuffer {
     return PixelBuffer(trusted: bytes, width: width, height: height, format: target)
   }
 
-  /// The image as it is seen: turned and mirrored by `orientation`.
+  /// Returns the upright image, rotated and mirrored by `orientation`.
   package func oriented(_ orientation: ImageOrientation) throws(ImageError) -> PixelBuffer {
     if orientation == .up { return self }
     let (wide, high) = orientation.swapsAxes ? (height, width) : (width, height)

@@ -1,23 +1,24 @@
-/// A decoded image: rows of pixels from the top left, ours or in memory that someone lends.
+/// A decoded image: rows of pixels from the top left, in an array or in memory that the caller owns.
 public struct PixelBuffer: Hashable, Sendable {
-  /// Pixels in a row.
+  /// The width in pixels.
   public let width: Int
-  /// Rows.
+  /// The height in pixels.
   public let height: Int
-  /// How pixels are stored.
+  /// The format of the pixels.
   public let format: PixelFormat
   private let storage: Storage
 
   private enum Storage: Sendable {
-    /// Planes behind one another, without gaps between rows.
+    /// An array with the planes one after another, without gaps between rows.
     case own([UInt8])
     case lent(CallerPixels)
   }
 
-  /// Takes over pixels.
+  /// Creates an image from an array.
   ///
-  /// - Parameter bytes: rows without gaps; of a format with two planes all of the first, then all of the second.
-  /// - Throws: ``ImageError`` (`invalidArgument`) when a side is not positive or `bytes` has another length than such an image.
+  /// - Parameter bytes: The rows without gaps. For a format with two planes, all rows of the first plane come before
+  ///   those of the second.
+  /// - Throws: ``ImageError`` (`invalidArgument`) where a side is not positive or the length of `bytes` does not match.
   public init(width: Int, height: Int, format: PixelFormat, bytes: [UInt8]) throws(ImageError) {
     let count = try Self.checkedCount(width, height, format)
     guard bytes.count == count else {
@@ -27,7 +28,7 @@ public struct PixelBuffer: Hashable, Sendable {
     self.init(trusted: bytes, width: width, height: height, format: format)
   }
 
-  /// An image in memory of the caller's, without a copy: a camera's or a video's frame.
+  /// Creates an image in the caller's memory without a copy, such as a frame of a camera or a video.
   ///
   /// ```swift
   /// let frame = try PixelBuffer(
@@ -36,13 +37,14 @@ public struct PixelBuffer: Hashable, Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - width: pixels in a row.
-  ///   - height: rows.
-  ///   - format: how pixels are stored.
-  ///   - planes: as many as the format has, luma before chroma. They stay as they are until `deallocator` is called.
-  ///   - deallocator: called once nobody uses the image any more, on any thread.
-  /// - Throws: ``ImageError`` (`invalidArgument`) for a size that no image has, another number of planes, or rows that
-  ///   overlap. The deallocator is not called then.
+  ///   - width: The width in pixels.
+  ///   - height: The height in pixels.
+  ///   - format: The format of the pixels.
+  ///   - planes: The planes of the format, luma before chroma. The memory must not change until `deallocator` is
+  ///     called.
+  ///   - deallocator: Called when the image is no longer used, on any thread.
+  /// - Throws: ``ImageError`` (`invalidArgument`) for an invalid size, a wrong number of planes, or overlapping rows.
+  ///   The deallocator is then not called.
   public init(
     width: Int, height: Int, format: PixelFormat, planes: [PixelPlane], deallocator: (@Sendable () -> Void)? = nil
   ) throws(ImageError) {
@@ -64,13 +66,14 @@ public struct PixelBuffer: Hashable, Sendable {
     storage = .lent(CallerPixels(planes, deallocator))
   }
 
-  /// `bytes` is known to have the right length.
+  /// Creates an image from an array whose length is known to be right.
   init(trusted bytes: [UInt8], width: Int, height: Int, format: PixelFormat) {
     (self.width, self.height, self.format) = (width, height, format)
     storage = .own(bytes)
   }
 
-  /// The rows without gaps; of a format with two planes all of the first, then all of the second. A copy where they are lent.
+  /// The rows without gaps. For a format with two planes, all rows of the first plane come before those of the second.
+  /// The bytes of an image in the caller's memory are copied.
   public var bytes: [UInt8] {
     switch storage {
     case .own(let bytes): return bytes
@@ -90,10 +93,10 @@ public struct PixelBuffer: Hashable, Sendable {
     }
   }
 
-  /// Bytes that an image of this size takes; nil when a side is not positive or there are too many for an `Int`.
+  /// Returns the number of bytes of an image; nil where a side is not positive or the number overflows an `Int`.
   static func byteCount(_ width: Int, _ height: Int, _ format: PixelFormat) -> Int? {
     guard width > 0, height > 0 else { return nil }
-    // No plane of chroma is larger than the pixels are many.
+    // A plane of chroma has at most as many bytes as the image has pixels, apart from rounding.
     let (pixels, wide) = width.multipliedReportingOverflow(by: height)
     let (_, long) = pixels.multipliedReportingOverflow(by: format.bytesPerPixel + 4)
     guard !wide, !long, width < .max - 1, height < .max - 1 else { return nil }
@@ -107,10 +110,11 @@ public struct PixelBuffer: Hashable, Sendable {
     return count
   }
 
-  /// The planes where they are lent, and stay as long as the image; nil where the image has its own.
+  /// The planes of an image in the caller's memory, which remain valid as long as the image; nil for an image in an
+  /// array.
   package var lentPlanes: [PixelPlane]? { if case .lent(let pixels) = storage { pixels.planes } else { nil } }
 
-  /// Lends the pixels as a view that is valid only during `body`.
+  /// Calls `body` with a view of the pixels that is valid only during the call.
   package func withPixels<Result, Failure: Error>(
     _ body: (PixelView) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -133,7 +137,7 @@ public struct PixelBuffer: Hashable, Sendable {
     }
   }
 
-  /// Whether both are of one size and format with the same pixels.
+  /// Returns whether both images have the same size, format and pixels.
   public static func == (left: PixelBuffer, right: PixelBuffer) -> Bool {
     left.width == right.width && left.height == right.height && left.format == right.format && left.bytes == right.bytes
   }
@@ -146,18 +150,18 @@ public struct PixelBuffer: Hashable, Sendable {
   }
 }
 
-/// Rows of an image in memory.
+/// The rows of one plane of an image in memory.
 public struct PixelPlane: @unchecked Sendable {
-  /// The first row, at the top.
+  /// The address of the first row, at the top.
   public let base: UnsafeRawPointer
-  /// Bytes from one row to the next.
+  /// The distance between rows in bytes.
   public let bytesPerRow: Int
 
-  /// Rows from the top, `bytesPerRow` apart.
+  /// Creates a plane from the address of its first row and the distance between rows.
   public init(_ base: UnsafeRawPointer, bytesPerRow: Int) { (self.base, self.bytesPerRow) = (base, bytesPerRow) }
 }
 
-/// Pixels in memory of a caller's, which is told once the last image of them is gone.
+/// Pixels in the caller's memory. The deallocator runs when the last image that uses them is released.
 private final class CallerPixels: Sendable {
   let planes: [PixelPlane]
   private let deallocator: (@Sendable () -> Void)?
@@ -169,18 +173,19 @@ private final class CallerPixels: Sendable {
   deinit { deallocator?() }
 }
 
-/// Pixels that lie in memory owned by someone else, with rows any distance apart: a camera's or a video's frame.
+/// A view of pixels in memory with another owner and any distance between rows, such as a frame of a camera or a video.
 package struct PixelView {
   package let width: Int
   package let height: Int
   package let format: PixelFormat
-  /// The first pixel; of luma where chroma is apart.
+  /// The address of the first pixel; of the plane of luma where chroma is separate.
   package let base: UnsafePointer<UInt8>
   package let bytesPerRow: Int
-  /// Pairs of blue and red chroma, where they are apart.
+  /// The plane of blue and red chroma pairs, where chroma is separate.
   let chroma: PixelPlane?
 
-  /// - Parameter planes: as many as the format has. Each must be readable to the end of its last row while the view is used.
+  /// - Parameter planes: The planes of the format. Each must be readable to the end of its last row while the view is
+  ///   used.
   package init(width: Int, height: Int, format: PixelFormat, planes: [PixelPlane]) {
     let sizes = format.planes(width: width, height: height)
     precondition(width > 0 && height > 0 && planes.count == sizes.count)

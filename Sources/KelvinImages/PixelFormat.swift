@@ -1,6 +1,7 @@
-/// How pixels are stored: sRGB, alpha not premultiplied. Floating-point channels are 0…1, and what lies outside is the nearest
-/// of those, but for inputs and outputs of models in Core ML's `GRAYSCALE_FLOAT16`: they have a grey image's numbers as they
-/// are.
+/// The format of stored pixels: sRGB with straight (not premultiplied) alpha.
+///
+/// Floating-point channels are in 0…1, and values outside are clamped. Inputs and outputs of models in Core ML's
+/// `GRAYSCALE_FLOAT16` are an exception: they hold a grey image's numbers unchanged.
 public enum PixelFormat: Hashable, Sendable, CaseIterable {
   /// Red, green, blue, 8 bits each.
   case rgb8
@@ -20,17 +21,17 @@ public enum PixelFormat: Hashable, Sendable, CaseIterable {
   case rgba16Half
   /// Red, green, blue, alpha, float32.
   case rgba32Float
-  /// A frame of video, `420f`: a plane of luma, and one of blue and red chroma, a pair for every two by two pixels. 0…255, by
-  /// Rec. 601.
+  /// A video frame, `420f`: a plane of luma, and a plane with a pair of blue and red chroma for every 2 × 2 pixels.
+  /// Values are 0…255, by Rec. 601.
   case yCbCr601Full
-  /// The same as `420v`: luma is 16…235, chroma 16…240.
+  /// A video frame as `420v`: luma is 16…235 and chroma 16…240, by Rec. 601.
   case yCbCr601Video
-  /// `420f` by Rec. 709, as most frames of high definition are.
+  /// A video frame as `420f` by Rec. 709, the usual matrix of high-definition video.
   case yCbCr709Full
-  /// `420v` by Rec. 709.
+  /// A video frame as `420v` by Rec. 709.
   case yCbCr709Video
 
-  /// Values of one pixel.
+  /// The number of values of one pixel.
   public var channelCount: Int {
     switch self {
     case .rgb8, .yCbCr601Full, .yCbCr601Video, .yCbCr709Full, .yCbCr709Video: 3
@@ -39,10 +40,10 @@ public enum PixelFormat: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Planes that an image lies in: two where chroma is apart.
+  /// The number of planes: two where chroma is separate.
   public var planeCount: Int { isLumaApart ? 2 : 1 }
 
-  /// Whether pixels are bytes, one a channel, behind one another.
+  /// Whether pixels consist of one byte per channel, interleaved.
   package var isBytes: Bool {
     switch self {
     case .rgb8, .rgba8, .bgra8, .argb8, .gray8: true
@@ -50,7 +51,7 @@ public enum PixelFormat: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether there is no colour.
+  /// Whether the format has no colour.
   package var isGray: Bool { channelCount == 1 }
 
   var isLumaApart: Bool {
@@ -60,7 +61,7 @@ public enum PixelFormat: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Bytes of one pixel in the first plane.
+  /// The number of bytes of one pixel in the first plane.
   package var bytesPerPixel: Int {
     switch self {
     case .rgb8, .rgba8, .bgra8, .argb8, .gray8: channelCount
@@ -70,7 +71,7 @@ public enum PixelFormat: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Where red, green and blue lie within a pixel of bytes. A grey pixel is all three.
+  /// The offsets of red, green and blue within a pixel of bytes, all 0 for a grey pixel.
   package var colorOffsets: (red: Int, green: Int, blue: Int) {
     switch self {
     case .bgra8: (2, 1, 0)
@@ -80,7 +81,7 @@ public enum PixelFormat: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Where alpha lies within a pixel of bytes; nil where there is none.
+  /// The offset of alpha within a pixel of bytes; nil where there is none.
   package var alphaOffset: Int? {
     switch self {
     case .rgba8, .bgra8: 3
@@ -89,7 +90,7 @@ public enum PixelFormat: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// What each plane of an image takes: bytes of a row, and rows.
+  /// Returns the number of bytes per row and the number of rows of each plane.
   package func planes(width: Int, height: Int) -> [(rowBytes: Int, rows: Int)] {
     let first = (width * bytesPerPixel, height)
     return isLumaApart ? [first, ((width + 1) / 2 * 2, (height + 1) / 2)] : [first]

@@ -1,4 +1,4 @@
-/// Single pixels of an image in any format, as 8-bit red, green and blue.
+/// Random access to the pixels of an image in any format, as 8-bit red, green and blue.
 struct PixelReader {
   private let view: PixelView
   private let colors: ChromaMatrix?
@@ -10,17 +10,17 @@ struct PixelReader {
     columnBits = Int.bitWidth - view.width.leadingZeroBitCount
   }
 
-  /// How far a pixel is from the one to its left, and from the one above it, in the offsets of ``rgb(at:)``: rows are a power of
-  /// two apart, so that no division tells column and row.
+  /// The distance to the next pixel in a row and in a column, in the offsets of ``rgb(at:)``. The distance of rows is a
+  /// power of two, so that column and row are separated without a division.
   var steps: (pixel: Int, row: Int) { (1, 1 << columnBits) }
 
-  /// The pixel at an offset from the first one, as it is stored.
+  /// Returns the stored pixel at an offset from the first.
   @inline(__always)
   func rgb(at offset: Int) -> (red: Int, green: Int, blue: Int) {
     rgb(offset & (1 &<< columnBits &- 1), offset &>> columnBits)
   }
 
-  /// The pixel of a column and a row as they are stored.
+  /// Returns the pixel in a stored column and row.
   @inline(__always)
   func rgb(_ x: Int, _ y: Int) -> (red: Int, green: Int, blue: Int) {
     let row = UnsafeRawPointer(view.base) + y &* view.bytesPerRow
@@ -51,11 +51,11 @@ struct PixelReader {
     }
   }
 
-  /// 0…1 as 0…255, rounded half up; what is not a number is 0.
+  /// Converts 0…1 to 0…255, rounded half up; NaN becomes 0.
   @inline(__always)
   private static func byte(_ value: Float) -> Int { value > 0 ? Int(min(value, 1) * 255 + 0.5) : 0 }
 
-  /// By the bits of IEEE 754's binary16.
+  /// Converts the bits of an IEEE 754 binary16 number.
   @inline(__always)
   fileprivate static func float(half bits: UInt16) -> Float {
     let (exponent, fraction) = (UInt32(bits >> 10 & 31), UInt32(bits & 1023))
@@ -70,7 +70,7 @@ struct PixelReader {
 }
 
 extension PixelView {
-  /// The numbers of a grey image in floating point as they are stored, row by row; nil of other formats.
+  /// The stored numbers of a floating-point grey image, row by row; nil for other formats.
   package var grayNumbers: [Float]? {
     guard [.gray16Half, .gray32Float].contains(format) else { return nil }
     var numbers: [Float] = []
@@ -88,14 +88,14 @@ extension PixelView {
   }
 }
 
-/// From luma and chroma to red, green and blue, in units of 1/65536: the equations of Rec. ITU-R BT.601-7 (2.5) and BT.709-6 (3),
-/// each inverted.
+/// The conversion from luma and chroma to red, green and blue, in units of 1/65536: the inverse of the equations of
+/// Rec. ITU-R BT.601-7 (2.5) and BT.709-6 (3).
 private struct ChromaMatrix {
   private let black: Int
   private let luma: Int
   private let (redOfRed, greenOfRed, greenOfBlue, blueOfBlue): (Int, Int, Int, Int)
 
-  /// Nil for a format without chroma.
+  /// Creates the conversion; nil for a format without chroma.
   init?(_ format: PixelFormat) {
     let (red, blue, isVideo): (Double, Double, Bool)
     switch format {
@@ -129,13 +129,14 @@ private struct ChromaMatrix {
 }
 
 extension PixelBuffer {
-  /// The image in bytes: itself where it is that, else ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` of one without colour.
+  /// The image in a byte format: unchanged where it already is, else ``PixelFormat/gray8`` for grey and
+  /// ``PixelFormat/rgb8`` for colour images.
   package var inBytes: PixelBuffer { format.isBytes ? self : read(as: format.isGray ? .gray8 : .rgb8) }
 
-  /// The image as ``PixelFormat/rgb8``; alpha is left out.
+  /// The image as ``PixelFormat/rgb8``, without alpha.
   package var inRGB: PixelBuffer { format == .rgb8 ? self : read(as: .rgb8) }
 
-  /// - Parameter target: ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` of an image without colour.
+  /// - Parameter target: ``PixelFormat/rgb8``, or ``PixelFormat/gray8`` for an image without colour.
   private func read(as target: PixelFormat) -> PixelBuffer {
     let count = width * height * target.channelCount
     let bytes = withPixels { view in

@@ -1,15 +1,15 @@
 /// A rectangle of whole pixels, from the top left of the upright image.
 public struct PixelRect: Hashable, Sendable {
-  /// Pixels left of it.
+  /// The distance from the image's left edge in pixels.
   public var x: Int
-  /// Rows above it.
+  /// The distance from the image's upper edge in pixels.
   public var y: Int
-  /// Pixels in a row of it.
+  /// The width in pixels.
   public var width: Int
-  /// Rows of it.
+  /// The height in pixels.
   public var height: Int
 
-  /// A rectangle by its top left corner and its size, in pixels.
+  /// Creates a rectangle from its top left corner and its size, in pixels.
   public init(x: Int, y: Int, width: Int, height: Int) {
     self.x = x
     self.y = y

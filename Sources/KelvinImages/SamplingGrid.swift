@@ -1,5 +1,5 @@
-/// One target position along an axis: the two source positions it lies between, as offsets, and the weight of the second in
-/// units of 1/16384.
+/// The source positions for one target position along an axis: the offsets of the two nearest source pixels, and the
+/// weight of the second in units of 1/16384.
 struct Tap {
   static let weightBits = 14
   var near: Int
@@ -7,16 +7,16 @@ struct Tap {
   var weight: Int
 }
 
-/// How target pixels map onto stored pixels: orientation, region, crop and scale folded into offsets per axis: of bytes, or of
-/// pixels.
+/// The mapping of target pixels to stored pixels. Orientation, region, crop and scale are combined into offsets per
+/// axis, in bytes or in pixels.
 ///
 /// Along an axis of `side` source pixels drawn on `drawn` target pixels, target pixel p (counted from the inset)
-/// samples at (p + 1/2) * side / drawn - 1/2, clamped to the source: half-pixel centres, two taps, no prefilter when
-/// shrinking. The fraction is rounded to 1/16384, which reproduces Core ML's measured responses, ties included.
+/// samples at (p + 1/2) * side / drawn - 1/2, clamped to the source. These are half-pixel centres with two taps, and no
+/// prefilter when shrinking. The fraction is rounded to 1/16384, which reproduces Core ML's results, ties included.
 struct SamplingGrid {
-  /// Offset of the region's upright top left pixel.
+  /// The offset of the region's top left pixel in the upright image.
   var origin: Int
-  /// Target positions that the image covers; the rest is zero.
+  /// The target columns that the image covers; the others are zero.
   var columns: Range<Int>
   var rows: Range<Int>
   private var x: Axis
@@ -28,7 +28,7 @@ struct SamplingGrid {
     var placement: AxisPlacement
     var target: Int
 
-    /// Target positions that the drawn image covers.
+    /// The target positions that the drawn image covers.
     var covered: Range<Int> {
       let start = min(max(placement.inset, 0), target)
       return start..<min(target, max(start, placement.inset + placement.drawn))
@@ -44,9 +44,11 @@ struct SamplingGrid {
     }
   }
 
+  /// Creates a grid.
+  ///
   /// - Parameters:
-  ///   - steps: how far a pixel is from the one to its left, and from the one above it, in units of the offsets.
-  ///   - region: lies within the upright image.
+  ///   - steps: The distance to the next pixel in a row and in a column, in units of the offsets.
+  ///   - region: The region, which must be within the upright image.
   init(
     _ view: PixelView, steps: (pixel: Int, row: Int), orientation: ImageOrientation, region: PixelRect,
     target: (width: Int, height: Int), _ cropAndScale: ImageCropAndScale
@@ -67,7 +69,7 @@ struct SamplingGrid {
 
   func row(_ position: Int) -> Tap { y.tap(position) }
 
-  /// Writes the taps of `columns`; `taps` has room for all of them.
+  /// Writes the taps of `columns` to `taps`, which has room for all of them.
   func fillColumns(_ taps: UnsafeMutableBufferPointer<Tap>) {
     for (i, position) in columns.enumerated() { taps.initializeElement(at: i, to: x.tap(position)) }
   }

@@ -1,13 +1,13 @@
 import CKelvinSupport
 package import KelvinBasics
 
-/// By what an image is known wherever it lies.
+/// The digest by which the index identifies a file's content.
 package enum ContentDigest {
   private static let pieceSize = 1 << 20
 
-  /// SHA-256 of all that a file has.
+  /// Returns the SHA-256 digest of a file's content.
   ///
-  /// - Throws: `FileError`, also where it is cut short meanwhile.
+  /// - Throws: `FileError`, also where the file is truncated during reading.
   package static func digest(of file: OpenFile) throws(FileError) -> [UInt8] {
     var state = kelvin_sha256()
     kelvin_sha256_begin(&state)

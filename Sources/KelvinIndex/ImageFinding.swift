@@ -1,17 +1,19 @@
-/// What is to be kept of an image.
+/// The data about an image that an index stores.
 package struct ImageFinding: Sendable {
   package var width: Int
   package var height: Int
   /// The perceptual hash.
   package var hash: UInt64
-  /// The surest first.
+  /// The labels, the most confident first.
   package var labels: [(label: String, confidence: Float)]
   /// A vector of length 1 as little-endian float32.
   package var vector: [UInt8]?
 
+  /// Selects the data to store.
+  ///
   /// - Parameters:
-  ///   - labels: every class, the surest first; of most only the sure ones are kept.
-  ///   - embedding: a vector of any length above 0; one that is not finite is left out.
+  ///   - labels: Every class, the most confident first. Only some of them are stored.
+  ///   - embedding: A vector of any length above 0; a vector that is not finite is left out.
   package init(
     width: Int, height: Int, hash: UInt64, labels: some Sequence<(label: String, confidence: Float)>,
     embedding: [Float]?
@@ -21,14 +23,15 @@ package struct ImageFinding: Sendable {
     vector = embedding.flatMap(UnitVector.bytes)
   }
 
-  /// An image's five surest labels are kept, and all others of some probability, up to a hundred.
+  /// The five most confident labels of an image are always stored. Up to 100 are stored where their confidence is at
+  /// least 0.01.
   private static let fewestLabels = 5
   private static let mostLabels = 100
   private static let leastConfidence: Float = 0.01
 
-  /// What is kept of all classes.
+  /// Returns the labels to store.
   ///
-  /// - Parameter labels: the surest first.
+  /// - Parameter labels: Every class, the most confident first.
   static func kept(
     _ labels: some Sequence<(label: String, confidence: Float)>
   ) -> [(label: String, confidence: Float)] {

@@ -1,14 +1,15 @@
-/// What an index says of itself.
+/// The description of the model and settings in an index.
 package struct IndexFacts: Hashable, Sendable {
-  /// The model, as people call it.
+  /// The display name of the model.
   package var modelName: String
-  /// Where it lay.
+  /// The path of the model at the time of indexing.
   package var modelPath: String
-  /// What the answers depend on, the model's contents first: indexes with different ones cannot be mixed.
+  /// A digest of everything that determines the answers, including the model's contents. Indexes of different
+  /// identities are not compatible.
   package var identity: String
-  /// How to make the same of a model again, for `--like`: names and values.
+  /// The settings, by name, for loading the model again with `--like`.
   package var settings: [String: String]
-  /// Numbers in an image's vector; 0 where the model gives none.
+  /// The number of elements of an image's vector; 0 where the model has none.
   package var dimensions: Int
 
   package init(modelName: String, modelPath: String, identity: String, settings: [String: String], dimensions: Int) {
@@ -21,7 +22,9 @@ package struct IndexFacts: Hashable, Sendable {
 
   private static let settingPrefix = "setting."
 
-  /// - Throws: `unusable` where the index has never been filled.
+  /// Reads the description.
+  ///
+  /// - Throws: `absent` where the index has never been filled.
   init(_ database: Database) throws(PhotoIndexError) {
     guard let stored = try Self.stored(in: database) else {
       throw PhotoIndexError(.absent, "'\(database.path)' holds no images yet; 'kelvin index' puts them there")
@@ -29,7 +32,7 @@ package struct IndexFacts: Hashable, Sendable {
     self = stored
   }
 
-  /// Nil for an index that has never been filled.
+  /// Reads the description; nil where the index has never been filled.
   static func stored(in database: Database) throws(PhotoIndexError) -> IndexFacts? {
     var values: [String: String] = [:]
     let rows = try database.prepare("SELECT name, value FROM facts")

@@ -1,24 +1,24 @@
 import Glibc
 import KelvinBasics
 
-/// Where the index of a folder lies.
+/// The location of a folder's index.
 package struct IndexFile: Sendable, Hashable {
-  /// The folder whose images it holds, and that its paths begin in.
+  /// The folder that contains the images. Paths in the index are relative to it.
   package let folder: String
   package let path: String
 
   private static let name = ".kelvin-index.sqlite"
 
-  /// - Parameter path: inside the folder where nil.
+  /// - Parameter path: The path of the index; inside the folder where nil.
   package init(folder: String, path: String? = nil) {
     self.folder = folder
     self.path = path ?? folder.appendingPath(Self.name)
   }
 
-  /// The path of an image of the folder, as the system takes it.
+  /// Returns the path of an image from its path relative to the folder.
   package func path(of image: String) -> String { folder.appendingPath(image) }
 
-  /// Opens what is there, as it is at this moment, whatever is written meanwhile.
+  /// Opens a consistent snapshot of the index for reading. Concurrent writes do not affect it.
   ///
   /// - Throws: `absent`, `unusable`, `libraryMissing`, `io`.
   func openForReading() throws(PhotoIndexError) -> Database {
@@ -27,7 +27,7 @@ package struct IndexFile: Sendable, Hashable {
         .absent, "there is no index of '\(folder)' ('\(path)'); make one: kelvin index FOLDER --model MODEL")
     }
     do throws(PhotoIndexError) { return try snapshot(.reading) } catch {
-      // Readers share files beside the index, which cannot be made where nothing can be written.
+      // Readers need shared files next to the index, which cannot be created in a read-only folder.
       guard error.code == .io, isOnlyReadable else { throw error }
       return try snapshot(.readingUnchanging)
     }
@@ -35,7 +35,7 @@ package struct IndexFile: Sendable, Hashable {
 
   private func snapshot(_ access: Database.Access) throws(PhotoIndexError) -> Database {
     let database = try Database(path, access)
-    // Pages are read where the system has them. No more than that is mapped of a file whatever its size.
+    // Memory-maps the file, limited to a part of very large files.
     try database.run("PRAGMA mmap_size = \(Int64(1) << 36)")
     try database.run("BEGIN")
     try IndexSchema.check(database)

@@ -1,17 +1,18 @@
 import Glibc
 import KelvinBasics
 
-/// One process at a time fills an index; the system lets go of the lock whatever ends the process.
+/// A lock that only one process can hold while it updates an index. The system releases the lock when the process ends
+/// for any reason.
 final class IndexLock {
   private let descriptor: Int32
   private static let interval: UInt32 = 100_000
 
-  /// Waits for the process that has it.
+  /// Acquires the lock, and waits while another process holds it.
   ///
   /// - Parameters:
-  ///   - path: of a file beside the index, which stays.
-  ///   - waiting: told once that another process has it, and which one where it says so.
-  /// - Throws: `io`; `cancelled` where waiting was.
+  ///   - path: The path of a lock file next to the index, which is never removed.
+  ///   - waiting: Called once where another process holds the lock, with its identifier where known.
+  /// - Throws: `io`; `cancelled` where waiting was cancelled.
   init(
     _ path: String, waiting: (Int?) -> Void, isCancelled: () -> Bool
   ) throws(PhotoIndexError) {

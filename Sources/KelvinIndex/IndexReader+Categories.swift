@@ -1,9 +1,9 @@
 package import KelvinHostOperations
 
 extension IndexReader {
-  /// Which labels images have as their surest, the most frequent first.
+  /// Returns the most confident labels of the images with their counts, the most frequent first.
   ///
-  /// - Parameter limits: how sure the model must have been.
+  /// - Parameter limits: The smallest confidence of a label that counts.
   /// - Throws: `notIndexed` where limits need curves that the model does not have.
   package func categories(_ limits: LabelLimits = LabelLimits()) throws(PhotoIndexError) -> [PhotoCategory] {
     let least = try leastConfidences(limits)
@@ -25,7 +25,7 @@ extension IndexReader {
     return categories.sorted { ($1.count, $0.identifier) < ($0.count, $1.identifier) }
   }
 
-  /// Files that could not be read, with why, by their paths.
+  /// Returns the files that could not be read with the reasons, sorted by path.
   package func unreadable() throws(PhotoIndexError) -> [(path: String, reason: String)] {
     var faults: [(path: String, reason: String)] = []
     let rows = try database.prepare("SELECT path, error FROM pictures WHERE error IS NOT NULL ORDER BY path")

@@ -1,12 +1,14 @@
 import KelvinHostOperations
 
-/// An index as it was when it was opened.
+/// A consistent snapshot of an index, as it was when it was opened.
 package final class IndexReader {
   package let file: IndexFile
   let database: Database
-  /// What the index says of itself: the model's name, what tells it from others, the length of its vectors.
+  /// The description of the model and settings of the index.
   package let facts: IndexFacts
 
+  /// Opens the index.
+  ///
   /// - Throws: `absent`, `unusable`, `libraryMissing`, `io`.
   package init(_ file: IndexFile) throws(PhotoIndexError) {
     self.file = file
@@ -14,12 +16,12 @@ package final class IndexReader {
     facts = try IndexFacts(database)
   }
 
-  /// How many images the index holds, those that could not be read left out.
+  /// Returns the number of images in the index, without unreadable files.
   package func count() throws(PhotoIndexError) -> Int {
     Int(try database.number("SELECT count(*) FROM pictures WHERE error IS NULL"))
   }
 
-  /// The least confidence with which each label counts; labels that never do are left out.
+  /// Returns the smallest confidence with which each label counts; labels that never count are left out.
   func leastConfidences(_ limits: LabelLimits) throws(PhotoIndexError) -> [Int64: Float] {
     let curves = limits.needsCurve ? try curves() : [:]
     var least: [Int64: Float] = [:]

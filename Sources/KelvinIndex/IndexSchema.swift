@@ -1,6 +1,6 @@
-/// The tables of an index, and how a file shows that it is one (docs/index-format.md).
+/// The tables of an index, and the checks of its format (docs/index-format.md).
 enum IndexSchema {
-  /// "KlvI", where SQLite's files say whose they are.
+  /// SQLite's application identifier of the format, "KlvI".
   static let application: Int64 = 0x4B6C_7649
   static let version: Int64 = 1
 
@@ -33,13 +33,13 @@ enum IndexSchema {
     """,
   ]
 
-  /// Sets up a connection that writes; tables are made where the file has none, all or nothing.
+  /// Prepares a connection for writing. Tables are created in one transaction where the file has none.
   ///
-  /// - Throws: `unusable` for a file that is something else or newer.
+  /// - Throws: `unusable` for a file of another format or a newer version.
   static func prepare(_ database: Database) throws(PhotoIndexError) {
-    // Before anything is changed in what may be somebody else's.
+    // The format is checked first, so that a file of another program is not changed.
     if try !isEmpty(database) { try check(database) }
-    // A vector of 512 numbers fits a page seven times, so that none is in pieces. Only of a new file.
+    // With large pages, vectors of 512 numbers are not split. The setting affects new files only.
     try database.run("PRAGMA page_size = 16384")
     try database.run("PRAGMA journal_mode = WAL")
     try database.run("PRAGMA synchronous = NORMAL")
@@ -54,7 +54,9 @@ enum IndexSchema {
     }
   }
 
-  /// - Throws: `unusable` for a file that is something else or newer.
+  /// Checks the format of a file.
+  ///
+  /// - Throws: `absent` for an empty file; `unusable` for a file of another format or version.
   static func check(_ database: Database) throws(PhotoIndexError) {
     guard try !isEmpty(database) else {
       throw PhotoIndexError(.absent, "'\(database.path)' holds no index yet; 'kelvin index' makes one")
@@ -74,7 +76,7 @@ enum IndexSchema {
   }
 
   private static func isEmpty(_ database: Database) throws(PhotoIndexError) -> Bool {
-    // A file that says whose it is has been somebody's, tables or not.
+    // A file with an application identifier belongs to a program, even if it has no tables.
     let signs = try database.number("SELECT count(*) FROM sqlite_schema")
     return signs == 0 ? try database.number("PRAGMA application_id") == 0 : false
   }

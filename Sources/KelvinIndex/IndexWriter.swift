@@ -1,23 +1,23 @@
 package import KelvinHostOperations
 
-/// An index that is being filled. One at a time: `IndexLock` keeps others waiting.
+/// An index that is being updated. `IndexLock` ensures that there is only one writer at a time.
 ///
-/// What was committed stays, however the process ends: the file has a write-ahead log.
+/// Committed data survives a crash, because the file has a write-ahead log.
 package final class IndexWriter {
-  /// An image that the index has.
+  /// An image that is in the index.
   package struct Known {
     package let id: Int64
     package let state: ImageState
     package let content: [UInt8]
-    /// Why it could not be read; nil where it could.
+    /// The reason why the file could not be read; nil for a readable image.
     package let error: String?
   }
 
-  /// What is written of an image.
+  /// A record to write for an image.
   package struct Record: Sendable {
     package var path: String
     package var state: ImageState
-    /// SHA-256 of the file.
+    /// The SHA-256 digest of the file.
     package var content: [UInt8]
     package var finding: Finding
 
@@ -28,7 +28,7 @@ package final class IndexWriter {
 
   package enum Finding: Sendable {
     case seen(ImageFinding)
-    /// The same as another image of the index, by its contents.
+    /// The same content as another image of the index, given by its identifier.
     case same(as: Int64)
     case unreadable(String)
   }
@@ -38,11 +38,13 @@ package final class IndexWriter {
   private let statements: Statements
   private var labels: [String: Int64] = [:]
 
+  /// Opens an index for writing, and creates it if necessary.
+  ///
   /// - Parameters:
-  ///   - facts: what answers are to be of.
-  ///   - curves: of the model's classes.
-  ///   - rebuilds: whether an index of another model is emptied, which else is an error.
-  ///   - waiting: told once that another process fills the index.
+  ///   - facts: The description of the model and settings.
+  ///   - curves: The precision and recall curves of the model's classes.
+  ///   - rebuilds: Whether an index of another model is emptied. Otherwise such an index is an error.
+  ///   - waiting: Called once where another process updates the index.
   /// - Throws: `otherModel`, `unusable`, `libraryMissing`, `io`, `cancelled`.
   package init(
     _ file: IndexFile, _ facts: IndexFacts, curves: [String: PrecisionRecallCurve], rebuilds: Bool,
@@ -97,7 +99,7 @@ package final class IndexWriter {
     }
   }
 
-  /// What the index has, by path.
+  /// Returns the images that are in the index, by path.
   package func known() throws(PhotoIndexError) -> [String: Known] {
     var known: [String: Known] = [:]
     let rows = try database.prepare("SELECT id, path, size, modified, inode, content, error FROM pictures")
@@ -111,9 +113,9 @@ package final class IndexWriter {
     return known
   }
 
-  /// Writes some images, all or none.
+  /// Writes records in one transaction.
   ///
-  /// - Returns: their numbers, in order.
+  /// - Returns: The images' identifiers, in the order of the records.
   package func write(_ records: [Record]) throws(PhotoIndexError) -> [Int64] {
     try database.transaction { () throws(PhotoIndexError) in
       var ids: [Int64] = []
@@ -154,7 +156,7 @@ package final class IndexWriter {
     for statement in statements.forgetting { try statement.run(.integer(id)) }
   }
 
-  /// Drops images that are gone.
+  /// Removes images from the index.
   package func drop(_ ids: [Int64]) throws(PhotoIndexError) {
     try database.transaction { () throws(PhotoIndexError) in
       let drop = try database.prepare("DELETE FROM pictures WHERE id = ?")
@@ -165,7 +167,7 @@ package final class IndexWriter {
     }
   }
 
-  /// The number of a label, which is given one where it is new.
+  /// Returns the identifier of a label, which is created if necessary.
   private func label(_ name: String) throws(PhotoIndexError) -> Int64 {
     if let id = labels[name] { return id }
     try statements.label.run(.text(name))
@@ -176,7 +178,7 @@ package final class IndexWriter {
   }
 }
 
-/// What is run for each image.
+/// The prepared statements for writing images.
 private struct Statements {
   let file, image, observation, embedding, label, words: Statement
   let copies, forgetting: [Statement]

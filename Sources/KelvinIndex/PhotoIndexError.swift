@@ -1,34 +1,34 @@
 internal import KelvinBasics
 
-/// An index of images could not be made, kept or asked.
+/// An error of an index of images.
 public struct PhotoIndexError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of failure it is.
+  /// The kinds of errors.
   public enum Code: String, Hashable, Sendable {
-    /// There is no index yet.
+    /// The index does not exist yet.
     case absent
     /// SQLite is not installed, or too old.
     case libraryMissing
-    /// The file is no index, is damaged, or belongs to a newer version of Kelvin.
+    /// The file is not an index, is damaged, or was written by a newer version of Kelvin.
     case unusable
-    /// The index holds what another model saw, or the same one by other rules.
+    /// The index was created with another model or other settings.
     case otherModel
-    /// The words of a search are not put together as they must be.
+    /// The words of a query have a syntax error.
     case query
-    /// What was asked for is not in the index: an image, or vectors to compare it by.
+    /// The index does not contain the requested data, such as vectors for a comparison or curves.
     case notIndexed
     /// The file or folder cannot be read or written.
     case io
-    /// There is no room left for the index.
+    /// There is no space left for the index.
     case noSpace
-    /// Another process keeps the index busy.
+    /// Another process keeps the index locked.
     case busy
-    /// The task that asked was cancelled; what had been done by then is kept.
+    /// The task was cancelled. Finished work is kept.
     case cancelled
   }
 
-  /// What kind of failure it is.
+  /// The kind of the error.
   public let code: Code
-  /// What, where, and what would help: one line, in which names from outside are escaped.
+  /// A description in one line with the cause and the remedy. Control characters in names are escaped.
   public let description: String
 
   package init(_ code: Code, _ description: String) {

@@ -1,42 +1,43 @@
 /// An image that a search found.
 public struct PhotoMatch: Hashable, Sendable {
-  /// A label of an image, and how sure the model was.
+  /// A label of an image with the model's confidence.
   public struct Label: Hashable, Sendable {
     /// The label.
     public let identifier: String
-    /// 0…1, as the model gave it.
+    /// The confidence as the model gave it, usually 0…1.
     public let confidence: Float
   }
 
-  /// The file, from the folder of the index on.
+  /// The path of the file, relative to the index's folder.
   public let path: String
-  /// Columns of the upright image.
+  /// The width of the upright image in pixels.
   public let width: Int
-  /// Rows of the upright image.
+  /// The height of the upright image in pixels.
   public let height: Int
-  /// When the file was last written to, in seconds since 1970.
+  /// The modification time of the file, in seconds since 1970.
   public let modified: Double
-  /// What the search went by: of words the confidence of the label they were found in, the least of several that
-  /// were all wanted; of likeness 1 for the same and less for others, −1 at least. 0 where nothing was asked.
+  /// The score of the match. For words it is the confidence of the matching label; `AND` takes the smaller and `OR` the
+  /// larger of two. For similarity it is 1 for identical content and less for other images, at least −1. Without a
+  /// criterion it is 0.
   public let score: Float
-  /// The surest first; those found by words, however unsure, before all others.
+  /// The labels: first those that matched the words, then all others, each group by descending confidence.
   public let labels: [Label]
 }
 
-/// A label and how many images of an index it is the surest of.
+/// A label with the number of images whose most confident label it is.
 public struct PhotoCategory: Hashable, Sendable {
   /// The label.
   public let identifier: String
-  /// How many images have it as their surest.
+  /// The number of images.
   public let count: Int
-  /// The image of which the model is surest, from the folder of the index on.
+  /// The path of the image with the largest confidence, relative to the index's folder.
   public let example: String
 }
 
-/// Images that look almost the same.
+/// A group of images that look almost the same.
 public struct PhotoDuplicates: Hashable, Sendable {
-  /// Their files, from the folder of the index on, the largest image first.
+  /// The paths of the files, relative to the index's folder, the largest image first.
   public let paths: [String]
-  /// Whether the files are the same to the byte.
+  /// Whether the files are identical.
   public let isIdentical: Bool
 }

@@ -1,4 +1,4 @@
-/// The first thing on a page of advice: the picks, one beside the other, and the table that they are read from.
+/// The first section of a page of advice: the picks side by side, and the table from which they are read.
 enum AdviceSection {
   static func section(_ advice: ReportAdvice?) -> Markup {
     guard let advice, !advice.rows.isEmpty else { return "" }
@@ -17,7 +17,7 @@ enum AdviceSection {
       """
   }
 
-  /// A heading over each run of columns that share one.
+  /// Returns one heading for each group of adjacent columns.
   private static func groups(_ columns: [ReportAdvice.Column]) -> [Markup] {
     var runs: [(group: String, count: Int)] = []
     for column in columns {

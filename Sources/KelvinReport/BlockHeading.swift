@@ -1,17 +1,17 @@
 import KelvinBasics
 
-/// What is said of layers that repeat: how often, and what they cost in all and each time.
+/// The heading of a block of repeated layers: the number of repetitions, and the cost in all and per repetition.
 struct BlockHeading {
   private let block: RepeatedBlock
   private let nodes: ArraySlice<ReportNode>
 
-  /// - Parameter nodes: all of the placement.
+  /// - Parameter nodes: All nodes of the placement.
   init(_ block: RepeatedBlock, _ nodes: [ReportNode]) {
     self.block = block
     self.nodes = nodes[block.range]
   }
 
-  /// `12 × these 20 layers: 204 ms in all, 16.9 ms to 17.3 ms each time`.
+  /// The heading: `12 × these 20 layers: 204 ms in all, 16.9 ms to 17.3 ms each time`.
   var text: String {
     let cost = block.cost { nodes[$0].seconds ?? 0 }
     let isMeasured = nodes.allSatisfy { node in

@@ -2,7 +2,8 @@ import KelvinBasics
 import KelvinMeasurements
 import KelvinThermal
 
-/// The comparison: one row a configuration, accuracy and energy beside speed. Columns without a value are left out.
+/// The comparison table: one row for each configuration, with accuracy and energy beside speed. Columns without values
+/// are left out.
 enum ConfigurationTable {
   private struct Column: Sendable {
     var title: Markup

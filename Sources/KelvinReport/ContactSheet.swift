@@ -1,19 +1,19 @@
 import KelvinBasics
 
-/// Images on one self-contained page, each under its labels, to be filtered by them. Nothing is fetched, and a content
-/// policy in the page forbids it.
+/// A self-contained page of images with their labels, which can be filtered by label. The page loads nothing, which its
+/// content security policy enforces.
 package struct ContactSheet: Sendable {
   package struct Image: Sendable {
-    /// Under the image.
+    /// The caption.
     package var path: String
-    /// Its surest label first, with confidences in words.
+    /// The labels with formatted confidences, the most confident first.
     package var labels: [(name: String, confidence: String)]
-    /// Of the thumbnail in pixels.
+    /// The size of the thumbnail in pixels.
     package var width: Int
     package var height: Int
-    /// The thumbnail as a JPEG in base64; nil where there is none to show.
+    /// The thumbnail as a base64-encoded JPEG; nil where there is none.
     package var thumbnail: String?
-    /// What is said in its place.
+    /// The message in place of a missing thumbnail.
     package var fault: String?
 
     package init(
@@ -26,7 +26,7 @@ package struct ContactSheet: Sendable {
   }
 
   package var title: String
-  /// What is shown of what, in a sentence.
+  /// A summary of the page's content in one sentence.
   package var summary: String
   package var images: [Image]
   package var kelvinVersion: String
@@ -35,10 +35,12 @@ package struct ContactSheet: Sendable {
     (self.title, self.summary, self.images, self.kelvinVersion) = (title, summary, images, kelvinVersion)
   }
 
-  /// Labels offered as filters at most.
+  /// The largest number of labels that are offered as filters.
   private static let mostFilters = 24
 
-  /// - Returns: a complete HTML document in UTF-8.
+  /// Renders the page.
+  ///
+  /// - Returns: A complete HTML document in UTF-8.
   package func render() -> String {
     let filters = filters
     let buttons: [Markup] = filters.enumerated().map { index, filter in
@@ -63,7 +65,7 @@ package struct ContactSheet: Sendable {
     ).html
   }
 
-  /// The surest labels of images, the most frequent first.
+  /// The most confident labels of the images, the most frequent first.
   private var filters: [(name: String, count: Int)] {
     var counts: [String: Int] = [:]
     for image in images { if let first = image.labels.first { counts[first.name, default: 0] += 1 } }

@@ -1,31 +1,30 @@
 import KelvinBasics
 
-/// What models said of examples whose answers are known, on one self-contained page: how good each is, against what it takes;
-/// what the job has to say of it at length; and the examples that it does worst at. Nothing is fetched, and a content policy in
-/// the page forbids it.
+/// A self-contained page about an evaluation: quality and cost of each model, details from the job, and the examples
+/// with the worst answers. The page loads nothing, which its content security policy enforces.
 package struct EvaluationPage: Sendable {
-  /// One model.
+  /// An evaluated model.
   package struct BenchmarkCandidate: Sendable {
     package var name: String
-    /// In the order of the page's measures, as they are shown.
+    /// The formatted figures, in the order of the page's measures.
     package var figures: [String]
-    /// The first of them; nil where there is none.
+    /// The figure of the first measure; nil where there is none.
     package var quality: Double?
-    /// Of it, with 95 % confidence.
+    /// The 95 % confidence interval of the first measure.
     package var interval: ClosedRange<Double>?
     package var intervalText: String
     package var size: String
     package var memory: String
-    /// Of one answer, warm.
+    /// The time of one warm answer in seconds.
     package var seconds: Double
-    /// The devices at work.
+    /// The devices that run the model.
     package var devices: String
-    /// Whether no other is better at both quality and time.
+    /// Whether the model is on the Pareto front of quality and time.
     package var isOnFront: Bool
-    /// Whether it is the one to use.
+    /// Whether the model is the recommended one.
     package var isChosen: Bool
     package var sections: [Section]
-    /// The worst first.
+    /// The worst answers, the worst first.
     package var mistakes: [Mistake]
 
     package init(
@@ -40,16 +39,16 @@ package struct EvaluationPage: Sendable {
     }
   }
 
-  /// What a job says of a model.
+  /// A detailed section about a model.
   package enum Section: Sendable {
-    /// The first column is of names.
+    /// A table; the first column holds names.
     case table(title: String, columns: [String], rows: [[String]])
-    /// Of each bin with answers: their mean confidence, the share that is right, and how many there are.
+    /// Calibration bins with answers: mean confidence, share of right answers, number of answers.
     case calibration([(confidence: Double, share: Double, count: Int)])
     case scatter(title: String, [(truth: Double, answer: Double)])
   }
 
-  /// An example that a model does badly at.
+  /// An example with a bad answer.
   package struct Mistake: Sendable {
     package var image: ContactSheet.Image
     package var caption: String
@@ -59,15 +58,15 @@ package struct EvaluationPage: Sendable {
 
   package var title: String
   package var summary: String
-  /// Which model to use.
+  /// The sentence that recommends a model.
   package var verdict: String?
-  /// Headings of figures.
+  /// The headings of the figures.
   package var measures: [String]
-  /// Whether the first measure is a share of one.
+  /// Whether the first measure is a share, 0…1.
   package var isShare: Bool
   package var isBetterWhenLarger: Bool
   package var contestants: [BenchmarkCandidate]
-  /// How the others compare with the first, where that is a table rather than notes.
+  /// The comparison of the other models with the first, where it is a table instead of notes.
   package var comparison: Section?
   package var notes: [String]
   package var kelvinVersion: String
@@ -82,7 +81,9 @@ package struct EvaluationPage: Sendable {
     self.kelvinVersion = kelvinVersion
   }
 
-  /// - Returns: a complete HTML document in UTF-8.
+  /// Renders the page.
+  ///
+  /// - Returns: A complete HTML document in UTF-8.
   package func render() -> String {
     let body: Markup = """
       <main>
@@ -104,7 +105,7 @@ package struct EvaluationPage: Sendable {
     ).html
   }
 
-  /// A row for each model; on a phone a card. A column of which no model has anything is left out.
+  /// The table with a row for each model, shown as cards on a phone. Columns without values are left out.
   private var table: Markup {
     let headings = [measures.first ?? "", "95 %"] + measures.dropFirst() + ["Size", "Memory", "Warm", "On"]
     let cells = contestants.map { one in

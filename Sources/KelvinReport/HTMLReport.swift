@@ -1,9 +1,11 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// One self-contained page: nothing is fetched, and a content policy in the page forbids it.
+/// A self-contained page. The page loads nothing, which its content security policy enforces.
 package enum HTMLReport {
-  /// - Returns: a complete HTML document in UTF-8. Sections without data are left out.
+  /// Renders a report. Sections without data are left out.
+  ///
+  /// - Returns: A complete HTML document in UTF-8.
   package static func render(_ input: ReportInput) -> String {
     let palette = ReportPalette(input.devices)
     let sections: [(id: Markup, name: Markup, body: Markup)] = [

@@ -1,9 +1,9 @@
 import KelvinBasics
 
-/// A row for each layer: what it costs on every device, with bars, its transfers, its regret and the reason. Of layers
-/// that repeat the first time is shown, and the others where they are asked for.
+/// A table with a row for each layer: its cost on every device, with bars, its transfers, its regret and the reason for
+/// its placement. Repeated layers are shown once, and in full on request.
 enum LayerTable {
-  /// - Parameter count: of the placement's layers, from the first on.
+  /// - Parameter count: The number of layers to show.
   static func draw(
     _ placement: ReportPlacement, upTo count: Int, number: Int, columns: [String], _ palette: ReportPalette
   ) -> Markup {

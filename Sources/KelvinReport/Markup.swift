@@ -1,7 +1,7 @@
 import KelvinBasics
 
-/// HTML text. A literal is markup, an interpolated `String` is text and is escaped: nothing from a model file or a
-/// driver can become an element or an attribute.
+/// HTML source text. Literals are markup, and interpolated values of type `String` are escaped. So no string from a
+/// model file or a driver can become an element or an attribute.
 struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
   var html: String
 
@@ -16,7 +16,7 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     mutating func appendLiteral(_ literal: String) { html += literal }
     mutating func appendInterpolation(_ text: String) { html += Markup.escape(Markup.keepingUnits(text)) }
-    /// A name without spaces, which may be broken behind what separates its parts.
+    /// Interpolates a name without spaces, with break opportunities after separators.
     mutating func appendInterpolation(breaking name: String) {
       var part = ""
       for character in name {
@@ -30,11 +30,12 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     mutating func appendInterpolation(_ markup: Markup) { html += markup.html }
     mutating func appendInterpolation(_ parts: [Markup]) { for part in parts { html += part.html } }
     mutating func appendInterpolation(_ number: Int) { html += String(number) }
-    /// A share of a drawing's width, 0…1 shown as a percentage to three decimals.
+    /// Interpolates a share of a drawing's width, 0…1, as a percentage with three decimals.
     mutating func appendInterpolation(share: Double) {
       html += HumanReadable.fixed(share.isFinite ? min(max(share, 0), 1) * 100 : 0, decimals: 3) + "%"
     }
-    /// A coordinate or length in a drawing: one decimal, never negative, never anything but a number.
+    /// Interpolates a coordinate or length of a drawing with one decimal, clamped to 0…1,000,000; 0 where it is not
+    /// finite.
     mutating func appendInterpolation(_ coordinate: Double) {
       html += HumanReadable.fixed(coordinate.isFinite ? min(max(coordinate, 0), 1e6) : 0, decimals: 1)
     }
@@ -44,7 +45,7 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     "ns", "µs", "ms", "s", "min", "h", "%", "×", "B", "KiB", "MiB", "GiB", "TiB", "J", "mJ", "W", "/s", "frames/s",
   ]
 
-  /// The text with spaces that do not break between numbers and their units, around `=`, and behind `≈`.
+  /// Replaces spaces by non-breaking ones between numbers and units, around `=`, and after `≈`.
   static func keepingUnits(_ text: String) -> String {
     guard text.contains(" ") else { return text }
     var result = ""
@@ -60,8 +61,8 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     return result
   }
 
-  /// Safe in element content and in quoted attributes, and `printable`; what is written from the right is isolated. So
-  /// nothing changes the order of the text around it. Line feeds and tabs, which are spaces there, stay.
+  /// Escapes a string for element content and quoted attributes. The result is `printable`, except that line feeds and
+  /// tabs stay. Right-to-left runs are isolated, so that they do not reorder the surrounding text.
   static func escape(_ text: String) -> String {
     var result = ""
     result.reserveCapacity(text.utf8.count)
@@ -73,7 +74,7 @@ struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     return result
   }
 
-  // Characters rather than elements: drawings and attributes hold no others.
+  // Characters are used instead of elements, because attributes and drawings cannot contain elements.
   private static let isolateFromTheRight = "&#x2067;"
   private static let endOfIsolate = "&#x2069;"
 

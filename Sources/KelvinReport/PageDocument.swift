@@ -1,15 +1,15 @@
-/// One self-contained page: nothing is fetched, and a content policy in the page forbids it.
+/// A self-contained page. The page loads nothing, which its content security policy enforces.
 struct PageDocument {
   var title: String
   var style: Markup
-  /// All that is seen.
+  /// The content of the body element.
   var body: Markup
-  /// Runs once the page is there.
+  /// The script, which runs after the page is parsed.
   var script: Markup?
-  /// Whether images are in it, as `data:` addresses.
+  /// Whether the page contains images as `data:` URLs.
   var hasImages = false
 
-  /// A complete HTML document in UTF-8.
+  /// The complete HTML document in UTF-8.
   var html: String {
     let images: Markup = hasImages ? "img-src data:; " : ""
     let scripts: Markup = script == nil ? "" : "script-src 'unsafe-inline'; "

@@ -1,8 +1,9 @@
 import KelvinBasics
 
-/// Where every layer runs, what it would cost elsewhere, and why it runs where it does: graph, charts and table.
+/// The section about placements: the device of every layer, its cost on other devices and the reason, as graph, charts
+/// and table.
 enum PlacementSection {
-  /// Layers shown for one plan; a longer plan says how many are left out.
+  /// The largest number of layers shown for one plan; the section states how many are left out.
   static let mostLayers = 1500
 
   static func section(_ input: ReportInput, _ palette: ReportPalette) -> Markup {
@@ -58,7 +59,7 @@ enum PlacementSection {
       """
   }
 
-  /// Why devices run nothing, of those that no layer can run on for one and the same reason.
+  /// Returns the devices that run no layer for a single common reason, with this reason.
   private static func refusals(_ placement: ReportPlacement) -> [String: String] {
     var reasons: [String: Set<String?>] = [:]
     for candidate in placement.nodes.flatMap(\.candidates) {

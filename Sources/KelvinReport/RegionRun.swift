@@ -1,14 +1,14 @@
 import KelvinBasics
 
-/// Layers in a row that lie in the same part of the same branch or loop.
+/// Consecutive layers in the same part of the same branch or loop.
 struct RegionRun {
-  /// Empty at the top.
+  /// The region; empty at the top level.
   let region: String
-  /// How often one inference runs them.
+  /// The number of executions per inference.
   let times: Double
   private(set) var nodes: Range<Int>
 
-  /// - Parameter range: of the nodes that are looked at; all of them unless given.
+  /// - Parameter range: The range of nodes to group; all nodes by default.
   static func runs(_ nodes: [ReportNode], in range: Range<Int>? = nil) -> [RegionRun] {
     var runs: [RegionRun] = []
     for index in range ?? nodes.indices {
@@ -22,6 +22,6 @@ struct RegionRun {
     return runs
   }
 
-  /// `halve/body: 10 × in each inference, costs of all together`.
+  /// The heading: `halve/body: 10 × in each inference, costs of all together`.
   var heading: String { HumanReadable.region(region, times: times) + ", costs of all together" }
 }

@@ -1,4 +1,5 @@
-/// What to pick for each question, and the one table that it is read from. Texts as they are shown.
+/// The recommended configuration for each question, and the table from which they are read. All strings are formatted
+/// for display.
 package struct ReportAdvice: Sendable, Hashable, Codable {
   package struct Pick: Sendable, Hashable, Codable {
     package var question: String
@@ -11,7 +12,7 @@ package struct ReportAdvice: Sendable, Hashable, Codable {
   }
 
   package struct Column: Sendable, Hashable, Codable {
-    /// The heading that it shares with its neighbours; empty for none.
+    /// The heading that adjacent columns share; empty for none.
     package var group: String
     package var title: String
 
@@ -22,9 +23,9 @@ package struct ReportAdvice: Sendable, Hashable, Codable {
   }
 
   package struct Cell: Sendable, Hashable, Codable {
-    /// Nil for what was not measured.
+    /// The content; nil for a value that was not measured.
     package var text: String?
-    /// Whether the row is the pick of the column's question.
+    /// Whether the row is the pick for the column's question.
     package var isPick: Bool
 
     package init(text: String?, isPick: Bool) {
@@ -35,7 +36,7 @@ package struct ReportAdvice: Sendable, Hashable, Codable {
 
   package struct Row: Sendable, Hashable, Codable {
     package var label: String
-    /// One for each column.
+    /// The cells, one for each column.
     package var cells: [Cell]
 
     package init(label: String, cells: [Cell]) {
@@ -47,9 +48,9 @@ package struct ReportAdvice: Sendable, Hashable, Codable {
   package var picks: [Pick]
   package var columns: [Column]
   package var rows: [Row]
-  /// Where one configuration overtakes another, in sentences.
+  /// Sentences about the points at which one configuration overtakes another.
   package var crossovers: [String]
-  /// What the columns say.
+  /// The legend of the columns.
   package var legend: String
 
   package init(picks: [Pick], columns: [Column], rows: [Row], crossovers: [String], legend: String) {

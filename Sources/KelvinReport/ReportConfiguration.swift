@@ -5,37 +5,37 @@ package import KelvinThermal
 package struct ReportConfiguration: Sendable, Hashable, Codable {
   package var units: String
   package var isRecommended: Bool
-  /// From the start of the process to the first answer; at least the sum of its parts.
+  /// The time from the start of the process to the first answer in seconds; at least the sum of its parts.
   package var total: Double?
-  /// From the start of a process until its devices are open; nil for starts within a process.
+  /// The time from the start of the process until its devices are open; nil for starts within a process.
   package var launch: Double?
   package var load: Double?
   package var compile: Double?
-  /// The first inference.
+  /// The time of the first inference.
   package var first: Double?
   package var p50: Double?
   package var p90: Double?
   package var p99: Double?
-  /// Of the median.
+  /// The confidence interval of the median.
   package var p50Interval: ConfidenceInterval?
   package var samples: Int
-  /// Inferences per second.
+  /// The number of inferences per second.
   package var throughput: Double?
-  /// Last third over first third; 1 is steady.
+  /// The ratio of the throughput in the last third to that in the first third; 1 is steady.
   package var drift: Double?
   package var dropped: Int
   package var thermal: ThermalState?
-  /// What knows the thermal state: `ThermalReport.sourceDescription`.
+  /// The source of the thermal state: `ThermalReport.sourceDescription`.
   package var thermalSource: String
   package var agreement: ReportAgreement?
-  /// Against the recommended configuration, in words: `1.8 × slower (1.7 to 1.9)`.
+  /// The comparison with the recommended configuration: `1.8 × slower (1.7 to 1.9)`.
   package var comparison: String
-  /// Windows set aside because of steal or pressure.
+  /// The number of windows that were excluded because of steal time or pressure.
   package var disturbedWindows: Int
-  /// Joules of one inference, and who says so.
+  /// The energy of one inference in joules, and its source.
   package var joules: Double?
   package var energySource: String
-  /// What else is known of this row: a reserved share, a governor's actions.
+  /// Further facts, such as a reserved share or a governor's actions.
   package var facts: [ReportFact]
 
   package init(
@@ -73,9 +73,9 @@ package struct ReportConfiguration: Sendable, Hashable, Codable {
   }
 }
 
-/// Outputs against the reference device.
+/// The agreement of outputs with the reference device's.
 package struct ReportAgreement: Sendable, Hashable, Codable {
-  /// Share of inputs with the same best class, 0...1; nil for models without classes.
+  /// The share of inputs with the same best class, 0…1; nil for models without classes.
   package var top1: Double?
   package var largestDifference: Double
   package var meanDifference: Double

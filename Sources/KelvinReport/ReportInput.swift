@@ -1,37 +1,37 @@
 package import KelvinMeasurements
 
-/// Everything the HTML report shows. Plain values; seconds and bytes throughout.
+/// The content of an HTML report as plain values. Times are in seconds and sizes in bytes.
 package struct ReportInput: Sendable, Hashable, Codable {
-  /// Of the page, e.g. the model's name.
+  /// The title of the page, for example the model's name.
   package var title: String
-  /// The sentence that recommends, first thing on the page.
+  /// The recommendation in one sentence, which comes first on the page.
   package var verdict: String
-  /// Sentences that qualify the verdict, e.g. the winner for each workload.
+  /// Sentences that qualify the verdict, for example the best configuration for each workload.
   package var findings: [String]
   package var kelvinVersion: String
-  /// When it was measured, in words; the caller's clock.
+  /// The time of the measurement as formatted by the caller.
   package var generated: String
   package var machine: MachineDescription
   package var model: ReportModel
-  /// What to pick for each question; nil for a page about one of them.
+  /// The recommendations for several questions; nil for a page about a single one.
   package var advice: ReportAdvice?
-  /// In words: `one-shot and stream at 30 frames/s for 60 s`.
+  /// A description of the workload: `one-shot and stream at 30 frames/s for 60 s`.
   package var workload: String
-  /// What the configurations' latencies are of: `one inference`, `a frame of the stream, from its arrival to its answer`.
+  /// The subject of the latencies: `one inference`, `a frame of the stream, from its arrival to its answer`.
   package var latencyOf: String
-  /// Their order decides colours and patterns.
+  /// The devices; their order determines colours and patterns.
   package var devices: [ReportDevice]
   package var configurations: [ReportConfiguration]
   package var placements: [ReportPlacement]
   package var timelines: [ReportTimeline]
   package var series: [ReportSeries]
-  /// One for each configuration that made tokens.
+  /// The token rates, one entry for each configuration that generated tokens.
   package var tokens: [ReportTokens]
-  /// Where the time of one inference went, a row for each device or configuration.
+  /// The breakdown of the time of one inference, one row for each device or configuration.
   package var accounts: [ReportAccount]
-  /// Plans that were predicted and then run.
+  /// The plans that were predicted and then measured.
   package var checks: [ReportCheck]
-  /// How it was measured, disturbances, what is missing.
+  /// Notes about the method, disturbances and missing data.
   package var notes: [String]
 
   package init(
@@ -65,7 +65,7 @@ package struct ReportInput: Sendable, Hashable, Codable {
 
 package struct ReportModel: Sendable, Hashable, Codable {
   package var name: String
-  /// `ML Program`, `ONNX`.
+  /// The format: `ML Program`, `ONNX`.
   package var format: String
   package var layers: Int
   package var weightBytes: Int
@@ -81,7 +81,7 @@ package struct ReportModel: Sendable, Hashable, Codable {
 package struct ReportDevice: Sendable, Hashable, Codable {
   package var id: String
   package var name: String
-  /// `CPU`, `GPU`, `software driver on the CPU`.
+  /// The kind: `CPU`, `GPU`, `software driver on the CPU`.
   package var kind: String
   package var driver: String
 
@@ -93,7 +93,7 @@ package struct ReportDevice: Sendable, Hashable, Codable {
   }
 }
 
-/// A number with its name, as text, for what only some reports know: a bottleneck, frames a second, a co-load.
+/// A named, formatted value that only some reports have: a bottleneck, a frame rate, a background load.
 package struct ReportFact: Sendable, Hashable, Codable {
   package var name: String
   package var value: String
@@ -104,7 +104,7 @@ package struct ReportFact: Sendable, Hashable, Codable {
   }
 }
 
-/// Where the time of one inference went; the parts add up to `total`. Seconds.
+/// A breakdown of the time of one inference in seconds. The parts add up to `total`.
 package struct ReportAccount: Sendable, Hashable, Codable {
   package var units: String
   package var layers: Double
@@ -123,15 +123,15 @@ package struct ReportAccount: Sendable, Hashable, Codable {
   package var total: Double { layers + transfers + waits + residual }
 }
 
-/// A plan's prediction against the same plan run. Seconds.
+/// The predicted and the measured time of a plan in seconds.
 package struct ReportCheck: Sendable, Hashable, Codable {
   package var label: String
   package var predicted: Double
   package var measured: Double
-  /// Of the measurement.
+  /// The confidence interval of the measurement.
   package var interval: ConfidenceInterval?
   package var samples: Int
-  /// Whether nobody else took processor time meanwhile.
+  /// Whether the measurement was free of interference from other processes.
   package var isUndisturbed: Bool
 
   package init(

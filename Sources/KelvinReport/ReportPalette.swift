@@ -1,7 +1,6 @@
-/// One colour, one pattern and one letter for each device, by its place in the input. Any two colours are at least 14
-/// apart in CIELAB (19 in the light scheme, 28 the first three) for normal sight and for simulated protanopia,
-/// deuteranopia and tritanopia, as `dev/make-palette.py` simulates them; patterns and letters are told apart by
-/// everybody.
+/// The colour, pattern and letter of each device, by its index in the input. The colours are distinguishable for normal
+/// sight and for simulated protanopia, deuteranopia and tritanopia (`dev/make-palette.py`). Patterns and letters do not
+/// depend on colour vision.
 struct ReportPalette {
   static let count = 6
   private let index: [String: Int]
@@ -19,11 +18,11 @@ struct ReportPalette {
       }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// A letter, with the number of a device that has siblings: `C`, `V0`.
+  /// Returns a device's letter, followed by its number if several devices share the letter: `C`, `V0`.
   func letter(_ device: String) -> String { letters[device] ?? "?" }
 
-  /// CSS paint for the device; grey for one that is not listed. On paper it is the colour alone: a pattern is drawn anew
-  /// for every mark, and made a page of sixty layers 40 MB.
+  /// Returns the CSS paint of a device; grey for an unknown device. On paper the paint is a plain colour, because
+  /// printed patterns make files very large.
   func fill(_ device: String) -> Markup {
     guard let number = index[device] else { return "fill:var(--soft)" }
     return "fill:var(--p\(number))"
@@ -34,10 +33,10 @@ struct ReportPalette {
     return "var(--d\(number))"
   }
 
-  /// The device's mark, and its id.
+  /// Returns a device's badge and its identifier.
   func chip(_ device: String) -> Markup { "<span class=\"chip\">\(badge(device))\(device)</span>" }
 
-  /// A square of the device's pattern with its letter.
+  /// Returns a square in the device's pattern with its letter.
   func badge(_ device: String) -> Markup {
     """
     <svg class="badge" width="18" height="18" aria-hidden="true"><rect width="18" height="18" rx="3" \
@@ -45,7 +44,7 @@ struct ReportPalette {
     """
   }
 
-  /// Pattern definitions, once on a page.
+  /// The definitions of the patterns, which a page contains once.
   static let definitions: Markup = {
     let strokes: [Markup] = [
       "",

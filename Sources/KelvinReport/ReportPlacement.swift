@@ -1,6 +1,6 @@
 package import KelvinBasics
 
-/// One plan: where every layer runs and why.
+/// A plan: the device of every layer and the reason for it.
 package struct ReportPlacement: Sendable, Hashable, Codable {
   package var units: String
   package var goal: String
@@ -8,11 +8,11 @@ package struct ReportPlacement: Sendable, Hashable, Codable {
   package var measured: Double?
   package var bestSingleDevice: String
   package var bestSingleSeconds: Double?
-  /// What else is known of the plan: the bottleneck, frames a second, the approximation's gap.
+  /// Further facts about the plan: the bottleneck, the frame rate, the optimality gap.
   package var facts: [ReportFact]
-  /// In topological order.
+  /// The nodes in topological order.
   package var nodes: [ReportNode]
-  /// Of the nodes that repeat: shown once, and the other times on request.
+  /// The blocks of repeated nodes, which are shown once, and in full on request.
   package var blocks: [RepeatedBlock]
 
   package init(
@@ -34,19 +34,19 @@ package struct ReportPlacement: Sendable, Hashable, Codable {
 package struct ReportNode: Sendable, Hashable, Codable {
   package var name: String
   package var op: String
-  /// The nodes whose values it reads; any other name is an input of the graph.
+  /// The names of the nodes whose values it reads; any other name is an input of the graph.
   package var inputs: [String]
   package var device: String
   package var reason: String
-  /// Seconds the whole would lose with this node elsewhere; nil when it can run nowhere else.
+  /// The loss of the whole inference in seconds with this node on another device; nil where no other device can run it.
   package var regret: Double?
   package var candidates: [ReportCandidate]
   package var transfers: [ReportTransfer]
-  /// The branch or loop around it and which part, outermost first: `loop_1/body`; empty at the top.
+  /// The enclosing branch or loop and its part, the outermost first: `loop_1/body`; empty at the top level.
   package var region: String
-  /// How often one inference runs it; its seconds are those of all these runs.
+  /// The number of executions per inference. The node's seconds include all of them.
   package var runs: Double
-  /// Whether it is a branch or loop itself, which the host runs.
+  /// Whether the node is a branch or loop itself, which the host executes.
   package var isControl: Bool
 
   package init(
@@ -67,11 +67,11 @@ package struct ReportNode: Sendable, Hashable, Codable {
     self.transfers = transfers
   }
 
-  /// Seconds on the device chosen.
+  /// The cost on the chosen device in seconds.
   package var seconds: Double? { candidates.first { $0.device == device }?.seconds }
 }
 
-/// A device that was considered: its cost, or why it cannot run the layer.
+/// A device that was considered: its cost, or the reason why it cannot run the layer.
 package struct ReportCandidate: Sendable, Hashable, Codable {
   package var device: String
   package var seconds: Double?
@@ -99,7 +99,7 @@ package struct ReportTransfer: Sendable, Hashable, Codable {
   package var to: String
   package var bytes: Int
   package var seconds: Double
-  /// Whether no value is copied: a branch or loop starts the device.
+  /// Whether a branch or loop starts the device, without copying a value.
   package var isSignal: Bool
 
   package init(value: String, from: String, to: String, bytes: Int, seconds: Double, isSignal: Bool = false) {

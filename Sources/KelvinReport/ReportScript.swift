@@ -1,4 +1,4 @@
-/// What the page can do with JavaScript: select layers, filter tables, scale graphs. Everything is readable without.
+/// The page's JavaScript: selecting layers, filtering tables, scaling graphs. The page is readable without it.
 enum ReportScript {
   static let source: Markup = """
     'use strict';

@@ -1,7 +1,7 @@
 package import KelvinMeasurements
 package import KelvinThermal
 
-/// One inference, device by device.
+/// The timeline of one inference on all devices.
 package struct ReportTimeline: Sendable, Hashable, Codable {
   package var units: String
   package var events: [TraceEvent]
@@ -15,7 +15,7 @@ package struct ReportTimeline: Sendable, Hashable, Codable {
 /// A long run of one configuration.
 package struct ReportSeries: Sendable, Hashable, Codable {
   package struct Point: Sendable, Hashable, Codable {
-    /// Seconds from the start of the run.
+    /// The time from the start of the run in seconds.
     package var at: Double
     package var latency: Double
 
@@ -28,11 +28,11 @@ package struct ReportSeries: Sendable, Hashable, Codable {
   package struct Heat: Sendable, Hashable, Codable {
     package var at: Double
     package var state: ThermalState
-    /// 1.0 is the limit.
+    /// The thermal headroom; 1.0 is the limit.
     package var headroom: Double
-    /// Effective over reference clock, while it can be told.
+    /// The ratio of effective to reference clock, where known.
     package var clockRatio: Double?
-    /// The machine's power, measured or estimated.
+    /// The machine's power in watts, measured or estimated.
     package var watts: Double?
 
     package init(
@@ -46,12 +46,12 @@ package struct ReportSeries: Sendable, Hashable, Codable {
     }
   }
 
-  /// What a governor did, or another event that explains a change.
+  /// An action of a governor, or another event that explains a change.
   package struct Action: Sendable, Hashable, Codable {
     package var at: Double
-    /// `rate × 0.5`, `drop`, `plan all-lean`.
+    /// The name: `rate × 0.5`, `drop`, `plan all-lean`.
     package var name: String
-    /// In words.
+    /// The cause in words.
     package var cause: String
 
     package init(at: Double, name: String, cause: String) {
@@ -61,7 +61,7 @@ package struct ReportSeries: Sendable, Hashable, Codable {
     }
   }
 
-  /// A stretch of time in which somebody else took processor time.
+  /// A period in which other processes took processor time.
   package struct Disturbance: Sendable, Hashable, Codable {
     package var from: Double
     package var to: Double
@@ -73,7 +73,7 @@ package struct ReportSeries: Sendable, Hashable, Codable {
   }
 
   package var units: String
-  /// Measured, or computed against a simulated envelope.
+  /// Whether the run was computed for a simulated envelope instead of measured.
   package var isSimulated: Bool
   package var points: [Point]
   package var heat: [Heat]

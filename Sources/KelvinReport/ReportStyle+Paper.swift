@@ -1,6 +1,6 @@
 extension ReportStyle {
-  /// Paper: A4 upright unless the printer is told otherwise. Everything fits its width, plans are opened, of layers that
-  /// repeat the first time is printed; what only a screen can do is left out.
+  /// The style for paper: A4 portrait by default. Content is fitted to the page's width, plans are expanded, repeated
+  /// layers are printed once, and interactive elements are hidden.
   static let paper: Markup = """
     @page{size:A4;margin:13mm 12mm}
     @media print{:root{color-scheme:light;--bg:#fff;--p0:var(--d0);--p1:var(--d1);--p2:var(--d2);--p3:var(--d3);\

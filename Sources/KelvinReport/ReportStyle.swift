@@ -1,8 +1,8 @@
-/// The report's style sheet. No input goes into it.
+/// The report's style sheet, which does not depend on any input.
 enum ReportStyle {
   static let css: Markup = "\(colours)\(patterns)\(text)\(tables)\(charts)\(graph)\(media)\(paper)"
 
-  /// Of pages that draw no layers and no latencies: texts and tables, on a screen, a phone and paper.
+  /// The style sheet of pages without layers and latencies: text and tables, for screens, phones and paper.
   static let words: Markup = "\(colours)\(text)\(tables)\(media)\(paper)"
 
   static let colours: Markup = """
@@ -14,7 +14,7 @@ enum ReportStyle {
     --d3:#2e9468;--d4:#e8596f;--d5:#838d9b;--t0:#1f3a2c;--t1:#5f5019;--t2:#84491c;--t3:#c94b4b;--t3ink:#fff}}
     """
 
-  /// What `ReportPalette.definitions` draws.
+  /// The patterns of `ReportPalette.definitions`.
   private static let patterns: Markup = """
     :root{--p0:url(#p0);--p1:url(#p1);--p2:url(#p2);--p3:url(#p3);--p4:url(#p4);--p5:url(#p5);--wait:url(#wait)}
     """

@@ -1,8 +1,9 @@
-/// How fast one configuration made tokens, alone and one sequence after another. Seconds.
+/// The rates at which a configuration generated tokens, for a single sequence and under sustained load. Times are in
+/// seconds.
 package struct ReportTokens: Sendable, Hashable, Codable {
-  /// Tokens of some lengths, a second.
+  /// The rates in tokens per second for a range of lengths.
   package struct Stretch: Sendable, Hashable, Codable {
-    /// `33 to 48 tokens`.
+    /// The range of lengths: `33 to 48 tokens`.
     package var lengths: String
     package var oneShot: Double?
     package var sustained: Double?
@@ -15,13 +16,13 @@ package struct ReportTokens: Sendable, Hashable, Codable {
   }
 
   package var units: String
-  /// Tokens of the prompt.
+  /// The number of tokens of the prompt.
   package var prompt: Int
-  /// From the prompt to the first token.
+  /// The time from the prompt to the first token.
   package var firstOneShot: Double
   package var firstSustained: Double?
   package var stretches: [Stretch]
-  /// Of all tokens after the first.
+  /// The rate of all tokens after the first, in tokens per second.
   package var rateOneShot: Double
   package var rateSustained: Double?
   package var facts: [ReportFact]

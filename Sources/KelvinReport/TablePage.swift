@@ -1,9 +1,9 @@
-/// Tables on one self-contained page. Nothing is fetched, and a content policy in the page forbids it.
+/// A self-contained page of tables. The page loads nothing, which its content security policy enforces.
 package struct TablePage: Sendable {
   package struct Table: Sendable {
     package var title: String
     package var columns: [String]
-    /// As many cells in each as there are columns.
+    /// The rows, each with one cell per column.
     package var rows: [[String]]
 
     package init(title: String, columns: [String], rows: [[String]]) {
@@ -12,7 +12,7 @@ package struct TablePage: Sendable {
   }
 
   package var title: String
-  /// What is in the tables, in a sentence.
+  /// A summary of the tables in one sentence.
   package var summary: String
   package var tables: [Table]
   package var kelvinVersion: String
@@ -21,7 +21,9 @@ package struct TablePage: Sendable {
     (self.title, self.summary, self.tables, self.kelvinVersion) = (title, summary, tables, kelvinVersion)
   }
 
-  /// - Returns: a complete HTML document in UTF-8.
+  /// Renders the page.
+  ///
+  /// - Returns: A complete HTML document in UTF-8.
   package func render() -> String {
     let sections: [Markup] = tables.map { table in
       EvaluationCharts.draw(.table(title: table.title, columns: table.columns, rows: table.rows))

@@ -1,6 +1,6 @@
 import KelvinBasics
 
-/// Tokens a second as the text grows, a table for each configuration.
+/// The section about token rates at growing lengths: a table for each configuration.
 enum TokenSection {
   static func section(_ input: ReportInput) -> Markup {
     guard !input.tokens.isEmpty else { return "" }

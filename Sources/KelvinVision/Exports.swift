@@ -1,5 +1,6 @@
 #if Collections
-// What evaluations and searches find is part of the public vocabulary: `ClassificationScores`, `PhotoMatch`, `PhotoCategory`.
+// The results of evaluations and searches are part of the public API: `ClassificationScores`, `PhotoMatch`,
+// `PhotoCategory`.
 @_exported public import KelvinEvaluation
 @_exported public import KelvinIndex
 #endif

@@ -83,7 +83,7 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
       try await advisor.advise(
         inputs.url, configuration, input: inputs.values, starts: SelfLauncher(), listener: listener)
     }
-    // What was measured is printed, whatever becomes of files.
+    // The results are printed even if a file cannot be written.
     let saved = Swift.Result { try savePlans.map { try result.savePlans(to: URL(filePath: $0)) } ?? result.keepPlans() }
     let plans = (try? saved.get()) ?? [:]
     if output.json {
@@ -105,7 +105,7 @@ struct AdviseCommand: ParsableCommand, ModelCommand {
     if result.interruption != nil { throw ReportedFailure(status: .interrupted) }
   }
 
-  /// What makes other commands run as the pick does.
+  /// Returns the options that make other commands use the pick's configuration.
   private static func options(of pick: Advisor.Result.Pick) -> [String] {
     ["--plan", "--threads \(pick.threadCount)"]
       + (pick.precision == .automatic ? [] : ["--precision \(pick.precision.rawValue)"])

@@ -109,7 +109,7 @@ struct AnswerCommand: ParsableCommand, ModelCommand {
     if documents.contains(where: { $0.error != nil }) { throw ReportedFailure(status: .badData) }
   }
 
-  /// What each question comes to in a file, or in the text that was given.
+  /// Answers each question from a file, or from the string of `--text`.
   private func documentsOf(_ file: String?, _ reader: QuestionAnswering) throws -> [Document] {
     let text: String
     do { text = try file.map(TextModelOptions.read) ?? self.text ?? "" } catch {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Kelvin
 
-/// Somebody else at work beside a benchmark, in a process of its own. Not for people.
+/// A child process that generates background load beside a benchmark. Not intended for users.
 struct BackgroundLoadCommand: ParsableCommand {
   static let name = "work-beside"
   static let configuration = CommandConfiguration(
@@ -12,7 +12,7 @@ struct BackgroundLoadCommand: ParsableCommand {
   var items: [String]
 
   func run() throws {
-    // The interrupt is the benchmark's, which tells when to end.
+    // The parent handles the interrupt and tells this process when to end.
     signal(SIGINT, SIG_IGN)
     let answer = try BackgroundLoadProcess.serve(
       items, ready: { Console.write("\n", to: ChildProcess.answerDescriptor) },

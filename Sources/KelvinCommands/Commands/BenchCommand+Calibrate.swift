@@ -2,7 +2,7 @@ import FoundationEssentials
 import Kelvin
 
 extension BenchCommand {
-  /// Writes the machine's own envelope, or nothing at all.
+  /// Measures and writes an envelope of this machine. Nothing is written if the measurement fails.
   func fitEnvelope(to file: String) throws {
     guard try Workload(named: workload).kind == .stream else {
       throw UsageError("--calibrate is for a stream, not for \(workload)")
@@ -14,7 +14,7 @@ extension BenchCommand {
     let calibration = try measuring("bench") { [benchmark, model, duration] listener in
       try await benchmark.calibrate(URL(filePath: model), name: name, seconds: duration, listener: listener)
     }
-    // Minutes of measuring are printed before a file is tried that may not be writable.
+    // The results are printed before the file is written, because writing may fail.
     if output.json {
       printJSON(try calibration.json())
     } else {

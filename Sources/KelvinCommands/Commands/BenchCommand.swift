@@ -146,7 +146,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
   @OptionGroup var options: ModelOptions
   @OptionGroup var output: OutputOptions
 
-  /// Enough of the real stream to know what a frame takes.
+  /// The duration of the real stream before a simulation, long enough to measure a frame.
   private static let secondsBeforeSimulating = 5.0
 
   func validate() throws {
@@ -184,7 +184,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
       throw UsageError("--simulate-heat is for a stream, not for \(workload.name)")
     }
     let inputs = try MeasurementInputs(model, inputs, imageOptions, options)
-    // A file that cannot be read is said before anything is measured.
+    // An unreadable file is reported before anything is measured.
     let earlier = try compare.map { (name: $0, document: try Benchmark.Baseline(contentsOf: URL(filePath: $0))) }
     var benchmark = Benchmark(workload: workload, configurations: try configurations())
     benchmark.checksAgreement = !noAgreement
@@ -216,9 +216,9 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     if result.hasRegressed { throw ReportedFailure(status: .regression) }
   }
 
-  /// Writes the verdict's plan where the user wants it, or in the cache.
+  /// Writes the recommended plan to the file of `--save-plan`, or into the cache.
   ///
-  /// - Returns: the file; nil where nothing is kept.
+  /// - Returns: The path of the file; nil where no plan is kept.
   private func keepPlan(of result: Benchmark.Result) throws -> String? {
     guard let savePlan else { return try result.keepPlan() }
     try result.savePlan(to: URL(filePath: savePlan))
@@ -266,7 +266,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
         throw UsageError("--coload \(item.name)=\(item.text): expected \(expected)")
       }
     }
-    // A number from the command line is the user's slip, a number from a file is the file's.
+    // An invalid number from the command line is a usage error; one from a workload file is a data error.
     let isAsked =
       fps != nil || duration != nil || iterations != nil || rounds != nil || warmSeconds != nil || inFlight != nil
       || prompt != nil || tokens != nil
@@ -275,7 +275,7 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     return chosen
   }
 
-  /// What inputs and outputs are for, as the command line says it.
+  /// Returns the roles of inputs and outputs from `--token-role`.
   private func roles(_ workload: Workload) throws -> [String: TokenRole] {
     guard tokenRole.isEmpty || workload.kind == .tokens else {
       throw UsageError("--token-role is for tokens, not for \(workload.name)")
@@ -301,7 +301,8 @@ struct BenchCommand: ParsableCommand, ModelCommand {
     return shares
   }
 
-  /// What is compared: as asked for; without that, and without a plan, the CPU, each hardware device, and all together.
+  /// Returns the configurations to compare. Without `--units` and `--plan` these are the CPU, each hardware device, and
+  /// all devices together.
   func configurations() throws -> [Benchmark.Configuration] {
     var units = units.unitsList
     if units.isEmpty, options.planFile == nil { units = ComputeUnits.comparable }

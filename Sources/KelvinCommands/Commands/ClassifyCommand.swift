@@ -98,9 +98,9 @@ struct ClassifyCommand: ParsableCommand, ModelCommand {
   private static let usualCount = 5
 }
 
-/// Files of class labels.
+/// Reads files of class labels.
 package enum LabelFile {
-  /// One label a line; empty lines at the end do not count.
+  /// Returns the labels, one per line; empty lines at the end are ignored.
   package static func labels(in text: String) -> [String] {
     var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     while lines.last?.isEmpty == true { lines.removeLast() }

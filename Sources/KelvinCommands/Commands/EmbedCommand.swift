@@ -93,7 +93,7 @@ struct EmbedCommand: ParsableCommand, ModelCommand {
         title: like ?? "Likeness of texts", summary: "among \(counted(given.count, "text"))", tables: [.init(printer.table)]))
   }
 
-  /// Texts in pieces, so that what is done shows.
+  /// Encodes the strings in batches, so that progress is visible.
   private func encoded(_ texts: [String], _ encoder: SentenceEncoder) throws -> [[Float]] {
     let progress = Progress("encoding")
     defer { progress.finish() }

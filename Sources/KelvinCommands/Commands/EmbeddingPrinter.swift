@@ -2,31 +2,31 @@ import ArgumentParser
 import KelvinBasics
 import KelvinText
 
-/// How what is said of texts is printed.
+/// The output formats of commands on text.
 enum TextFormat: String, CaseIterable, ExpressibleByArgument {
-  /// For people.
+  /// A table for people.
   case table
-  /// A JSON document on a line for each result.
+  /// One JSON document per line for each result.
   case jsonl
 }
 
-/// What is printed of texts' vectors.
+/// A printer for the embeddings of strings.
 struct EmbeddingPrinter {
   struct Document: Encodable {
     var text: String
     var embedding: [Float]
-    /// With the text that others are compared with.
+    /// The similarity to the string of `--like`.
     var similarity: Float?
   }
 
   let texts: [String]
   let vectors: [[Float]]
-  /// The vector of the text that others are compared with.
+  /// The vector of the string of `--like`.
   let query: [Float]?
-  /// How many texts are shown of those.
+  /// The number of strings that are shown with `--like`.
   let count: Int
 
-  /// Every text's place and likeness, the most like first; in their order where there is nothing to be like.
+  /// The index and similarity of every string, the most similar first; in input order without a query.
   private var ranked: [(place: Int, similarity: Float?)] {
     guard let query else { return texts.indices.map { ($0, nil) } }
     let all = texts.indices.map { ($0, SentenceEncoder.similarity(query, vectors[$0])) }
@@ -46,7 +46,7 @@ struct EmbeddingPrinter {
     return texts.count <= Self.mostColumns ? matrix : neighbours
   }
 
-  /// Beyond as many texts a matrix is wider than a terminal.
+  /// The largest number of strings whose similarity matrix fits a terminal.
   private static let mostColumns = 8
 
   private var matrix: TextTable {

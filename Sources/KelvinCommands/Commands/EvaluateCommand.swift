@@ -124,7 +124,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
     for fault in evaluation.faults { Console.error("'\(fault.name)': \(describe(fault.reason))") }
     evaluation.remarks.forEach(Console.note)
     let costs = try costs(of: evaluation, in: dataset)
-    // First what nothing can keep from being said: a full disk does not undo an hour's work.
+    // Results are printed first, so that they are not lost where a file cannot be written.
     if output.json {
       printJSON(try Progress.during("comparing") { try evaluation.json(costs: costs) })
     } else {
@@ -160,7 +160,8 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
     try LocalFile.write(curves.json, to: path)
   }
 
-  /// Of each contender in a process of its own, or where that fails in this one, which says so.
+  /// Measures each contender in a process of its own. If that fails, the contender is measured in this process, with a
+  /// note.
   private func costs<Job: Evaluation>(of evaluation: Job, in dataset: Job.Dataset) throws -> [ContenderCost] {
     let progress = Progress("measuring")
     defer { progress.finish() }
@@ -178,7 +179,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
     }
   }
 
-  /// What a process of `CandidateMeter` does.
+  /// Measures the cost of one contender, in the child process that `CandidateMeter` starts.
   private func measure<Job: Evaluation>(_ job: Job.Type, _ model: Model, _ asked: EvaluationOptions) throws {
     let cost = try evaluating { () throws(VisionError) in
       let dataset = try Job.Dataset(contentsOf: URL(filePath: datasetPath))
@@ -208,7 +209,7 @@ struct EvaluateCommand: ParsableCommand, ModelCommand {
   }
 }
 
-/// As `recognizing`, where a request is about the data set.
+/// Runs `body` as `recognizing` does, but treats invalid requests as errors in the data set.
 func evaluating<Value>(_ body: () throws(VisionError) -> Value) throws -> Value {
   do throws(VisionError) { return try body() } catch {
     if case .invalidRequest(let reason) = error { throw InputError(reason) }

@@ -154,7 +154,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
     return "\(counted(count, "image")) in the index\(sum); \(HumanReadable.seconds(update.seconds))\(rate)"
   }
 
-  /// Rows of a table on a page at most.
+  /// The largest number of rows of a table on a page.
   private static let mostShown = 200
 
   private func resultPage(
@@ -192,7 +192,7 @@ struct IndexCommand: ParsableCommand, ModelCommand {
 }
 
 extension PhotoUpdate {
-  /// What became of how many images, in words, where there are any.
+  /// The non-zero counts of the update with their descriptions.
   fileprivate var parts: [(count: Int, what: String)] {
     [
       (seen, "seen"), (unchanged, "unchanged"), (recognized, "recognised by their contents"), (dropped, "gone"),
@@ -200,6 +200,6 @@ extension PhotoUpdate {
     ].filter { $0.0 > 0 }
   }
 
-  /// Images that the model saw in a second; nil where it saw none.
+  /// The number of images per second on which the model was run; nil where there are none.
   fileprivate var rate: Double? { seen > 0 ? Double(seen) / max(seconds, 1e-9) : nil }
 }

@@ -63,7 +63,7 @@ struct PlanCommand: ParsableCommand, ModelCommand {
       let (solution, remarks) = try BareProblem.solve(
         try LocalFile.read(problem), goal: goals.goal, runs: goals.runs, envelope: goals.envelope)
       remarks.forEach(Console.note)
-      // As JSON, whatever `--json` says: another program asked.
+      // The output is JSON regardless of `--json`, because bare problems come from other programs.
       return printJSON(solution)
     }
     var configuration = try options.configuration(units: units.units)
@@ -95,7 +95,7 @@ struct PlanCommand: ParsableCommand, ModelCommand {
       input: values, seed: options.seed ?? 0)
   }
 
-  /// Writes the files that are asked for, and prints the plan.
+  /// Writes the requested files and prints the plan.
   private func show(_ plan: FunctionPlanDocument, taker: String) throws {
     if let save { try LocalFile.write(try plan.file(), to: save) }
     if let report { try LocalFile.write(plan.page().utf8, to: report) }

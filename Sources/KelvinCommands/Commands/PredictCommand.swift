@@ -48,7 +48,7 @@ struct PredictCommand: ParsableCommand, ModelCommand {
     var seconds: Double
     var model: String
     var units: String
-    /// What happened to devices meanwhile; absent where nothing did.
+    /// Device failures during the prediction; omitted where there are none.
     var outages: [String]?
   }
 
@@ -111,7 +111,7 @@ struct PredictCommand: ParsableCommand, ModelCommand {
 
   private static func duration(_ seconds: Double) -> String { "one prediction took \(HumanReadable.seconds(seconds))" }
 
-  /// Entries of a dictionary on a page at most: its file has all.
+  /// The largest number of entries of a dictionary on a page. The output file contains all entries.
   private static let mostEntries = 20
 
   private func page(
@@ -131,12 +131,12 @@ struct PredictCommand: ParsableCommand, ModelCommand {
   }
 }
 
-/// `NAME=VALUE` of `--input`.
+/// An argument `NAME=VALUE` of `--input`.
 struct NamedInput {
   let name: String
   let value: String
 
-  /// Splits at the first '=' unless that leaves no name.
+  /// Splits at the first '=', which must not be the first or last character.
   init(_ text: String) throws {
     guard let sign = text.firstIndex(of: "="), sign > text.startIndex, text.index(after: sign) < text.endIndex else {
       throw ValidationError(
@@ -148,6 +148,8 @@ struct NamedInput {
 }
 
 extension [NamedInput] {
+  /// Returns the names and values.
+  ///
   /// - Throws: `UsageError` for an input named twice.
   func pairs() throws -> [(name: String, text: String)] {
     var names: Set<String> = []

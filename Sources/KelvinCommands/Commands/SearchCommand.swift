@@ -97,7 +97,7 @@ struct SearchCommand: ParsableCommand {
     return query
   }
 
-  /// The model of the index for an image that it does not have.
+  /// Returns the index's model, for an image that is not in the index.
   private func model(for settings: PhotoIndex.Settings) throws(VisionError) -> PhotoModel {
     var choice = ModelChoice(settings)
     if let model { choice.url = URL(filePath: model) }

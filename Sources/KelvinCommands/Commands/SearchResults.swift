@@ -3,7 +3,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// What a search found, as it is printed.
+/// A printer for the result of a search.
 struct SearchResults {
   private let result: PhotoSearchResult
   private let collection: CollectionOptions
@@ -21,11 +21,11 @@ struct SearchResults {
     var score: Double
     var width: Int
     var height: Int
-    /// Seconds since 1970.
+    /// The modification time in seconds since 1970.
     var modified: Double
   }
 
-  /// - Parameter limit: how many were wanted at most; `.max` for all there are.
+  /// - Parameter limit: The largest number of matches that were requested; `.max` for all.
   init(_ result: PhotoSearchResult, _ collection: CollectionOptions, isBySimilarity: Bool, limit: Int) {
     (self.result, self.collection, self.isBySimilarity, self.limit) = (result, collection, isBySimilarity, limit)
   }
@@ -76,7 +76,7 @@ struct SearchResults {
   }
 }
 
-/// Near-duplicates, as they are printed.
+/// A printer for near-duplicates.
 struct DuplicateResults {
   private let groups: [PhotoDuplicates]
   private let collection: CollectionOptions
@@ -113,11 +113,11 @@ struct DuplicateResults {
   }
 }
 
-/// Paths for other programs, as the system has them.
+/// A printer for paths as raw bytes, for other programs.
 enum PathOutput {
-  /// - Parameter isZeroEnded: whether a zero byte stands behind each, else a line feed.
+  /// - Parameter isZeroEnded: Whether each path is followed by a zero byte instead of a line feed.
   static func print(_ paths: [String], isZeroEnded: Bool) {
-    // A person's terminal is shown nothing that would act on it.
+    // On a terminal, control characters in paths are escaped.
     if !isZeroEnded, isatty(STDOUT_FILENO) == 1 { return Console.print(lines: paths) }
     Console.write(
       paths.flatMap { $0.pathBytes.dropLast().map { UInt8(bitPattern: $0) } + [isZeroEnded ? 0 : 0x0A] },

@@ -3,17 +3,17 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// Writes the files that are made of segmented images.
+/// A writer for the files of segmented images.
 struct SegmentFiles: Sendable {
   let folder: String
   let kinds: [SegmentFileKind]
-  /// How far outlines may be from the pixels' edges, in pixels.
+  /// The largest distance of a simplified outline from the pixels' edges, in pixels.
   let tolerance: Double
-  /// How hard PNG files are compressed, 0…9.
+  /// The compression level of PNG files, 0…9.
   let level: Int
-  /// What the files of each image begin with.
+  /// The prefix of the names of each image's files.
   private let stems: [String]
-  /// The most letters of a label in a file's name.
+  /// The largest number of characters of a label in a file name.
   private static let longestLabel = 60
 
   init(_ folder: String, _ kinds: [SegmentFileKind], of paths: [String], tolerance: Double, level: Int) {
@@ -21,7 +21,9 @@ struct SegmentFiles: Sendable {
     stems = FileNames.all(paths)
   }
 
-  /// - Parameter index: the image's place among those that were named.
+  /// Writes the requested files of one image.
+  ///
+  /// - Parameter index: The index of the image on the command line.
   /// - Throws: `ModelError`, `ImageError` where a file cannot be written.
   func write(
     _ seen: SegmentationObservation, of image: DecodedImage, _ index: Int, into result: inout ImageSegments

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Kelvin
 
-/// One complete start, timed: what `bench` runs in a process of its own. Not for people.
+/// A timed start, which `bench` runs in a child process. Not intended for users.
 struct StartCommand: ParsableCommand {
   static let name = "start-once"
   static let configuration = CommandConfiguration(

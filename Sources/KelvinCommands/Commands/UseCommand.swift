@@ -55,7 +55,7 @@ struct UseCommand: ParsableCommand {
     Console.print("default model: \(choice.url.path)\(rule)\(names)")
   }
 
-  /// Keeps a model only where it does what it is chosen for.
+  /// Checks that a model classifies images, and stores it as the default model.
   private func choose(_ path: String) throws {
     var configuration = ModelConfiguration()
     configuration.allowsLinks = links.allowLinks

@@ -3,21 +3,21 @@ import Kelvin
 import KelvinBasics
 import Synchronization
 
-/// The terminal: results on stdout, everything said about them on stderr. What is printed, said or shown is
-/// `printable`, whatever names and texts from outside are in it.
+/// The terminal: results on stdout, messages on stderr. Control characters in names and strings from outside are
+/// escaped (`printable`), except by the functions that write raw output.
 enum Console {
-  /// Things said already, so that each note is made once.
+  /// The notes printed so far, so that each is printed once.
   private static let said = Mutex<Set<String>>([])
 
-  /// A reader that went away ends the process quietly, and a file that would outgrow its limit is an error to report
-  /// instead of a signal.
+  /// Ignores `SIGXFSZ`, so that exceeding the file size limit is an error rather than a signal. `SIGPIPE` keeps its
+  /// default action, which ends the process without a message.
   static func prepare() {
     signal(SIGXFSZ, SIG_IGN)
   }
 
   static let isErrorTerminal = isatty(STDERR_FILENO) == 1
 
-  /// Columns and lines of the terminal behind stderr, as they are now; 80 and 24 where it does not say.
+  /// The size of the terminal behind stderr in columns and lines; 80 and 24 where unknown.
   static var errorWidth: Int { errorSize.ws_col > 0 ? Int(errorSize.ws_col) : 80 }
   static var errorHeight: Int { errorSize.ws_row > 0 ? Int(errorSize.ws_row) : 24 }
 
@@ -26,7 +26,7 @@ enum Console {
     return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? size : winsize()
   }
 
-  /// Columns for tables: the terminal's, or `COLUMNS`, or 80. Never less than 60.
+  /// The width of tables: `COLUMNS`, the terminal's width, or 80 columns. At least 60.
   static let width: Int = {
     if let text = getenv("COLUMNS"), let columns = Int(String(cString: text)), columns > 0 { return max(columns, 60) }
     var size = winsize()
@@ -36,13 +36,13 @@ enum Console {
     return 80
   }()
 
-  /// Writes a line, or lines, to stdout.
+  /// Writes one or several lines to stdout.
   static func print(_ text: String) {
     let text = text.printableLines
     write(text.hasSuffix("\n") ? text : text + "\n", to: STDOUT_FILENO)
   }
 
-  /// Writes lines to stdout, each of which is one whatever is in it.
+  /// Writes each element to stdout as exactly one line.
   static func print(lines: [String]) { print(lines.map(\.printable).joined(separator: "\n")) }
 
   static func error(_ text: String) {
@@ -50,7 +50,7 @@ enum Console {
     write("kelvin: error: \(text.printableMessage)\n", to: STDERR_FILENO)
   }
 
-  /// Says why the process ends: whoever says it first, where the way out takes long.
+  /// Prints the error that ends the process, unless another thread has already printed one.
   static func lastError(_ text: String) {
     guard !hasSaidLast.exchange(true, ordering: .acquiringAndReleasing) else { return }
     error(text)
@@ -58,25 +58,25 @@ enum Console {
 
   private static let hasSaidLast = Atomic(false)
 
-  /// Says something once.
+  /// Prints a note to stderr, unless it has already been printed.
   static func note(_ text: String) {
     guard said.withLock({ $0.insert(text).inserted }) else { return }
     Progress.makeWay()
     write("kelvin: note: \(text.printableMessage)\n", to: STDERR_FILENO)
   }
 
-  /// Ends the process. The driver of a device that is out may be at work still: it is not asked to end, which it might
-  /// never do, or not survive. Nor is anybody asked where something failed: what ran out of memory may have left a lock
-  /// taken, the loader's for one, that ending waits for.
+  /// Ends the process. `_exit` skips exit handlers in two cases. A driver with a failed device may still be busy and
+  /// might block or crash in its handlers. After a failure, such as running out of memory, a lock that the handlers
+  /// need may still be held.
   static func exit(_ code: ExitCode) -> Never {
     if code != .success || ComputeDevice.isAnyOut { _exit(code.rawValue) }
     Glibc.exit(code.rawValue)
   }
 
-  /// Writes a text as it is: what is not the program's own goes through the functions above.
+  /// Writes a string without escaping. Strings from outside must go through the functions above.
   static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
 
-  /// Writes bytes as they are.
+  /// Writes bytes without escaping.
   static func write(_ bytes: [UInt8], to descriptor: Int32) {
     bytes.withUnsafeBufferPointer { bytes in
       var offset = 0
@@ -84,7 +84,7 @@ enum Console {
         let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + offset }, bytes.count - offset)
         if count > 0 { offset += count } else if count == 0 || errno != EINTR { break }
       }
-      // Results that nobody received are not a success.
+      // Failing to deliver results is an error. A closed pipe ends the process without a message.
       if offset < bytes.count, descriptor == STDOUT_FILENO {
         if errno != EPIPE { error("cannot write to standard output: \(String(cString: strerror(errno)))") }
         exit(.internalFault)

@@ -3,46 +3,46 @@ import Glibc
 import Kelvin
 import KelvinVision
 
-/// What a process of ours ends with; the numbers are part of the command line's contract.
+/// The exit codes of the program. The numbers are part of the command line's contract.
 enum ExitCode: Int32 {
   case success = 0
-  /// A figure is worse than it was, beyond what the user allows. Everything was done and said.
+  /// A figure is worse than the earlier one by more than the threshold. The command is complete otherwise.
   case regression = 1
-  /// The command line itself: an unknown option, a value that is not of its kind.
+  /// An error in the command line: an unknown option or an invalid value.
   case usage = 64
-  /// What the command line names: a model, an image, a tensor, a plan that is unreadable or does not fit.
+  /// A file named by the command line, such as a model, image, tensor or plan, is unreadable or unsuitable.
   case badData = 65
-  /// A device that is not on this machine, or stopped working.
+  /// A device is not on this machine or stopped working.
   case missingDevice = 69
-  /// Our own fault, or the machine's: a full disk, memory that ran out.
+  /// An internal error or a failure of the machine, such as a full disk or a lack of memory.
   case internalFault = 70
-  /// A limit that the user set for the model was reached: --max-seconds or --max-memory.
+  /// A limit that the user set was reached: `--max-seconds` or `--max-memory`.
   case limit = 75
-  /// Ctrl-C or SIGTERM: what had been done by then stands.
+  /// Ctrl-C or SIGTERM ended the command. Finished work is kept.
   case interrupted = 130
 }
 
-/// The command line is well formed and cannot be served as it stands.
+/// An error in the command line that the parser does not detect.
 struct UsageError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// Something that the command line names cannot be used.
+/// An error in a file or another object that the command line names.
 struct InputError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// The command has said everything already and ends with this status.
+/// A failure that has already been reported; the process ends with this status.
 struct ReportedFailure: Error {
   let status: ExitCode
 }
 
-/// The exit code that an error of any module stands for.
+/// The exit code for an error of any module.
 struct ExitStatus {
   let code: ExitCode
-  /// Whether the argument parser itself refused the command line.
+  /// Whether the argument parser rejected the command line.
   let isParsing: Bool
 
   init(_ error: any Error) {
@@ -83,8 +83,8 @@ struct ExitStatus {
   }
 }
 
-/// An error as one line.
+/// Returns the description of an error as one line.
 func describe(_ error: any Error) -> String { describe("\(error)") }
 
-/// An error's words as one line.
+/// Joins the lines of a message into one line.
 func describe(_ words: String) -> String { words.split(whereSeparator: \.isNewline).joined(separator: "; ") }

@@ -3,17 +3,17 @@ import Glibc
 import KelvinBasics
 import Synchronization
 
-/// Lines on stderr that tell how far something has come, redrawn in place.
+/// A progress display on stderr, redrawn in place.
 ///
-/// On a terminal they appear once the work has taken longer than a second, whether or not the work reports anything;
-/// `finish` takes them away again. Elsewhere nothing appears.
+/// On a terminal the display appears after one second, even if the work reports nothing, and `finish` removes it.
+/// Without a terminal nothing is displayed.
 final class Progress: Sendable {
   private struct State {
-    /// Lines on the screen now.
+    /// The number of lines on the screen.
     var shown = 0
     var isFinished = false
     var headline: String
-    /// When it will be over, as far as it can be told.
+    /// The estimated end of the work.
     var end: ContinuousClock.Instant?
     var rows: [String] = []
   }
@@ -31,11 +31,13 @@ final class Progress: Sendable {
     if Console.isErrorTerminal { showLater(Self.patience) }
   }
 
+  /// Updates the display.
+  ///
   /// - Parameters:
-  ///   - fraction: 0…1; nil where it is not known.
-  ///   - detail: what is being done now.
-  ///   - secondsLeft: to the end; it is counted down until the next update.
-  ///   - rows: what is known so far, one line for each thing.
+  ///   - fraction: The finished fraction, 0…1; nil where unknown.
+  ///   - detail: The current activity.
+  ///   - secondsLeft: The remaining time, which is counted down until the next update.
+  ///   - rows: Intermediate results, one line each.
   func update(_ fraction: Double?, _ detail: String = "", secondsLeft: Double? = nil, rows: [String] = []) {
     let share = fraction.map { " \(Int((min(max($0, 0), 1) * 100).rounded())) %" } ?? ""
     state.withLock { state in
@@ -45,7 +47,7 @@ final class Progress: Sendable {
     }
   }
 
-  /// Shows that something is going on until it is done.
+  /// Shows progress while a closure runs.
   static func during<Value>(_ label: String, _ work: () throws -> Value) rethrows -> Value {
     let progress = Progress(label)
     defer { progress.finish() }
@@ -60,7 +62,7 @@ final class Progress: Sendable {
     Self.current.withLock { if $0 === self { $0 = nil } }
   }
 
-  /// Takes away what is shown, so that something else can be said; it comes back by itself.
+  /// Removes the display so that other output can be printed. The display reappears by itself.
   static func makeWay() {
     guard let progress = current.withLock({ $0 }) else { return }
     progress.state.withLock { erase(&$0) }
@@ -81,7 +83,7 @@ final class Progress: Sendable {
     let elapsed = (ContinuousClock.now - began).components.seconds
     let isFinished = state.withLock { state in
       guard !state.isFinished else { return true }
-      // Under the lock, so that what has finished never takes the place of what comes after it.
+      // Set while holding the lock, so that a finished display never replaces its successor.
       Self.current.withLock { $0 = self }
       let left = state.end.map { max(1, ContinuousClock.now.duration(to: $0).inSeconds.rounded(.up)) }
       let outlook = left.map { ", \(HumanReadable.seconds($0)) left" } ?? ""
@@ -89,7 +91,7 @@ final class Progress: Sendable {
       let width = min(Console.errorWidth, 80) - 1
       let rows = Array(state.rows.prefix(max(0, Console.errorHeight - 2)))
       let lines = ([headline] + rows).map { $0.printable.truncatedInMiddle(to: width) }
-      // One write, so that the screen never shows half of it.
+      // Written at once, so that the screen never shows a partial display.
       let up = state.shown > 1 ? "\u{1B}[\(state.shown - 1)A" : ""
       let back = state.shown > 0 ? "\r\(up)" : "\r"
       Console.write(back + "\u{1B}[J" + lines.joined(separator: "\n"), to: STDERR_FILENO)

@@ -2,34 +2,34 @@ import ArgumentParser
 import Kelvin
 import KelvinBasics
 
-/// How lists of results are printed.
+/// The output formats of lists of results.
 enum ListFormat: String, CaseIterable, ExpressibleByArgument {
-  /// For people.
+  /// A table for people, after all images.
   case table
-  /// A JSON document on a line for each image, as it is done.
+  /// One JSON document per line for each image, as soon as it is done.
   case jsonl
-  /// A line for each thing that was found, as it is done, below one with the columns' names.
+  /// A header and one line for each result, as soon as it is available.
   case csv
 }
 
-/// What was found on an image, as it is printed.
+/// The results for one image, as they are printed.
 protocol ImageResult: Encodable {
-  /// Of the table, behind the image's.
+  /// The columns of the table after the image's.
   static var columns: [TextTable.Column] { get }
-  /// Of CSV, between the image's and the error's.
+  /// The fields of CSV between the image's and the error's.
   static var fields: [String] { get }
   var image: String { get }
   var error: String? { get }
-  /// For each thing that was found, as many cells as there are columns.
+  /// The table cells of each result, one per column.
   var rows: [[String]] { get }
-  /// For each thing that was found, as many values as there are fields.
+  /// The CSV values of each result, one per field.
   var records: [[String]] { get }
-  /// What is said of it under its thumbnail, the surest first.
+  /// The labels below the thumbnail, the most confident first.
   var labels: [(name: String, figure: String)] { get }
-  /// The files that were made of it, which people are told below the table.
+  /// The files that were written for the image. They are listed below the table.
   var files: [String] { get }
 
-  /// An image of which nothing is known, and why.
+  /// Creates the result of a failed image, with the reason.
   init(image: String, error: String?)
 }
 
@@ -37,13 +37,13 @@ extension ImageResult {
   var files: [String] { [] }
 }
 
-/// Prints what was found on images, in their order.
+/// A printer for the results of images, in their order.
 final class ResultPrinter<Document: ImageResult> {
   private let format: ListFormat
   private let isDocument: Bool
   private var documents: [Document] = []
 
-  /// - Parameter isDocument: whether all is one JSON document, whatever the format.
+  /// - Parameter isDocument: Whether to print one JSON document, regardless of the format.
   init(_ format: ListFormat, isDocument: Bool) {
     self.format = format
     self.isDocument = isDocument

@@ -1,11 +1,11 @@
 import KelvinBasics
 
 extension TextTable {
-  /// The table as wide as the terminal, without a newline at its end.
+  /// Formats the table in the terminal's width, without a newline at its end.
   func text() -> String { text(width: Console.width) }
 }
 
 extension String {
-  /// The text broken into lines of at most the terminal's width, in one piece.
+  /// Wraps the string to the terminal's width.
   func paragraph(indent: Int = 0) -> String { paragraph(width: Console.width, indent: indent) }
 }

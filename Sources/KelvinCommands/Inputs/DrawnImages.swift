@@ -2,15 +2,17 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// Where images with what was found on them are written.
+/// A writer for images with results drawn on them.
 struct DrawnImages: Sendable {
   private let folder: String
   private let names: [String]
 
+  /// Creates a writer.
+  ///
   /// - Parameters:
-  ///   - folder: made if it is not there.
-  ///   - files: the images.
-  ///   - kind: of what is drawn, for the files' names.
+  ///   - folder: The folder, created if necessary.
+  ///   - files: The images.
+  ///   - kind: The kind of drawing, used in file names.
   init(in folder: String, of files: [ImageFileList.File], _ kind: String) throws {
     try LocalFile.makeFolder(folder)
     self.folder = folder
@@ -19,8 +21,8 @@ struct DrawnImages: Sendable {
 
   /// Writes the drawing of an image.
   ///
-  /// - Parameter index: its place among the files.
-  /// - Returns: the file's path.
+  /// - Parameter index: The index of the image among the files.
+  /// - Returns: The path of the written file.
   func write(_ image: PixelBuffer, _ index: Int) throws -> String {
     let path = folder.appendingPath(names[index])
     try LocalFile.write(try ImageFile.encode(image, as: .png, name: path), to: path)
@@ -29,6 +31,6 @@ struct DrawnImages: Sendable {
 }
 
 extension DecodedImage {
-  /// The size of the image as it is seen.
+  /// The size of the upright image.
   var uprightSize: ImageSize { ImageSize(width: width, height: height) }
 }

@@ -3,14 +3,15 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// A model on some units with some precision, as an evaluation compares them.
+/// A combination of model, compute units and precision to evaluate.
 struct EvaluationCandidate {
   let name: String
   private let path: String
   private let units: ComputeUnits
   private let precision: ComputePrecision
 
-  /// Every combination that was asked for, models first; names tell them apart.
+  /// Returns every requested combination, ordered by model first. Names contain only what distinguishes the
+  /// combinations.
   static func all(
     _ models: [String], units: [ComputeUnits], precisions: [ComputePrecision], _ options: ModelOptions
   ) -> [EvaluationCandidate] {
@@ -32,7 +33,8 @@ struct EvaluationCandidate {
     }
   }
 
-  /// What models are called: by their files without what these end in where that tells them apart, else by as many folders as do.
+  /// Returns the function that names models: by file name without extension if that is unique, otherwise by as many
+  /// trailing path components as necessary.
   private static func naming(_ models: [String]) -> (String) -> String {
     func tail(_ path: String, _ depth: Int) -> String { path.pathParts.suffix(depth).joined(separator: "/") }
     let count = Set(models).count

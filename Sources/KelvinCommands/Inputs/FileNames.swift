@@ -1,11 +1,11 @@
 import Kelvin
 import KelvinBasics
 
-/// Names for the files made of images: an image's own without its suffix, numbered where two images share it.
+/// Unique base names for output files: an image's file name without extension, numbered where several images share it.
 struct FileNames {
   private var taken: Set<String> = []
 
-  /// For each path, in their order.
+  /// Returns a name for each path, in their order.
   static func all(_ paths: [String]) -> [String] {
     var names = FileNames()
     return paths.map { names.next(for: $0) }

@@ -4,38 +4,38 @@ import KelvinBasics
 import KelvinVision
 import Synchronization
 
-/// Images that are decoded and looked at, several at the same time, with progress on a terminal.
+/// A run over images, which are decoded and processed concurrently, with progress on a terminal.
 struct ImageRun<Answer: Sendable> {
-  /// What became of an image: an answer, or one line that says why there is none.
+  /// The result of an image: an answer, or the error as one line.
   struct Result: Sendable {
     var path: String
     var answer: Answer?
     var error: String?
   }
 
-  /// Results are handed on after so many images: enough to keep every core busy to nearly the end.
+  /// The number of images that are processed before their results are reported; large enough to keep every core busy.
   private static var batchSize: Int { 32 }
 
   private let files: [ImageFileList.File]
   private let orientation: ImageOrientation?
   private let ahead: ImagesAhead
 
-  /// Begins to decode the first images.
+  /// Starts decoding the first images in the background.
   ///
-  /// - Parameter orientation: in place of the files' own.
+  /// - Parameter orientation: The orientation, in place of the files' own.
   init(_ files: [ImageFileList.File], orientation: ImageOrientation?) {
     (self.files, self.orientation) = (files, orientation)
     ahead = ImagesAhead(files, orientation: orientation)
   }
 
-  /// Looks at all images. One that cannot be read is a line on stderr and never the end.
+  /// Processes all images. An unreadable image is reported on stderr and does not end the run.
   ///
   /// - Parameters:
-  ///   - label: what is being done, for the progress.
-  ///   - look: the answer to an image, by its place among the files; called on several threads.
-  ///   - report: is given the results in the files' order, while others are still to come.
+  ///   - label: The label of the progress display.
+  ///   - look: Returns the answer for an image and its index; called on several threads.
+  ///   - report: Called with the results in the files' order, while later images are still to be processed.
   /// - Returns: `badData` where an image could not be read.
-  /// - Throws: what keeps all of them from being looked at.
+  /// - Throws: Errors that affect all images.
   func perform(
     _ label: String, look: @escaping @Sendable (Int, DecodedImage) throws -> Answer, report: (Result) throws -> Void
   ) throws -> ExitCode {
@@ -85,13 +85,13 @@ struct ImageRun<Answer: Sendable> {
 }
 
 extension ImageRun where Answer: ImageResult {
-  /// Looks at all images and prints what was found on them; then what there is to know of the model.
+  /// Processes all images, prints the results and then the remarks on the model.
   ///
   /// - Parameters:
-  ///   - label: what is being done, for the progress.
-  ///   - sheet: a page that `look` adds images to.
-  ///   - look: as for `perform`.
-  /// - Throws: what `perform` throws, and `ReportedFailure` where an image could not be read.
+  ///   - label: The label of the progress display.
+  ///   - sheet: The page that `look` adds images to.
+  ///   - look: The closure for `perform`.
+  /// - Throws: Errors of `perform`, and `ReportedFailure` where an image could not be read.
   func show(
     _ label: String, by model: Model, _ format: ListFormat, isDocument: Bool, sheet: SheetWriter?,
     look: @escaping @Sendable (Int, DecodedImage) throws -> Answer

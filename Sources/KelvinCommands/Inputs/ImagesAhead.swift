@@ -3,11 +3,11 @@ import Kelvin
 import KelvinVision
 import Synchronization
 
-/// The first of many images, decoded while something else is waited for: a model that is being loaded.
+/// The first images of a run, decoded in the background while the model is loaded.
 final class ImagesAhead: Sendable {
-  /// No more images are kept than these.
+  /// The largest number of decoded images.
   private static let countLimit = 32
-  /// No more bytes of pixels are kept than these and one image's.
+  /// The number of bytes of pixels after which no further image is decoded.
   private static let byteLimit = 128 << 20
 
   private let decoded = Mutex<[Int: Result<DecodedImage, ImageError>]>([:])
@@ -26,13 +26,13 @@ final class ImagesAhead: Sendable {
     }
   }
 
-  /// Begins no further image, and waits for the one that has been begun.
+  /// Starts decoding no further image, and waits for the current one.
   func finish() {
     isOver.store(true, ordering: .releasing)
     work.wait()
   }
 
-  /// What became of an image, once; nil for one that was not begun. For use after ``finish()``.
+  /// Removes and returns the result for an image; nil for an image that was not decoded. For use after ``finish()``.
   func take(_ index: Int) -> Result<DecodedImage, ImageError>? {
     decoded.withLock { $0.removeValue(forKey: index) }
   }

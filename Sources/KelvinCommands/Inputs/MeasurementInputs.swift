@@ -1,12 +1,14 @@
 import FoundationEssentials
 import Kelvin
 
-/// What a measurement is given to predict: inputs named on the command line, or made-up ones of a seed.
+/// The inputs of a measurement: values from the command line, or generated from a seed.
 struct MeasurementInputs {
   var url: URL
-  /// Nil for made-up ones.
+  /// The values; nil for generated inputs.
   var values: DictionaryFeatureProvider?
 
+  /// Reads the values from the command line.
+  ///
   /// - Throws: `ModelError`, `UsageError` for an input named twice.
   init(_ path: String, _ given: [NamedInput], _ imageOptions: ImageOptions, _ options: ModelOptions) throws {
     url = URL(filePath: path)
@@ -16,8 +18,8 @@ struct MeasurementInputs {
   }
 }
 
-/// What a measurement says while it runs: notes, and its progress on stderr, live at a terminal, a line now and then
-/// elsewhere. An interrupt ends it with what has been measured.
+/// Runs a measurement with notes and progress on stderr. An interrupt ends the measurement, which returns its results
+/// so far.
 func measuring<Result: Sendable>(
   _ label: String, _ body: @escaping @Sendable (MeasurementListener) async throws -> Result
 ) throws -> Result {

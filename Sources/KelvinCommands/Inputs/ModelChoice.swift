@@ -2,8 +2,7 @@ import FoundationEssentials
 import Kelvin
 import KelvinVision
 
-/// The model that a collection of images is seen by: the one that was named, else that of the index, else the user's
-/// default.
+/// The model for a collection of images: the named one, else the index's, else the user's default model.
 struct ModelChoice {
   var url: URL
   var labels: [String]?
@@ -11,6 +10,8 @@ struct ModelChoice {
   var embedding: String?
   var cropAndScale: ImageCropAndScale?
 
+  /// Chooses a model.
+  ///
   /// - Throws: `InputError` where there is none; `PhotoIndexError` for an index that cannot be read.
   init(_ named: String?, of index: PhotoIndex) throws {
     if let named {
@@ -24,7 +25,7 @@ struct ModelChoice {
     }
   }
 
-  /// Nil where there is no index yet.
+  /// Returns the settings of the index; nil where the index does not exist.
   private static func settings(of index: PhotoIndex) throws -> PhotoIndex.Settings? {
     do throws(VisionError) { return try index.settings() } catch {
       if case .index(let fault) = error, fault.code == .absent { return nil }
@@ -32,7 +33,7 @@ struct ModelChoice {
     }
   }
 
-  /// That of an index.
+  /// Chooses the model and settings of an index.
   init(_ settings: PhotoIndex.Settings) {
     url = settings.model
     (labels, normalization) = (settings.labels, settings.normalization)

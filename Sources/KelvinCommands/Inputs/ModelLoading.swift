@@ -2,8 +2,8 @@ import FoundationEssentials
 import Kelvin
 
 extension Model {
-  /// A model as a command runs it, with progress on a terminal. Notes what the user should know of it: measurements that
-  /// no longer hold, nodes outside the units asked for, a cache that cannot be used.
+  /// Loads a model for a command, with progress on a terminal. Prints the model's remarks, such as outdated
+  /// measurements, nodes outside the requested units, or an unusable cache.
   ///
   /// - Throws: `ModelError` as `init(contentsOf:configuration:progress:)` does.
   static func loadWithProgress(_ file: ReadModel, _ configuration: ModelConfiguration) throws -> Model {
@@ -14,7 +14,7 @@ extension Model {
     return model
   }
 
-  /// `loadWithProgress` of the model at a path.
+  /// Loads the model at a path, as the other variant does.
   static func loadWithProgress(_ path: String, _ configuration: ModelConfiguration) throws -> Model {
     try loadWithProgress(
       try ReadModel(contentsOf: URL(filePath: path), allowsLinks: configuration.allowsLinks), configuration)

@@ -1,13 +1,13 @@
 import KelvinVision
 
-/// Runs what may refuse a model or an option, and says in this command line's terms what would help.
+/// Runs a closure and converts its `VisionError` to errors that name the command line options that help.
 ///
-/// - Throws: `InputError`, `UsageError`; `ImageError`, `ModelError` and `PhotoIndexError` as they are.
+/// - Throws: `InputError`, `UsageError`; `ImageError`, `ModelError` and `PhotoIndexError` unchanged.
 func recognizing<Value>(_ body: () throws(VisionError) -> Value) throws -> Value {
   do throws(VisionError) { return try body() } catch { throw recognized(error) }
 }
 
-/// An error with images in this command line's terms.
+/// Converts a `VisionError` to an error that names the command line options that help.
 func recognized(_ error: VisionError) -> any Error {
   switch error {
   case .invalidModel(let reason): InputError("\(reason); 'kelvin predict' takes any inputs and writes any outputs")

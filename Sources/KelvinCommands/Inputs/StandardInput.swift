@@ -1,14 +1,14 @@
 import Glibc
 import Kelvin
 
-/// What is sent to the program.
+/// The program's standard input.
 enum StandardInput {
-  /// What stands for it among names of files.
+  /// The name that stands for standard input among file names.
   static let name = "-"
 
-  /// All of it.
+  /// Reads all of standard input.
   ///
-  /// - Throws: `ImageError` where it cannot be read, or is larger than an image may be.
+  /// - Throws: `ImageError` where it cannot be read, or is larger than the limit for images.
   fileprivate static func bytes() throws(ImageError) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -28,7 +28,7 @@ enum StandardInput {
 }
 
 extension DecodedImage {
-  /// The image that a name on the command line stands for: a file's, or for `-` what is sent to the program.
+  /// Decodes the image that a name on the command line stands for: a file, or standard input for `-`.
   ///
   /// - Throws: `ImageError`.
   init(named name: String, orientation: ImageOrientation?) throws(ImageError) {

@@ -4,7 +4,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// A folder of images, and where its index lies.
+/// A folder of images and the file of its index.
 struct CollectionOptions: ParsableArguments {
   @Argument(help: "The folder whose images are indexed, with those below it.")
   var folder: String
@@ -17,6 +17,6 @@ struct CollectionOptions: ParsableArguments {
     PhotoIndex(folder: URL(filePath: folder), url: index.map { URL(filePath: $0) })
   }
 
-  /// A file of the folder as others are to open it, from where the command runs.
+  /// Returns the path of an image, from its path relative to the folder.
   func path(of image: String) -> String { folder.appendingPath(image) }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import KelvinVision
 
-/// Which labels a model is sure enough of.
+/// Options that filter labels by confidence.
 struct ConfidenceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Only labels that the model is at least so sure of, 0 to 1.", valueName: "share"),
@@ -38,7 +38,7 @@ struct ConfidenceOptions: ParsableArguments {
   }
 }
 
-/// What precision and recall a model's classes have.
+/// The option for precision and recall curves of a model's classes.
 struct CurvesOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Kelvin
 
-/// What a plan is to be best at.
+/// The options for the goal of a plan.
 struct GoalOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("What to be best at: latency, one-shot, throughput or sustained.", valueName: "goal"),
@@ -25,7 +25,7 @@ struct GoalOptions: ParsableArguments {
       valueName: "name|file"))
   var envelope: String?
 
-  /// Adds them to how a model is planned.
+  /// Applies the options to a model configuration.
   func complete(_ configuration: inout ModelConfiguration) {
     configuration.goal = goal ?? .latency
     configuration.expectedPredictions = runs ?? 0

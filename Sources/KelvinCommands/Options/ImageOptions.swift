@@ -1,7 +1,7 @@
 import ArgumentParser
 import Kelvin
 
-/// How images are brought to a model's size.
+/// The options for fitting images to a model's input.
 struct ImageOptions: ParsableArguments {
   @OptionGroup var fitting: CropOption
 
@@ -13,12 +13,12 @@ struct ImageOptions: ParsableArguments {
 
   var cropAndScale: ImageCropAndScale? { fitting.cropAndScale }
 
-  /// Reads a function's inputs, images as these options say.
+  /// Returns a reader for a function's inputs, which decodes images according to these options.
   func reader(of file: ReadModel, functionName: String?) throws -> FeatureReader {
     try FeatureReader(file, functionName: functionName, orientation: orientation, cropAndScale: cropAndScale)
   }
 
-  /// Which images commands take that look at many, and what becomes of those that they cannot read.
+  /// The part of help texts about images as arguments and unreadable images.
   static let taken = """
     Images are files, folders with all images below them, patterns such as 'holiday/*.jpg', or - for one on standard \
     input. One that cannot be read is a line and never the end; the status is 65 then, once all is done.
@@ -32,7 +32,7 @@ struct ImageOptions: ParsableArguments {
   }
 }
 
-/// How an image is fitted to a model's size.
+/// The option for the method that fits an image to a model's input size.
 struct CropOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(

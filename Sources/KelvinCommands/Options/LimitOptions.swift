@@ -2,7 +2,7 @@ import ArgumentParser
 import Kelvin
 import KelvinBasics
 
-/// What a command may take for a model that nobody vouches for.
+/// The limits of time and memory for a command, for use with untrusted models.
 struct LimitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -18,7 +18,7 @@ struct LimitOptions: ParsableArguments {
       """, valueName: "size"), transform: bytes)
   var maxMemory: Int?
 
-  /// Does a command's work within the limits.
+  /// Runs a command's work within the limits.
   func bounding(_ work: () throws -> Void) throws {
     let limits = WorkBudget.Limits(seconds: maxSeconds, bytes: maxMemory)
     guard limits != WorkBudget.Limits() else { return try work() }
@@ -30,9 +30,9 @@ struct LimitOptions: ParsableArguments {
   }
 }
 
-/// Bytes as `ByteSize` reads them, or a number alone.
+/// Parses a size with a unit (`ByteSize`), or a plain number of bytes.
 ///
-/// - Throws: `ValidationError` where the text is no size above 0.
+/// - Throws: `ValidationError` where the argument is not a size above 0.
 private func bytes(_ text: String) throws -> Int {
   guard let bytes = ByteSize.bytes(text) ?? Double(text), bytes >= 1, bytes < 0x1p62 else {
     throw ValidationError("'\(text)' is not a size above 0; use 65536, 512MB, 512MiB, 4GB or 4GiB")
@@ -40,12 +40,12 @@ private func bytes(_ text: String) throws -> Int {
   return Int(bytes)
 }
 
-/// A command that works for a model.
+/// A command with limits.
 protocol LimitedCommand {
   var limits: LimitOptions { get }
 }
 
-/// A command that works for a model as its options say.
+/// A command with model options, which include limits.
 protocol ModelCommand: LimitedCommand {
   var options: ModelOptions { get }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Whether a model's files may be links.
+/// The option that allows symbolic links among a model's files.
 struct LinksOption: ParsableArguments {
   @Flag(
     help: """

@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 
-/// What every command takes that runs or plans a model, its units apart.
+/// The options of every command that runs or plans a model, except for the compute units.
 struct ModelOptions: ParsableArguments {
   @Flag(
     help: """
@@ -105,7 +105,7 @@ struct ModelOptions: ParsableArguments {
     if planFile != nil, !pin.isEmpty { throw ValidationError("--plan places every node; it cannot be used with --pin") }
   }
 
-  /// How the model is to be loaded and run.
+  /// Returns the model configuration.
   ///
   /// - Throws: `UsageError` for options that contradict each other.
   func configuration(units: ComputeUnits = .all, goal: ComputePlan.Goal = .latency) throws -> ModelConfiguration {

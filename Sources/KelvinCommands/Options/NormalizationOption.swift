@@ -1,7 +1,7 @@
 import ArgumentParser
 import KelvinVision
 
-/// How the pixels of an image become the numbers of an input that is a plain tensor.
+/// The option for the normalization of pixels for a plain tensor input.
 struct NormalizationOption: ParsableArguments {
   @Option(
     parsing: .unconditional,

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How a command speaks.
+/// The options for a command's output.
 struct OutputOptions: ParsableArguments {
   @Flag(help: "Print one JSON document on standard output, and nothing else there.")
   var json = false
@@ -10,8 +10,10 @@ struct OutputOptions: ParsableArguments {
 }
 
 extension OutputOptions {
-  /// - Parameter format: of a list, whose usual one is called table.
-  /// - Throws: `ValidationError` where results are to be one document and in another form, too.
+  /// Checks that at most one output format is selected.
+  ///
+  /// - Parameter format: The format of a list. The default is named `table`.
+  /// - Throws: `ValidationError` where `--json` is combined with another format.
   func validate(beside format: some RawRepresentable<String>) throws {
     if json, format.rawValue != "table" { throw ValidationError("--json and --format contradict each other") }
   }

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// A command line as it is read, before anything of it is done.
+/// The parsing of a command line without executing it.
 package enum ParsedCommandLine {
-  /// What is said of a command line that asks for no work: what is wrong with it, or the help that it asks for.
+  /// Returns the message for a command line that does not run: an error or the requested help.
   ///
-  /// - Returns: nil for one that would be run.
+  /// - Returns: The message; nil for a valid command line.
   package static func objection(to arguments: [String]) -> String? {
     do {
       try check(try KelvinTool.parseAsRoot(arguments))

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Kelvin
 
-/// Where the passes over a graph end, to find the one that a fault comes from.
+/// The option that stops the graph passes early, to find the pass that causes an error.
 struct PassOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// How results are printed.
+/// The output formats of a search.
 enum ResultFormat: String, CaseIterable, ExpressibleByArgument {
-  /// For people.
+  /// A table for people.
   case table
-  /// A JSON document on a line for each result.
+  /// One JSON document per line for each result.
   case jsonl
-  /// The files alone, a line each.
+  /// One path per line.
   case paths
-  /// The files alone, each with a zero byte behind it: for names with line feeds in them, and `xargs -0`.
+  /// Paths, each followed by a zero byte, for names with line feeds and for `xargs -0`.
   case paths0
 }

@@ -2,26 +2,26 @@ import ArgumentParser
 import Kelvin
 import KelvinVision
 
-/// A file that is made of a segmented image.
+/// A kind of file that is written for a segmented image.
 enum SegmentFileKind: String, CaseIterable, Sendable {
   /// An indexed PNG whose samples are classes.
   case labels
-  /// The image under the classes' colours, with a legend.
+  /// The image tinted in the classes' colours, with a legend.
   case overlay
   /// A grey PNG for each class.
   case masks
   /// Outlines as GeoJSON.
   case polygons
-  /// COCO's run lengths, as its text for them.
+  /// COCO's run lengths as a compressed string.
   case rle
   /// COCO's run lengths as numbers.
   case counts
 
   static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-  /// Kinds with commas between them.
+  /// Parses a comma-separated list of kinds.
   ///
-  /// - Throws: `ValidationError` for one that there is not.
+  /// - Throws: `ValidationError` for an unknown kind.
   static func list(_ text: String) throws -> [SegmentFileKind] {
     try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
       guard let kind = SegmentFileKind(rawValue: String(word)) else {
@@ -32,9 +32,9 @@ enum SegmentFileKind: String, CaseIterable, Sendable {
   }
 }
 
-/// Files of colours.
+/// Reads files of colours.
 enum ColorFile {
-  /// `#RRGGBB` a line, from class 0 on; an empty line leaves a class its own colour.
+  /// Reads `#RRGGBB` per line, from class 0 on. An empty line selects the default colour.
   static func read(_ path: String) throws -> [String] {
     let lines = LabelFile.labels(in: String(decoding: try LocalFile.read(path), as: UTF8.self))
     guard !lines.isEmpty else { throw InputError("'\(path)' holds no colours; expected one a line") }

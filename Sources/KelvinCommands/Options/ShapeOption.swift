@@ -1,7 +1,7 @@
 import ArgumentParser
 import Kelvin
 
-/// Sizes for inputs that do not fix them.
+/// The option for the shapes of flexible inputs.
 struct ShapeOption: ParsableArguments {
   @Option(
     help: ArgumentHelp("The shape of an input: NAME=1x3x224x224. Repeatable.", valueName: "name=shape"),
@@ -23,6 +23,8 @@ struct ShapeOption: ParsableArguments {
     }
   }
 
+  /// Returns the shapes by input name.
+  ///
   /// - Throws: `UsageError` for an input named twice.
   func dictionary() throws -> [String: [Int]] {
     var shapes: [String: [Int]] = [:]
@@ -33,7 +35,7 @@ struct ShapeOption: ParsableArguments {
   }
 }
 
-/// `NAME=TEXT`, split at the last '=' since names may hold one.
+/// An argument `NAME=TEXT`, split at the last '=' because names may contain one.
 struct NamedText {
   var name: String
   var text: String

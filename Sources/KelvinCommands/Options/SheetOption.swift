@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where a page of images is written.
+/// The option for a page of images.
 struct SheetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Kelvin
 import KelvinBasics
 
-/// How a model predicts for the rows of a table.
+/// The options for predicting the rows of a table.
 struct TableOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A table to predict for, row by row; - for standard input.", valueName: "file"))
   var csv: String?
@@ -38,10 +38,10 @@ struct TableOptions: ParsableArguments {
     }
   }
 
-  /// Whether predictions go where they can be read again.
+  /// Whether predictions are written to a regular file, which can be read again.
   var isOutputFile: Bool { outputFile.map { !isStream($0) } ?? false }
 
-  /// Whether what is written there cannot be read again.
+  /// Returns whether a path is a stream, whose content cannot be read again.
   private func isStream(_ path: String) -> Bool { path == "-" || path.hasPrefix("/dev/") }
 
   private struct Report: Encodable {
@@ -56,7 +56,7 @@ struct TableOptions: ParsableArguments {
     var interrupted: Bool
   }
 
-  /// Predicts for every row.
+  /// Predicts every row of the table.
   func run(
     _ csv: String, _ path: String, _ configuration: ModelConfiguration, _ page: ReportOption, _ output: OutputOptions
   ) throws {
@@ -117,7 +117,7 @@ struct TableOptions: ParsableArguments {
     if done.faultCount > 0 { throw ReportedFailure(status: .badData) }
   }
 
-  /// Rows on a page at most: those behind them are in the table.
+  /// The largest number of rows on a page. The output file contains all rows.
   private static let mostShown = 200
 
   private func resultPage(_ done: TablePrediction.Result, _ path: String) throws -> ResultPage {

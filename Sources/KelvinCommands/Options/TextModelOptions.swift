@@ -3,7 +3,7 @@ import FoundationEssentials
 import Kelvin
 import KelvinText
 
-/// How texts become what a model reads.
+/// The options for tokenizing strings and feeding them to a model.
 struct TextModelOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -27,27 +27,31 @@ struct TextModelOptions: ParsableArguments {
     }
   }
 
-  /// - Throws: `ModelError` for a file that is no vocabulary.
+  /// Creates the tokenizer.
+  ///
+  /// - Throws: `ModelError` for a file that is not a valid vocabulary.
   func tokenizer() throws -> WordPieceTokenizer {
     WordPieceTokenizer(try WordPieceVocabulary(contentsOf: URL(filePath: vocabulary)), lowercases: !cased)
   }
 
+  /// Loads the model.
+  ///
   /// - Throws: `ModelError` as loading does.
   func model(_ path: String, _ configuration: ModelConfiguration) throws -> Model {
     let file = try ReadModel(contentsOf: URL(filePath: path), allowsLinks: configuration.allowsLinks)
     return try Model.loadWithProgress(file, try configuration.withTokenLengths(of: file))
   }
 
-  /// The names of inputs that were given.
+  /// The given input names by their role.
   var inputs: [TokenInput: String] {
     var inputs: [TokenInput: String] = [:]
     for input in tokensInput { TokenInput(rawValue: input.name).map { inputs[$0] = input.text } }
     return inputs
   }
 
-  /// A file's text, or standard input's for `-`.
+  /// Reads a text file, or standard input for `-`.
   ///
-  /// - Throws: `ModelError`; `InputError` where it is not UTF-8.
+  /// - Throws: `ModelError`; `InputError` where the content is not UTF-8.
   static func read(_ path: String) throws -> String {
     let bytes = path == "-" ? try LocalFile.readStandardInput() : try LocalFile.read(path)
     guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -1,10 +1,12 @@
 import ArgumentParser
 
-/// A length of time as people write it: `90`, `45s`, `30m`, `1h30m`. Seconds.
+/// A parser for durations, in seconds: `90`, `45s`, `30m`, `1h30m`.
 enum TimeSpan {
   private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
 
-  /// - Throws: `ValidationError` where the text is no length of time above 0.
+  /// Parses a duration.
+  ///
+  /// - Throws: `ValidationError` where the argument is not a duration above 0.
   static func seconds(_ text: String) throws -> Double {
     var sum = 0.0
     var number = ""
@@ -17,7 +19,7 @@ enum TimeSpan {
       sum += count * unit
       number = ""
     }
-    // A number alone is seconds; behind a unit it means nothing.
+    // A number without a unit is in seconds. It must be the whole argument.
     if !number.isEmpty {
       guard let count = Double(number), number.count == text.count else { throw refusal(text) }
       sum = count

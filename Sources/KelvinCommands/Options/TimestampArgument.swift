@@ -1,11 +1,12 @@
 import ArgumentParser
 import Glibc
 
-/// A moment as people write it: `2026-11-01`, `2026-11-01T12:30`, in this machine's time, or `30d`, so long ago.
+/// A parser for points in time: `2026-11-01` or `2026-11-01T12:30` in the local time zone, or `30d` for a time span
+/// ago.
 enum TimestampArgument {
-  /// Seconds since 1970.
+  /// Parses a point in time and returns seconds since 1970.
   ///
-  /// - Throws: `ValidationError` where the text is no moment.
+  /// - Throws: `ValidationError` where the argument is not a point in time.
   static func seconds(_ text: String) throws -> Double {
     if let date = date(text) { return date }
     guard let span = try? TimeSpan.seconds(text) else {
@@ -33,7 +34,7 @@ enum TimestampArgument {
     (parts.tm_hour, parts.tm_min, parts.tm_sec) = (Int32(hour), Int32(minute), Int32(second))
     parts.tm_isdst = -1
     let time = mktime(&parts)
-    // The 31st of a shorter month would be a day of the next one.
+    // `mktime` normalizes dates such as the 31st of a shorter month, which are rejected here.
     return parts.tm_mday == Int32(day) ? Double(time) : nil
   }
 

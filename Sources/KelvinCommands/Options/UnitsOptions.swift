@@ -8,13 +8,13 @@ private let unitsHelp: ArgumentHelp = ArgumentHelp(
   """,
   valueName: "units")
 
-/// The devices of a command that runs one configuration.
+/// The compute units of a command that runs one configuration.
 struct UnitsOption: ParsableArguments {
   @Option(help: unitsHelp, transform: ComputeUnits.init(argument:))
   var units: ComputeUnits = .all
 }
 
-/// The devices of a command that compares configurations.
+/// The compute units of a command that compares configurations.
 struct UnitsListOption: ParsableArguments {
   @Option(name: .customLong("units"), help: unitsHelp, transform: ComputeUnits.init(argument:))
   var unitsList: [ComputeUnits] = []

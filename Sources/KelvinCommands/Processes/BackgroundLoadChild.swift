@@ -2,9 +2,9 @@ import Glibc
 import Kelvin
 import KelvinBasics
 
-/// A process of this program that works until the pipe on its standard input closes.
+/// A child process that generates background load until the pipe on its standard input closes.
 final class BackgroundLoadChild: BackgroundLoadConnection {
-  /// Seconds until it works, which may open drivers first, and until it has ended.
+  /// The time limit in seconds for starting the load, which may open drivers first, and for ending.
   private static let patience = 60.0
 
   let process: Int32
@@ -50,7 +50,7 @@ final class BackgroundLoadChild: BackgroundLoadConnection {
     while answers.isOpen, FreshStart.clock() < deadline, answer.count <= ChildProcess.largestAnswer {
       waitAndRead(into: &answer)
     }
-    // One that hangs is ended with the object.
+    // A process that hangs is killed by `deinit`.
     guard !answers.isOpen else { throw StartFailure("it did not end") }
     while errors.isOpen { readErrors() }
     hasEnded = true
@@ -60,7 +60,7 @@ final class BackgroundLoadChild: BackgroundLoadConnection {
 
   func send(_ signal: BackgroundLoadSignal) {
     var byte = signal.rawValue
-    // The pipe's other end is open here too, so that a child which has ended raises no signal.
+    // The pipe's reading end is open in this process too, so writing to a child that has ended raises no signal.
     _ = write(lifeline.writing, &byte, 1)
   }
 
@@ -74,7 +74,7 @@ final class BackgroundLoadChild: BackgroundLoadConnection {
     if polled[1].revents != 0 { readErrors() }
   }
 
-  /// Reads on, so that whoever complains at length is not held up by it, and keeps the beginning.
+  /// Drains standard error, so that the child is not blocked by a full pipe, and keeps the beginning.
   private func readErrors() {
     var read: [UInt8] = []
     errors.read(into: &read)

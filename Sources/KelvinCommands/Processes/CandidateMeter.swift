@@ -3,18 +3,17 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// Measures what a model takes in a process of this program's own, which does nothing but load it and answer: so its memory
-/// is told from that of others, and nothing else is at work.
+/// Measures the cost of a model in a child process that only loads the model and answers. The measured memory is then
+/// that of the model alone.
 enum CandidateMeter {
-  /// Seconds that a contestant may take: many times what any takes.
+  /// The time limit of a measurement in seconds, far above the usual duration.
   private static let patience = 600.0
 
-  /// Starts this program once more with its own arguments and two that say what to measure, right behind the command's name:
-  /// behind a `--` they would be names of files.
+  /// Measures the candidate and the example with these indices in a child process.
   ///
-  /// - Parameters:
-  ///   - contestant: by its number.
-  ///   - example: of the data set, by its number.
+  /// The child gets this process's arguments and two more that select the measurement. They follow the command's name
+  /// directly, because after a `--` they would be file names.
+  ///
   /// - Throws: `StartFailure`.
   static func measure(contestant: Int, example: Int) throws(StartFailure) -> ContenderCost {
     let own = KelvinTool.arguments
@@ -27,7 +26,7 @@ enum CandidateMeter {
     return cost
   }
 
-  /// What such a process answers.
+  /// Writes the child process's answer.
   static func answer(_ cost: ContenderCost) throws {
     Console.write(Array(try JSONText.encode(cost, layout: .line)), to: ChildProcess.answerDescriptor)
   }

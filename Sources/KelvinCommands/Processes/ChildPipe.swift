@@ -1,7 +1,8 @@
 import Glibc
 import Kelvin
 
-/// A pipe to or from a child, neither end of which lies where the child's own descriptors go.
+/// A pipe to or from a child process. Its descriptors do not collide with those of the child's standard streams and
+/// answer.
 struct ChildPipe {
   let reading: Int32
   private(set) var writing: Int32
@@ -13,7 +14,7 @@ struct ChildPipe {
       throw StartFailure("no pipe can be made: \(String(cString: strerror(errno)))")
     }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    // Neither end may lie where the child's own descriptors go.
+    // Moves both ends above the descriptors that the child uses.
     (reading, writing) = (Self.raised(ends[0]), Self.raised(ends[1]))
   }
 

@@ -3,12 +3,12 @@ import Kelvin
 import KelvinBasics
 
 extension ChildProcess {
-  /// Starts this program anew.
+  /// Starts this program again.
   ///
   /// - Parameters:
-  ///   - lifeline: the child's standard input.
-  ///   - answers: where it writes its answer.
-  ///   - errors: its standard error.
+  ///   - lifeline: The descriptor of the child's standard input.
+  ///   - answers: The descriptor to which the child writes its answer.
+  ///   - errors: The descriptor of the child's standard error.
   static func spawn(
     _ arguments: [String], _ environment: [String: String], lifeline: Int32, answers: Int32, errors: Int32
   ) throws(StartFailure) -> pid_t {
@@ -19,7 +19,7 @@ extension ChildProcess {
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
     posix_spawn_file_actions_adddup2(&actions, answers, answerDescriptor)
-    // The child is to be interruptible, whatever this process has blocked.
+    // The child must be interruptible, even if this process blocks signals.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }

@@ -3,32 +3,32 @@ import Glibc
 import Kelvin
 import KelvinBasics
 
-/// A process of this program, started anew, that answers with a few bytes on a pipe of its own.
+/// A child process of this program that answers with a few bytes on a separate pipe.
 ///
-/// Drivers may write to standard output as they please; it leads nowhere, and standard error is kept for the case that
-/// something fails.
+/// Drivers may write to standard output, which is therefore discarded. Standard error is kept for error messages.
 enum ChildProcess {
-  /// Where the child writes its answer.
+  /// The descriptor to which the child writes its answer.
   static let answerDescriptor: Int32 = 3
-  /// An answer is a line or two.
+  /// The largest accepted answer in bytes; usual answers are a line or two.
   static let largestAnswer = 1 << 16
   private static let keptErrors = 4096
 
   /// Starts this program with other arguments and waits for its end.
   ///
   /// - Parameters:
-  ///   - environment: added to this process's own, replacing what has the same name.
-  ///   - timeout: seconds after which the child is killed.
-  ///   - isCancelled: asked ten times a second; the child is killed where it says so.
-  /// - Returns: what it answered, and the moment before it was started (CLOCK_MONOTONIC, seconds).
-  /// - Throws: `StartFailure` where it could not be started, failed, crashed, did not end in time, or was cancelled.
+  ///   - environment: Variables that are added to this process's environment or override it.
+  ///   - timeout: The time in seconds after which the child is killed.
+  ///   - isCancelled: Called ten times a second; the child is killed when it returns true.
+  /// - Returns: The answer, and the time just before the start (`CLOCK_MONOTONIC`, seconds).
+  /// - Throws: `StartFailure` where the child could not be started, failed, crashed, did not end in time, or was
+  ///   cancelled.
   static func run(
     _ arguments: [String], environment: [String: String], timeout: Double, isCancelled: @Sendable () -> Bool
   ) throws(StartFailure) -> (answer: [UInt8], began: Double) {
     if isCancelled() { throw StartFailure("cancelled") }
     var answers = try ChildPipe()
     var errors = try ChildPipe()
-    // Nothing is ever written to it: its end says that this process has ended.
+    // Nothing is written to this pipe. Its end tells the child that this process has ended.
     let lifeline = try ChildPipe()
     defer {
       answers.close()
@@ -72,7 +72,7 @@ enum ChildProcess {
         }
       }
     }
-    // It has closed its pipes; ending takes it a moment more.
+    // The child has closed its pipes but may still be running.
     Interrupts.setChild(0)
     while true {
       var status: Int32 = 0
@@ -90,8 +90,7 @@ enum ChildProcess {
     }
   }
 
-  /// Ends this process when the one that started it ends, however that ends: its standard input is a pipe that only the
-  /// parent holds.
+  /// Ends this process when its parent ends for any reason. Standard input is a pipe that only the parent holds open.
   static func endWithParent() {
     DispatchQueue(label: "kelvin.parent").async {
       waitForParent()
@@ -99,10 +98,10 @@ enum ChildProcess {
     }
   }
 
-  /// Returns when the parent has ended, or closed the pipe that is this process's standard input.
+  /// Waits until the parent has ended, or has closed the pipe on this process's standard input.
   static func waitForParent() { while byteFromParent() != nil {} }
 
-  /// What the parent writes next; nil when it has ended, or closed the pipe.
+  /// Waits for the next byte from the parent; nil when the parent has ended or closed the pipe.
   static func byteFromParent() -> UInt8? {
     var byte: UInt8 = 0
     while true {
@@ -121,7 +120,7 @@ enum ChildProcess {
     guard code == 0 else { throw StartFailure("it failed with status \(code)" + quoted(complaint)) }
   }
 
-  /// What it said last, on one line.
+  /// Returns the child's last error message as one line.
   static func quoted(_ complaint: [UInt8]) -> String {
     let lines = String(decoding: complaint, as: UTF8.self).split(whereSeparator: \.isNewline)
     let last = lines.last { $0.hasPrefix("kelvin: error: ") } ?? lines.last

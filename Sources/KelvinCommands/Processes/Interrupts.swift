@@ -3,10 +3,10 @@ import Glibc
 import Kelvin
 import Synchronization
 
-/// Ctrl-C in the middle of a long command: the first one asks the work to end with what it has, a second one ends the
-/// process at once.
+/// The handling of Ctrl-C and SIGTERM during long commands. The first signal asks the work to end with its results so
+/// far; the second ends the process at once.
 ///
-/// SIGINT and SIGTERM are blocked in every thread and awaited by one, so that nothing has to be done within a handler.
+/// The signals are blocked in every thread and awaited by a single thread, so that no code runs in a signal handler.
 enum Interrupts {
   private static let child = Mutex<pid_t>(0)
   private static let isWatching = Atomic(false)
@@ -14,8 +14,8 @@ enum Interrupts {
   private static let running = Mutex<Task<Void, Never>?>(nil)
   private static let folder = Mutex<String?>(nil)
 
-  /// Runs work in a task that the first interrupt cancels, and waits for its end. To be called before the process has
-  /// other threads.
+  /// Runs work in a task that the first interrupt cancels, and waits for its end. Must be called before the process
+  /// starts other threads.
   static func cancelling<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) throws -> Value {
@@ -34,7 +34,7 @@ enum Interrupts {
     return try outcome.result.withLock { $0 }.get()
   }
 
-  /// Whether there has been an interrupt.
+  /// Whether an interrupt has occurred.
   static var isInterrupted: Bool { wasInterrupted.load(ordering: .acquiring) }
 
   private static func watch() {
@@ -67,15 +67,15 @@ enum Interrupts {
     }
   }
 
-  /// The process to be killed with this one; 0 for none, to be said before a process is reaped: its number may then be
-  /// another's.
+  /// Sets the child process that is killed on an interrupt; 0 for none. Must be reset before the child is reaped,
+  /// because its identifier may then be reused.
   static func setChild(_ process: pid_t) { child.withLock { $0 = process } }
 
-  /// A folder of temporary files to be removed when the process is ended at once; nil for none.
+  /// Sets the folder of temporary files that is removed when the process is ended at once; nil for none.
   static func setFolder(_ path: String?) { folder.withLock { $0 = path } }
 }
 
-/// What a task came to, for the thread that waits for it.
+/// The result of a task, for the thread that waits for it.
 private final class Outcome<Value: Sendable>: Sendable {
   let result = Mutex<Result<Value, any Error>>(.failure(CancellationError()))
 }

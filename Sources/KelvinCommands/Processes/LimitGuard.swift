@@ -2,16 +2,16 @@ import Dispatch
 import Glibc
 import KelvinBasics
 
-/// Ends a process that a limit was set for, where the work does not end by itself in time: a driver that compiles, a
-/// system call, a library of others.
+/// Ends the process after a limit was reached, if the work does not end in time by itself, for example because it is
+/// inside a driver's compiler or a system call.
 enum LimitGuard {
   private static let queue = DispatchQueue(label: "kelvin.limits")
-  /// Seconds between two looks.
+  /// The interval between two checks in seconds.
   private static let interval = 0.02
-  /// Looks after a limit was reached in which the work may still end by itself.
+  /// The number of checks after a limit was reached before the process is ended.
   private static let patience = 50
 
-  /// Watches for as long as the process lives.
+  /// Watches a budget for the life of the process.
   static func watch(_ budget: WorkBudget) {
     queue.async {
       for _ in 0..<patience {

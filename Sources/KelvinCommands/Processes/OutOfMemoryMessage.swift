@@ -1,17 +1,20 @@
 import Glibc
 
-/// What a process says that ends because memory ran out in a place that cannot go on without it: the Swift runtime, a
-/// driver's compiler. Such an end is one line and a status of its own instead of a signal.
+/// The error message for running out of memory in code that cannot handle it, such as the Swift runtime or a driver's
+/// compiler. The process ends with the message and an exit status instead of a signal.
 enum OutOfMemoryMessage {
   private static let line: StaticString =
     "kelvin: error: memory ran out: the process was given too little (ulimit -v, ulimit -d), or the machine has no more\n"
-  /// Where so much can be had, it was not memory that ended the process: the libraries of others ask for as much at once.
+  /// The size of a test allocation. If it succeeds, a lack of memory did not cause the failure: libraries allocate as
+  /// much at once.
   private static let probe = 128 << 20
-  /// The same where a library gave up by itself, which may have let go of what it had by then.
+  /// The size of a test allocation after an abort. It is larger, because the library may have freed memory before it
+  /// aborted.
   private static let abortProbe = 512 << 20
   private static let signals = [SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP]
 
-  /// Does nothing where the process has no limit: a machine without memory ends it without asking.
+  /// Installs the signal handlers if the process has a memory limit. Without a limit the kernel kills the process
+  /// instead.
   static func prepare() {
     guard hasLimit else { return }
     for signal in signals {
@@ -22,7 +25,7 @@ enum OutOfMemoryMessage {
     }
   }
 
-  /// By signal, what was done before: a backtrace, a sanitizer's report.
+  /// The previous signal actions, by signal number, such as a backtrace or a sanitizer's report.
   nonisolated(unsafe) private static let earlier = {
     let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 32)
     actions.initialize(repeating: sigaction(), count: 32)
@@ -36,7 +39,8 @@ enum OutOfMemoryMessage {
     }
   }
 
-  /// Called by a signal: nothing here allocates. What was no lack of memory happens again, and goes its earlier way.
+  /// Handles a signal without allocating. If memory is available, the previous action is restored and handles the
+  /// repeated fault.
   private static func speak(_ signal: Int32) {
     let probe = signal == SIGABRT ? abortProbe : probe
     let memory = mmap(

@@ -1,6 +1,6 @@
 import Kelvin
 
-/// Starts this program anew for `bench`.
+/// A launcher of child processes of this program for `bench`.
 struct SelfLauncher: StartLauncher {
   func launch(
     request: String, environment: [String: String], timeout: Double, isCancelled: @Sendable () -> Bool

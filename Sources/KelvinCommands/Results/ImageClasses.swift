@@ -1,7 +1,7 @@
 import KelvinBasics
 import KelvinVision
 
-/// What a classifier says of an image, as it is printed.
+/// The classes of an image, as they are printed.
 struct ImageClasses: ImageResult {
   struct Observation: Encodable {
     var identifier: String

@@ -2,7 +2,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// The objects that were found on an image, as they are printed.
+/// The objects in an image, as they are printed.
 struct ImageObjects: ImageResult {
   struct Rect: Encodable {
     var x: Double
@@ -14,11 +14,11 @@ struct ImageObjects: ImageResult {
   struct Object: Encodable {
     var identifier: String
     var confidence: Double
-    /// The surest classes.
+    /// The most probable classes.
     var labels: [ImageClasses.Observation]
-    /// In shares of the image's sides, from its lower left corner, as Vision counts.
+    /// The box in shares of the image's width and height, from its lower left corner, as in Vision.
     var boundingBox: Rect
-    /// In pixels of the upright image, from its top left corner.
+    /// The box in pixels of the upright image, from its top left corner.
     var pixels: Rect
 
     init(_ observation: RecognizedObjectObservation, in size: ImageSize) {

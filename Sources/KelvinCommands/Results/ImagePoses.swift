@@ -2,7 +2,7 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// The poses that were found on an image, as they are printed.
+/// The poses in an image, as they are printed.
 struct ImagePoses: ImageResult {
   struct Point: Encodable {
     var x: Double
@@ -11,15 +11,15 @@ struct ImagePoses: ImageResult {
 
   struct Joint: Encodable {
     var confidence: Double
-    /// In shares of the image's sides, from its lower left corner, as Vision counts.
+    /// The location in shares of the image's width and height, from its lower left corner, as in Vision.
     var location: Point
-    /// In pixels of the upright image, from its top left corner.
+    /// The location in pixels of the upright image, from its top left corner.
     var pixel: Point
   }
 
   struct Pose: Encodable {
     var confidence: Double
-    /// By the joints' names.
+    /// The joints by name.
     var joints: [String: Joint]
 
     init(_ observation: HumanBodyPoseObservation, in size: ImageSize) {
@@ -43,7 +43,7 @@ struct ImagePoses: ImageResult {
   var observations: [Pose] = []
   var drawing: String?
   var error: String?
-  /// Joints of which the model is less sure do not count in the table.
+  /// The smallest confidence of joints that count in the table.
   private let leastJoint: Double
 
   private enum CodingKeys: String, CodingKey {

@@ -2,9 +2,9 @@ import Kelvin
 import KelvinBasics
 import KelvinVision
 
-/// What was seen on an image, as programs read it, and the files that were made of it.
+/// The classes in an image, as they are printed, and the files that were written for it.
 struct ImageSegments: Encodable, Sendable {
-  /// A class that an image has, and how much of the image it is, 0…1.
+  /// A class that occurs in an image, with its share of the image, 0…1.
   struct Part: Encodable, Sendable {
     var index: Int
     var label: String
@@ -22,9 +22,9 @@ struct ImageSegments: Encodable, Sendable {
   var image: String
   var width: Int?
   var height: Int?
-  /// The largest first.
+  /// The classes, the largest first.
   var classes: [Part] = []
-  /// What a crop kept from the model, 0…1.
+  /// The share of the image that the model did not see because of a crop, 0…1.
   var unseen: Double?
   var labelMap: String?
   var overlay: String?
@@ -57,7 +57,7 @@ extension ImageSegments: ImageResult {
       + (unseen.map { [["(cropped away)", HumanReadable.percent($0), ""]] } ?? [])
   }
 
-  /// What is no thing, the background, behind the things.
+  /// The labels with the background last.
   var labels: [(name: String, figure: String)] {
     let isBackground = { (part: Part) in part.index == 0 && part.label.lowercased() == "background" }
     let things = classes.filter { !isBackground($0) } + classes.filter(isBackground)

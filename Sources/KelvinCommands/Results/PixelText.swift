@@ -1,5 +1,5 @@
-/// Places in images as tables show them.
+/// The formatting of pixel coordinates in tables.
 enum PixelText {
-  /// The nearest whole pixel; "—" for what is so far away that it is none.
+  /// Rounds to a whole pixel; "—" for a coordinate of a thousand million pixels or more.
   static func whole(_ place: Double) -> String { abs(place) < 1e9 ? "\(Int(place.rounded()))" : "—" }
 }

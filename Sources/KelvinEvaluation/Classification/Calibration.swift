@@ -1,26 +1,29 @@
-/// Whether answers are as often right as they are believed: the expected calibration error, the mean distance between
-/// confidence and share of right answers in bins of equal width, each bin by its number of answers (Guo et al., "On calibration
-/// of modern neural networks", 2017).
+/// The calibration of confidences by the expected calibration error. This error is the mean distance between confidence
+/// and share of right answers in bins of equal width, weighted by the number of answers (Guo et al., "On calibration of
+/// modern neural networks", 2017).
 public struct Calibration: Hashable, Sendable {
-  /// Answers of about the same confidence.
+  /// The answers in a range of confidences.
   public struct Bin: Hashable, Sendable {
-    /// Of confidences, in order; the upper end belongs to it.
+    /// The range of confidences. The upper bound belongs to the bin, the lower bound to the bin below.
     public var range: ClosedRange<Double>
-    /// Of the bin's answers, those that are right.
+    /// The proportion of right answers in the bin.
     public var right: Proportion
-    /// The mean of the answers' confidences; 0 of none.
+    /// The mean confidence of the answers; 0 for an empty bin.
     public var confidence: Double
   }
 
-  /// `binCount` of them, from 0 to 1.
+  /// The `binCount` bins, from 0 to 1.
   public let bins: [Bin]
-  /// 0…1; nil of no answers.
+  /// The expected calibration error, 0…1; nil without answers.
   public let expectedError: Double?
 
-  /// As many as the paper has.
+  /// The number of bins, as in the paper.
   public static let binCount = 15
 
-  /// - Parameter answers: the confidence of each, and whether it was right. Confidences outside 0…1 count as its ends.
+  /// Computes the calibration.
+  ///
+  /// - Parameter answers: The confidence of each answer, and whether it was right. Confidences are clamped to 0…1; NaN
+  ///   counts as 0.
   public init(_ answers: [(confidence: Double, isRight: Bool)]) {
     let count = Self.binCount
     let none = [Int](repeating: 0, count: count)

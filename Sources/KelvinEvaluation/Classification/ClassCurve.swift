@@ -1,14 +1,13 @@
 package import KelvinHostOperations
 
 extension PrecisionRecallCurve {
-  /// Points that a curve keeps at most.
+  /// The largest number of points that a curve keeps, apart from the last.
   private static let pointLimit = 100
 
-  /// What precision and recall a class has where its answers of at least some confidence are believed, whatever else was said of
-  /// the image.
+  /// Computes the precision and recall of a class at thresholds of its confidence, regardless of the other classes.
   ///
-  /// - Parameter images: of which at least one is of the class.
-  /// - Returns: nil where the class was never an answer.
+  /// - Parameter images: The classified images.
+  /// - Returns: nil where no image is of the class, or the class was never an answer.
   package init?(of label: Int, in images: [ClassifiedImage]) {
     let count = images.count { $0.truth == label }
     var answers: [(confidence: Float, isRight: Bool)] = []
@@ -22,7 +21,7 @@ extension PrecisionRecallCurve {
     var hits = 0
     for (index, answer) in answers.enumerated() {
       hits += answer.isRight ? 1 : 0
-      // A threshold takes all answers of its confidence.
+      // A threshold includes all answers of the same confidence.
       guard index + 1 == answers.count || answers[index + 1].confidence < answer.confidence else { continue }
       points.append((answer.confidence, Float(hits) / Float(index + 1), Float(hits) / Float(count)))
     }

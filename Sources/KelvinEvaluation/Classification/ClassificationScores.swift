@@ -1,37 +1,39 @@
-/// How good a classifier's answers are.
+/// The scores of a classifier's answers.
 public struct ClassificationScores: Hashable, Sendable {
-  /// One class against all others, by the surest answers.
+  /// The scores of one class against all others, by the most confident answers.
   public struct OfClass: Hashable, Sendable {
-    /// The class's number.
+    /// The index of the class.
     public var label: Int
-    /// Of the images said to be of the class, those that are.
+    /// The proportion of images assigned to the class that belong to it.
     public var precision: Proportion
-    /// Of the images of the class, those said to be.
+    /// The proportion of images of the class that were assigned to it.
     public var recall: Proportion
   }
 
-  /// One class taken for another.
+  /// A confusion of one class with another.
   public struct Confusion: Hashable, Sendable {
-    /// The class that the images are of.
+    /// The class of the images.
     public var truth: Int
-    /// The class that they were said to be of.
+    /// The class to which they were assigned.
     public var answer: Int
-    /// How many they are.
+    /// The number of images.
     public var count: Int
   }
 
-  /// Images whose surest answer is right.
+  /// The proportion of images whose most confident answer is right.
   public let top1: Proportion
-  /// Images with the right answer among the five surest.
+  /// The proportion of images with the right answer among the five most confident.
   public let top5: Proportion
-  /// Of each class that an image has, by its number.
+  /// The scores of each class that an image has, sorted by class index.
   public let classes: [OfClass]
-  /// The most frequent first, then by their numbers.
+  /// The confusions, the most frequent first, then by class index.
   public let confusions: [Confusion]
-  /// Of the surest answers.
+  /// The calibration of the most confident answers.
   public let calibration: Calibration
 
-  /// - Parameter images: in any order; those without an answer count as wrong.
+  /// Computes the scores.
+  ///
+  /// - Parameter images: The images in any order. Images without an answer count as wrong.
   public init(_ images: [ClassifiedImage]) {
     top1 = Proportion(images.count { $0.isRight(among: 1) }, of: images.count)
     top5 = Proportion(images.count { $0.isRight(among: 5) }, of: images.count)
@@ -60,7 +62,7 @@ public struct ClassificationScores: Hashable, Sendable {
       })
   }
 
-  /// The mean of the classes' recall, in which each counts as much; nil of no images.
+  /// The mean recall of the classes, each with the same weight; nil without images.
   public var balancedAccuracy: Double? {
     classes.isEmpty ? nil : classes.compactMap(\.recall.share).reduce(0, +) / Double(classes.count)
   }

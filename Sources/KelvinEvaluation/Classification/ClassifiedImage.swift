@@ -1,24 +1,24 @@
-/// What a classifier said of an image whose class is known. Classes are numbers, the same in all images.
+/// A classifier's answers for an image whose class is known. Classes are integers with the same meaning in all images.
 public struct ClassifiedImage: Hashable, Sendable {
-  /// A class that the image may be of.
+  /// A class to which the image may belong.
   public struct Answer: Hashable, Sendable {
-    /// The class's number.
+    /// The index of the class.
     public var label: Int
-    /// 0…1 of what is a probability.
+    /// The confidence, 0…1 for probabilities.
     public var confidence: Float
 
-    /// A class with how much it is believed.
+    /// Creates an answer from a class and its confidence.
     public init(label: Int, confidence: Float) { (self.label, self.confidence) = (label, confidence) }
   }
 
-  /// The image's class.
+  /// The class of the image.
   public var truth: Int
-  /// The surest first, each class once; those that are hardly believed may be left out.
+  /// The answers, the most confident first, each class at most once. Answers of low confidence may be left out.
   public var answers: [Answer]
 
-  /// An image of a class, and what was said of it, the surest first.
+  /// Creates an image from its class and the answers, the most confident first.
   public init(truth: Int, answers: [Answer]) { (self.truth, self.answers) = (truth, answers) }
 
-  /// Whether the class is among the surest answers.
+  /// Returns whether the right class is among the most confident answers.
   public func isRight(among count: Int) -> Bool { answers.prefix(count).contains { $0.label == truth } }
 }

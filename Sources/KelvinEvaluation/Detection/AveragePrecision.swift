@@ -1,15 +1,15 @@
-/// Average precision as the COCO challenge reckons it (cocodataset.org, "Detection evaluation"): precision at 101 recalls, made
-/// to fall, the mean over thresholds of overlap and classes.
+/// Average precision by the rules of the COCO challenge (cocodataset.org, "Detection evaluation"): interpolated
+/// precision at 101 recalls, averaged over classes and overlap thresholds.
 public struct AveragePrecision: Hashable, Sendable {
-  /// By the area of what is to be found, in the boxes' units; COCO's are in pixels.
+  /// A range of object areas, in the boxes' units. COCO's units are pixels.
   public enum Size: CaseIterable, Sendable {
     /// All areas.
     case any
-    /// Up to 32².
+    /// Areas up to 32².
     case small
-    /// From 32² to 96².
+    /// Areas from 32² to 96².
     case medium
-    /// From 96² on.
+    /// Areas from 96² on.
     case large
 
     var areas: ClosedRange<Double> {
@@ -22,20 +22,20 @@ public struct AveragePrecision: Hashable, Sendable {
     }
   }
 
-  /// Over overlaps from 0.50 to 0.95; nil where there is nothing to find.
+  /// The mean over overlap thresholds from 0.50 to 0.95; nil without objects.
   public let mean: Double?
-  /// At an overlap of 0.50.
+  /// The average precision at an overlap of 0.50.
   public let atHalf: Double?
-  /// At an overlap of 0.75.
+  /// The average precision at an overlap of 0.75.
   public let atThreeQuarters: Double?
-  /// The greatest recall, over the same overlaps.
+  /// The largest recall, averaged over the same overlap thresholds.
   public let recall: Double?
-  /// Of each class that there is something to find of, over the same overlaps.
+  /// The average precision of each class that has objects, over the same overlap thresholds.
   public let byClass: [Int: Double]
 
-  /// Detections of a class on an image that count, the surest.
+  /// The largest number of detections per class and image that count, the most confident first.
   public static let mostDetections = 100
-  /// As `numpy.linspace(0.5, 0.95, 10)` and `numpy.linspace(0, 1, 101)` have them, to the last bit.
+  /// The thresholds equal `numpy.linspace(0.5, 0.95, 10)` and `numpy.linspace(0, 1, 101)` bit for bit.
   private static let overlaps = spaced(from: 0.5, to: 0.95, count: 10)
   private static let recalls = spaced(from: 0, to: 1, count: 101)
 
@@ -44,14 +44,16 @@ public struct AveragePrecision: Hashable, Sendable {
     return (0..<count - 1).map { first + Double($0) * step } + [last]
   }
 
+  /// Computes the average precision.
+  ///
   /// - Parameters:
-  ///   - images: in the order in which equally sure detections are taken.
-  ///   - size: of what counts; all else is neither to be found nor wrong.
+  ///   - images: The images. Their order decides between detections of equal confidence.
+  ///   - size: The range of object areas that count. Objects and detections outside are ignored.
   public init(_ images: [DetectedImage], size: Size = .any) {
     self = DetectionMatches(images, size: size).precision()
   }
 
-  /// - Parameter classes: of each class, what its detections are on each image.
+  /// - Parameter classes: The matched detections of each class in each image.
   init(_ classes: [(label: Int, images: [Matched])]) {
     var precisions: [[Double]] = []
     var recalls: [Double] = []
@@ -60,7 +62,7 @@ public struct AveragePrecision: Hashable, Sendable {
       let count = matched.reduce(0) { $0 + $1.count }
       guard count > 0 else { continue }
       let found = matched.flatMap(\.detections)
-      // Equally sure ones stay in the order of the images.
+      // Detections of equal confidence stay in the order of the images.
       let order = found.indices.sorted { (found[$1].confidence, $0) < (found[$0].confidence, $1) }
       let curves = Self.overlaps.indices.map { overlap in
         Self.curve(order.map { found[$0].outcomes[overlap] }, of: count)
@@ -81,15 +83,15 @@ public struct AveragePrecision: Hashable, Sendable {
 
   enum Outcome { case right, wrong, ignored }
 
-  /// What the detections of a class on an image are.
+  /// The matched detections of one class in one image.
   struct Matched: Sendable {
-    /// Of each detection, at each overlap.
+    /// The confidence of each detection, and its outcome at each overlap threshold.
     var detections: [(confidence: Double, outcomes: [Outcome])]
-    /// What is to be found.
+    /// The number of objects to detect.
     var count: Int
   }
 
-  /// Gives each detection of a class, the surest first, the free truth that it overlaps most.
+  /// Assigns each detection of a class, the most confident first, to the unassigned object with the largest overlap.
   static func match(_ image: DetectedImage, _ label: Int, _ areas: ClosedRange<Double>) -> Matched {
     let all = image.detections.filter { $0.label == label }
     let detections = all.indices.sorted { (all[$1].confidence, $0) < (all[$0].confidence, $1) }
@@ -106,7 +108,7 @@ public struct AveragePrecision: Hashable, Sendable {
       for index in detections.indices {
         var (best, chosen): (Double, Int?) = (min(overlap, 1 - 1e-10), nil)
         for place in truths.indices where !isTaken[place] || truths[place].truth.isCrowd {
-          // One that counts is not given up for one that does not.
+          // An object that counts is preferred over an ignored one.
           if let chosen, !truths[chosen].isIgnored, truths[place].isIgnored { break }
           guard shares[index][place] >= best else { continue }
           (best, chosen) = (shares[index][place], place)
@@ -123,8 +125,8 @@ public struct AveragePrecision: Hashable, Sendable {
       detections: zip(detections, outcomes).map { ($0.confidence, $1) }, count: truths.count { !$0.isIgnored })
   }
 
-  /// - Parameter outcomes: of detections, the surest first.
-  /// - Returns: the mean of the precision at each recall, and the greatest recall.
+  /// - Parameter outcomes: The outcomes of the detections, the most confident first.
+  /// - Returns: The mean precision over the recalls, and the largest recall.
   private static func curve(_ outcomes: [Outcome], of count: Int) -> (precision: Double, recall: Double) {
     var (right, wrong) = (0, 0)
     var points: [(recall: Double, precision: Double)] = []
@@ -145,6 +147,6 @@ public struct AveragePrecision: Hashable, Sendable {
 }
 
 extension [Double] {
-  /// Of at least one.
+  /// The mean of at least one number.
   fileprivate var mean: Double { reduce(0, +) / Double(count) }
 }

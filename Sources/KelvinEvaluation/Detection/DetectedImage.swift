@@ -1,23 +1,24 @@
-/// A box around something, in any unit, the same in all images.
+/// A box around an object, in any unit that is the same in all images.
 public struct EvaluatedBox: Hashable, Sendable {
-  /// Of its corner with the least numbers.
+  /// The x coordinate of the corner with the smallest coordinates.
   public var x: Double
-  /// Of the same corner.
+  /// The y coordinate of the corner with the smallest coordinates.
   public var y: Double
-  /// Along x.
+  /// The extent along x.
   public var width: Double
-  /// Along y.
+  /// The extent along y.
   public var height: Double
 
-  /// A box by its corner and extents.
+  /// Creates a box from its corner and extents.
   public init(x: Double, y: Double, width: Double, height: Double) {
     (self.x, self.y, self.width, self.height) = (x, y, width, height)
   }
 
-  /// In the unit's square.
+  /// The area in squared units.
   public var area: Double { width * height }
 
-  /// The part that two boxes share of all they cover; of this one alone where the other is a crowd.
+  /// Returns the intersection over union with an object's box. For a crowd, the intersection is divided by the area of
+  /// this box alone.
   func overlap(with truth: EvaluatedBox, isCrowd: Bool) -> Double {
     let across = min(x + width, truth.x + truth.width) - max(x, truth.x)
     let down = min(y + height, truth.y + truth.height) - max(y, truth.y)
@@ -27,51 +28,51 @@ public struct EvaluatedBox: Hashable, Sendable {
   }
 }
 
-/// What a detector found on an image, and what is there. Classes are numbers, the same in all images.
+/// The detections and the objects of an image. Classes are integers with the same meaning in all images.
 public struct DetectedImage: Hashable, Sendable {
-  /// Something that was found.
+  /// A detected object.
   public struct Detection: Hashable, Sendable {
-    /// Its class's number.
+    /// The index of the class.
     public var label: Int
-    /// How much it is believed; only the order counts.
+    /// The confidence; only the order matters.
     public var confidence: Double
-    /// Where it was found.
+    /// The detected box.
     public var box: EvaluatedBox
 
-    /// What was found, and where.
+    /// Creates a detection from its class, confidence and box.
     public init(label: Int, confidence: Double, box: EvaluatedBox) {
       (self.label, self.confidence, self.box) = (label, confidence, box)
     }
   }
 
-  /// Something that is there.
+  /// An object that is in the image.
   public struct Truth: Hashable, Sendable {
-    /// Its class's number.
+    /// The index of the class.
     public var label: Int
-    /// Where it is.
+    /// The object's box.
     public var box: EvaluatedBox
-    /// Of what the box is around; the box's own where nothing else is known.
+    /// The area of the object; by default the area of the box.
     public var area: Double
-    /// Whether the box is around many: any number of detections may lie in it, and none has to.
+    /// Whether the box contains a crowd of objects. Any number of detections may match a crowd, and none is required.
     public var isCrowd: Bool
 
-    /// Something of a class in a box.
+    /// Creates an object.
     ///
     /// - Parameters:
-    ///   - label: its class's number.
-    ///   - box: around it.
-    ///   - area: of what is in the box, in the unit's square; the box's own where nil.
-    ///   - isCrowd: whether the box is around many.
+    ///   - label: The index of the class.
+    ///   - box: The object's box.
+    ///   - area: The area of the object in squared units; the box's area where nil.
+    ///   - isCrowd: Whether the box contains a crowd of objects.
     public init(label: Int, box: EvaluatedBox, area: Double? = nil, isCrowd: Bool = false) {
       (self.label, self.box, self.area, self.isCrowd) = (label, box, area ?? box.area, isCrowd)
     }
   }
 
-  /// In any order; equally sure ones are taken in this.
+  /// The detections. Their order decides between equal confidences.
   public var detections: [Detection]
-  /// All that is there, of every class that counts.
+  /// All objects in the image of the classes that are evaluated.
   public var truths: [Truth]
 
-  /// An image with what was found and what is there.
+  /// Creates an image from its detections and objects.
   public init(detections: [Detection], truths: [Truth]) { (self.detections, self.truths) = (detections, truths) }
 }

@@ -1,34 +1,36 @@
-/// Which detections are right, image by image and class by class: what average precision is reckoned from, so that images
-/// can be drawn again.
+/// The matched detections of each image and class. Average precision is computed from them, so that images can be
+/// resampled cheaply.
 public struct DetectionMatches: Sendable {
-  /// By class, in order; of each image, in theirs.
+  /// The classes in ascending order, each with one entry per image.
   private let classes: [(label: Int, images: [AveragePrecision.Matched])]
   private let imageCount: Int
 
+  /// Matches detections and objects.
+  ///
   /// - Parameters:
-  ///   - images: in the order in which equally sure detections are taken.
-  ///   - size: of what counts; all else is neither to be found nor wrong.
+  ///   - images: The images. Their order decides between detections of equal confidence.
+  ///   - size: The range of object areas that count. Objects and detections outside are ignored.
   public init(_ images: [DetectedImage], size: AveragePrecision.Size = .any) {
     let labels = Set(images.flatMap { $0.truths.map(\.label) }).sorted()
     classes = labels.map { label in (label, images.map { AveragePrecision.match($0, label, size.areas) }) }
     imageCount = images.count
   }
 
-  /// Of all images.
+  /// Returns the average precision over all images.
   public func precision() -> AveragePrecision { AveragePrecision(classes) }
 
-  /// Of images by their numbers, any of them any number of times.
+  /// Returns the average precision over the images with the given indices, which may repeat.
   public func precision(of drawn: [Int]) -> AveragePrecision {
     AveragePrecision(
       classes.map { one in
-        // Images without anything of the class say nothing of it.
+        // Images without objects or detections of the class do not affect its precision.
         (one.label, drawn.compactMap { one.images[$0].isEmpty ? nil : one.images[$0] })
       })
   }
 
-  /// Of each image, at an overlap of a half: objects found, objects missed, and detections of nothing.
+  /// Returns the numbers of detected objects, missed objects and wrong detections of each image, at an overlap of 0.5.
   ///
-  /// - Parameter confidence: detections that are less sure do not count.
+  /// - Parameter confidence: The smallest confidence of a detection that counts.
   public func atHalf(from confidence: Double) -> [(right: Int, missed: Int, wrong: Int)] {
     (0..<imageCount).map { image in
       var counts = (right: 0, missed: 0, wrong: 0)

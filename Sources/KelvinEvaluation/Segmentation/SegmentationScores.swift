@@ -1,9 +1,11 @@
-/// How well label maps fit those that are right, counted in pixels over all images.
+/// The scores of label maps, counted in pixels over all images.
 public struct SegmentationScores: Hashable, Sendable {
-  /// Pixels of each class, by those that they were taken for.
+  /// The confusion matrix: the number of pixels by true class, then by answered class.
   public private(set) var confusion: [[Int]]
 
-  /// - Parameter classCount: classes are numbers below it.
+  /// Creates scores without pixels.
+  ///
+  /// - Parameter classCount: The number of classes; valid classes are below it.
   public init(classCount: Int) {
     confusion = [[Int]](repeating: [Int](repeating: 0, count: classCount), count: classCount)
   }
@@ -11,8 +13,9 @@ public struct SegmentationScores: Hashable, Sendable {
   /// Adds an image.
   ///
   /// - Parameters:
-  ///   - truth: the class of each pixel; those of classes that there are not (a border that nobody judges) do not count.
-  ///   - answer: as many.
+  ///   - truth: The class of each pixel. Pixels whose class is not below `classCount`, such as ignored borders, do not
+  ///     count.
+  ///   - answer: The answered class of each pixel.
   public mutating func add(truth: [Int], answer: [Int]) {
     precondition(truth.count == answer.count)
     for (truth, answer) in zip(truth, answer) { add(truth: truth, answer: answer, count: 1) }
@@ -20,7 +23,7 @@ public struct SegmentationScores: Hashable, Sendable {
 
   mutating func add(truth: Int, answer: Int, count: Int) {
     guard confusion.indices.contains(truth) else { return }
-    // An answer of no class is wrong for its own.
+    // An answer that is not a valid class is wrong for the pixel's true class.
     if confusion.indices.contains(answer) {
       confusion[truth][answer] += count
     } else {
@@ -30,10 +33,10 @@ public struct SegmentationScores: Hashable, Sendable {
 
   private var unanswered: [Int: Int] = [:]
 
-  /// Pixels that are of a class.
+  /// Returns the number of pixels of a class.
   public func pixelCount(of label: Int) -> Int { confusion[label].reduce(0, +) + (unanswered[label] ?? 0) }
 
-  /// Pixels that class and answer share, of those that either has; nil where neither has any.
+  /// Returns the intersection over union of a class; nil where no pixel has the class or is assigned to it.
   public func intersectionOverUnion(of label: Int) -> Double? {
     let shared = confusion[label][label]
     let truth = pixelCount(of: label)
@@ -42,13 +45,13 @@ public struct SegmentationScores: Hashable, Sendable {
     return union > 0 ? Double(shared) / Double(union) : nil
   }
 
-  /// The mean over the classes that any pixel has or was taken for; nil of none.
+  /// The mean intersection over union of the classes that any pixel has or is assigned to; nil without such classes.
   public var meanIntersectionOverUnion: Double? {
     let shares = confusion.indices.compactMap(intersectionOverUnion)
     return shares.isEmpty ? nil : shares.reduce(0, +) / Double(shares.count)
   }
 
-  /// Pixels that are right, of all that count.
+  /// The proportion of right pixels among all that count.
   public var accuracy: Proportion {
     Proportion(
       confusion.indices.reduce(0) { $0 + confusion[$1][$1] },

@@ -1,26 +1,27 @@
-/// A label map held to the one that is right: pixels by both classes. Classes are numbers, the same in all images.
+/// The pixel counts of a label map by true and answered class. Classes are integers with the same meaning in all
+/// images.
 public struct SegmentedImage: Hashable, Sendable {
-  /// What stands for an answer that is no class of the data set.
+  /// The class of an answer that is not a class of the data set.
   public static let noClass: UInt8 = 254
-  /// What stands for a pixel that nobody judges, and for one that was not answered, which is wrong.
+  /// The class of a true pixel that is ignored, and of an unanswered pixel, which is wrong.
   public static let ignored: UInt8 = 255
 
-  /// Pixels of each class, by what they were taken for; those that are not judged are left out.
+  /// The number of pixels for each pair of classes; ignored pixels are left out.
   public private(set) var counts: [Pair: Int] = [:]
 
-  /// The class of a pixel, and the one it was taken for.
+  /// The true and the answered class of a pixel.
   public struct Pair: Hashable, Sendable {
-    /// The class.
+    /// The true class.
     public var truth: UInt8
-    /// What it was taken for.
+    /// The answered class.
     public var answer: UInt8
   }
 
-  /// Counts pixels.
+  /// Counts the pixels of an image.
   ///
   /// - Parameters:
-  ///   - truth: the class of each pixel, ``ignored`` for those that do not count.
-  ///   - answer: as many.
+  ///   - truth: The class of each pixel; ``ignored`` for pixels that do not count.
+  ///   - answer: The answered class of each pixel.
   public init(truth: [UInt8], answer: [UInt8]) {
     precondition(truth.count == answer.count)
     var histogram = [Int](repeating: 0, count: 1 << 16)
@@ -30,7 +31,7 @@ public struct SegmentedImage: Hashable, Sendable {
     }
   }
 
-  /// Of this image alone, the mean over the classes that it has; nil where no pixel is judged.
+  /// The mean intersection over union of the classes that this image has; nil where all pixels are ignored.
   public var meanOverTrueClasses: Double? {
     let classes = Set(counts.keys.map(\.truth))
     let shares = classes.map { label in
@@ -42,9 +43,9 @@ public struct SegmentedImage: Hashable, Sendable {
 }
 
 extension SegmentationScores {
-  /// Of all pixels of some images.
+  /// Computes the scores over all pixels of some images.
   ///
-  /// - Parameter classCount: classes are numbers below it; answers beyond are wrong.
+  /// - Parameter classCount: The number of classes. Answers that are not below it are wrong.
   public init(_ images: [SegmentedImage], classCount: Int) {
     self.init(classCount: classCount)
     for image in images {
@@ -53,13 +54,16 @@ extension SegmentationScores {
   }
 }
 
-/// What mean intersection over union is reckoned from, image by image, so that images can be drawn again.
+/// The overlap counts of each image, from which mean intersection over union is computed, so that images can be
+/// resampled cheaply.
 public struct OverlapCounts: Sendable {
   private let classCount: Int
-  /// Of each image, for each class: pixels shared, of the class, and taken for it.
+  /// For each image and class: the numbers of shared, true and answered pixels.
   private var rows: [Int] = []
 
-  /// - Parameter classCount: classes are numbers below it.
+  /// Counts the overlaps of each image.
+  ///
+  /// - Parameter classCount: The number of classes; valid classes are below it.
   public init(_ images: [SegmentedImage], classCount: Int) {
     self.classCount = classCount
     rows = [Int](repeating: 0, count: images.count * 3 * classCount)
@@ -75,7 +79,8 @@ public struct OverlapCounts: Sendable {
     }
   }
 
-  /// Of images by their numbers, any of them any number of times; nil where they have no pixels.
+  /// Returns the mean intersection over union of the images with the given indices, which may repeat; nil where they
+  /// have no pixels.
   public func meanIntersectionOverUnion(of drawn: [Int]) -> Double? {
     let width = 3 * classCount
     var sums = [Int](repeating: 0, count: width)

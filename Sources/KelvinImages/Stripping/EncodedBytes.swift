@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Memory for an encoded image, filled from the front, or anywhere in a file's own layout.
+/// A memory buffer for an encoded image. It is filled by appending, or at any offsets of a file's own layout.
 final class EncodedBytes {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
@@ -8,9 +8,9 @@ final class EncodedBytes {
 
   init() {}
 
-  /// Zeros, of which the system gives memory only for those that are written.
+  /// Creates a buffer of zeros. The system allocates memory only for pages that are written.
   ///
-  /// - Throws: `tooLarge` where there is no room for them.
+  /// - Throws: `tooLarge` where the memory cannot be allocated.
   init(zeros count: Int, name: String) throws(ImageError) {
     base = calloc(max(count, 1), 1)
     guard base != nil else { throw Self.exhausted(name, count) }
@@ -21,7 +21,7 @@ final class EncodedBytes {
 
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  /// Bytes of a layout made by `init(zeros:name:)`.
+  /// Returns a writable part of a buffer created by `init(zeros:name:)`.
   func slots(_ range: Range<Int>) -> UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(
       rebasing: UnsafeMutableRawBufferPointer(start: base, count: count)[range])

@@ -1,11 +1,11 @@
-/// The bytes of an encoded image, in memory or in a file, of which as many are read as are asked for.
+/// The bytes of an encoded image, in memory or in a file. Only requested bytes are read.
 struct ImageSource {
-  /// What errors call the image.
+  /// The name of the image in errors.
   let name: String
   let count: Int
   private let fetch: (_ offset: Int, UnsafeMutableRawBufferPointer) throws(ImageError) -> Void
 
-  /// - Parameter fetch: fills the buffer with what lies from an offset on, all of it inside `count`.
+  /// - Parameter fetch: Fills the buffer with the bytes from an offset on, all of which are within `count`.
   init(
     name: String, count: Int, fetch: @escaping (Int, UnsafeMutableRawBufferPointer) throws(ImageError) -> Void
   ) {
@@ -14,7 +14,7 @@ struct ImageSource {
     self.fetch = fetch
   }
 
-  /// Bytes that the caller keeps valid.
+  /// Creates a source from memory that the caller keeps valid.
   init(name: String, memory: UnsafeRawBufferPointer) {
     self.init(name: name, count: memory.count) { offset, target in
       target.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[offset..<offset + target.count]))
@@ -26,7 +26,7 @@ struct ImageSource {
     if !target.isEmpty { try fetch(offset, target) }
   }
 
-  /// At most `limit` bytes from an offset on: fewer at the end, none beyond it.
+  /// Returns at most `limit` bytes from an offset on; fewer near the end, none beyond it.
   func bytes(at offset: Int, atMost limit: Int) throws(ImageError) -> [UInt8] {
     guard offset >= 0, offset < count, limit > 0 else { return [] }
     var bytes = [UInt8](repeating: 0, count: min(limit, count - offset))
@@ -42,7 +42,7 @@ struct ImageSource {
   func ended(_ part: String) -> ImageError { corrupt("the file ends inside \(part), after \(count) bytes") }
 }
 
-/// Reads a source from front to back, a window at a time; what is skipped is not read.
+/// A buffered sequential reader of a source. Skipped parts are not read.
 struct ImageReader {
   let source: ImageSource
   private(set) var position = 0
@@ -55,7 +55,7 @@ struct ImageReader {
     self.position = position
   }
 
-  /// The same place by place reader further on, with what it has read already.
+  /// Creates a reader at a later position that keeps the buffer of another reader.
   init(_ source: ImageSource, at position: Int, keepingWindowOf other: ImageReader) {
     self.init(source, at: position)
     (window, windowStart) = (other.window, other.windowStart)
@@ -63,7 +63,7 @@ struct ImageReader {
 
   var left: Int { source.count - position }
 
-  /// The next byte; nil at the end.
+  /// Returns the next byte; nil at the end.
   mutating func byte() throws(ImageError) -> UInt8? {
     guard position < source.count else { return nil }
     if position < windowStart || position - windowStart >= window.count {
@@ -74,9 +74,9 @@ struct ImageReader {
     return window[position - windowStart]
   }
 
-  /// Passes what comes before the next byte of a value, and that byte.
+  /// Skips everything up to and including the next byte of a value.
   ///
-  /// - Returns: false where there is none: all is passed then.
+  /// - Returns: False where there is no such byte; the reader is then at the end.
   mutating func pass(to value: UInt8) throws(ImageError) -> Bool {
     while position < source.count {
       guard try byte() != value else { return true }
@@ -90,9 +90,9 @@ struct ImageReader {
     return false
   }
 
-  /// The next bytes, all of them.
+  /// Returns exactly the next `count` bytes.
   ///
-  /// - Parameter part: what they are of, for the error where the file ends first.
+  /// - Parameter part: The part of the file, for the error where the file is truncated.
   mutating func bytes(_ count: Int, of part: String) throws(ImageError) -> [UInt8] {
     guard count <= left else { throw source.ended(part) }
     if position >= windowStart, position + count <= windowStart + window.count {

@@ -1,4 +1,4 @@
-/// A BMP as it is, as long as it is no longer than its size allows.
+/// Returns a complete BMP, if its length is plausible for its size.
 func strippedBMP(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   var reader = ImageReader(source)
@@ -8,14 +8,14 @@ func strippedBMP(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError
     try limits.setSize(width, try reader.littleEndian(2, of: "its header"))
   } else {
     let width = Int(Int32(truncatingIfNeeded: try reader.littleEndian(4, of: "its header")))
-    // Negative for rows from the top.
+    // The height is negative where rows are stored from the top.
     let height = Int(Int32(truncatingIfNeeded: try reader.littleEndian(4, of: "its header")))
     try limits.setSize(width, abs(height))
   }
   return try wholeImage(source, limits)
 }
 
-/// All of a file, where that is no more than an image of its size takes.
+/// Returns the whole file, if its length is plausible for an image of its size.
 func wholeImage(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   try limits.check(source.count)
   let kept = EncodedBytes()

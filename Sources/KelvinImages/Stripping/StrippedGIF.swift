@@ -1,4 +1,5 @@
-/// A GIF's screen and its first image. Reference: CompuServe, "Graphics Interchange Format", version 89a.
+/// Returns a GIF's logical screen and its first image. Reference: CompuServe, "Graphics Interchange Format", version
+/// 89a.
 func strippedGIF(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   var reader = ImageReader(source)
@@ -7,7 +8,7 @@ func strippedGIF(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError
   try limits.setSize(Int(screen[6]) | Int(screen[7]) << 8, Int(screen[8]) | Int(screen[9]) << 8)
   if screen[10] & 0x80 != 0 { try reader.skip(3 << (Int(screen[10] & 7) + 1), of: "its colours") }
   try kept.append(source, 0..<reader.position)
-  /// Passes a row of blocks to the empty one at its end.
+  /// Skips a sequence of blocks including the empty block at its end.
   func skipBlocks(_ part: String) throws(ImageError) {
     while let size = try reader.byte(), size > 0 { try reader.skip(Int(size), of: part) }
   }
@@ -18,7 +19,7 @@ func strippedGIF(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError
     case 0x21:
       let label = try reader.byte()
       try skipBlocks("an extension")
-      // How the next image is drawn: its transparent colour.
+      // The graphic control extension contains the next image's transparent colour.
       if label == 0xf9 { try kept.append(source, start..<reader.position) }
     case 0x2c:
       let image = try reader.bytes(9, of: "its image")

@@ -1,5 +1,5 @@
-/// A HEIF or AVIF file as it is, as long as it is no longer than its largest image allows: its items refer to each other
-/// by places in the file. Reference: ISO/IEC 14496-12 (boxes) and 23008-12 (`ispe`).
+/// Returns a complete HEIF or AVIF file, if its length is plausible for its largest image. The file is not reduced,
+/// because its items refer to each other by file offsets. Reference: ISO/IEC 14496-12 (boxes) and 23008-12 (`ispe`).
 func strippedHEIF(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   try HEIFBoxes(source).visit(0..<source.count, depth: 0) { (range) throws(ImageError) in
@@ -11,17 +11,17 @@ func strippedHEIF(_ source: ImageSource, _ limits: ImageLimits) throws(ImageErro
   return try wholeImage(source, limits)
 }
 
-/// Walks the boxes that lead to the sizes of images.
+/// A visitor of the boxes that contain the sizes of images.
 private struct HEIFBoxes {
   private let source: ImageSource
-  /// What holds boxes, by the bytes that its own fields take.
+  /// The container boxes that are visited, with the number of bytes of their own fields.
   private static let containers = ["meta": 4, "iprp": 0, "ipco": 0]
-  /// Boxes of a container that are looked at.
+  /// The largest number of boxes that are visited per container.
   private static let most = 10_000
 
   init(_ source: ImageSource) { self.source = source }
 
-  /// - Parameter found: told the contents of each `ispe`.
+  /// - Parameter found: Called with the contents of each `ispe` box.
   func visit(
     _ range: Range<Int>, depth: Int, _ found: (Range<Int>) throws(ImageError) -> Void
   ) throws(ImageError) {
@@ -37,7 +37,7 @@ private struct HEIFBoxes {
         size = try reader.bigEndian(8, of: "a box")
       }
       if size == 0 { size = range.upperBound - start }
-      // What does not fit is the decoder's to refuse.
+      // Invalid sizes are left to the decoder to reject.
       guard size >= reader.position - start, size <= range.upperBound - start else { return }
       let contents = reader.position..<start + size
       if type == "ispe", contents.count >= 12 { try found(contents) }

@@ -1,17 +1,17 @@
-/// What is needed of an encoded image to see it: its frame, or its first one, and its colours. Comments, thumbnails,
-/// further pages and other blocks are left in the file, so that memory is bounded by the image's own size whatever the
-/// file holds; what the blocks say of the orientation is read here.
+/// The parts of an encoded image that determine its pixels: its only or first frame, and its colour information.
+/// Comments, thumbnails, further pages and other blocks are omitted, so that memory is bounded by the image's own size.
+/// The orientation is read from the omitted blocks.
 struct StrippedImage {
   /// An encoded image of the same format.
   let bytes: EncodedBytes
-  /// As a block of the file says; nil where none does.
+  /// The orientation in a block of the file; nil where there is none.
   var orientation: ImageOrientation?
 
-  /// Reads what is needed of a file.
+  /// Reads the required parts of a file.
   ///
-  /// - Parameter maximumPixels: the largest width times height that is decoded.
-  /// - Throws: ``ImageError``: `tooLarge` where the header's size, the encoded image or its colour profile is,
-  ///   `corrupt` where the file ends inside one of its parts.
+  /// - Parameter maximumPixels: The largest width times height that is decoded.
+  /// - Throws: ``ImageError``: `tooLarge` where the size in the header, the encoded image or its colour profile exceeds
+  ///   a limit, `corrupt` where the file is truncated.
   init(of source: ImageSource, _ format: ImageFormat, maximumPixels: Int) throws(ImageError) {
     let stripped =
       switch format {
@@ -32,23 +32,24 @@ struct StrippedImage {
   }
 }
 
-/// What an image may take, by the size that its header gives it.
+/// The limits of an encoded image, which depend on the size in its header.
 struct ImageLimits {
-  /// Bytes of a colour profile. Those of printers take up to 3 MB.
+  /// The largest colour profile in bytes. Profiles of printers take up to 3 MB.
   static let profile = 4 << 20
-  /// Bytes of a block with the orientation in it.
+  /// The largest block with an orientation in bytes.
   static let orientationBlock = 1 << 16
-  /// No encoding takes more for a pixel: four channels of 64 bits, and its own overhead.
+  /// An upper bound for the bytes per pixel of any encoding: four channels of 64 bits, and the encoding's overhead.
   private static let bytesPerPixel = 40
-  /// Bytes for tables and colours that do not depend on the size.
+  /// The bytes for tables and colours that do not depend on the size.
   private static let overhead = (1 << 20) + profile
 
-  /// Parts that a file may have: its segments, chunks, frames, strips or tiles. Each takes time, whatever it holds.
+  /// The largest number of parts of a file: segments, chunks, frames, strips or tiles. Each part takes time regardless
+  /// of its length.
   static let parts = 1 << 18
 
   private let name: String
   private let maximumPixels: Int
-  /// Bytes that the encoded image may take.
+  /// The largest size of the encoded image in bytes.
   private(set) var byteCount: Int
   private var partCount = 0
 
@@ -58,7 +59,7 @@ struct ImageLimits {
     byteCount = Self.overhead
   }
 
-  /// Takes the size in from a header. Sizes that are no sizes are left to the decoder.
+  /// Applies the size in a header. Sizes that are not positive are left to the decoder to reject.
   ///
   /// - Throws: `tooLarge`.
   mutating func setSize(_ width: Int, _ height: Int) throws(ImageError) {
@@ -67,7 +68,9 @@ struct ImageLimits {
     byteCount = max(byteCount, Self.overhead + width * height * Self.bytesPerPixel)
   }
 
-  /// - Throws: `tooLarge` where so many bytes of an encoded image are more than one of its size can take.
+  /// Checks a number of bytes of the encoded image.
+  ///
+  /// - Throws: `tooLarge` where the number is implausible for an image of its size.
   func check(_ count: Int) throws(ImageError) {
     guard count <= byteCount else {
       throw ImageError(
@@ -76,9 +79,9 @@ struct ImageLimits {
     }
   }
 
-  /// Takes in that the file has more parts.
+  /// Counts further parts of the file.
   ///
-  /// - Throws: `tooLarge` where there are more than an image needs.
+  /// - Throws: `tooLarge` where there are too many.
   mutating func add(parts count: Int = 1) throws(ImageError) {
     partCount = count > Self.parts ? count : partCount + count
     guard partCount <= Self.parts else {

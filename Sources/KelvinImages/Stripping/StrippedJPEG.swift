@@ -1,11 +1,12 @@
-/// A JPEG's frame, its tables, its scans and what says what its colours mean. Reference: ITU-T T.81, annex B.
+/// Returns a JPEG's frame, tables, scans and colour information. Reference: ITU-T T.81, annex B.
 func strippedJPEG(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   var reader = ImageReader(source)
   let kept = EncodedBytes()
   var orientation: ImageOrientation?
   var profile = 0
-  // What stands between segments, which decoders warn of, and the data of scans.
+  // The start of the bytes that are still to be copied: scan data, and bytes between segments, which make decoders
+  // print warnings.
   var pending = 0
   func keep(upTo end: Int) throws(ImageError) {
     try limits.check(kept.count + end - pending)

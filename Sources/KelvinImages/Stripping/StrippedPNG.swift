@@ -1,4 +1,5 @@
-/// A PNG's critical chunks, and those that say what its colours mean. Reference: W3C, "PNG Specification", 5 and 11.
+/// Returns a PNG's critical chunks, and the chunks with colour information. Reference: W3C, "PNG Specification", 5 and
+/// 11.
 func strippedPNG(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   var reader = ImageReader(source)
@@ -27,7 +28,7 @@ func strippedPNG(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError
       let block = try reader.bytes(length, of: "its chunk eXIf")
       orientation = orientation ?? EXIFBlock(block)?.orientation
     case .text:
-      // ImageMagick's form of an EXIF block, compressed: the decoder unpacks it.
+      // An EXIF block in ImageMagick's format may be compressed. It is kept, so that the decoder decompresses it.
       let keyword = String(decoding: try source.bytes(at: start + 8, atMost: 24).prefix { $0 != 0 }, as: UTF8.self)
       guard !hasComment, EXIFBlock.pngKeywords.contains(keyword) else { break }
       hasComment = true

@@ -1,5 +1,5 @@
-/// A TIFF's first page, every part at its own place in a file whose rest is zeros that take no memory. Reference: Adobe,
-/// "TIFF", revision 6.0.
+/// Returns a TIFF's first page. Its parts keep their file offsets; the bytes between them are zeros that take no
+/// memory. Reference: Adobe, "TIFF", revision 6.0.
 func strippedTIFF(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var page = try TIFFPage(source, limits)
   try page.readDirectory()
@@ -12,19 +12,20 @@ func strippedTIFF(_ source: ImageSource, _ limits: ImageLimits) throws(ImageErro
 
 private struct TIFFPage {
   private struct Entry {
-    /// In the file's directory.
+    /// The offset of the entry in the file.
     var start: Int
     var tag: Int
     var size: Int
     var count: Int
-    /// Of its values, in the directory or outside.
+    /// The range of the values, inside or outside the directory.
     var place: Range<Int>
 
     static let orientation = 274
     static let profile = 34675
     static let offsets: Set<Int> = [273, 324]
     static let byteCounts: Set<Int> = [279, 325]
-    /// Those that say where the pixels are and what they mean: baseline, extensions to tiles, fax, JPEG and YCbCr.
+    /// Returns whether a tag determines the pixels or their meaning: baseline tags, and extensions for tiles, fax, JPEG
+    /// and YCbCr.
     static func isNeeded(_ tag: Int) -> Bool {
       switch tag {
       case 254...266, 273...284, 290...293, 301, 317...325, 332...341, 347, 512...532, profile, 34676...34677: true
@@ -42,7 +43,7 @@ private struct TIFFPage {
   private var keptCount = 0
   private var directory = 0..<0
   private static let headerSize = 8
-  /// Bytes of an offset, of the count of entries, and of an entry.
+  /// The sizes of an offset, of the number of entries, and of an entry, in bytes.
   private static let (word, countSize, entrySize) = (4, 2, 12)
 
   init(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) {
@@ -61,7 +62,7 @@ private struct TIFFPage {
     return Int(clamping: value)
   }
 
-  /// Puts a part of the file at its place.
+  /// Copies a part of the file to the same offset.
   private mutating func keep(_ range: Range<Int>) throws(ImageError) {
     guard range.lowerBound >= 0, range.upperBound <= source.count else { throw source.ended("the image") }
     keptCount += range.count
@@ -76,7 +77,7 @@ private struct TIFFPage {
     }
   }
 
-  /// The entries of the first directory that are needed.
+  /// Reads the required entries of the first directory.
   mutating func readDirectory() throws(ImageError) {
     let start = try number(4, Self.word)
     guard start <= source.count - Self.countSize else { throw source.ended("its directory") }
@@ -96,13 +97,13 @@ private struct TIFFPage {
     try takeSize()
   }
 
-  /// The values of entries that lie outside of the directory.
+  /// Copies the values of entries that are outside the directory.
   mutating func keepValues() throws(ImageError) {
     for entry in entries where entry.place.count > Self.word { try keep(entry.place) }
   }
 
-  /// The header, and the directory with the entries that are needed and no directory after it. Last, since a part of the
-  /// image that lies over it would bring back what was left out.
+  /// Writes the header, and the directory with the required entries and no successor. This is the last step, because an
+  /// overlapping part of the image would restore omitted entries.
   mutating func writeDirectory() throws(ImageError) {
     try keep(0..<Self.headerSize)
     kept.slots(directory).initializeMemory(as: UInt8.self, repeating: 0)
@@ -124,7 +125,7 @@ private struct TIFFPage {
     let inline = place + 4 + word
     let start = !overflow && bytes <= word ? inline : try number(inline, word)
     guard !overflow, bytes <= source.count, start <= source.count - bytes else {
-      // What is not needed may lie anywhere; what is needed may not.
+      // Entries that are not required may have invalid offsets.
       let tag = try number(place, 2)
       guard !Entry.isNeeded(tag) else { throw source.ended("its entry \(tag)") }
       return Entry(start: place, tag: tag, size: each, count: 0, place: inline..<inline)
@@ -136,7 +137,7 @@ private struct TIFFPage {
     try limits.setSize(try values(256).first ?? 0, try values(257).first ?? 0)
   }
 
-  /// The numbers of an entry; none where there is no such entry.
+  /// Returns the numbers of an entry; none where the entry does not exist.
   private func values(_ tag: Int) throws(ImageError) -> [Int] {
     guard let entry = entries.first(where: { $0.tag == tag }), entry.size > 0 else { return [] }
     guard entry.count <= ImageLimits.parts else { throw source.corrupt("its entry \(tag) has \(entry.count) values") }
@@ -145,11 +146,10 @@ private struct TIFFPage {
     return values
   }
 
-  /// What pixels in the old style of JPEG (compression 6) are decoded with: a stream of headers and tables, or tables
-  /// one by one, each at a place of its own. Reference: TIFF 6.0, 22.
+  /// Copies the headers and tables of old-style JPEG (compression 6): one stream, or separate tables at their own
+  /// offsets. Reference: TIFF 6.0, 22.
   ///
-  /// - Throws: `unknownFormat` for brightness and colour differences (interpretation 6), which decoders hand on as if
-  ///   they were red, green and blue.
+  /// - Throws: `unknownFormat` for YCbCr (interpretation 6), which decoders misinterpret as RGB.
   mutating func keepTables() throws(ImageError) {
     guard try values(259).first == 6 else { return }
     guard try values(262).first != 6 else {
@@ -163,7 +163,7 @@ private struct TIFFPage {
     }
     for start in try values(519) { try keepTable(start, 64) }
     for start in try values(520) + values(521) {
-      // How many codes there are of each length, then what they stand for.
+      // A table consists of the number of codes of each length, followed by their values.
       let counts = try source.bytes(at: start, atMost: 16)
       try keepTable(start, 16 + counts.reduce(0) { $0 + Int($1) })
     }
@@ -174,7 +174,7 @@ private struct TIFFPage {
     try keep(start..<min(source.count, start + size))
   }
 
-  /// The strips or tiles that the directory refers to.
+  /// Copies the strips or tiles to which the directory refers.
   mutating func keepPixels() throws(ImageError) {
     for (offsets, counts) in [(273, 279), (324, 325)] {
       guard let places = entries.first(where: { $0.tag == offsets }) else { continue }
@@ -183,7 +183,7 @@ private struct TIFFPage {
       for index in 0..<places.count {
         let start = try number(places.place.lowerBound + index * places.size, places.size)
         guard start <= source.count else { throw source.ended("its pixels") }
-        // Without sizes a strip goes on to the end.
+        // Without a size, a strip extends to the end of the file.
         var size = source.count - start
         if let sizes, index < sizes.count {
           size = min(size, try number(sizes.place.lowerBound + index * sizes.size, sizes.size))

@@ -1,4 +1,4 @@
-/// A WebP's still image or first frame, and its colour profile. Reference: RFC 9649, 2.
+/// Returns a WebP's still image or first frame, and its colour profile. Reference: RFC 9649, 2.
 func strippedWebP(_ source: ImageSource, _ limits: ImageLimits) throws(ImageError) -> StrippedImage {
   var limits = limits
   var reader = ImageReader(source)
@@ -12,7 +12,7 @@ func strippedWebP(_ source: ImageSource, _ limits: ImageLimits) throws(ImageErro
     let type = String(decoding: try reader.bytes(4, of: "a chunk"), as: UTF8.self)
     let length = try reader.littleEndian(4, of: "a chunk")
     let end = start + 8 + length + length & 1
-    // Some writers leave out the padding of the last chunk.
+    // Some writers omit the padding of the last chunk.
     guard end - length & 1 <= source.count else { throw source.ended("its chunk \(type)") }
     let chunk = start..<min(end, source.count)
     switch type {
@@ -22,7 +22,7 @@ func strippedWebP(_ source: ImageSource, _ limits: ImageLimits) throws(ImageErro
       if header.count >= 18 {
         func size(_ at: Int) -> Int { 1 + Int(header[at]) + Int(header[at + 1]) << 8 + Int(header[at + 2]) << 16 }
         try limits.setSize(size(12), size(15))
-        // Neither EXIF nor XMP is in what is kept.
+        // Clears the flags of EXIF and XMP, which are omitted.
         header[8] &= ~0x0c
       }
       try kept.append(header, name: source.name)
@@ -49,7 +49,7 @@ func strippedWebP(_ source: ImageSource, _ limits: ImageLimits) throws(ImageErro
   return StrippedImage(kept, orientation: orientation)
 }
 
-/// The size in the header of a bitstream; nil for other chunks.
+/// Returns the size in the header of a bitstream; nil for other chunks.
 private func webPSize(_ type: String, _ header: [UInt8]) -> (width: Int, height: Int)? {
   switch type {
   case "VP8 " where header.count == 10:

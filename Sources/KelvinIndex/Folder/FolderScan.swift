@@ -1,24 +1,23 @@
 import Glibc
 import KelvinBasics
 
-/// The image files of a folder and those below it, by their names' endings.
+/// A scan for the image files of a folder and its subfolders, by file extension.
 ///
-/// Names that begin with a point are passed over, as are symbolic links unless they are to be followed: what they lead
-/// to inside the folder is found under its own name, and what is outside is not the folder's. No folder is visited
-/// twice, whatever links there are.
+/// Hidden names (with a leading dot) are skipped. Symbolic links are skipped too, unless they are to be followed. No
+/// folder is visited twice, even if links lead to it.
 package struct FolderScan {
-  /// A file, by its path from the folder on.
+  /// A file, by its path relative to the folder.
   package struct Entry: Hashable, Sendable {
     package var path: String
     package var state: ImageState
   }
 
-  /// In the order of their paths' bytes.
+  /// The files, sorted by the bytes of their paths.
   package private(set) var entries: [Entry] = []
-  /// What could not be looked at, with why.
+  /// The files and folders that could not be read, with the reasons.
   package private(set) var faults: [(path: String, reason: String)] = []
-  /// Folders that could not be looked into, from the folder on, each with a slash at its end: what the index has of them
-  /// may still be there.
+  /// The folders that could not be read, relative to the scanned folder, each with a trailing slash. Images of the
+  /// index in these folders may still exist.
   package private(set) var unseen: [String] = []
 
   private let root: String
@@ -30,6 +29,8 @@ package struct FolderScan {
     "jpg", "jpeg", "jpe", "jfif", "png", "webp", "tif", "tiff", "gif", "bmp", "avif", "heic", "heif",
   ]
 
+  /// Scans a folder.
+  ///
   /// - Throws: `io` where the folder itself cannot be read; `cancelled`.
   package init(
     _ root: String, followsLinks: Bool, found: (Int) -> Void, isCancelled: () -> Bool
@@ -58,7 +59,9 @@ package struct FolderScan {
 
   private func absolute(_ path: String) -> String { "\(root)/\(path)" }
 
-  /// - Returns: why it cannot be read.
+  /// Scans one folder.
+  ///
+  /// - Returns: The `errno` value where the folder cannot be read; nil otherwise.
   private mutating func look(into folder: String) -> Int32? {
     guard let stream = opendir(absolute(folder).pathBytes) else { return errno }
     defer { closedir(stream) }
@@ -86,20 +89,20 @@ package struct FolderScan {
     }
   }
 
-  /// What is gone by the time it is looked at is no fault.
+  /// Records a fault, unless the file has disappeared since the folder was read.
   private mutating func note(_ path: String, _ code: Int32) {
     guard Self.isImage(path), code != ENOENT || followsLinks else { return }
     faults.append((path, String(cString: strerror(code))))
   }
 
-  /// Whether a name ends as those of images do.
+  /// Returns whether a path has the extension of an image file.
   package static func isImage(_ path: String) -> Bool {
     guard let point = path.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
     return endings.contains(String(path[path.utf8.index(after: point)...]).lowercased())
   }
 }
 
-/// A file on a machine, whatever its names.
+/// The identity of a file, independent of its names.
 private struct FileIdentity: Hashable {
   private let device: UInt64
   private let inode: UInt64
@@ -107,8 +110,8 @@ private struct FileIdentity: Hashable {
   init(_ status: stat) { (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
 }
 
-/// By what a file that has not changed is known: its size in bytes, when it was last written to (nanoseconds since 1970)
-/// and its number in its file system.
+/// The state by which an unchanged file is recognized: its size in bytes, its modification time in nanoseconds since
+/// 1970, and its inode number.
 package struct ImageState: Hashable, Sendable {
   package let size: Int64
   package let modified: Int64

@@ -1,14 +1,14 @@
 import CKelvinSupport
 import KelvinBasics
 
-/// One connection to a SQLite file, for one thread at a time.
+/// A connection to a SQLite file, for use by one thread at a time.
 package final class Database {
   enum Access {
-    /// Reads what is there. It may write what SQLite keeps beside the file, and takes that away when it is the last.
+    /// Reads an existing file. SQLite may create auxiliary files next to it, which the last connection removes.
     case reading
-    /// Reads a file that nobody writes, in a folder where no file of SQLite's own can be made.
+    /// Reads a file that no process writes, in a folder where no auxiliary files can be created.
     case readingUnchanging
-    /// Reads, writes, and makes the file where there is none.
+    /// Reads and writes, and creates the file if necessary.
     case writing
   }
 
@@ -16,6 +16,8 @@ package final class Database {
   let path: String
   private let handle: OpaquePointer
 
+  /// Opens a connection.
+  ///
   /// - Throws: `io` where the file cannot be opened, `libraryMissing`.
   init(_ path: String, _ access: Access) throws(PhotoIndexError) {
     functions = try SQLiteLibrary.functions()
@@ -36,17 +38,17 @@ package final class Database {
     }
     handle = opened
     _ = functions.busy_timeout(handle, Self.patience)
-    // What a file that somebody else made says of functions and views is not run.
+    // Functions that an untrusted file's schema and views refer to are not executed.
     try run("PRAGMA trusted_schema = OFF")
     if access != .writing { try run("PRAGMA query_only = ON") }
   }
 
   deinit { _ = functions.close_v2(handle) }
 
-  /// Milliseconds that a lock of another process is waited for.
+  /// The time in milliseconds to wait for a lock of another process.
   private static let patience: Int32 = 20_000
 
-  /// The path as a URI, every byte beyond letters, digits and slashes by its number.
+  /// Returns the path as an `immutable` URI, with all bytes except letters, digits and slashes percent-encoded.
   private static func address(_ path: String) -> [CChar] {
     var text = "file:"
     for byte in path.pathBytes.dropLast().map({ UInt8(bitPattern: $0) }) {
@@ -62,7 +64,9 @@ package final class Database {
     return "\(text)?immutable=1".pathBytes
   }
 
-  /// - Throws: the error that a status of SQLite's stands for.
+  /// Checks a status code of SQLite.
+  ///
+  /// - Throws: The error for a status that is not a success.
   func check(_ status: Int32, doing action: String) throws(PhotoIndexError) {
     switch status {
     case Int32(KELVIN_SQLITE_OK), Int32(KELVIN_SQLITE_ROW), Int32(KELVIN_SQLITE_DONE): return
@@ -80,7 +84,7 @@ package final class Database {
     throw PhotoIndexError(code, "cannot \(action) '\(path)': \(reason)\(remedy)")
   }
 
-  /// A statement to be run any number of times.
+  /// Prepares a statement, which can be run any number of times.
   func prepare(_ sql: String) throws(PhotoIndexError) -> Statement {
     var made: OpaquePointer?
     try check(functions.prepare_v2(handle, sql, -1, &made, nil), doing: "read")
@@ -95,7 +99,7 @@ package final class Database {
     while try statement.step() {}
   }
 
-  /// Does all of some changes, or none.
+  /// Runs changes in one transaction.
   func transaction<Result>(_ body: () throws(PhotoIndexError) -> Result) throws(PhotoIndexError) -> Result {
     try run("BEGIN IMMEDIATE")
     do throws(PhotoIndexError) {
@@ -103,13 +107,13 @@ package final class Database {
       try run("COMMIT")
       return result
     } catch {
-      // Where SQLite has rolled back by itself, for want of room, there is nothing left to roll back.
+      // Fails where SQLite has already rolled back, for example because the disk is full.
       try? run("ROLLBACK")
       throw error
     }
   }
 
-  /// The one number that a query answers with; 0 where it answers with nothing.
+  /// Returns the first column of a query's first row; 0 without rows.
   func number(_ sql: String, _ values: SQLiteValue...) throws(PhotoIndexError) -> Int64 {
     let statement = try prepare(sql)
     try statement.bind(values)

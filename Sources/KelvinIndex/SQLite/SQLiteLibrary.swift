@@ -1,8 +1,10 @@
 import CKelvinSupport
 
-/// SQLite, opened when it is first needed.
+/// The SQLite library, which is opened on first use.
 enum SQLiteLibrary {
-  /// - Throws: `libraryMissing` with the loader's own words, and the package to install where it is not there.
+  /// Returns the library's functions.
+  ///
+  /// - Throws: `libraryMissing` with the loader's message, and the package to install where the library is absent.
   static func functions() throws(PhotoIndexError) -> kelvin_sqlite {
     var reason: UnsafePointer<CChar>?
     if let table = kelvin_sqlite_load(&reason) { return table.pointee }

@@ -1,6 +1,6 @@
 import CKelvinSupport
 
-/// What a parameter of a statement is given.
+/// A value of a statement's parameter.
 enum SQLiteValue {
   case null
   case integer(Int64)
@@ -11,7 +11,7 @@ enum SQLiteValue {
   static func text(_ text: String) -> SQLiteValue { .text(Array(text.utf8)) }
 }
 
-/// A prepared statement: bound, then stepped from row to row. Columns are valid until the next step.
+/// A prepared statement. After binding values it is stepped from row to row. Columns are valid until the next step.
 final class Statement {
   private let database: Database
   private let handle: OpaquePointer
@@ -23,7 +23,7 @@ final class Statement {
 
   deinit { _ = database.functions.finalize(handle) }
 
-  /// Begins anew with other values, for the parameters from the first on.
+  /// Resets the statement and binds values to its parameters, from the first on.
   func bind(_ values: [SQLiteValue]) throws(PhotoIndexError) {
     let functions = database.functions
     _ = functions.reset(handle)
@@ -40,28 +40,28 @@ final class Statement {
     }
   }
 
-  /// An address even for no bytes: SQLite takes a null pointer for NULL.
+  /// Calls `body` with a non-null address even for an empty array, because SQLite treats a null pointer as NULL.
   private static func lending(_ bytes: [UInt8], _ body: (UnsafeRawPointer, Int32) -> Int32) -> Int32 {
     (bytes.isEmpty ? [0] : bytes).withUnsafeBytes { raw in
       raw.baseAddress.map { body($0, Int32(clamping: bytes.count)) } ?? 0
     }
   }
 
-  /// Goes on to the next row; false where there is none.
+  /// Advances to the next row; false after the last.
   func step() throws(PhotoIndexError) -> Bool {
     let status = database.functions.step(handle)
     try database.check(status, doing: "use")
     return status == KELVIN_SQLITE_ROW
   }
 
-  /// Binds, runs to the end and lets go of what was locked.
+  /// Binds values, runs the statement to its end and releases its locks.
   func run(_ values: SQLiteValue...) throws(PhotoIndexError) {
     try bind(values)
     while try step() {}
     rewind()
   }
 
-  /// Lets go of what is locked.
+  /// Resets the statement, which releases its locks.
   func rewind() { _ = database.functions.reset(handle) }
 
   func isNull(_ column: Int32) -> Bool { database.functions.column_type(handle, column) == KELVIN_SQLITE_NULL }
@@ -70,7 +70,7 @@ final class Statement {
   func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
   func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
 
-  /// A text or blob where SQLite has it.
+  /// Calls `body` with the bytes of a text or blob in SQLite's memory.
   func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     let start = database.functions.column_blob(handle, column)
     return body(UnsafeRawBufferPointer(start: start, count: Int(database.functions.column_bytes(handle, column))))

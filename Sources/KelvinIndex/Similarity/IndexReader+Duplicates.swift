@@ -1,10 +1,10 @@
 extension IndexReader {
-  /// Groups of images whose perceptual hashes differ in few bits, the largest groups first.
+  /// Returns groups of images whose perceptual hashes differ in few bits, the largest groups first.
   ///
-  /// Likeness is handed on: of three images in a group the first and the last may differ in more bits. Images
-  /// without any structure, whose hash says nothing, are only grouped where their files are the same.
+  /// Similarity is treated as transitive, so two images of a group may differ in more bits. Images without structure,
+  /// whose hash carries no information, are only grouped where their files are identical.
   ///
-  /// - Parameter distance: bits in which hashes may differ, 0…7.
+  /// - Parameter distance: The largest Hamming distance of two hashes, 0…7.
   package func duplicates(within distance: Int) throws(PhotoIndexError) -> [PhotoDuplicates] {
     var images: [(path: String, pixels: Int64, content: [UInt8], hash: UInt64)] = []
     let rows = try database.prepare("SELECT path, width * height, content, hash FROM pictures WHERE error IS NULL")
@@ -40,15 +40,15 @@ extension IndexReader {
   }
 }
 
-/// Hashes sorted so that those near one another are found without comparing all: of hashes that differ in fewer than
-/// eight bits, one of eight bytes is the same.
+/// An index for finding similar hashes without comparing all pairs. If two hashes differ in fewer bits than there are
+/// parts, at least one part is equal.
 private struct SimilarHashes {
   private let hashes: [UInt64]
 
   init(_ hashes: [UInt64]) { self.hashes = hashes }
 
   func forEachPair(within distance: Int, _ body: (UInt64, UInt64) -> Void) {
-    // As few parts as leave one untouched: longer ones are shared by fewer hashes.
+    // The number of parts is the smallest that leaves one unchanged, because longer parts have smaller buckets.
     let parts = min(max(distance, 0), 7) + 1
     let bits = 64 / parts
     for part in 0..<parts {
@@ -65,7 +65,7 @@ private struct SimilarHashes {
   }
 }
 
-/// Numbers in groups that are joined.
+/// A union-find structure.
 private struct DisjointSets {
   private var parents: [Int]
 
@@ -82,7 +82,7 @@ private struct DisjointSets {
 
   mutating func join(_ a: Int, _ b: Int) {
     let (a, b) = (representative(a), representative(b))
-    // The earlier one stands for both, so that groups do not depend on the order of joining.
+    // The smaller index becomes the root, so that groups do not depend on the order of joining.
     parents[max(a, b)] = min(a, b)
   }
 }

@@ -1,16 +1,16 @@
-/// What images are compared with.
+/// The features with which images are compared.
 package enum Similarity: Sendable {
-  /// A vector of the model's; scores are cosines.
+  /// A vector of the model; scores are cosine similarities.
   case vector([Float])
-  /// Class probabilities; scores are Bhattacharyya's coefficient over the labels that the index keeps of either image,
-  /// whose probabilities p and q are taken for all there are: Σ √(p · q) / √(Σ p · Σ q).
+  /// Class probabilities; scores are Bhattacharyya coefficients over the stored labels of both images. The stored
+  /// probabilities p and q are normalized: Σ √(p · q) / √(Σ p · Σ q).
   case labels([(label: String, confidence: Float)])
 }
 
 extension IndexReader {
-  /// What an image of the index is like, by its contents; nil where the index does not have it.
+  /// Returns the features of an image of the index, by its content; nil where the index does not contain it.
   ///
-  /// - Parameter content: SHA-256 of the file.
+  /// - Parameter content: The SHA-256 digest of the file.
   package func similarity(ofContent content: [UInt8]) throws(PhotoIndexError) -> Similarity? {
     let rows = try database.prepare("SELECT id FROM pictures WHERE content = ? AND error IS NULL")
     try rows.bind([.blob(content)])
@@ -35,7 +35,7 @@ extension IndexReader {
     return .labels(labels)
   }
 
-  /// How like each image is, of those found or of all.
+  /// Returns the similarity of each image, among those found or all.
   func scores(
     _ similarity: Similarity, among found: [Int64: LabelHit]?
   ) throws(PhotoIndexError) -> [(image: Int64, score: Float)] {

@@ -1,6 +1,6 @@
-/// Vectors of length 1, whose product is the cosine of their angle.
+/// Vectors of length 1, whose dot product is the cosine similarity.
 enum UnitVector {
-  /// A vector brought to length 1, as little-endian float32; nil where it has none, or is not finite.
+  /// Normalizes a vector to length 1, as little-endian float32; nil for a vector of length 0 or one that is not finite.
   static func bytes(_ vector: [Float]) -> [UInt8]? {
     let square = vector.reduce(0.0) { $0 + Double($1) * Double($1) }
     guard square > 0, square.isFinite else { return nil }
@@ -10,11 +10,11 @@ enum UnitVector {
     }
   }
 
-  /// The product of two vectors that lie in memory anywhere, exact but for the rounding of its sums.
+  /// Returns the dot product of two vectors, which need not be aligned, in float32 arithmetic.
   ///
   /// - Parameters:
-  ///   - a: `count` float32.
-  ///   - b: `count` float32.
+  ///   - a: The address of `count` float32 numbers.
+  ///   - b: The address of `count` float32 numbers.
   static func product(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, count: Int) -> Float {
     typealias Lanes = SIMD16<Float>
     var (even, odd) = (Lanes.zero, Lanes.zero)

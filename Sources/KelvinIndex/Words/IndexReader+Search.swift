@@ -1,33 +1,33 @@
 package import KelvinHostOperations
 
 extension IndexReader {
-  /// What to look for. Whatever is said is to hold of an image.
+  /// The criteria of a search. An image must satisfy all of them.
   package struct Question: Sendable {
     package var words: LabelQuery?
     package var limits = LabelLimits()
-    /// A vector or classes that images are to be like.
+    /// The vector or classes that images are compared with.
     package var similarity: Similarity?
-    /// Nanoseconds since 1970 since when the file was written to.
+    /// The earliest modification time of the file, in nanoseconds since 1970.
     package var since: Int64?
-    /// How many matches at most.
+    /// The largest number of matches.
     package var limit: Int
 
     package init(limit: Int) { self.limit = limit }
   }
 
-  /// What was found.
+  /// The result of a search.
   package struct Answer: Sendable {
-    /// The best first, at most as many as were asked for.
+    /// The best matches, up to the limit.
     package var matches: [PhotoMatch]
-    /// How many there are.
+    /// The number of all matches.
     package var count: Int
-    /// Of how many more all holds that was asked, but they share no label with what they are to be like.
+    /// The number of images that satisfy the other criteria but share no label with the given image.
     package var unrelatedCount = 0
   }
 
-  /// The images of which all holds, the best first: the most alike, else the surest, else the newest.
+  /// Searches for images: the most similar first, else the most confident first, else the newest first.
   ///
-  /// - Throws: `notIndexed` where limits need curves that the model does not have, or likeness what it does not give.
+  /// - Throws: `notIndexed` where limits need curves, or the comparison needs vectors, that the model does not have.
   package func search(_ question: Question) throws(PhotoIndexError) -> Answer {
     let least = try leastConfidences(question.limits)
     var found = try question.words.map { words throws(PhotoIndexError) in try images(words, least) }
@@ -51,7 +51,7 @@ extension IndexReader {
       matches: try matches(best, found: found ?? [:]), count: scores.count, unrelatedCount: unrelatedCount)
   }
 
-  /// A label by which an image was found.
+  /// The labels by which an image was found.
   struct LabelHit {
     var confidence: Float
     var labels: [Int64]
@@ -91,7 +91,7 @@ extension IndexReader {
     return try images(with: labels, least)
   }
 
-  /// The images that have some of the labels, by that which is surest.
+  /// Returns the images that have some of the labels, with the most confident of these labels.
   private func images(
     with labels: some Sequence<Int64>, _ least: [Int64: Float]
   ) throws(PhotoIndexError) -> [Int64: LabelHit] {
@@ -130,7 +130,7 @@ extension IndexReader {
     return Answer(matches: try matches(newest, found: [:]), count: try count())
   }
 
-  /// What is shown of images.
+  /// Returns the matches for images.
   private func matches(
     _ chosen: [(image: Int64, score: Float)], found: [Int64: LabelHit]
   ) throws(PhotoIndexError) -> [PhotoMatch] {
@@ -161,10 +161,11 @@ extension IndexReader {
 }
 
 extension [(image: Int64, score: Float)] {
-  /// The `count` with the largest scores, the largest first; of equal ones that which came to the index first.
+  /// Returns the `count` elements with the largest scores, the largest first. Of equal scores the smaller identifier
+  /// comes first.
   func best(_ count: Int) -> Self {
     func precedes(_ a: Element, _ b: Element) -> Bool { (b.score, a.image) < (a.score, b.image) }
-    // Beyond a few, sorting all costs less than keeping the best in order.
+    // For a large count, sorting everything is faster than keeping the best elements in order.
     guard count < self.count, count <= 1024 else { return Array(sorted(by: precedes).prefix(count)) }
     var best: Self = []
     for element in self where best.count < count || best.last.map({ precedes(element, $0) }) ?? false {

@@ -1,15 +1,17 @@
-/// What a search asks of the labels of an image: `otter OR badger`, `(beach OR lake) NOT dog`, `"sea lion"`, `terr*`.
+/// A query over the labels of an image: `otter OR badger`, `(beach OR lake) NOT dog`, `"sea lion"`, `terr*`.
 ///
-/// Words beside one another are looked for in one label, in any order; `AND`, `OR`, `NOT` (in capitals) and parentheses
-/// are about the image. `NOT` binds most and stands between what is wanted and what is not; `OR` binds least.
+/// Adjacent words must occur in one label, in any order. `AND`, `OR`, `NOT` (in capitals) and parentheses combine
+/// conditions on the image. `NOT` is a binary operator and binds most tightly; `OR` binds least.
 package indirect enum LabelQuery: Hashable, Sendable {
-  /// Words of one label, as full-text search spells them.
+  /// Words of one label, in the syntax of SQLite's full-text search.
   case words(String)
   case both(LabelQuery, LabelQuery)
   case either(LabelQuery, LabelQuery)
   case without(LabelQuery, LabelQuery)
 
-  /// - Throws: `query` saying what is amiss, and where.
+  /// Parses a query.
+  ///
+  /// - Throws: `query` with the syntax error.
   package init(_ text: String) throws(PhotoIndexError) {
     var parser = LabelQueryParser(text)
     self = try parser.whole()

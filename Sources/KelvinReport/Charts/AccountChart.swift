@@ -1,7 +1,7 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// Where the time of one inference went: the parts of each row add up to its end-to-end time.
+/// A breakdown of the time of one inference. The parts of each row add up to its end-to-end time.
 enum AccountChart {
   static func section(_ input: ReportInput) -> Markup {
     let accounts = input.accounts.filter { $0.total.isFinite && $0.total > 0 }
@@ -45,7 +45,7 @@ enum AccountChart {
       """
   }
 
-  /// Predictions beside what was measured.
+  /// Returns the table of predictions and measurements.
   private static func checks(_ checks: [ReportCheck]) -> Markup {
     guard !checks.isEmpty else { return "" }
     let rows: [Markup] = checks.map { check in

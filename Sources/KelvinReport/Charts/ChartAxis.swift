@@ -5,7 +5,7 @@ struct ChartAxis {
   let maximum: Double
   let ticks: [Double]
 
-  /// Ticks at whole seconds, minutes and hours once the span allows it.
+  /// Creates a time axis. For long spans the ticks are whole seconds, minutes or hours.
   init(upToTime seconds: Double, about count: Int) {
     let clock: [Double] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400]
     guard seconds > Double(count), seconds.isFinite, let step = clock.first(where: { $0 * Double(count) >= seconds })
@@ -22,7 +22,7 @@ struct ChartAxis {
     ticks = (0...steps).map { step * Double($0) }
   }
 
-  /// - Parameter most: the largest value to show.
+  /// - Parameter most: The largest value to show.
   init(upTo most: Double, about count: Int = 5) {
     guard most >= 1e-12, most.isFinite else {
       self.init(step: 1, upTo: 1)
@@ -36,7 +36,7 @@ struct ChartAxis {
     self.init(step: unit * round.rounded(), upTo: most)
   }
 
-  /// Where a value lies on the axis, 0…1.
+  /// Returns the position of a value on the axis, 0…1.
   func share(_ value: Double) -> Double { position(value, from: 0, length: 1) }
 
   func position(_ value: Double, from start: Double, length: Double) -> Double {
@@ -46,10 +46,11 @@ struct ChartAxis {
 
 /// A logarithmic axis over whole powers of ten.
 struct LogarithmicAxis {
-  /// Exponents of ten, both shown.
+  /// The exponents of ten of the lowest and the highest tick.
   let decades: ClosedRange<Int>
 
-  /// - Parameter values: those that are positive and finite count; at most nine decades below the largest are shown.
+  /// - Parameter values: The values to show. Only positive, finite values count, and the axis spans at most nine
+  ///   decades.
   init(_ values: [Double]) {
     let usable = values.filter { $0 > 0 && $0.isFinite }
     guard let least = usable.min(), let most = usable.max() else {
@@ -61,7 +62,7 @@ struct LogarithmicAxis {
     decades = bottom...top
   }
 
-  /// 0…1, from the lowest decade upwards.
+  /// Returns the position of a value on the axis, 0…1, from the lowest decade upwards.
   func share(_ value: Double) -> Double {
     guard value > 0, value.isFinite else { return 0 }
     return min(max((log10(value) - Double(decades.lowerBound)) / Double(decades.count - 1), 0), 1)

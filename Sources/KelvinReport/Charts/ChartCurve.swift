@@ -1,10 +1,10 @@
-/// Lines over a time axis of 1,000 units.
+/// Polylines over a time axis of 1,000 units.
 enum ChartCurve {
-  /// How long the dash of a lone place is.
+  /// The length of the dash that represents a single point.
   private static let dash = 8.0
 
-  /// The `points` of a polyline through these places. Places at one time become a dash: a line without length is not drawn,
-  /// and a short run may have a single window or sample.
+  /// Returns the `points` of a polyline. Points that all have the same time become a horizontal dash, because a line
+  /// without length would not be drawn.
   static func through(_ places: [(x: Double, y: Double)]) -> [Markup] {
     guard let first = places.first, places.allSatisfy({ $0.x == first.x }) else {
       return places.map { " \($0.x),\($0.y)" }

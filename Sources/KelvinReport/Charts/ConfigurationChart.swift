@@ -1,9 +1,10 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// Configurations side by side: latency with its interval and percentiles, and the way to the first answer.
+/// A comparison of configurations: latency with its confidence interval and percentiles, and the time to the first
+/// answer.
 enum ConfigurationChart {
-  /// - Parameter latencyOf: what the latencies are of, in words.
+  /// - Parameter latencyOf: The subject of the latencies in words.
   static func draw(_ configurations: [ReportConfiguration], latencyOf: String) -> Markup {
     [latency(configurations, of: latencyOf), start(configurations)].reduce(into: "" as Markup) { $0 += $1 }
   }
@@ -47,7 +48,7 @@ enum ConfigurationChart {
         part.1.map { (number, part.0, $0.isFinite ? max($0, 0) : 0) }
       }
     }
-    // Medians of parts need not add up to the median of the whole.
+    // The medians of the parts need not add up to the median of the total.
     func total(_ configuration: ReportConfiguration) -> Double {
       configuration.total ?? parts(configuration).reduce(0) { $0 + $1.seconds }
     }
@@ -97,7 +98,7 @@ enum ConfigurationChart {
     }
   }
 
-  /// The numbers below a chart of rows.
+  /// Returns the tick labels below a chart of rows.
   static func scale(_ axis: ChartAxis) -> Markup {
     return """
       <div class="row scale" aria-hidden="true"><span></span><svg width="100%" height="16">\

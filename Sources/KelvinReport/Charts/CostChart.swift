@@ -1,8 +1,8 @@
 import KelvinBasics
 
-/// Layer by layer: bars of what the plan spends, transfers on top; below, what each layer costs on every device, on a
-/// logarithmic scale; below that, where it runs and which devices cannot run it. All share the layers' axis. Of layers
-/// that repeat the first time is drawn.
+/// Charts per layer on a common axis. From top to bottom they show the plan's cost with transfers, the cost on every
+/// device on a logarithmic scale, the chosen device, and the devices that cannot run the layer. Repeated layers are
+/// drawn once.
 struct CostChart {
   private static let barHeight = 84.0
   private static let dotHeight = 130.0
@@ -10,7 +10,7 @@ struct CostChart {
   private static let top = 22.0
 
   private let nodes: [ReportNode]
-  /// Of each layer shown, in the placement.
+  /// The index of each drawn layer in the placement.
   private let places: [Int]
   private let devices: [String]
   private let number: Int
@@ -47,7 +47,7 @@ struct CostChart {
 
   private var dotTop: Double { Self.top + Self.barHeight + 40 }
   private var laneTop: Double { dotTop + Self.dotHeight + 14 }
-  /// Layers that belong together, in rows with a title each.
+  /// Brackets around layers that belong together, in rows with a title each.
   private let brackets: [(title: String, rows: [Bracket])]
 
   private struct Bracket {
@@ -140,7 +140,7 @@ struct CostChart {
     return result
   }
 
-  /// Outlines around a point, one for each device in turn: circle, square, triangle, diamond, and so on.
+  /// Outlines around a point. The devices use them in turn: circle, square, triangle, diamond, and so on.
   private static let shapes: [@Sendable (Double, Double) -> Markup] = [
     { "M\($0 - 3.5) \($1)a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0" },
     { "M\($0 - 3.2) \($1 - 3.2)h6.4v6.4h-6.4z" },
@@ -173,7 +173,7 @@ struct CostChart {
       """
   }
 
-  /// The device of each run of layers.
+  /// Draws the device of each run of consecutive layers.
   private func runs() -> [Markup] {
     var marks: [Markup] = []
     var first = 0
@@ -194,7 +194,7 @@ struct CostChart {
     return marks
   }
 
-  /// Around layers that belong together, with as much of its name as there is room for.
+  /// Draws a bracket with as much of its name as fits.
   private func bracket(_ bracket: Bracket, y: Double) -> Markup {
     let x = column * Double(bracket.columns.lowerBound) + 1
     let width = column * Double(bracket.columns.count) - 2
@@ -217,7 +217,7 @@ struct CostChart {
     return "<path class=\"cannot\" d=\"\(path)\"/>"
   }
 
-  /// An area over the layer's column that names it.
+  /// Draws a transparent area over a layer's column, with a tooltip.
   private func hit(_ node: ReportNode, at index: Int, height: Double) -> Markup {
     let costs = node.candidates.map { candidate in
       guard let seconds = candidate.seconds else {

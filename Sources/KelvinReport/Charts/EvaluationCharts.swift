@@ -1,11 +1,11 @@
 import KelvinBasics
 
-/// What an evaluation's page draws of one model.
+/// The charts and tables for one model on an evaluation's page.
 enum EvaluationCharts {
-  // Drawings are of 320 by 200 units, their plots from (34, 10) to (310, 170).
+  // Drawings have 320 by 200 units; plots extend from (34, 10) to (310, 170).
   private static let (left, right, top, bottom) = (34.0, 310.0, 10.0, 170.0)
 
-  /// A table of more rows scrolls by itself.
+  /// The number of rows above which a table scrolls.
   private static let mostRowsShown = 20
 
   static func draw(_ section: EvaluationPage.Section) -> Markup {
@@ -17,7 +17,7 @@ enum EvaluationCharts {
   }
 
   private static func table(_ title: String, _ columns: [String], _ rows: [[String]]) -> Markup {
-    // Numbers stand right, all else left.
+    // Columns of numbers are aligned right, all others left.
     let areWords = columns.indices.map { column in
       rows.contains { row in row[column].first.map { !$0.isNumber && !"—−-+<".contains($0) } ?? false }
     }

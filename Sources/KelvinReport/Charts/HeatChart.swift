@@ -1,7 +1,7 @@
 import KelvinBasics
 import KelvinThermal
 
-/// Headroom over the bands of the states, and the strip of states.
+/// Charts of the thermal headroom, over bands of the thermal states, and of the state over time.
 enum HeatChart {
   private static let heatPlot = 118.0
 

@@ -1,9 +1,9 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// Latency over time, one chart for each configuration on a common scale, simulated ones on one of their own. Under it, on
-/// the same time axis, headroom over the bands of the thermal states, and the state itself. Disturbed stretches and a
-/// governor's actions are marked.
+/// Charts of latency over time, one for each configuration. Measured configurations share one scale, simulated ones
+/// another. Below each, on the same time axis, are the thermal headroom and state. Disturbances and a governor's
+/// actions are marked.
 enum LatencyChart {
   private static let plot = 150.0
   private static let windows = 200
@@ -26,7 +26,7 @@ enum LatencyChart {
       """
   }
 
-  /// Charts with axes in common.
+  /// Draws charts with common axes.
   private static func charts(_ series: [ReportSeries]) -> [Markup] {
     let reduced = series.map { reduce($0.points) }
     let highest = reduced.flatMap { $0.map(\.p90) }.max() ?? 0

@@ -1,13 +1,13 @@
 import Glibc
 import KelvinBasics
 
-/// How good models are against the time of an answer, each by its number and name. Those that no other beats at both are joined
-/// by a line in steps: what is right of it or on its worse side is beaten. Others are faint.
+/// A chart of the quality of models against the time of an answer. Each model is marked by its number and name. A step
+/// line connects the models on the Pareto front; all others are drawn faintly.
 enum ParetoChart {
-  // Of 360 by 250 units, the plot from (44, 14) to (346, 208).
+  // Drawings have 360 by 250 units; the plot extends from (44, 14) to (346, 208).
   private static let (left, right, top, bottom) = (44.0, 346.0, 14.0, 208.0)
   private static let radius = 7.0
-  /// Of a letter of a name, and of a line of names.
+  /// The width of a character and the height of a line of a name.
   private static let (letterWidth, lineHeight) = (6.3, 12.0)
   private static let (longestName, mostNamed) = (24, 5)
 
@@ -18,11 +18,11 @@ enum ParetoChart {
     let axes = Axes(page, shown.map(\.element))
     let front = shown.filter { $0.element.isOnFront }.map { axes.point($0.element) }.sorted { ($0.x, $0.y) < ($1.x, $1.y) }
     let points = shown.map { (number: $0.offset + 1, one: $0.element, at: axes.point($0.element)) }
-    // The beaten lie below the others.
+    // Marks of models on the front are drawn last, over the others.
     let order = points.filter { !$0.one.isOnFront } + points.filter(\.one.isOnFront)
     var labels = LabelPlaces(taken: points.map(\.at), line: front, bounds: (left, right, top, bottom))
     var names: [Int: Markup] = [:]
-    // Of many, those on the front alone: the key has the others.
+    // With many models only those on the front are named. The key names the others.
     for point in order.reversed() where point.one.isOnFront || points.count <= mostNamed {
       names[point.number] = labels.label(point.one.name, at: point.at)
     }
@@ -43,7 +43,7 @@ enum ParetoChart {
       """
   }
 
-  /// From one model of the front to the next: as good as the first until the time of the second.
+  /// Draws the step line: from each model of the front horizontally to the time of the next.
   private static func steps(_ front: [(x: Double, y: Double)]) -> Markup {
     guard let first = front.first else { return "" }
     let corners: [Markup] = front.dropFirst().map { "H\($0.x)V\($0.y)" }
@@ -121,7 +121,7 @@ enum ParetoChart {
     }
   }
 
-  /// Where names stand that cover no mark, no piece of the front's line and no other name.
+  /// A search for label positions that overlap no mark, no part of the front's line and no other label.
   private struct LabelPlaces {
     private var boxes: [(x: Double, y: Double, width: Double, height: Double)]
     private let bounds: (left: Double, right: Double, top: Double, bottom: Double)
@@ -139,7 +139,8 @@ enum ParetoChart {
       }
     }
 
-    /// Right of the mark, left of it, above or below, wherever there is room; else none, and the key below has the name.
+    /// Returns a label right of the mark, left of it, above or below, where it fits; otherwise an empty label. The key
+    /// contains the name in any case.
     mutating func label(_ name: String, at mark: (x: Double, y: Double)) -> Markup {
       let text = name.truncatedInMiddle(to: longestName)
       let (width, height) = (Double(text.columns) * letterWidth, lineHeight)

@@ -1,13 +1,13 @@
 import KelvinBasics
 import KelvinMeasurements
 
-/// One inference as it ran: a lane for each queue of each device and one for the transfers, which lines join to the
-/// lanes that they leave and enter.
+/// A timeline of one inference: a lane for each queue of each device, and one for the transfers. Lines connect a
+/// transfer to the lanes of its source and destination.
 enum TimelineChart {
-  /// Spans drawn on one timeline; the trace file has them all.
+  /// The largest number of spans on one timeline; the trace file has them all.
   static let mostSpans = 4000
   private static let lane = 34.0
-  /// Characters of 11 px that a full-width plot has room for.
+  /// The number of characters of 11 px that fit a plot of full width.
   private static let room = 140.0
 
   static func section(_ input: ReportInput, _ palette: ReportPalette) -> Markup {
@@ -24,12 +24,12 @@ enum TimelineChart {
 
   private struct Lane: Hashable {
     var name: String
-    /// Nil for the transfers, which come last.
+    /// The device; nil for the lane of transfers, which is the last.
     var device: String?
   }
 
   private static func draw(_ timeline: ReportTimeline, _ palette: ReportPalette, order: [String]) -> Markup? {
-    // Regions enclose the work that is drawn.
+    // Regions enclose the drawn work and are not drawn themselves.
     let all = timeline.events
       .filter { $0.kind != .region && $0.start.isFinite && $0.duration.isFinite && $0.duration >= 0 }
       .sorted { $0.start < $1.start }

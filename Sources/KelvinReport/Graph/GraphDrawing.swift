@@ -1,15 +1,15 @@
 import KelvinBasics
 
-/// Layers in a row of a placement as a graph: a box for each layer in its device's colour, pattern and letter, links between them, the
-/// transfers heavy. It is drawn in pieces that flow and wrap as words do, every piece on the line of the graph's
-/// longest way, so that the links of neighbours meet; hence it fits any width and prints.
+/// A drawing of consecutive layers of a placement as a graph. Each layer is a box with its device's colour, pattern and
+/// letter; transfers are heavy lines. The drawing consists of pieces that wrap like words, so that it fits any width
+/// and prints. All pieces are aligned on the spine, so that links continue from one piece to the next.
 struct GraphDrawing {
   private let nodes: [ReportNode]
-  /// Of the first layer drawn, in the placement.
+  /// The index of the first drawn layer in the placement.
   private let start: Int
-  /// Where the values of the placement's other layers lie.
+  /// The devices of the placement's layers, by layer name.
   private let devices: [String: String]
-  /// Of the placement on the page: rows of its table are `r<number>-<node>`.
+  /// The index of the placement on the page. The rows of its table have the identifiers `r<number>-<node>`.
   private let number: Int
   private let palette: ReportPalette
   private let layout: GraphLayout
@@ -18,8 +18,8 @@ struct GraphDrawing {
   private var metrics: GraphLayout.Metrics { layout.metrics }
 
   /// - Parameters:
-  ///   - range: of the placement's layers that are drawn; what they read of others is a port.
-  ///   - isCompact: draws squares in place of boxes.
+  ///   - range: The layers to draw. Values from layers outside the range enter at ports.
+  ///   - isCompact: Whether to draw squares instead of boxes.
   init(
     _ placement: ReportPlacement, _ range: Range<Int>, number: Int, isCompact: Bool, _ palette: ReportPalette
   ) {
@@ -49,7 +49,7 @@ struct GraphDrawing {
     let items = columns.flatMap { graph.columns[$0] }
     let ends = items.map { (layout.y[$0], layout.height($0) / 2) }
     let sources = items.flatMap { graph.items[$0].left }.map { (layout.y[$0], 2.0) }
-    // Room for a transfer's label above its node, and for focus rings.
+    // Leaves space for a transfer's label above its node, and for focus rings.
     let top = (ends + sources).map { $0.0 - $0.1 }.min().map { $0 - 14 } ?? -14
     let bottom = (ends + sources).map { $0.0 + $0.1 }.max().map { $0 + 5 } ?? 5
     let width = columns.reduce(0) { $0 + layout.width($1) }
@@ -76,7 +76,7 @@ struct GraphDrawing {
       """
   }
 
-  /// From the column's left edge to the item; a transfer becomes a mark of its own.
+  /// Returns the path from the column's left edge to the item. The path of a transfer is added to `marks` instead.
   private func link(from source: Int, to item: Int, x: Double, top: Double, _ marks: inout [Markup]) -> Markup {
     let (from, to) = (layout.y[source] - top, layout.y[item] - top)
     let end = x + metrics.gap
@@ -91,7 +91,7 @@ struct GraphDrawing {
     return path
   }
 
-  /// From the item to the column's right edge.
+  /// Returns the path from the item to the column's right edge.
   private func tail(_ item: Int, x: Double, right: Double, y: Double) -> Markup {
     guard !graph.items[item].right.isEmpty else { return "" }
     switch graph.items[item].kind {
@@ -101,7 +101,7 @@ struct GraphDrawing {
     }
   }
 
-  /// The device on which the value that an item makes or carries lies; nil for the model's inputs.
+  /// Returns the device that holds the value that an item produces or carries; nil for the model's inputs.
   private func device(of item: Int) -> String? {
     var item = item
     while true {
@@ -159,7 +159,7 @@ struct GraphDrawing {
       """
   }
 
-  /// What the copies made for a node cost, at its entry.
+  /// Draws the cost of the transfers to a node, at its entry.
   private func moves(_ node: ReportNode, x: Double, y: Double, top: Double) -> Markup {
     guard !node.transfers.isEmpty else { return "" }
     let seconds = node.transfers.reduce(0) { $0 + $1.seconds }
@@ -177,7 +177,7 @@ struct GraphDrawing {
       """
   }
 
-  /// An operator's name with its long words cut as everybody does.
+  /// Abbreviates the words of an operator's name.
   private static func brief(_ op: String) -> String {
     let words = [("convolution", "conv"), ("normalization", "norm"), ("transpose", "transp"), ("_", " ")]
     return words.reduce(op) { $0.replacing($1.0, with: $1.1) }

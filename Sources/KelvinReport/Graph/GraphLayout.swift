@@ -1,22 +1,22 @@
-/// Where the items of a layered graph stand: columns from left to right, heights around the spine at zero, and the
-/// places where the drawing may be broken into lines, as text is.
+/// The layout of a layered graph: columns from left to right, vertical positions relative to the spine at zero, and the
+/// division into pieces between which lines may break.
 struct GraphLayout {
   struct Metrics {
     var nodeWidth: Double
     var nodeHeight: Double
-    /// Left of a node, where links turn.
+    /// The space left of a node, in which links turn.
     var gap: Double
-    /// Between items of a column.
+    /// The space between the items of a column.
     var spacing: Double
-    /// Columns that stay together at most.
+    /// The largest number of columns in a piece.
     var mostColumns: Int
 
-    /// Boxes with the operator and its cost.
+    /// The metrics of boxes with the operator and its cost.
     static let full = Metrics(nodeWidth: 88, nodeHeight: 38, gap: 22, spacing: 12, mostColumns: 3)
-    /// Squares with the device's letter.
+    /// The metrics of squares with the device's letter.
     static let compact = Metrics(nodeWidth: 24, nodeHeight: 24, gap: 14, spacing: 8, mostColumns: 8)
 
-    /// What is right of a node.
+    /// The space right of a node.
     static let margin = 4.0
     static let bendHeight = 4.0
     static let inputHeight = 16.0
@@ -24,17 +24,17 @@ struct GraphLayout {
     var columnWidth: Double { gap + nodeWidth + Self.margin }
   }
 
-  /// Of a column that holds nothing but inputs.
+  /// The width of a column that holds only inputs.
   static let portWidth = 26.0
 
-  /// From a column's left edge to the next one's.
+  /// Returns the distance from a column's left edge to the next column's.
   func width(_ column: Int) -> Double { hasNodes[column] ? metrics.columnWidth : Self.portWidth }
 
   let graph: LayeredGraph
   let metrics: Metrics
-  /// The middle of each item, downwards; the spine is at zero.
+  /// The vertical centre of each item, growing downwards; the spine is at zero.
   private(set) var y: [Double]
-  /// Runs of columns that are drawn in one piece.
+  /// The ranges of columns that are drawn in one piece.
   private(set) var pieces: [Range<Int>] = []
   private let hasNodes: [Bool]
 
@@ -57,7 +57,7 @@ struct GraphLayout {
     }
   }
 
-  /// Each item near the mean of its neighbours, the order and the distances kept: sweeps of isotonic regression.
+  /// Moves each item near the mean of its neighbours, preserving order and distances, by sweeps of isotonic regression.
   private mutating func place() {
     for column in graph.columns.indices { settle(column, wanted: graph.columns[column].map { _ in 0 }) }
     guard graph.columns.contains(where: { $0.count > 1 }) else { return }
@@ -73,7 +73,7 @@ struct GraphLayout {
     }
   }
 
-  /// The heights of a column nearest to the wanted ones by weighted least squares, found by pooling adjacent violators.
+  /// Assigns the positions of a column nearest to the wanted ones (weighted least squares, pool adjacent violators).
   private mutating func settle(_ column: Int, wanted: [Double]) {
     let items = graph.columns[column]
     var offset = 0.0
@@ -104,7 +104,7 @@ struct GraphLayout {
     }
   }
 
-  /// Breaks where few values pass, by dynamic programming.
+  /// Chooses breaks where few links pass, by dynamic programming.
   private mutating func breakIntoPieces() {
     let count = graph.columns.count
     let passing = graph.columns.map { column in Double(column.count { !graph.items[$0].right.isEmpty }) }

@@ -1,9 +1,9 @@
 import KelvinBasics
 
-/// The graph of a placement from its first layer to its last. What repeats is drawn once, under what it costs in all; the
-/// other times are there to be opened.
+/// The complete graph of a placement. Repeated layers are drawn once, under a heading with their total cost. The other
+/// repetitions are in a closed disclosure element.
 enum GraphSection {
-  /// With more layers in sight than this they are drawn as squares.
+  /// The number of visible layers above which they are drawn as squares.
   private static let mostBoxes = 160
 
   static func draw(_ placement: ReportPlacement, upTo count: Int, number: Int, _ palette: ReportPalette) -> Markup {

@@ -1,37 +1,38 @@
-/// A placement's nodes in columns, every link between neighbouring columns: nodes by their longest way from an input,
-/// and *bends* where a value passes a column on its way to a later reader. All readers of a value share its bends.
+/// A layered drawing of a placement's nodes, with links between neighbouring columns only. A node's column is its
+/// longest distance from an input. A value that passes a column is carried by a *bend*. All readers of a value share
+/// its bends.
 struct LayeredGraph {
-  /// Bends drawn at most; what would need more is left out and counted.
+  /// The largest number of bends. Links that would need more are omitted and counted.
   static let mostBends = 20_000
 
   enum Kind: Hashable {
-    /// Position among the placement's nodes.
+    /// A node, by its index in the placement.
     case node(Int)
-    /// One of the graph's inputs.
+    /// An input of the graph, by name.
     case input(String)
-    /// Carries the value of another item through this column.
+    /// An item that carries the value of another item through its column.
     case bend
   }
 
   struct Item {
     var kind: Kind
     var column: Int
-    /// Items of the column before whose values this one reads or carries.
+    /// The items of the previous column whose values this item reads or carries.
     var left: [Int] = []
-    /// Items of the column after.
+    /// The items of the next column that read or carry this item's value.
     var right: [Int] = []
   }
 
   private(set) var items: [Item] = []
-  /// Item numbers, top to bottom.
+  /// The item indices of each column, from top to bottom.
   private(set) var columns: [[Int]] = []
-  /// Links between items that are not drawn.
+  /// The number of links that are not drawn.
   private(set) var omittedLinks = 0
-  /// Items of the longest way through the graph, at most one a column.
+  /// The items of the longest path through the graph, at most one per column.
   private(set) var spine: [Int?] = []
 
-  /// - Parameter nodes: in topological order; an input that names no earlier node is an input of the graph. Where no
-  ///   node names any, they are drawn in a row.
+  /// - Parameter nodes: The nodes in topological order. An input that does not name an earlier node is an input of the
+  ///   graph. If no node has inputs, the nodes are drawn as a chain.
   init(_ nodes: [ReportNode]) {
     let isChain = nodes.allSatisfy(\.inputs.isEmpty)
     var latest: [String: Int] = [:]
@@ -67,7 +68,7 @@ struct LayeredGraph {
       let before = sources[number].map { $0 < sources.count ? items[$0].column + 1 : 1 }
       items[number].column = before.max() ?? 0
     }
-    // What reads nothing stands right before its first reader.
+    // An item without inputs is placed just before its first reader.
     var earliest = [Int](repeating: .max, count: items.count)
     for number in sources.indices {
       for source in sources[number] { earliest[source] = min(earliest[source], items[number].column) }
@@ -112,7 +113,7 @@ struct LayeredGraph {
     items[to].left.append(from)
   }
 
-  /// Backwards from the last column, to the costliest neighbour each time.
+  /// Selects the spine backwards from the last column, by the costliest neighbour in each step.
   private mutating func findSpine(_ nodes: [ReportNode]) {
     let count = (items.map(\.column).max() ?? -1) + 1
     spine = [Int?](repeating: nil, count: count)
@@ -132,8 +133,8 @@ struct LayeredGraph {
 }
 
 extension LayeredGraph {
-  /// Puts each column in an order with few crossings: sweeps over the columns, each item near the mean position of its
-  /// neighbours, the best order seen is kept (K. Sugiyama, S. Tagawa, M. Toda, IEEE Trans. SMC 11(2), 1981).
+  /// Orders each column to reduce crossings. Sweeps over the columns sort each item by the mean position of its
+  /// neighbours, and the best order is kept (K. Sugiyama, S. Tagawa, M. Toda, IEEE Trans. SMC 11(2), 1981).
   fileprivate mutating func order() {
     columns = [[Int]](repeating: [], count: spine.count)
     for item in items.indices { columns[items[item].column].append(item) }
@@ -164,7 +165,7 @@ extension LayeredGraph {
     columns = best
   }
 
-  /// Pairs of links that cross, counted by inversions with a Fenwick tree in O(links × log width).
+  /// Returns the number of crossing pairs of links, as inversions counted with a Fenwick tree in O(links × log width).
   private func crossings(_ position: [Double]) -> Int {
     var total = 0
     for column in columns.dropLast() {

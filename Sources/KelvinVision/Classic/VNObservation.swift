@@ -1,16 +1,16 @@
 public import FoundationEssentials
 public import Kelvin
 
-/// Something that a ``VNRequest`` found in an image.
+/// A result that a ``VNRequest`` found in an image.
 public class VNObservation {
-  /// Its own, among all observations.
+  /// The identifier of the observation, unique among all observations.
   public let uuid: UUID
-  /// How sure the model is. As the model says it, not clamped to 0…1.
+  /// The confidence as the model outputs it, not clamped to 0…1.
   public let confidence: Float
 
   init(_ observation: some VisionObservation) { (uuid, confidence) = (observation.uuid, observation.confidence) }
 
-  /// In this generation's form; nil for what only the second one finds.
+  /// Converts an observation to this API generation; nil for types that only the second generation has.
   static func of(_ observation: any VisionObservation) -> VNObservation? {
     switch observation {
     case let classification as ClassificationObservation: VNClassificationObservation(classification)
@@ -33,15 +33,15 @@ public final class VNClassificationObservation: VNObservation {
 
   /// The label.
   public var identifier: String { observation.identifier }
-  /// Whether the model says what precision and recall the class has: without, the two questions below are answered with no.
+  /// Whether the model has precision and recall curves for the class. Without them, the two methods below return false.
   public var hasPrecisionRecallCurve: Bool { observation.hasPrecisionRecallCurve }
 
-  /// As ``ClassificationObservation/hasMinimumPrecision(_:forRecall:)``.
+  /// Returns the result of ``ClassificationObservation/hasMinimumPrecision(_:forRecall:)``.
   public func hasMinimumPrecision(_ minimumPrecision: Float, forRecall recall: Float) -> Bool {
     observation.hasMinimumPrecision(minimumPrecision, forRecall: recall)
   }
 
-  /// As ``ClassificationObservation/hasMinimumRecall(_:forPrecision:)``.
+  /// Returns the result of ``ClassificationObservation/hasMinimumRecall(_:forPrecision:)``.
   public func hasMinimumRecall(_ minimumRecall: Float, forPrecision precision: Float) -> Bool {
     observation.hasMinimumRecall(minimumRecall, forPrecision: precision)
   }
@@ -49,9 +49,9 @@ public final class VNClassificationObservation: VNObservation {
 
 /// An object that a detector found.
 public final class VNRecognizedObjectObservation: VNObservation {
-  /// Every class the object may belong to, the most probable first.
+  /// The classes that the object may belong to, the most probable first.
   public let labels: [VNClassificationObservation]
-  /// Where it is, as a share of the whole upright image, from its lower left corner.
+  /// The box of the object, in shares of the whole upright image, from its lower left corner.
   public let boundingBox: NormalizedRect
 
   init(_ observation: RecognizedObjectObservation) {
@@ -61,9 +61,9 @@ public final class VNRecognizedObjectObservation: VNObservation {
   }
 }
 
-/// An image that a model made.
+/// An image that a model produced.
 public final class VNPixelBufferObservation: VNObservation {
-  /// The output's name.
+  /// The name of the output.
   public let featureName: String?
   /// The image.
   public let pixelBuffer: PixelBuffer
@@ -74,11 +74,11 @@ public final class VNPixelBufferObservation: VNObservation {
   }
 }
 
-/// Any other output of a model.
+/// An output of a model that is of another type.
 public final class VNCoreMLFeatureValueObservation: VNObservation {
-  /// The output's name.
+  /// The name of the output.
   public let featureName: String
-  /// The output's value.
+  /// The value of the output.
   public let featureValue: FeatureValue
 
   init(_ observation: CoreMLFeatureValueObservation) {

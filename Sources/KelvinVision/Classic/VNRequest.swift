@@ -1,10 +1,10 @@
 public import Kelvin
 
-/// Told what came of a request: its `results`, or why there are none.
+/// A closure that is called with a finished request. Its `results` are set, or the error tells why there are none.
 public typealias VNRequestCompletionHandler = (VNRequest, (any Error)?) -> Void
 
-/// A question about images as Vision's first generation asks it: whoever performs it waits, and finds the answer in
-/// ``results``. One may be performed on many images, one after another; it is not for several threads.
+/// A request in the style of Vision's first API generation. Performing it blocks the caller, and the answer is in
+/// ``results``. A request may be performed on many images one after another, but not on several threads.
 ///
 /// ```swift
 /// let model = try VNCoreMLModel(for: try Model(contentsOf: url))
@@ -16,25 +16,25 @@ public typealias VNRequestCompletionHandler = (VNRequest, (any Error)?) -> Void
 /// try VNImageRequestHandler(url: image).perform([request])
 /// ```
 ///
-/// ``ImageProcessingRequest`` has the second generation's shape.
+/// ``ImageProcessingRequest`` is the second generation's counterpart.
 public class VNRequest {
-  /// Called whenever the request has been performed, on the thread that performs it.
+  /// The closure that is called after every performance of the request, on the thread that performs it.
   public let completionHandler: VNRequestCompletionHandler?
-  /// What was found on the last image; nil before, and where the request failed.
+  /// The results for the last image; nil before the first, and after a failure.
   public private(set) var results: [VNObservation]?
-  /// The part of the upright image that the request is about.
+  /// The part of the upright image that the request analyses.
   public var regionOfInterest = NormalizedRect.fullImage
 
   init(_ completionHandler: VNRequestCompletionHandler?) { self.completionHandler = completionHandler }
 
-  /// What an image shows. Blocks the calling thread.
+  /// Returns the observations of an image; subclasses override it. Blocks the calling thread.
   func observations(
     of image: PixelBuffer, _ orientation: ImageOrientation
   ) throws(VisionError) -> [VNObservation] { [] }
 
-  /// Answers for an image, and tells so.
+  /// Sets the results for an image and calls the completion handler.
   ///
-  /// - Returns: why there is no answer.
+  /// - Returns: The error; nil for success.
   func answer(for image: Result<DecodedImage, VisionError>) -> VisionError? {
     do throws(VisionError) {
       let image = try image.get()
@@ -49,17 +49,17 @@ public class VNRequest {
   }
 }
 
-/// How an image is brought to a model's size.
+/// The method that fits an image to a model's input size.
 public enum VNImageCropAndScaleOption: Hashable, Sendable {
-  /// The middle of the image, as much as the model's sides have room for.
+  /// Crops to the largest centred part of the image with the proportions of the model's input.
   case centerCrop
-  /// All of the image, with bars.
+  /// Scales the whole image to fit, and pads with bars.
   case scaleFit
-  /// All of the image, its sides stretched.
+  /// Stretches the whole image to the input's size.
   case scaleFill
-  /// As `scaleFit`, turned counterclockwise first.
+  /// Rotates the image counterclockwise by 90°, then applies `scaleFit`.
   case scaleFitRotate90CCW
-  /// As `scaleFill`, turned counterclockwise first.
+  /// Rotates the image counterclockwise by 90°, then applies `scaleFill`.
   case scaleFillRotate90CCW
 
   var action: ImageCropAndScale {
@@ -73,14 +73,14 @@ public enum VNImageCropAndScaleOption: Hashable, Sendable {
   }
 }
 
-/// A model for use with images; made once for all requests.
+/// A model for use with images. Requests can share it.
 public final class VNCoreMLModel {
   let container: CoreMLModelContainer
 
-  /// The input that takes the image.
+  /// The name of the input that takes the image.
   public var inputImageFeatureName: String { container.inputImageFeatureName }
 
-  /// A model, the input that takes images, and values for its others.
+  /// Creates a model for images, with an image input and values for the other inputs.
   ///
   /// - Throws: `VisionError` as ``CoreMLModelContainer`` does.
   public init(
@@ -91,14 +91,14 @@ public final class VNCoreMLModel {
   }
 }
 
-/// Asks a model what an image shows: as ``CoreMLRequest``, of which it has the rules by which observations' types are chosen.
+/// A request that runs a model on an image. The types of its observations follow the rules of ``CoreMLRequest``.
 public final class VNCoreMLRequest: VNRequest {
-  /// What is asked; any number of requests may share it.
+  /// The model that the request runs. Any number of requests may share it.
   public let model: VNCoreMLModel
-  /// How an image is brought to the model's size.
+  /// The method that fits an image to the model's input size.
   public var imageCropAndScaleOption = VNImageCropAndScaleOption.centerCrop
 
-  /// A request about whole images.
+  /// Creates a request for whole images.
   public init(model: VNCoreMLModel, completionHandler: VNRequestCompletionHandler? = nil) {
     self.model = model
     super.init(completionHandler)
@@ -114,9 +114,10 @@ public final class VNCoreMLRequest: VNRequest {
   }
 }
 
-/// Says what an image shows, by the model that the user has configured (``DefaultModel``): as ``ClassifyImageRequest``.
+/// A request that classifies an image with the model that the user has configured (``DefaultModel``), as
+/// ``ClassifyImageRequest`` does.
 public final class VNClassifyImageRequest: VNRequest {
-  /// A request about whole images.
+  /// Creates a request for whole images.
   public init(completionHandler: VNRequestCompletionHandler? = nil) { super.init(completionHandler) }
 
   override func observations(

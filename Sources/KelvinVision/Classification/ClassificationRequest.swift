@@ -2,22 +2,22 @@ public import Kelvin
 import KelvinEngine
 package import KelvinRuntime
 
-/// Says what an image shows, by a model that takes one image and gives one number for each class.
+/// A request that classifies an image, by a model with one image input and one number for each class.
 ///
-/// Unlike ``CoreMLRequest``, which takes a model at its word, this one also takes models that say neither that they are
-/// classifiers nor how pixels enter them: a plain tensor input by a ``PixelNormalization``, and the output with one
-/// number for each class, whose softmax is taken where it holds scores.
+/// ``CoreMLRequest`` requires a model that declares itself a classifier with an image input. This request also supports
+/// models without these declarations. A ``PixelNormalization`` maps pixels to a plain tensor input. The output with one
+/// number for each class is used, with softmax where it holds scores.
 public struct ClassificationRequest: ImageProcessingRequest {
-  /// The model that is run.
+  /// The model that the request runs.
   public let model: Model
-  /// How an image is brought to the model's size.
+  /// The method that fits an image to the model's input size.
   public var cropAndScaleAction: ImageCropAndScale = .centerCrop
-  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. It is enlarged to whole pixels.
   public var regionOfInterest = NormalizedRect.fullImage
-  /// What to know of the answers: that confidences are the softmax of scores.
+  /// Remarks about the answers, such as that confidences are the softmax of scores.
   public var remarks: [String] { classifier.remarks }
 
-  /// Whether the model says what precision and recall its classes have.
+  /// Whether the model has precision and recall curves for its classes.
   public var hasPrecisionRecallCurves: Bool { !curves.byLabel.isEmpty }
 
   private let curves: PrecisionRecallCurves
@@ -25,15 +25,16 @@ public struct ClassificationRequest: ImageProcessingRequest {
   private let classifier: ImageClassifier
   private let predictor: Predictor
 
-  /// A request to classify whole images.
+  /// Creates a request for whole images.
   ///
   /// - Parameters:
-  ///   - model: the model.
-  ///   - labels: the classes' names, in place of the model's own; their numbers where neither says.
-  ///   - normalization: how pixels enter a model whose input is a plain tensor.
-  ///   - curves: what precision and recall the classes have, in place of what the model says.
-  /// - Throws: `VisionError`: `invalidModel` for one that does not classify images, or that has not as many classes
-  ///   as there are labels; `missingNormalization`; `invalidRequest` for a normalization that does not fit.
+  ///   - model: The model.
+  ///   - labels: The names of the classes, in place of the model's own. Without either, classes are named by their
+  ///     indices.
+  ///   - normalization: The normalization of pixels for a model whose input is a plain tensor.
+  ///   - curves: The precision and recall curves of the classes, in place of the model's.
+  /// - Throws: `VisionError`: `invalidModel` for a model that does not classify images, or whose number of classes
+  ///   differs from the number of labels; `missingNormalization`; `invalidRequest` for an unsuitable normalization.
   public init(
     model: Model, labels: [String]? = nil, normalization: PixelNormalization? = nil,
     curves: PrecisionRecallCurves? = nil
@@ -44,7 +45,8 @@ public struct ClassificationRequest: ImageProcessingRequest {
     predictor = model.predictor(of: classifier.function)
   }
 
-  /// Every class, the most probable first; of classes that share a label, the larger one.
+  /// Classifies an image and returns every class, the most probable first. Of classes that share a label, the larger
+  /// probability is returned.
   ///
   /// - Throws: `VisionError`: `invalidRequest` for a region outside the image, `prediction` where the model fails.
   public func perform(
@@ -55,12 +57,12 @@ public struct ClassificationRequest: ImageProcessingRequest {
     }
   }
 
-  /// As the form that does not block the calling thread; this one does.
+  /// Classifies an image, as the asynchronous variant does. Blocks the calling thread.
   public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> [ClassificationObservation] {
     try classify(image, orientation: orientation)
   }
 
-  /// As `perform`. Blocks the calling thread.
+  /// Classifies an image, as `perform` does. Blocks the calling thread.
   package func classify(
     _ image: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation? = nil
   ) throws(VisionError) -> [ClassificationObservation] {

@@ -1,21 +1,21 @@
 public import Kelvin
 import Synchronization
 
-/// Says what an image shows, by the model that the user has configured (``DefaultModel``). It is loaded with the first
-/// image and shared by all requests of the process.
+/// A request that classifies an image with the model that the user has configured (``DefaultModel``). The model is
+/// loaded with the first image and shared by all requests of the process.
 public struct ClassifyImageRequest: ImageProcessingRequest {
-  /// How an image is brought to the model's size.
+  /// The method that fits an image to the model's input size.
   public var cropAndScaleAction: ImageCropAndScale = .centerCrop
-  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. It is enlarged to whole pixels.
   public var regionOfInterest = NormalizedRect.fullImage
 
-  /// A request to classify whole images.
+  /// Creates a request for whole images.
   public init() {}
 
-  /// Every class, the most probable first.
+  /// Classifies an image and returns every class, the most probable first.
   ///
-  /// - Throws: `VisionError`: `missingModel` where none is configured, saying how to; `invalidModel` where it does not
-  ///   classify images; `prediction` where it cannot be loaded or fails.
+  /// - Throws: `VisionError`: `missingModel` where no model is configured, with the remedy; `invalidModel` where the
+  ///   model does not classify images; `prediction` where it cannot be loaded or fails.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [ClassificationObservation] {
@@ -25,7 +25,7 @@ public struct ClassifyImageRequest: ImageProcessingRequest {
     }
   }
 
-  /// As the form that does not block the calling thread; this one does.
+  /// Classifies an image, as the asynchronous variant does. Blocks the calling thread.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) throws(VisionError) -> [ClassificationObservation] {
@@ -40,11 +40,12 @@ public struct ClassifyImageRequest: ImageProcessingRequest {
   }
 }
 
-/// The default model as the process has it.
+/// The default model of the process.
 private enum SharedDefault {
   private static let loaded = Mutex<(choice: DefaultModel, request: ClassificationRequest)?>(nil)
 
-  /// Loads it where it has not been; who comes meanwhile waits. Blocks the calling thread.
+  /// Returns the request for the configured model, loading the model if necessary. Concurrent callers wait. Blocks the
+  /// calling thread.
   static func request() throws(VisionError) -> ClassificationRequest {
     guard let choice = try DefaultModel.configured() else { throw .missingModel(DefaultModel.exclusions) }
     return try loaded.withLock { loaded throws(VisionError) in

@@ -2,17 +2,17 @@ public import FoundationEssentials
 import Kelvin
 import KelvinBasics
 
-/// The model that images are classified by where none is named: the user's choice, kept in a file
-/// (`$XDG_CONFIG_HOME/kelvin/default-model.json`, or below `~/.config`), which `kelvin use` writes too.
+/// The user's default model for classifying images. The choice is stored in a file
+/// (`$XDG_CONFIG_HOME/kelvin/default-model.json`, or below `~/.config`), which `kelvin use` also writes.
 public struct DefaultModel: Hashable, Sendable {
-  /// The model, at an absolute path.
+  /// The absolute file URL of the model.
   public var url: URL
-  /// The classes' names, in place of the model's own.
+  /// The names of the classes, in place of the model's own.
   public var labels: [String]?
-  /// How pixels enter a model whose input is a plain tensor.
+  /// The normalization of pixels for a model whose input is a plain tensor.
   public var normalization: PixelNormalization?
 
-  /// A choice that is not kept yet.
+  /// Creates a choice, without storing it.
   public init(url: URL, labels: [String]? = nil, normalization: PixelNormalization? = nil) {
     self.url = url
     self.labels = labels
@@ -25,12 +25,12 @@ public struct DefaultModel: Hashable, Sendable {
     var normalization: String?
   }
 
-  /// Where the choice is kept.
+  /// Returns the path of the file with the choice.
   ///
-  /// - Throws: `missingModel` where the user has no home.
+  /// - Throws: `missingModel` where neither `XDG_CONFIG_HOME` nor `HOME` is set.
   package static func file() throws(VisionError) -> String {
     let environment = ProcessInfo.processInfo.environment
-    // By the XDG rules a path that is not absolute does not count.
+    // The XDG specification requires relative paths to be ignored.
     if let folder = environment["XDG_CONFIG_HOME"], folder.isRootedPath { return "\(folder)/kelvin/default-model.json" }
     guard let home = environment["HOME"], home.isRootedPath else {
       throw .missingModel("there is no place for a default model: neither XDG_CONFIG_HOME nor HOME is set")
@@ -38,9 +38,9 @@ public struct DefaultModel: Hashable, Sendable {
     return "\(home)/.config/kelvin/default-model.json"
   }
 
-  /// What the user has chosen; nil where nothing.
+  /// Returns the configured default model; nil where none is configured.
   ///
-  /// - Throws: `missingModel` where what was kept cannot be read.
+  /// - Throws: `missingModel` where the file cannot be read.
   public static func configured() throws(VisionError) -> DefaultModel? {
     let file: String
     do throws(VisionError) { file = try self.file() } catch { return nil }
@@ -54,9 +54,9 @@ public struct DefaultModel: Hashable, Sendable {
       normalization: document.normalization.flatMap(PixelNormalization.init(rawValue:)))
   }
 
-  /// Keeps the choice for this user.
+  /// Stores the choice for this user.
   ///
-  /// - Throws: `missingModel` where there is no place for it, `prediction` where it cannot be written.
+  /// - Throws: `missingModel` where there is no folder for it, `prediction` where it cannot be written.
   public func configure() throws(VisionError) {
     let file = try Self.file()
     let document = Document(model: url.path, labels: labels, normalization: normalization?.rawValue)
@@ -68,9 +68,9 @@ public struct DefaultModel: Hashable, Sendable {
     } catch { throw .prediction(error) }
   }
 
-  /// Forgets the choice.
+  /// Removes the stored choice.
   ///
-  /// - Throws: as `configure()`.
+  /// - Throws: Errors as `configure()`.
   public static func forget() throws(VisionError) {
     let file = try self.file()
     guard FileManager.default.fileExists(atPath: file) else { return }
@@ -79,7 +79,7 @@ public struct DefaultModel: Hashable, Sendable {
     }
   }
 
-  /// What to say where there is none.
-  package static let exclusions =
+  /// The error message where no default model is configured.
+  package static let absence =
     "no model is named, and no default is configured; configure one: kelvin use MODEL, or DefaultModel.configure()"
 }

@@ -6,29 +6,32 @@ package import KelvinGraph
 package import KelvinRuntime
 import KelvinHostOperations
 
-/// A model seen as a function from one image to label probabilities.
+/// A model as a function from one image to label probabilities.
 package struct ImageClassifier: Sendable {
   private enum Answer: Sendable {
-    /// The output with the probability of each label.
+    /// The name of the output with the probability of each label.
     case probabilities(String)
-    /// The output with one number for each label; scores become probabilities by softmax.
+    /// The name of the output with one number for each label; scores are converted to probabilities by softmax.
     case numbers(String, labels: [String], areScores: Bool)
   }
 
-  /// The model's function as images are given to it.
+  /// The model's function with an image input.
   package let function: Function
-  /// What the user should know of the answers: that they were scores.
+  /// Remarks for the user about the answers, such as that they are the softmax of scores.
   package let remarks: [String]
-  /// What the model itself says of the precision and recall of its classes, under the names that they are given.
+  /// The precision and recall curves in the model itself, by the labels that its classes are given.
   var ownCurves: [String: PrecisionRecallCurve] { function.classification?.curvesByLabel ?? [:] }
   let inputName: String
   private let answer: Answer
 
+  /// Creates a classifier.
+  ///
   /// - Parameters:
-  ///   - labels: in place of the model's own.
-  ///   - normalization: for a model whose input is a plain tensor.
-  ///   - vector: an output that holds no classes.
-  /// - Throws: `VisionError` with the remedy where the model is not a classifier of images, or the labels do not fit.
+  ///   - labels: The names of the classes, in place of the model's own.
+  ///   - normalization: The normalization for a model whose input is a plain tensor.
+  ///   - vector: The name of an output that does not hold classes.
+  /// - Throws: `VisionError` with the remedy where the model does not classify images, or the number of labels does not
+  ///   match.
   package init(
     _ model: LoadedModel, labels: [String]?, normalization: PixelNormalization?, excluding vector: String? = nil
   ) throws(VisionError) {
@@ -58,11 +61,12 @@ package struct ImageClassifier: Sendable {
     throw .invalidModel("there are \(labels) labels, the model has \(classes) classes\(remedy)")
   }
 
-  /// Every label with its probability, the most probable first; where classes share a label, the larger one.
+  /// Returns every label with its probability, the most probable first. Of classes that share a label, the larger
+  /// probability is returned.
   ///
   /// - Parameters:
-  ///   - predictor: of `function`.
-  ///   - region: the part of the upright image that is classified; nil for all.
+  ///   - predictor: A predictor of `function`.
+  ///   - region: The part of the upright image that is classified; nil for all.
   /// - Throws: `ModelError`.
   package func classify(
     _ image: PixelBuffer, _ orientation: ImageOrientation, region: PixelRect? = nil,
@@ -74,7 +78,7 @@ package struct ImageClassifier: Sendable {
     return classes(in: try predictor.run(provider, [:], cancellation).features)
   }
 
-  /// What a prediction of `function` says, as `classify` does.
+  /// Returns the labels and probabilities in the outputs of `function`, as `classify` does.
   func classes(in outputs: DictionaryFeatureProvider) -> [(label: String, confidence: Double)] {
     let best: [String: Double]
     switch answer {
@@ -89,7 +93,7 @@ package struct ImageClassifier: Sendable {
       .sorted { ($1.confidence, $0.label) < ($0.confidence, $1.label) }
   }
 
-  /// The output with one number for each class: the one whose name says so, or the only one of that form.
+  /// Returns the index of the output with one number for each class: the one with a typical name, or the only vector.
   private static func probabilityOutput(
     _ graph: Graph, _ part: GraphPart, _ function: Function, excluding vector: String?
   ) throws(VisionError) -> Int {
@@ -111,7 +115,7 @@ package struct ImageClassifier: Sendable {
 }
 
 extension Function {
-  /// The output with the probability of each label, which is added where the function has none.
+  /// Returns the name of the output with label probabilities, and adds such an output where the function has none.
   fileprivate mutating func probabilitiesOutput(_ known: Classification) -> String {
     if let name = known.probabilitiesOutput { return name }
     let name = "#probabilities"

@@ -3,23 +3,23 @@ import Kelvin
 import KelvinBasics
 import KelvinHostOperations
 
-/// What precision and what recall a classifier's classes have where answers of at least some confidence are believed, as
-/// an evaluation measured it.
+/// The precision and recall of a classifier's classes at thresholds of confidence, as an evaluation measured them.
 ///
-/// A model's own curves (Core ML's class confidence thresholding) go before those in its metadata, under the key
-/// `kelvin.precisionRecallCurves`, and these before those in a file beside it, `MODEL.curves.json`. Both are one JSON document:
+/// Curves in the model itself (Core ML's class confidence thresholding) take precedence over curves in its metadata,
+/// under the key `kelvin.precisionRecallCurves`. These take precedence over a file next to the model,
+/// `MODEL.curves.json`. Metadata and file have the same JSON format:
 ///
 /// ```json
 /// {"format": "kelvin-curves", "version": 1, "classes": {"otter": {"precision": [[0.1, 0.62], [0.5, 0.91]],
 ///                                                                 "recall": [[0.1, 0.98], [0.5, 0.84]]}}}
 /// ```
 ///
-/// A point is a confidence and the share, 0…1, of answers from there on that were right, or of the class's images that
-/// were found.
+/// A point is a confidence and a share, 0…1, for answers of at least this confidence. Precision is the share of these
+/// answers that were right; recall is the share of the class's images that they found.
 public struct PrecisionRecallCurves: Hashable, Sendable {
   let byLabel: [String: PrecisionRecallCurve]
 
-  /// The classes that have a curve, sorted.
+  /// The classes that have a curve, sorted by name.
   public var identifiers: [String] { byLabel.keys.sorted() }
 
   private static let metadataKey = "kelvin.precisionRecallCurves"
@@ -35,9 +35,9 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
     var classes: [String: Curve]
   }
 
-  /// The curves in a file.
+  /// Reads curves from a file.
   ///
-  /// - Throws: `VisionError.invalidModel` where it cannot be read or holds none.
+  /// - Throws: `VisionError.invalidModel` where the file cannot be read or is not valid.
   public init(contentsOf url: URL) throws(VisionError) {
     let data: Data
     do throws(ModelError) { data = try LocalFile.read(url.relativePath) } catch {
@@ -82,11 +82,11 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
   private init(_ byLabel: [String: PrecisionRecallCurve]) { self.byLabel = byLabel }
 
   #if Collections
-  /// Those that an evaluation measured: of every class of its data set that was ever an answer.
+  /// Creates curves from an evaluation, for every class of its data set that occurred as an answer.
   ///
   /// - Parameters:
-  ///   - result: of `evaluation`.
-  ///   - evaluation: what classifiers said of labelled images.
+  ///   - result: A result of `evaluation`.
+  ///   - evaluation: An evaluation of classifiers on labelled images.
   public init(of result: ClassificationEvaluation.Result, in evaluation: ClassificationEvaluation) {
     var curves: [String: PrecisionRecallCurve] = [:]
     for label in result.scores.classes.map(\.label) {
@@ -104,17 +104,18 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
       classes: byLabel.mapValues { Document.Curve(precision: pairs($0.precision), recall: pairs($0.recall)) })
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Numbers and texts alone: nothing in it cannot be encoded.
+    // Encoding cannot fail, because the document contains only finite numbers and strings.
     return (try? encoder.encode(document)) ?? Data()
   }
 
-  /// Where the curves of a model lie that are found with it.
+  /// Returns the URL of the file with curves next to a model.
   public static func url(besideModelAt url: URL) -> URL { URL(filePath: url.path + suffix) }
 
-  /// Those of a model: its own, its metadata's, or of the file beside it; none where there are none.
+  /// Finds the curves of a model: in the model itself, in its metadata, or in the file next to it; otherwise there are
+  /// none.
   ///
-  /// - Parameter own: the model's own, under the names that its classes are given.
-  /// - Throws: `VisionError.invalidModel` where metadata or file are there and hold none.
+  /// - Parameter own: The curves in the model itself, by the labels that its classes are given.
+  /// - Throws: `VisionError.invalidModel` where metadata or file exist but are not valid.
   init(of model: Model, own: [String: PrecisionRecallCurve]) throws(VisionError) {
     self.init(own)
     guard byLabel.isEmpty else { return }

@@ -4,16 +4,16 @@ import Kelvin
 import KelvinBasics
 import KelvinIndex
 
-/// What a user means by the names of files, folders and patterns.
+/// The expansion of the names of files, folders and patterns that a user gives.
 package enum ImageFileList {
-  /// A file, or why there is none.
+  /// A file, with the reason where it is not available.
   package struct File: Sendable {
     package var path: String
     package var fault: String?
   }
 
-  /// Files by their names, in the order given; of folders all images below them, by their paths; of patterns (`*`, `?`,
-  /// `[…]`) that are no file's name what fits them, sorted.
+  /// Expands names in the order given. A folder expands to all images below it, sorted by path. A pattern (`*`, `?`,
+  /// `[…]`) that is not the name of a file expands to the matching names, sorted.
   package static func named(_ names: [String]) -> [File] { names.flatMap(named) }
 
   private static func named(_ name: String) -> [File] {
@@ -47,7 +47,8 @@ package enum ImageFileList {
 
   private static let modelEndings = ["mlpackage", "mlmodel", "mlmodelc", "onnx"]
 
-  /// Whether a path is a model's rather than an image's, a folder's or a pattern: by its ending, else by what is there.
+  /// Returns whether a path is that of a model, rather than an image, a folder or a pattern. The file extension
+  /// decides, otherwise the file's content.
   package static func isModel(_ path: String) -> Bool {
     let name = path.lastPathPart
     if modelEndings.contains(where: { name.lowercased().hasSuffix(".\($0)") }) { return true }

@@ -2,8 +2,7 @@
 public import Kelvin
 import KelvinReport
 
-/// Images under what was found on them, on one page that opens anywhere and fetches nothing, to be filtered by their surest
-/// labels.
+/// A self-contained HTML page of images with their labels, which can be filtered by label.
 ///
 /// ```swift
 /// let images = try files.map { file in
@@ -16,19 +15,19 @@ import KelvinReport
 /// let page = ImageSheet(title: "Birds", summary: "what a detector found", images: images).html()
 /// ```
 public struct ImageSheet: Sendable {
-  /// One of them: a thumbnail is kept of it, or the reason why there is none.
+  /// An image of the page: a thumbnail, or the reason why there is none.
   public struct Image: Sendable {
     let shown: ContactSheet.Image
 
     init(_ shown: ContactSheet.Image) { self.shown = shown }
 
-    /// An image that is there.
+    /// Creates an entry with a thumbnail.
     ///
     /// - Parameters:
-    ///   - name: under the image.
-    ///   - pixels: as they are stored; drawn on or not.
-    ///   - orientation: how they are turned.
-    ///   - labels: what is on it, the surest first, each with a figure in words.
+    ///   - name: The caption.
+    ///   - pixels: The stored pixels, with or without drawings.
+    ///   - orientation: The orientation of the stored pixels.
+    ///   - labels: The labels, the most confident first, each with a formatted figure.
     /// - Throws: `VisionError.image` where no thumbnail can be made.
     public init(
       name: String, _ pixels: PixelBuffer, orientation: ImageOrientation = .up,
@@ -41,37 +40,39 @@ public struct ImageSheet: Sendable {
       } catch { throw .image(error) }
     }
 
-    /// An image that is not there.
+    /// Creates an entry for an image that is not available.
     ///
     /// - Parameters:
-    ///   - name: under its place.
-    ///   - fault: said in its place.
+    ///   - name: The caption.
+    ///   - fault: The reason, shown in place of the image.
     public init(name: String, fault: String) {
       shown = ContactSheet.Image(path: name, labels: [], width: 0, height: 0, thumbnail: nil, fault: fault)
     }
 
-    /// More are no help under a thumbnail.
+    /// The largest number of labels below a thumbnail.
     static let mostLabels = 5
   }
 
-  /// Above the page.
+  /// The title of the page.
   public var title: String
-  /// What is shown of what, in a sentence.
+  /// A summary of the page's content in one sentence.
   public var summary: String
-  /// Those that are shown, in this order.
+  /// The images, in the order of the page.
   public var images: [Image]
 
-  /// A page of images.
+  /// Creates a page of images.
   ///
   /// - Parameters:
-  ///   - title: above the page.
-  ///   - summary: what is shown of what, in a sentence.
-  ///   - images: in their order.
+  ///   - title: The title of the page.
+  ///   - summary: A summary of the page's content in one sentence.
+  ///   - images: The images in their order.
   public init(title: String, summary: String, images: [Image]) {
     (self.title, self.summary, self.images) = (title, summary, images)
   }
 
-  /// - Returns: an HTML document.
+  /// Renders the page.
+  ///
+  /// - Returns: An HTML document that loads no other resources.
   public func html() -> String {
     ContactSheet(title: title, summary: summary, images: images.map(\.shown), kelvinVersion: kelvinVersion)
       .render()

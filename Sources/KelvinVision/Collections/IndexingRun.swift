@@ -7,9 +7,9 @@ import KelvinRuntime
 import KelvinHostOperations
 import Synchronization
 
-/// One update of an index. Workers, the calling thread among them, take one image after another: each is hashed,
-/// decoded and predicted by the same thread, so that decoding and predicting overlap without a queue between them, and
-/// whoever fills a batch writes it.
+/// One update of an index. Several workers, including the calling thread, process one image after another. A worker
+/// hashes, decodes and predicts an image on its own thread, so that decoding and prediction overlap without a queue.
+/// The worker that completes a batch writes it.
 final class IndexingRun: Sendable {
   private struct State {
     var next = 0
@@ -32,7 +32,7 @@ final class IndexingRun: Sendable {
   private let writer: Mutex<IndexWriter>
   private let began = ContinuousClock.now
 
-  /// A batch is written when it has so many images, or is so old: what a crash may lose.
+  /// A batch is written when it reaches this size or age. A crash can lose at most one batch.
   private static let batchSize = 64
   private static let batchAge = Duration.seconds(1)
 
@@ -77,7 +77,7 @@ final class IndexingRun: Sendable {
   }
 
   private func work(workers: Int) throws(VisionError) {
-    // Helpers that find no thread in time find no work either: nobody waits for one that has not begun.
+    // A worker that gets a thread late finds no work left, so the update does not wait for workers that have not begun.
     for _ in 1..<max(1, min(workers, work.count)) { BlockingWork.start { self.takeImages() } }
     takeImages()
     do throws(ModelError) {
@@ -104,9 +104,9 @@ final class IndexingRun: Sendable {
     }
   }
 
-  /// Puts what was found among what is to be written, in which order is kept.
+  /// Adds a record to the batch. The order of records is kept.
   ///
-  /// - Returns: false where a file was recognised by an image of which something else is to be written by now.
+  /// - Returns: False where a file was recognized by the content of another image that has meanwhile changed.
   private func add(_ record: IndexWriter.Record) -> Bool {
     state.withLock { state in
       if case .same(let other) = record.finding, state.contents[record.content] != other { return false }
@@ -117,7 +117,7 @@ final class IndexingRun: Sendable {
       case .same: state.update.recognized += 1
       case .unreadable: state.update.unreadable += 1
       }
-      // What the file held before is no longer to be found there.
+      // The file's previous content can no longer be found at this path.
       if let before = known[record.path], before.content != record.content, state.contents[before.content] == before.id
       {
         state.contents[before.content] = nil
@@ -144,9 +144,9 @@ final class IndexingRun: Sendable {
       secondsLeft: rate > 0 ? Double(work.count - state.done) / rate : nil, path: path)
   }
 
-  /// What is to be written of a file; nil where nothing is and it was said why.
+  /// Returns the record of a file; nil where there is none, after the reason was reported.
   ///
-  /// - Parameter recognizing: whether it may be the same as another image by its contents.
+  /// - Parameter recognizing: Whether the file may be identified with another image by its content.
   private func record(
     of entry: FolderScan.Entry, recognizing: Bool
   ) throws(VisionError) -> IndexWriter.Record? {
@@ -179,9 +179,10 @@ final class IndexingRun: Sendable {
           width: image.width, height: image.height, hash: hash, labels: classes, embedding: vector)))
   }
 
-  /// Why a file is no image, which the index keeps; nil where it may be one another time.
+  /// Returns the reason why a file is not an image, which the index stores; nil for a temporary failure, which is
+  /// reported.
   ///
-  /// - Throws: what keeps all images from being decoded.
+  /// - Throws: Errors that prevent the decoding of all images.
   private func refusal(_ error: ImageError, of entry: FolderScan.Entry) throws(VisionError) -> String? {
     switch error.code {
     case .decoderMissing, .encodingFailed, .invalidArgument: throw .image(error)
@@ -198,7 +199,7 @@ final class IndexingRun: Sendable {
   private func look(
     at image: DecodedImage
   ) throws(VisionError) -> (classes: [(label: String, confidence: Float)], vector: [Float]?) {
-    // Not ended in the middle: an image that has been decoded is worth its prediction.
+    // A prediction is not cancelled: the image has already been decoded.
     do throws(ModelError) { return try model.look(at: image, nil) } catch { throw .prediction(error) }
   }
 
@@ -207,7 +208,7 @@ final class IndexingRun: Sendable {
     listener(.fault(path: entry.path, reason: reason))
   }
 
-  /// Writes what has come together where it is enough, or old enough.
+  /// Writes the batch if it is large enough or old enough.
   private func writeBatch(ifOlderThan age: Duration) {
     writer.withLock { writer in
       let batch = state.withLock { state -> [IndexWriter.Record] in
@@ -233,7 +234,7 @@ final class IndexingRun: Sendable {
     }
   }
 
-  /// Drops what is gone, once all is done.
+  /// Removes deleted images from the index after a complete update.
   private func finish(_ walk: FolderScan, since began: ContinuousClock.Instant) throws(VisionError) -> PhotoUpdate {
     var update = state.withLock { $0.update }
     update.isComplete = state.withLock { $0.done } == work.count && !cancellation.isCancelled

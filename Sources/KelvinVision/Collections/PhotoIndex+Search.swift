@@ -4,38 +4,39 @@ public import Kelvin
 import KelvinBasics
 public import KelvinIndex
 
-/// What a search found.
+/// The result of a search.
 public struct PhotoSearchResult: Hashable, Sendable {
-  /// The best first, as many as were wanted.
+  /// The best matches, up to the query's limit.
   public let matches: [PhotoMatch]
-  /// How many there are.
+  /// The number of all matches.
   public let count: Int
-  /// Of how many more all holds that a query says, but they share no label with the image they are to be like, and the model
-  /// gives no vectors to compare them by. 0 where no likeness was asked.
+  /// The number of further images that satisfy the query but share no label with the given image, where the model gives
+  /// no vectors to compare. 0 for a search without similarity.
   public let unrelatedCount: Int
 }
 
 extension PhotoIndex {
-  /// The images of which all that a query says holds: the surest first, or the newest where it names no label.
+  /// Searches for images that satisfy a query: the most confident first, or the newest first where the query names no
+  /// label.
   ///
-  /// - Throws: `VisionError.index`: `absent`, `unusable`; `query` for words that are not put together as they must be;
-  ///   `notIndexed` where precision or recall is asked of a model without curves.
+  /// - Throws: `VisionError.index`: `absent`, `unusable`; `query` for a syntax error in the words; `notIndexed` where
+  ///   precision or recall is required of a model without curves.
   public func search(_ query: PhotoQuery) throws(VisionError) -> PhotoSearchResult {
     try search(query, like: nil, in: try reader())
   }
 
-  /// The images that are most like one, of those of which all that a query says holds.
+  /// Searches for the images most similar to an image among those that satisfy a query.
   ///
-  /// Where the model gives vectors, scores are the cosines of their angles, exact over all of them; else images are
-  /// compared by their classes' probabilities (Bhattacharyya's coefficient over the labels that the index keeps); those that share
-  /// none are only counted.
+  /// With vectors, scores are the cosine similarities, computed exactly over all images. Without vectors, images are
+  /// compared by their class probabilities (Bhattacharyya coefficient over the labels that the index stores). Images
+  /// that share no label are only counted.
   ///
   /// - Parameters:
-  ///   - query: what has to hold of those that are found.
-  ///   - image: a file anywhere. One of the index is known by its contents; any other is seen by the model.
-  ///   - model: called where the image is not in the index, for a model with the index's settings.
-  /// - Throws: as `search(_:)`; `image` where the image cannot be read, `index` with `otherModel` where the model is
-  ///   another one.
+  ///   - query: The query that matches must satisfy.
+  ///   - image: Any file. An image of the index is recognized by its content; for any other image the model is run.
+  ///   - model: Called where the image is not in the index, for a model with the index's settings.
+  /// - Throws: Errors of `search(_:)`; `image` where the image cannot be read, `index` with `otherModel` where the
+  ///   model differs from the index's.
   public func search(
     _ query: PhotoQuery, like image: URL, model: (PhotoIndex.Settings) throws(VisionError) -> PhotoModel
   ) throws(VisionError) -> PhotoSearchResult {
@@ -51,7 +52,7 @@ extension PhotoIndex {
       question.words = try query.words.map { words throws(PhotoIndexError) in try LabelQuery(words) }
       question.limits = query.filter.limits
       question.similarity = similarity
-      // Within the times that a file can have.
+      // Clamped to the range of file times.
       question.since = query.since.map { Int64((min(max($0, -9e9), 9e9) * 1e9).rounded(.up)) }
       let answer = try reader.search(question)
       return PhotoSearchResult(
@@ -86,7 +87,7 @@ extension PhotoIndex {
     } catch { throw .prediction(error) }
   }
 
-  /// Which labels images have as their surest, the most frequent first.
+  /// Returns the most confident labels of the images with their counts, the most frequent first.
   ///
   /// - Throws: `VisionError.index` as `search(_:)` does.
   public func categories(_ filter: ConfidenceFilter = ConfidenceFilter()) throws(VisionError) -> [PhotoCategory] {
@@ -94,16 +95,16 @@ extension PhotoIndex {
     return try indexing { () throws(PhotoIndexError) in try reader.categories(filter.limits) }
   }
 
-  /// Groups of images that look almost the same, the largest first.
+  /// Returns groups of images that look almost the same, the largest first.
   ///
-  /// - Parameter distance: bits of 64 in which perceptual hashes may differ, 0…7.
+  /// - Parameter distance: The largest Hamming distance of two 64-bit perceptual hashes, 0…7.
   /// - Throws: `VisionError.index` as `search(_:)` does.
   public func duplicates(within distance: Int = 3) throws(VisionError) -> [PhotoDuplicates] {
     let reader = try reader()
     return try indexing { () throws(PhotoIndexError) in try reader.duplicates(within: distance) }
   }
 
-  /// How many images the index holds.
+  /// Returns the number of images in the index.
   ///
   /// - Throws: `VisionError.index` as `search(_:)` does.
   public func count() throws(VisionError) -> Int {
@@ -111,7 +112,7 @@ extension PhotoIndex {
     return try indexing { () throws(PhotoIndexError) in try reader.count() }
   }
 
-  /// Files that could not be read, with why, by their paths from the folder on.
+  /// Returns the files that could not be read, by their paths relative to the folder, with the reasons.
   ///
   /// - Throws: `VisionError.index` as `search(_:)` does.
   public func unreadableFiles() throws(VisionError) -> [(path: String, reason: String)] {
@@ -121,17 +122,17 @@ extension PhotoIndex {
 }
 
 extension PhotoIndex {
-  /// What the images of an index were seen by.
+  /// The model and settings that an index was created with.
   public struct Settings: Hashable, Sendable {
-    /// Where the model lay.
+    /// The file URL of the model at the time of indexing.
     public let model: URL
-    /// The classes' names, where they are not the model's own.
+    /// The names of the classes, where they are not the model's own.
     public let labels: [String]?
-    /// How pixels enter it, where it does not say so itself.
+    /// The normalization of pixels for a model whose input is a plain tensor.
     public let normalization: PixelNormalization?
-    /// The output with an image's vector.
+    /// The name of the output with an image's vector.
     public let embedding: String?
-    /// How an image is brought to the model's size.
+    /// The method that fits an image to the model's input size.
     public let cropAndScaleAction: ImageCropAndScale
 
     init(_ facts: IndexFacts) {
@@ -143,7 +144,7 @@ extension PhotoIndex {
     }
   }
 
-  /// What the images of the index were seen by.
+  /// Returns the model and settings that the index was created with.
   ///
   /// - Throws: `VisionError.index` as `search(_:)` does.
   public func settings() throws(VisionError) -> Settings { Settings(try reader().facts) }

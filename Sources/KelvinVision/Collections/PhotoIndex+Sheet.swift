@@ -6,16 +6,16 @@ import KelvinIndex
 import KelvinReport
 
 extension PhotoIndex {
-  /// Images on one page that opens anywhere and fetches nothing: thumbnails under their labels, to be filtered by them.
+  /// Renders matches as one self-contained HTML page of thumbnails and labels, which can be filtered by label.
   ///
-  /// The images are decoded again, several at a time. One that cannot be read by now is on the page with the reason.
+  /// The images are decoded again, several concurrently. An image that can no longer be read is replaced by the reason.
   ///
   /// - Parameters:
-  ///   - result: what a search found.
-  ///   - limit: how many of its matches are on the page at most.
-  ///   - title: above the page.
-  ///   - progress: told how many thumbnails are done, from any thread.
-  /// - Returns: an HTML document.
+  ///   - result: The result of a search.
+  ///   - limit: The largest number of matches on the page.
+  ///   - title: The title of the page.
+  ///   - progress: Called with the number of finished thumbnails, from any thread.
+  /// - Returns: An HTML document.
   /// - Throws: `VisionError.image` where no images can be decoded at all.
   public func contactSheet(
     of result: PhotoSearchResult, limit: Int = 100, title: String, progress: @Sendable (Int) -> Void = { _ in }
@@ -29,14 +29,13 @@ extension PhotoIndex {
     return ImageSheet(title: title, summary: summary, images: images).html()
   }
 
-  /// What is in the collection on one page that opens anywhere and fetches nothing: for each category the image that the
-  /// model is surest of.
+  /// Renders categories as one self-contained HTML page, with the most confident image of each category.
   ///
   /// - Parameters:
-  ///   - categories: as ``categories(_:)`` has them.
-  ///   - title: above the page.
-  ///   - progress: told how many thumbnails are done, from any thread.
-  /// - Returns: an HTML document.
+  ///   - categories: The categories, from ``categories(_:)``.
+  ///   - title: The title of the page.
+  ///   - progress: Called with the number of finished thumbnails, from any thread.
+  /// - Returns: An HTML document.
   /// - Throws: `VisionError.image` where no images can be decoded at all.
   public func contactSheet(
     of categories: [PhotoCategory], title: String, progress: @Sendable (Int) -> Void = { _ in }
@@ -63,11 +62,11 @@ extension PhotoIndex {
 }
 
 extension ContactSheet.Image {
-  /// Pixels of a thumbnail's longer side: twice what a column is wide, for screens with small pixels.
+  /// The longer side of a thumbnail in pixels: twice the width of a column, for high-resolution screens.
   private static let thumbnailSide = 400
   private static let quality = 78
 
-  /// An image decoded again; one that cannot be read by now says why.
+  /// Decodes an image and makes a thumbnail. An image that can no longer be read is replaced by the reason.
   static func thumbnail(
     ofFileAt path: String, shownAs name: String, _ labels: [(name: String, confidence: String)]
   ) -> ContactSheet.Image {
@@ -79,7 +78,7 @@ extension ContactSheet.Image {
     }
   }
 
-  /// An image that is there.
+  /// Makes a thumbnail of decoded pixels.
   static func thumbnail(
     of pixels: PixelBuffer, orientation: ImageOrientation, encodedAs name: String,
     _ labels: [(name: String, confidence: String)]

@@ -4,8 +4,8 @@ import Kelvin
 import KelvinEngine
 import KelvinIndex
 
-/// The images of a folder and those below it as a model sees them, in one SQLite file that outlives the process: found
-/// by the words of their labels, by likeness to an image, or as near-duplicates.
+/// An index of the images in a folder and its subfolders, stored in one SQLite file. Images are found by the words of
+/// their labels, by similarity to an image, or as near-duplicates.
 ///
 /// ```swift
 /// let index = PhotoIndex(folder: URL(filePath: "Images"))
@@ -13,38 +13,39 @@ import KelvinIndex
 /// for match in try index.search(PhotoQuery("otter OR badger")).matches { print(match.path, match.labels[0]) }
 /// ```
 ///
-/// Any number of processes read an index, also while one fills it. The file's format is public (docs/index-format.md).
+/// Any number of processes may read an index, even while another process updates it. The file format is public
+/// (docs/index-format.md).
 public struct PhotoIndex: Sendable {
-  /// The folder.
+  /// The folder with the images.
   public let folder: URL
-  /// The index.
+  /// The file of the index.
   public let url: URL
 
   let file: IndexFile
 
-  /// The index of a folder, which need not be there yet.
+  /// Creates a reference to the index of a folder. The index need not exist yet.
   ///
   /// - Parameters:
-  ///   - folder: whose images it holds, with those below it.
-  ///   - url: the index; `.kelvin-index.sqlite` inside the folder where nil.
+  ///   - folder: The folder whose images, including subfolders, are indexed.
+  ///   - url: The file of the index; `.kelvin-index.sqlite` inside the folder where nil.
   public init(folder: URL, url: URL? = nil) {
     self.folder = folder
     file = IndexFile(folder: folder.relativePath, path: url?.relativePath)
     self.url = url ?? URL(filePath: file.path)
   }
 
-  /// Brings the index up to date with the folder: new and changed images are seen by the model, files that were moved
-  /// or copied are recognised by their contents, and what is gone is dropped.
+  /// Updates the index to the folder's current content. The model is run on new and changed images, moved and copied
+  /// files are recognized by their content, and deleted images are removed.
   ///
-  /// An image that cannot be read is an event and never the end. Cancelling the task ends the work between two
-  /// images; what was done is kept, and the next update goes on from there.
+  /// An unreadable image is reported as an event and does not end the update. Cancelling the task ends the update
+  /// between two images. Finished work is kept, and the next update continues from there.
   ///
   /// - Parameters:
-  ///   - model: what sees the images.
-  ///   - options: how.
-  ///   - listener: told what happens, from any thread.
-  /// - Throws: `VisionError`: `index` where the file cannot be used or holds what another model saw; `prediction` where
-  ///   the model fails; `image` where no images can be decoded at all.
+  ///   - model: The model.
+  ///   - options: Options of the update.
+  ///   - listener: Called with events, from any thread.
+  /// - Throws: `VisionError`: `index` where the file cannot be used or was created with another model; `prediction`
+  ///   where the model fails; `image` where no images can be decoded at all.
   @discardableResult
   public func update(
     with model: PhotoModel, options: PhotoUpdateOptions = PhotoUpdateOptions(),
@@ -56,13 +57,13 @@ public struct PhotoIndex: Sendable {
     }
   }
 
-  /// Opens the index as it is now.
+  /// Opens the index for reading.
   func reader() throws(VisionError) -> IndexReader {
     try indexing { () throws(PhotoIndexError) in try IndexReader(file) }
   }
 }
 
-/// Gives what fails in an index the form of what fails with images.
+/// Converts errors of an index to `VisionError`.
 func indexing<Result>(_ body: () throws(PhotoIndexError) -> Result) throws(VisionError) -> Result {
   do throws(PhotoIndexError) { return try body() } catch { throw .index(error) }
 }

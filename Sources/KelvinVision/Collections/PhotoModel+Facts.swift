@@ -7,7 +7,7 @@ import KelvinIndex
 import KelvinRuntime
 
 extension PhotoModel {
-  /// What an index of this model's answers says of itself.
+  /// The description of the model and settings that an index stores.
   var facts: IndexFacts {
     var values = ["crop": settings.cropAndScale.rawValue]
     values["normalization"] = settings.normalization?.rawValue

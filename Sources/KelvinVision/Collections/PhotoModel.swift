@@ -6,10 +6,9 @@ import KelvinIndex
 import KelvinRuntime
 import KelvinHostOperations
 
-/// A model as images of a collection are seen by it: the classes it gives, a vector by which images are alike, or
-/// both.
+/// A model for indexing images: it gives the classes of an image, a vector for comparing images, or both.
 public struct PhotoModel: Sendable {
-  /// What tells a model's images from another's: anything that changes its answers.
+  /// The settings that change the model's answers. Indexes with different settings are not compatible.
   struct Settings: Hashable, Sendable {
     var labels: [String]?
     var normalization: PixelNormalization?
@@ -19,35 +18,34 @@ public struct PhotoModel: Sendable {
 
   /// The model that is run.
   public let model: Model
-  /// How an image is brought to the model's size.
+  /// The method that fits an image to the model's input size.
   public let cropAndScaleAction: ImageCropAndScale
-  /// The output with an image's vector; nil where the model has none.
+  /// The name of the output with an image's vector; nil where the model has none.
   public let embeddingFeatureName: String?
-  /// Numbers in an image's vector; 0 where the model has none.
+  /// The number of elements of an image's vector; 0 where the model has none.
   public let embeddingCount: Int
-  /// What to know of the answers.
+  /// Remarks about the answers.
   public let remarks: [String]
 
   let settings: Settings
-  /// What precision and recall classes have.
+  /// The precision and recall curves of the classes, by label.
   let curves: [String: PrecisionRecallCurve]
   private let classifier: ImageClassifier?
   private let inputName: String
   private let predictor: Predictor
 
-  /// A model for images.
+  /// Creates a model for indexing.
   ///
   /// - Parameters:
-  ///   - model: the model.
-  ///   - labels: the classes' names, in place of the model's own.
-  ///   - normalization: how pixels enter a model whose input is a plain tensor.
-  ///   - embedding: the output with an image's vector. Where nil, the output of floats that is not the classes': the
-  ///     only one, or that whose name has "embed" or "feature" in it; of a model that names no classes, with no `labels`,
-  ///     its only output.
-  ///   - cropAndScaleAction: how an image is brought to the model's size.
-  ///   - curves: what precision and recall the classes have, in place of what the model says.
-  /// - Throws: `VisionError`: `invalidModel` for one that gives neither classes nor a vector, or no such output;
-  ///   `missingNormalization`; `invalidRequest` for a normalization that does not fit.
+  ///   - model: The model.
+  ///   - labels: The names of the classes, in place of the model's own.
+  ///   - normalization: The normalization of pixels for a model whose input is a plain tensor.
+  ///   - embedding: The name of the output with an image's vector. If nil, the only vector output with "embed" or
+  ///     "feature" in its name; for a model without class names and `labels`, also its only vector output.
+  ///   - cropAndScaleAction: The method that fits an image to the model's input size.
+  ///   - curves: The precision and recall curves of the classes, in place of the model's.
+  /// - Throws: `VisionError`: `invalidModel` for a model that gives neither classes nor a vector, or lacks the named
+  ///   output; `missingNormalization`; `invalidRequest` for an unsuitable normalization.
   public init(
     model: Model, labels: [String]? = nil, normalization: PixelNormalization? = nil, embedding: String? = nil,
     cropAndScaleAction: ImageCropAndScale = .centerCrop, curves: PrecisionRecallCurves? = nil
@@ -82,8 +80,8 @@ public struct PhotoModel: Sendable {
     }
   }
 
-  /// A configuration for many images: the plan for throughput, and one thread for each of the predictions that are made
-  /// at a time, where nothing else is said.
+  /// Returns a configuration for many images: a plan for throughput and, unless the configuration sets a number, one
+  /// thread per prediction.
   public static func configuration(_ configuration: ModelConfiguration = ModelConfiguration()) -> ModelConfiguration {
     var many = configuration
     many.goal = .throughput
@@ -91,11 +89,11 @@ public struct PhotoModel: Sendable {
     return many
   }
 
-  /// How many images are usually seen at a time: one for each processor, and one more where another device works while
-  /// the host prepares the next.
+  /// The usual number of images that are processed concurrently: one per processor, plus one where another device
+  /// computes while the host prepares the next image.
   var usualWorkerCount: Int { defaultThreadCount + (predictor.usesOtherDevices ? 1 : 0) }
 
-  /// What a model sees in an image: every class, the most probable first, and the vector.
+  /// Runs the model on an image and returns every class, the most probable first, and the vector.
   ///
   /// - Throws: `ModelError`.
   func look(
@@ -111,7 +109,7 @@ public struct PhotoModel: Sendable {
 
   private typealias Vector = (name: String, count: Int)
 
-  /// Outputs of floats along one axis.
+  /// Returns the floating-point outputs with a single axis longer than 1.
   private static func vectors(of model: Model) -> [Vector] {
     let (graph, part) = (model.loaded.context.graph, model.loaded.shown.part)
     let names = Set(model.loaded.function.outputs.map(\.name))

@@ -1,17 +1,18 @@
 #if Collections
-/// What a search looks for; all that is said is to hold of an image.
+/// The criteria of a search. An image must satisfy all of them.
 public struct PhotoQuery: Sendable {
-  /// Words of labels: `otter OR badger`, `(beach OR lake) NOT dog`, `"sea lion"`, `terr*`. Words beside one another are
-  /// looked for in one label; `AND`, `OR`, `NOT` and parentheses are about the image. English endings do not matter.
+  /// A query over the words of labels: `otter OR badger`, `(beach OR lake) NOT dog`, `"sea lion"`, `terr*`. Adjacent
+  /// words must occur in one label; `AND`, `OR`, `NOT` and parentheses combine conditions on the image. Words are
+  /// stemmed as English.
   public var words: String?
-  /// Which labels count.
+  /// The labels that count.
   public var filter = ConfidenceFilter()
-  /// When the file was written to at the earliest, in seconds since 1970.
+  /// The earliest modification time of the file, in seconds since 1970.
   public var since: Double?
-  /// How many matches are wanted at most.
+  /// The largest number of matches.
   public var limit = 100
 
-  /// A search for words of labels; for all images where nil.
+  /// Creates a query for words of labels; nil matches all images.
   public init(_ words: String? = nil) { self.words = words }
 }
 #endif

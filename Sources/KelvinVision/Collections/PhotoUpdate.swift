@@ -1,59 +1,59 @@
 #if Collections
-/// How an index is brought up to date.
+/// Options for updating an index.
 public struct PhotoUpdateOptions: Hashable, Sendable {
-  /// Images that are decoded and predicted at a time; as many as the machine has processors where nil, and one more
-  /// where the model runs on another device.
+  /// The number of images that are processed concurrently. If nil, it is one per processor, plus one if the model runs
+  /// on another device.
   public var workerCount: Int?
   /// Whether symbolic links are followed, which may lead out of the folder.
   public var followsLinks = false
-  /// Whether an index of another model, or of other settings, is emptied first, which else is an error.
+  /// Whether an index of another model or other settings is emptied first. Otherwise such an index is an error.
   public var rebuilds = false
 
-  /// The usual ones.
+  /// Creates the default options.
   public init() {}
 }
 
-/// Something that happens while an index is brought up to date.
+/// An event during an update of an index.
 public enum PhotoUpdateEvent: Hashable, Sendable {
-  /// The folder is looked through; so many images have been found.
+  /// The folder is being scanned; `found` images have been found so far.
   case looking(found: Int)
-  /// Another process fills the index, and is waited for. Its number, where it says so.
+  /// The update waits for another process that updates the index. Its process identifier, where known.
   case waiting(process: Int?)
   /// One more image is done.
   case progress(PhotoUpdateProgress)
-  /// A file or folder could not be read. Its path is from the folder of the index on.
+  /// A file or folder could not be read. The path is relative to the index's folder.
   case fault(path: String, reason: String)
 }
 
-/// How far an update has come.
+/// The progress of an update.
 public struct PhotoUpdateProgress: Hashable, Sendable {
-  /// New and changed images that are done.
+  /// The number of new and changed images that are done.
   public let done: Int
-  /// New and changed images there are.
+  /// The number of new and changed images.
   public let total: Int
-  /// Images a second so far; 0 where none is done.
+  /// The average number of images per second so far; 0 before the first.
   public let rate: Double
-  /// Seconds to the end at that rate; nil where it cannot be told.
+  /// The estimated remaining time in seconds; nil where unknown.
   public let secondsLeft: Double?
-  /// What was done last, from the folder of the index on.
+  /// The path of the last finished image, relative to the index's folder.
   public let path: String
 }
 
-/// What an update did.
+/// The result of an update.
 public struct PhotoUpdate: Hashable, Sendable {
-  /// Images that the model saw.
+  /// The number of images on which the model was run.
   public internal(set) var seen = 0
-  /// Images that had not changed.
+  /// The number of unchanged images.
   public internal(set) var unchanged = 0
-  /// Files that were moved, copied or only touched: recognised by their contents.
+  /// The number of files that were moved, copied or only touched, recognized by their content.
   public internal(set) var recognized = 0
-  /// Images that are gone.
+  /// The number of images that were removed from the index.
   public internal(set) var dropped = 0
-  /// Files and folders that could not be read, those known from before among them.
+  /// The number of files and folders that could not be read, including earlier ones.
   public internal(set) var unreadable = 0
-  /// Whether all was done, which it was not where the task was cancelled.
+  /// Whether the update finished; false where the task was cancelled.
   public internal(set) var isComplete = false
-  /// How long it took.
+  /// The duration in seconds.
   public internal(set) var seconds = 0.0
 }
 #endif

@@ -1,19 +1,19 @@
-/// A box in the model's input, and how sure the model is of it.
+/// A candidate box with its confidence and class.
 struct BoxCandidate {
-  /// Centre and sides, in any unit that boxes compared with each other share.
+  /// The box. The unit does not matter, but must be the same for all boxes that are compared.
   var box: CenteredBox
   var confidence: Float
   var label: Int
 }
 
-/// A box by its centre and its sides.
+/// A box given by its centre, width and height.
 struct CenteredBox: Hashable {
   var x: Double
   var y: Double
   var width: Double
   var height: Double
 
-  /// Whether it is finite and has an area.
+  /// Whether the box is finite and has a positive area.
   var hasArea: Bool { width > 0 && height > 0 && [x, y, width, height].allSatisfy(\.isFinite) }
 
   fileprivate func overlaps(_ other: CenteredBox, more threshold: Double) -> Bool {
@@ -26,16 +26,16 @@ struct CenteredBox: Hashable {
   }
 }
 
-/// Non-maximum suppression by the rule of the operator of that name (`NonMaximumSuppression`): boxes in descending order
-/// of confidence, of equal ones the earlier first, leaving out those that share more than a part of the area that they
-/// and one already picked cover together.
+/// Non-maximum suppression with the semantics of the operator `NonMaximumSuppression`. Boxes are processed in
+/// descending order of confidence, and in index order where confidences are equal. A box is dropped if its intersection
+/// over union with a box kept before exceeds `maximumOverlap`.
 struct BoxSuppression {
   var maximumOverlap: Double
   /// Whether a box only suppresses boxes of its own class.
   var isPerClass: Bool
   var maximumCount: Int
 
-  /// The candidates that are kept, by their places, the surest first.
+  /// Returns the indices of the kept candidates, the most confident first.
   func kept(_ candidates: [BoxCandidate]) -> [Int] {
     let order = candidates.indices.sorted {
       (candidates[$1].confidence, $0) < (candidates[$0].confidence, $1)

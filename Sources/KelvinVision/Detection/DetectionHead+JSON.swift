@@ -3,7 +3,7 @@ import Kelvin
 import KelvinBasics
 
 extension DetectionHead {
-  /// A head is a few lines, and the names of classes.
+  /// The largest accepted file in bytes. A head is a few lines and the names of classes.
   private static let largestDocument = 1 << 20
   private static let largestCount = 100_000
 
@@ -19,7 +19,7 @@ extension DetectionHead {
     init?(intValue: Int) { nil }
   }
 
-  /// Fields that mean something for some families only.
+  /// The fields that are valid for some families only.
   private static let particular: [Field: Set<Family>] = [
     .outputs: [.yolov3, .yolov5, .yolov8, .yolov10, .yolox],
     .layout: [.yolov3, .yolov5, .yolov8, .yolov10, .yolox],
@@ -29,7 +29,7 @@ extension DetectionHead {
     .strides: [.yolov3, .yolov5, .yolox], .anchors: [.yolov3, .yolov5],
   ]
 
-  /// A document, and what is wrong with it.
+  /// A decoded document; decoding throws a `Refusal` for invalid fields.
   private struct Document: Decodable {
     var head: DetectionHead
 
@@ -120,7 +120,7 @@ extension DetectionHead {
     }
   }
 
-  /// What is wrong with a document.
+  /// The reason why a document is invalid.
   private struct Refusal: Error {
     let reason: String
 

@@ -1,34 +1,35 @@
 public import FoundationEssentials
 
-/// How the numbers that a detector's last layer leaves become boxes, which model files do not say.
+/// A description of how the outputs of a detector's last layer become boxes. Model files do not contain this
+/// information.
 ///
-/// A head is a few lines of JSON beside the model (`docs/detection-heads.md`):
+/// A head is a short JSON file next to the model (`docs/detection-heads.md`):
 ///
 /// ```json
 /// {"format": "kelvin-head", "version": 1, "family": "yolov8", "labels": ["otter", "heron"], "confidence": 0.3}
 /// ```
 public struct DetectionHead: Hashable, Sendable {
-  /// The rule by which numbers become boxes.
+  /// The rule by which output numbers become boxes.
   public enum Family: String, Hashable, Sendable, CaseIterable {
-    /// A map for each stride, with a box for each of its anchors in each cell:
-    /// `x = (σ(tx) + column) · stride`, `w = exp(tw) · anchor`.
+    /// A map for each stride, with a box for each anchor in each cell: `x = (σ(tx) + column) · stride`,
+    /// `w = exp(tw) · anchor`.
     case yolov3
-    /// The same with `x = (2σ(tx) − 1/2 + column) · stride`, `w = (2σ(tw))² · anchor`; or one array of boxes in which
-    /// that is done.
+    /// As ``yolov3``, with `x = (2σ(tx) − 1/2 + column) · stride` and `w = (2σ(tw))² · anchor`; or one array of boxes
+    /// that the model has decoded so.
     case yolov5
     /// One array of boxes with a score for each class.
     case yolov8
-    /// One array of boxes, each with one score and the number of its class.
+    /// One array of boxes, each with one score and one class index.
     case yolov10
     /// One array with a box for each cell of each stride's grid: `x = (tx + column) · stride`, `w = exp(tw) · stride`.
     case yolox
-    /// Boxes and logits of queries, whose last class is that there is nothing.
+    /// Boxes and logits of queries. The last class means that there is no object.
     case detr
-    /// Boxes and their scores as outputs of their own, and perhaps the numbers of their classes.
+    /// Boxes, their scores, and optionally their class indices as separate outputs.
     case boxes
   }
 
-  /// What the four numbers of a box are.
+  /// The meaning of the four numbers of a box.
   public enum BoxForm: String, Hashable, Sendable, CaseIterable {
     /// Centre x, centre y, width, height.
     case center
@@ -40,15 +41,15 @@ public struct DetectionHead: Hashable, Sendable {
     case cornerAndSize = "corner-size"
   }
 
-  /// What boxes are measured in.
+  /// The unit of box coordinates.
   public enum Unit: String, Hashable, Sendable, CaseIterable {
     /// Pixels of the model's input.
     case pixels
-    /// Shares of its sides.
+    /// Shares of the model's input width and height.
     case shares
   }
 
-  /// Where the numbers of one box lie.
+  /// The order of axes in an output.
   public enum Layout: String, Hashable, Sendable, CaseIterable {
     /// `[numbers, boxes]`, or maps `[numbers, rows, columns]`.
     case channelsFirst = "channels-first"
@@ -56,23 +57,23 @@ public struct DetectionHead: Hashable, Sendable {
     case channelsLast = "channels-last"
   }
 
-  /// What makes scores of numbers.
+  /// The function that converts output numbers to scores.
   public enum Activation: String, Hashable, Sendable, CaseIterable {
-    /// They are scores.
+    /// No function: the numbers are scores.
     case none
-    /// Each class for itself, by the logistic function.
+    /// The logistic function, for each class separately.
     case sigmoid
-    /// All classes together, by softmax.
+    /// Softmax over all classes.
     case softmax
   }
 
-  /// Which class means that there is nothing.
+  /// The class that means that there is no object.
   public enum Background: String, Hashable, Sendable, CaseIterable {
-    /// None does.
+    /// No class.
     case none
-    /// Class 0; the others are counted from the next one on.
+    /// Class 0. The other classes are numbered from the next one on.
     case first
-    /// The last one.
+    /// The last class.
     case last
   }
 
@@ -83,58 +84,58 @@ public struct DetectionHead: Hashable, Sendable {
     /// The height in pixels.
     public var height: Double
 
-    /// An anchor of a size in pixels.
+    /// Creates an anchor from its size in pixels.
     public init(width: Double, height: Double) {
       self.width = width
       self.height = height
     }
   }
 
-  /// The rule by which numbers become boxes.
+  /// The rule by which output numbers become boxes.
   public var family: Family
-  /// The outputs with maps, in the order of ``strides``, or the one with the array of boxes; nil for those that can be
-  /// meant.
+  /// The names of the outputs: maps in the order of ``strides``, or the array of boxes; nil where they can be inferred.
   public var outputs: [String]?
-  /// Of families ``Family/boxes`` and ``Family/detr``: the output with boxes; nil for the only one with rows of four.
+  /// The name of the output with boxes, for families ``Family/boxes`` and ``Family/detr``; nil for the only output with
+  /// rows of four numbers.
   public var boxesOutput: String?
-  /// Of the same: the output with scores; nil for the only one that can be meant.
+  /// The name of the output with scores, for the same families; nil where it can be inferred.
   public var scoresOutput: String?
-  /// Of the same: the output with numbers of classes, where scores are one for each box.
+  /// The name of the output with class indices, for family ``Family/boxes`` with one score per box.
   public var classesOutput: String?
-  /// Of the same: the output that says how many boxes there are, where the others have room for more.
+  /// The name of the output with the number of boxes, for family ``Family/boxes``, where the other outputs are padded.
   public var countOutput: String?
-  /// Where the numbers of one box lie; nil for the family's usual order, or the only one that the labels allow.
+  /// The order of axes; nil for the family's usual order, or the only order that the number of labels allows.
   public var layout: Layout?
-  /// What the four numbers of a box are, where the family leaves it open.
+  /// The meaning of the four numbers of a box, for families that leave it open.
   public var boxForm: BoxForm
-  /// What boxes are measured in, where the family leaves it open.
+  /// The unit of box coordinates, for families that leave it open.
   public var unit: Unit
-  /// What makes scores of numbers; nil for the family's usual one.
+  /// The function that converts output numbers to scores; nil for the family's usual one.
   public var activation: Activation?
-  /// Whether a box has a number for there being anything, by which the scores of its classes are multiplied.
+  /// Whether a box has an objectness score, which multiplies the scores of its classes.
   public var hasObjectness: Bool
-  /// Pixels of the model's input from one cell to the next, from 1, for each map or grid.
+  /// The distance between neighbouring cells in pixels of the model's input, at least 1, for each map or grid.
   public var strides: [Int]
-  /// The anchors of each map, as many lists as there are strides, none of them empty.
+  /// The anchors of each map: one non-empty list per stride.
   public var anchors: [[Anchor]]
-  /// The classes' names from class 0 on, one for the background left out or not.
+  /// The names of the classes from class 0 on, with or without a name for the background.
   public var labels: [String]?
-  /// Which class means that there is nothing.
+  /// The class that means that there is no object.
   public var background: Background
-  /// How pixels enter a model whose input is a plain tensor, where the request does not say.
+  /// The normalization of pixels for a model whose input is a plain tensor; a request's normalization takes precedence.
   public var normalization: PixelNormalization?
-  /// Boxes of which the model is less sure are left out, 0…1.
+  /// The smallest confidence of a box that is kept, 0…1.
   public var minimumConfidence: Float
-  /// Of two boxes whose shared area is more than this share of what they cover together, the surer one is kept, 0…1; 1
-  /// keeps all.
+  /// The largest intersection over union of two boxes that are both kept, 0…1. Of boxes that overlap more, the most
+  /// confident is kept. At 1 all boxes are kept.
   public var maximumOverlap: Float
   /// Whether a box only suppresses boxes of its own class.
   public var isPerClass: Bool
-  /// At most so many boxes are kept, the surest; from 0.
+  /// The largest number of boxes that are kept, the most confident first; not negative.
   public var maximumCount: Int
 
-  /// A family's head as it usually is: confidence from 0.25 on, overlaps up to 0.45 within a class, 300 boxes; anchors
-  /// and strides of the models that were published, trained on COCO.
+  /// Creates a family's usual head. The limits are a confidence of 0.25, an overlap of 0.45 within a class (1 for
+  /// `yolov10` and `detr`), and 300 boxes. The strides and anchors are those of the published COCO models.
   public init(_ family: Family) {
     self.family = family
     boxForm = [.yolov10, .boxes].contains(family) ? .corners : .center
@@ -153,9 +154,9 @@ public struct DetectionHead: Hashable, Sendable {
     [(10, 13), (16, 30), (33, 23)], [(30, 61), (62, 45), (59, 119)], [(116, 90), (156, 198), (373, 326)],
   ].map { $0.map { Anchor(width: $0.0, height: $0.1) } }
 
-  /// The head that a file describes.
+  /// Reads a head from a JSON file.
   ///
-  /// - Throws: `VisionError.invalidModel` with the field that is wrong, what was expected and what it has.
+  /// - Throws: `VisionError.invalidModel` with the invalid field, the expected and the found value.
   public init(contentsOf url: URL) throws(VisionError) {
     try self.init(file: url.relativePath)
   }

@@ -2,42 +2,42 @@ public import Kelvin
 import KelvinEngine
 package import KelvinRuntime
 
-/// Says which objects an image shows and where, by a model that finds any number of them.
+/// A request that detects objects and their boxes in an image.
 ///
-/// Unlike ``CoreMLRequest``, which knows pipelines that end in non-maximum suppression, this one also takes models whose
-/// outputs a ``DetectionHead`` describes, and those whose outputs speak for themselves: boxes, scores and classes as
-/// torchvision's and TensorFlow's detectors leave them, DETR's queries, and files of Ultralytics' exporter.
+/// ``CoreMLRequest`` supports pipelines that end in non-maximum suppression. This request also supports models whose
+/// outputs a ``DetectionHead`` describes, and models whose outputs are recognized: boxes, scores and classes in the
+/// layout of torchvision's and TensorFlow's detectors, DETR's queries, and files of Ultralytics' exporter.
 public struct DetectionRequest: ImageProcessingRequest {
-  /// The model that is run.
+  /// The model that the request runs.
   public let model: Model
-  /// How an image is brought to the model's size: `scaleToFit` for YOLO's families, else `scaleToFill`.
+  /// The method that fits an image to the model's input size: `scaleToFit` for YOLO families, else `scaleToFill`.
   public var cropAndScaleAction: ImageCropAndScale
-  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. It is enlarged to whole pixels.
   public var regionOfInterest = NormalizedRect.fullImage
-  /// Objects of which the model is less sure are left out, 0…1; nil for what the model or its head says.
+  /// The smallest confidence of an object that is kept, 0…1; nil for the limit of the model or its head.
   public var minimumConfidence: Float?
-  /// Of two boxes whose shared area is more than this share of what they cover together, one is kept, 0…1; nil for what
-  /// the model or its head says. A model that suppresses boxes itself and takes no such number keeps its own.
+  /// The largest intersection over union of two objects that are both kept, 0…1; nil for the limit of the model or its
+  /// head. A model that suppresses boxes itself and has no input for the limit uses its own.
   public var maximumOverlap: Float?
-  /// At most so many objects are kept, the surest; nil for what the head says.
+  /// The largest number of objects that are kept, the most confident first; nil for the head's limit.
   public var maximumObservationCount: Int?
-  /// What to know of the answers.
+  /// Remarks about the answers.
   public var remarks: [String] { detector.remarks }
-  /// The classes' names; nil where neither the model nor its head nor the request names them.
+  /// The names of the classes; nil where neither the request nor the head nor the model names them.
   public var labels: [String]? { detector.labels }
 
   private let detector: ImageDetector
   private let predictor: Predictor
 
-  /// A request to find objects on whole images.
+  /// Creates a request for whole images.
   ///
   /// - Parameters:
-  ///   - model: the model.
-  ///   - head: how its outputs become boxes, where the model does not say.
-  ///   - labels: the classes' names from class 0 on, in place of the model's own and the head's.
-  ///   - normalization: how pixels enter a model whose input is a plain tensor, in place of what the head says.
-  /// - Throws: `VisionError`: `invalidModel` for one that finds no objects, that needs a head, or whose outputs are not
-  ///   what the head describes; `missingNormalization`; `invalidRequest` for a normalization that does not fit.
+  ///   - model: The model.
+  ///   - head: The description of the model's outputs, for a model that does not describe them itself.
+  ///   - labels: The names of the classes from class 0 on, in place of the model's own and the head's.
+  ///   - normalization: The normalization of pixels for a model whose input is a plain tensor, in place of the head's.
+  /// - Throws: `VisionError`: `invalidModel` for a model that does not detect objects, that needs a head, or whose
+  ///   outputs do not match the head; `missingNormalization`; `invalidRequest` for an unsuitable normalization.
   public init(
     model: Model, head: DetectionHead? = nil, labels: [String]? = nil, normalization: PixelNormalization? = nil
   ) throws(VisionError) {
@@ -47,10 +47,10 @@ public struct DetectionRequest: ImageProcessingRequest {
     predictor = model.predictor(of: detector.function)
   }
 
-  /// The objects on an image, the surest first.
+  /// Detects the objects in an image, the most confident first.
   ///
-  /// - Throws: `VisionError`: `invalidRequest` for a region outside the image or a limit that is no share,
-  ///   `prediction` where the model fails, `invalidModel` where its outputs are not what the head describes.
+  /// - Throws: `VisionError`: `invalidRequest` for a region outside the image or a limit outside 0…1, `prediction`
+  ///   where the model fails, `invalidModel` where its outputs do not match the head.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [RecognizedObjectObservation] {
@@ -59,12 +59,12 @@ public struct DetectionRequest: ImageProcessingRequest {
     }
   }
 
-  /// As the form that does not block the calling thread; this one does.
+  /// Detects the objects in an image, as the asynchronous variant does. Blocks the calling thread.
   public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> [RecognizedObjectObservation] {
     try detect(image, orientation: orientation)
   }
 
-  /// As `perform`. Blocks the calling thread.
+  /// Detects the objects in an image, as `perform` does. Blocks the calling thread.
   package func detect(
     _ image: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation? = nil
   ) throws(VisionError) -> [RecognizedObjectObservation] {

@@ -1,8 +1,8 @@
 extension DetectionHead {
-  /// The outputs that the head is about, in the order in which `parts` takes them: maps from the largest on, an array of
+  /// Selects the outputs that the head uses, in the order that `parts` expects: maps from the largest on, an array of
   /// boxes, or boxes, scores and classes.
   ///
-  /// - Throws: `VisionError.invalidModel` naming what is missing or what may be meant.
+  /// - Throws: `VisionError.invalidModel` naming the missing or the candidate outputs.
   func chosen(from all: [HeadOutput]) throws(VisionError) -> [HeadOutput] {
     switch family {
     case .boxes, .detr: return try separate(from: all)
@@ -12,7 +12,7 @@ extension DetectionHead {
       let floats = all.filter(\.isFloat)
       let tables = floats.filter { $0.shape.count == 3 }
       let maps = floats.filter { $0.shape.count > 3 }
-      // A file with both has its maps besides for training.
+      // A file with both has the maps for training only.
       if tables.count == 1 { return tables }
       guard !maps.isEmpty else { throw none(all, "maps of boxes, or one array of them") }
       return maps.sorted { Self.area($0) > Self.area($1) }

@@ -1,9 +1,9 @@
 import Glibc
 import KelvinBasics
 
-/// Numbers of an array as rows, one for each box that a head may give.
+/// A strided view of an array with one row for each candidate box.
 struct HeadRows: Hashable {
-  /// Which of the head's arrays they lie in.
+  /// The index of the array among the head's outputs.
   var array = 0
   var offset = 0
   var count: Int
@@ -11,10 +11,10 @@ struct HeadRows: Hashable {
   var rowStride: Int
   var columnStride: Int
 
-  /// The place of a number in its array.
+  /// Returns the offset of a number in its array.
   func place(_ row: Int, _ column: Int) -> Int { offset + row * rowStride + column * columnStride }
 
-  /// Some of the columns.
+  /// Returns a view of some of the columns.
   func part(_ range: Range<Int>) -> HeadRows {
     var part = self
     part.offset += range.lowerBound * columnStride
@@ -23,30 +23,30 @@ struct HeadRows: Hashable {
   }
 }
 
-/// Boxes of one array, grid or anchor, and where their scores are.
+/// The boxes of one array, grid or anchor, and their scores.
 struct HeadPart: Hashable {
   var boxes: HeadRows
   var rule: BoxRule
-  /// One column for each class, the background included; or one for all of them, with `classes`.
+  /// One column for each class, the background included; or one column for all classes where `classes` is set.
   var scores: HeadRows
-  /// One column, by which scores are multiplied.
+  /// One column with the objectness, which multiplies the scores.
   var objectness: HeadRows?
-  /// One column with the number of the box's class.
+  /// One column with the index of the box's class.
   var classes: HeadRows?
 }
 
-/// How four numbers become a box in pixels of the model's input.
+/// The rule by which four numbers become a box in pixels of the model's input.
 enum BoxRule: Hashable {
-  /// A box as it is, times the sides of the input where it is in shares of them.
+  /// A complete box, scaled by the input's width and height where coordinates are shares.
   case plain(DetectionHead.BoxForm, scaleX: Double, scaleY: Double)
-  /// Offsets from a cell's corner and logarithms of sides, both in strides.
+  /// Offsets from a cell's corner and logarithms of width and height, both in strides.
   case grid(stride: Double, width: Int)
-  /// Logits of offsets from a cell's corner, in strides, and logarithms of shares of an anchor.
+  /// Logits of offsets from a cell's corner, in strides, and logarithms of width and height relative to an anchor.
   case anchor(DetectionHead.Anchor, stride: Double, width: Int)
-  /// Offsets in -1/2…3/2 strides and up to four times an anchor, by logits.
+  /// Logits of offsets in −1/2…3/2 strides, and of width and height of up to four times an anchor.
   case boundedAnchor(DetectionHead.Anchor, stride: Double, width: Int)
 
-  /// Whether the numbers beside those of the box are logits too, as those of raw maps are.
+  /// Whether objectness and class scores are logits too, as they are in raw maps.
   var isOfLogits: Bool {
     switch self {
     case .anchor, .boundedAnchor: true

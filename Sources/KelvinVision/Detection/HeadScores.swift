@@ -1,25 +1,25 @@
 import KelvinBasics
 
-/// How numbers become the scores of classes.
+/// The rule by which output numbers become the scores of classes.
 struct HeadScores: Hashable {
   var activation: DetectionHead.Activation
   var background: DetectionHead.Background
 
-  /// A row's surest class.
+  /// The most confident class of a row.
   struct Best {
     var row: Int
-    /// Its number, the background not counted.
+    /// The index of the class, not counting the background.
     var label: Int
     var confidence: Float
   }
 
-  /// The rows whose surest class reaches a confidence, in their order. Of equally sure classes the first counts; what is
-  /// not a number never does.
+  /// Returns the rows whose best class reaches a confidence, in their order. Of equally confident classes the first is
+  /// chosen. NaN scores are never chosen.
   func best(of part: HeadPart, in arrays: [[Float]], from least: Float) -> [Best] {
     part.classes.map { named(part, $0, in: arrays, from: least) } ?? scored(part, in: arrays, from: least)
   }
 
-  /// Every class's score in a row, the background left out.
+  /// Returns the scores of all classes in a row, without the background.
   func scores(of part: HeadPart, row: Int, in arrays: [[Float]]) -> [Float] {
     let raw = (0..<part.scores.columns).map { arrays[part.scores.array][part.scores.place(row, $0)] }
     let presence = presence(part, row, arrays)
@@ -47,7 +47,8 @@ struct HeadScores: Hashable {
         return Best(row: row, label: place, confidence: scores[place])
       }
     }
-    // The logistic function keeps the order: the largest number is looked for, class by class, along the array.
+    // The logistic function is monotonic, so the largest number is searched before it is applied. The loop over classes
+    // is outermost, for sequential access where rows are contiguous.
     var (largest, labels) = ([Float](repeating: -.infinity, count: count), [Int32](repeating: 0, count: count))
     let scores = part.scores
     arrays[scores.array].withUnsafeBufferPointer { numbers in
@@ -68,14 +69,14 @@ struct HeadScores: Hashable {
     }
   }
 
-  /// By what the scores of a row's classes are multiplied.
+  /// Returns the factor of a row's class scores: the objectness, or 1.
   private func presence(_ part: HeadPart, _ row: Int, _ arrays: [[Float]]) -> Double {
     guard let objectness = part.objectness else { return 1 }
     let number = Double(arrays[objectness.array][objectness.place(row, 0)])
     return activation == .sigmoid ? logistic(number) : number
   }
 
-  /// The columns of classes that are something.
+  /// Returns the columns of classes other than the background.
   private func kept(_ columns: Int) -> Range<Int> {
     switch background {
     case _ where columns < 2: 0..<columns

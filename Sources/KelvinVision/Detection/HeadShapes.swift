@@ -1,9 +1,9 @@
 import KelvinGraph
 
-/// An output of a model, as far as its shape is known.
+/// An output of a model with its shape, as far as it is known.
 struct HeadOutput: Hashable {
   var name: String
-  /// Negative where it depends on data.
+  /// The sizes of the axes; negative where they depend on data.
   var shape: [Int]
   var isFloat = true
 
@@ -11,12 +11,12 @@ struct HeadOutput: Hashable {
 }
 
 extension DetectionHead {
-  /// Where in a head's arrays boxes and their scores lie.
+  /// Returns the positions of boxes and their scores in the head's arrays.
   ///
   /// - Parameters:
-  ///   - outputs: as `chosen(from:)` gave them, with the shapes they have.
-  ///   - input: the model's.
-  /// - Throws: `VisionError.invalidModel`, expected against got, also for numbers that no head has.
+  ///   - outputs: The outputs that `chosen(from:)` returned, with their actual shapes.
+  ///   - input: The size of the model's input.
+  /// - Throws: `VisionError.invalidModel` with the expected and the found shape, also for invalid numbers in the head.
   func parts(_ outputs: [HeadOutput], _ input: (width: Int, height: Int)) throws(VisionError) -> [HeadPart] {
     guard maximumCount >= 0, strides.allSatisfy({ $0 > 0 }) else {
       throw .invalidModel(
@@ -33,13 +33,13 @@ extension DetectionHead {
     }
   }
 
-  /// Numbers of a box before those of its classes.
+  /// The number of values in a box before its class scores.
   private var leading: Int { hasObjectness ? 5 : 4 }
 
-  /// The two axes that matter of an array of boxes.
+  /// Returns the last two axes of an array of boxes; nil for another shape.
   private static func table(_ shape: [Int]) -> (first: Int, last: Int)? {
     let inner = shape.drop { $0 == 1 }
-    // A head of one class and one box has no other axis.
+    // Leading axes of size 1 are ignored. They may be all axes, for one box and one class.
     guard shape.count >= 2, inner.count <= 2 else { return nil }
     return (shape[shape.count - 2], shape[shape.count - 1])
   }
@@ -63,7 +63,7 @@ extension DetectionHead {
       if family == .yolov10 { return numbers >= 6 }
       return wanted.map { numbers == $0 } ?? (numbers > leading)
     }
-    // The labels tell an array from its transposed, where nothing else does.
+    // The number of labels tells an array from its transpose where nothing else does.
     let chosen =
       layout ?? [usual, usual == .channelsFirst ? .channelsLast : .channelsFirst].first(where: fits) ?? usual
     let (numbers, count) = chosen == .channelsFirst ? (first, last) : (last, first)
@@ -129,7 +129,7 @@ extension DetectionHead {
     return parts
   }
 
-  /// The boxes of one map, for each of its anchors.
+  /// Returns the boxes of one map, one part for each anchor.
   private func map(
     _ output: HeadOutput, _ index: Int, _ input: (width: Int, height: Int)
   ) throws(VisionError) -> [HeadPart] {
@@ -143,7 +143,7 @@ extension DetectionHead {
     }
     var shape = output.shape
     if shape.count > 3, shape[0] == 1 { shape.removeFirst() }
-    // Numbers of a box, and the distances in memory between anchors, cells and numbers.
+    // The number of values in a box, and the strides between anchors, cells and values.
     let (numbers, anchorStep, cellStep, numberStep): (Int, Int, Int, Int)
     let cells = wide * high
     switch (shape.count, layout) {
@@ -178,7 +178,7 @@ extension DetectionHead {
     }
   }
 
-  /// Boxes, scores and perhaps classes that are outputs of their own.
+  /// Returns the part for boxes, scores and optional classes in separate outputs.
   private func separate(
     _ outputs: [HeadOutput], _ input: (width: Int, height: Int)
   ) throws(VisionError) -> HeadPart {

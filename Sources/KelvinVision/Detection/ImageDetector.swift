@@ -4,39 +4,41 @@ import KelvinGraph
 import KelvinRuntime
 import KelvinHostOperations
 
-/// A model seen as a function from one image to the objects on it.
+/// A model as a function from one image to the objects in it.
 struct ImageDetector: Sendable {
-  /// How a model says what it found.
+  /// The source of the detected objects.
   private enum Source: Sendable {
-    /// Boxes that the last stage of a pipeline kept.
+    /// The boxes that the last stage of a pipeline keeps.
     case kept(KeptBoxes)
     case head(DetectionHead, [HeadOutput])
   }
 
-  /// Limits that a request sets, in place of the model's own.
+  /// Limits of a request, in place of the model's own.
   struct Limits {
     var confidence: Float?
     var overlap: Float?
     var count: Int?
   }
 
-  /// The model's function as images are given to it.
+  /// The model's function with an image input.
   let function: Function
-  /// What the user should know of the answers.
+  /// Remarks about the answers for the user.
   let remarks: [String]
-  /// How images are usually brought to the model's size: as such models are trained.
+  /// The usual method of fitting images to the model's input size, matching the training of such models.
   let usualCropAndScale: ImageCropAndScale
   let image: ImageFeature
   private let inputName: String
   private let source: Source
-  /// The classes' names; nil where nothing says them.
+  /// The names of the classes; nil where they are unknown.
   let labels: [String]?
 
+  /// Creates a detector.
+  ///
   /// - Parameters:
-  ///   - head: in place of what the model says itself.
-  ///   - labels: in place of the model's own and the head's.
-  ///   - normalization: for a model whose input is a plain tensor, in place of the head's.
-  /// - Throws: `VisionError` with the remedy where the model finds no objects, or the head does not fit it.
+  ///   - described: The head, in place of the model's own description.
+  ///   - given: The names of the classes, in place of the model's own and the head's.
+  ///   - normalization: The normalization for a model whose input is a plain tensor, in place of the head's.
+  /// - Throws: `VisionError` with the remedy where the model does not detect objects, or the head does not match it.
   init(
     _ model: LoadedModel, head described: DetectionHead?, labels given: [String]?, normalization: PixelNormalization?
   ) throws(VisionError) {
@@ -63,7 +65,7 @@ struct ImageDetector: Sendable {
       head.labels = given ?? head.labels
       let chosen = try head.chosen(from: outputs)
       (inputName, image) = try Self.input(of: &function, model, normalization, usually: head.normalization)
-      // Sizes that depend on data are checked when they are there.
+      // Shapes that depend on data are checked after a prediction.
       let isKnown = chosen.allSatisfy { $0.shape.allSatisfy { $0 >= 0 } }
       let parts = isKnown ? try head.parts(chosen, (image.width, image.height)) : []
       source = .head(head, chosen)
@@ -74,9 +76,9 @@ struct ImageDetector: Sendable {
     self.function = function
   }
 
-  /// The input that takes the image.
+  /// Returns the input that takes the image.
   ///
-  /// - Parameter usual: how pixels enter a plain tensor where nothing else is said.
+  /// - Parameter usual: The normalization of a plain tensor input where none is given.
   private static func input(
     of function: inout Function, _ model: LoadedModel, _ normalization: PixelNormalization?,
     usually usual: PixelNormalization? = nil
@@ -85,11 +87,11 @@ struct ImageDetector: Sendable {
     return try ImageInput.only(of: &function, model.context.graph, normalization ?? (isPlain ? usual : nil))
   }
 
-  /// The objects on an image, the surest first.
+  /// Detects the objects in an image, the most confident first.
   ///
   /// - Parameters:
-  ///   - predictor: of `function`.
-  ///   - view: how the model sees the image.
+  ///   - predictor: A predictor of `function`.
+  ///   - view: The part of the image that the model sees.
   /// - Throws: `VisionError`.
   func detect(
     _ pixels: PixelBuffer, _ orientation: ImageOrientation, _ view: ModelView, _ cropAndScale: ImageCropAndScale,
@@ -112,7 +114,7 @@ struct ImageDetector: Sendable {
     }
   }
 
-  /// Thresholds of a pipeline's suppression, which are inputs of the model where it has any.
+  /// Returns values for the thresholds of a pipeline's suppression, as far as they are inputs of the model.
   private func thresholds(_ limits: Limits) -> [String: FeatureValue] {
     guard case .kept = source else { return [:] }
     let values = [("confidenceThreshold", limits.confidence), ("iouThreshold", limits.overlap)]
@@ -177,7 +179,7 @@ struct ImageDetector: Sendable {
 }
 
 extension HeadPart {
-  /// A row's box in pixels of the model's input.
+  /// Returns a row's box in pixels of the model's input.
   func box(_ row: Int, in arrays: [[Float]]) -> CenteredBox {
     let numbers = arrays[boxes.array]
     func number(_ column: Int) -> Double { Double(numbers[boxes.place(row, column)]) }
@@ -186,15 +188,17 @@ extension HeadPart {
 }
 
 extension DetectionHead {
-  /// - Parameter part: of the head, as it was found.
+  /// Returns the rule for scores.
+  ///
+  /// - Parameter part: A part of the head.
   func scoreRule(of part: HeadPart?) -> HeadScores {
     let usual: Activation = family == .detr ? .softmax : part?.rule.isOfLogits == true ? .sigmoid : .none
     return HeadScores(activation: activation ?? usual, background: background)
   }
 
-  /// Names for the classes that a head's scores are of, the background left out; nil where nothing names them.
+  /// Returns the names of the classes other than the background; nil where they are unknown.
   ///
-  /// - Throws: `VisionError.invalidModel` where there are more or fewer.
+  /// - Throws: `VisionError.invalidModel` where the number of names does not match the number of classes.
   func names(of part: HeadPart?) throws(VisionError) -> [String]? {
     guard let labels, let part, part.classes == nil else { return labels }
     let all = part.scores.columns
@@ -208,11 +212,11 @@ extension DetectionHead {
 }
 
 extension HeadOutput {
-  /// An output with an array; nil for any other.
+  /// Creates the description of an array output; nil for any other output.
   init?(_ feature: Feature, in model: LoadedModel) {
     guard case .tensor(let scalar, let dimensions) = feature.type else { return nil }
     var shape = dimensions.map { dimension in if case .fixed(let size) = dimension { size } else { -1 } }
-    // Descriptions may leave shapes out, and what the sizes of inputs decide.
+    // Feature descriptions may omit shapes, and sizes that depend on the inputs. The graph's types are used instead.
     for case let loaded? in model.graphs where shape.isEmpty || shape.contains(-1) {
       guard let place = loaded.part.outputs.firstIndex(of: feature.name) else { continue }
       let graph = loaded.context.graph

@@ -1,10 +1,10 @@
 import KelvinGraph
 
-/// Heads that need no description, because a model's outputs or metadata say what they are.
+/// Heads that are recognized by a model's outputs or metadata.
 enum KnownHeads {
-  /// The head of a model, and what to know of it; nil where its file does not say.
+  /// Returns the head of a model with a remark for the user; nil where it is not recognized.
   ///
-  /// - Parameter metadata: what the file says of the model, by keys.
+  /// - Parameter metadata: The custom metadata of the model file.
   static func head(_ outputs: [HeadOutput], metadata: [String: String]) -> (head: DetectionHead, remark: String?)? {
     if let head = suppressed(outputs) { return (head, nil) }
     if let head = queries(outputs) {
@@ -15,11 +15,11 @@ enum KnownHeads {
     return ultralytics(outputs, metadata).map { ($0, nil) }
   }
 
-  /// Boxes that the model has suppressed itself: boxes, scores and whole numbers of classes, one for each.
+  /// Recognizes boxes after suppression: boxes, scores and integer classes, one of each per object.
   private static func suppressed(_ outputs: [HeadOutput]) -> DetectionHead? {
     var head = DetectionHead(.boxes)
     head.maximumOverlap = 1
-    // As object detectors of TensorFlow name what they leave.
+    // The output names of TensorFlow's object detectors.
     let names = Set(outputs.map(\.name))
     if names.isSuperset(of: ["detection_boxes", "detection_scores", "detection_classes"]) {
       (head.boxesOutput, head.scoresOutput) = ("detection_boxes", "detection_scores")
@@ -28,7 +28,7 @@ enum KnownHeads {
       (head.boxForm, head.unit) = (.cornersYX, .shares)
       return head
     }
-    // As torchvision's detectors: in pixels of the model's input.
+    // The outputs of torchvision's detectors, in pixels of the model's input.
     let floats = outputs.filter(\.isFloat)
     let boxes = floats.filter { $0.shape.count == 2 && $0.shape[1] == 4 }
     let scores = floats.filter { $0.shape.count == 1 }
@@ -38,7 +38,7 @@ enum KnownHeads {
     return head
   }
 
-  /// Queries' boxes and logits under the names that DETR and its descendants give them.
+  /// Recognizes the boxes and logits of queries by the output names of DETR and its descendants.
   private static func queries(_ outputs: [HeadOutput]) -> DetectionHead? {
     let names = Set(outputs.map(\.name))
     guard names.contains("pred_boxes"), let logits = ["pred_logits", "logits"].first(where: names.contains) else {
@@ -49,7 +49,7 @@ enum KnownHeads {
     return head
   }
 
-  /// Files of Ultralytics' exporter say what the model is for and how its classes are called.
+  /// Recognizes files of Ultralytics' exporter, whose metadata contains the task and the names of the classes.
   private static func ultralytics(_ outputs: [HeadOutput], _ metadata: [String: String]) -> DetectionHead? {
     guard let names = metadata["names"].map(DictionaryText.names), !names.isEmpty,
       metadata["task"].map({ $0 == "detect" }) ?? true
@@ -67,9 +67,9 @@ enum KnownHeads {
   }
 }
 
-/// A dictionary of numbers and names as Python prints it: `{0: 'person', 1: "driver's seat"}`.
+/// A parser for dictionaries of integers and strings as Python prints them: `{0: 'person', 1: "driver's seat"}`.
 enum DictionaryText {
-  /// The names by their numbers, which are 0, 1, 2 and so on; none where the text is anything else.
+  /// Returns the names in the order of their keys, which must be 0, 1, 2 and so on; empty for any other string.
   static func names(_ text: String) -> [String] {
     var rest = text.unicodeScalars[...].drop(while: \.properties.isWhitespace)
     func skip(_ wanted: Unicode.Scalar) -> Bool {

@@ -1,11 +1,12 @@
-/// Letters of five by seven dots, for the legends of images.
+/// A bitmap font of 5 × 7 dots for labels in images.
 enum BitmapFont {
   static let width = 5
   static let height = 7
-  /// From one letter to the next.
+  /// The distance between two characters in dots.
   static let advance = 6
 
-  /// The rows of a character from its top, the leftmost dot in bit 4. What is not printable ASCII is a box.
+  /// Returns the rows of a character from the top, with the leftmost dot in bit 4. Characters other than printable
+  /// ASCII are drawn as a box.
   static func rows(_ character: Character) -> [UInt8] {
     guard let code = character.asciiValue, (32...126).contains(code) else { return missing }
     return glyphs[Int(code) - 32]
@@ -13,7 +14,7 @@ enum BitmapFont {
 
   private static let missing: [UInt8] = [31, 17, 17, 17, 17, 17, 31]
 
-  /// Characters 32 to 126, seven rows each, a digit to base 32 for each row.
+  /// The glyphs of characters 32 to 126: seven rows each, one base-32 digit per row.
   private static let glyphs: [[UInt8]] =
     """
     0000000 4444404 AA00000 AAVAVAA 4FKE5U4 OP248J3 CIC8LID 4400000

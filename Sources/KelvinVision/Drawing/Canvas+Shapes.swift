@@ -2,7 +2,7 @@ import Glibc
 import KelvinImages
 
 extension PixelRect {
-  /// Pixels that both have.
+  /// Returns the number of pixels in the intersection.
   func area(sharedWith other: PixelRect) -> Int {
     let wide = min(x + width, other.x + other.width) - max(x, other.x)
     let high = min(y + height, other.y + other.height) - max(y, other.y)
@@ -11,11 +11,11 @@ extension PixelRect {
 }
 
 extension Canvas {
-  /// How thick lines are and how large dots of letters, for an image of some size to be read at a glance.
+  /// The thickness of lines and the size of a character's dots in pixels, proportional to the canvas.
   var stroke: Int { 1 + max(width, height) / 400 }
   var letterScale: Int { 1 + max(width, height) / 800 }
 
-  /// The sides of a rectangle, drawn inwards, between lines that set it off from any image.
+  /// Draws the sides of a rectangle inwards, between contrasting lines.
   mutating func outline(_ rect: PixelRect, thickness: Int, _ color: Color) {
     ring(PixelRect(x: rect.x - 1, y: rect.y - 1, width: rect.width + 2, height: rect.height + 2), 1, color.ink)
     ring(rect, thickness, color)
@@ -35,13 +35,13 @@ extension Canvas {
     fill(x: rect.x + rect.width - across, y: rect.y, width: across, height: rect.height, color)
   }
 
-  /// A line with round ends.
+  /// Draws a line with round ends.
   mutating func line(from a: (x: Double, y: Double), to b: (x: Double, y: Double), thickness: Double, _ color: Color) {
     let radius = thickness / 2
     let (dx, dy) = (b.x - a.x, b.y - a.y)
     let length = dx * dx + dy * dy
     for y in span(min(a.y, b.y) - radius, max(a.y, b.y) + radius, height) {
-      // Where the part of the line that can reach this row lies.
+      // The range of x in which the line can reach this row.
       let reach = [Double(y) - radius - a.y, Double(y) + 1 + radius - a.y]
       let ends = (dy == 0 ? [0, 1] : reach.map { min(max($0 / dy, 0), 1) }).map { a.x + $0 * dx }
       for x in span(min(ends[0], ends[1]) - radius, max(ends[0], ends[1]) + radius, width) {
@@ -57,23 +57,23 @@ extension Canvas {
     line(from: center, to: center, thickness: 2 * radius, color)
   }
 
-  /// The whole pixels of a side that lie between two places, which may be anywhere.
+  /// Returns the range of pixels between two positions, clamped to the canvas.
   private func span(_ start: Double, _ end: Double, _ side: Int) -> Range<Int> {
     func bound(_ place: Double) -> Int { place > 0 ? Int(min(place, Double(side))) : 0 }
     let first = bound(start.rounded(.down))
     return first..<max(bound(end.rounded(.up)), first)
   }
 
-  /// The whole pixel of a side that is nearest to a place, which may be anywhere.
+  /// Returns the pixel nearest to a position, clamped to the canvas.
   func nearest(_ place: Double, _ side: Int) -> Int { place > 0 ? Int(min(place, Double(side - 1)).rounded()) : 0 }
 
-  /// The room that a text takes on ground of its own.
+  /// Returns the size of a label with its background.
   func tagSize(_ text: String) -> (width: Int, height: Int) {
     let scale = letterScale
     return ((text.count * BitmapFont.advance + 3) * scale, (BitmapFont.height + 4) * scale)
   }
 
-  /// A text on ground of a colour.
+  /// Draws a label on a coloured background.
   mutating func tag(_ text: String, x: Int, y: Int, _ color: Color) {
     let (scale, size) = (letterScale, tagSize(text))
     fill(x: x, y: y, width: size.width, height: size.height, color)
@@ -82,7 +82,7 @@ extension Canvas {
 }
 
 extension Canvas.Color {
-  /// Black or white, whichever is read better on this colour: by the luminance that WCAG 2 compares colours by.
+  /// Black or white, depending on the contrast with this colour (relative luminance of WCAG 2).
   var ink: Canvas.Color {
     func linear(_ channel: UInt8) -> Double {
       let share = Double(channel) / 255

@@ -1,7 +1,7 @@
 import Kelvin
 import KelvinImages
 
-/// An image to draw on.
+/// A mutable RGB image.
 struct Canvas {
   typealias Color = IndexedPNG.Color
 
@@ -9,25 +9,25 @@ struct Canvas {
   let height: Int
   private var bytes: [UInt8]
 
-  /// A white one.
+  /// Creates a white canvas.
   init(width: Int, height: Int) {
     self.width = width
     self.height = height
     bytes = [UInt8](repeating: 255, count: width * height * 3)
   }
 
-  /// An image, of which alpha is left out.
+  /// Creates a canvas from an image, without its alpha channel.
   init(_ image: PixelBuffer) {
     (width, height) = (image.width, image.height)
     bytes = image.inRGB.bytes
   }
 
-  /// Lends the pixels, red, green and blue from the top left, and how many bytes a row is.
+  /// Calls a closure with the RGB pixels, row by row from the top left, and with the number of bytes per row.
   mutating func withBytes(_ body: (UnsafeMutableBufferPointer<UInt8>, Int) -> Void) {
     bytes.withUnsafeMutableBufferPointer { body($0, width * 3) }
   }
 
-  /// What lies outside is left out.
+  /// Sets a pixel. Positions outside the canvas are ignored.
   mutating func set(_ x: Int, _ y: Int, _ color: Color) {
     guard x >= 0, x < width, y >= 0, y < height else { return }
     let at = (y * width + x) * 3
@@ -42,7 +42,9 @@ struct Canvas {
     }
   }
 
-  /// - Parameter scale: the side of a dot in pixels.
+  /// Draws a string.
+  ///
+  /// - Parameter scale: The side of a dot in pixels.
   mutating func write(_ text: String, x: Int, y: Int, scale: Int, _ color: Color) {
     for (index, character) in text.enumerated() {
       for (row, dots) in BitmapFont.rows(character).enumerated() {

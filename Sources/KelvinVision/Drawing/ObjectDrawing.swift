@@ -3,13 +3,14 @@ import KelvinBasics
 import KelvinImages
 
 extension PixelBuffer {
-  /// The upright image with objects on it: their boxes in their classes' colours, with name and confidence.
+  /// Draws objects on the upright image: boxes in their classes' colours, with labels and confidences.
   ///
   /// - Parameters:
-  ///   - objects: as a request found them on this image.
-  ///   - orientation: how its stored pixels are turned.
-  ///   - labels: the classes in the order by which they get their colours, so that a class has one colour on all images.
-  /// - Throws: `VisionError.image` where the image cannot be turned.
+  ///   - objects: The objects that a request found in this image.
+  ///   - orientation: The orientation of the stored pixels.
+  ///   - labels: The classes in the order in which they get their colours, so that a class has the same colour in all
+  ///     images.
+  /// - Throws: `VisionError.image` where the image cannot be rotated.
   public func drawing(
     _ objects: [RecognizedObjectObservation], orientation: ImageOrientation = .up, labels: [String] = []
   ) throws(VisionError) -> PixelBuffer {
@@ -17,7 +18,7 @@ extension PixelBuffer {
       var canvas = Canvas(try oriented(orientation))
       var colors = LabelColors(labels)
       var tags = TagPlacement(canvas)
-      // The surest on top; names last, so that no box hides one.
+      // Boxes are drawn in ascending order of confidence, and labels last, so that no box covers a label.
       let drawn = objects.filter(\.boundingBox.isFinite).sorted { $0.confidence < $1.confidence }.map { object in
         (canvas.rect(object.boundingBox), colors.color(object.labels.first?.identifier ?? ""), object)
       }
@@ -33,11 +34,12 @@ extension PixelBuffer {
   }
 }
 
-/// A colour for each label.
+/// An assignment of colours to labels.
 struct LabelColors {
   private var places: [String: Int] = [:]
 
-  /// - Parameter labels: in the order of their colours; others follow as they come.
+  /// - Parameter labels: The labels in the order of their colours. Further labels get the next colours when they are
+  ///   first used.
   init(_ labels: [String]) { for label in labels { _ = place(label) } }
 
   private mutating func place(_ label: String) -> Int {
@@ -50,11 +52,11 @@ struct LabelColors {
 }
 
 extension Canvas {
-  /// The whole pixels of a box, as far as they are near the image.
+  /// Returns the pixels of a box, clamped to the canvas and a margin of two pixels.
   func rect(_ box: NormalizedRect) -> PixelRect {
     let rect = box.toImageCoordinates(ImageSize(width: width, height: height), origin: .upperLeft)
     func side(_ start: Double, _ length: Double, _ side: Int) -> (Int, Int) {
-      // A box may be any size; a pixel beyond the edge is enough to show that it goes on.
+      // A box may be arbitrarily large. Its sides are clamped to just beyond the edge.
       let farthest = Double(side + 2)
       func clamped(_ place: Double) -> Int { place > -2 ? Int(min(place, farthest).rounded()) : -2 }
       let first = clamped(start)
@@ -67,7 +69,7 @@ extension Canvas {
 }
 
 extension String {
-  /// As it may be drawn: of a length that leaves room for the image, with nothing in it that stands for something else.
+  /// The string for drawing: printable, and at most 40 characters long.
   var drawable: String {
     let text = printable
     return text.count > 40 ? text.prefix(38) + ".." : text

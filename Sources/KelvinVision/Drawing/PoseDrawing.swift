@@ -2,14 +2,14 @@ public import Kelvin
 import KelvinImages
 
 extension PixelBuffer {
-  /// The upright image with poses on it: joints with their names, and lines between those that are connected.
+  /// Draws poses on the upright image: joints, lines between connected joints, and the joints' names.
   ///
   /// - Parameters:
-  ///   - poses: as a request found them on this image.
-  ///   - orientation: how its stored pixels are turned.
-  ///   - minimumConfidence: joints of which the model is less sure are left out.
-  ///   - hasNames: whether names are written beside the joints.
-  /// - Throws: `VisionError.image` where the image cannot be turned.
+  ///   - poses: The poses that a request found in this image.
+  ///   - orientation: The orientation of the stored pixels.
+  ///   - minimumConfidence: The smallest confidence of a joint that is drawn.
+  ///   - hasNames: Whether names are written beside the joints.
+  /// - Throws: `VisionError.image` where the image cannot be rotated.
   public func drawing(
     _ poses: [HumanBodyPoseObservation], orientation: ImageOrientation = .up, minimumConfidence: Float = 0.3,
     hasNames: Bool = true
@@ -31,14 +31,14 @@ extension PixelBuffer {
   }
 }
 
-/// A pose on a canvas.
+/// A pose in pixels of a canvas.
 private struct PoseLines {
   typealias JointName = HumanBodyPoseObservation.JointName
 
   private let points: [JointName: (x: Double, y: Double)]
   private let color: Canvas.Color
 
-  /// Which joints are connected. The nose is not: from the neck to it goes no bone.
+  /// The connected joints. The face is not connected to the shoulders.
   private static let bones: [(JointName, JointName)] = [
     (.leftEar, .leftEye), (.leftEye, .nose), (.nose, .rightEye), (.rightEye, .rightEar),
     (.leftShoulder, .rightShoulder),
@@ -69,14 +69,14 @@ private struct PoseLines {
     }
   }
 
-  /// Keeps names from the joints.
+  /// Reserves the areas of the joints, so that labels avoid them.
   func spare(on canvas: Canvas, _ tags: inout TagPlacement) {
     for name in JointName.allCases {
       if let point = points[name] { tags.spare(square(point, canvas)) }
     }
   }
 
-  /// What a joint takes.
+  /// Returns the area that a joint covers.
   private func square(_ point: (x: Double, y: Double), _ canvas: Canvas) -> PixelRect {
     let reach = canvas.stroke + 3
     return PixelRect(
@@ -102,7 +102,7 @@ private struct PoseLines {
 }
 
 extension HumanBodyPoseObservation.JointName {
-  /// As people say it: "left shoulder".
+  /// The name in words: "left shoulder".
   fileprivate var words: String {
     rawValue.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : String($1) }
   }

@@ -1,6 +1,6 @@
 import Kelvin
 
-/// Finds places for texts on a canvas where they hide as little of each other as can be.
+/// A search for positions of labels on a canvas with as little overlap as possible.
 struct TagPlacement {
   private let width: Int
   private let height: Int
@@ -8,10 +8,10 @@ struct TagPlacement {
 
   init(_ canvas: Canvas) { (width, height) = (canvas.width, canvas.height) }
 
-  /// Keeps a part of the canvas free, as far as can be.
+  /// Reserves an area, which later labels avoid where possible.
   mutating func spare(_ rect: PixelRect) { taken.append(rect) }
 
-  /// The first of some places, moved into the image, at which least is hidden.
+  /// Returns the first candidate position, moved into the canvas, with the least overlap.
   mutating func place(_ size: (width: Int, height: Int), at corners: [(x: Int, y: Int)]) -> (x: Int, y: Int) {
     let rects = corners.map { corner in
       PixelRect(
@@ -24,7 +24,7 @@ struct TagPlacement {
     return (rect.x, rect.y)
   }
 
-  /// A place at a corner of a rectangle: above it, within it, below it.
+  /// Returns a position at a corner of a rectangle: above, inside or below it.
   mutating func place(_ size: (width: Int, height: Int), around rect: PixelRect) -> (x: Int, y: Int) {
     let (right, bottom) = (rect.x + rect.width - size.width, rect.y + rect.height)
     return place(

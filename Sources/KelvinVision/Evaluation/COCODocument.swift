@@ -3,7 +3,7 @@ import FoundationEssentials
 import Kelvin
 import KelvinBasics
 
-/// A data set as one JSON document of images, what is on them, and what that is called, as COCO has it.
+/// A data set as one JSON document in COCO's format: images, their annotations, and the categories' names.
 struct COCODocument: Decodable {
   struct Image: Decodable {
     var id: Int
@@ -13,7 +13,7 @@ struct COCODocument: Decodable {
   struct Annotation: Decodable {
     var imageId: Int
     var categoryId: Int
-    /// The left top corner, width and height, in pixels.
+    /// The left and top edge, the width and the height, in pixels.
     var bbox: [Double]?
     var area: Double?
     var iscrowd: Int?
@@ -29,10 +29,12 @@ struct COCODocument: Decodable {
   var annotations: [Annotation]
   var categories: [Category]
 
-  /// Whether the first character is that of a JSON object.
+  /// Whether the first character other than white space and control characters opens a JSON object.
   static func begins(_ data: Data) -> Bool { data.first { $0 > UInt8(ascii: " ") } == UInt8(ascii: "{") }
 
-  /// - Throws: `VisionError.invalidRequest` with what was expected.
+  /// Decodes a document.
+  ///
+  /// - Throws: `VisionError.invalidRequest` that says what was expected.
   init(_ data: Data, at path: String) throws(VisionError) {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -43,7 +45,9 @@ struct COCODocument: Decodable {
     }
   }
 
-  /// - Throws: `VisionError.invalidRequest` for a file that cannot be read or is no such document.
+  /// Reads and decodes a file.
+  ///
+  /// - Throws: `VisionError.invalidRequest` for a file that cannot be read or is not a valid document.
   init(contentsOf url: URL) throws(VisionError) {
     let path = url.relativePath
     let data: Data
@@ -51,13 +55,13 @@ struct COCODocument: Decodable {
     try self.init(data, at: path)
   }
 
-  /// Categories' names by their numbers.
+  /// The categories' names by their identifiers.
   var names: [Int: String] { Dictionary(categories.map { ($0.id, $0.name) }) { first, _ in first } }
 
-  /// What is on each image.
+  /// The annotations of each image, by the image's identifier.
   var annotationsByImage: [Int: [Annotation]] { Dictionary(grouping: annotations, by: \.imageId) }
 
-  /// Where an image lies: relative paths begin at the document.
+  /// Returns the path of an image. Relative file names are resolved against the document's folder.
   func path(of image: Image, in document: String) -> String { document.siblingPath(image.fileName) }
 }
 #endif

@@ -1,7 +1,7 @@
 #if Collections
 import Synchronization
 
-/// Comparisons that draw examples again and again, each made once.
+/// A cache of comparisons, which are slow to compute because they resample the examples many times.
 final class ComparisonCache: Sendable {
   private let made = Mutex<[[Int]: EvaluationComparison]>([:])
 

@@ -2,38 +2,38 @@
 import Kelvin
 import KelvinBasics
 
-/// What a contender takes on this machine.
+/// The cost of running a contender on this machine.
 public struct ContenderCost: Hashable, Sendable, Codable {
-  /// Of the model's files together.
+  /// The total size of the model's files in bytes.
   public var bytes: Int
-  /// From an example that is read to its answer, warm: the median of some.
+  /// The median time of several warm answers, from a decoded example to its answer, in seconds.
   public var seconds: Double
-  /// The most memory that a process has resident which loads the model and answers, in bytes; nil where none was measured
-  /// alone.
+  /// The peak resident memory of a process that only loads the model and answers, in bytes; nil where no such process
+  /// was measured.
   public var peakMemory: Int?
-  /// Seconds that each device is at work in one answer, by its identifier; empty where that was not measured.
+  /// The time that each device works on one answer, in seconds, by device identifier; empty where it was not measured.
   public var devices: [String: Double]
 
-  /// What a contender takes.
+  /// Creates a cost from known figures.
   ///
   /// - Parameters:
-  ///   - bytes: of the model's files.
-  ///   - seconds: of one answer.
-  ///   - peakMemory: of a process of its own.
-  ///   - devices: seconds at work in one answer, by identifier.
+  ///   - bytes: The total size of the model's files in bytes.
+  ///   - seconds: The time of one answer.
+  ///   - peakMemory: The peak resident memory of a process of the model's own, in bytes.
+  ///   - devices: The seconds that each device works on one answer, by device identifier.
   public init(bytes: Int, seconds: Double, peakMemory: Int? = nil, devices: [String: Double] = [:]) {
     (self.bytes, self.seconds, self.peakMemory, self.devices) = (bytes, seconds, peakMemory, devices)
   }
 
-  /// Answers that are timed, behind those that warm up.
+  /// The number of timed answers, and of the warm-up answers before them.
   private static let (timed, untimed) = (15, 3)
 
-  /// Measured here and now; nothing else should be at work meanwhile.
+  /// Measures a contender. Other work on the machine during the measurement distorts the result.
   ///
   /// - Parameters:
-  ///   - request: what is asked.
-  ///   - question: about what.
-  ///   - isAlone: whether the process has done nothing but load the model, so that its memory is the model's.
+  ///   - request: The request that answers.
+  ///   - question: The question to answer.
+  ///   - isAlone: Whether the process has done nothing but load the model, so that its peak memory is the model's.
   /// - Throws: `VisionError.prediction` where the model fails.
   public init<Request: EvaluatedRequest>(
     of request: Request, answering question: Request.Question, isAlone: Bool = false
@@ -47,12 +47,13 @@ public struct ContenderCost: Hashable, Sendable, Codable {
     }
     bytes = request.model.fileByteCount
     self.seconds = seconds.sorted()[seconds.count / 2]
-    // Before anything else takes memory.
+    // Read before further work of the process raises the peak.
     peakMemory = isAlone ? Model.peakResidentByteCount : nil
     do throws(ModelError) { devices = try request.model.deviceSeconds() } catch { throw .prediction(error) }
   }
 
-  /// Each device's part of the work, the busiest first: `vulkan:0 80 %, cpu 20 %`; of one device its name alone.
+  /// Each device's share of the work, the busiest first: `vulkan:0 80 %, cpu 20 %`. A single device appears by its name
+  /// alone.
   var placement: String {
     let total = devices.values.reduce(0, +)
     let sorted = devices.sorted { ($1.value, $0.key) < ($0.value, $1.key) }

@@ -2,10 +2,11 @@
 import KelvinBasics
 
 extension Evaluation {
-  /// Of more contenders a table says how they compare with the first, which else are sentences too alike to be read.
+  /// The largest number of contenders that are compared with the first in sentences. More contenders are compared in a
+  /// table.
   static var mostCompared: Int { 3 }
 
-  /// How a contender compares with the first, for people.
+  /// Returns a sentence for people that compares a contender with the first.
   public func sentence(on contender: Int) -> String {
     let comparison = comparison(of: contender, with: 0)
     var words = "\(names[contender]) against \(names[0]): "
@@ -20,7 +21,7 @@ extension Evaluation {
     return words + (comparison.isDifferent ? ": a difference" : ": no difference that \(count)")
   }
 
-  /// The same of many contenders, a row for each below its headings; nil of few.
+  /// A table that compares every further contender with the first; nil for at most `mostCompared` contenders.
   var comparisonTable: (title: String, columns: [String], rows: [[String]])? {
     guard contenders.count > Self.mostCompared else { return nil }
     let unit = Self.decisive.unit == .share ? ", points" : ""
@@ -37,7 +38,7 @@ extension Evaluation {
     return ("Against \(names[0])", columns + [""], rows)
   }
 
-  /// A difference with its sign, shares in points.
+  /// Formats a difference with its sign. Differences of shares are in percentage points.
   private static func signed(_ difference: Double) -> String {
     let isShare = decisive.unit == .share
     return (difference < 0 ? "" : "+")

@@ -4,11 +4,11 @@ import Kelvin
 import KelvinBasics
 
 extension Evaluation {
-  /// What was found, for programs: `{"task", "images", "faults", "results", "verdict"}`. Shares are 0…1, times seconds, sizes
-  /// bytes; numbers that JSON cannot hold are text.
+  /// Encodes the results as JSON: `{"task", "images", "faults", "results", "verdict"}`. Shares are 0…1, times are in
+  /// seconds and sizes in bytes. Numbers that JSON cannot represent are strings.
   ///
-  /// - Parameter costs: of the contenders, in their order.
-  /// - Throws: `EncodingError` for what cannot be written.
+  /// - Parameter costs: The costs of the contenders, in their order.
+  /// - Throws: `EncodingError` for a value that cannot be encoded.
   public func json(costs: [ContenderCost]) throws -> Data {
     let verdict = verdict(costs: costs)
     let results = contenders.indices.map { place in
@@ -28,7 +28,7 @@ extension Evaluation {
 }
 
 extension ClosedRange {
-  /// As documents have it: the lower bound, then the upper one.
+  /// The bounds as JSON documents write them: the lower, then the upper.
   var ends: [Bound] { [lowerBound, upperBound] }
 }
 
@@ -52,7 +52,7 @@ private struct EvaluationDocument: Encodable {
   var verdict: Verdict?
 }
 
-/// One object of what all jobs have and what one has besides.
+/// One JSON object with the keys that all jobs share and the keys of one job.
 private struct ContenderDocument: Encodable {
   private struct Shared: Encodable {
     var model: String

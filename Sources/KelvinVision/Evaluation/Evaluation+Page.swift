@@ -7,12 +7,12 @@ import KelvinReport
 private let mostMistakes = 12
 
 extension Evaluation {
-  /// All of it on one page that opens anywhere and fetches nothing, with the examples that each contender does worst at.
+  /// Returns the results as one self-contained HTML page, with the examples that each contender does worst at.
   ///
   /// - Parameters:
-  ///   - title: above the page.
-  ///   - costs: of the contenders, in their order.
-  /// - Returns: an HTML document.
+  ///   - title: The page's title.
+  ///   - costs: The costs of the contenders, in their order.
+  /// - Returns: An HTML document that loads no other resources.
   public func page(title: String, costs: [ContenderCost]) -> String {
     let verdict = verdict(costs: costs)
     let parts = contenders.indices.map { place in
@@ -40,7 +40,7 @@ extension Evaluation {
     interval(of: contender).map { "\(Self.decisive.text($0.lowerBound)) to \(Self.decisive.text($0.upperBound))" } ?? "—"
   }
 
-  /// With thumbnails, several made at a time.
+  /// Returns a contender's worst mistakes with thumbnails, several of which are made concurrently.
   private func worst(of contender: Int) -> [EvaluationPage.Mistake] {
     let mistakes = Array(mistakes(of: contender).prefix(mostMistakes))
     return [EvaluationPage.Mistake](together: mistakes.count) { place in
@@ -64,7 +64,8 @@ extension EvaluationSection {
 }
 
 extension ContactSheet.Image {
-  /// An image that is already upright; what cannot be seen any more says why. Nil where there is nothing to see.
+  /// Makes a thumbnail of an upright image; nil where the example has no image. An image that can no longer be read is
+  /// replaced by the reason.
   fileprivate static func thumbnail(
     shownAs name: String, _ labels: [(name: String, figure: String)],
     of image: () throws(VisionError) -> PixelBuffer?

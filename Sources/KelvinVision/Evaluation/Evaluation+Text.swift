@@ -2,14 +2,14 @@
 import KelvinBasics
 
 extension Evaluation {
-  /// Contenders that more is said of than figures, and classes that are named of one.
+  /// The largest number of contenders that get notes each, and of classes that a note names.
   private static var mostNoted: Int { 3 }
 
-  /// What was found, for people, in at most 80 columns.
+  /// Returns the results as text for people, in at most 80 columns.
   ///
   /// - Parameters:
-  ///   - costs: of the contenders, in their order.
-  ///   - showsFront: whether those are marked that no other beats at both figure and time.
+  ///   - costs: The costs of the contenders, in their order.
+  ///   - showsFront: Whether to mark the contenders on the Pareto front of figure and time.
   public func text(costs: [ContenderCost], showsFront: Bool = false) -> String {
     let verdict = verdict(costs: costs)
     var columns = [TextTable.Column("MODEL", shrinksTo: 12, cut: .beginning)]
@@ -36,7 +36,7 @@ extension Evaluation {
     let droppable = Self.measures.dropFirst().reversed().map { $0.name.uppercased() }
     let lines = table.lines(width: 80, leavingOut: droppable) + ["", subject]
     let devices = costs.enumerated().filter { $1.devices.count > 1 }.map { "\(names[$0]) runs on \($1.placement)" }
-    // Of many, the one to use alone.
+    // Of many contenders, only the recommended one gets notes.
     let noted = contenders.count > Self.mostNoted ? [verdict?.chosen ?? 0] : Array(contenders.indices)
     let compared = comparisonLines
     let sentences =
@@ -45,7 +45,7 @@ extension Evaluation {
     return (lines + compared + sentences.flatMap { $0.wrapped(hangingIndent: 2) }).joined(separator: "\n")
   }
 
-  /// The classes that a contender is worst at, in a sentence; none where there is but one.
+  /// Returns one sentence that names the classes that a contender is worst at; none for fewer than two classes.
   func noteOnWorst(_ classes: [(name: String, share: Double)], of contender: Int) -> [String] {
     guard classes.count > 1 else { return [] }
     let worst = classes.indices.sorted { (classes[$0].share, $0) < (classes[$1].share, $1) }.prefix(Self.mostNoted)

@@ -2,157 +2,160 @@
 public import FoundationEssentials
 public import Kelvin
 
-/// A job that models do, held to what is right: what each of several models said of the same examples, and how good that is.
+/// An evaluation of models at one job: the answers of several models to the same examples, and scores of these answers.
 ///
-/// Those that there are: ``ClassificationEvaluation``, ``SegmentationEvaluation``, ``DetectionEvaluation`` and
-/// ``RegressionEvaluation``. Text, document, page and verdict are the same for all and know none of them.
+/// The types are ``ClassificationEvaluation``, ``SegmentationEvaluation``, ``DetectionEvaluation`` and
+/// ``RegressionEvaluation``. Text, document, page and verdict are implemented once for all types.
 ///
 /// ```swift
-/// let evaluation = try ClassificationEvaluation(of: [.init(name: "A", request: a), .init(name: "B", request: b)], on: images)
+/// let contenders = [EvaluationContender(name: "A", request: a), EvaluationContender(name: "B", request: b)]
+/// let evaluation = try ClassificationEvaluation(of: contenders, on: images)
 /// print(evaluation.text(costs: costs))
 /// ```
 public protocol Evaluation: Sendable {
-  /// What examples are asked with.
+  /// The type of request that runs a model on an example.
   associatedtype Request: EvaluatedRequest
-  /// Examples whose answers are known.
+  /// The type of data set, whose correct answers are known.
   associatedtype Dataset: EvaluationDataset
 
-  /// What the job is called: `classification`.
+  /// The name of the job: `classification`.
   static var task: String { get }
-  /// What one example is called: `image`.
+  /// The noun for one example: `image`.
   static var exampleName: String { get }
-  /// What is reckoned of each contender; the first is what they are compared by.
+  /// The measures that are computed for each contender. Contenders are compared by the first.
   static var measures: [EvaluationMeasure] { get }
 
-  /// How a model is asked.
+  /// Creates the request that runs a model.
   ///
   /// - Throws: `VisionError` where the model does not do the job.
   static func request(for model: Model, _ options: EvaluationOptions) throws(VisionError) -> Request
-  /// Reads what contenders are asked about an example.
+  /// Reads and decodes an example's inputs.
   ///
-  /// - Throws: `VisionError.image` where it cannot be read.
+  /// - Throws: `VisionError.image` for an image that cannot be read.
   static func question(of example: Dataset.Example) throws(VisionError) -> Request.Question
 
-  /// Lets contenders answer. Each example is read once, and several are at work at a time.
+  /// Runs the contenders on a data set. Each example is read once, and several examples are processed concurrently.
   ///
   /// - Parameters:
-  ///   - contenders: at least one; the others are compared with the first.
-  ///   - dataset: what is asked, and what is right.
-  ///   - progress: told how many examples are done, from any thread.
-  /// - Throws: `VisionError`: `invalidRequest` where nothing can be compared; `image` where no image can be decoded at all;
-  ///   `prediction` where a model fails.
+  ///   - contenders: At least one; the others are compared with the first.
+  ///   - dataset: The examples with their correct answers.
+  ///   - progress: Called with the number of finished examples, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where nothing can be compared; `image` where no image can be decoded at
+  ///   all; `prediction` where a model fails.
   init(
     of contenders: [EvaluationContender<Request>], on dataset: Dataset, progress: @Sendable (Int) -> Void
   ) throws(VisionError)
 
-  /// In the order of results.
+  /// The contenders, in the order of the results.
   var contenders: [EvaluationContender<Request>] { get }
-  /// Those that were answered, in the data set's order.
+  /// The examples that were answered, in the data set's order.
   var examples: [Dataset.Example] { get }
-  /// What was judged, in words: `120 images of 4 classes`.
+  /// A description of the data that was evaluated: `120 images of 4 classes`.
   var subject: String { get }
-  /// Examples that could not be read.
+  /// The examples that could not be read.
   var faults: [EvaluationFault] { get }
-  /// What to know of how data set and contenders fit one another.
+  /// Remarks about mismatches between the data set and the contenders.
   var remarks: [String] { get }
 
-  /// What was reckoned of a contender, in the order of ``measures``; nil for what there is nothing to reckon from.
+  /// Returns a contender's figures in the order of ``measures``; nil for a figure that the examples do not determine.
   func figures(of contender: Int) -> [Double?]
-  /// Of the first measure, with 95 % confidence; nil where too few examples tell.
+  /// Returns the 95 % confidence interval of the first measure; nil where there are too few examples.
   func interval(of contender: Int) -> ClosedRange<Double>?
-  /// How a contender's first measure differs from another's, example by example.
+  /// Compares a contender's first measure with another's, example by example.
   func comparison(of contender: Int, with other: Int) -> EvaluationComparison
-  /// What a person wants to know of a contender besides its figures, in sentences.
+  /// Returns remarks about a contender beyond its figures, each a sentence for people.
   func notes(on contender: Int) -> [String]
-  /// The same at length, for a page.
+  /// Returns the detailed sections about a contender for a page.
   func sections(on contender: Int) -> [EvaluationSection]
-  /// Examples that the contender does worst at, the worst first.
+  /// Returns the examples that the contender does worst at, the worst first.
   func mistakes(of contender: Int) -> [EvaluationMistake]
-  /// An example as a contender answered it, to be looked at; nil where there is nothing to see.
+  /// Returns the image of an example, annotated with a contender's answer where the job has one to draw; nil for an
+  /// example without an image.
   ///
-  /// - Throws: `VisionError` where it cannot be read or answered any more.
+  /// - Throws: `VisionError` where the example can no longer be read or answered.
   func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer?
-  /// All that was reckoned of a contender, for programs: an object, whose keys stand beside those that all jobs share.
+  /// Returns all results of a contender for programs: a value that encodes as an object whose keys are merged with
+  /// those that all jobs share.
   func details(of contender: Int) -> any Encodable & Sendable
 }
 
 extension Evaluation {
-  /// The contenders' names.
+  /// The contenders' names, in their order.
   public var names: [String] { contenders.map(\.name) }
 
-  /// Of the first measure.
+  /// Returns a contender's figure of the first measure; nil where the examples do not determine it.
   public func quality(of contender: Int) -> Double? { figures(of: contender).first ?? nil }
 
   static var decisive: EvaluationMeasure { measures[0] }
 }
 
-/// Something that examples are asked with, and the model behind it.
+/// A request that runs a model on examples.
 public protocol EvaluatedRequest: Sendable {
-  /// What it is asked about, read and ready.
+  /// The type of a decoded example.
   associatedtype Question: Sendable
-  /// The model that is run.
+  /// The model that the request runs.
   var model: Model { get }
-  /// What to know of its answers.
+  /// Remarks about the answers.
   var remarks: [String] { get }
-  /// Answers, and forgets the answer: what is timed. Blocks the calling thread.
+  /// Answers a question and discards the answer; used for timing. Blocks the calling thread.
   ///
   /// - Throws: `VisionError.prediction` where the model fails.
   func answer(_ question: Question) throws(VisionError)
 }
 
-/// Examples whose answers are known.
+/// Examples whose correct answers are known.
 public protocol EvaluationDataset: Sendable {
-  /// One of them, with its answer.
+  /// The type of an example with its correct answer.
   associatedtype Example: EvaluationExample
   /// Reads a data set.
   ///
-  /// - Throws: `VisionError.invalidRequest` where there is none, with what was expected.
+  /// - Throws: `VisionError.invalidRequest` where there is no valid data set; it says what was expected.
   init(contentsOf url: URL) throws(VisionError)
-  /// In the order of the data set.
+  /// The examples in the data set's order.
   var examples: [Example] { get }
-  /// What is said of what was left out.
+  /// Remarks about examples that were left out.
   var remarks: [String] { get }
 }
 
-/// One of the examples of a data set.
+/// One example of a data set.
 public protocol EvaluationExample: Sendable {
-  /// What it is called: an image's path.
+  /// The example's name: an image's path.
   var name: String { get }
 }
 
-/// A model that is asked, by the name under which it is shown.
+/// A model to evaluate, with its display name.
 public struct EvaluationContender<Request: EvaluatedRequest>: Sendable {
-  /// What results call it.
+  /// The name in results.
   public var name: String
-  /// What it is asked with.
+  /// The request that runs the model.
   public var request: Request
 
-  /// A model by a name.
+  /// Creates a contender from a display name and a request.
   public init(name: String, request: Request) { (self.name, self.request) = (name, request) }
 }
 
-/// How models are asked, whatever the job.
+/// Options for running models, whatever the job.
 public struct EvaluationOptions: Sendable {
   /// The classes' names, in place of the model's own.
   public var labels: [String]?
-  /// How pixels enter a model whose input is a plain tensor.
+  /// The normalization of pixels for a model whose input is a plain tensor.
   public var normalization: PixelNormalization?
-  /// How an image is brought to the model's size; as the request has it where nil.
+  /// The method that fits an image to the model's input size; the request's default where nil.
   public var cropAndScale: ImageCropAndScale?
-  /// How a detector's outputs become boxes, where the model does not say.
+  /// The layout of a detector's outputs, for a model that does not declare it.
   public var head: DetectionHead?
-  /// The output that is judged; the only one that can be meant where nil.
+  /// The name of the evaluated output; may be nil where only one output is suitable.
   public var output: String?
 
-  /// As the models say themselves.
+  /// Creates options that leave every choice to the model.
   public init() {}
 }
 
-/// An example that could not be read, and why.
+/// An example that could not be read, with the reason.
 public struct EvaluationFault: Hashable, Sendable {
-  /// The example.
+  /// The example's name.
   public var name: String
-  /// Why.
+  /// The reason.
   public var reason: String
 }
 #endif

@@ -1,21 +1,21 @@
 #if Collections
 import KelvinEvaluation
 
-/// A number that is reckoned of a contender.
+/// A measure that is computed for each contender.
 public struct EvaluationMeasure: Hashable, Sendable {
-  /// What a number is of.
+  /// The unit of a measure.
   public enum Unit: Hashable, Sendable {
-    /// 0…1, shown in per cent; differences are points.
+    /// A share, 0…1, shown in per cent. Differences are shown in percentage points.
     case share
-    /// As it is, in the unit of what is judged.
+    /// A plain number, in the unit of the evaluated quantity.
     case number
   }
 
-  /// As a table's heading has it: `Top-1`.
+  /// The name in table headings: `Top-1`.
   public var name: String
-  /// What numbers are of.
+  /// The unit of the figures.
   public var unit: Unit
-  /// Whether more is better.
+  /// Whether larger figures are better.
   public var isBetterWhenLarger: Bool
 
   static func share(_ name: String, isBetterWhenLarger: Bool = true) -> EvaluationMeasure {
@@ -27,20 +27,21 @@ public struct EvaluationMeasure: Hashable, Sendable {
   }
 }
 
-/// How a contender's figure differs from another's on the same examples.
+/// The difference between the figures of two contenders on the same examples.
 public struct EvaluationComparison: Hashable, Sendable {
-  /// The contender's figure less the other's; nil where there is nothing to compare.
+  /// The contender's figure minus the other's; nil where there is nothing to compare.
   public var difference: Double?
-  /// Of the difference, with 95 % confidence; nil where too few examples tell.
+  /// The 95 % confidence interval of the difference; nil where there are too few examples.
   public var interval: ClosedRange<Double>?
-  /// How likely a difference so large is between two that are equally good, where there is a test that says so.
+  /// The probability of a difference at least this large between two equally good models (p-value); nil for measures
+  /// without such a test.
   public var probability: Double?
-  /// Of answers that are right or wrong: examples that the contender alone answered right.
+  /// The number of examples that only the contender answered right; nil for answers that are not simply right or wrong.
   public var onlyContender: Int?
-  /// Those that the other alone answered right.
+  /// The number of examples that only the other answered right.
   public var onlyOther: Int?
 
-  /// Whether the examples tell the two apart.
+  /// Whether the difference is statistically significant.
   public var isDifferent: Bool {
     if let probability { return probability < 0.05 }
     return interval.map { !$0.contains(0) } ?? false
@@ -51,13 +52,14 @@ public struct EvaluationComparison: Hashable, Sendable {
     (onlyContender, onlyOther) = (pairs.onlySecond, pairs.onlyFirst)
   }
 
-  /// Of a figure that is reckoned of many examples together, both on the same ones (``Bootstrap``).
+  /// Compares a figure that is computed over many examples at once, by resampling the same examples for both
+  /// (``Bootstrap``).
   ///
   /// - Parameters:
-  ///   - count: examples there are.
-  ///   - drawCount: how often others are drawn for the interval.
-  ///   - figure: the contender's on examples by their numbers; nil where they have none.
-  ///   - other: the other's.
+  ///   - count: The number of examples.
+  ///   - drawCount: The number of resamples for the interval.
+  ///   - figure: The contender's figure for the examples with the given indices; nil where it is undefined.
+  ///   - other: The other's figure for the same examples.
   init(
     of count: Int, drawCount: Int = Bootstrap.drawCount, _ figure: ([Int]) -> Double?, against other: ([Int]) -> Double?
   ) {
@@ -70,23 +72,23 @@ public struct EvaluationComparison: Hashable, Sendable {
   }
 }
 
-/// What a page says of a contender at length.
+/// A detailed section about a contender on a page.
 public enum EvaluationSection: Sendable {
-  /// Rows below a line of headings; the first column is of names.
+  /// A table with column headings; the first column holds names.
   case table(title: String, columns: [String], rows: [[String]])
-  /// Shares of right answers by how much they were believed, and how many those are.
+  /// Calibration bins: the mean confidence, the share of right answers, and the number of answers.
   case calibration([(confidence: Double, share: Double, count: Int)])
-  /// Answers by what would be right.
+  /// Pairs of the correct and the given answer.
   case scatter(title: String, [(truth: Double, answer: Double)])
 }
 
 /// An example that a contender does badly at.
 public struct EvaluationMistake: Sendable {
-  /// Its place in the evaluation's examples.
+  /// The index in the evaluation's examples.
   public var example: Int
-  /// What would be right, or how wrong it is, in a few words.
+  /// A short description of the correct answer or of the error.
   public var caption: String
-  /// What was answered, with figures.
+  /// The given answers with their figures.
   public var answers: [(name: String, figure: String)]
 }
 #endif

@@ -4,25 +4,26 @@ public import Kelvin
 import KelvinBasics
 import Synchronization
 
-/// What contenders said of the examples of a data set, each of which was read once.
+/// The answers of all contenders to the examples of a data set. Each example is read once.
 struct EvaluationRun<Outcome: Sendable> {
-  /// Places in the data set of the examples that were answered, in its order.
+  /// The indices in the data set of the answered examples, in ascending order.
   let answered: [Int]
-  /// Of each contender, of the examples that were answered.
+  /// The outcomes of each contender for the answered examples.
   let outcomes: [[Outcome]]
   let faults: [EvaluationFault]
 
   private struct Seen {
     var outcomes: [Int: [Outcome]] = [:]
     var faults: [Int: String] = [:]
-    /// What keeps all examples from being answered.
+    /// An error that stops the whole run.
     var failure: VisionError?
   }
 
-  /// Asks all contenders, about several examples at a time.
+  /// Runs all contenders on the examples, several of which are processed concurrently.
   ///
-  /// - Parameter outcome: what is kept of an answer to an example; the contender by its place.
-  /// - Throws: what an answer throws, and `invalidRequest` where no example can be read.
+  /// - Parameter outcome: Returns the outcome to keep. Its arguments are the contender's index, the decoded question
+  ///   and the example.
+  /// - Throws: Errors of `outcome` and of reading; `invalidRequest` where no example can be read.
   init<Job: Evaluation>(
     _ job: Job.Type, _ contenders: [EvaluationContender<Job.Request>], on dataset: Job.Dataset,
     progress: @Sendable (Int) -> Void,
@@ -64,7 +65,7 @@ struct EvaluationRun<Outcome: Sendable> {
     outcomes = contenders.indices.map { place in answered.compactMap { all.outcomes[$0]?[place] } }
   }
 
-  /// Why an example could not be read.
+  /// The reason why one example could not be read.
   private struct Unreadable: Error { var reason: String }
 
   private static func outcomes<Job: Evaluation>(
@@ -83,12 +84,12 @@ struct EvaluationRun<Outcome: Sendable> {
 }
 
 extension Evaluation where Request.Question == DecodedImage {
-  /// An image by its path.
+  /// Decodes the image at the example's path.
   public static func question(of example: Dataset.Example) throws(VisionError) -> DecodedImage {
     do throws(ImageError) { return try ImageFile.decode(path: example.name) } catch { throw .image(error) }
   }
 
-  /// The image as it is.
+  /// Returns the upright image without annotations.
   public func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
     let decoded = try Self.question(of: examples[example])
     do throws(ImageError) { return try decoded.pixels.oriented(decoded.orientation) } catch { throw .image(error) }

@@ -3,22 +3,23 @@ import Kelvin
 import KelvinBasics
 import KelvinEvaluation
 
-/// Which of some contenders for this job on this machine.
+/// The recommended contender for a job on this machine.
 public struct EvaluationVerdict: Hashable, Sendable {
-  /// The contender's place: of those that lose next to nothing to the best, with 95 % confidence, the fastest.
+  /// The index of the recommended contender: the fastest of those that, with 95 % confidence, are not worse than the
+  /// best by more than a small margin.
   public var chosen: Int
-  /// The one with the best figure; of equals the fastest.
+  /// The index of the contender with the best figure; the fastest of several equal ones.
   public var best: Int
-  /// Those that no other beats at both figure and time, the fastest first.
+  /// The indices of the contenders on the Pareto front of figure and time, the fastest first.
   public var front: [Int]
-  /// All of it for people.
+  /// The verdict as a sentence for people.
   public var sentence: String
 }
 
 extension Evaluation {
-  /// Which contender for this job on this machine; nil of one alone, and where none has a figure.
+  /// Recommends a contender; nil for a single contender, and where no contender has a figure.
   ///
-  /// - Parameter costs: of the contenders, in their order.
+  /// - Parameter costs: The costs of the contenders, in their order.
   public func verdict(costs: [ContenderCost]) -> EvaluationVerdict? {
     let isLarger = Self.decisive.isBetterWhenLarger
     let points = contenders.indices.map { place in
@@ -26,7 +27,7 @@ extension Evaluation {
     }
     let front = ParetoFront.members(of: points)
     guard contenders.count > 1, let last = front.last else { return nil }
-    // Equals lie side by side at the front's end, the fastest first.
+    // Contenders of equal quality are adjacent at the front's end, the fastest first.
     let best = front.first { points[$0].quality == points[last].quality } ?? last
     let near = contenders.indices.filter { place in
       place == best || greatestLoss(of: place, against: best).map { $0 <= margin(of: best) } ?? false
@@ -36,12 +37,14 @@ extension Evaluation {
       chosen: chosen, best: best, front: front, sentence: sentence(chosen: chosen, best: best, costs, points.map(\.cost)))
   }
 
-  /// What may be lost for time: two points, or a fiftieth of what is no share.
+  /// Returns the loss that is acceptable in exchange for speed: two percentage points of a share, or 2 % of another
+  /// figure.
   private func margin(of best: Int) -> Double {
     Self.decisive.unit == .share ? 0.02 : 0.02 * abs(quality(of: best) ?? 0)
   }
 
-  /// How much worse a contender may be, with 95 % confidence; nil where too few examples tell.
+  /// Returns the upper bound of a contender's loss against the best, with 95 % confidence; nil where there are too few
+  /// examples.
   private func greatestLoss(of contender: Int, against best: Int) -> Double? {
     comparison(of: contender, with: best).interval.map {
       Self.decisive.isBetterWhenLarger ? -$0.lowerBound : $0.upperBound
@@ -67,15 +70,15 @@ extension Evaluation {
     return "\(beginning). The fastest is \(shown(fastest))\(loss): \(count) not tell."
   }
 
-  /// `1 image`, `3 images`.
+  /// Formats a count of examples: `1 image`, `3 images`.
   func counted(_ count: Int) -> String { "\(count) \(Self.exampleName)\(count == 1 ? "" : "s")" }
 
-  /// The first measure with its name: `top-1 71.2 %`.
+  /// Formats the first measure with its name: `top-1 71.2 %`.
   func decisiveText(of contender: Int) -> String {
     "\(Self.decisive.name.lowercasedInitial) \(Self.decisive.text(quality(of: contender)))"
   }
 
-  /// A difference without its sign: `1.2 points`.
+  /// Formats a difference without its sign: `1.2 points`.
   static func amount(_ difference: Double) -> String {
     switch decisive.unit {
     case .share: "\(HumanReadable.fixed(abs(difference) * 100, decimals: 1)) points"
@@ -85,7 +88,7 @@ extension Evaluation {
 }
 
 extension EvaluationMeasure {
-  /// A figure as people read it; `—` for none.
+  /// Formats a figure for people; nil is `—`.
   func text(_ figure: Double?) -> String {
     guard let figure else { return "—" }
     return unit == .share ? HumanReadable.percent(figure) : HumanReadable.significant(figure)
@@ -93,7 +96,7 @@ extension EvaluationMeasure {
 }
 
 extension String {
-  /// `Top-1` is `top-1` in a sentence; abbreviations stay.
+  /// The string for use within a sentence: `Top-1` becomes `top-1`. Abbreviations keep their case.
   var lowercasedInitial: String {
     guard let first, dropFirst().first?.isUppercase != true else { return self }
     return first.lowercased() + dropFirst()

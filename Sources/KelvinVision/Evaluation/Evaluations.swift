@@ -1,19 +1,20 @@
 #if Collections
 public import Kelvin
 
-/// The jobs that models can be held to.
+/// The jobs that models can be evaluated at.
 public enum Evaluations {
-  /// All there are. A model is held to the first that it does.
+  /// All types of evaluation, in the order in which a model is tried for them.
   public static let all: [any Evaluation.Type] = [
     ClassificationEvaluation.self, SegmentationEvaluation.self, DetectionEvaluation.self, RegressionEvaluation.self,
   ]
 
-  /// The job by its name, nil for none such.
+  /// Returns the type of evaluation with a job's name; nil for an unknown name.
   public static func named(_ task: String) -> (any Evaluation.Type)? { all.first { $0.task == task } }
 
-  /// The first job that a model does; detection where the options have a head, which is a detector's.
+  /// Returns the first type of evaluation that a model supports. Options with a detection head select detection.
   ///
-  /// - Throws: `VisionError.missingNormalization` where that is all it lacks; `invalidModel` with what each job says against it.
+  /// - Throws: `VisionError.missingNormalization` where only the normalization is missing; `invalidModel` with every
+  ///   job's reason otherwise.
   public static func of(_ model: Model, _ options: EvaluationOptions) throws(VisionError) -> any Evaluation.Type {
     if options.head != nil {
       try DetectionEvaluation.check(model, options)
@@ -33,7 +34,9 @@ public enum Evaluations {
 }
 
 extension Evaluation {
-  /// - Throws: what making a request throws.
+  /// Checks that a model supports the job.
+  ///
+  /// - Throws: Errors of creating the request.
   fileprivate static func check(_ model: Model, _ options: EvaluationOptions) throws(VisionError) {
     _ = try request(for: model, options)
   }

@@ -1,19 +1,21 @@
 #if Collections
-/// Which answer of a classifier means which class of a data set. Names are the same where they are so but for case, and for lines
-/// and points between words; and an answer of several names ("tench, Tinca tinca") means what any of them does.
+/// A mapping between a classifier's labels and a data set's classes. Names match regardless of case and of spaces, `_`,
+/// `-` and `.` between words. A label with several names ("tench, Tinca tinca") matches by any of them.
 struct LabelMatching {
   private var answers: [String: String] = [:]
   private var truths: [String: String] = [:]
   private let all: [String]
   private let labels: [String]
 
+  /// Matches names.
+  ///
   /// - Parameters:
-  ///   - truths: the data set's classes.
-  ///   - answers: the classifier's labels.
+  ///   - truths: The data set's classes.
+  ///   - answers: The classifier's labels.
   init(_ truths: [String], answers: [String]) {
     (all, labels) = (truths, answers)
     var known: [String: String] = [:]
-    // A whole name goes before one of several.
+    // A complete label takes precedence over one of several names in a label.
     for answer in answers {
       for name in answer.split(separator: ",").map({ Self.plain(String($0)) }) { known[name] = known[name] ?? answer }
     }
@@ -26,15 +28,15 @@ struct LabelMatching {
     }
   }
 
-  /// The label that means a class.
+  /// Returns the label that matches a class.
   func answer(for truth: String) -> String? { answers[truth] }
 
-  /// The class that a label means.
+  /// Returns the class that a label matches.
   func truth(of answer: String) -> String? { truths[answer] }
 
-  /// The data set's classes that no label means.
+  /// Returns the data set's classes that no label matches.
   ///
-  /// - Throws: `VisionError.invalidRequest` where none is meant at all.
+  /// - Throws: `VisionError.invalidRequest` where no class matches at all.
   func missing(of contender: String) throws(VisionError) -> [String] {
     let missing = all.filter { answers[$0] == nil }
     guard missing.count < all.count else {
@@ -48,12 +50,12 @@ struct LabelMatching {
     return missing
   }
 
-  /// What is said of missing classes, up to what becomes of their examples.
+  /// Returns a remark about missing classes. The caller appends the consequence for their examples.
   static func remark(on missing: [String], of contender: String) -> String {
     "\(contender) has no answer for \(missing.count) of the data set's classes (\(list(missing))): "
   }
 
-  /// The first few names.
+  /// Lists the first three names.
   private static func list(_ names: [String]) -> String {
     names.prefix(3).map { "'\($0)'" }.joined(separator: ", ") + (names.count > 3 ? ", …" : "")
   }

@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
-/// A place on a body.
+/// A joint of a body.
 public struct Joint: Hashable, Sendable {
-  /// The name of its ``HumanBodyPoseObservation/JointName``.
+  /// The name of the joint's ``HumanBodyPoseObservation/JointName``.
   public let jointName: String
-  /// Where it is, as a share of the whole upright image, whatever part of it the model saw.
+  /// The location in shares of the whole upright image, regardless of the part that the model saw.
   public let location: NormalizedPoint
-  /// How sure the model is.
+  /// The model's confidence.
   public let confidence: Float
 
-  /// A joint at a place.
+  /// Creates a joint from its name, location and confidence.
   public init(jointName: String, location: NormalizedPoint, confidence: Float) {
     self.jointName = jointName
     self.location = location
@@ -17,9 +17,9 @@ public struct Joint: Hashable, Sendable {
   }
 }
 
-/// A body on an image, by its joints.
+/// The pose of a body in an image, given by its joints.
 public struct HumanBodyPoseObservation: VisionObservation, Hashable {
-  /// The joints of a body. Left and right are the person's own.
+  /// The joints of a body. Left and right are from the person's point of view.
   public enum JointName: String, Hashable, Sendable, CaseIterable {
     /// The tip of the nose.
     case nose
@@ -55,17 +55,17 @@ public struct HumanBodyPoseObservation: VisionObservation, Hashable {
     case leftAnkle
     /// The right ankle.
     case rightAnkle
-    /// Halfway between the shoulders, where the model has no point of its own for it.
+    /// The middle between the shoulders, unless the model outputs a point for the neck.
     case neck
-    /// Halfway between the hips, where the model has no point of its own for it.
+    /// The middle between the hips, unless the model outputs a point for it.
     case root
   }
 
-  /// Parts of a body.
+  /// The parts of a body.
   public enum JointsGroupName: String, Hashable, Sendable, CaseIterable {
     /// Nose, eyes and ears.
     case face
-    /// Shoulders and hips, and what is between them.
+    /// Shoulders and hips, and the joints between them.
     case torso
     /// From the left shoulder to the wrist.
     case leftArm
@@ -76,7 +76,7 @@ public struct HumanBodyPoseObservation: VisionObservation, Hashable {
     /// From the right hip to the ankle.
     case rightLeg
 
-    /// The joints that belong to it; neighbours share some.
+    /// The joints of the part. Adjacent parts share joints.
     public var jointNames: [JointName] {
       switch self {
       case .face: [.nose, .leftEye, .rightEye, .leftEar, .rightEar]
@@ -89,32 +89,32 @@ public struct HumanBodyPoseObservation: VisionObservation, Hashable {
     }
   }
 
-  /// How sure the model is of the pose.
+  /// The model's confidence in the pose.
   public let confidence: Float
   public var uuid: UUID { identity.uuid }
   private let identity = ObservationIdentity()
-  /// The points that the model gave, by their names.
+  /// The joints that the model found, by name.
   public let keyPoints: [JointName: Joint]
 
-  /// A pose.
+  /// Creates a pose.
   ///
   /// - Parameters:
-  ///   - joints: the points that the model gave.
-  ///   - confidence: how sure it is of all of them together.
+  ///   - joints: The joints that the model found.
+  ///   - confidence: The confidence in the whole pose.
   public init(joints: [JointName: Joint], confidence: Float) {
     keyPoints = joints
     self.confidence = confidence
   }
 
-  /// The joints that the pose has, in the order of ``JointName``.
+  /// The joints of the pose, in the order of ``JointName``.
   public var availableJointNames: [JointName] { JointName.allCases.filter { joint(for: $0) != nil } }
 
-  /// The parts of the body of which the pose has a joint.
+  /// The parts of the body that have at least one joint.
   public var availableJointsGroupNames: [JointsGroupName] {
     JointsGroupName.allCases.filter { !allJoints(in: $0).isEmpty }
   }
 
-  /// A joint; nil where the pose has none of that name.
+  /// Returns a joint; nil where the pose does not have it.
   public func joint(for name: JointName) -> Joint? {
     if let own = keyPoints[name] { return own }
     switch name {
@@ -124,19 +124,19 @@ public struct HumanBodyPoseObservation: VisionObservation, Hashable {
     }
   }
 
-  /// The joints of a part of the body; nil for the whole.
+  /// Returns the joints of a part of the body; nil for the whole body.
   public func allJoints(in group: JointsGroupName? = nil) -> [JointName: Joint] {
     let names = group?.jointNames ?? JointName.allCases
     return names.reduce(into: [:]) { $0[$1] = joint(for: $1) }
   }
 
-  /// ``joint(for:)`` as Vision's earlier interface names it.
+  /// Returns ``joint(for:)``, under the name of Vision's first API generation.
   public func recognizedPoint(_ name: JointName) -> Joint? { joint(for: name) }
 
-  /// ``allJoints(in:)`` as Vision's earlier interface names it.
+  /// Returns ``allJoints(in:)``, under the name of Vision's first API generation.
   public func recognizedPoints(_ group: JointsGroupName? = nil) -> [JointName: Joint] { allJoints(in: group) }
 
-  /// As sure as the less sure of two joints.
+  /// Returns the middle of two joints, with the smaller of their confidences.
   private func middle(_ a: JointName, _ b: JointName, _ name: JointName) -> Joint? {
     guard let a = keyPoints[a], let b = keyPoints[b] else { return nil }
     let location = NormalizedPoint(x: (a.location.x + b.location.x) / 2, y: (a.location.y + b.location.y) / 2)

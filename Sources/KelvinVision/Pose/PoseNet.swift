@@ -1,15 +1,16 @@
 import Glibc
 import KelvinBasics
 
-/// The maps that PoseNet leaves of an image, and the poses in them (Papandreou et al., "PersonLab: Person Pose Estimation
-/// and Instance Segmentation with a Bottom-Up, Part-Based, Geometric Embedding Model", 2018, sections 3.1 and 3.2).
+/// The output maps of PoseNet for an image, and the decoding of poses from them. Reference: Papandreou et al.,
+/// "PersonLab: Person Pose Estimation and Instance Segmentation with a Bottom-Up, Part-Based, Geometric Embedding
+/// Model", 2018, sections 3.1 and 3.2.
 struct PoseNet {
   typealias JointName = HumanBodyPoseObservation.JointName
 
-  /// The channels of its scores, in their order.
+  /// The joints in the order of the heat map's channels.
   static let joints: [JointName] = Array(JointName.allCases.prefix(17))
 
-  /// The channels of its displacements: from the first joint to the second, which is further from the nose.
+  /// The edges in the order of the displacement maps' channels. The child is farther from the nose than the parent.
   static let edges: [(parent: Int, child: Int)] =
     [
       (.nose, .leftEye), (.leftEye, .leftEar), (.nose, .rightEye), (.rightEye, .rightEar), (.nose, .leftShoulder),
@@ -20,7 +21,7 @@ struct PoseNet {
       (joints.firstIndex(of: edge.0) ?? 0, joints.firstIndex(of: edge.1) ?? 0)
     }
 
-  /// One number for each channel and cell.
+  /// A strided map with one number for each channel and cell.
   struct Map {
     var values: [Float]
     var channelStride: Int
@@ -37,7 +38,7 @@ struct PoseNet {
     var column: Int
   }
 
-  /// A joint in pixels of the model's input.
+  /// The position of a joint in pixels of the model's input.
   struct Point: Hashable {
     var x: Double
     var y: Double
@@ -49,7 +50,7 @@ struct PoseNet {
   }
 
   struct Pose: Hashable {
-    /// In the order of `joints`.
+    /// The points in the order of `joints`.
     var points: [Point]
     var score: Double
   }
@@ -57,16 +58,19 @@ struct PoseNet {
   private let rows: Int
   private let columns: Int
   private let stride: Double
-  /// In 0…1, by joint, row and column.
+  /// The scores in 0…1, by joint, row and column.
   private let scores: [Double]
-  /// From a cell's corner to the joint, y of all joints before x.
+  /// The offsets from a cell's corner to the joint. The y channels of all joints precede the x channels.
   private let offsets: Map
-  /// To each edge's child and to its parent, y of all edges before x; nil where the model has none.
+  /// The displacements to each edge's child and to its parent. The y channels of all edges precede the x channels. Nil
+  /// where the model has no displacements.
   private let displacements: (forward: Map, backward: Map)?
 
+  /// Creates a decoder.
+  ///
   /// - Parameters:
-  ///   - stride: pixels of the input from one cell to the next.
-  ///   - areLogits: whether scores are the logistic function of what `heatmap` holds.
+  ///   - stride: The distance between neighbouring cells in pixels of the input.
+  ///   - areLogits: Whether `heatmap` holds logits, to which the logistic function is applied.
   init(
     rows: Int, columns: Int, stride: Int, heatmap: Map, areLogits: Bool, offsets: Map,
     displacements: (forward: Map, backward: Map)?
@@ -79,7 +83,7 @@ struct PoseNet {
     scores = (0..<Self.joints.count).flatMap { joint in
       (0..<rows * columns).map { index in
         let score = heatmap[joint, Cell(row: index / columns, column: index % columns)]
-        // What is not a number is no joint.
+        // NaN counts as score 0.
         return score.isNaN ? 0 : areLogits ? logistic(score) : score
       }
     }
@@ -87,7 +91,7 @@ struct PoseNet {
 
   private func score(_ joint: Int, _ cell: Cell) -> Double { scores[(joint * rows + cell.row) * columns + cell.column] }
 
-  /// Where a joint lies that a cell knows of.
+  /// Returns the position of a joint according to a cell's offset.
   private func point(_ joint: Int, _ cell: Cell) -> (x: Double, y: Double) {
     (
       Double(cell.column) * stride + offsets[joint + Self.joints.count, cell],
@@ -95,7 +99,7 @@ struct PoseNet {
     )
   }
 
-  /// The cell that is nearest to a place in the input.
+  /// Returns the cell nearest to a position in the input.
   private func cell(x: Double, y: Double) -> Cell {
     func nearest(_ place: Double, _ count: Int) -> Int {
       let cell = (place / stride + 0.5).rounded(.down)
@@ -104,7 +108,7 @@ struct PoseNet {
     return Cell(row: nearest(y, rows), column: nearest(x, columns))
   }
 
-  /// The one pose whose every joint is where its score is largest.
+  /// Returns one pose, with each joint at the position of its largest score.
   func single() -> Pose {
     let points = Self.joints.indices.map { joint in
       var (best, largest) = (Cell(row: 0, column: 0), -Double.infinity)
@@ -120,12 +124,13 @@ struct PoseNet {
     return Pose(points: points, score: points.reduce(0) { $0 + $1.score } / Double(points.count))
   }
 
-  /// Poses that grow from the surest joints, one after the other; none where the model has no displacements.
+  /// Returns several poses, each grown from one of the highest-scoring joints. Without displacements a pose consists of
+  /// its first joint alone.
   ///
   /// - Parameters:
-  ///   - count: at most so many.
-  ///   - least: the score from which on a joint may be where a pose starts.
-  ///   - radius: joints of the same name that are no further apart, in pixels of the input, are of one body.
+  ///   - count: The largest number of poses.
+  ///   - least: The smallest score of a joint from which a pose is grown.
+  ///   - radius: Joints of the same name within this distance, in pixels of the input, belong to the same body.
   func multiple(_ count: Int, from least: Double, radius: Double) -> [Pose] {
     var poses: [Pose] = []
     for root in roots(from: least) {
@@ -134,7 +139,7 @@ struct PoseNet {
       let start = Point(x: place.x, y: place.y, score: score(root.joint, root.cell))
       guard !poses.contains(where: { $0.points[root.joint].isWithin(radius, of: start) }) else { continue }
       let points = grown(from: start, root.joint)
-      // Joints that another body has already do not speak for this one.
+      // Joints within the radius of another body's joints do not count for the pose's score.
       let own = points.indices.filter { joint in
         !poses.contains { $0.points[joint].isWithin(radius, of: points[joint]) }
       }
@@ -143,7 +148,8 @@ struct PoseNet {
     return poses
   }
 
-  /// Joints that are surer than all around them, the surest first; of equally sure ones the upper left one.
+  /// Returns the joints whose score is a local maximum, in descending order of scores. Of equal scores the upper left
+  /// joint comes first.
   private func roots(from least: Double) -> [(joint: Int, cell: Cell)] {
     var found: [(joint: Int, cell: Cell, score: Double)] = []
     for row in 0..<rows {
@@ -170,7 +176,7 @@ struct PoseNet {
     return true
   }
 
-  /// The joints of the body that one joint is of: first towards the nose, then away from it.
+  /// Returns the joints of the body that contains a joint: first along the edges towards the nose, then away from it.
   private func grown(from start: Point, _ root: Int) -> [Point] {
     var points = [Point?](repeating: nil, count: Self.joints.count)
     points[root] = start
@@ -186,7 +192,7 @@ struct PoseNet {
     return points.map { $0 ?? Point(x: 0, y: 0, score: 0) }
   }
 
-  /// How often a place is looked up anew in the offsets around it.
+  /// The number of times that a position is refined by the offsets of its nearest cell.
   private static let refinements = 2
 
   private func next(from source: Point, to joint: Int, along edge: Int, _ map: Map) -> Point {

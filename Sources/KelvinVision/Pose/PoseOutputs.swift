@@ -3,20 +3,22 @@ import KelvinEngine
 import KelvinGraph
 import KelvinRuntime
 
-/// The outputs of a model that says where a body's joints are, as PoseNet does.
+/// The outputs of a model that locates the joints of bodies, in PoseNet's layout.
 struct PoseOutputs: Sendable {
-  /// Pixels of the input from one cell to the next that such models have.
+  /// The supported distances between neighbouring cells in pixels of the input, in the order in which they are tried.
   private static let strides = [8, 16, 32, 4]
 
   private let heatmap: String
   private let offsets: String
   private let displacements: (forward: String, backward: String)?
-  /// Whether the heat map holds numbers whose logistic function is the score.
+  /// Whether the heat map holds logits.
   private let areLogits: Bool
 
   var hasDisplacements: Bool { displacements != nil }
 
-  /// - Throws: `VisionError.invalidModel` that says what the model has instead.
+  /// Finds the outputs by their numbers of channels and their names.
+  ///
+  /// - Throws: `VisionError.invalidModel` that lists the model's outputs.
   init(_ model: LoadedModel) throws(VisionError) {
     let outputs = model.function.outputs.compactMap { HeadOutput($0, in: model) }.filter(\.isFloat)
     func find(_ channels: Int, _ signs: [String]) -> HeadOutput? {
@@ -47,10 +49,10 @@ struct PoseOutputs: Sendable {
     areLogits = !isNormalized
   }
 
-  /// What a prediction left.
+  /// Returns the maps of a prediction.
   ///
-  /// - Parameter input: the size of the model's image.
-  /// - Throws: `VisionError.invalidModel` for maps that do not go with each other or with the input.
+  /// - Parameter input: The size of the model's image input.
+  /// - Throws: `VisionError.invalidModel` for maps whose sizes do not match each other or the input.
   func maps(_ outputs: DictionaryFeatureProvider, _ input: ImageFeature.Size) throws(VisionError) -> PoseNet {
     func array(_ name: String) throws(VisionError) -> (shape: [Int], values: [Float]) {
       guard let array = outputs[name]?.multiArrayValue else {
@@ -60,7 +62,8 @@ struct PoseOutputs: Sendable {
       while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
       return (shape, array.floats)
     }
-    // A map may have as many rows as the heat map has channels; of the offsets that are twice as many.
+    // The offsets determine the axis order: a map may have as many rows as the heat map has channels, but not twice as
+    // many.
     let places = try array(offsets)
     let joints = PoseNet.joints.count
     let isFirst = places.shape.first == 2 * joints

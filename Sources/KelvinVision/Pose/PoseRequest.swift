@@ -3,26 +3,26 @@ import KelvinEngine
 import KelvinGraph
 package import KelvinRuntime
 
-/// Says where the joints of people on an image are, by a model of PoseNet's form: scores of joints in cells, offsets to
-/// the joints, and displacements from joint to joint.
+/// A request that locates the joints of people in an image. The model has PoseNet's outputs: scores of joints in cells,
+/// offsets to the joints, and displacements between joints.
 public struct PoseRequest: ImageProcessingRequest {
-  /// The model that is run.
+  /// The model that the request runs.
   public let model: Model
-  /// How an image is brought to the model's size.
+  /// The method that fits an image to the model's input size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFit
-  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. It is enlarged to whole pixels.
   public var regionOfInterest = NormalizedRect.fullImage
-  /// Whether there is one person at most: every joint is where its score is largest.
+  /// Whether the image contains at most one person. Each joint is then at the position of its largest score.
   public var isSingle = false
-  /// At most so many poses are found.
+  /// The largest number of poses.
   public var maximumPoseCount = 10
-  /// Poses of which the model is less sure are left out, 0…1: by the mean of their joints' scores.
+  /// The smallest confidence of a pose that is kept, 0…1: the mean of its joints' scores.
   public var minimumConfidence: Float = 0.2
-  /// The score from which on a joint may be where a pose starts, 0…1.
+  /// The smallest score of a joint from which a pose is grown, 0…1.
   public var minimumRootConfidence: Float = 0.5
-  /// Joints of the same name that are no further apart belong to one person, in pixels of the model's input.
+  /// The distance within which joints of the same name belong to one person, in pixels of the model's input.
   public var suppressionRadius = 20.0
-  /// What to know of the answers.
+  /// Remarks about the answers.
   public let remarks: [String]
 
   private let inputName: String
@@ -30,13 +30,13 @@ public struct PoseRequest: ImageProcessingRequest {
   private let outputs: PoseOutputs
   private let predictor: Predictor
 
-  /// A request to find people's poses on whole images.
+  /// Creates a request for whole images.
   ///
   /// - Parameters:
-  ///   - model: the model.
-  ///   - normalization: how pixels enter a model whose input is a plain tensor.
-  /// - Throws: `VisionError`: `invalidModel` for one that finds no poses as PoseNet does; `missingNormalization`;
-  ///   `invalidRequest` for a normalization that does not fit.
+  ///   - model: The model.
+  ///   - normalization: The normalization of pixels for a model whose input is a plain tensor.
+  /// - Throws: `VisionError`: `invalidModel` for a model without PoseNet's outputs; `missingNormalization`;
+  ///   `invalidRequest` for an unsuitable normalization.
   public init(model: Model, normalization: PixelNormalization? = nil) throws(VisionError) {
     self.model = model
     outputs = try PoseOutputs(model.loaded)
@@ -47,10 +47,10 @@ public struct PoseRequest: ImageProcessingRequest {
       outputs.hasDisplacements ? [] : ["the model has no displacements from joint to joint: one pose is found at most"]
   }
 
-  /// The poses on an image, in the order in which they were found: from the surest joint on.
+  /// Detects the poses in an image, in descending order of their first joint's score.
   ///
   /// - Throws: `VisionError`: `invalidRequest` for a region outside the image, `prediction` where the model fails,
-  ///   `invalidModel` where its maps do not go with each other.
+  ///   `invalidModel` where its maps do not match each other.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) async throws(VisionError) -> [HumanBodyPoseObservation] {
@@ -59,12 +59,12 @@ public struct PoseRequest: ImageProcessingRequest {
     }
   }
 
-  /// As the form that does not block the calling thread; this one does.
+  /// Detects the poses in an image, as the asynchronous variant does. Blocks the calling thread.
   public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> [HumanBodyPoseObservation] {
     try poses(image, orientation: orientation)
   }
 
-  /// As `perform`. Blocks the calling thread.
+  /// Detects the poses in an image, as `perform` does. Blocks the calling thread.
   package func poses(
     _ pixels: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation? = nil
   ) throws(VisionError) -> [HumanBodyPoseObservation] {
@@ -87,7 +87,7 @@ public struct PoseRequest: ImageProcessingRequest {
 }
 
 extension HumanBodyPoseObservation {
-  /// A pose in pixels of the model's input as one on the image. Joints that are nowhere are left out.
+  /// Converts a pose from pixels of the model's input to the image. Joints without a finite position are left out.
   fileprivate init(_ pose: PoseNet.Pose, _ view: ModelView) {
     let joints = zip(PoseNet.joints, pose.points).filter { $1.x.isFinite && $1.y.isFinite }.map { name, point in
       let location = view.imagePoint(x: point.x, y: point.y)

@@ -2,12 +2,12 @@ import Dispatch
 import Synchronization
 
 extension Array where Element: Sendable {
-  /// Elements made several at a time, in their order; what is nil is left out.
+  /// Creates elements concurrently and keeps their order; nil elements are left out.
   ///
   /// - Parameters:
-  ///   - count: how many there may be.
-  ///   - progress: told how many are made, from any thread.
-  ///   - make: the element of a place, called on several threads.
+  ///   - count: The number of calls of `make`.
+  ///   - progress: Called with the number of finished elements, from any thread.
+  ///   - make: Returns the element of an index; called on several threads.
   init(together count: Int, progress: @Sendable (Int) -> Void = { _ in }, _ make: @Sendable (Int) -> Element?) {
     let made = Mutex<(count: Int, elements: [Int: Element])>((0, [:]))
     DispatchQueue.concurrentPerform(iterations: count) { place in

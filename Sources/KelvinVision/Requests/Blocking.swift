@@ -2,10 +2,10 @@ import Kelvin
 import KelvinEngine
 import KelvinRuntime
 
-/// Runs what blocks on a thread that may, and waits for it without blocking the calling task's; where the task is cancelled,
-/// so is the work.
+/// Runs blocking work on a separate thread and waits for it without blocking the calling task's thread. Cancelling the
+/// task cancels the work.
 ///
-/// - Throws: what `body` throws; `VisionError.prediction` where it never began.
+/// - Throws: Errors of `body`; `VisionError.prediction` where the work did not start.
 func unblocked<Value: Sendable>(
   _ body: @escaping @Sendable (Cancellation) throws(VisionError) -> Value
 ) async throws(VisionError) -> Value {

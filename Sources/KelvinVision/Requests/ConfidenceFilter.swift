@@ -1,17 +1,18 @@
 import KelvinHostOperations
 
-/// Which classes a model is sure enough of.
+/// A filter of classes by the model's confidence.
 public struct ConfidenceFilter: Hashable, Sendable {
-  /// What the model's confidence must be at least.
+  /// The smallest confidence.
   public var minimumConfidence: Float
-  /// The share of a class's answers, 0…1, that was right when the model was evaluated, from the smallest confidence on that
-  /// reaches it; with `minimumRecall`, at the confidence that reaches that.
+  /// The smallest precision, 0…1: the share of a class's answers that were right in the evaluation. The filter uses the
+  /// smallest confidence that reaches it. With `minimumRecall` set too, the precision must be reached at the confidence
+  /// for that recall.
   public var minimumPrecision: Float?
-  /// The share of a class's images, 0…1, that was found when the model was evaluated, from the largest confidence on that
-  /// reaches it.
+  /// The smallest recall, 0…1: the share of a class's images that were found in the evaluation. The filter uses the
+  /// largest confidence that reaches it.
   public var minimumRecall: Float?
 
-  /// A filter that keeps every class.
+  /// Creates a filter. Without arguments it keeps every class.
   public init(
     minimumConfidence: Float = 0, minimumPrecision: Float? = nil, minimumRecall: Float? = nil
   ) {
@@ -20,11 +21,11 @@ public struct ConfidenceFilter: Hashable, Sendable {
     self.minimumRecall = minimumRecall
   }
 
-  /// Whether classes are chosen by their curves of precision and recall: those without one are left out then.
+  /// Whether the filter uses precision and recall curves. Classes without a curve are then left out.
   public var needsCurves: Bool { minimumPrecision != nil || minimumRecall != nil }
 
-  /// Whether a class is kept. With both limits, as
-  /// ``ClassificationObservation/hasMinimumPrecision(_:forRecall:)`` says.
+  /// Returns whether a class is kept. With both limits set, the rule is that of
+  /// ``ClassificationObservation/hasMinimumPrecision(_:forRecall:)``.
   public func keeps(_ observation: ClassificationObservation) -> Bool {
     guard let least = limits.least(by: observation.curve) else { return false }
     return observation.confidence >= least

@@ -5,22 +5,22 @@ import KelvinGraph
 public struct CoreMLModelContainer: Sendable {
   /// The model.
   public let model: Model
-  /// The input that takes the image.
+  /// The name of the input that takes the image.
   public let inputImageFeatureName: String
-  /// Values for the model's other inputs.
+  /// The values for the model's other inputs.
   public let featureProvider: DictionaryFeatureProvider?
   let image: ImageFeature
-  /// What precision and recall classes have.
+  /// The precision and recall curves of the classes.
   let curves: PrecisionRecallCurves
 
-  /// A model with the input that takes images, and values for its other inputs.
+  /// Creates a model for images, with an image input and values for the other inputs.
   ///
   /// - Parameters:
-  ///   - model: the model.
-  ///   - inputImageFeatureName: the image input to use; the model's first where nil.
-  ///   - featureProvider: values for the model's other inputs.
-  /// - Throws: `VisionError.invalidModel` where the model has no image input, or none of that name, or where
-  ///   its ``PrecisionRecallCurves`` cannot be read.
+  ///   - model: The model.
+  ///   - inputImageFeatureName: The name of the image input; the model's first image input where nil.
+  ///   - featureProvider: The values for the model's other inputs.
+  /// - Throws: `VisionError.invalidModel` where the model has no image input of this name, or where its
+  ///   ``PrecisionRecallCurves`` are not valid.
   public init(
     model: Model, inputImageFeatureName: String? = nil, featureProvider: DictionaryFeatureProvider? = nil
   ) throws(VisionError) {

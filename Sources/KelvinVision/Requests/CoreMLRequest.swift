@@ -2,32 +2,32 @@ public import Kelvin
 import KelvinGraph
 import KelvinHostOperations
 
-/// Runs a model on images, bringing them to the size it takes.
+/// A request that runs a model on an image, which is fitted to the model's input size.
 public struct CoreMLRequest: ImageProcessingRequest {
-  /// The model that is run.
+  /// The model that the request runs.
   public let model: CoreMLModelContainer
-  /// How an image is brought to the model's size.
+  /// The method that fits an image to the model's input size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFill
-  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. It is enlarged to whole pixels.
   public var regionOfInterest = NormalizedRect.fullImage
-  /// Classes and objects of which the model is less sure are left out.
+  /// The smallest confidence of a class or object that is kept.
   public var minimumConfidence: Float = -.infinity
-  /// At most so many classes or objects are kept, the surest; nil for all.
+  /// The largest number of classes or objects that are kept, the most confident first; nil for all.
   public var maximumObservationCount: Int?
 
-  /// A request to run a model on whole images.
+  /// Creates a request for whole images.
   public init(model: CoreMLModelContainer) { self.model = model }
 
-  /// What the model finds in an image.
+  /// Runs the model on an image.
   ///
-  /// The observations' type is Vision's choice: of a classifier every class as ``ClassificationObservation``, the most
-  /// probable first; of a model that ends in non-maximum suppression its ``RecognizedObjectObservation``s in the
-  /// model's order; else a ``PixelBufferObservation`` for each image it makes; else a
+  /// The types of observations follow Vision. A classifier gives a ``ClassificationObservation`` for every class, the
+  /// most probable first. A model that ends in non-maximum suppression gives ``RecognizedObjectObservation``s in the
+  /// model's order. Another model gives a ``PixelBufferObservation`` for each output image or, without images, a
   /// ``CoreMLFeatureValueObservation`` for each output.
   ///
   /// - Parameters:
-  ///   - image: the image.
-  ///   - orientation: how the stored pixels are turned.
+  ///   - image: The image.
+  ///   - orientation: The orientation of the stored pixels.
   /// - Throws: `VisionError`: `invalidRequest` for a region outside the image, `prediction` where the model fails.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
@@ -38,7 +38,7 @@ public struct CoreMLRequest: ImageProcessingRequest {
     } catch { throw .prediction(error) }
   }
 
-  /// As the form that does not block the calling thread; this one does.
+  /// Runs the model on an image, as the asynchronous variant does. Blocks the calling thread.
   public func perform(
     on image: PixelBuffer, orientation: ImageOrientation
   ) throws(VisionError) -> [any VisionObservation] {
@@ -80,7 +80,7 @@ public struct CoreMLRequest: ImageProcessingRequest {
     return maximumObservationCount.map { sure.top($0) } ?? sure
   }
 
-  /// Every class; of a classifier without probabilities its one label, with confidence 1.
+  /// Returns every class. A classifier without probabilities gives its one label, with confidence 1.
   private func classes(
     _ outputs: DictionaryFeatureProvider, _ description: ModelDescription
   ) -> [ClassificationObservation] {

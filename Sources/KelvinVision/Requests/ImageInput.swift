@@ -1,13 +1,13 @@
 import Kelvin
 import KelvinGraph
 
-/// The input of a model through which an image enters.
+/// The search for the input of a model that takes an image.
 enum ImageInput {
-  /// The one input that takes an image, by its name, and the image that it takes; a plain tensor becomes an image input as
-  /// `normalization` says.
+  /// Returns the name and type of the only image input. A plain tensor input is converted to an image input according
+  /// to `normalization`.
   ///
-  /// - Parameter normalization: for a model whose input is a plain tensor.
-  /// - Throws: `VisionError` with the remedy where the model takes no image, several, or something else besides.
+  /// - Parameter normalization: The normalization for a model whose input is a plain tensor.
+  /// - Throws: `VisionError` with the remedy where the model takes no image, several images, or requires other inputs.
   static func only(
     of function: inout Function, _ graph: Graph, _ normalization: PixelNormalization?
   ) throws(VisionError) -> (name: String, image: ImageFeature) {
@@ -68,7 +68,8 @@ enum ImageInput {
 }
 
 extension Graph {
-  /// Whether a value is what softmax or the logistic function gives, perhaps reshaped or cast.
+  /// Whether a value is the output of softmax or the logistic function, possibly transposed, reshaped or cast
+  /// afterwards.
   func isNormalized(_ value: ValueID) -> Bool {
     let producers = producers()
     var value = value
@@ -76,7 +77,7 @@ extension Graph {
       let node = nodes[index]
       if node.op is Softmax { return true }
       if let unary = node.op as? Unary { return unary.function.kind == .sigmoid }
-      // The function may have become a part of what computes its operand.
+      // The activation may be fused into the operator that computes its operand.
       let epilogue = (node.op as? Convolution)?.epilogue ?? (node.op as? Linear)?.epilogue
       if let epilogue { return epilogue.activation?.kind == .sigmoid }
       guard node.op is Reshape || node.op is Cast || node.op is Transpose, let input = node.inputs.first else {

@@ -1,18 +1,18 @@
 public import FoundationEssentials
 public import Kelvin
 
-/// An image, and requests to be performed on it. The image is decoded once, when the handler is made.
+/// A handler that performs requests on one image. The image is decoded once, when the handler is created.
 public struct ImageRequestHandler: Sendable {
   private let pixels: PixelBuffer
   private let orientation: ImageOrientation
 
-  /// An image in memory.
+  /// Creates a handler for an image in memory.
   public init(_ image: PixelBuffer, orientation: ImageOrientation = .up) {
     pixels = image
     self.orientation = orientation
   }
 
-  /// An image file; its EXIF orientation holds unless `orientation` is given.
+  /// Creates a handler for an image file. Its EXIF orientation applies unless `orientation` is given.
   ///
   /// - Throws: `VisionError.image` where the file cannot be read or is not an image.
   public init(_ url: URL, orientation: ImageOrientation? = nil) throws(VisionError) {
@@ -22,9 +22,9 @@ public struct ImageRequestHandler: Sendable {
     } catch { throw .image(error) }
   }
 
-  /// Encoded bytes of an image file.
+  /// Creates a handler for the encoded bytes of an image file.
   ///
-  /// - Throws: `VisionError.image` where they are not an image.
+  /// - Throws: `VisionError.image` where the bytes are not an image.
   public init(_ data: Data, orientation: ImageOrientation? = nil) throws(VisionError) {
     do throws(ImageError) {
       let decoded = try ImageFile.decode(Array(data), name: "data", orientation: orientation)
@@ -48,18 +48,19 @@ public struct ImageRequestHandler: Sendable {
     try request.perform(on: pixels, orientation: orientation)
   }
 
-  /// Performs requests of any types, one after the other, and answers with a tuple of their results.
+  /// Performs requests of any types, one after the other, and returns a tuple of their results.
   ///
-  /// - Throws: `VisionError` of the first request that fails; the later ones are not performed. ``performAll(_:)``
-  ///   keeps what the others found.
+  /// - Throws: `VisionError` of the first request that fails; later requests are not performed. ``performAll(_:)``
+  ///   continues after a failure.
   public func perform<each Request: ImageProcessingRequest>(
     _ request: repeat each Request
   ) async throws(VisionError) -> (repeat (each Request).Result) {
     (repeat try await (each request).perform(on: pixels, orientation: orientation))
   }
 
-  /// Performs requests one after the other and hands each result over as it is there, in the requests' order. A request
-  /// that fails does not keep the others from being performed. Ending the iteration, or its task, ends the work.
+  /// Performs requests one after the other and yields each result as soon as it is available, in the order of the
+  /// requests. After a failure the remaining requests are still performed. Ending the iteration or cancelling its task
+  /// ends the work.
   public func performAll(_ requests: [any ImageProcessingRequest]) -> AsyncStream<VisionResult> {
     AsyncStream { continuation in
       let work = Task {
@@ -84,12 +85,12 @@ public struct ImageRequestHandler: Sendable {
   }
 }
 
-/// What became of one of several requests.
+/// The result of one of several requests.
 public enum VisionResult: Sendable {
-  /// What a model found.
+  /// The observations of a ``CoreMLRequest``.
   case coreML(CoreMLRequest, [any VisionObservation])
   /// The result of a request of another type.
   case other(any ImageProcessingRequest, any Sendable)
-  /// Why a request failed.
+  /// The error of a failed request.
   case error(any ImageProcessingRequest, VisionError)
 }

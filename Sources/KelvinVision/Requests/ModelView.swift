@@ -3,7 +3,7 @@ import KelvinGraph
 import KelvinImages
 import KelvinHostOperations
 
-/// How a model sees an image: the part of it, and where that lies in the model's input.
+/// The part of an image that a model sees, and its placement in the model's input.
 struct ModelView {
   /// The size of the model's input for this image.
   let target: ImageFeature.Size
@@ -12,7 +12,7 @@ struct ModelView {
   private let imageSize: ImageSize
   private let placement: ImagePlacement
 
-  /// - Throws: `invalidRequest` for a region that has no area or lies outside the image.
+  /// - Throws: `invalidRequest` for a region that has no area or is outside the image.
   init(
     of pixels: PixelBuffer, _ orientation: ImageOrientation, _ regionOfInterest: NormalizedRect,
     onto image: ImageFeature, _ action: ImageCropAndScale
@@ -25,7 +25,7 @@ struct ModelView {
     placement = ImagePlacement(region: region, width: target.width, height: target.height, action)
   }
 
-  /// A box in pixels of the model's input, from its top left, as one of the whole upright image.
+  /// Converts a box in pixels of the model's input, from the top left, to the whole upright image.
   func imageBox(_ box: CenteredBox) -> NormalizedRect {
     let a = placement.imagePoint(targetX: box.x - box.width / 2, targetY: box.y - box.height / 2)
     let b = placement.imagePoint(targetX: box.x + box.width / 2, targetY: box.y + box.height / 2)
@@ -33,15 +33,15 @@ struct ModelView {
     return NormalizedRect(imageRect: corner, in: imageSize, origin: .upperLeft)
   }
 
-  /// A point in pixels of the model's input, from its top left, as one of the whole upright image.
+  /// Converts a point in pixels of the model's input, from the top left, to the whole upright image.
   func imagePoint(x: Double, y: Double) -> NormalizedPoint {
     let point = placement.imagePoint(targetX: x, targetY: y)
     return NormalizedPoint(imagePoint: ImagePoint(x: point.x, y: point.y), in: imageSize, origin: .upperLeft)
   }
 
-  /// One observation for each row of a pipeline's arrays that has a box, in the model's order.
+  /// Returns one observation for each row of a pipeline's output arrays that holds a box, in the model's order.
   ///
-  /// - Parameter names: of the classes, in place of the model's own.
+  /// - Parameter given: The names of the classes, in place of the model's own.
   func objects(
     _ outputs: DictionaryFeatureProvider, _ detection: KeptBoxes, names given: [String]? = nil
   ) -> [RecognizedObjectObservation] {
@@ -55,7 +55,7 @@ struct ModelView {
     let (width, height) = (Double(target.width), Double(target.height))
     return (0..<min(confidence.shape[0], coordinates.shape[0])).compactMap { row in
       let box = boxes[row * 4..<row * 4 + 4].map { $0 }
-      // Rows that only fill up to the least number the model promises are zero.
+      // Padding rows, up to the smallest number of rows that the model declares, are zero.
       guard box.contains(where: { $0 != 0 }) else { return nil }
       let labels = zip(names, scores[row * classes..<(row + 1) * classes]).map {
         ClassificationObservation(identifier: $0, confidence: $1)

@@ -1,37 +1,37 @@
-/// Which corner of an image coordinates count from.
+/// The corner of an image that is the origin of coordinates.
 public enum CoordinateOrigin: Hashable, Sendable, CaseIterable {
-  /// y grows upwards, as in Vision's own coordinates.
+  /// The lower left corner: y grows upwards, as in Vision's own coordinates.
   case lowerLeft
-  /// y grows downwards, as pixels are stored.
+  /// The upper left corner: y grows downwards, as pixels are stored.
   case upperLeft
 }
 
-/// A place in pixels, which need not be whole.
+/// A point in pixels, with fractional coordinates.
 public struct ImagePoint: Hashable, Sendable {
-  /// Pixels from the image's left side.
+  /// The distance from the image's left edge in pixels.
   public var x: Double
-  /// Pixels from its lower or upper side, as the coordinates' origin says.
+  /// The distance from the image's lower or upper edge in pixels, depending on the coordinates' origin.
   public var y: Double
 
-  /// A place in pixels.
+  /// Creates a point from its coordinates in pixels.
   public init(x: Double, y: Double) {
     self.x = x
     self.y = y
   }
 }
 
-/// A rectangle in pixels, which need not be whole: `x` and `y` are the corner that is nearest to the origin.
+/// A rectangle in pixels, with fractional coordinates. `x` and `y` are the corner nearest to the origin.
 public struct ImageRect: Hashable, Sendable {
-  /// Pixels from the image's left side.
+  /// The distance from the image's left edge in pixels.
   public var x: Double
-  /// Pixels from its lower or upper side, as the coordinates' origin says.
+  /// The distance from the image's lower or upper edge in pixels, depending on the coordinates' origin.
   public var y: Double
   /// The width in pixels.
   public var width: Double
   /// The height in pixels.
   public var height: Double
 
-  /// A rectangle in pixels.
+  /// Creates a rectangle from its position and size in pixels.
   public init(x: Double, y: Double, width: Double, height: Double) {
     self.x = x
     self.y = y
@@ -42,56 +42,57 @@ public struct ImageRect: Hashable, Sendable {
 
 /// The size of an image in pixels.
 public struct ImageSize: Hashable, Sendable {
-  /// Pixels in a row.
+  /// The number of columns.
   public var width: Int
-  /// Rows.
+  /// The number of rows.
   public var height: Int
 
-  /// A size in pixels.
+  /// Creates a size in pixels.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height
   }
 }
 
-/// A place in an image whose sides are 1 long, from its lower left corner.
+/// A point in shares of an image's width and height, from the lower left corner.
 public struct NormalizedPoint: Hashable, Sendable {
   /// The share of the width, from the left.
   public var x: Double
-  /// The share of the height, from the lower side.
+  /// The share of the height, from the lower edge.
   public var y: Double
 
   /// The lower left corner.
   public static let zero = NormalizedPoint(x: 0, y: 0)
 
-  /// A place in shares of the image's sides.
+  /// Creates a point from shares of the image's width and height.
   public init(x: Double, y: Double) {
     self.x = x
     self.y = y
   }
 
-  /// The normalised form of a place in pixels.
+  /// Converts a point in pixels.
   ///
   /// - Parameters:
-  ///   - imagePoint: the place in pixels.
-  ///   - size: the image's size.
-  ///   - origin: the corner that `imagePoint` counts from.
+  ///   - imagePoint: The point in pixels.
+  ///   - size: The image's size.
+  ///   - origin: The origin of `imagePoint`.
   public init(imagePoint: ImagePoint, in size: ImageSize, origin: CoordinateOrigin = .lowerLeft) {
     let y = imagePoint.y / Double(size.height)
     self.init(x: imagePoint.x / Double(size.width), y: origin == .lowerLeft ? y : 1 - y)
   }
 
-  /// The place in pixels of an image of this size.
+  /// Returns the point in pixels of an image of this size.
   public func toImageCoordinates(_ size: ImageSize, origin: CoordinateOrigin = .lowerLeft) -> ImagePoint {
     let y = origin == .lowerLeft ? self.y : 1 - self.y
     return ImagePoint(x: x * Double(size.width), y: y * Double(size.height))
   }
 
-  /// The same place, counted from the other corner on the left.
+  /// Returns the point relative to the opposite corner on the left.
   public func verticallyFlipped() -> NormalizedPoint { NormalizedPoint(x: x, y: 1 - y) }
 }
 
-/// A rectangle in an image whose sides are 1 long; its origin is its lower left corner, counted from the image's.
+/// A rectangle in shares of an image's width and height. Its origin is its lower left corner, relative to the image's
+/// lower left corner.
 public struct NormalizedRect: Hashable, Sendable {
   /// The lower left corner.
   public var origin: NormalizedPoint
@@ -103,19 +104,19 @@ public struct NormalizedRect: Hashable, Sendable {
   /// The whole image.
   public static let fullImage = NormalizedRect(x: 0, y: 0, width: 1, height: 1)
 
-  /// A rectangle in shares of the image's sides.
+  /// Creates a rectangle from shares of the image's width and height.
   public init(x: Double, y: Double, width: Double, height: Double) {
     origin = NormalizedPoint(x: x, y: y)
     self.width = width
     self.height = height
   }
 
-  /// The normalised form of a rectangle in pixels.
+  /// Converts a rectangle in pixels.
   ///
   /// - Parameters:
-  ///   - imageRect: the rectangle in pixels.
-  ///   - size: the image's size.
-  ///   - origin: the corner that `imageRect` counts from.
+  ///   - imageRect: The rectangle in pixels.
+  ///   - size: The image's size.
+  ///   - origin: The origin of `imageRect`.
   public init(imageRect: ImageRect, in size: ImageSize, origin: CoordinateOrigin = .lowerLeft) {
     let (wide, high) = (Double(size.width), Double(size.height))
     let y = origin == .lowerLeft ? imageRect.y : high - imageRect.y - imageRect.height
@@ -125,28 +126,28 @@ public struct NormalizedRect: Hashable, Sendable {
   /// The middle of the rectangle.
   public var center: NormalizedPoint { NormalizedPoint(x: origin.x + width / 2, y: origin.y + height / 2) }
 
-  /// The rectangle in pixels of an image of this size.
+  /// Returns the rectangle in pixels of an image of this size.
   ///
   /// - Parameters:
-  ///   - size: the image's size.
-  ///   - origin: the corner that the result counts from.
+  ///   - size: The image's size.
+  ///   - origin: The origin of the result.
   public func toImageCoordinates(_ size: ImageSize, origin: CoordinateOrigin = .lowerLeft) -> ImageRect {
     let y = origin == .lowerLeft ? self.origin.y : 1 - self.origin.y - height
     let (wide, high) = (Double(size.width), Double(size.height))
     return ImageRect(x: self.origin.x * wide, y: y * high, width: width * wide, height: height * high)
   }
 
-  /// The same rectangle, counted from the other corner on the left.
+  /// Returns the rectangle relative to the opposite corner on the left.
   public func verticallyFlipped() -> NormalizedRect {
     NormalizedRect(x: origin.x, y: 1 - origin.y - height, width: width, height: height)
   }
 
-  /// Whether its numbers are numbers, and none is infinite.
+  /// Whether all coordinates are finite.
   var isFinite: Bool { [origin.x, origin.y, width, height].allSatisfy(\.isFinite) }
 
-  /// Whether it has an area and lies within the image.
+  /// Whether the rectangle has a positive area and is inside the image.
   var isWithinImage: Bool {
-    // Sums of fractions such as 0.1 + 0.9 may pass 1 by a rounding.
+    // The slack allows for rounding errors in sums of fractions such as 0.1 + 0.9.
     let slack = 1e-9
     return width > 0 && height > 0 && origin.x >= -slack && origin.y >= -slack && origin.x + width <= 1 + slack
       && origin.y + height <= 1 + slack

@@ -1,18 +1,19 @@
 import FoundationEssentials
 import Synchronization
 
-/// Which of all observations one is, kept by its copies.
+/// The identity of an observation, which its copies share.
 ///
-/// A classifier makes a thousand observations of an image and is rarely asked for one's ``uuid``: it is a number, counted up, until
-/// then. All identities are equal: what was found makes observations equal or not.
+/// A classifier creates many observations per image whose ``uuid`` is rarely read. The identity is therefore a counter,
+/// from which the UUID is computed on demand. All identities compare equal, so that observations compare by their
+/// content.
 struct ObservationIdentity: Hashable, Sendable {
   private static let count = Atomic<UInt64>(0)
-  /// What tells the observations of this process from those of others.
+  /// A random UUID that distinguishes the observations of this process from those of others.
   private static let process = UUID().uuid
 
   private let number = count.wrappingAdd(1, ordering: .relaxed).newValue
 
-  /// Random (version 4 of RFC 9562) for the process, of which the last 48 bits count on from one observation to the next.
+  /// The UUID: random (version 4 of RFC 9562) per process, with the counter added to its last 48 bits.
   var uuid: UUID {
     var bytes = Self.process
     withUnsafeMutableBytes(of: &bytes) { bytes in

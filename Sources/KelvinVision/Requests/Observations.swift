@@ -2,11 +2,11 @@ public import FoundationEssentials
 public import Kelvin
 import KelvinHostOperations
 
-/// Something that a request found in an image.
+/// A result that a request found in an image.
 public protocol VisionObservation: Sendable {
-  /// Its own among all observations, and that of its copies. Two that are equal in what was found are equal whatever theirs are.
+  /// The unique identifier of the observation, which its copies share. It does not take part in comparisons with `==`.
   var uuid: UUID { get }
-  /// How sure the model is. As the model says it, not clamped to 0…1.
+  /// The confidence as the model outputs it, not clamped to 0…1.
   var confidence: Float { get }
 }
 
@@ -19,7 +19,7 @@ public struct ClassificationObservation: VisionObservation, Hashable {
   let curve: PrecisionRecallCurve?
   private let identity = ObservationIdentity()
 
-  /// A class and how sure it is.
+  /// Creates an observation from a label and its confidence.
   public init(identifier: String, confidence: Float) {
     self.init(identifier: identifier, confidence: confidence, curve: nil)
   }
@@ -30,16 +30,17 @@ public struct ClassificationObservation: VisionObservation, Hashable {
     self.curve = curve
   }
 
-  /// Whether the model says what precision and recall the class has: without, the two questions below are answered with no.
+  /// Whether the model has precision and recall curves for the class. Without them, the two methods below return false.
   public var hasPrecisionRecallCurve: Bool { curve != nil }
 
-  /// Whether the model is sure enough for a share of the class's images to be found, and such answers are precise enough.
+  /// Returns whether the confidence reaches the threshold for a recall, and the precision at this threshold is
+  /// sufficient.
   ///
-  /// The threshold is the largest at which at least the share `recall` was found when the model was evaluated.
+  /// The threshold is the largest confidence at which the recall in the evaluation was at least `recall`.
   ///
   /// - Parameters:
-  ///   - minimumPrecision: the share of such answers that was right, 0…1.
-  ///   - recall: 0…1; a large one keeps many observations.
+  ///   - minimumPrecision: The smallest share of right answers at the threshold, 0…1.
+  ///   - recall: The share of the class's images to find, 0…1. A large recall keeps many observations.
   public func hasMinimumPrecision(_ minimumPrecision: Float, forRecall recall: Float) -> Bool {
     guard let curve, let threshold = curve.threshold(forRecall: recall), confidence >= threshold,
       let precision = curve.precision(at: threshold)
@@ -47,13 +48,14 @@ public struct ClassificationObservation: VisionObservation, Hashable {
     return precision >= minimumPrecision
   }
 
-  /// Whether the model is sure enough for such answers to be precise, and enough of the class's images are found so.
+  /// Returns whether the confidence reaches the threshold for a precision, and the recall at this threshold is
+  /// sufficient.
   ///
-  /// The threshold is the smallest at which at least the share `precision` was right when the model was evaluated.
+  /// The threshold is the smallest confidence at which the precision in the evaluation was at least `precision`.
   ///
   /// - Parameters:
-  ///   - minimumRecall: the share of the class's images that was found, 0…1.
-  ///   - precision: 0…1; a large one keeps few observations.
+  ///   - minimumRecall: The smallest share of the class's images found at the threshold, 0…1.
+  ///   - precision: The share of right answers, 0…1. A large precision keeps few observations.
   public func hasMinimumRecall(_ minimumRecall: Float, forPrecision precision: Float) -> Bool {
     guard let curve, let threshold = curve.threshold(forPrecision: precision), confidence >= threshold else {
       return false
@@ -64,21 +66,21 @@ public struct ClassificationObservation: VisionObservation, Hashable {
 
 /// An object that a detector found.
 public struct RecognizedObjectObservation: VisionObservation, Hashable {
-  /// Every class the object may belong to, the most probable first.
+  /// The classes that the object may belong to, the most probable first.
   public let labels: [ClassificationObservation]
-  /// Where it is, as a share of the whole upright image, whatever part of it the model saw and however that was
-  /// brought to the model's size. A box may reach over the image's edge.
+  /// The box in shares of the whole upright image, regardless of the part that the model saw and the method that fitted
+  /// it to the input. A box may extend beyond the image's edges.
   public let boundingBox: NormalizedRect
-  /// That of the first label.
+  /// The confidence of the first label; 0 without labels.
   public let confidence: Float
   public var uuid: UUID { identity.uuid }
   private let identity = ObservationIdentity()
 
-  /// An object with its classes and place.
+  /// Creates an object from its classes and its box.
   ///
   /// - Parameters:
-  ///   - labels: its classes, in any order.
-  ///   - boundingBox: where it is.
+  ///   - labels: The classes, in any order.
+  ///   - boundingBox: The box in shares of the upright image.
   public init(labels: [ClassificationObservation], boundingBox: NormalizedRect) {
     self.labels = labels.sortedByConfidence()
     self.boundingBox = boundingBox
@@ -86,36 +88,36 @@ public struct RecognizedObjectObservation: VisionObservation, Hashable {
   }
 }
 
-/// An image that a model made.
+/// An image that a model produced.
 public struct PixelBufferObservation: VisionObservation, Hashable {
-  /// The output's name.
+  /// The name of the output.
   public let featureName: String
   /// The image.
   public let pixelBuffer: PixelBuffer
-  /// Always 1.
+  /// The confidence; always 1.
   public var confidence: Float { 1 }
   public var uuid: UUID { identity.uuid }
   private let identity = ObservationIdentity()
 
-  /// An image of an output.
+  /// Creates an observation of an output image.
   public init(featureName: String, pixelBuffer: PixelBuffer) {
     self.featureName = featureName
     self.pixelBuffer = pixelBuffer
   }
 }
 
-/// Any other output of a model.
+/// An output of a model that is of another type.
 public struct CoreMLFeatureValueObservation: VisionObservation, Hashable {
-  /// The output's name.
+  /// The name of the output.
   public let featureName: String
-  /// The output's value.
+  /// The value of the output.
   public let featureValue: FeatureValue
-  /// Always 1.
+  /// The confidence; always 1.
   public var confidence: Float { 1 }
   public var uuid: UUID { identity.uuid }
   private let identity = ObservationIdentity()
 
-  /// A value of an output.
+  /// Creates an observation of an output value.
   public init(featureName: String, featureValue: FeatureValue) {
     self.featureName = featureName
     self.featureValue = featureValue
@@ -123,15 +125,16 @@ public struct CoreMLFeatureValueObservation: VisionObservation, Hashable {
 }
 
 extension Sequence where Element == any VisionObservation {
-  /// Those of which the model is at least this sure, in their order. What is not a number is left out.
+  /// Returns the observations with at least this confidence, in their order. Observations with confidence NaN are left
+  /// out.
   public func filter(minimumConfidence: Float) -> [any VisionObservation] {
     filter { $0.confidence >= minimumConfidence }
   }
 
-  /// The `count` of which the model is most sure, the surest first.
+  /// Returns the `count` most confident observations, the most confident first.
   public func top(_ count: Int) -> [any VisionObservation] { Array(sortedByConfidence().prefix(Swift.max(count, 0))) }
 
-  /// The observations of one type, in their order.
+  /// Returns the observations of one type, in their order.
   public func of<Observation: VisionObservation>(_ type: Observation.Type) -> [Observation] {
     compactMap { $0 as? Observation }
   }
@@ -140,17 +143,18 @@ extension Sequence where Element == any VisionObservation {
 }
 
 extension Sequence where Element: VisionObservation {
-  /// Those of which the model is at least this sure, in their order. What is not a number is left out.
+  /// Returns the observations with at least this confidence, in their order. Observations with confidence NaN are left
+  /// out.
   public func filter(minimumConfidence: Float) -> [Element] { filter { $0.confidence >= minimumConfidence } }
 
-  /// The `count` of which the model is most sure, the surest first.
+  /// Returns the `count` most confident observations, the most confident first.
   public func top(_ count: Int) -> [Element] {
     Array(sorted { precedes($0.confidence, $1.confidence) }.prefix(Swift.max(count, 0)))
   }
 }
 
 extension Sequence where Element == ClassificationObservation {
-  /// The most probable first; equally probable ones by their labels.
+  /// Returns the observations sorted by confidence, the most probable first, then by label.
   func sortedByConfidence() -> [ClassificationObservation] {
     sorted {
       $0.confidence == $1.confidence || $0.confidence.isNaN && $1.confidence.isNaN
@@ -159,5 +163,5 @@ extension Sequence where Element == ClassificationObservation {
   }
 }
 
-/// Whether a confidence stands before another one; what is not a number comes last.
+/// Returns whether a confidence sorts before another; NaN sorts last.
 private func precedes(_ a: Float, _ b: Float) -> Bool { a > b || (b.isNaN && !a.isNaN) }

@@ -1,14 +1,15 @@
-/// How a pixel in 0…255 enters an input that is a plain tensor: `scale · pixel + bias` for each of red, green and blue.
+/// The mapping of a pixel in 0…255 to a plain tensor input: `scale · pixel + bias` for each of red, green and blue.
 ///
-/// Image inputs say themselves how pixels enter them; tensors do not.
+/// Image inputs declare this mapping themselves; tensor inputs do not.
 public enum PixelNormalization: String, Sendable, Hashable, CaseIterable {
-  /// Pixels as they are.
+  /// No normalization: pixels in 0…255.
   case none = "0:255"
   /// Pixels in 0…1.
   case unit = "0:1"
   /// Pixels in −1…1.
   case symmetric = "-1:1"
-  /// Mean (0.485, 0.456, 0.406) and standard deviation (0.229, 0.224, 0.225) of ImageNet's pixels in 0…1.
+  /// Standardization with mean (0.485, 0.456, 0.406) and standard deviation (0.229, 0.224, 0.225), those of ImageNet's
+  /// pixels in 0…1.
   case imagenet
 
   /// The raw values, for messages.
@@ -17,7 +18,9 @@ public enum PixelNormalization: String, Sendable, Hashable, CaseIterable {
   private static let mean: [Float] = [0.485, 0.456, 0.406]
   private static let deviation: [Float] = [0.229, 0.224, 0.225]
 
-  /// - Throws: `invalidRequest` where there is none for so many channels.
+  /// Returns the factor of each channel.
+  ///
+  /// - Throws: `invalidRequest` for an unsupported number of channels.
   func scale(channels: Int) throws(VisionError) -> [Float] {
     switch self {
     case .none: [Float](repeating: 1, count: channels)
@@ -27,7 +30,9 @@ public enum PixelNormalization: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// - Throws: as `scale`.
+  /// Returns the bias of each channel.
+  ///
+  /// - Throws: `invalidRequest` for an unsupported number of channels.
   func bias(channels: Int) throws(VisionError) -> [Float] {
     switch self {
     case .none, .unit: [Float](repeating: 0, count: channels)

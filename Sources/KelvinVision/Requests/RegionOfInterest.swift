@@ -1,9 +1,9 @@
 import Kelvin
 
 extension NormalizedRect {
-  /// The whole pixels of the upright image that a region touches, from the top left.
+  /// Returns the pixels of the upright image that the region touches, from the top left.
   ///
-  /// - Throws: `invalidRequest` for a region that has no area or lies outside the image.
+  /// - Throws: `invalidRequest` for a region that has no area or is outside the image.
   func pixels(of size: ImageSize) throws(VisionError) -> PixelRect {
     guard isWithinImage else {
       throw .invalidRequest(
@@ -11,7 +11,7 @@ extension NormalizedRect {
           + "within the image, 1 x 1 from its lower left corner")
     }
     let rect = toImageCoordinates(size, origin: .upperLeft)
-    // A thousandth of a pixel is a rounding, not a pixel that the region touches.
+    // A tolerance of a thousandth of a pixel absorbs rounding errors.
     func range(_ start: Double, _ length: Double, _ side: Int) -> (Int, Int) {
       let first = min(max(Int((start + 1e-3).rounded(.down)), 0), side - 1)
       let last = min(max(Int((start + length - 1e-3).rounded(.up)), first + 1), side)
@@ -22,14 +22,14 @@ extension NormalizedRect {
     return PixelRect(x: x, y: y, width: width, height: height)
   }
 
-  /// The same; nil for the whole image.
+  /// Returns the pixels that the region touches; nil for the whole image.
   func pixels(of image: PixelBuffer, _ orientation: ImageOrientation) throws(VisionError) -> PixelRect? {
     self == .fullImage ? nil : try pixels(of: ImageSize(image, orientation))
   }
 }
 
 extension ImageSize {
-  /// The size of an image seen upright.
+  /// Creates the size of an image in its upright orientation.
   init(_ pixels: PixelBuffer, _ orientation: ImageOrientation) {
     self =
       orientation.swapsAxes

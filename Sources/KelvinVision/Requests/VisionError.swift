@@ -5,26 +5,26 @@ import KelvinBasics
 public import KelvinIndex
 #endif
 
-/// An image could not be analysed.
+/// An error of an analysis of images.
 public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The model is not one for images.
+  /// The model is not suitable for the request.
   case invalidModel(String)
-  /// The model's input is a plain tensor, and nothing says how pixels enter it.
+  /// The model's input is a plain tensor, and no normalization is given.
   case missingNormalization(String)
-  /// No model was named, and none is configured.
+  /// No model is named, and no default model is configured.
   case missingModel(String)
-  /// A request asks for something that cannot be, such as a region outside the image.
+  /// A request is not valid, for example because its region is outside the image.
   case invalidRequest(String)
-  /// The image cannot be read.
+  /// The image cannot be read or processed.
   case image(ImageError)
-  /// The model could not be run.
+  /// The model cannot be loaded or run.
   case prediction(ModelError)
   #if Collections
-  /// An index of images could not be made, kept or asked.
+  /// An index of images cannot be created, updated or searched.
   case index(PhotoIndexError)
   #endif
 
-  /// One line, in which names from outside are escaped where a terminal or a log would act on them.
+  /// A description in one line. Control characters in names are escaped.
   public var description: String {
     switch self {
     case .invalidModel(let reason), .missingNormalization(let reason), .missingModel(let reason),

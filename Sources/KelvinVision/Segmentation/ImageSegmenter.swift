@@ -3,24 +3,26 @@ package import KelvinEngine
 package import KelvinGraph
 package import KelvinRuntime
 
-/// A model seen as a function from one image to a class for each of its pixels.
+/// A model as a function from one image to the class of each pixel.
 package struct ImageSegmenter: Sendable {
   let classes: SegmentationClasses
-  /// The classes that answers are about; nil for all.
+  /// The classes to which answers are restricted; nil for all.
   var chosen: Set<Int>?
-  /// The model's function as images are given to it.
+  /// The model's function with an image input.
   package let function: Function
-  /// What the user should know: metadata that cannot be read.
+  /// Remarks for the user about unreadable metadata.
   package var remarks: [String] { classes.remarks }
   private let inputName: String
   private let input: (width: Int, height: Int)
   private let output: SegmentationOutput
 
+  /// Creates a segmenter.
+  ///
   /// - Parameters:
-  ///   - output: the output to take; nil for the only one that can be meant.
-  ///   - labels: in place of the model's own.
-  ///   - colors: as `#RRGGBB`, in place of the model's own.
-  ///   - normalization: for a model whose input is a plain tensor.
+  ///   - name: The name of the output; nil where it can be inferred.
+  ///   - labels: The names of the classes, in place of the model's own.
+  ///   - colors: The colours of the classes as `#RRGGBB`, in place of the model's own.
+  ///   - normalization: The normalization for a model whose input is a plain tensor.
   /// - Throws: `VisionError` with the remedy where the model does not segment images.
   package init(
     _ model: LoadedModel, output name: String?, labels: [String]?, colors: [String]?,
@@ -41,18 +43,18 @@ package struct ImageSegmenter: Sendable {
     classes = try SegmentationClasses(model.program.metadata, labels: labels, colors: colors)
   }
 
-  /// The classes with one of these labels.
+  /// Returns the classes that have one of these labels.
   ///
   /// - Throws: `VisionError.invalidRequest` for a label that the model lacks.
   func indices(of labels: [String]) throws(VisionError) -> Set<Int> {
     try classes.indices(of: labels, count: output.classCount)
   }
 
-  /// The class of every pixel of an image, as it is seen upright.
+  /// Returns the class of every pixel of the upright image.
   ///
   /// - Parameters:
-  ///   - predictor: of `function`.
-  ///   - region: the part of the upright image that the model sees; nil for all.
+  ///   - predictor: A predictor of `function`.
+  ///   - region: The part of the upright image that the model sees; nil for all.
   /// - Throws: `VisionError`.
   package func segment(
     _ image: PixelBuffer, _ orientation: ImageOrientation, region: PixelRect? = nil,

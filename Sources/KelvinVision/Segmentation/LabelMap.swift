@@ -1,20 +1,20 @@
 import Kelvin
 
-/// One class for each pixel of an image.
+/// A class for each pixel of an image.
 struct LabelMap: Sendable {
   let width: Int
   let height: Int
-  /// Row by row from the top left; `ClassPalette.unseenIndex` where the model did not see the image.
+  /// The classes row by row from the top left; `ClassPalette.unseenIndex` for pixels that the model did not see.
   let classes: [UInt8]
 
-  /// A model's map brought to the size of the image that it saw: each pixel takes the class of the model's pixel that
-  /// its centre falls into.
+  /// Scales a model's label map to the size of the image. Each pixel takes the class of the cell that contains its
+  /// centre.
   ///
   /// - Parameters:
-  ///   - labels: one class in 0...254 for each of `labelsWidth * labelsHeight` cells that cover the model's input.
-  ///   - size: of the upright image.
-  ///   - region: the part of it that the model saw; nil for all.
-  ///   - input: the size of the model's input.
+  ///   - labels: One class in 0...254 for each of the `labelsWidth * labelsHeight` cells that cover the model's input.
+  ///   - size: The size of the upright image.
+  ///   - region: The part of the image that the model saw; nil for all.
+  ///   - input: The size of the model's input.
   init(
     _ labels: [UInt8], width labelsWidth: Int, height labelsHeight: Int, onto size: ImageSize, region: PixelRect?,
     input: (width: Int, height: Int), _ cropAndScale: ImageCropAndScale
@@ -26,7 +26,7 @@ struct LabelMap: Sendable {
       guard position >= 0, position < Double(side) else { return nil }
       return min(Int(position * Double(cells) / Double(side)), cells - 1)
     }
-    // Beside its region the image lies where the model had zeros or nothing.
+    // Pixels outside the region map to no cell.
     let across = (0..<width).map { x -> Int? in
       guard x >= seen.x, x < seen.x + seen.width else { return nil }
       let point = placement.targetPoint(imageX: Double(x) + 0.5, imageY: 0.5)
@@ -39,7 +39,7 @@ struct LabelMap: Sendable {
       return cropAndScale.rotates
         ? cell(point.x, input.width, labelsWidth) : cell(point.y, input.height, labelsHeight).map { $0 * labelsWidth }
     }
-    // What the model saw is in one piece.
+    // The visible columns are contiguous.
     let columns = (across.firstIndex { $0 != nil } ?? 0)..<(across.lastIndex { $0 != nil } ?? -1) + 1
     let places = across.map { $0 ?? 0 }
     var classes = [UInt8](repeating: UInt8(ClassPalette.unseenIndex), count: width * height)
@@ -58,19 +58,19 @@ struct LabelMap: Sendable {
     self.classes = classes
   }
 
-  /// - Parameter classes: `width * height` of them.
+  /// - Parameter classes: `width * height` classes.
   init(width: Int, height: Int, classes: [UInt8]) {
     (self.width, self.height, self.classes) = (width, height, classes)
   }
 
-  /// The map with what is of no such class unseen.
+  /// Returns the map with all other classes replaced by the unseen index.
   func keeping(_ kept: Set<Int>) -> LabelMap {
     let unseen = UInt8(ClassPalette.unseenIndex)
     let classes = (0..<256).map { kept.contains($0) ? UInt8($0) : unseen }
     return LabelMap(width: width, height: height, classes: self.classes.map { classes[Int($0)] })
   }
 
-  /// How many pixels each class has, by class; `ClassPalette.unseenIndex` counts those the model did not see.
+  /// Returns the number of pixels of each class, including `ClassPalette.unseenIndex`.
   func counts() -> [Int] {
     var counts = [Int](repeating: 0, count: 256)
     for label in classes { counts[Int(label)] += 1 }

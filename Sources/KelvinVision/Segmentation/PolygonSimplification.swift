@@ -1,12 +1,12 @@
 extension SegmentationPolygon {
-  /// The polygon with fewer corners: no corner that is left out lies farther from the new outline than `tolerance`
-  /// pixels (Douglas and Peucker, from a ring's first corner and the one farthest from it).
+  /// Returns the polygon with fewer corners. No omitted corner is farther than `tolerance` pixels from the new outline
+  /// (algorithm of Douglas and Peucker, starting from a ring's first corner and the corner farthest from it).
   ///
-  /// A ring that would lose its area keeps more of its corners, and a polygon whose rings would cross, or leave their places, is
-  /// simplified by half as much, and half of that, until they do not.
+  /// The tolerance is halved as long as a ring would lose its area, or as rings would cross or no longer be nested as
+  /// before.
   func simplified(_ tolerance: Double) -> SegmentationPolygon {
     var tolerance = tolerance
-    // On a grid, corners that are left out for less than this lie on the line.
+    // At a smaller tolerance only collinear corners are omitted, because coordinates are integers.
     while tolerance >= 1e-3 {
       let candidate = SegmentationPolygon(
         exterior: Self.simplified(exterior, tolerance), holes: holes.map { Self.simplified($0, tolerance) })
@@ -34,7 +34,7 @@ extension SegmentationPolygon {
     var isKept = [Bool](repeating: false, count: ring.count)
     isKept[0] = true
     isKept[far] = true
-    // Index `ring.count` is the first corner again.
+    // Index `ring.count` stands for the first corner.
     var pieces = [(0, far), (far, ring.count)]
     while let (first, last) = pieces.popLast() {
       let (start, end) = (ring[first], ring[last % ring.count])

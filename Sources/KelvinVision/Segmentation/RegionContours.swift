@@ -1,26 +1,26 @@
-/// The outlines of what belongs together in a label map, along the edges of its pixels.
+/// The outlines of the connected regions of a label map, along the edges of pixels.
 ///
-/// Pixels of one class that share a side are a region. Where two pixels of a region touch at a corner alone, their
-/// contour is led so that it joins them: no ring meets itself, a region has one outer ring, and its other rings are
-/// holes, which may touch each other at corners.
+/// Pixels of one class that share a side belong to one region. If two pixels of a region touch only at a corner, the
+/// contour connects them there. So no ring touches itself, and a region has one outer ring. Its other rings are holes,
+/// which may touch each other at corners.
 struct RegionContours {
-  /// A ring of a region: its corners, the first not repeated.
+  /// A ring of a region, given by its corners. The first corner is not repeated at the end.
   struct Ring {
     var region: Int32
     var points: [PixelPoint]
   }
 
   private let map: LabelMap
-  /// The region of each pixel; -1 for classes that were not asked for.
+  /// The region index of each pixel; -1 for classes that are not outlined.
   private let regions: [Int32]
 
-  /// - Parameter isWanted: for each of the 256 indices whether its regions are outlined.
+  /// - Parameter isWanted: For each of the 256 class indices, whether its regions are outlined.
   init(_ map: LabelMap, isWanted: [Bool]) {
     self.map = map
     regions = RegionLabels.find(in: map, isWanted: isWanted)
   }
 
-  /// The polygons of each class that was asked for, in the order in which a reader of the image comes to them.
+  /// Returns the polygons of each outlined class, in raster order of their first pixels.
   func polygons() -> [UInt8: [SegmentationPolygon]] {
     var places: [Int32: (label: UInt8, place: Int)] = [:]
     var polygons: [UInt8: [SegmentationPolygon]] = [:]
@@ -35,7 +35,8 @@ struct RegionContours {
     return polygons
   }
 
-  /// Every ring once: of each region the outer one first, for its first pixel's upper edge is on it.
+  /// Returns every ring once. The outer ring of a region comes first, because it contains the upper edge of the
+  /// region's first pixel.
   private func rings() -> [(Ring, UInt8)] {
     var rings: [(Ring, UInt8)] = []
     var isDone = [Bool](repeating: false, count: regions.count)
@@ -54,9 +55,11 @@ struct RegionContours {
     x >= 0 && y >= 0 && x < map.width && y < map.height && regions[y * map.width + x] == region
   }
 
-  /// Follows a contour from the upper left corner of a pixel that has an upper edge, the region to the right of the way.
+  /// Follows a contour from the upper left corner of a pixel that has an upper edge. The region is on the right-hand
+  /// side.
   ///
-  /// - Parameter isDone: receives the pixels whose upper edges lie on it: each such edge lies on one contour.
+  /// - Parameter isDone: Receives the pixels whose upper edges belong to the contour. Each upper edge belongs to
+  ///   exactly one contour.
   private func trace(_ startX: Int, _ startY: Int, _ region: Int32, _ isDone: inout [Bool]) -> [PixelPoint] {
     var points: [PixelPoint] = []
     var (x, y) = (startX, startY)
@@ -73,12 +76,12 @@ struct RegionContours {
         (dx, dy) = (-dy, dx)
       }
     } while x != startX || y != startY || dx != 1
-    // What was found last is where the way began.
+    // The last corner found is the starting point.
     points.insert(points.removeLast(), at: 0)
     return points
   }
 
-  /// The pixels on both sides of the next edge, where the way goes on as it came.
+  /// Returns the pixels left and right of the next edge in the current direction.
   private static func ahead(
     _ x: Int, _ y: Int, _ dx: Int, _ dy: Int
   ) -> (left: PixelPoint, right: PixelPoint) {
@@ -91,10 +94,11 @@ struct RegionContours {
   }
 }
 
-/// Which pixels of one class hang together by their sides.
+/// Connected-component labelling: pixels of one class are connected by their sides.
 private enum RegionLabels {
-  /// A number for each pixel, the same within a region; -1 for classes that are not wanted. Each pixel takes the number of
-  /// its neighbour to the left or above; numbers that meet are joined (to the smaller, with paths halved).
+  /// Returns a region index for each pixel; -1 for classes that are not wanted. A pixel takes the index of its left or
+  /// upper neighbour. Indices that meet are merged (union-find with path halving, the smaller index becomes
+  /// the root).
   static func find(in map: LabelMap, isWanted: [Bool]) -> [Int32] {
     var regions = [Int32](repeating: -1, count: map.classes.count)
     var parents: [Int32] = []

@@ -1,5 +1,5 @@
-/// Whether rings make a polygon: none meets itself or another but at corners, and holes lie within the exterior and beside
-/// each other.
+/// A check whether rings form a valid polygon: rings meet at corners only, and holes are inside the exterior and
+/// outside each other.
 enum RingArrangement {
   private struct Edge {
     var start: PixelPoint
@@ -21,7 +21,7 @@ enum RingArrangement {
     ring.indices.map { Edge(start: ring[$0], end: ring[($0 + 1) % ring.count]) }
   }
 
-  /// Whether two edges cross, lie on each other, or one ends within the other. A sweep from the left.
+  /// Whether two edges cross, overlap, or one ends inside the other. Implemented as a sweep from the left.
   private static func anyMeet(_ edges: [Edge]) -> Bool {
     var open: [Edge] = []
     for edge in edges.sorted(by: { $0.columns.lowerBound < $1.columns.lowerBound }) {
@@ -46,19 +46,19 @@ enum RingArrangement {
     ((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)).signum()
   }
 
-  /// Whether a point of an edge's line lies between its ends.
+  /// Whether a point on an edge's line is strictly between the edge's ends.
   private static func isWithin(_ point: PixelPoint, _ edge: Edge) -> Bool {
     point != edge.start && point != edge.end && edge.columns.contains(point.x) && edge.rows.contains(point.y)
   }
 
-  /// Whether a ring surrounds another that meets it at corners at most: whether it surrounds the middle of an edge, by how
-  /// many of its own edges lie above that.
+  /// Whether a ring contains another ring that meets it at corners at most. Tests the middle of one edge of the other
+  /// ring by ray casting.
   private static func contains(_ ring: [PixelPoint], _ other: [PixelPoint]) -> Bool {
     let (x, y) = (other[0].x + other[1].x, other[0].y + other[1].y)
     var isInside = false
     for edge in edges(of: ring) where (2 * edge.start.x > x) != (2 * edge.end.x > x) {
       let (left, right) = edge.start.x < edge.end.x ? (edge.start, edge.end) : (edge.end, edge.start)
-      // Twice the coordinates throughout, since the middle of an edge may lie between two corners.
+      // Coordinates are doubled throughout, because the middle of an edge may have half-integer coordinates.
       let turn = 2 * (right.x - left.x) * (y - 2 * left.y) - 2 * (right.y - left.y) * (x - 2 * left.x)
       if turn > 0 { isInside.toggle() }
     }

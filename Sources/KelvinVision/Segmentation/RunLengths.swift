@@ -1,17 +1,17 @@
 public import Kelvin
 
-/// A mask as COCO's tools write it: how many pixels are outside, inside, outside, … going down the columns from the left.
+/// A mask in COCO's run-length encoding: alternating numbers of pixels outside and inside, in column-major order.
 public struct RunLengths: Hashable, Sendable {
-  /// Rows of the image.
+  /// The number of rows of the image.
   public let height: Int
-  /// Pixels in a row of it.
+  /// The number of columns of the image.
   public let width: Int
-  /// Pixels outside, then inside, by turns; the first may be zero.
+  /// The alternating numbers of pixels outside and inside; the first may be zero.
   public let counts: [Int]
 
-  /// The counts as the text that COCO's files hold (`rleToString` of its C interface): from the fourth on differences to
-  /// the last but one, in pieces of five bits from the lowest, each behind a sixth that says whether more follow, 48
-  /// added.
+  /// The counts in COCO's compressed string format (`rleToString` of its C interface). From the fourth count on, a
+  /// count is stored as the difference to the count two before it. Each value is split into groups of five bits, the
+  /// lowest first. A sixth bit tells whether more groups follow, and 48 is added to each group.
   public var compressed: String {
     var bytes: [UInt8] = []
     for index in counts.indices {
@@ -20,7 +20,7 @@ public struct RunLengths: Hashable, Sendable {
       while goesOn {
         let piece = value & 31
         value >>= 5
-        // The last piece's highest bit is the number's sign.
+        // The highest bit of the last group is the sign.
         goesOn = piece & 16 != 0 ? value != -1 : value != 0
         bytes.append(UInt8(48 + piece + (goesOn ? 32 : 0)))
       }
@@ -28,7 +28,7 @@ public struct RunLengths: Hashable, Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The counts that a text holds as ``compressed`` writes them; nil where it is none.
+  /// Decodes counts from a string that ``compressed`` wrote; nil for an invalid string.
   static func counts(compressed text: String) -> [Int]? {
     var (counts, value, shift): ([Int], Int, Int) = ([], 0, 0)
     for byte in text.utf8 {
@@ -44,10 +44,10 @@ public struct RunLengths: Hashable, Sendable {
     return counts
   }
 
-  /// Pixels inside.
+  /// The number of pixels inside.
   public var area: Int { stride(from: 1, to: counts.count, by: 2).reduce(0) { $0 + counts[$1] } }
 
-  /// The smallest rectangle that has all pixels inside in it; nil where there are none.
+  /// The smallest rectangle that contains all pixels inside; nil where there are none.
   public var boundingBox: PixelRect? {
     var (left, right, top, bottom) = (width, -1, height, -1)
     var at = 0
@@ -65,7 +65,7 @@ public struct RunLengths: Hashable, Sendable {
 }
 
 extension LabelMap {
-  /// The run lengths of the classes that the map has, in one walk down its columns.
+  /// Returns the run lengths of all classes in the map, computed in one pass over its columns.
   func runLengths() -> [UInt8: RunLengths] {
     let columns = transposed()
     var counts = [[Int]](repeating: [], count: 256)
@@ -88,7 +88,7 @@ extension LabelMap {
     return result
   }
 
-  /// The classes column by column, in tiles that stay in the caches.
+  /// Returns the classes in column-major order, transposed in tiles that fit the caches.
   private func transposed() -> [UInt8] {
     let tile = 64
     return [UInt8](unsafeUninitializedCapacity: classes.count) { target, count in

@@ -4,21 +4,21 @@ import KelvinBasics
 import KelvinGraph
 import KelvinImages
 
-/// What a segmentation model's classes are called, and the colours they are drawn in.
+/// The names and colours of a segmentation model's classes.
 struct SegmentationClasses: Sendable {
   private let labels: [String]
   private let colors: [IndexedPNG.Color?]
-  /// What the user should know: metadata that cannot be read.
+  /// Remarks for the user about unreadable metadata.
   let remarks: [String]
 
-  /// Classes that are what is around the things a model looks for.
+  /// The names of background classes.
   private static let surroundings: Set<String> = [
     "background", "bg", "__background__", "void", "unlabeled", "unlabelled",
   ]
-  /// What stands for a class without a name.
+  /// The placeholders for a class without a name.
   private static let placeholders: Set<String> = ["", "--", "n/a", "N/A"]
 
-  /// Under these keys Core ML keeps what its previews need.
+  /// The metadata keys of Core ML's model previews.
   private static let typeKey = "com.apple.coreml.model.preview.type"
   private static let parametersKey = "com.apple.coreml.model.preview.params"
 
@@ -26,7 +26,7 @@ struct SegmentationClasses: Sendable {
     var labels: [String]?
     var colors: [Color]?
 
-    /// `"#RRGGBB"`, or red, green and blue in 0…255.
+    /// A colour as `"#RRGGBB"`, or as red, green and blue in 0…255.
     struct Color: Decodable {
       var value: IndexedPNG.Color?
 
@@ -43,10 +43,13 @@ struct SegmentationClasses: Sendable {
     }
   }
 
+  /// Reads names and colours from a model's metadata.
+  ///
   /// - Parameters:
-  ///   - labels: in place of the model's own.
-  ///   - colors: as `#RRGGBB`, in place of the model's own; an empty text stands for one that is not given.
-  /// - Throws: `VisionError.invalidRequest` for a colour that is none.
+  ///   - given: The names, in place of the model's own.
+  ///   - givenColors: The colours as `#RRGGBB`, in place of the model's own. An empty string selects the default
+  ///     colour.
+  /// - Throws: `VisionError.invalidRequest` for an invalid colour.
   init(_ metadata: ModelMetadata, labels given: [String]?, colors givenColors: [String]?) throws(VisionError) {
     var parameters = Parameters()
     var remarks: [String] = []
@@ -62,7 +65,9 @@ struct SegmentationClasses: Sendable {
       ?? (parameters.colors ?? []).map(\.value)
   }
 
-  /// - Throws: `VisionError.invalidRequest` for a colour that is none.
+  /// Creates classes from names and colours.
+  ///
+  /// - Throws: `VisionError.invalidRequest` for an invalid colour.
   init(labels: [String], colors: [String]) throws(VisionError) {
     self.labels = labels
     self.colors = try Self.colors(colors)
@@ -81,10 +86,10 @@ struct SegmentationClasses: Sendable {
     return colors
   }
 
-  /// What the model's metadata says it is for: `imageSegmenter`, `depthEstimator`; nil where it says nothing.
+  /// Returns the model's preview type: `imageSegmenter`, `depthEstimator`; nil where the metadata has none.
   static func purpose(_ metadata: ModelMetadata) -> String? { metadata.userDefined[typeKey] }
 
-  /// Of all classes; none where neither model nor user names them.
+  /// The names of all classes; empty where neither the model nor the user names them.
   var names: [String] { labels.indices.map(label) }
 
   func label(_ index: Int) -> String {
@@ -98,15 +103,15 @@ struct SegmentationClasses: Sendable {
     return ClassPalette.colors[index]
   }
 
-  /// Whether a class is drawn as the image itself.
+  /// Whether a class is a background class, which an overlay leaves transparent.
   func isSurroundings(_ index: Int) -> Bool {
     labels.indices.contains(index) && Self.surroundings.contains(labels[index].lowercased())
   }
 
-  /// The classes that have one of these labels.
+  /// Returns the classes that have one of these labels.
   ///
-  /// - Parameter count: how many classes the model tells apart; nil where it does not say.
-  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks, with the one that is nearest.
+  /// - Parameter count: The number of the model's classes; nil where it is unknown.
+  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it suggests the most similar label.
   func indices(of wanted: [String], count: Int?) throws(VisionError) -> Set<Int> {
     var found: Set<Int> = []
     for name in wanted {
@@ -125,7 +130,7 @@ struct SegmentationClasses: Sendable {
     return "\(start); its \(known.count) labels are '\(first)' to '\(last)'"
   }
 
-  /// Colours for a label map's indices up to the largest in use.
+  /// Returns colours for a label map's indices up to the largest in use.
   func palette(upTo largest: Int) -> [IndexedPNG.Color] { (0...max(largest, labels.count - 1).clamped).map(color) }
 }
 

@@ -5,7 +5,7 @@ struct SegmentationFeatures: Encodable {
   struct Feature: Encodable {
     struct Geometry: Encodable {
       var type = "MultiPolygon"
-      /// Polygons of rings of positions, each ring's last position its first again.
+      /// The coordinates: polygons, rings, positions. The last position of a ring repeats the first.
       var coordinates: [[[[Int]]]]
     }
     struct Properties: Encodable {
@@ -20,7 +20,7 @@ struct SegmentationFeatures: Encodable {
     var properties: Properties
   }
   var type = "FeatureCollection"
-  /// Width and height of the image.
+  /// The width and height of the image.
   var size: [Int]
   var unit = "pixel"
   var features: [Feature]
@@ -37,7 +37,7 @@ struct SegmentationFeatures: Encodable {
   }
 }
 
-/// A mask as COCO's files have it.
+/// A mask in the format of COCO's files.
 struct SegmentationRuns: Encodable {
   struct Mask: Encodable {
     enum Counts: Encodable {

@@ -2,13 +2,14 @@ public import FoundationEssentials
 import KelvinBasics
 
 extension SegmentationObservation {
-  /// The outlines of a label along the edges of its pixels, a polygon for each part that hangs together by pixels' sides.
+  /// Returns the outlines of a label along the edges of its pixels: one polygon for each region whose pixels are
+  /// connected by their sides.
   ///
   /// - Parameters:
-  ///   - label: a label of the model.
-  ///   - tolerance: in pixels. Above zero, corners are left out that lie no farther than this from the new outline, and
-  ///     neighbours no longer share their borders exactly.
-  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it names the one that is nearest.
+  ///   - label: A label of the model.
+  ///   - tolerance: The largest distance in pixels of an omitted corner from the new outline. At 0 all corners are
+  ///     kept. Above 0 neighbouring polygons no longer share their borders exactly.
+  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it suggests the most similar label.
   public func polygons(
     for label: String, simplifiedBy tolerance: Double = 0
   ) throws(VisionError) -> [SegmentationPolygon] {
@@ -17,24 +18,24 @@ extension SegmentationObservation {
     return seen.parts.flatMap { polygons[UInt8($0.index)] ?? [] }
   }
 
-  /// Run lengths of a part, as COCO's tools read them.
+  /// Returns the run lengths of a part, in the format of COCO's tools.
   public func runLengths(of part: Part) -> RunLengths {
     map.runLengths()[UInt8(part.index)] ?? RunLengths(height: height, width: width, counts: [width * height])
   }
 
-  /// A GeoJSON feature collection with a `MultiPolygon` for each part, and `class`, `label`, `color`, `pixels` and `share`
-  /// among its properties.
+  /// Encodes a GeoJSON feature collection with a `MultiPolygon` for each part. Its properties are `class`, `label`,
+  /// `color`, `pixels` and `share`.
   ///
-  /// Coordinates are pixels from the image's upper left corner, no longitudes and latitudes: `size` and `unit` beside the
-  /// features say so.
+  /// Coordinates are pixels from the image's upper left corner, not longitudes and latitudes. The members `size` and
+  /// `unit` of the collection say so.
   ///
-  /// - Parameter tolerance: as ``polygons(for:simplifiedBy:)`` takes it.
-  /// - Throws: what JSON's encoder does.
+  /// - Parameter tolerance: The tolerance, as in ``polygons(for:simplifiedBy:)``.
+  /// - Throws: Errors of the JSON encoder.
   public func geoJSON(simplifiedBy tolerance: Double = 0) throws -> Data {
     try JSONText.encode(SegmentationFeatures(self, polygons(tolerance)), layout: .line)
   }
 
-  /// The polygons of all parts.
+  /// Returns the polygons of all parts, by class.
   func polygons(_ tolerance: Double) -> [UInt8: [SegmentationPolygon]] {
     var isWanted = [Bool](repeating: false, count: 256)
     for part in parts { isWanted[part.index] = true }
@@ -42,11 +43,11 @@ extension SegmentationObservation {
     return tolerance > 0 ? exact.mapValues { $0.map { $0.simplified(tolerance) } } : exact
   }
 
-  /// Masks of all parts, the largest part first, as a list that `pycocotools.mask` reads: `area`, `bbox` (x, y, width,
-  /// height) and `segmentation` (`size` as height and width, `counts`), and `class`, `label` and `color` of each.
+  /// Encodes the masks of all parts, the largest first, as a list that `pycocotools.mask` reads. Each has `area`,
+  /// `bbox` (x, y, width, height), `segmentation` (`size` as height and width, `counts`), `class`, `label` and `color`.
   ///
-  /// - Parameter isCompressed: whether counts are COCO's text for them, else numbers.
-  /// - Throws: what JSON's encoder does.
+  /// - Parameter isCompressed: Whether counts are COCO's compressed string; otherwise they are numbers.
+  /// - Throws: Errors of the JSON encoder.
   public func runLengthJSON(isCompressed: Bool = true) throws -> Data {
     let runs = map.runLengths()
     return try JSONText.encode(

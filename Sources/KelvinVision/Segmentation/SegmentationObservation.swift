@@ -3,35 +3,36 @@ public import Kelvin
 import KelvinBasics
 import KelvinImages
 
-/// Which class each pixel of an image belongs to.
+/// The class of each pixel of an image.
 public struct SegmentationObservation: VisionObservation {
-  /// A class that an image has, and how much of the image it is.
+  /// A class that occurs in an image, with its area.
   public struct Part: Hashable, Sendable {
-    /// The class's number, 0…254.
+    /// The index of the class, 0…254.
     public let index: Int
-    /// Its name; `class 7` where the model gives none.
+    /// The name of the class; `class 7` where the model has no name for it.
     public let label: String
-    /// How many pixels belong to it.
+    /// The number of pixels of the class.
     public let pixelCount: Int
-    /// Their share of the image, 0…1.
+    /// The share of the image's pixels, 0…1.
     public let share: Double
-    /// The colour it is drawn in, `#RRGGBB`.
+    /// The colour in drawings, `#RRGGBB`.
     public let color: String
   }
 
-  /// The index in ``labelMap`` of pixels that a crop kept from the model, or that are of no class that was asked for.
+  /// The index in ``labelMap`` of pixels that the model did not see because of a crop, or that belong to none of the
+  /// requested classes.
   public static let unseenIndex = UInt8(ClassPalette.unseenIndex)
 
-  /// The classes that the image has, the largest first.
+  /// The classes that occur in the image, the largest first.
   public let parts: [Part]
-  /// What a crop kept from the model, 0…1.
+  /// The share of the image that the model did not see because of a crop, 0…1.
   public let unseenShare: Double
-  /// Always 1.
+  /// The confidence; always 1.
   public var confidence: Float { 1 }
   public var uuid: UUID { identity.uuid }
-  /// Pixels in a row of the upright image.
+  /// The width of the upright image in pixels.
   public var width: Int { map.width }
-  /// Rows of the upright image.
+  /// The height of the upright image in pixels.
   public var height: Int { map.height }
   /// The class of each pixel, row by row from the top left.
   public var labelMap: [UInt8] { map.classes }
@@ -40,10 +41,10 @@ public struct SegmentationObservation: VisionObservation {
   private let identity = ObservationIdentity()
   private let classes: SegmentationClasses
   private let classCount: Int?
-  /// The classes that were asked for; nil for all.
+  /// The requested classes; nil for all.
   private let chosen: Set<Int>?
 
-  /// - Parameter classCount: how many classes the model tells apart; nil where it does not say.
+  /// - Parameter classCount: The number of the model's classes; nil where it is unknown.
   init(_ map: LabelMap, _ classes: SegmentationClasses, classCount: Int?) {
     self.map = map
     self.classes = classes
@@ -61,15 +62,15 @@ public struct SegmentationObservation: VisionObservation {
     unseenShare = Double(counts[ClassPalette.unseenIndex]) / total
   }
 
-  /// A label map from elsewhere: a data set's, or another program's.
+  /// Creates an observation from an existing label map, such as a data set's.
   ///
   /// - Parameters:
-  ///   - labelMap: the class of each pixel, row by row from the top left; ``unseenIndex`` for none.
-  ///   - width: pixels in a row, at least 1.
-  ///   - height: rows, at least 1.
-  ///   - labels: the classes' names from class 0 on.
-  ///   - colors: what they are drawn in, as `#RRGGBB`; an empty text stands for one that is not given.
-  /// - Throws: `VisionError.invalidRequest` where the map is not of this size, and for a colour that is none.
+  ///   - labelMap: The class of each pixel, row by row from the top left; ``unseenIndex`` for none.
+  ///   - width: The number of columns, at least 1.
+  ///   - height: The number of rows, at least 1.
+  ///   - labels: The names of the classes from class 0 on.
+  ///   - colors: The colours of the classes as `#RRGGBB`. An empty string selects the default colour.
+  /// - Throws: `VisionError.invalidRequest` where the map does not have this size, and for an invalid colour.
   public init(
     labelMap: [UInt8], width: Int, height: Int, labels: [String] = [], colors: [String] = []
   ) throws(VisionError) {
@@ -89,31 +90,31 @@ public struct SegmentationObservation: VisionObservation {
     (classes, classCount, unseenShare) = (whole.classes, whole.classCount, whole.unseenShare)
   }
 
-  /// The same with what is of no such class out of sight.
+  /// Returns the observation with all other classes replaced by ``unseenIndex``.
   func keeping(_ kept: Set<Int>) -> SegmentationObservation { SegmentationObservation(self, keeping: kept) }
 
-  /// What belongs to classes with these labels: all else is ``unseenIndex`` in the map, has no part, and is the image
-  /// itself in an overlay. Shares stay those of the whole image.
+  /// Returns the observation restricted to the classes with these labels. All other pixels are ``unseenIndex`` in the
+  /// map, have no part, and are not tinted in an overlay. Shares still refer to the whole image.
   ///
-  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it names the one that is nearest.
+  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it suggests the most similar label.
   public func restricted(to labels: [String]) throws(VisionError) -> SegmentationObservation {
     keeping(try classes.indices(of: labels, count: classCount))
   }
 
-  /// The name of a class of the map; `class 7` where the model gives none.
+  /// Returns the name of a class of the map; `class 7` where the model has no name for it.
   public func label(of index: UInt8) -> String { classes.label(Int(index)) }
 
-  /// The colour that a class of the map is drawn in, `#RRGGBB`.
+  /// Returns the colour of a class of the map in drawings, `#RRGGBB`.
   public func color(of index: UInt8) -> String { classes.color(Int(index)).hexadecimal }
 
-  /// Where a label is: 255 for pixels that belong to it, 0 for all others, of the image's size.
+  /// Returns the mask of a label: 255 for pixels that belong to it, 0 for all others, in the image's size.
   ///
-  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it names the one that is nearest.
+  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it suggests the most similar label.
   public func mask(for label: String) throws(VisionError) -> PixelBuffer {
     try mask(of: try classes.indices(of: [label], count: classCount))
   }
 
-  /// Where a part is, as ``mask(for:)``.
+  /// Returns the mask of a part, in the format of ``mask(for:)``.
   ///
   /// - Throws: `VisionError`.
   public func mask(of part: Part) throws(VisionError) -> PixelBuffer { try mask(of: [part.index]) }
@@ -126,18 +127,18 @@ public struct SegmentationObservation: VisionObservation {
     } catch { throw .image(error) }
   }
 
-  /// An indexed PNG of the image's size whose samples are the classes, in their colours.
+  /// Encodes an indexed PNG of the image's size. Its samples are the classes, its palette their colours.
   ///
   /// - Throws: `VisionError.image`.
   public func labelMapPNG() throws(VisionError) -> Data {
     do throws(ImageError) { return Data(try labelMapPNG(name: "label map")) } catch { throw .image(error) }
   }
 
-  /// The image under the classes' colours, with a legend of those it has below it.
+  /// Draws the classes' colours over the image, with a legend of the classes below it.
   ///
   /// - Parameters:
-  ///   - image: the one that was segmented.
-  ///   - orientation: how its stored pixels are turned.
+  ///   - image: The image that was segmented.
+  ///   - orientation: The orientation of the stored pixels.
   /// - Throws: `VisionError`: `image`; `invalidRequest` for an image of another size.
   public func overlay(
     on image: PixelBuffer, orientation: ImageOrientation = .up
@@ -157,13 +158,13 @@ public struct SegmentationObservation: VisionObservation {
     } catch { throw .image(error) }
   }
 
-  /// ``overlay(on:orientation:)`` as a PNG file's bytes.
+  /// Encodes ``overlay(on:orientation:)`` as a PNG file.
   ///
   /// - Parameters:
-  ///   - image: the one that was segmented.
-  ///   - orientation: how its stored pixels are turned.
-  ///   - level: how hard it is compressed, 0…9. Above 3 little is gained for much time.
-  /// - Throws: `VisionError` as the overlay does.
+  ///   - image: The image that was segmented.
+  ///   - orientation: The orientation of the stored pixels.
+  ///   - level: The compression level, 0…9. Levels above 3 take much longer for little gain.
+  /// - Throws: `VisionError` as ``overlay(on:orientation:)`` does.
   public func overlayPNG(
     on image: PixelBuffer, orientation: ImageOrientation = .up, level: Int = 3
   ) throws(VisionError) -> Data {
@@ -173,13 +174,13 @@ public struct SegmentationObservation: VisionObservation {
     } catch { throw .image(error) }
   }
 
-  /// Nil for what is shown as the image itself: what is unseen and, unless it was asked for, what is around things.
+  /// Returns the tint of a class; nil for unseen pixels and for background classes that were not requested.
   private func overlayColor(_ index: Int) -> IndexedPNG.Color? {
     let isShown = chosen?.contains(index) ?? !classes.isSurroundings(index)
     return isShown && index != ClassPalette.unseenIndex ? classes.color(index) : nil
   }
 
-  /// - Parameter name: what errors call it.
+  /// - Parameter name: The name in errors.
   package func labelMapPNG(name: String) throws(ImageError) -> [UInt8] {
     let largest = Int(map.classes.max() ?? 0)
     return try IndexedPNG.encode(

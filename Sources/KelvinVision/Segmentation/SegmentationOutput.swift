@@ -2,16 +2,16 @@ import Kelvin
 import KelvinGraph
 import KelvinHostOperations
 
-/// The output of a model that says which class each part of an image belongs to.
+/// The output of a model that determines the class of each part of an image.
 struct SegmentationOutput {
   enum Form {
     /// A class for each cell.
     case labels
-    /// A number for each class and cell, `[C, H, W]`, the largest of which decides.
+    /// A score for each class and cell, `[C, H, W]`. The largest score decides.
     case scores(channels: Int)
-    /// The same as `[H, W, C]`.
+    /// A score for each class and cell, `[H, W, C]`.
     case channelsLast(channels: Int)
-    /// One number for each cell, which belongs to class 1 where it is above `threshold`, else to class 0.
+    /// One number for each cell. The cell belongs to class 1 where the number is above `threshold`, else to class 0.
     case mask(threshold: Float)
   }
 
@@ -20,7 +20,7 @@ struct SegmentationOutput {
   let height: Int
   let width: Int
 
-  /// How many classes the model tells apart; nil for one that has decided itself and does not say.
+  /// The number of the model's classes; nil for a model that outputs classes rather than scores.
   var classCount: Int? {
     switch form {
     case .labels: nil
@@ -35,9 +35,9 @@ struct SegmentationOutput {
   /// Finds the output.
   ///
   /// - Parameters:
-  ///   - name: the one to take; nil for the only one that can be meant.
-  ///   - input: the size of the model's image: maps have its proportions.
-  /// - Throws: `VisionError` that says what the model has instead.
+  ///   - name: The name of the output; nil where it can be inferred.
+  ///   - input: The size of the model's image input. A map must have the same proportions.
+  /// - Throws: `VisionError` that lists the model's outputs.
   init(
     of function: Function, _ part: GraphPart, _ graph: Graph, named name: String?, input: (width: Int, height: Int)
   ) throws(VisionError) {
@@ -79,7 +79,7 @@ struct SegmentationOutput {
     self = chosen
   }
 
-  /// The only candidate, the only one with classes already decided, or the one whose name says so.
+  /// Returns the only candidate, the only one that holds classes, or the one whose name matches a known pattern.
   private static func likeliest(_ candidates: [SegmentationOutput]) -> SegmentationOutput? {
     if candidates.count == 1 { return candidates.first }
     let decided = candidates.filter { if case .labels = $0.form { true } else { false } }
@@ -117,7 +117,7 @@ struct SegmentationOutput {
     }
   }
 
-  /// The class of each cell, row by row.
+  /// Returns the class of each cell, row by row.
   ///
   /// - Throws: `VisionError` for a class that a label map cannot hold.
   func classes(_ tensor: Tensor) throws(VisionError) -> [UInt8] {
@@ -135,7 +135,7 @@ struct SegmentationOutput {
     }
   }
 
-  /// The class with the largest score of each cell; of equal ones the first, as NumPy's argmax.
+  /// Returns the class with the largest score of each cell. Of equal scores the first wins, as in NumPy's argmax.
   private func largest(
     _ scores: [Float], _ channels: Int, _ cells: Int, cell: Int, channel: Int
   ) throws(VisionError) -> [UInt8] {

@@ -1,19 +1,21 @@
 import KelvinImages
 
-/// An image with its classes drawn over it in their colours, and below it a legend of those it has.
+/// An image tinted in the colours of its classes, with a legend below it.
 struct SegmentationOverlay {
   struct Entry {
     let color: IndexedPNG.Color
     let text: String
   }
 
-  /// How much of a class's colour is mixed into the image, of 256. Edges of a class are its colour alone.
+  /// The share of a class's colour in a tinted pixel, in 1/256. Pixels at a class's edge take the pure colour.
   private static let opacity = 136
 
+  /// Draws the overlay.
+  ///
   /// - Parameters:
-  ///   - image: upright, of the map's size.
-  ///   - colors: for each of the 256 indices; nil for what is shown as the image itself.
-  ///   - legend: the classes in the order they are listed in.
+  ///   - image: The upright image, of the map's size.
+  ///   - colors: The tint for each of the 256 class indices; nil for no tint.
+  ///   - legend: The classes in the order of the legend.
   /// - Throws: `ImageError`.
   static func draw(
     _ map: LabelMap, over image: PixelBuffer, colors: [IndexedPNG.Color?], legend: [Entry]
@@ -27,7 +29,7 @@ struct SegmentationOverlay {
     return try canvas.image()
   }
 
-  /// Writes the image's pixels under their classes' colours.
+  /// Writes the image's pixels, tinted in their classes' colours.
   private static func tint(
     _ map: LabelMap, _ image: PixelBuffer, _ colors: [IndexedPNG.Color?],
     _ target: UnsafeMutableBufferPointer<UInt8>, _ bytesPerRow: Int
@@ -63,7 +65,7 @@ struct SegmentationOverlay {
   }
 }
 
-/// Swatches and labels in columns, on white.
+/// A legend: colour swatches and labels in columns, on white.
 private struct LegendStrip {
   private let entries: [SegmentationOverlay.Entry]
   private let columns: Int
@@ -75,7 +77,7 @@ private struct LegendStrip {
   private static let swatch = 9
   private static let lineHeight = 13
   private static let margin = 5
-  /// The most letters of a label that are drawn.
+  /// The largest number of characters of a label that are drawn.
   private static let longest = 40
   private static let ink = IndexedPNG.Color(red: 20, green: 20, blue: 20)
 
@@ -94,7 +96,7 @@ private struct LegendStrip {
     height = entries.isEmpty ? 0 : (2 * Self.margin + lines * Self.lineHeight) * scale
   }
 
-  /// Down the columns, one after the other.
+  /// Draws the entries in column-major order.
   func draw(on canvas: inout Canvas, top: Int) {
     let lines = (entries.count + columns - 1) / columns
     for (index, entry) in entries.enumerated() {

@@ -2,34 +2,34 @@ public import Kelvin
 import KelvinEngine
 package import KelvinRuntime
 
-/// Says which part of an image is what, by a model that gives every place a class.
+/// A request that determines the class of each pixel of an image (semantic segmentation).
 ///
-/// Names and colours come from the model's metadata, under the keys that Core ML's previews use; a model without them
-/// gets colours that stay apart for every kind of colour vision.
+/// Names and colours come from the model's metadata, under the keys of Core ML's previews. Classes without a colour get
+/// one from a palette that is distinguishable for every kind of colour vision.
 public struct SegmentationRequest: ImageProcessingRequest {
-  /// The model that is run.
+  /// The model that the request runs.
   public let model: Model
-  /// How an image is brought to the model's size.
+  /// The method that fits an image to the model's input size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFill
-  /// The part of the upright image that the model sees. What is not whole pixels is widened to them.
+  /// The part of the upright image that the model sees. It is enlarged to whole pixels.
   public var regionOfInterest = NormalizedRect.fullImage
-  /// What to know of the model: metadata that cannot be read.
+  /// Remarks about the model, such as unreadable metadata.
   public var remarks: [String] { segmenter.remarks }
 
   private(set) var segmenter: ImageSegmenter
   private let predictor: Predictor
 
-  /// A request to segment whole images.
+  /// Creates a request for whole images.
   ///
   /// - Parameters:
-  ///   - model: the model.
-  ///   - output: the output with the classes; nil for the only one that can be meant.
-  ///   - labels: the classes' names from class 0 on, in place of the model's own.
-  ///   - normalization: how pixels enter a model whose input is a plain tensor.
-  ///   - colors: what the classes are drawn in, as `#RRGGBB` from class 0 on, in place of the model's own; an empty text
-  ///     leaves a class the colour that it would have without any.
-  /// - Throws: `VisionError`: `invalidModel` for one that does not segment images; `missingNormalization`;
-  ///   `invalidRequest` for a normalization that does not fit, or a colour that is none.
+  ///   - model: The model.
+  ///   - output: The name of the output with the classes; nil where it can be inferred.
+  ///   - labels: The names of the classes from class 0 on, in place of the model's own.
+  ///   - normalization: The normalization of pixels for a model whose input is a plain tensor.
+  ///   - colors: The colours of the classes as `#RRGGBB` from class 0 on, in place of the model's own. An empty string
+  ///     selects the default colour.
+  /// - Throws: `VisionError`: `invalidModel` for a model that does not segment images; `missingNormalization`;
+  ///   `invalidRequest` for an unsuitable normalization or an invalid colour.
   public init(
     model: Model, output: String? = nil, labels: [String]? = nil, normalization: PixelNormalization? = nil,
     colors: [String]? = nil
@@ -40,15 +40,14 @@ public struct SegmentationRequest: ImageProcessingRequest {
     predictor = model.predictor(of: segmenter.function)
   }
 
-  /// From here on, answers are about the classes with these labels alone; see
-  /// ``SegmentationObservation/restricted(to:)``.
+  /// Restricts further answers to the classes with these labels; see ``SegmentationObservation/restricted(to:)``.
   ///
-  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it names the one that is nearest.
+  /// - Throws: `VisionError.invalidRequest` for a label that the model lacks; it suggests the most similar label.
   public mutating func restrict(to labels: [String]) throws(VisionError) {
     segmenter.chosen = try segmenter.indices(of: labels)
   }
 
-  /// The class of each pixel of the upright image.
+  /// Determines the class of each pixel of the upright image.
   ///
   /// - Throws: `VisionError`: `invalidRequest` for a region outside the image, `prediction` where the model fails,
   ///   `invalidModel` for a class beyond 254.
@@ -60,12 +59,12 @@ public struct SegmentationRequest: ImageProcessingRequest {
     }
   }
 
-  /// As the form that does not block the calling thread; this one does.
+  /// Segments an image, as the asynchronous variant does. Blocks the calling thread.
   public func perform(on image: PixelBuffer, orientation: ImageOrientation) throws(VisionError) -> SegmentationObservation {
     try segment(image, orientation: orientation)
   }
 
-  /// As `perform`. Blocks the calling thread.
+  /// Segments an image, as `perform` does. Blocks the calling thread.
   package func segment(
     _ image: PixelBuffer, orientation: ImageOrientation, _ cancellation: Cancellation? = nil
   ) throws(VisionError) -> SegmentationObservation {

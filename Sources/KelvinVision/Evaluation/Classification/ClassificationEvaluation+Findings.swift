@@ -72,7 +72,7 @@ extension ClassificationEvaluation {
     ]
   }
 
-  /// Those that the contender was surest about.
+  /// Returns the wrong answers, the most confident first.
   public func mistakes(of contender: Int) -> [EvaluationMistake] {
     let images = results[contender].images
     func confidence(_ index: Int) -> Float { images[index].answers.first?.confidence ?? 0 }
@@ -89,7 +89,7 @@ extension ClassificationEvaluation {
 }
 
 extension ClassificationRequest: EvaluatedRequest {
-  /// Classifies an image, and forgets what it shows.
+  /// Classifies an image and discards the result.
   public func answer(_ question: DecodedImage) throws(VisionError) {
     _ = try classify(question.pixels, orientation: question.orientation)
   }

@@ -4,42 +4,44 @@ import KelvinBasics
 public import KelvinEvaluation
 import Synchronization
 
-/// What one or several classifiers say of the same labelled images.
+/// An evaluation of one or several classifiers on the same labelled images.
 public struct ClassificationEvaluation: Evaluation {
-  /// What one of them said.
+  /// The answers and scores of one classifier.
   public struct Result: Sendable {
-    /// The contender's.
+    /// The contender's name.
     public let name: String
-    /// Of each image that could be read, in the data set's order.
+    /// The answers for each image that could be read, in the data set's order.
     public let images: [ClassifiedImage]
-    /// How good that is.
+    /// The scores of the answers.
     public let scores: ClassificationScores
-    /// The classifier's own labels of the data set's classes, by their numbers, where it has other names for them.
+    /// The classifier's own label for each class of the data set, by class index.
     let names: [Int: String]
   }
 
   public let contenders: [EvaluationContender<ClassificationRequest>]
-  /// The names of the classes, by their numbers in the results.
+  /// The names of the classes, by their indices in the results.
   public let labels: [String]
-  /// Images that could be read, in the data set's order.
+  /// The images that could be read, in the data set's order.
   public let examples: [LabelledImages.Image]
-  /// In the order of the contenders.
+  /// The results, in the order of the contenders.
   public let results: [Result]
   public let faults: [EvaluationFault]
-  /// Classes of the data set that a contender has no answer for; its images of them are counted as wrong.
+  /// The classes of the data set that a contender has no label for. Its answers for images of these classes count as
+  /// wrong.
   public let unknownLabels: [(contender: String, labels: [String])]
 
-  /// Answers that are kept of an image: the surest, and of those beyond the first five what is believed at all.
+  /// The five most confident answers of an image are always kept. Up to 100 are kept where their confidence is at least
+  /// 0.001.
   private static let (surest, mostAnswers, leastConfidence) = (5, 100, Float(0.001))
 
-  /// Lets classifiers see images, each of which is decoded once. Several are seen at a time.
+  /// Runs classifiers on images. Each image is decoded once, and several images are processed concurrently.
   ///
   /// - Parameters:
-  ///   - contenders: at least one; the others are compared with the first.
-  ///   - dataset: images whose classes are known, by labels.
-  ///   - progress: told how many images are done, from any thread.
-  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no image can be
-  ///   read; `image` where none can be decoded at all; `prediction` where a model fails.
+  ///   - contenders: At least one; the others are compared with the first.
+  ///   - dataset: Images with their classes.
+  ///   - progress: Called with the number of finished images, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no image can
+  ///   be read; `image` where no image can be decoded at all; `prediction` where a model fails.
   public init(
     of contenders: [EvaluationContender<ClassificationRequest>], on dataset: LabelledImages,
     progress: @Sendable (Int) -> Void = { _ in }
@@ -60,7 +62,7 @@ public struct ClassificationEvaluation: Evaluation {
       .filter { $0 < surest || $1.confidence >= leastConfidence }.map(\.element)
   }
 
-  /// - Parameter known: each contender's labels.
+  /// - Parameter known: Each contender's labels, by the contender's index.
   private init(
     _ contenders: [EvaluationContender<ClassificationRequest>], _ dataset: LabelledImages,
     _ run: EvaluationRun<[ClassificationObservation]>, known: [Int: [String]]
@@ -91,7 +93,7 @@ public struct ClassificationEvaluation: Evaluation {
     (self.results, unknownLabels) = (results, unknown)
   }
 
-  /// How the top answers of one result and of the first compare, image by image.
+  /// Compares the top answers of a result and of the first result, image by image.
   public func comparison(of result: Result) -> PairedProportions { Self.pairs(results[0], result) }
 
   static func pairs(_ first: Result, _ second: Result) -> PairedProportions {
@@ -103,7 +105,7 @@ public struct ClassificationEvaluation: Evaluation {
   }
 }
 
-/// Numbers for names, as they are met.
+/// Consecutive indices for names, in the order of first use.
 private struct LabelNumbers {
   private(set) var names: [String] = []
   private var numbers: [String: Int] = [:]

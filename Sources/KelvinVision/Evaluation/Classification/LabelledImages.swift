@@ -5,35 +5,36 @@ import Kelvin
 import KelvinBasics
 import KelvinIndex
 
-/// Images whose classes are known: a folder for each class, a CSV file with an image and its class on each line, or a
-/// document as COCO's.
+/// Images with known classes: a folder for each class, a CSV file with an image and its class on each line, or a COCO
+/// document.
 public struct LabelledImages: EvaluationDataset {
-  /// An image.
+  /// An image with its class.
   public struct Image: Hashable, EvaluationExample {
-    /// Where it lies.
+    /// The path of the file.
     public var path: String
-    /// The same.
+    /// The path of the file.
     public var name: String { path }
-    /// Its class, as the data set names it.
+    /// The class, as the data set names it.
     public var label: String
   }
 
-  /// In the order of the data set.
+  /// The images, in the data set's order.
   public let images: [Image]
-  /// The same, as all data sets call them.
+  /// The images, under the name that all data sets use.
   public var examples: [Image] { images }
-  /// What is said of what was left out.
+  /// Remarks about images that were left out.
   public let remarks: [String]
 
-  /// The classes, sorted.
+  /// The classes, sorted by name.
   public var labels: [String] { Set(images.map(\.label)).sorted() }
 
-  /// A data set.
+  /// Reads a data set.
   ///
-  /// - Parameter url: a folder whose folders are classes, with their images in them, however deep; a file of lines
-  ///   `image,class`, paths relative to its own, with or without a line of names above; or a JSON document with `images`,
-  ///   `annotations` and `categories`, where an image counts whose annotations are all of one category.
-  /// - Throws: `VisionError.invalidRequest` where there are no such images, with what was expected.
+  /// - Parameter url: One of three layouts. A folder: its subfolders are classes and contain their images at any depth.
+  ///   A CSV file: lines are `image,class`, with or without a header, and paths are relative to the file. A JSON
+  ///   document: it has `images`, `annotations` and `categories`, and an image counts if all its annotations have the
+  ///   same category.
+  /// - Throws: `VisionError.invalidRequest` where there are no such images; it says what was expected.
   public init(contentsOf url: URL) throws(VisionError) {
     let path = url.relativePath
     var status = stat()

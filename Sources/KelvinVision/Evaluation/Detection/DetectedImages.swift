@@ -3,29 +3,29 @@ public import FoundationEssentials
 import Kelvin
 import KelvinEvaluation
 
-/// Images with boxes around what is on them, from a document as COCO's.
+/// Images with boxes around their objects, from a COCO document.
 public struct DetectedImages: EvaluationDataset {
-  /// An image.
+  /// An image with its objects.
   public struct Image: EvaluationExample {
-    /// Where it lies.
+    /// The path of the file.
     public let path: String
-    /// The same.
+    /// The path of the file.
     public var name: String { path }
-    /// What is on it; classes are the data set's.
+    /// The objects in the image, with the data set's classes.
     let truths: [DetectedImage.Truth]
   }
 
   public let examples: [Image]
   public let remarks: [String]
-  /// What classes are called, by their numbers in the truths.
+  /// The names of the classes, by their indices in the truths.
   public let names: [String]
 
-  /// A data set.
+  /// Reads a data set.
   ///
-  /// - Parameter url: a JSON document with `images` (`id`, `file_name`), `categories` (`id`, `name`) and `annotations`: `image_id`,
-  ///   `category_id`, `bbox` (left, top, width and height in pixels of the upright image), and where they are known `area` of
-  ///   what is in the box and `iscrowd`. An image without annotations has nothing on it.
-  /// - Throws: `VisionError.invalidRequest` where there are no boxes, with what was expected.
+  /// - Parameter url: A JSON document with `images` (`id`, `file_name`), `categories` (`id`, `name`) and `annotations`.
+  ///   An annotation has `image_id`, `category_id` and `bbox` (left, top, width and height in pixels of the upright
+  ///   image), and optionally `area` (of the object) and `iscrowd`. An image without annotations contains no objects.
+  /// - Throws: `VisionError.invalidRequest` where there are no boxes; it says what was expected.
   public init(contentsOf url: URL) throws(VisionError) {
     let path = url.relativePath
     let document = try COCODocument(contentsOf: url)

@@ -16,7 +16,7 @@ extension DetectionEvaluation {
     var request = try DetectionRequest(
       model: model, head: options.head, labels: options.labels, normalization: options.normalization)
     request.cropAndScaleAction = options.cropAndScale ?? request.cropAndScaleAction
-    // A curve needs what is hardly believed too.
+    // A precision-recall curve needs detections of low confidence too.
     request.minimumConfidence = leastConfidence
     request.maximumObservationCount = nil
     return request
@@ -24,7 +24,7 @@ extension DetectionEvaluation {
 
   private static var leastConfidence: Float { 0.001 }
 
-  /// The image with what the contender finds drawn on it.
+  /// Returns the image with the contender's detections drawn on it.
   public func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
     let image = try Self.question(of: examples[example])
     var request = contenders[contender].request
@@ -68,7 +68,7 @@ extension DetectionEvaluation {
     return [.table(title: "Each class", columns: ["Class", "Objects", "AP"], rows: rows)]
   }
 
-  /// Images by how few of their objects are found, then by how much else is.
+  /// Returns the images with errors, sorted by the number of missed objects, then by the number of wrong detections.
   public func mistakes(of contender: Int) -> [EvaluationMistake] {
     let found = results[contender].matches.atHalf(from: Double(Self.shownConfidence))
     let order = found.indices.filter { found[$0].missed + found[$0].wrong > 0 }
@@ -111,7 +111,7 @@ extension DetectionEvaluation {
 }
 
 extension DetectionRequest: EvaluatedRequest {
-  /// Finds what is on an image, and forgets it.
+  /// Detects objects in an image and discards the result.
   public func answer(_ question: DecodedImage) throws(VisionError) {
     _ = try detect(question.pixels, orientation: question.orientation)
   }

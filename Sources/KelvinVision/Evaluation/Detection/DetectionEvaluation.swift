@@ -4,44 +4,45 @@ import KelvinBasics
 public import KelvinEvaluation
 import Synchronization
 
-/// How well one or several models find what is on images, by COCO's rule.
+/// An evaluation of one or several object detectors, by COCO's metrics.
 public struct DetectionEvaluation: Evaluation {
-  /// What one of them said.
+  /// The detections and scores of one detector.
   public struct Result: Sendable {
-    /// The contender's.
+    /// The contender's name.
     public let name: String
-    /// Of each image that could be read, in the data set's order.
+    /// The detections in each image that could be read, in the data set's order.
     public let images: [DetectedImage]
-    /// How good that is, of objects of any size.
+    /// The average precision for objects of any size.
     public let precision: AveragePrecision
-    /// The same of objects of one size, the mean over overlaps.
+    /// The average precision for objects of each size, averaged over the overlap thresholds.
     public let bySize: [AveragePrecision.Size: Double]
-    /// Of the mean average precision, with 95 % confidence: images are drawn again (``Bootstrap``).
+    /// The 95 % confidence interval of the mean average precision, from resampled images (``Bootstrap``).
     public let interval: ClosedRange<Double>?
     let matches: DetectionMatches
   }
 
   public let contenders: [EvaluationContender<DetectionRequest>]
   public let examples: [DetectedImages.Image]
-  /// The classes' names, by their numbers in the results.
+  /// The names of the classes, by their indices in the results.
   public let labels: [String]
-  /// In the order of the contenders.
+  /// The results, in the order of the contenders.
   public let results: [Result]
   public let faults: [EvaluationFault]
   public let remarks: [String]
   private let comparisons = ComparisonCache()
 
-  /// Sets of images that are drawn: each is a precision over classes and overlaps anew.
+  /// The number of resamples. It is lower than the default because each resample computes precision over all classes
+  /// and thresholds.
   private static let drawCount = 500
 
-  /// Lets models see images, each of which is decoded once. Several are seen at a time.
+  /// Runs detectors on images. Each image is decoded once, and several images are processed concurrently.
   ///
   /// - Parameters:
-  ///   - contenders: at least one; the others are compared with the first.
-  ///   - dataset: images with boxes.
-  ///   - progress: told how many images are done, from any thread.
-  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no image can be
-  ///   read; `image` where none can be decoded at all; `prediction` where a model fails.
+  ///   - contenders: At least one; the others are compared with the first.
+  ///   - dataset: Images with boxes.
+  ///   - progress: Called with the number of finished images, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no image can
+  ///   be read; `image` where no image can be decoded at all; `prediction` where a model fails.
   public init(
     of contenders: [EvaluationContender<DetectionRequest>], on dataset: DetectedImages,
     progress: @Sendable (Int) -> Void = { _ in }
@@ -53,7 +54,7 @@ public struct DetectionEvaluation: Evaluation {
       (place, image, _) throws(VisionError) in
       let found = try contenders[place].request.detect(image.pixels, orientation: image.orientation)
       let raw = found.compactMap { RawDetection($0, on: image) }
-      // Of a model that does not name its classes, those that it was ever heard to find.
+      // A model without class names is matched by the labels that it produced.
       if contenders[place].request.labels == nil { answered.withLock { $0[place].formUnion(raw.map(\.label)) } }
       return raw
     }
@@ -109,14 +110,14 @@ public struct DetectionEvaluation: Evaluation {
   }
 }
 
-/// Something that was found, by the model's own name.
+/// A detection with the model's own label.
 struct RawDetection: Sendable {
   let label: String
   let confidence: Double
-  /// In pixels from the left top of the upright image.
+  /// The box in pixels from the top left corner of the upright image.
   let box: EvaluatedBox
 
-  /// Nil for what has no class.
+  /// Returns nil for an observation without a label of finite confidence.
   init?(_ observation: RecognizedObjectObservation, on image: DecodedImage) {
     guard let first = observation.labels.first, first.confidence.isFinite else { return nil }
     let box = observation.boundingBox.toImageCoordinates(

@@ -3,40 +3,40 @@ import Kelvin
 import KelvinBasics
 public import KelvinEvaluation
 
-/// How far the numbers of one or several models are from those that are right.
+/// An evaluation of the numbers that one or several models predict.
 public struct RegressionEvaluation: Evaluation {
-  /// What one of them said.
+  /// The answers and errors of one model.
   public struct Result: Sendable {
-    /// The contender's.
+    /// The contender's name.
     public let name: String
-    /// Of each row that could be read, in the data set's order.
+    /// The answer for each row that could be read, in the data set's order.
     public let answers: [Double]
-    /// How good that is; nil where an answer is no number.
+    /// The errors of the answers; nil where an answer is not finite.
     public let errors: RegressionErrors?
-    /// Of the mean of the distances, with 95 % confidence (``Bootstrap``).
+    /// The 95 % confidence interval of the mean absolute error (``Bootstrap``).
     public let interval: ClosedRange<Double>?
     let distances: [Double]
   }
 
   public let contenders: [EvaluationContender<RegressionRequest>]
   public let examples: [RegressionTable.Row]
-  /// What is right, of each row that could be read.
+  /// The correct number of each row that could be read.
   public let truths: [Double]
-  /// The column that it stands in.
+  /// The name of the column with the correct numbers.
   public let target: String
-  /// In the order of the contenders.
+  /// The results, in the order of the contenders.
   public let results: [Result]
   public let faults: [EvaluationFault]
   public let remarks: [String] = []
   private let comparisons = ComparisonCache()
 
-  /// Lets models answer rows, each of which is read once. Several are at work at a time.
+  /// Runs models on rows. Each row is read once, and several rows are processed concurrently.
   ///
   /// - Parameters:
-  ///   - contenders: at least one; the others are compared with the first.
-  ///   - dataset: rows of inputs and what is right.
-  ///   - progress: told how many rows are done, from any thread.
-  /// - Throws: `VisionError`: `invalidRequest` where a column is missing, or a field is not what a model takes;
+  ///   - contenders: At least one; the others are compared with the first.
+  ///   - dataset: Rows of inputs with the correct numbers.
+  ///   - progress: Called with the number of finished rows, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where a column is missing, or a field is not valid for a model;
   ///   `prediction` where a model fails.
   public init(
     of contenders: [EvaluationContender<RegressionRequest>], on dataset: RegressionTable,
@@ -64,7 +64,7 @@ public struct RegressionEvaluation: Evaluation {
 
   private static let usualTarget = "target"
 
-  /// The place of the column with what is right.
+  /// Returns the index of the column with the correct numbers.
   private static func target(in table: RegressionTable, of requests: [RegressionRequest]) throws(VisionError) -> Int {
     let columns = table.columns
     var used: Set<Int> = []

@@ -6,10 +6,10 @@ import KelvinRuntime
 import KelvinHostOperations
 import Synchronization
 
-/// Asks a model for one number, from the cells of a row (as `TablePrediction` reads them, arrays also from `.npy` files) and
-/// images.
+/// A request for one number from a model. Inputs come from images and from the cells of a row, which are read as
+/// `TablePrediction` reads them. Arrays may also come from `.npy` files.
 public struct RegressionRequest: EvaluatedRequest {
-  /// What is in a row, its images decoded.
+  /// A row with its decoded images.
   public struct Question: Sendable {
     let row: TableRow
     let images: [String: DecodedImage]
@@ -17,29 +17,30 @@ public struct RegressionRequest: EvaluatedRequest {
 
   public let model: Model
   public let remarks: [String] = []
-  /// The output that is the number.
+  /// The name of the output that holds the number.
   public let output: String
-  /// The model's inputs.
+  /// The names of the model's inputs.
   public let inputNames: [String]
-  /// How an image is brought to the model's size.
+  /// The method that fits an image to the model's input size.
   public var cropAndScaleAction: ImageCropAndScale = .scaleToFill
 
-  /// Those of them that are images, and those of these that may not be left out.
+  /// The names of the image inputs, and of the image inputs that are required.
   let imageNames: Set<String>
   let neededImageNames: Set<String>
 
-  /// The function without its images, which are no cells.
+  /// The function without its image inputs, which are not read from cells.
   private let cells: Function
   private let lastReader = LastReader()
   private let predictor: Predictor
 
-  /// A request for a number.
+  /// Creates a request.
   ///
   /// - Parameters:
-  ///   - model: the model.
-  ///   - output: the output that is the number; the only one that can be where nil.
-  ///   - normalization: how pixels enter a model whose input is a plain tensor.
-  /// - Throws: `VisionError`: `invalidModel` for a model that gives no number, or several.
+  ///   - model: The model.
+  ///   - output: The name of the output that holds the number; may be nil where only one output holds a number.
+  ///   - normalization: The normalization of pixels for a model whose input is a plain tensor.
+  /// - Throws: `VisionError`: `invalidModel` for a model without a suitable output, or with several where `output` is
+  ///   nil.
   public init(
     model: Model, output: String? = nil, normalization: PixelNormalization? = nil
   ) throws(VisionError) {
@@ -66,7 +67,7 @@ public struct RegressionRequest: EvaluatedRequest {
 
   public func answer(_ question: Question) throws(VisionError) { _ = try number(question) }
 
-  /// Which columns of a table the inputs are read from, images apart.
+  /// Returns the reader that maps the columns of a table to the inputs other than images.
   ///
   /// - Throws: `VisionError.invalidRequest` naming a column that is missing.
   func reader(of row: TableRow) throws(VisionError) -> TableRowReader {
@@ -76,9 +77,10 @@ public struct RegressionRequest: EvaluatedRequest {
     }
   }
 
-  /// The number.
+  /// Predicts the number; NaN where the output holds none.
   ///
-  /// - Throws: `VisionError`: `invalidRequest` for a field that is not what the model takes; `prediction` where it fails.
+  /// - Throws: `VisionError`: `invalidRequest` for a field that is not valid for the model; `prediction` where the
+  ///   model fails.
   func number(_ question: Question) throws(VisionError) -> Double {
     let reader = try reader(of: question.row)
     do throws(ModelError) {
@@ -97,7 +99,7 @@ public struct RegressionRequest: EvaluatedRequest {
   }
 }
 
-/// The reader of one table's rows: those that come one after another are of the same.
+/// A cache of the last row reader. Consecutive rows usually belong to the same table.
 private final class LastReader: Sendable {
   private let last = Mutex<TableRowReader?>(nil)
 
@@ -112,7 +114,7 @@ private final class LastReader: Sendable {
 }
 
 extension Feature {
-  /// Whether it holds one number.
+  /// Whether the feature holds one number.
   fileprivate var isNumber: Bool {
     switch type {
     case .double, .int64: true
@@ -124,7 +126,7 @@ extension Feature {
 }
 
 extension FeatureValue {
-  /// The one number that it holds.
+  /// The number that the value holds; nil for other values.
   fileprivate var number: Double? {
     if let array = multiArrayValue { return array.count == 1 ? array.tensor.doubles.first : nil }
     return type == .int64 ? Double(int64Value) : type == .double ? doubleValue : nil

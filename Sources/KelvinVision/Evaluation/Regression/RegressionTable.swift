@@ -4,28 +4,29 @@ import Kelvin
 import KelvinBasics
 import KelvinIndex
 
-/// Rows of a CSV file: the inputs of a model by their names, and the number that is right.
+/// The rows of a CSV file: a model's inputs by name, and the correct number.
 public struct RegressionTable: EvaluationDataset {
-  /// A row.
+  /// A row of the table.
   public struct Row: EvaluationExample {
-    /// `line 7`, or the image that is in it.
+    /// The path of the row's first image; `line 7` for a row without images.
     public let name: String
     let cells: TableRow
-    /// Images among them, by column, where they lie.
+    /// The paths of the row's images, by column name.
     let images: [String: String]
   }
 
   public let examples: [Row]
   public let remarks: [String] = []
-  /// The names above the columns, in order.
+  /// The names of the columns, in order.
   public let columns: [String]
 
-  /// A table.
+  /// Reads a table.
   ///
-  /// - Parameter url: a CSV file with names above its columns. Columns are called as the models' inputs are, and read as
-  ///   `TablePrediction` reads them, but for files of arrays (`.npy`); what is right stands in the column `target`, else in
-  ///   one called as the models' output, else in the only one that is no input. Images are paths relative to the file.
-  /// - Throws: `VisionError.invalidRequest` for a file that cannot be read, or whose rows are of other lengths.
+  /// - Parameter url: A CSV file with a header. Columns have the names of the models' inputs and are read as
+  ///   `TablePrediction` reads them, except for files of arrays (`.npy`). The correct number is in the column `target`,
+  ///   else in the column named as the model's output, else in the only column that is not an input. Image paths are
+  ///   relative to the file.
+  /// - Throws: `VisionError.invalidRequest` for a file that cannot be read, or whose rows differ in length.
   public init(contentsOf url: URL) throws(VisionError) {
     let path = url.relativePath
     let (columns, rows): ([String], [TableRow])

@@ -1,7 +1,7 @@
 #if Collections
-/// The part of an image that an annotation is of, as COCO's documents write it: polygons, or run lengths down the columns.
+/// The shape of an annotation in a COCO document: polygons, or run lengths in column-major order.
 enum COCOShape: Decodable, Hashable, Sendable {
-  /// Rings of x and y by turns, in pixels.
+  /// Rings of alternating x and y coordinates in pixels.
   case polygons([[Double]])
   case runs(RunLengths)
 
@@ -26,7 +26,8 @@ enum COCOShape: Decodable, Hashable, Sendable {
     self = .runs(RunLengths(height: size[0], width: size[1], counts: counts))
   }
 
-  /// Gives the pixels inside a class. A pixel is inside polygons whose sides its centre has an odd number of to its left.
+  /// Assigns a class to the pixels inside the shape. Polygons are filled by the even-odd rule, evaluated at pixel
+  /// centres.
   func paint(_ label: UInt8, on map: inout [UInt8], width: Int, height: Int) {
     switch self {
     case .polygons(let rings):
@@ -52,13 +53,13 @@ enum COCOShape: Decodable, Hashable, Sendable {
       for index in corners.indices {
         let (a, b) = (corners[index], corners[(index + 1) % corners.count])
         guard (a.y <= middle) != (b.y <= middle) else { continue }
-        // Between the corners, so that it is a number however far apart they lie.
+        // An interpolation, which stays finite however far apart the corners are.
         let share = (middle - a.y) / (b.y - a.y)
         crossings.append(a.x * (1 - share) + b.x * share)
       }
       crossings.sort()
       for pair in stride(from: 0, to: crossings.count - 1, by: 2) {
-        // The first pixel whose centre is right of the side.
+        // The first pixel whose centre is right of the crossing.
         let first = Int(min(max((crossings[pair] - 0.5).rounded(.up), 0), Double(width)))
         let end = Int(min(max((crossings[pair + 1] - 0.5).rounded(.up), 0), Double(width)))
         for x in first..<max(end, first) { map[y * width + x] = label }

@@ -26,7 +26,7 @@ extension SegmentationEvaluation {
     } catch { throw .image(error) }
   }
 
-  /// The image under what the contender takes its parts for.
+  /// Returns the image with the contender's label map drawn over it.
   public func image(of example: Int, by contender: Int) throws(VisionError) -> PixelBuffer? {
     let image: DecodedImage
     do throws(ImageError) { image = try ImageFile.decode(path: examples[example].path) } catch { throw .image(error) }
@@ -47,7 +47,7 @@ extension SegmentationEvaluation {
 
   public func interval(of contender: Int) -> ClosedRange<Double>? { results[contender].interval }
 
-  /// Of each class that any pixel has or was taken for.
+  /// Returns the intersection over union of each class that any pixel has or is assigned to.
   func overlaps(of contender: Int) -> [(label: Int, share: Double)] {
     labels.indices.compactMap { label in
       results[contender].scores.intersectionOverUnion(of: label).map { (label, $0) }
@@ -95,7 +95,7 @@ extension SegmentationEvaluation {
     }
   }
 
-  /// What the image's classes are taken for, the largest first.
+  /// Returns the most frequent confusions of an image's pixels, the largest first.
   private static func parts(_ image: SegmentedImage, _ labels: [String]) -> [(name: String, figure: String)] {
     let total = Double(image.counts.values.reduce(0, +))
     return image.counts.filter { $0.key.truth != $0.key.answer }
@@ -134,23 +134,23 @@ extension SegmentationEvaluation {
   }
 }
 
-/// An image with the class of each of its pixels.
+/// An image with the correct class of each pixel.
 public struct SegmentationQuestion: Sendable {
-  /// As it was decoded.
+  /// The decoded image.
   public let image: DecodedImage
   let truth: [UInt8]
 }
 
 extension SegmentationRequest: EvaluatedRequest {
-  /// Segments an image, and forgets what is where.
+  /// Segments an image and discards the result.
   public func answer(_ question: SegmentationQuestion) throws(VisionError) {
     _ = try segment(question.image.pixels, orientation: question.image.orientation)
   }
 
-  /// The classes' names; none where the model does not say.
+  /// The names of the classes; empty where the model does not name them.
   var labels: [String] { segmenter.classes.names }
 
-  /// What a class is called.
+  /// Returns the label of a class.
   func label(_ index: Int) -> String { segmenter.classes.label(index) }
 }
 #endif

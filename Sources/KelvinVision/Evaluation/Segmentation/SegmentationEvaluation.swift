@@ -3,39 +3,39 @@ import Kelvin
 import KelvinBasics
 public import KelvinEvaluation
 
-/// How well one or several models' label maps fit those that are right.
+/// An evaluation of the label maps of one or several segmentation models.
 public struct SegmentationEvaluation: Evaluation {
-  /// What one of them said.
+  /// The answers and scores of one model.
   public struct Result: Sendable {
-    /// The contender's.
+    /// The contender's name.
     public let name: String
-    /// Of each image that could be read, in the data set's order.
+    /// The pixel counts of each image that could be read, in the data set's order.
     public let images: [SegmentedImage]
-    /// How good that is, over all pixels.
+    /// The scores over all pixels.
     public let scores: SegmentationScores
-    /// Of the mean intersection over union, with 95 % confidence: images are drawn again (``Bootstrap``).
+    /// The 95 % confidence interval of the mean intersection over union, from resampled images (``Bootstrap``).
     public let interval: ClosedRange<Double>?
     let overlaps: OverlapCounts
   }
 
   public let contenders: [EvaluationContender<SegmentationRequest>]
   public let examples: [SegmentedImages.Image]
-  /// The classes' names, by their numbers in the results.
+  /// The names of the classes, by their indices in the results.
   public let labels: [String]
-  /// In the order of the contenders.
+  /// The results, in the order of the contenders.
   public let results: [Result]
   public let faults: [EvaluationFault]
   public let remarks: [String]
   private let comparisons = ComparisonCache()
 
-  /// Lets models see images, each of which is decoded once. Several are seen at a time.
+  /// Runs segmentation models on images. Each image is decoded once, and several images are processed concurrently.
   ///
   /// - Parameters:
-  ///   - contenders: at least one; the others are compared with the first.
-  ///   - dataset: images with their label maps.
-  ///   - progress: told how many images are done, from any thread.
-  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no image can be
-  ///   read; `image` where none can be decoded at all; `prediction` where a model fails.
+  ///   - contenders: At least one; the others are compared with the first.
+  ///   - dataset: Images with their label maps.
+  ///   - progress: Called with the number of finished images, from any thread.
+  /// - Throws: `VisionError`: `invalidRequest` where no class of the data set is one of a contender's, or no image can
+  ///   be read; `image` where no image can be decoded at all; `prediction` where a model fails.
   public init(
     of contenders: [EvaluationContender<SegmentationRequest>], on dataset: SegmentedImages,
     progress: @Sendable (Int) -> Void = { _ in }
@@ -78,15 +78,18 @@ public struct SegmentationEvaluation: Evaluation {
   }
 }
 
-/// What a model's classes are in the numbers of a data set.
+/// A mapping from a model's classes to the data set's.
 struct ClassTranslation {
-  /// By the model's class; `noClass` for one that the data set does not have, and for what it did not see.
+  /// The data set's class for each class of the model; `noClass` for a class that the data set does not have.
   var numbers: [UInt8] = (0...255).map { min(UInt8($0), SegmentedImage.noClass) }
   var remarks: [String] = []
 
+  /// Creates a mapping.
+  ///
   /// - Parameters:
-  ///   - names: of the data set's classes; nil where they are the model's own numbers.
-  ///   - labels: of the model's classes; none where they have no names.
+  ///   - names: The names of the data set's classes; nil where the data set uses the model's own indices.
+  ///   - labels: The names of the model's classes; empty where they have none.
+  ///   - contender: The model's name in remarks and errors.
   /// - Throws: `VisionError.invalidRequest` where the model has no class of the data set.
   init(to names: [String]?, from labels: [String], of contender: String) throws(VisionError) {
     guard let names else { return }

@@ -6,28 +6,28 @@ import KelvinBasics
 import KelvinEvaluation
 import KelvinIndex
 
-/// Images with the class of each of their pixels: a folder with a folder of images and one of label maps, or a document as
-/// COCO's with polygons or run lengths.
+/// Images with the class of each of their pixels: a folder with a folder of images and one of label maps, or a COCO
+/// document with polygons or run lengths.
 public struct SegmentedImages: EvaluationDataset {
-  /// An image.
+  /// An image with its label map.
   public struct Image: EvaluationExample {
-    /// Where it lies.
+    /// The path of the file.
     public var path: String
-    /// The same.
+    /// The path of the file.
     public var name: String { path }
     let truth: Truth
   }
 
   enum Truth: Sendable {
-    /// A PNG file whose samples are the classes.
+    /// The path of a PNG file whose samples are classes.
     case file(String)
-    /// The later ones lie over the earlier; what none covers is class 0.
+    /// Shapes in drawing order: later shapes cover earlier ones. Uncovered pixels are class 0.
     case shapes([(label: UInt8, shape: COCOShape)])
   }
 
   public let examples: [Image]
   public let remarks: [String]
-  /// What classes are called, by their numbers; nil where they are the models' own.
+  /// The names of the classes, by their indices; nil where the data set uses the model's own indices.
   public let names: [String]?
 
   private static let imageFolders = ["images", "pictures", "JPEGImages"]
@@ -36,14 +36,14 @@ public struct SegmentedImages: EvaluationDataset {
     "expected a folder with 'images' and 'labels' in it, a PNG of classes in the second for each image in the first, or a "
     + "document as COCO's with segmentations"
 
-  /// A data set.
+  /// Reads a data set.
   ///
-  /// - Parameter url: a folder with two in it: `images` (or `pictures`, `JPEGImages`) and `labels` (or `masks`, `annotations`,
-  ///   `SegmentationClass`), which has for each image a PNG of the same name but for its ending, with a palette or grey, of
-  ///   the image's size, whose samples are classes; 255 is not judged. Classes are the models' own numbers unless a
-  ///   file `classes.txt` beside the two names them, one a line from 0 on. Or a JSON document with `images`, `annotations`
-  ///   with a `segmentation` each, and `categories`: what no annotation covers is `background`.
-  /// - Throws: `VisionError.invalidRequest` where there are no such images, with what was expected.
+  /// - Parameter url: A folder or a JSON document. A folder has two subfolders: `images` (or `pictures`, `JPEGImages`)
+  ///   and `labels` (or `masks`, `annotations`, `SegmentationClass`). For each image, the latter has a palette or grey
+  ///   PNG with the image's base name and size, whose samples are classes; 255 is ignored. Classes are the model's own
+  ///   indices, unless a file `classes.txt` next to the subfolders names them, one per line from 0 on. A JSON document
+  ///   has `images`, `categories` and `annotations`, each with a `segmentation`; uncovered pixels are `background`.
+  /// - Throws: `VisionError.invalidRequest` where there are no such images; it says what was expected.
   public init(contentsOf url: URL) throws(VisionError) {
     let path = url.relativePath
     var status = stat()
@@ -123,9 +123,9 @@ public struct SegmentedImages: EvaluationDataset {
 }
 
 extension SegmentedImages.Image {
-  /// The class of each pixel of the upright image.
+  /// Returns the class of each pixel of the upright image.
   ///
-  /// - Throws: `ImageError` where the label map cannot be read or is of another size.
+  /// - Throws: `ImageError` where the label map cannot be read or differs in size from the image.
   package func labelMap(of image: DecodedImage) throws(ImageError) -> [UInt8] {
     switch truth {
     case .file(let file):
