@@ -3,7 +3,7 @@
 #include "CFaultyDrivers.h"
 #include "CKelvinSupport.h"
 
-/// What the devices of the stand-ins say of themselves: each changes a true answer to that of a card.
+/// The reported properties of the simulated devices: each function changes an actual answer to that of a card.
 
 void faulty_describe(VkPhysicalDeviceProperties2 *properties, FaultyCard card);
 /// Makes the driver newer by so many versions.

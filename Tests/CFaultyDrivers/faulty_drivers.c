@@ -187,8 +187,8 @@ static int stands_for_callback(int index) {
   return next >= fault->first && next - fault->first < fault->count && atomic_exchange(&isStanding, 1) == 0;
 }
 
-/// What the lying kernel is known by: modules and pipelines, or kernels, as handles. Names of OpenCL's kernels are counted
-/// when they are first seen.
+/// The handles of the faulty kernel: modules and pipelines, or kernels. Names of OpenCL kernels are counted when they
+/// first occur.
 enum { LieLimit = 256 };
 static pthread_mutex_t lieLock = PTHREAD_MUTEX_INITIALIZER;
 static Word lying[LieLimit];
@@ -263,7 +263,7 @@ static Word allocate_vulkan(Word *words) {
   faulty_real_memory_type(&information.memoryTypeIndex, order.card);
   words[1] = (Word)&information;
   Word result = forward(Index_vkAllocateMemory, words);
-  // What comes with a chain is the host's own memory.
+  // Memory with a chain is the host's own and is not filled.
   if (result != VK_SUCCESS || order.fill == 0 || information.pNext != NULL) return result;
   VkDeviceMemory memory = *(VkDeviceMemory *)words[3];
   PFN_vkMapMemory map = (PFN_vkMapMemory)real[Index_vkMapMemory];

@@ -40,7 +40,7 @@ import Testing
 
   @Test func coveragePageListsTheSupportedOperators() throws {
     let page = try String(contentsOfFile: "\(Kelvin.root)/docs/coverage.md", encoding: .utf8)
-    /// What lists of the page that begin so name.
+    /// Returns the names in the page's lists that begin with a string.
     func named(_ beginning: String) -> Set<Substring> {
       Set(
         page.split(separator: "\n").filter { $0.hasPrefix(beginning) }.flatMap { line in

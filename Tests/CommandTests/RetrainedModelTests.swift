@@ -7,7 +7,7 @@ import Testing
 @Suite struct RetrainedModelTests {
   private let folder = TemporaryFolder()
 
-  /// What the model answers, kept weights used or not.
+  /// Returns the model's answer, with or without cached weights.
   private func answer(_ model: String, isCached: Bool) throws -> [UInt8] {
     let output = "\(folder.path)/out"
     let cache = isCached ? ["--cache-dir", "\(folder.path)/cache"] : ["--no-cache"]

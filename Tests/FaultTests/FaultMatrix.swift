@@ -11,7 +11,7 @@ struct FaultMatrix {
     var interface: Interface
     /// As `FaultyCard` numbers them.
     var card: UInt32
-    /// What fresh memory is filled with.
+    /// The byte that fills new memory.
     var fill: UInt8 = 0xA5
     var memory: UInt = 0
 
@@ -39,7 +39,7 @@ struct FaultMatrix {
     var stuck = 0
     /// Predictions, and loadings, that ended so.
     var right = 0, errors = 0
-    /// What should not have been, in words.
+    /// Descriptions of wrong behaviour.
     var findings: [String] = []
   }
 
@@ -124,7 +124,7 @@ struct FaultMatrix {
             guard number % stride == 0 else { continue }
             var order = FaultyFault.answering(function, call: call, forGood: forGood, code: code)
             (order.card, order.fill) = (setting.order.card, setting.order.fill)
-            // What discovery or planning meets, the machine lacks from the beginning.
+            // If the fault occurs in discovery or planning, the machine lacks the device from the beginning.
             let label = "\(function), call \(call)\(forGood ? " on" : ""), code \(code)"
             attempt(label, order, isStrict: number % 5 == 0, mustAnswer: isOfDevice && number % 5 != 0)
           }

@@ -18,18 +18,18 @@ struct FaultRounds {
     var right = 0, errors = 0
     /// Devices that were taken out.
     var lost = 0
-    /// What should not have been, in words.
+    /// Descriptions of wrong behaviour.
     var findings: [String] = []
   }
 
   private struct Fault {
     var order = FaultyOrder()
     var text = "no fault"
-    /// Whether it is one that the work outlasts.
+    /// Whether the work recovers from the fault.
     var isRecovered = true
   }
 
-  /// What is there of an interface.
+  /// The objects of an interface.
   private struct Subject {
     let machine: FaultyMachine
     let predictor: Predictor
@@ -52,10 +52,10 @@ struct FaultRounds {
     expected = try FaultyMachine.expected(inputs)
   }
 
-  /// One round.
+  /// Runs one round.
   ///
-  /// - Parameter mayLose: whether the fault may be one that takes a device out for good. What such a device had is
-  ///   never freed.
+  /// - Parameter mayLose: whether the fault may disable a device permanently. The memory of such a device is never
+  ///   freed.
   mutating func run(mayLose: Bool) async throws {
     tally.rounds += 1
     let interface = Interface.allCases[random.index(below: Interface.allCases.count)]

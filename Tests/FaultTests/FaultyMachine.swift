@@ -110,7 +110,7 @@ struct FaultyMachine {
       dictionary: ["x": FeatureValue(multiArray: try MultiArray(values, shape: [1, 3, side, side]))])
   }
 
-  /// What the reference device answers to each input.
+  /// Returns the reference device's answer to each input.
   static func expected(_ inputs: [DictionaryFeatureProvider]) throws -> [[Double]] {
     var options = LoadOptions()
     options.cacheDirectory = nil
@@ -152,7 +152,7 @@ extension FaultyFault {
     order(function, call, forGood, code: code, FaultyAnswers)
   }
 
-  /// What the call gives to the queue never ends.
+  /// The submission of the call never ends.
   static func hanging(_ function: String, call: Int = 1) -> FaultyOrder {
     order(function, call, false, code: 0, FaultyQueueHangs)
   }

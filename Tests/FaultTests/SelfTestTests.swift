@@ -58,8 +58,8 @@ import Testing
       let input = try FaultyMachine.input(0)
       let expected = try FaultyMachine.expected([input])[0]
       var lies = 0
-      // Every kernel lies in turn, in whatever order they are made. Where one way of a node is wrong, another runs on the
-      // device itself.
+      // Every kernel gives wrong results in turn, in any order of creation. If one implementation of a node is wrong,
+      // the device itself uses another.
       var (number, kernels): (UInt32, UInt32) = (0, 0)
       repeat {
         number += 1
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// What says nothing of the kernels is no verdict on them.
+  /// Failures that do not concern results do not fail a self-test.
   @Test(arguments: [
     ("vkQueueSubmit", Int32(-4), UInt32.max), ("vkAllocateMemory", -2, 1), ("vkCreateComputePipelines", -13, 1),
     ("vkCreateShaderModule", -1, 1), ("vkWaitForFences", -4, 1),

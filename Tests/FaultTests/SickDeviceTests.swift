@@ -6,7 +6,7 @@ import KelvinPlanning
 import KelvinRuntime
 import Testing
 
-/// What becomes of predictions when a device stops working, and of its memory. Every test has the stand-ins to itself.
+/// Predictions and memory when a device stops working. Every test uses the simulated drivers exclusively.
 @Suite(.serialized) struct FailingDeviceTests {
   /// A submission that never ends, by interface.
   static let submission: [Interface: String] = [.vulkan: "vkQueueSubmit", .opencl: "clEnqueueNDRangeKernel"]
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  /// What is said names the failure and why nothing else answers.
+  /// The message names the failure and why no other device answers.
   @Test func failureIsReportedWhenNoFallbackRemains() async {
     await #expect(processExitsWith: .success) {
       let input = try FaultyMachine.input(0)

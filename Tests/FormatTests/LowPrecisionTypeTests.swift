@@ -12,7 +12,7 @@ import Testing
     let name: String
     let number, mantissaBits, lowestExponent: Int
     let largest: Swift.Float
-    /// What larger numbers become where they do not become the largest.
+    /// The result for larger numbers, unless they saturate.
     let overflow: Swift.Float
     var hasNegativeZero = true
 

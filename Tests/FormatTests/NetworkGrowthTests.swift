@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 extension HeavyTests {
-  /// What follows a branch that may leave a loop lies on one of its sides: what is read there is not looked for anew at each
-  /// of them.
+  /// The layers after a branch that may leave a loop are on one of its sides. Values that are read there are not
+  /// searched again at each branch.
   @Suite struct NetworkGrowthTests {
     /// A network of one loop of two trips.
     ///

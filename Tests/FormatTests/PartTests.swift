@@ -9,7 +9,8 @@ import KelvinHostOperations
 import TestSupport
 import Testing
 
-/// Models with texts, dictionaries or lists between their tensors: how they are cut into graphs and host steps.
+/// Models with strings, dictionaries or lists between their tensors, and their division into graphs and host
+/// operations.
 @Suite struct PartTests {
   private static let folder = "\(Shared.packageRoot)/Tests/Vectors/Parts"
 

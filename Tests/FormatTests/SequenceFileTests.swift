@@ -69,7 +69,7 @@ import Testing
     #expect(throws: (any Error).self) { try lengths(loop(trips: trips)) }
   }
 
-  /// Its trips are walked: how long the sequence is is known when they have been made.
+  /// The host executes the loop: the length of the sequence is known after the iterations.
   @Test func dataDependentLoopIsASeparatePart() throws {
     let program = try readONNX(Bytes(loop(trips: 3, goesOn: "x").bytes), path: "m.onnx")
     let parts = try #require(program.functions[program.defaultFunction]).parts

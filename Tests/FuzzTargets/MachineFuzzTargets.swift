@@ -12,7 +12,7 @@ extension FuzzTarget {
       var snapshot = SensorSnapshot()
       for reader in sensorReaders { reader.read(SystemFiles(root: SensorFiles.root), into: &snapshot) }
     },
-    // What a card's driver answers: the readings, byte for byte, then a text for the card's names.
+    // The answers of a card's driver: the readings, byte for byte, then a string for the card's names.
     FuzzTarget("nvml", MeasurementError.self, longest: 256, seeds: Seeds.readings) { bytes in
       var readings = FakeNVML()
       withUnsafeMutableBytes(of: &readings) {

@@ -59,7 +59,7 @@ struct WireMutator {
         guard let count = Self.varint(&rest), count <= UInt64(rest.count) else { return nil }
         let inner = rest.prefix(Int(count))
         rest = rest.dropFirst(Int(count))
-        // What reads as a message and is no text most likely is one.
+        // Bytes that parse as a message and are not a string are most likely a message.
         if depth < Self.depthLimit, inner.count > 1, inner.contains(where: { $0 < 0x20 }),
           let message = parse(inner, depth: depth + 1)
         {

@@ -109,7 +109,7 @@ struct ScenarioTests {
     load.stop()
     #expect(load.count == count)
     #expect(load.failure == nil)
-    // What it used is told, so that nobody else is booked for it.
+    // The load reports the processor time that it used, so that it is not attributed to others.
     #expect(load.processorSeconds > 0)
     #expect(throws: RuntimeError.self) { try SyntheticLoad(CoLoad(shares: ["gpu:9": 0.5]), inventory, processors: 1) }
   }

@@ -6,7 +6,7 @@ import KelvinGraph
 import KelvinReference
 import Testing
 
-/// What is put side by side is made there, and what is cut out is read where it lies.
+/// Concatenated values are computed in place, and slices are read in place.
 struct SlotAnchorTests {
   private var random = SeededGenerator(seed: 1)
   private var builder = GraphBuilder(evaluator: ReferenceEvaluator())

@@ -98,7 +98,7 @@ import Testing
     #expect(other.mayFree)
   }
 
-  /// Whoever waits behind others waits for these too, whether anybody looks at them or not.
+  /// A submission that waits behind others gets their time too, whether or not anything polls them.
   @Test func queuedSubmissionsExtendTheTimeout() throws {
     health.allow(10)
     let all = (0..<4).map { _ in health.submitted() }
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  /// Those who look at what ended long ago show nothing.
+  /// Polling work that has long finished shows no progress.
   @Test func pollingFinishedWorkDoesNotExtendTheTimeout() throws {
     health.allow(10)
     let first = health.submitted()

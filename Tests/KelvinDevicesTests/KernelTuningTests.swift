@@ -143,7 +143,7 @@ struct KernelTuningTests {
   }
 }
 
-/// What a tuning comes to.
+/// The result of a tuning.
 private struct Tuned {
   /// Taken, by node.
   let kernels: [String]

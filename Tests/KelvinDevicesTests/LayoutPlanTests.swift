@@ -122,7 +122,7 @@ struct LayoutPlanTests {
     LayoutPlan.Implementation(KernelLayouts(reads: [reads, reads], writes: [writes]), handicap: handicap)
   }
 
-  /// What given kernels cost, every conversion done when it is first needed.
+  /// Returns the cost of given kernels, with every conversion done when it is first needed.
   private func cost(_ graph: Graph, _ implementations: [LayoutPlan.Implementation]) -> Double {
     var held: [ValueID: Set<ValueLayout>] = [:]
     for id in graph.inputs { held[id] = [.dense] }

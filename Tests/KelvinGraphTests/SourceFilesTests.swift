@@ -85,7 +85,7 @@ import Testing
     try sources.vouching(repeats: false) {}
   }
 
-  /// Whoever reads one may let it go before it is vouched for.
+  /// A reader may release the file before it is verified.
   @Test func packIsVerifiedAfterItsLastRead() throws {
     for isHeldMeanwhile in [false, true] {
       let sources = SourceFiles()

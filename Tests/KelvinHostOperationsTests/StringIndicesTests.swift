@@ -47,7 +47,7 @@ import Testing
       let more = try next.run([start, results[0], .strings(StringTensor(["z", "é", "z", "y", "c"], [5]))])
       let (second, others) = try table(more)
       #expect(second.count == 6 && others.map(\.integers) == [[11], [9, 3, 9, 10, 1], [5, 1]])
-      // What was made of it has left the first one as it was.
+      // The first table is unchanged by the one derived from it.
       #expect(first.strings(at: [3, 9, 5]) == ["é", nil, "a"])
       #expect(second.strings(at: [2, 9, 10, 6, 11, -1]) == ["b", "z", "y", nil, nil, nil])
     }

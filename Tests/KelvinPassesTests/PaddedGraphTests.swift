@@ -89,7 +89,7 @@ import Testing
     let body = attention(masked: masked)
     let graph = try padded(longest, body)
     let passed = try Pipeline.standard(ReferenceEvaluator()).run(graph).graph
-    // Where places are told by a sum with the scores, or not at all, attention is recognized as before.
+    // If positions are added to the scores, or not used at all, attention is recognized as before.
     if masked < 3 { #expect(passed.nodes.contains { $0.op is Attention }, "\(passed)") }
     var random = SeededGenerator(seed: UInt64(masked))
     for length in 3...longest {

@@ -132,7 +132,7 @@ import Testing
     let starts = plan.nodes.flatMap(\.transfers).filter { $0.isSignal == true }
     #expect(starts.map(\.value) == ["loop#trip", "branch#side"] && starts.allSatisfy { $0.to == "gpu:0" })
     #expect(try Plan(json: plan.json()) == plan)
-    // What was planned can be taken back, and control flow cannot be moved.
+    // A plan can be adopted again, and control flow cannot be moved.
     #expect(try priced.explain(adopting: plan, request).solution.placement == plan.placement)
     var moved = plan
     moved.nodes[0].device = "gpu:0"

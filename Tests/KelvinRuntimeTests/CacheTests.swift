@@ -129,7 +129,7 @@ import Testing
     #expect(
       cache.directory.remarks.first?.hasSuffix(".pack' holds packed weights that were damaged; they are packed anew")
         == true, "\(cache.directory.remarks)")
-    // What nobody asked for was copied with its old hash, and is known to be damaged still.
+    // An entry that was not requested was copied with its old hash, and is still recognized as damaged.
     let last = self.cache()
     let third = weights(last)
     #expect(try pack(third, "a", 9)[0] == 1 && pack(third, "c", 9)[0] == 3 && last.directory.remarks.isEmpty)
@@ -343,7 +343,7 @@ import Testing
     let third = weights(cache())
     _ = try pack(third, "c", 3)
     third.save()
-    // What this process packed is read from the file from now on.
+    // Entries that this process packed are read from the file from now on.
     #expect(try pack(third, "a", 9) == [UInt8](repeating: 1, count: 5000))
     let last = weights(cache())
     for (key, byte) in [("a", 1), ("b", 2), ("c", 3)] as [(String, UInt8)] {

@@ -107,7 +107,7 @@ import Testing
       #expect(directory.remarks[0].contains("(65534) and has mode 0700"), "\(directory.remarks)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: cache).isEmpty)
     }
-    // What a stranger left in a folder of one's own.
+    // Files that another user left in one's own folder.
     #expect(chown(cache, geteuid(), getegid()) == 0)
     #expect(write(CacheDirectory(cache)))
     #expect(chown("\(cache)/blobs/b", Self.stranger, Self.stranger) == 0)
@@ -214,7 +214,7 @@ import Testing
     #expect(write(directory))
     try FileManager.default.removeItem(atPath: cache)
     #expect(directory.read("blobs/b") == nil && write(directory) && directory.remarks.isEmpty)
-    // What is kept from now on is sealed with the secret that is there now.
+    // Entries stored from now on are sealed with the current secret.
     keepBlob(directory)
     let later = CacheDirectory(cache)
     #expect(CompiledCache(later, kelvinVersion: "1").blobs(CacheFixture.device).blob("key")?.count == 0)

@@ -86,7 +86,7 @@ struct ControlOracle {
       return device
     }
 
-    /// What a branch or loop takes on the host, and to start the devices of what it hands on.
+    /// Adds the host time of a branch or loop, and the time to start the devices of the values that it passes on.
     private mutating func start(_ control: String, _ devices: [String], _ times: Double) {
       _ = device(control)
       for device in Set(devices) where device != oracle.problem.host {

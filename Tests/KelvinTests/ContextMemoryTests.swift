@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What predictions of many sizes hold on to, seen by the device that they run on.
+/// The memory that predictions of many sizes keep, seen by their device.
 @Suite struct ContextMemoryTests {
   private final class Fault: Sendable {
     let code = Mutex<DeviceError.Code?>(nil)

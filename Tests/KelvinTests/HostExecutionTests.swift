@@ -8,7 +8,7 @@ import KelvinRuntime
 import Synchronization
 import Testing
 
-/// Functions of several parts: host steps and graphs in any order, each graph specialised by what comes to it.
+/// Functions of several parts: host operations and graphs in any order, each graph specialized by its inputs.
 @Suite struct HostExecutionTests {
   /// The number of characters of each string.
   private struct Lengths: HostOperation {
@@ -173,7 +173,7 @@ import Testing
 
   /// Makes numbers of those before, which it remembers without keeping them.
   private struct Link: HostOperation {
-    /// What a link has been given.
+    /// The memory that a link has received.
     final class Memory: Sendable {
       private let given = Mutex<[Bytes.Unowned]>([])
 

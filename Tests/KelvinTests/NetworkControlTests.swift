@@ -55,7 +55,7 @@ import Testing
     if trips > 0 { #expect(try outputs(trips) != outputs(trips - 1)) }
   }
 
-  /// What a network asks for that cannot be, and what the error says of it.
+  /// Invalid networks, and the messages of their errors.
   static let refusals = [("break_outside", "is not in the body of a loop")]
 
   @Test(arguments: refusals) func unsupportedControlFlowHasARemedy(name: String, reason: String) throws {

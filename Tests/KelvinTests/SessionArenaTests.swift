@@ -6,7 +6,8 @@ import Testing
 
 /// Compiled forms that take turns on one memory.
 @Suite struct SessionArenaTests {
-  /// What other forms leave behind must not be seen, neither by those bound before the memory grew nor after.
+  /// Contents left by other specializations must not be visible, neither to sessions bound before the arena grew nor
+  /// after.
   @Test(arguments: 0..<12) func specializationsInOneMemoryMatchSeparateOnes(seed: UInt64) throws {
     let memory = SessionArena()
     var runs: [(session: Session, inputs: [Tensor], expected: [[Float]])] = []

@@ -92,7 +92,7 @@ import Testing
     return boxes
   }
 
-  /// What the operator must answer for one image: the boxes picked.
+  /// Returns the expected result for one image: the boxes picked.
   private func expected(
     _ boxes: [Box], _ scores: [[Double]], _ op: NonMaximumSuppression, overlap: Float, least: Float
   ) -> [Int] {

@@ -63,8 +63,8 @@ import Testing
     #expect(try greedy(try TokenSequence(try model("shared.onnx", device)), prompt, 8) == Array(tokens.prefix(8)))
   }
 
-  /// The first tokens settle how the past is fed: by a mask that is looked at, or in a form that leaves padding out. Those
-  /// that follow have the sizes of the one before.
+  /// The first tokens determine how the KV cache is fed: by a mask, or in a specialization that leaves padding out. The
+  /// following tokens have the sizes of the previous one.
   @Test(arguments: [
     "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "lengths.onnx", "shared.onnx",
   ])
@@ -79,7 +79,7 @@ import Testing
     #expect(before.compilations <= 5, "the prompt, and two steps both ways")
     #expect(try greedy(sequence, [tokens[2]], 50) == Array(tokens[3..<53]))
     #expect(model.sizeCosts == before)
-    // What is remembered is forgotten, and its memory and forms serve the next sequence.
+    // The cache contents are discarded, and its memory and specializations serve the next sequence.
     sequence.restart()
     #expect(try greedy(sequence, prompt, 40) == Array(tokens.prefix(40)))
     #expect(model.sizeCosts == before)

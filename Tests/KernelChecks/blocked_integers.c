@@ -1,4 +1,4 @@
-/* 8-bit integers in blocks of channels. What fills the last block is anything. */
+/* 8-bit integers in blocks of channels. The padding of the last block is arbitrary. */
 #include "check.h"
 
 static size_t area_of(const ck_window *w) { return w->height * w->width; }

@@ -17,13 +17,14 @@ float real(float least, float most);
 #define PICK(...) \
   ((const size_t[]){__VA_ARGS__}[draw() % (sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))])
 
-/* Memory of exactly so many bytes until the case ends, all ones: not-a-number. What follows it cannot be touched. */
+/* Allocates this many bytes until the case ends, filled with ones, which are NaN. The memory after them cannot be
+ * accessed. */
 void *memory(size_t size);
 float *unset(size_t count);
 float *reals(size_t count, float least, float most);
 uint8_t *bytes(size_t count);
 
-/* What the case at hand is, for the report. */
+/* Describes the current case, for the report. */
 __attribute__((format(printf, 1, 2))) void describe(const char *format, ...);
 
 /* All items, in pieces of random lengths, each with scratch memory of its own. */
@@ -44,7 +45,7 @@ float operand_of(ck_operands type, float x);
 ck_window random_window(bool is_pool);
 /* The same, now and then so large that kernels take it band by band. */
 ck_window random_window_in_bands(bool is_pool);
-/* Where in its plane a tap of an output reads; false where that is padding. */
+/* Sets the offset in its plane that a tap of an output reads; returns false if that is padding. */
 bool tap_inside(const ck_window *w, size_t row, size_t column, size_t ky, size_t kx, size_t *at);
 /* How many rows or columns of each window count for its mean: all, or where some are padding any number. */
 const float *random_row_counts(const ck_window *w);

@@ -81,7 +81,7 @@ static ck_interpolation random_interpolation(size_t from, size_t to) {
   return (ck_interpolation){lower, upper, fraction};
 }
 
-/* What an element is made of: two elements along an axis and the share of the second. */
+/* The sources of an element: two elements along an axis and the weight of the second. */
 typedef struct {
   size_t lower, upper;
   double share;

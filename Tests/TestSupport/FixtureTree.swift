@@ -7,7 +7,7 @@ package final class FixtureTree: Sendable {
 
   package init(_ contents: [String: String]) { for (path, text) in contents { write(path, text) } }
 
-  /// What `read` finds on a machine laid out like this.
+  /// Returns the result of `read` on a machine with these files.
   package static func reading<Value>(_ contents: [String: String], _ read: (SystemFiles) -> Value) -> Value {
     let tree = FixtureTree(contents)
     return withExtendedLifetime(tree) { read(tree.files) }

@@ -55,7 +55,7 @@ package struct QuantizedProduct: Sendable, CustomStringConvertible {
     } catch { preconditionFailure("'\(description)' is not a valid graph: \(error)") }
   }
 
-  /// What a device packs for the product, as a share of its weights in float32.
+  /// Returns the bytes that a device packs for the product, as a share of its weights in float32.
   package func packedShare(on device: any Device) throws(DeviceError) -> Double {
     let weights = MeasuredWeights()
     _ = try device.compile(

@@ -175,7 +175,7 @@ package enum ReportFixture {
     return ReportTimeline(units: "cpu, vulkan:0, opencl:0", events: events)
   }()
 
-  /// What the mixed placement did, as a trace has it.
+  /// The events of the mixed placement in a trace.
   package static var mixedEvents: [TraceEvent] { timeline.events }
 
   package static func series() throws -> [ReportSeries] {

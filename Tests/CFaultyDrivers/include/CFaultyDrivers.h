@@ -3,13 +3,13 @@
 /// Stand-ins for the Vulkan and OpenCL loaders: they forward every call to the real ones, and do wrong what they are
 /// told to. One set for the process.
 
-/// What goes wrong.
+/// The fault to inject.
 typedef struct {
   /// The function that fails; NULL for none.
   const char *_Nullable function;
   /// Which call of it is the first to fail, from 1, and how many do from there on.
   unsigned first, count;
-  /// What a failing call answers, without being forwarded.
+  /// The result of a failing call, which is not forwarded.
   int code;
   /// Instead of an answer: a FaultyHang.
   int hangs;
@@ -17,15 +17,15 @@ typedef struct {
 
 typedef enum {
   FaultyAnswers,
-  /// What the call hands to the queue never ends, nor does anything behind it. Vulkan's waits then answer at once that their
-  /// time is over; OpenCL's queue really stands.
+  /// The work that the call submits never ends, nor does any work after it. Vulkan's waits then time out at once;
+  /// OpenCL's queue really blocks.
   FaultyQueueHangs,
-  /// The call itself does not return, before the next order; then it answers the code. Where it is clSetEventCallback,
-  /// which is for what is not over yet, the kernels that it is to wait for do not begin either.
+  /// The call itself does not return before the next order; then it returns the code. For clSetEventCallback, which is
+  /// called for unfinished events, the kernels that it waits for do not begin either.
   FaultyCallHangs
 } FaultyHang;
 
-/// What a device says that it is.
+/// The kind of device that is reported.
 typedef enum { FaultyCardAsItIs, FaultyCardDiscrete, FaultyCardIntegrated, FaultyCardSmall } FaultyCard;
 
 typedef struct {
@@ -34,8 +34,7 @@ typedef struct {
   /// Which kernel does nothing when it is run, though the driver says that it went well: the first, second, … that is made
   /// (a shader module, a kernel's name) since the order; 0 for none.
   unsigned lie;
-  /// What the kernel that lies says instead of doing nothing: that its groups hold only so many work items (OpenCL); 0 for
-  /// as many as they do.
+  /// The group size limit that the faulty kernel reports instead of doing nothing (OpenCL); 0 for the actual limit.
   unsigned group;
   /// How many versions newer the driver says that it is.
   unsigned newer;
@@ -43,7 +42,7 @@ typedef struct {
   unsigned cards;
   /// Bytes of device memory that are handed out before there is no more; 0 for no end.
   unsigned long memory;
-  /// What fresh memory of a device is filled with; 0 for what it comes with.
+  /// The byte that fills new device memory; 0 for the actual contents.
   unsigned char fill;
 } FaultyOrder;
 
