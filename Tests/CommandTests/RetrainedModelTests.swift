@@ -2,8 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A model whose weights were trained anew under an unchanged specification gets none of the packed weights of the old
-/// ones, wherever it keeps them.
+/// A model whose weights were retrained under an unchanged specification gets none of the old packed weights, in every
+/// format.
 @Suite struct RetrainedModelTests {
   private let folder = TemporaryFolder()
 

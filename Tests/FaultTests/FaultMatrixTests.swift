@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// The fault matrix, each setting in a process of its own: a crash is a failure. A part of it runs by default;
+/// The fault matrix, each setting in a separate process, so that a crash is a failure. A part of it runs by default;
 /// `dev/faults.sh` runs all of it.
 @Suite(.serialized) struct FaultMatrixTests {
   private static let isWhole = getenv("KELVIN_FAULTS").map { String(cString: $0) == "all" } ?? false

@@ -5,11 +5,10 @@ import KelvinEngine
 import KelvinFeatures
 import Synchronization
 
-/// A device behind each stand-in that fails, hangs and recovers at random while a program goes on: rounds of one
-/// fault at some call of some function, during a loading or during predictions from two threads.
+/// A device behind each simulated driver that fails, hangs and recovers at random while a program runs: rounds of one
+/// fault at some call of some function, during a load or during predictions from two threads.
 ///
-/// A device that is out is never asked again, so the round after it begins with another: the driver's device found
-/// anew.
+/// A disabled device is never used again, so the next round begins with a newly discovered device.
 struct FaultRounds {
   struct Tally: Sendable {
     /// Rounds, and those of them whose fault was reached.
@@ -105,7 +104,7 @@ struct FaultRounds {
       isRecovered: code != codes.other)
   }
 
-  /// Whether a device goes on after a function has failed once, with another code than that of a loss.
+  /// Whether a device continues after a function has failed once, with another code than that of a loss.
   private static func isSurvived(_ function: String) -> Bool {
     ["vkCreate", "vkAllocate", "vkMap", "vkBegin", "vkEnd", "vkQueueSubmit", "clCreate", "clEnqueue", "clSetKernelArg"]
       .contains { function.hasPrefix($0) }

@@ -9,17 +9,17 @@ import TestSupport
 import Testing
 
 /// Several models on several devices in one process, from several tasks at once, some of them cancelled, models that
-/// come and go meanwhile, and devices that fail: equal results; memory, descriptors and threads as many at the end as
-/// at half time.
+/// are loaded and released meanwhile, and devices that fail. Results must be equal; memory, descriptors and threads
+/// must be as many at the end as at half time.
 ///
-/// `KELVIN_SOAK` says for how many seconds (dev/soak.sh), `KELVIN_SOAK_SEED` which faults come; a short run is part
+/// `KELVIN_SOAK` is the duration in seconds (dev/soak.sh), `KELVIN_SOAK_SEED` selects the faults; a short run is part
 /// of the suite.
 @Suite(.serialized) struct SoakTests {
   private static let variables = ProcessInfo.processInfo.environment
   static let seconds = variables["KELVIN_SOAK"].flatMap { Double($0) }
   static let seed = variables["KELVIN_SOAK_SEED"].flatMap { UInt64($0) } ?? 1
 
-  /// A model on a device, an input and what comes of it.
+  /// A model on a device, an input and its result.
   private struct Subject: Sendable {
     let label: String
     let path: String
@@ -190,8 +190,8 @@ import Testing
   /// Faults that are reached before memory is measured.
   private static let firstFaults = 10
 
-  /// One prediction, by the model that is there or, now and then, by one that is loaded for it. Some are not wanted any
-  /// more when they have begun.
+  /// Runs one prediction, by the loaded model or occasionally by one that is loaded for it. Some are cancelled after
+  /// they have begun.
   private static func visit(
     _ subject: Subject, _ turn: Int, loads: Bool, cache: URL, _ tally: Tally
   ) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// The driver calls of a prediction once all objects exist. Every test uses the simulated drivers exclusively.
 @Suite(.serialized) struct SteadyStateTests {
-  /// The first predictions bind a session, and may bind it anew to the memory of their outputs.
+  /// The first predictions bind a session, and may rebind it to the memory of their outputs.
   @Test(arguments: Interface.allCases)
   func laterPredictionsCreateNoDriverObjects(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in

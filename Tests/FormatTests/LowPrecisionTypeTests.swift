@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  /// Every type in the form of bytes and in that of integers, where the two differ.
+  /// Every type stored as bytes and as integers, if the two differ.
   @Test func elementsAreReadFromBytesAndIntegers() throws {
     func read(_ tensor: [UInt8]) throws -> [Swift.Float] {
       var file = ONNXFile()

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// A loop whose trips each append `x` to a sequence, and how long that is in the end.
+  /// A loop whose iterations each append `x` to a sequence, and the final length of the sequence.
   private func loop(trips: Int?, goesOn: String = "condition") -> ONNXFile {
     var body = Wire()
     body.message(1) {

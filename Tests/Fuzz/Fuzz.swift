@@ -9,7 +9,7 @@ private func runDriver(
   _ callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// libFuzzer's own changes of bytes; answers how many there are then, at most `largest`.
+/// libFuzzer's own mutations of bytes; returns the new number of bytes, at most `largest`.
 @_silgen_name("LLVMFuzzerMutate")
 private func mutateBytes(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ largest: Int) -> Int
 

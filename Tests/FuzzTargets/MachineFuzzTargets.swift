@@ -4,7 +4,7 @@ import KelvinThermal
 
 extension FuzzTarget {
   static let machine = [
-    // Every file of sensors with the same text.
+    // Every sensor file with the same contents.
     FuzzTarget(
       "sensors", MeasurementError.self, longest: 256, seeds: Seeds.texts("45000\n", "coretemp\n", "package-0\n", "-1")
     ) { bytes in

@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// Time counts from the submission, not from when somebody looks; the last look is given a tenth of all.
+  /// Time counts from the submission, not from the first poll; the last poll gets a tenth of the limit.
   @Test func timeCountsFromTheSubmission() throws {
     health.allow(10)
     let submission = health.submitted()
@@ -108,7 +108,7 @@ import Testing
     #expect(throws: DeviceError.self) { try wait(for: next, ending: clock.now + 11) }
   }
 
-  /// A program's first run has more time, and so has whoever waits behind it.
+  /// A program's first run has more time, and so has work that waits behind it.
   @Test func compilingSubmissionsHaveThreeTimesTheTimeout() throws {
     health.allow(10)
     let rehearsal = health.submitted(mayCompile: true)

@@ -3,7 +3,7 @@ import KelvinHostOperations
 import TestSupport
 import Testing
 
-/// Strings as places in lists, and strings of places.
+/// Strings as indices in string tables, and strings at indices.
 @Suite struct StringIndicesTests {
   private let words = StringTensor(["b", "", "é", "e\u{301}", "b", "a"], [2, 3])
 
@@ -77,7 +77,7 @@ import Testing
         return process.processorSeconds - before
       }
       _ = seconds(100)
-      // Eight times as many: looking through all that came before would be 64 times the work.
+      // Eight times as many: quadratic growth would be 64 times the work.
       let (few, many) = (seconds(100), seconds(800))
       #expect(many < 24 * few + 0.02, "\(few) s for 100, \(many) s for 800")
     }

@@ -13,7 +13,7 @@ import Testing
 
   /// The source of queries, keys and values.
   private enum Source {
-    /// Side by side in one input, or each in one of its own.
+    /// Contiguous in one input, or each in its own input.
     case packed, apart
     /// Products of one input, or of one for the queries and another for keys and values.
     case projected, crossed
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// A graph of attention on random sizes, spelled in a random way.
+  /// Returns a graph of attention with random sizes, in a random form.
   private func graph(seed: UInt64) throws -> (Graph, [Tensor], Source) {
     var random = SeededGenerator(seed: seed)
     func pick<T>(_ values: [T]) -> T { values[Int(random.next() % UInt64(values.count))] }

@@ -56,7 +56,7 @@ import Testing
         }
       }
     }
-    // Root believes what is root's, and nobody else's.
+    // Root trusts files of root only.
     #expect(CacheTrust(user: 0).objection(toOwn: status(1000, 0o700))?.contains("(1000) and has mode 0700") == true)
   }
 
@@ -114,9 +114,9 @@ import Testing
     let directory = CacheDirectory(cache)
     #expect(directory.read("blobs/b") == nil)
     #expect(directory.remarks.count == 1 && directory.remarks[0].contains("(65534)"), "\(directory.remarks)")
-    // Written anew it is one's own again.
+    // After it is written again it belongs to the user.
     #expect(write(directory) && CacheDirectory(cache).read("blobs/b")?.count == 3)
-    // Nor is a stranger's link followed.
+    // Links of other users are not followed either.
     let link = "\(folder)/link"
     #expect(symlink(cache, link) == 0 && CacheDirectory(link).read("blobs/b")?.count == 3)
     #expect(lchown(link, Self.stranger, Self.stranger) == 0)

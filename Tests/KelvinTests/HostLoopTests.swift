@@ -33,7 +33,7 @@ import Testing
 
   private func inputs(_ vector: Vector) -> DictionaryFeatureProvider {
     let values = vector.inputs.map { name, tensor in
-      // There are no arrays of truth values.
+      // There are no arrays of booleans.
       let plain = tensor.type.scalar == .bool ? tensor.converted(to: .int32) : tensor
       return (name, FeatureValue(multiArray: MultiArray(plain)))
     }
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  /// Networks alone give numbers of trips that are not whole: there are trips while their count is less.
+  /// Only networks have a fractional number of iterations: iterations run while their count is less.
   @Test(arguments: [(2.5, 3), (0.25, 1), (-0.5, 0), (.nan, 0), (-.infinity, 0)] as [(Float, Int)])
   func fractionalIterationCountRoundsUp(given: Float, trips: Int) throws {
     let x = FeatureValue(multiArray: try MultiArray([1, 2, 3] as [Float], shape: [3]))

@@ -66,7 +66,7 @@ import Testing
       inventory: DeviceInventory([DeviceListing(device), DeviceListing(ReferenceDevice())]))
     let predictor = Predictor(
       loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 1)
-    // More than there are lanes on any machine.
+    // More than the execution contexts of any machine.
     let count = 20
     let threads = try (0..<count).map { _ in
       let input = try Self.input(16)

@@ -4,7 +4,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Compiled forms that take turns on one memory.
+/// Specializations that take turns on one arena.
 @Suite struct SessionArenaTests {
   /// Contents left by other specializations must not be visible, neither to sessions bound before the arena grew nor
   /// after.

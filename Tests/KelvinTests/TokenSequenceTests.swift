@@ -4,11 +4,12 @@ import KelvinGraph
 import TestSupport
 import Testing
 
-/// Decoders fed with tokens by what their inputs are for: exports that differ in how they are told what to remember.
+/// Decoders that are fed with tokens according to the roles of their inputs, from exports that differ in how their
+/// cache is written.
 @Suite(.serialized) struct TokenSequenceTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Decoder"
 
-  /// Of the first step, where a model leaves them open.
+  /// The sizes of the first step, if a model leaves them open.
   private static let sizes: [String: [String: [Int]]] = {
     var past = ["input_ids": [1, 1], "attention_mask": [1, 1], "position_ids": [1, 1]]
     for layer in 0..<2 {
@@ -93,8 +94,8 @@ import Testing
     #expect(sequence.memory.contains("with room for 63 tokens"))
   }
 
-  /// Room grows by an eighth of a power of two at a time, so that a token's time follows the length; the model's tables of
-  /// places have 80 rows.
+  /// The capacity grows by an eighth of a power of two at a time, so that a token's time follows the length; the
+  /// model's tables of positions have 80 rows.
   @Test func capacityFollowsTheLength() throws {
     let (prompt, tokens) = try vector()
     let sequence = try TokenSequence(try model("lengths.onnx"))

@@ -24,7 +24,7 @@ final class SimulatedMachine: MeasurementClock, SensorReader {
     var showsPower = true
     /// Of the shown temperature; 0 for a sensor that sits elsewhere.
     var coupling = 1.0
-    /// Of full power; 1 for a load of every unit.
+    /// The share of full power; 1 for a load of every unit.
     var load = 1.0
     /// After this many seconds the temperature is not shown any more.
     var silentAfter = Double.infinity
@@ -131,7 +131,7 @@ final class SimulatedMachine: MeasurementClock, SensorReader {
     pwrite(descriptor, bytes, bytes.count, 0)
   }
 
-  /// As the readers of files would say it.
+  /// Returns the same readings as the readers of files.
   func read(_ files: SystemFiles, into snapshot: inout SensorSnapshot) {
     let (milli, micro) = state.withLock { shown($0) }
     if let milli {

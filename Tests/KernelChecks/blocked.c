@@ -160,7 +160,7 @@ static void winograd_of(const ck_kernels *k, ck_operands type) {
   w.out_width = w.width + w.before_x + 1 > 2 ? w.width + w.before_x - 1 : 1;
   size_t lanes = k->lanes, in = PICK(1, 3, 16, 17, 40, 70), out = between(1, 3 * lanes), tile = PICK(2, 4);
   convolution c = random_convolution(w, in, out, in);
-  /* One that spoils a tile: far larger than its neighbours. */
+  /* A number that makes a transformed tile inexact: far larger than its neighbours. */
   if (type == ck_operands_float32 && one_in(4)) ((float *)c.x)[draw() % (c.images * in * area_of(&w))] = 0x1p40f;
   size_t blocks = parts(out, lanes), points = (tile + 2) * (tile + 2);
   size_t count = c.images * blocks * out_area_of(&w) * lanes;

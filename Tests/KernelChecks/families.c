@@ -1,4 +1,4 @@
-/* Which families there are, and where their kernels stand. */
+/* The families of kernels, and the positions of their kernels in the tables. */
 #include "CKernelChecks.h"
 #include "report.h"
 

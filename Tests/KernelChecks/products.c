@@ -17,7 +17,7 @@ static matrices random_matrices(size_t count, size_t rows, size_t columns, bool 
   return m;
 }
 
-/* Products of which no kernel is needed to bring them about. */
+/* Products computed without the kernels. */
 typedef struct {
   matrices a, b;
   ck_operands type;

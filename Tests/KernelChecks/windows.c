@@ -4,7 +4,7 @@
 void check_depthwise(const ck_kernels *k) {
   ck_window w = random_window_in_bands(false);
   if (one_in(3)) {
-    /* The sizes that have kernels of their own. */
+    /* The sizes that have specialized kernels. */
     w.kernel_height = w.kernel_width = PICK(3, 5);
     w.stride_y = w.stride_x = PICK(1, 2);
     w.dilation_y = w.dilation_x = 1;

@@ -230,7 +230,7 @@ class Formats(unittest.TestCase):
 
 
 class Outputs(unittest.TestCase):
-    # negative = 255 - image, both 6 by 4 pixels in RGB.
+    # The output `negative` is 255 - `picture`, both 6 by 4 pixels in RGB.
     MODEL = ROOT / "Tests/Python/negative.mlmodel"
 
     def test_an_image_is_written_where_it_lies(self):

@@ -1,6 +1,6 @@
 package import KelvinMeasurements
 
-/// A folder of small text files, as the kernel lays them out, that goes away with the value.
+/// A folder of small text files, laid out like the kernel's, that is removed with the value.
 package final class FixtureTree: Sendable {
   private let folder = TemporaryFolder()
   package var root: String { folder.path }

@@ -22,7 +22,7 @@ package struct QuantizedProduct: Sendable, CustomStringConvertible {
     ]
   }
 
-  /// 256 inputs and as many outputs, at one position, or as many slices of as many elements, of which two are picked.
+  /// 256 inputs and outputs, at one position; or 256 slices of 256 elements, of which two are gathered.
   private init(
     _ name: String, share: Double, _ op: any Operator, blocks: [Int], bits: Int, hasTable: Bool = false
   ) {

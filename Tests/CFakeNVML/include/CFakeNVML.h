@@ -1,6 +1,6 @@
 #pragma once
 
-/// A management library with one card whose readings a test sets. Every function answers `failure` where that is not 0.
+/// A management library with one card whose readings a test sets. Every function returns `failure` if that is not 0.
 typedef struct {
   int initFailure;
   int failure;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Stand-ins for the Vulkan and OpenCL loaders: they forward every call to the real ones, and do wrong what they are
-/// told to. One set for the process.
+/// Simulated Vulkan and OpenCL loaders. They forward every call to the real ones, and inject the faults that they are
+/// ordered to. There is one set for the process.
 
 /// The fault to inject.
 typedef struct {
@@ -11,7 +11,7 @@ typedef struct {
   unsigned first, count;
   /// The result of a failing call, which is not forwarded.
   int code;
-  /// Instead of an answer: a FaultyHang.
+  /// A FaultyHang that replaces the result.
   int hangs;
 } FaultyFault;
 
@@ -31,29 +31,29 @@ typedef enum { FaultyCardAsItIs, FaultyCardDiscrete, FaultyCardIntegrated, Fault
 typedef struct {
   FaultyFault fault;
   FaultyCard card;
-  /// Which kernel does nothing when it is run, though the driver says that it went well: the first, second, … that is made
-  /// (a shader module, a kernel's name) since the order; 0 for none.
+  /// The number of the faulty kernel, which does nothing although the driver reports success: the first, second, …
+  /// kernel (a shader module, a kernel's name) created since the order; 0 for none.
   unsigned lie;
   /// The group size limit that the faulty kernel reports instead of doing nothing (OpenCL); 0 for the actual limit.
   unsigned group;
-  /// How many versions newer the driver says that it is.
+  /// The number of versions by which the driver is reported as newer.
   unsigned newer;
-  /// As how many devices each real one is shown; 0 for one.
+  /// The number of devices that each real one is listed as; 0 for one.
   unsigned cards;
-  /// Bytes of device memory that are handed out before there is no more; 0 for no end.
+  /// Bytes of device memory that can be allocated; 0 for no limit.
   unsigned long memory;
   /// The byte that fills new device memory; 0 for the actual contents.
   unsigned char fill;
 } FaultyOrder;
 
-/// Does as it is told from now on, and counts calls from 0, once the queues are done with what they were given: what hung
-/// goes on and ends. A process that lets a driver end at exit gives a last order.
+/// Applies an order and counts calls from 0, once the queues have finished their work; work that hung continues and
+/// ends. A process that lets a driver end at exit gives a last order.
 void faulty_order(FaultyOrder order);
 
 /// Every function, Vulkan's first; NULL behind the last.
 const char *_Nullable faulty_function(unsigned index);
 
-/// Whether a function has an answer that can be a failure.
+/// Whether a function has a result that can be a failure.
 int faulty_can_fail(const char *_Nonnull function);
 
 /// Calls since the latest order.
@@ -68,7 +68,7 @@ unsigned faulty_failures(void);
 /// Returns once a call has failed or hung since the latest order.
 void faulty_await_failure(void);
 
-/// The address of a vkGetInstanceProcAddr; NULL where there is no real one.
+/// Returns the address of a vkGetInstanceProcAddr; NULL if there is no real one.
 const void *_Nullable faulty_vulkan(void);
 
 /// The functions of an OpenCL loader.
