@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every Swift target is held to the same settings.
+/// The settings of every Swift target.
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),
@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
-/// Needed only where the package's trait is on.
+/// Returns a dependency that is used only if the package's trait is enabled.
 func only(_ trait: String, _ name: String) -> Target.Dependency {
   .target(name: name, condition: .when(traits: [trait]))
 }
@@ -28,24 +28,25 @@ func test(_ name: String, _ needs: Target.Dependency...) -> Target {
   .testTarget(name: name, dependencies: needs, exclude: [], swiftSettings: strict)
 }
 
-/// Whether dev/fuzz.sh builds: its program needs the fuzzer's runtime, whose entry point takes the place of any other.
+/// Whether dev/fuzz.sh builds. Its program needs the fuzzer's runtime, whose entry point replaces any other.
 let isFuzzing = Context.environment["KELVIN_FUZZ"] != nil
 
 /// Whether dev/sanitize.sh builds for ThreadSanitizer.
 let isWatchingThreads = Context.environment["KELVIN_SANITIZERS"] == "thread"
 
-/// What that sees of a lock takes the place of a function in one of Swift's libraries, which therefore stay apart.
+/// A replacement of a lock function in Swift's libraries, which shows locks to ThreadSanitizer. These libraries
+/// therefore stay dynamic.
 let locks: [Target.Dependency] = isWatchingThreads ? ["CMutexForTSan"] : []
 
-/// Swift's libraries as part of the program: loading and binding them takes longer than reading a light model, and the
-/// program then runs where Swift is not installed. The last two are what Foundation's own archive is made with.
+/// Links Swift's libraries into the program: loading and binding them takes longer than reading a light model, and the
+/// program then runs without an installed Swift. The last two are libraries of Foundation's archive.
 let standalone: [LinkerSetting] = [
   .unsafeFlags(
     ["-use-ld=lld"]
       + (isWatchingThreads ? [] : ["-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections"]))
 ]
 
-/// The same for the C library, of which programs see the functions of `kelvin.h` and nothing else.
+/// The same for the C library, which exports only the functions of `kelvin.h`.
 let shared: [LinkerSetting] =
   isFuzzing
   ? []
@@ -56,7 +57,7 @@ let shared: [LinkerSetting] =
     ])
   ]
 
-/// One row per module, lowest layer first: a row may name only rows above it.
+/// One row for each module, lowest layer first: a row may name only rows above it.
 let package = Package(
   name: "Kelvin",
   products: [
@@ -87,7 +88,8 @@ let package = Package(
   ],
   targets: [
     c("CKelvinKernels"),
-    // OpenSSL's SHA-256 as part of the program: loading its library would take longer than all hashing of a warm start.
+    // OpenSSL's SHA-256 is linked into the program, because loading its library would take longer than all hashing of a
+    // warm start.
     c("CKelvinSupport", linking: ":libcrypto.a"),
     c("CKelvinShaders"),
     c("CKelvin"),
@@ -252,6 +254,7 @@ package.targets.append(
       name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz",
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])])
-    // No test links it: tests are bound to Swift's shared libraries, and there can be one of each only.
+    // Tests do not link it, because they are bound to Swift's shared libraries, and a process can have only one copy of
+    // each.
     : .executableTarget(
       name: "kelvin", dependencies: ["KelvinCommands"] + locks, swiftSettings: strict, linkerSettings: standalone))

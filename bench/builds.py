@@ -1,4 +1,4 @@
-"""Compares two builds of Kelvin, or two precisions of one, in one run; README.md says what is measured.
+"""Compares two builds of Kelvin, or two precisions of one, in one run; README.md describes the measurements.
 
 Usage: builds.py --before PATH [--after PATH] [--precisions BEFORE AFTER] [--rounds N] [--iterations N] [--models NAME,…] [--units UNIT,…] [--name NAME]
 """
@@ -17,7 +17,7 @@ import report
 from catalog import ROOT, TITLES, Case
 from contenders import ContenderFailed, Inputs, Kelvin
 
-# The fewest of timed inferences in a round.
+# The least duration of timed inferences in a round.
 SECONDS = 1.0
 FIGURES = {"p50": "inference", "first": "first inference", "start": "whole `predict`", "peak": "peak memory of it"}
 
@@ -52,7 +52,8 @@ def measured(kelvin, iterations):
 
 
 def compare(setting, arguments):
-    """Runs both builds in turn, the order reversed every other round; a round that others disturbed is run again."""
+    """Runs both builds in turn, the order reversed every other round. A round that other processes disturbed is run
+    again."""
     builds = [setting.contender(*which) for which in zip((arguments.before, arguments.after), arguments.precisions)]
     reference = builds[0].outputs()
     agreement = comparing.difference(builds[1].outputs(), reference)

@@ -1,4 +1,4 @@
-"""What is compared: models by their names, what they are given, and what of that can be changed."""
+"""The models to compare: their names, their inputs, and the sizes that can be changed."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ TITLES = {"squeezenet": "SqueezeNet 1.1", "mobilenet_v2": "MobileNetV2", "mobile
 FLOAT = [name for name in TITLES if not name.endswith("_int8")]
 SHARED = {"mobilenet_v2": "MobileNetV2_f32.onnx", "mobilenet_v2_int8": "MobileNetV2_int8_qdq.onnx"}
 SIZE = 224
-# Models of one size, and why.
+# Models with sizes of their own, and models of a fixed size with the reason.
 OWN_SIZE = {"detr_resnet50": 448}
 FIXED = {"vit_b16": "its positions are those of 224x224", "shufflenet_v2": "its reshapes are those of 224x224",
          "detr_resnet50": "its positions are those of 448x448", "minilm": "it takes words, not images"}
@@ -30,7 +30,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Case:
-    """A model as it is run: how many items at once, and images of what size."""
+    """A model as it is run: the number of items at once, and the size of images."""
 
     name: str
     batch: int = 1
@@ -46,7 +46,7 @@ class Case:
         return self.name.endswith("_int8")
 
     def obstacle(self):
-        """Why it cannot be run so; None where it can."""
+        """The reason why the model cannot be run this way; None if it can."""
         if self.size != SIZE and self.name in FIXED:
             return FIXED[self.name]
         if self.name == "mobilenet_v2_int8" and not (shared() / SHARED[self.name]).exists():
@@ -64,8 +64,8 @@ class Case:
         return (path if self.size == SIZE else models.resized(CACHE, path, self.size)), weights
 
     def arrays(self):
-        """Its inputs by name: images of uniform values in -1...1, words of a uniform choice of which the last item's last quarter
-        is masked."""
+        """Returns the inputs by name: images of uniform values in -1...1, words of a uniform choice of which the
+        last item's last quarter is masked."""
         random = np.random.default_rng(SEED)
         if self.name not in WORDS:
             side = OWN_SIZE.get(self.name, self.size)
@@ -78,7 +78,7 @@ class Case:
         return {"ids": ids, "mask": mask}
 
     def inputs(self):
-        """The same as files, one for each input."""
+        """Writes the inputs as files, one for each input."""
         folder = CACHE / "inputs" / f"{self.name}-{self.batch}-{self.size}"
         folder.mkdir(parents=True, exist_ok=True)
         arrays = self.arrays()
@@ -92,5 +92,5 @@ def shared():
 
 
 def model_path(name):
-    """(path, where its weights come from) of the named model as it usually is."""
+    """Returns (path, where its weights come from) of the named model at its usual size."""
     return Case(name).model()

@@ -34,7 +34,7 @@ SIZE, DIMENSIONS, COUNT = (1600, 1200), 512, 100_000
 
 
 def make_photos(folder, count):
-    """Crops of the photos, no two of them alike."""
+    """Crops of the photos, all different."""
     folder.mkdir(parents=True, exist_ok=True)
     draw = random.Random(1)
     sources = [Image.open(path).convert("RGB") for path in sorted((SHARED / "images/photos").iterdir())]
@@ -74,7 +74,7 @@ def rates(model, folder):
 
 
 def make_up(folder, model, labels):
-    """An index of many images that never were, around the one that a model's index begins with."""
+    """Makes a synthetic index of many images, around the index that a model began with one image."""
     folder.mkdir(parents=True, exist_ok=True)
     Image.new("RGB", (64, 64), "red").save(folder / "one.png")
     run(TOOL, "index", folder, "--model", model, "--units", "cpu", "--json")
@@ -96,7 +96,7 @@ def make_up(folder, model, labels):
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         file.executemany("INSERT INTO embeddings VALUES (?, ?)", ((i, v.tobytes()) for i, v in zip(ids, vectors)))
         file.commit()
-    # One image that is there, whose vector is known by its contents.
+    # The entry of one image that exists, whose vector is found by the digest of its contents.
     digest = hashlib.sha256((folder / "one.png").read_bytes()).digest()
     file.execute("UPDATE pictures SET content = ? WHERE id = 77", (digest,))
     file.commit()

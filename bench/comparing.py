@@ -1,4 +1,4 @@
-"""How contenders are compared: rounds in turn, paired ratios, and what the outcome is called."""
+"""Compares contenders: rounds in turn, paired ratios, and the name of the outcome."""
 
 import statistics
 
@@ -11,7 +11,8 @@ from contenders import ContenderFailed
 
 
 def difference(outputs, reference):
-    """Largest absolute difference over the outputs both have, and whether the best class of every item agrees."""
+    """Returns the largest absolute difference over the outputs both have, and whether the best class of every item
+    agrees."""
     common = [name for name in reference if name in outputs]
     if not common:
         raise ContenderFailed(f"outputs {sorted(outputs)} share no name with {sorted(reference)}")
@@ -25,7 +26,11 @@ def summary(values):
 
 
 def interleaved(turns, rounds):
-    """What each of the functions `turns` answers in each round, and how many of the rounds others disturbed.
+    """Returns the answers of the functions `turns` in each round, and the number of rounds that other processes
+    disturbed.
+
+    The order is reversed every other round. A round in which others took more than 2 % of the processors is
+    repeated, up to twice the requested number.
 
     The order is reversed every other round. One in which others took more than 2 % of the processors is made again, up to twice as
     many as were asked for.
@@ -52,7 +57,8 @@ def crowded(turn):
 
 
 def compare(comparison, rounds, iterations, seconds, is_crowded=False):
-    """Runs the contenders in turn and condenses their rounds; crowded, each has a round by itself and one in a crowd."""
+    """Runs the contenders in turn and condenses their rounds; crowded, each has a round by itself and one in a
+    crowd."""
     contenders = [comparison["kelvin"], *comparison["peers"]]
     reference = comparison["reference"].outputs()
     agreement = [difference(c.outputs(), reference) if c.competes else None for c in contenders]
@@ -79,7 +85,7 @@ def compare(comparison, rounds, iterations, seconds, is_crowded=False):
 
 
 def verdict(entry):
-    """"met", or what was missed; "compared" where nothing is demanded but the right answer."""
+    """Returns "met", or the missed limits; "compared" if only the right answer is required."""
     kelvin = entry["contenders"][0]
     agrees = kelvin["againstONNXRuntime"]
     if not agrees["sameTop1"] or (entry["limit"] is not None and not agrees["maxAbsolute"] <= entry["limit"]):

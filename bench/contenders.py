@@ -1,4 +1,4 @@
-"""The programs that are compared: how one round of each is started, and what it computes."""
+"""The programs that are compared: the start of one round of each, and the outputs."""
 
 import json
 import os
@@ -16,7 +16,7 @@ TIMEOUT = 600
 
 
 class ContenderFailed(Exception):
-    """A contender ended with an error, or answered something else than agreed. `output` is what it printed before."""
+    """A contender ended with an error, or its answer has the wrong form. `output` is its output until then."""
 
     def __init__(self, reason, output=""):
         super().__init__(reason)
@@ -46,7 +46,7 @@ class Inputs:
     shapes: tuple
 
     def options(self):
-        """As `kelvin` takes them."""
+        """Returns the options of `kelvin`."""
         given = [["--input", f"{name}={self.folder}/{name}.npy"] for name, _ in self.shapes]
         shapes = [["--shape", f"{name}={'x'.join(map(str, shape))}"] for name, shape in self.shapes]
         return [word for pair in given + shapes for word in pair]
@@ -54,7 +54,8 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer behind one of the peer_*.py programs. One that does not compete is a yardstick, and computes no outputs."""
+    """A peer behind one of the peer_*.py programs. A peer that does not compete is a yardstick, and computes no
+    outputs."""
 
     name: str
     program: str
@@ -70,7 +71,8 @@ class Peer:
                 "--iterations", str(iterations), "--seconds", str(seconds)]
 
     def round(self, iterations, seconds=0.0):
-        """{"load", "first", "p50"} in seconds, and what the peer says about itself. No "p50" for no iterations."""
+        """Returns {"load", "first", "p50"} in seconds, and the peer's description of itself. No "p50" for no
+        iterations."""
         return json.loads(run(self.command(iterations, seconds), self.processors, self.environment).splitlines()[-1])
 
     def outputs(self):
@@ -105,7 +107,7 @@ class Kelvin:
         return ["--units", self.units, "--threads", str(self.threads), *precision, *self.inputs.options(), "--json"]
 
     def bench(self, workload, *options):
-        """What `kelvin bench` says of its one configuration."""
+        """Returns the result of `kelvin bench` for its one configuration."""
         command = [self.binary, "bench", self.model, "--workload", str(HERE / "workloads" / f"{workload}.json"), *options,
                    "--no-agreement", *self.options()]
         answer = json.loads(run(command, self.processors, self.environment))
@@ -116,22 +118,23 @@ class Kelvin:
 
     def round(self, iterations, seconds=0.0):
         answer = self.bench("round", "--iterations", str(iterations), "--warm-seconds", str(seconds))
-        # As for the peers, the first inference alone: a configuration's own `first` counts from the start of the process.
+        # As for the peers, `first` is the first inference alone; a configuration's own `first` counts from the start of
+        # the process.
         first = statistics.median(start["first"] for start in answer["starts"])
         return {"load": answer.get("load"), "first": first, "p50": answer["p50"]}
 
     def rate(self, in_flight, seconds):
-        """Inferences a second, with so many sessions of the model at work at a time: each as many as its median time allows. What
-        `kelvin bench` says of the rate counts few answers too high where sessions answer at the same time."""
+        """Returns inferences a second with `in_flight` sessions of the model at a time, each at its median time. The
+        rate of `kelvin bench` is too high if there are few answers and sessions answer at the same time."""
         return in_flight / self.bench("rate", "--in-flight", str(in_flight), "--duration", str(seconds))["p50"]
 
     def tune(self):
-        """Has every kernel timed that nobody has timed yet. What is found is kept, and used from then on."""
+        """Times every kernel that has not been timed yet. Results are kept and used from then on."""
         with tempfile.TemporaryDirectory() as folder:
             run([*self.predict(folder), "--tuning", "exhaustive"], self.processors, self.environment)
 
     def predict(self, folder):
-        """The command of one whole process."""
+        """Returns the command of one whole process."""
         return [self.binary, "predict", self.model, "--output-dir", folder, *self.options()]
 
     def outputs(self):
@@ -142,7 +145,7 @@ class Kelvin:
 
 
 def device(binary, name, environment=()):
-    """What `kelvin devices` says of one of them."""
+    """Returns the entry of a device in `kelvin devices`."""
     devices = json.loads(run([binary, "devices", "--json"], len(os.sched_getaffinity(0)), environment))
     for each in devices:
         if each["id"] == name and each["available"]:
@@ -153,5 +156,6 @@ def device(binary, name, environment=()):
 
 
 def driver(binary, environment=()):
-    """What the binary computes with on the CPU: its instruction set, and the version of OpenBLAS where that is installed."""
+    """Returns the CPU implementation of the binary: its instruction set, and the version of OpenBLAS if it is
+    installed."""
     return device(binary, "cpu", environment)["driver"]

@@ -1,4 +1,5 @@
-"""ConvNeXt with seeded random weights: convolutions between layer normalizations and products over channels that lie last."""
+"""ConvNeXt with seeded random weights: convolutions between layer normalizations and products over the last axis of
+channels."""
 
 from transformer_network import TransformerNetwork
 

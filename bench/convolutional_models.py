@@ -16,7 +16,7 @@ def resnet50(seed=50):
 
 
 def resnet50_body(net):
-    """ResNet-50's 2048 maps of a 32nd of the size of "image", and how many there are."""
+    """Returns ResNet-50's 2048 maps of a 32nd of the size of "image", and their number."""
     x = net.relu(net.convolution("image", 3, 64, 7, stride=2))
     x = net.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     channels = 64

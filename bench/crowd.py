@@ -1,10 +1,10 @@
-"""Processes that do nothing but compute, for as long as a block of code runs: the crowd that others share processors with."""
+"""Processes that only compute, for as long as a block of code runs: background load on shared processors."""
 
 import subprocess
 import sys
 
 COUNT = 2
-# Ends by itself when whoever began it is gone.
+# The loop ends when its parent process has ended.
 LOOP = """
 import os
 print(flush=True)
@@ -16,7 +16,8 @@ while os.getppid() == parent:
 
 
 class Crowd:
-    """Bound to no processor, of the priority of whoever began it. Its time counts as that of a child, once the block has ended."""
+    """Processes that are bound to no processor and inherit the priority of their parent. Their time counts as that
+    of children once the block has ended."""
 
     def __enter__(self):
         self.processes = [subprocess.Popen([sys.executable, "-c", LOOP], stdout=subprocess.PIPE) for _ in range(COUNT)]

@@ -11,8 +11,8 @@ SIZE = WIDTH // HEADS
 
 
 def gpt2_past(seed=2):
-    """Keys and values grow by the tokens that are read, as exporters write them; an input "attention_mask" [1, T], int64, says
-    which of them count."""
+    """Keys and values grow by the tokens that are read, as exporters write them; an input "attention_mask" [1, T],
+    int64, selects the tokens that count."""
     net = TransformerNetwork("gpt2_past", seed)
     past = net.size("past_key_values.0.key", 2)
     total = net.node("Add", [past, net.size("input_ids", 1)])
@@ -51,7 +51,10 @@ def gpt2_shared(seed=2):
 
 
 def decoder(net, attention, past, present, lengths, domains=()):
-    """The rest, around an attention.
+    """The rest of the decoder, around an attention.
+
+    past, present: the number of tokens of keys and values, before and after.
+    lengths: further inputs.
 
     past, present: how many tokens there are of keys and values, before and after.
     lengths: further inputs.

@@ -1,4 +1,4 @@
-"""DETR with seeded random weights: a ResNet-50, an encoder of its places, and a decoder of what is asked of them."""
+"""DETR with seeded random weights: a ResNet-50, an encoder of its positions, and a decoder of object queries."""
 
 import numpy as np
 from onnx import TensorProto
@@ -10,7 +10,8 @@ SIZE = 448
 
 
 def sine_positions(rows, columns, width):
-    """The places of a map, [rows columns, 1, width]: half of the numbers tell the row, half the column, in sines and cosines."""
+    """Encodes the positions of a map, [rows columns, 1, width]: half of the numbers encode the row, half the column,
+    in sines and cosines."""
     half = width // 2
     wavelengths = 10000 ** (2 * (np.arange(half) // 2) / half)
     angles = [2 * np.pi * np.arange(1, count + 1)[:, None] / count / wavelengths for count in (rows, columns)]

@@ -14,7 +14,7 @@ NOTES = {
 
 
 def counted(model, precision):
-    """The layers that a precision is judged by."""
+    """The layers by which a precision is assessed."""
     return [each for each in model["layers"].get(precision, ()) if precision == "full" or each["isRounded"]]
 
 

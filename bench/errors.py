@@ -1,4 +1,5 @@
-"""How exact Kelvin's products with constant weights are, layer by layer, on what photos bring about. README.md says more.
+"""Measures the error of Kelvin's products with constant weights, layer by layer, on the activations of photos.
+README.md says more.
 
 Usage: errors.py [--kelvin PATH] [--models NAME,…] [--photos FILE,…] [--threads N] [--name NAME]
 """
@@ -24,7 +25,7 @@ from catalog import ROOT, TITLES, model_path, shared
 from contenders import ContenderFailed, Inputs, Kelvin, driver, run
 
 MODELS = ("mobilenet_v2", "ultraface", "mnist", "resnet50", "densenet121", "squeezenet", "unet", "vit_b16")
-# Real weights, and how photos enter.
+# Models with real weights, and their preprocessing of photos.
 FILES = {"ultraface": ("ultraface_version-RFB-320.onnx", "UltraFace RFB-320", {"offset": 127, "scale": 128}, "face.jpg"),
          "mnist": ("mnist.onnx", "MNIST", {"offset": 0, "scale": 1}, "mnist_nine.bmp")}
 BAR = 2.0
@@ -32,7 +33,7 @@ PRECISIONS = ("full", "low")
 
 
 class Subject:
-    """A model, and the photos that it is given."""
+    """A model, and its photos."""
 
     def __init__(self, name, photos):
         self.name, self.rule, self.photos = name, {}, photos
@@ -65,7 +66,8 @@ class Binary:
 
 
 def kernel(layouts, layer, x, *names):
-    """(name, whether operands are rounded), by the first of `names` that its weights go by; (None, False) where nothing tells."""
+    """Returns (name, whether operands are rounded), by the first of `names` that identifies the packed weights;
+    (None, False) if none does."""
     found = next((layouts[name] for name in names if name in layouts), [])
     packed = [each for each in found if not each.startswith("dense")] or found
     if not packed:
@@ -76,7 +78,7 @@ def kernel(layouts, layer, x, *names):
 
 
 def way(layer, usual):
-    """How a layer is laid so that Kelvin takes the kernel that it takes in the network."""
+    """Returns the layout of a layer for which Kelvin takes the same kernel as in the network."""
     if not layer.isConvolution or usual is None:
         return None
     isBlocked = usual in ("blocks", "depthwise") or usual.startswith("Winograd")
@@ -84,7 +86,7 @@ def way(layer, usual):
 
 
 def alone(binary, network, layers, arrays, precision, folder):
-    """The output and the kernel of each layer by itself, and the kernel in the network."""
+    """Returns the output and the kernel of each single layer, and the kernel in the network."""
     model, feed = network
     layouts = binary.predicted(model, feed, precision)[1]
     usual = [kernel(layouts, layer, x, layer.weightName, layer.name)[0] for layer, x in zip(layers, arrays)]
@@ -100,7 +102,7 @@ def alone(binary, network, layers, arrays, precision, folder):
 
 
 def compared(layer, x, references, result):
-    """The errors of a layer, over those that its kind of operands is held to."""
+    """Returns the errors of a layer, divided by those allowed for its kind of operands."""
     y, (taken, isRounded), usual = result
     error, base = products.error(y, references["exact"]), references["rounded" if isRounded else "sgemm"]
     return {"name": layer.name.removesuffix("/MatMulAddFusion"), "shape": layer.described(x), "terms": layer.terms, "kernel": taken,
@@ -115,7 +117,7 @@ def referred(layer, x):
 
 
 def measured(subject, binary):
-    """The errors of all its layers by precision, each for the photo with the largest ratio."""
+    """Returns the errors of all its layers by precision, each for the photo with the largest ratio."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"{subject.name}.onnx"
         model = single_layers.simplified(subject.path, path)
@@ -141,7 +143,7 @@ def of_photo(subject, photo, binary, path, model):
 
 
 def named(binary):
-    """The best class of each photo by MobileNetV2, as ONNX Runtime and Kelvin name it."""
+    """Returns the best class of each photo by MobileNetV2, according to ONNX Runtime and Kelvin."""
     path = model_path("mobilenet_v2")[0]
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     for photo in photos.every():

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# What Kelvin makes of a borrowed card, within ten minutes: right answers first, then times against a peer, then what part of a
-# plain shader's rate its products reach, then first results and the memory of weights.
+# Measures Kelvin on a borrowed GPU within ten minutes: first correct results, then times against a peer, then the
+# products' share of a plain shader's rate, then first results and the memory of weights.
 #
-#   bench/gpu.sh prepare          install, build and make whatever the rest needs; the only part that uses a network
+#   bench/gpu.sh prepare          install, build and make everything that the rest needs; only this part uses a network
 #   bench/gpu.sh DEVICE [NAME]    a device of `kelvin devices`: vulkan:0, opencl:0; writes bench/results/gpu-NAME.md
 #
-# Needs python3 and Swift; for times against ncnn what bench/requirements.txt lists, for the plain shader cc, glslc and
-# libvulkan-dev. What is missing, fails or takes too long is left out, and the page says so. KELVIN names another binary.
+# Needs python3 and Swift; for times against ncnn the packages of bench/requirements.txt, for the plain shader cc, glslc
+# and libvulkan-dev. A part that lacks something, fails or takes too long is left out, and the page says so. KELVIN
+# names another binary.
 set -uo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
@@ -25,7 +26,7 @@ prepare() {
   "../$python" -c 'import plain_shader, catalog; plain_shader.build(catalog.CACHE / "plain_shader")'
 }
 
-# part TITLE SECONDS NAME COMMAND…: what the command leaves in NAME.md, or why there is nothing
+# part TITLE SECONDS NAME COMMAND…: writes the command's output to NAME.md, or the reason why there is none
 part() {
   local title=$1 seconds=$2 name=$3 left status=0
   shift 3

@@ -1,4 +1,4 @@
-"""How far the outputs of networks on a device are from the CPU device's. README.md says more.
+"""Measures the difference of networks' outputs between a device and the CPU device. README.md says more.
 
 Usage: gpu_agreement.py [--kelvin PATH] [--device ID] [--models NAME,…] [--name NAME]
 """
@@ -14,7 +14,7 @@ from catalog import ROOT, TITLES, Case
 from contenders import ContenderFailed, Kelvin, device
 
 MODELS = ("squeezenet", "mobilenet_v2", "resnet50", "vit_b16", "minilm", "unet")
-# Of the largest absolute difference by precision; what is not here is for information.
+# The limits of the largest absolute difference by precision; other precisions are for information.
 LIMITS = {"full": 1e-3}
 PRECISIONS = ("full", "low")
 

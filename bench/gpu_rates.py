@@ -1,4 +1,5 @@
-"""What part of a plain shader's multiply-add rate the products of five networks reach on a Vulkan device. README.md says more.
+"""Measures the share of a plain shader's multiply-add rate that the products of five networks reach on a Vulkan
+device. README.md says more.
 
 Usage: gpu_rates.py [--kelvin PATH] [--device ID] [--models NAME,…] [--tune] [--rounds N] [--budget SECONDS] [--seconds N] [--name NAME]
 """
@@ -23,10 +24,11 @@ FAMILIES = {"convolution": "convolutions", "convolution_transpose": "convolution
             "matmul": "matrix products", "attention": "matrix products"}
 DEPTHWISE = "of these depthwise"
 BAR = 0.5
-# Families that take less of a network's time are for information: a single row by a matrix waits for memory.
+# Families with a smaller share of a network's time are for information: the product of a single row and a matrix is
+# limited by memory.
 LEAST = 0.01
 ACCOUNT_BAR = 0.05
-# A transformer's time for an operation, against a network of convolutions.
+# A transformer's time for an operation, relative to a convolutional network.
 RATIO, RATIO_BAR = ("vit_b16", "resnet50"), 3.0
 
 
@@ -39,14 +41,15 @@ def is_depthwise(layer):
 
 
 def share(network, plain):
-    """Operations, seconds and the part of the plain shader's rate."""
+    """Returns operations, seconds and the share of the plain shader's rate."""
     operations, seconds = (sum(getattr(layer, key) for layer in network) for key in ("definedOperations", "seconds"))
     rate = operations / seconds if seconds else 0.0
     return {"layers": len(network), "operations": operations, "seconds": seconds, "rate": rate, "share": rate / plain}
 
 
 def shares(network, plain):
-    """By family, in the order of the table; depthwise convolutions once more by themselves, for information."""
+    """Returns the shares by family, in the order of the table; depthwise convolutions also by themselves, for
+    information."""
     found, whole = {}, sum(layer.seconds for layer in network)
     for title in dict.fromkeys(FAMILIES.values()):
         same = [layer for layer in network if family(layer) == title]
@@ -66,18 +69,18 @@ def verdict(met, whole):
 
 
 def gap(profile):
-    """What an inference with timers spends outside layers, in seconds."""
+    """Returns the seconds that an inference with timers spends outside layers."""
     return profile.account["endToEnd"] - profile.account["layers"]
 
 
 def apart(profile):
-    """By how much layers and gaps are more than the inferences without timers that were made in turn with them, as a part of
-    these: another process at another time differs by far more on a machine of others."""
+    """Returns the time of layers and gaps beyond that of interleaved inferences without timers, as a share of the
+    latter. Another process at another time would differ by far more on a shared machine."""
     return (sum(layer.seconds for layer in profile.layers) + gap(profile)) / profile.whole - 1
 
 
 def measured(case, kelvin, built, name, arguments):
-    """Rounds of the plain shader, of the layers and of whole inferences in turn."""
+    """Returns rounds of the plain shader, of the layers and of whole inferences in turn."""
     turns = [lambda: plain_shader.measure(built, name), lambda: layers.profiled(kelvin, arguments.budget, arguments.tune),
              lambda: kelvin.round(5, arguments.seconds)["p50"]]
     (plain, profiles, whole), disturbed = comparing.interleaved(turns, arguments.rounds)
@@ -101,7 +104,7 @@ def condensed(case, plain):
 
 
 def compared(models):
-    """A transformer against convolutions in time for an operation; None where not both were run."""
+    """Compares the time for an operation of a transformer with that of convolutions; None unless both were run."""
     found = {model["name"]: model for model in models}
     if not all(name in found for name in RATIO):
         return None
@@ -125,7 +128,7 @@ def parse():
 
 
 def save(arguments, about, load, cases):
-    # As fast as any round saw the shader.
+    # The highest rate of the shader in any round.
     plain = {sums: max(each[sums] for case in cases for each in case["plain"]) for sums in plain_shader.SUMS}
     models = [condensed(case, max(plain.values())) for case in cases]
     machine = report.machine([]) | {"drivers": [f"{arguments.device} {about['name']}, {about['driver']}"]}
@@ -149,7 +152,7 @@ def main():
         if arguments.tune:
             kelvin.tune()
         cases.append(measured(case, kelvin, built, about["name"], arguments))
-        # After each, so that a run that is stopped leaves what it has.
+        # Results are saved after each case, so that an interrupted run keeps them.
         text = save(arguments, about, load, cases)
     print(text, end="")
 

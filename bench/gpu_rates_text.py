@@ -1,4 +1,4 @@
-"""What gpu_rates.py writes."""
+"""The text that gpu_rates.py writes."""
 
 import report
 

@@ -1,4 +1,5 @@
-"""What a first result costs on a device, with empty caches and with filled ones: whole processes. README.md says more.
+"""Measures a first result on a device, with empty caches and with filled ones, as whole processes. README.md says
+more.
 
 Usage: gpu_starts.py [--kelvin PATH] [--devices ID,…] [--models NAME,…] [--rounds N] [--name NAME]
 """
@@ -18,11 +19,12 @@ import report
 from catalog import ROOT, TITLES, Case
 from contenders import ContenderFailed, Kelvin, Peer, device
 
-# Seconds of a cold start by kind of device and model, and of a warm one beyond one warm inference.
+# Limits in seconds: of a cold start by kind of device and model, and of a warm start beyond one warm inference.
 COLD_BARS = {"vulkan": {"mobilenet_v2": 1.0, "resnet50": 1.5, "vit_b16": 3.0},
              "opencl": {"mobilenet_v2": 3.0, "resnet50": 3.0, "vit_b16": 3.0}}
 WARM_BARS = {"vulkan": 0.4}
-# Where drivers keep what they compiled: Mesa, PoCL, NVIDIA's Vulkan and OpenCL, Intel's OpenCL, and others where desktops have it.
+# The variables for drivers' caches: Mesa, PoCL, NVIDIA's Vulkan and OpenCL, Intel's OpenCL, and the desktop default for
+# others.
 DRIVER_CACHES = ("MESA_SHADER_CACHE_DIR", "POCL_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "CUDA_CACHE_PATH", "NEO_CACHE_DIR",
                  "XDG_CACHE_HOME")
 LIMIT = 1e-3
@@ -45,7 +47,7 @@ class Setting:
         return self.kelvin.units.partition(":")[0]
 
     def turn(self):
-        """A start with nothing kept by anyone, one with what that left behind, and one warm inference."""
+        """Returns a start with all caches empty, a start with the caches that it left, and one warm inference."""
         with tempfile.TemporaryDirectory() as folder:
             kelvin = replace(self.kelvin, environment=tuple(caches(folder).items()))
             options = ("--cache-dir", os.path.join(folder, "kelvin"))
@@ -54,7 +56,7 @@ class Setting:
 
 
 def caches(folder):
-    """A folder of its own for each cache."""
+    """Returns a separate folder for each cache."""
     places = {name: os.path.join(folder, name.strip("_")) for name in DRIVER_CACHES}
     for place in places.values():
         os.mkdir(place)
@@ -66,7 +68,7 @@ def settings(arguments):
     for name in arguments.models.split(","):
         case = Case(name)
         path, inputs = str(case.model()[0]), case.inputs()
-        # Read once, so that no start waits for the disk.
+        # The file is read once, so that no start waits for the disk.
         pathlib.Path(path).read_bytes()
         for unit in arguments.devices.split(","):
             yield Setting(case, Kelvin(arguments.kelvin, path, inputs, unit, every, None, every))

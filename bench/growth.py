@@ -1,5 +1,5 @@
-"""How cost grows: with the batch, the size of images and the width of layers; of loading, with bytes and nodes. README.md says
-more.
+"""Measures how cost grows: with the batch, the size of images and the width of layers; of loading, with bytes and
+nodes. README.md says more.
 
 Usage: growth.py [--kelvin PATH] [--only series|loading] [--threads N] [--rounds N] [--iterations N] [--seconds N]
                  [--batches N,…] [--sizes PIXELS,…] [--widths TIMES,…] [--models NAME,…] [--chains N,…] [--name NAME]
@@ -27,7 +27,7 @@ SIZED = ("mobilenet_v2", "resnet50", "unet")
 WIDENED = {"MobileNetV2": growth_models.mobilenet_v2, "Residual network": growth_models.residual}
 LOADED = ("squeezenet", "mobilenet_v2", "mobilenet_v3", "efficientnet_b0", "unet", "densenet121", "resnet50", "convnext_tiny",
           "minilm", "vit_b16")
-# Nodes that become one, and nodes that stay.
+# A chain whose nodes are fused, and a chain whose nodes are not.
 CHAINED = ("Relu", "Sin")
 ALLOWED = 1.1
 
@@ -66,7 +66,7 @@ def widths(arguments):
 
 
 def judged(values):
-    """Each value over the least of those before it; None for the first."""
+    """Returns each value over the least of the values before it; None for the first."""
     return [None if place == 0 else value / min(values[:place]) for place, value in enumerate(values)]
 
 
@@ -88,7 +88,7 @@ def timed(series, arguments):
 
 
 def loaded(arguments):
-    """What is loaded, and which chain it belongs to, if any."""
+    """Returns the models to load, each with the chain that it belongs to, if any."""
     for name in arguments.models:
         case = Case(name)
         yield TITLES[name], None, of_case(arguments, case)
@@ -99,7 +99,7 @@ def loaded(arguments):
 
 
 def start(kelvin):
-    """One process that starts with cold caches and one with warm ones, each by its parts and as a whole `kelvin predict`."""
+    """Starts one process with cold caches and one with warm ones, each by its parts and as a whole `kelvin predict`."""
     with tempfile.TemporaryDirectory() as folder:
         answer = kelvin.bench("loading", "--cache-dir", os.path.join(folder, "bench"))
         whole = [processes.whole(kelvin, "--cache-dir", os.path.join(folder, "predict"))["start"] for _ in range(2)]
@@ -119,7 +119,7 @@ def loading(title, chain, kelvin, arguments):
 
 
 def chains(entries):
-    """How the time of each node of a chain grows with how many they are."""
+    """Returns how the time of each node of a chain grows with their number."""
     for operator in CHAINED:
         of_one = [entry for entry in entries if entry["chain"] == operator]
         for state in ("cold", "warm"):

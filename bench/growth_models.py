@@ -34,7 +34,7 @@ def mobilenet_v2(multiplier):
 
 
 def chain(operator, count):
-    """So many nodes, each of which reads the one before it."""
+    """A chain of nodes, each of which reads the one before it."""
     values = ["x", *(f"y{index}" for index in range(count - 1)), "y"]
     nodes = [helper.make_node(operator, [before], [after], name=f"node{index}")
              for index, (before, after) in enumerate(zip(values, values[1:]))]
@@ -44,7 +44,8 @@ def chain(operator, count):
 
 
 def mixed(count, seed=19):
-    """So many nodes, ten in turn: convolutions, sums, products, shapes that are computed, exchanges of axes, softmax."""
+    """A chain of ten kinds of nodes in turn: convolutions, sums, products, computed shapes, exchanges of axes,
+    softmax."""
     random = np.random.default_rng(seed)
     nodes, constants = [], []
 

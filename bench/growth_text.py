@@ -1,4 +1,4 @@
-"""What growth.py writes."""
+"""The text that growth.py writes."""
 
 import report
 
@@ -23,7 +23,7 @@ def line(series):
 
 
 def each(point):
-    """Seconds for a million operations."""
+    """Returns seconds for a million operations."""
     return 1e6 * point["seconds"] / point["operations"]
 
 

@@ -1,4 +1,5 @@
-"""Times one 1080p frame brought to a model's 224 x 224 tensor on one core: Kelvin, Pillow, OpenCV. README.md says more.
+"""Times one 1080p frame converted to a model's 224 x 224 tensor on one core: Kelvin, Pillow, OpenCV. README.md says
+more.
 
 Usage: images.py [--tool PATH] [--rounds N] [--iterations N] [--name NAME]
 """
@@ -56,7 +57,7 @@ def with_pillow(image, rule):
 
 
 def reference(image, rule):
-    """By OpenCV, at the whole pixels to which Core ML's geometry rounds what it draws."""
+    """Resizes with OpenCV, at the whole pixels to which Core ML's geometry rounds the drawn image."""
     drawn = round(WIDTH * SIDE / HEIGHT) if rule == "center-crop" else SIDE
     start = (drawn - SIDE) // 2
     whole = cv2.resize(image, (drawn, SIDE), interpolation=cv2.INTER_LINEAR)

@@ -12,7 +12,7 @@ from contenders import ContenderFailed, run
 
 SIZES = {"float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "int8": 1, "uint8": 1, "bool": 1}
 OPERAND = re.compile(r"(const )?(\w+)\[([\dx]*)\]")
-# They read only what they hand on.
+# Operators that read only the elements that they return.
 PICKING = ("gather", "slice")
 ATTRIBUTE = re.compile(r"(\w+)=(\[[^\]]*\]|[^\s(]+(?:\([^)]*\))?)")
 
@@ -37,8 +37,8 @@ class Operand:
 
 @dataclass(frozen=True)
 class Layer:
-    """`signature` is its computation, `operations` and `bytes` are Kelvin's count, `outputBytes` those of its results, and
-    `age` the bytes that other layers moved since the oldest of its inputs was made."""
+    """`signature` is the layer's computation, `operations` and `bytes` are Kelvin's count, `outputBytes` those of
+    its results, and `age` the bytes that other layers moved since the oldest of its inputs was made."""
 
     name: str
     signature: str
@@ -67,13 +67,13 @@ class Layer:
 
     @property
     def activationBytes(self):
-        """Inputs and outputs once each."""
+        """The bytes of inputs and outputs, once each."""
         moved = self.bytes - self.weightBytes
         return min(moved, 2 * self.outputBytes) if self.operator in PICKING else moved
 
     @property
     def terms(self):
-        """Of how many products each output is the sum, on average; None where the layer is none of products."""
+        """The average number of products in the sum of each output; None if the layer has no products."""
         operands = self.operands
         outputs = self.outputBytes / SIZES[operands[0].type] if operands else 0
         if self.operator == "convolution":
@@ -90,14 +90,15 @@ class Layer:
 
     @property
     def definedOperations(self):
-        """Two for each product by the layer's definition, whatever the kernel does; Kelvin's count where it is none of products."""
+        """The operations by the layer's definition, two for each product, whatever the kernel does; Kelvin's count
+        if the layer has no products."""
         if self.terms is None:
             return self.operations
         return 2 * self.terms * self.outputBytes / SIZES[self.operands[0].type]
 
     @property
     def title(self):
-        """Its operator in a few words, with what is fused into it."""
+        """The layer's operator in a few words, with the operators fused into it."""
         about = self.attributes
         words = [about["function"] if self.operator in ("binary", "unary", "reduce") else self.operator.replace("_", " ")]
         if "kernel" in about:
@@ -112,7 +113,7 @@ class Layer:
 
     @property
     def shapes(self):
-        """Its operands' shapes, biases and other vectors left out where there is something larger."""
+        """The shapes of the layer's operands, without biases and other vectors if there is a larger operand."""
         operands = self.operands
         most = max((len(operand.shape) for operand in operands), default=0)
         return ", ".join(str(operand) for operand in operands if len(operand.shape) > 1 or most < 2)
@@ -120,9 +121,9 @@ class Layer:
 
 @dataclass(frozen=True)
 class Profile:
-    """`account` is where the seconds of a whole inference went while layers were timed, `whole` those of one without timers, of
-    which there was one in each turn, `elsewhere` how many layers the device left to another one, and `packed` the bytes of the
-    weights in the form that it has them."""
+    """`account` is the breakdown of the seconds of a whole inference while layers were timed, `whole` the seconds of
+    interleaved inferences without timers, `elsewhere` the number of layers that ran on another device, and `packed`
+    the bytes of the packed weights."""
 
     layers: list
     account: dict
@@ -132,8 +133,11 @@ class Profile:
 
 
 def profiled(kelvin, budget, usesCache=False):
-    """One run of `kelvin profile` on the contender's device alone: the layers in the network's order. It finds nothing kept,
-    unless it is to use the user's cache, with the kernels that were found to be the fastest.
+    """Runs `kelvin profile` on the contender's device alone, and returns the layers in the network's order. It
+    starts without caches, unless it is to use the user's cache with the kernels that were measured to be the
+    fastest.
+
+    Kelvin adds a fitted, constant time to each layer for handing it to the device; it is subtracted again.
 
     What Kelvin adds to each layer for handing it to the device is taken off again: it is fitted, and the same for all.
     """
@@ -162,7 +166,7 @@ def profiled(kelvin, budget, usesCache=False):
 
 
 def described(nodes, works, seconds):
-    """The layers of a graph, in its order."""
+    """Returns the layers of a graph, in its order."""
     moved, made = 0, {}
     for node in nodes:
         # A key ends with the precision and the number of threads.
@@ -176,11 +180,11 @@ def described(nodes, works, seconds):
 
 
 def merged(rounds):
-    """The layers with the medians over the rounds."""
+    """Returns the layers with the medians over the rounds."""
     return [Layer(**vars(same[0]) | {"seconds": statistics.median(layer.seconds for layer in same)})
             for same in zip(*rounds)]
 
 
 def operations(kelvin):
-    """Those of one inference, by the definitions of its layers."""
+    """Returns the operations of one inference, by the definitions of its layers."""
     return sum(each.definedOperations for each in profiled(kelvin, 0.01).layers)

@@ -1,5 +1,5 @@
-"""What it costs to read a model: processor time and memory over the number of its operations, and what a first prediction
-reads of a large file. README.md says more.
+"""Measures reading a model: processor time and memory over the number of its operations, and the bytes of a large
+file that a first prediction reads. README.md says more.
 
 Usage: loading.py [--kelvin PATH] [--rounds N] [--counts N,…] [--gigabytes N] [--name NAME]
 """
@@ -22,9 +22,10 @@ from catalog import ROOT
 from contenders import driver
 from network import OPSET
 
-# Seconds of a processor for 5,000 operations, and how much dearer each may be where there are four times as many.
+# The limits: processor seconds for 5,000 operations, and the increase for each operation at four times as many.
 SECONDS, OPERATIONS, DEARER = 0.5, 5000, 2.0
-# A first prediction may read its program, the libraries and some pages around the weights besides.
+# The limit of bytes read: a first prediction may also read its program, the libraries and some pages around the
+# weights.
 READ = 1.05
 
 
@@ -44,7 +45,7 @@ def planned(kelvin, path, rounds):
 
 
 def large(folder, gigabytes, width=4096):
-    """A row of square linear layers whose weights lie in a file of their own."""
+    """Writes a row of square linear layers whose weights are in a separate file."""
     count = round(gigabytes * (1 << 30) / (4 * width * width))
     random = np.random.default_rng(20)
     weights, nodes = [], []
@@ -68,7 +69,7 @@ def large(folder, gigabytes, width=4096):
 
 
 def forgotten(path):
-    """Takes a file out of the page cache."""
+    """Removes a file from the page cache."""
     with open(path, "rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 

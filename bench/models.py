@@ -1,5 +1,5 @@
-"""Builds the models that the comparison runs, with seeded random weights: speed does not depend on the values, and agreement
-between runtimes is checked on the same file.
+"""Builds the models that the comparison runs, with seeded random weights: speed does not depend on the values, and
+agreement between runtimes is checked on the same file.
 
 The batch dimension is "N". Networks for images have the input "image", and the outputs "logits" and "probs" where nothing else is
 said of them.
@@ -43,7 +43,7 @@ def build(directory, name):
 
 
 def resized(directory, path, size):
-    """A copy of the model at `path` whose images are declared to be size x size, made on first use."""
+    """Returns a copy of the model at `path` whose images are declared to be size x size, made on first use."""
     copy = pathlib.Path(directory) / f"{pathlib.Path(path).stem}_{size}.onnx"
     if not copy.exists():
         model = onnx.load(path)

@@ -1,4 +1,4 @@
-// How many multiply-adds a second shaders reach on a Vulkan device, each the fastest of several submissions.
+// Measures the multiply-adds a second of shaders on a Vulkan device, each by the fastest of several submissions.
 //
 // Usage: multiply_adds DEVICE SUMS FILE.spv…    DEVICE is its name as Vulkan has it; each file is multiply_adds.comp for so many
 //                                               sums; prints one JSON object, operations a second by sums

@@ -1,4 +1,4 @@
-// As many multiply-adds as a plain shader can: SUMS chains of vectors in registers, none of which waits for another.
+// The multiply-adds of a plain shader: SUMS independent chains of vectors in registers.
 #version 450
 
 #if SUMS == 1

@@ -23,7 +23,7 @@ PARAM_MAGIC = 7767517
 
 
 class UnsupportedModel(Exception):
-    """The model uses an operator, or a form of one, that this writer does not translate."""
+    """The model uses an operator, or a variant of one, that this writer does not translate."""
 
 
 def attributes(node):
@@ -154,7 +154,7 @@ class Writer:
         self.emit("InnerProduct", node, node.input[:1], f"0={weight.shape[0]} 1=1 2={weight.size}")
 
     def linear(self, node):
-        """As Gemm, which was a third faster here on rows than InnerProduct."""
+        """Writes the layer as Gemm, which is faster on rows than InnerProduct."""
         weight = self.constants[node.input[1]].T
         self.weights(weight, tagged=True)
         self.weights(self.constants[node.input[2]], tagged=True)
@@ -257,14 +257,14 @@ def sides(shape):
 
 
 def folded(path):
-    """The model for one item, with what ONNX Runtime computes beforehand: sizes, and whatever else is constant."""
+    """Returns the model for one item, with constants folded by ONNX Runtime, including sizes."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.add_free_dimension_override_by_name("N", 1)
     with tempfile.TemporaryDirectory() as folder:
         options.optimized_model_filepath = os.path.join(folder, "folded.onnx")
-        # These rearrange what the patterns are made of.
+        # These optimizers rearrange the nodes of the patterns.
         onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"],
                                      disabled_optimizers=["TransposeOptimizer", "MatMulAddFusion"])
         return onnx.load(options.optimized_model_filepath)

@@ -60,7 +60,7 @@ class Network:
                          strides=[kernel, kernel])
 
     def normalized(self, x, channels):
-        """Batch normalization that no convolution can take."""
+        """Adds batch normalization that cannot be folded into a convolution."""
         name = f"norm{len(self.nodes)}"
         scale = self.constant(f"{name}.scale", 1 + 0.1 * self.random.standard_normal(channels))
         others = [self.constant(f"{name}.{part}", 0.1 * self.random.standard_normal(channels))
@@ -69,7 +69,7 @@ class Network:
         return self.node("BatchNormalization", [x, scale, *others, variance])
 
     def shuffled(self, x, channels, size, groups=2):
-        """Channels of `groups` groups in turns, on maps of size x size."""
+        """Shuffles channels of `groups` groups, on maps of size x size."""
         apart = self.integers(f"apart{len(self.nodes)}", [-1, groups, channels // groups, size, size])
         whole = self.integers(f"whole{len(self.nodes)}", [-1, channels, size, size])
         split = self.node("Transpose", [self.node("Reshape", [x, apart])], perm=[0, 2, 1, 3, 4])
@@ -121,7 +121,8 @@ class Network:
         return name
 
     def model(self, inputs=IMAGE, outputs=CLASSIFIED, domains=()):
-        """`inputs` and `outputs` give the type and the shape of each by its name, `domains` whose operators there are besides."""
+        """`inputs` and `outputs` have the type and the shape of each by its name, `domains` the further operator
+        domains."""
         described = [[helper.make_tensor_value_info(name, *about) for name, about in values.items()]
                      for values in (inputs, outputs)]
         graph = helper.make_graph(self.nodes, self.name, *described, self.initializers)

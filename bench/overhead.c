@@ -1,4 +1,4 @@
-// Calls of the C interface, timed from within C: what overhead_round.py sets Python's against. The process has libkelvin already.
+// Times calls of the C interface in C for overhead_round.py, which compares them with Python. libkelvin is already loaded.
 #include <kelvin.h>
 #include <time.h>
 

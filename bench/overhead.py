@@ -1,4 +1,5 @@
-"""What Python and C add to a prediction: over the call of the library, and over Swift's. README.md says more.
+"""Measures the time that Python and C add to a prediction: over the call of the library, and over Swift's. README.md
+says more.
 
 Usage: overhead.py [--swift PATH] [--rounds N] [--name NAME]
 
@@ -26,15 +27,15 @@ from contenders import HERE, ContenderFailed, run
 sys.path.insert(0, str(ROOT / "Python"))
 import kelvin  # noqa: E402
 
-# Seconds that Python may add to kelvin_predict.
+# The limit of seconds that Python adds to kelvin_predict.
 BAR = 30e-6
 WARM_UP = 20
-# Bytes that are read between calls where caches are to be cold: about the weights of MobileNetV2.
+# The bytes read between calls to make caches cold: about the weights of MobileNetV2.
 COLD = 16 << 20
 
 
 def tiny():
-    """A model of next to nothing: eight numbers times a matrix, negative ones cut off."""
+    """Writes a minimal model: eight numbers times a matrix, with a ReLU."""
     path = CACHE / "eight.onnx"
     weights = np.random.default_rng(1).uniform(-1, 1, (8, 8)).astype(np.float32)
     kind = onnx.TensorProto.FLOAT
@@ -48,14 +49,14 @@ def tiny():
 
 
 def cases():
-    """Title, path, input with its shape, predictions a round, and bytes that are read before each."""
+    """Returns title, path, input with its shape, predictions a round, and bytes that are read before each."""
     return [("eight numbers", str(tiny()), "x=1x8", 3000, 0),
             ("eight numbers, 16 MB read before each call", str(tiny()), "x=1x8", 500, COLD),
             ("MobileNetV2, float32, two outputs", str(model_path("mobilenet_v2")[0]), "image=1x3x224x224", 200, 0)]
 
 
 def build(folder):
-    """What times calls from C, and the package's part in C, compiled by `cc` or what CC names."""
+    """Builds the timer of calls from C, and the C part of the package, with `cc` or the compiler named by CC."""
     library = os.path.join(folder, "overhead.so")
     compiler = os.environ.get("CC", "cc")
     own = [compiler, "-O2", "-shared", "-fPIC", "-I", str(ROOT / "Sources/CKelvin/include"), "-o", library,

@@ -24,7 +24,7 @@ WARM_UP = 20
 
 
 def calls(path, model, given, target):
-    """Each way to call by its name: a function that answers with its seconds."""
+    """Returns each kind of call by its name: a function that returns its seconds."""
     ctypes.CDLL(_library._path(), ctypes.RTLD_GLOBAL)
     timed = ctypes.CDLL(path)
     for function in (timed.overhead_call, timed.overhead_whole):
@@ -69,7 +69,8 @@ def main():
     seconds, memory = {name: [] for name in ways}, np.ones(arguments.cold // 8)
     order = np.random.default_rng(2)
     for _ in range(WARM_UP + arguments.iterations):
-        # What runs twice in a row has its code in the caches still: each comes after each of the others as often.
+        # A call that runs twice in a row still has its code in the caches, so each call follows each of the others
+        # equally often.
         for name in order.permutation(list(ways)):
             memory.sum()
             seconds[name].append(ways[name]())

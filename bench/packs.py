@@ -1,4 +1,4 @@
-"""Which kernels Kelvin took, as the cache of packed weights names them."""
+"""Finds the kernels that Kelvin used, from the names in the cache of packed weights."""
 
 import pathlib
 import re
@@ -10,7 +10,8 @@ DERIVED = re.compile(r"/transposed_\w+$")
 
 
 def keys(file):
-    """Those of the regions of a pack file (PackFile.swift): a weight's name, `#`, a hash, `/` and a layout."""
+    """Returns the keys of the regions of a pack file (PackFile.swift): a weight's name, `#`, a hash, `/` and a
+    layout."""
     data = file.read_bytes()
     magic, _, count, _, _ = HEADER.unpack_from(data)
     if magic != b"KELVPACK":
@@ -23,8 +24,8 @@ def keys(file):
 
 
 def layouts(cache):
-    """The layouts of the weights by their names, of a cache that one model left. Those that were transposed when the model was
-    read go by their node's name."""
+    """Returns the layouts of the weights by their names, from a cache that one model wrote. Weights that were
+    transposed when the model was read have their node's name."""
     found = {}
     for file in pathlib.Path(cache).glob("models/*/*.pack"):
         for key in keys(file):
@@ -34,7 +35,7 @@ def layouts(cache):
 
 
 def kernel(layout):
-    """The kernel in words, of a layout of convolutions or products."""
+    """Describes the kernel of a layout of convolutions or products."""
     rounded = "-bf16" in layout
     words = layout.replace("-bf16", "").replace("-f32", "")
     if words.startswith("winograd-"):

@@ -1,5 +1,5 @@
-"""One round of plain work in place of inferences: so many digests of a megabyte in each thread, after which they wait for one
-another. How much longer it takes beside others is what sharing processors costs anybody. Prints one JSON line.
+"""One round of plain work instead of inferences: each thread computes a number of digests of a megabyte, then waits
+for the others. The slowdown beside other processes is the cost of sharing processors. Prints one JSON line.
 
 Usage: peer_work.py MODEL FOLDER --threads N --iterations N [--seconds N]    MODEL and FOLDER are not looked at
 """

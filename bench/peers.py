@@ -1,5 +1,5 @@
-"""Compares Kelvin with ONNX Runtime and OpenVINO (CPU), ncnn (Vulkan), and on OpenCL with ONNX Runtime, in one run; README.md says
-what is measured.
+"""Compares Kelvin with ONNX Runtime and OpenVINO (CPU), ncnn (Vulkan), and on OpenCL with ONNX Runtime, in one run;
+README.md describes the measurements.
 
 Usage: peers.py [--kelvin PATH] [--rounds N] [--iterations N] [--seconds N] [--only cpu|vulkan|opencl] [--models NAME,…]
                 [--batch N] [--size PIXELS] [--device ID] [--tune] [--isa avx2 | --crowded | --sessions] [--name NAME]
@@ -23,18 +23,18 @@ from contenders import ContenderFailed, Kelvin, Peer, device, driver
 
 CPU_BAR, VULKAN_BAR, OPENCL_BAR = 1.0, 0.2, 1.5
 INTEGER_BAR, CROWD_BAR = 0.9, 0.85
-# Of the geometric mean.
+# Limits of the geometric mean.
 MEAN_BAR, NARROW_MEAN_BAR = 0.9, 0.95
 FIRST_BARS = {"mobilenet_v2": 1.0}
 FULL_PRECISION_LIMIT = 1e-3
 THREADS = (1, 2)
-# What is compared on a device; ncnn has no way here to compute the rest.
+# The models compared on a device; ncnn_model.py cannot convert the others.
 ON_DEVICES = {"vulkan": ("squeezenet", "mobilenet_v2", "resnet50", "vit_b16"),
               "opencl": ("mobilenet_v2", "resnet50", "vit_b16", "minilm", "unet")}
 
 
 def cases(arguments):
-    """What is run; says what is left out, and why."""
+    """Returns the cases to run; prints the cases that are left out, and why."""
     for name in arguments.models.split(","):
         if name not in TITLES:
             raise SystemExit(f"peers.py: there is no model '{name}'; there are {', '.join(TITLES)}")
@@ -47,14 +47,14 @@ def cases(arguments):
 
 
 def limits(arguments):
-    """The variables of Kelvin and of OpenVINO."""
+    """Returns the variables that limit Kelvin and OpenVINO."""
     if not arguments.isa:
         return (), ()
     return tuple(isa.KELVIN[arguments.isa].items()), tuple(isa.OPENVINO[arguments.isa].items())
 
 
 def comparisons(arguments):
-    """What is compared: a title, Kelvin and its peers, the reference for outputs, and what Kelvin is held to.
+    """Returns the comparisons: a title, Kelvin and its peers, the reference for outputs, and Kelvin's limits.
 
     `bar` is for its p50 over the best peer's, `firstBar` for its first inference in seconds, `limit` for its largest
     absolute difference from the reference; None where nothing is demanded.
@@ -83,7 +83,7 @@ def on_the_cpu(arguments, case, path, threads):
         return Peer(name, f"peer_{program}.py", path, inputs, ("--threads", str(threads), *options), threads, **others)
 
     reference = peer("ONNX Runtime CPU", "onnxruntime")
-    # It cannot be kept from wide vectors.
+    # This peer's vector width cannot be limited.
     peers = [] if arguments.isa else [reference]
     if arguments.crowded:
         peers.append(peer("ONNX Runtime CPU, not spinning", "onnxruntime", "--no-spinning"))
@@ -100,7 +100,7 @@ def on_the_cpu(arguments, case, path, threads):
 
 
 def on_vulkan(arguments, case, path, every):
-    """Held to the faster one of ncnn's two settings."""
+    """Kelvin must be within limits of the faster of ncnn's two settings."""
     name, prefix = arguments.device or "vulkan:0", str(CACHE / case.name)
     ncnn_model.write(path, prefix)
     which = ("--device", device(arguments.kelvin, name)["name"])
@@ -116,7 +116,7 @@ def on_opencl(arguments, case, path, every):
 
 
 def on_a_device(arguments, case, path, name, processors):
-    """Kelvin on a device, `processors` for it where it is a software driver, and the reference on as many threads."""
+    """Compares Kelvin on a device, with `processors` for a software driver, and the reference on as many threads."""
     reference = Peer("ONNX Runtime CPU", "peer_onnxruntime.py", path, case.inputs(), ("--threads", str(processors)), processors)
     kelvin = Kelvin(arguments.kelvin, path, case.inputs(), name, processors, None, processors)
     return {"title": f"{case.title}, {name}", "kelvin": kelvin, "reference": reference}
@@ -194,7 +194,7 @@ def main():
     if arguments.isa:
         isa.check_kelvin(arguments.kelvin, arguments.isa)
     entries, result = [], {}
-    # After each, so that a run that is stopped leaves what it has.
+    # Results are saved after each case, so that an interrupted run keeps them.
     for entry in (rates if arguments.sessions else compared)(arguments):
         entries.append(entry)
         result = save(arguments, load, entries)

@@ -8,13 +8,13 @@ import subprocess
 from contenders import HERE, ContenderFailed, run
 
 SOURCES = [HERE / f"multiply_adds.{suffix}" for suffix in ("c", "comp")]
-# How many vectors are summed up side by side; the most that a driver keeps in registers is fastest.
+# The numbers of independent sums; the most that a driver keeps in registers is fastest.
 SUMS = (1, 2, 3, 4, 8)
 
 
 def build(folder):
-    """The program and its shaders, compiled by `cc` (or what CC names) and `glslc`; what is there already and newer than its sources
-    is taken as it is, and needs neither."""
+    """Builds the program and its shaders, compiled by `cc` (or the compiler named by CC) and `glslc`. Outputs that
+    are newer than their sources are kept, and then need neither compiler."""
     folder = pathlib.Path(folder)
     program, shaders = folder / "multiply_adds", {sums: folder / f"multiply_adds_{sums}.spv" for sums in SUMS}
     made = [program, *shaders.values()]
@@ -41,7 +41,7 @@ def compile_with(package, *command):
 
 
 def measure(built, device):
-    """Operations a second, a multiply-add being two, by how many sums there are. `device` is its name, as Vulkan has it."""
+    """Returns operations a second, a multiply-add being two, by the number of sums. `device` is its name in Vulkan."""
     program, shaders = built
     answer = json.loads(run([*program, device, *shaders], len(os.sched_getaffinity(0))))
     return {int(sums): rate for sums, rate in answer.items()}

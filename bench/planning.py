@@ -1,4 +1,5 @@
-"""How good Kelvin's plans are, and what they take: against HiGHS where it can say. README.md says more.
+"""Measures the quality of Kelvin's plans and the time to find them, against HiGHS if it finds a solution. README.md
+says more.
 
 Usage: planning.py [--kelvin PATH] [--seconds N] [--only PART] [--name NAME]
 """
@@ -22,7 +23,7 @@ SEEDS = range(10)
 
 
 def cases():
-    """Title, the problems with their seeds, whether HiGHS is asked, and what is held to."""
+    """Returns title, the problems with their seeds, whether HiGHS runs, and the limits."""
     def layered(width, depth, devices, goal="latency", links="near", seeds=SEEDS):
         return [problems.layered(width, depth, devices, seed, goal, links) for seed in seeds]
     for width in (20, 40):
@@ -48,7 +49,7 @@ def cases():
                    {"seconds": 1})
 
 
-# A process counts its parent's memory as its own until it starts its program, so that a small one stands between.
+# The kernel counts the parent's memory for a process until it starts its program, so a small process stands between.
 PROBE = """
 import resource, subprocess, sys
 status = subprocess.run(sys.argv[1:]).returncode

@@ -1,4 +1,5 @@
-"""Seeded planning problems of `planning.py`: graphs as wide and deep as asked, with the costs of a machine of several devices."""
+"""Seeded planning problems of `planning.py`: graphs of a given width and depth, with the costs of a machine of
+several devices."""
 
 import random
 

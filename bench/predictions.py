@@ -1,4 +1,4 @@
-"""How far predictions of plans are from what they take, on one device and on several. README.md says more.
+"""Measures the error of plans' predicted times, on one device and on several. README.md says more.
 
 Usage: predictions.py [--kelvin PATH] [--units SET ...] [--budget SECONDS] [--also NAME=PATH ...] [--name NAME]
 """
@@ -24,7 +24,7 @@ FILES = {"squeezenet": "SqueezeNetFP16.mlmodel", "deeplab_v3": "DeepLabV3Int8LUT
 
 
 def cases(also):
-    """Models by name, those that are not there left out."""
+    """Returns models by name, without the missing ones."""
     found = {"mobilenet_v2": model_path("mobilenet_v2")[0], "resnet50": models.build(CACHE, "resnet50")}
     for name, file in FILES.items():
         if (SHARED / "models" / file).exists():

@@ -1,4 +1,4 @@
-"""Whole processes: how long they take, and the most memory that they have resident."""
+"""Measures whole processes: their time, and their peak resident memory."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from contenders import HERE, ContenderFailed, run
 
 
 def launched(command, processors, environment=()):
-    """{"seconds", "peak", "lines"} of one process: its time, the most bytes that it had resident, and what it printed."""
+    """Returns {"seconds", "peak", "lines"} of one process: its time, its peak resident bytes, and its output."""
     launcher = [sys.executable, "-S", str(HERE / "launch.py"), str(processors)]
     *lines, last = run([*launcher, *command], processors, environment).splitlines()
     answer = json.loads(last) | {"lines": lines}
@@ -18,7 +18,7 @@ def launched(command, processors, environment=()):
 
 
 def whole(kelvin, *options):
-    """Of a process that loads, predicts once and writes its outputs."""
+    """Measures a process that loads, predicts once and writes its outputs."""
     with tempfile.TemporaryDirectory() as folder:
         answer = launched([*kelvin.predict(folder), *options], kelvin.processors, kelvin.environment)
     return {"start": answer["seconds"], "peak": answer["peak"]}

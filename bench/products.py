@@ -1,4 +1,4 @@
-"""A layer's products with constant weights, exactly and in less exact ways."""
+"""A layer's products with constant weights, computed exactly and with less precision."""
 
 import ctypes
 import pathlib
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def exact(layer, x):
-    """In float64."""
+    """Computes in float64."""
     return computed(layer, x, np.float64, np.matmul)
 
 
@@ -16,7 +16,7 @@ def by_sgemm(layer, x):
 
 
 def of_bfloat16(layer, x):
-    """In float64, of operands rounded to bfloat16."""
+    """Computes in float64, with operands rounded to bfloat16."""
     return computed(layer, x, np.float64, lambda a, b: bfloat16(a) @ bfloat16(b))
 
 
@@ -29,14 +29,15 @@ def sgemm(a, b):
 
 
 def bfloat16(values):
-    """Rounded to nearest, ties to even, as float64. Finite numbers only."""
+    """Rounds to nearest, ties to even, as float64. Finite numbers only."""
     bits = values.astype(np.float32).view(np.uint32)
     rounded = (bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))) & np.uint32(0xFFFF0000)
     return rounded.view(np.float32).astype(np.float64)
 
 
 def computed(layer, x, kind, multiply):
-    """The layer of operands converted to `kind` by this product of two matrices, its bias added in `kind`."""
+    """Computes the layer with operands converted to `kind` by this product of two matrices, its bias added in
+    `kind`."""
     product = convolved if layer.isConvolution else linear
     return product(layer, x, kind, multiply)
 
@@ -74,19 +75,19 @@ def image_to_columns(layer, x):
 
 
 def error(y, reference):
-    """The L2 norm of the difference over that of the exact result, and the same of the largest numbers."""
+    """Returns the L2 norm of the difference over that of the exact result, and the same for the largest numbers."""
     difference = y.astype(np.float64) - reference
     norms = {"relative": np.linalg.norm, "largest": lambda values: np.abs(values).max()}
     return {name: rounded(norm(difference) / norm(reference)) if norm(reference) else 0.0 for name, norm in norms.items()}
 
 
 def rounded(value):
-    """As it is kept with the results."""
+    """Rounds a value as stored with the results."""
     return float(f"{value:.4g}")
 
 
 def library():
-    """What NumPy multiplies with: OpenBLAS's version and the processor that it takes this one for."""
+    """Returns the library of NumPy's products: OpenBLAS's version and the processor that it detects."""
     about = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     title = f"NumPy {np.__version__}, {about['name']} {about['version']}"
     for path in (pathlib.Path(np.__file__).parent.parent / "numpy.libs").glob("libscipy_openblas*"):

@@ -27,12 +27,13 @@ sys.path.insert(0, str(ROOT / "Python"))
 import kelvin  # noqa: E402
 
 DIGITS = ROOT / "Examples/Digits"
-# Of arrays alone: one call predicts from them.
+# A model of arrays alone, which one call predicts from.
 ATTENTION = ROOT / "Tests/Vectors/Transformers/tiny_vit_torchscript.onnx"
 SAMPLES = 100
-# Memory that is taken once (caches, arenas of malloc) is there by then.
+# The share of the run after which memory that is allocated once (caches, malloc arenas) exists.
 WARM_UP = 0.2
-# Bytes that the samples may rise by over a run, by the line through them, and by their last tenth over their first.
+# The limit by which the samples may rise over a run, in bytes: by their regression line, and from their first tenth to
+# their last.
 BAR = 1 << 20
 
 
@@ -42,7 +43,7 @@ def resident():
 
 
 def sampled(title, count, step, stride=1):
-    """Runs `step` so often, `stride` operations each, and says what memory was resident meanwhile."""
+    """Runs `step` repeatedly, `stride` operations each, and returns samples of the resident memory."""
     begin, samples = time.perf_counter(), []
     for index in range(count // stride):
         step()
@@ -59,7 +60,7 @@ def sampled(title, count, step, stride=1):
 
 
 def predictions(count):
-    """One run for each way that values take."""
+    """Runs once for each kind of values."""
     random = np.random.default_rng(1)
     network, classifier = (kelvin.Model(DIGITS / name, units="cpu") for name in ("Digits.onnx", "Digits.mlpackage"))
     arrays = [random.random((1, 3, 64, 64), np.float32) for _ in range(16)]
@@ -102,7 +103,8 @@ def loads(count):
 
 
 def together(count, threads):
-    """Two models, one of them by one call, from so many threads at once; how many results differ from one thread's."""
+    """Runs two models, one of them by one call, from several threads at once; returns the number of results that
+    differ from those of one thread."""
     random = np.random.default_rng(2)
     models = [(kelvin.Model(path, units="cpu"), output, [random.random((1, 3, side, side), np.float32) for _ in range(32)])
               for path, output, side in ((DIGITS / "Digits.onnx", "probabilities", 64), (ATTENTION, "logits", 20))]
@@ -131,7 +133,7 @@ def together(count, threads):
 
 
 def verdict(result):
-    """"met", or what was missed."""
+    """Returns "met", or the missed limits."""
     missed = [f"{run['title']}: {max(run['rise'], run['lastTenth'] - run['firstTenth']) / 1e6:.2f} MB more"
               for run in result["runs"] if max(run["rise"], run["lastTenth"] - run["firstTenth"]) > BAR]
     crowd = result["runs"][-1]

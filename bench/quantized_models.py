@@ -12,7 +12,7 @@ CALIBRATED = 4
 
 
 class Images:
-    """A few seeded images for the quantizer to see the ranges of values in, one at a time, then None."""
+    """A few seeded images, by which the quantizer finds the ranges of values, one at a time, then None."""
 
     def __init__(self, seed):
         random = np.random.default_rng(seed)
@@ -23,8 +23,8 @@ class Images:
 
 
 def resnet50_int8(seed=8):
-    """ResNet-50 with QuantizeLinear and DequantizeLinear around what computes: weights of int8 with a scale for each output
-    channel, values between of uint8. The softmax stays float32."""
+    """ResNet-50 with QuantizeLinear and DequantizeLinear around computing operators: weights of int8 with a scale
+    for each output channel, values between of uint8. The softmax stays float32."""
     from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""How much of the machine others took while something was timed."""
+"""Measures the share of the machine that other processes took during a measurement."""
 
 import os
 import resource
@@ -9,7 +9,7 @@ LIMIT = 0.02
 
 
 def warn():
-    """Says what would make a comparison noisy or unfair; returns the load average."""
+    """Prints conditions that would make a comparison noisy or unfair; returns the load average."""
     load = os.getloadavg()[0]
     if load > 0.3:
         print(f"warning: load average {load:.2f} before the start; results will be noisy", file=sys.stderr)

@@ -1,5 +1,5 @@
-"""Images through Ray Data on two workers, one of which is killed in the middle: nothing is lost, nothing comes twice, and each
-result is that of one process. README.md says more.
+"""Images through Ray Data on two workers, one of which is killed in the middle: no row is lost or repeated, and each
+result equals that of one process. README.md says more.
 
 Usage: ray_workers.py [--images N] [--batch N] [--workers N] [--name NAME]
 """
@@ -25,15 +25,15 @@ import kelvin  # noqa: E402
 from kelvin.ray import Predictor  # noqa: E402
 
 SEED = 1
-# Of so many files one ends early.
+# One of this many files is truncated.
 BROKEN = 500
-# The worker that answered last is killed once this part of the rows is there.
+# The worker that answered last is killed after this share of the rows.
 KILLED_AFTER = 0.4
 OUTPUTS = ("classLabel", "classLabel_probs")
 
 
 class Telling(Predictor):
-    """Says which process answered, in a column `process`."""
+    """Adds the process that answered, in a column `process`."""
 
     def __call__(self, batch):
         answer = super().__call__(batch)
@@ -72,7 +72,7 @@ def options(threads=1):
 
 
 def alone(paths, batch, threads):
-    """What one process answers, by row, and the seconds that it takes, its start left out."""
+    """Returns the answers of one process, by row, and the seconds without its start."""
     predictor = Telling(**options(threads))
     predictor({"key": np.arange(1), "path": np.array(paths[:1])})
     begin, rows = time.perf_counter(), {}
@@ -83,7 +83,7 @@ def alone(paths, batch, threads):
 
 
 def together(paths, batch, workers, is_one_killed):
-    """The same by Ray, and which processes answered."""
+    """Returns the same from Ray, and the processes that answered."""
     import ray
 
     data = ray.data.from_items([{"key": key, "path": path} for key, path in enumerate(paths)])
@@ -124,7 +124,7 @@ def equal(one, other):
 
 
 def verdict(result):
-    """"met", or what was missed."""
+    """Returns "met", or the missed limits."""
     missed = []
     for run in result["runs"]:
         missed += [f"{run['title']}: {run[key]} {key}" for key in ("lost", "doubled", "different") if run[key]]

@@ -5,7 +5,7 @@ import os
 import pathlib
 
 RESULTS = pathlib.Path(__file__).parent / "results"
-# What a crowd may cost over what it costs plain work in as many threads.
+# The largest slowdown in a crowd, relative to that of plain work in as many threads.
 SLOWDOWN_BAR = 1.1
 
 
@@ -34,7 +34,7 @@ def spread(ratio):
 
 
 def heading(result, rounds):
-    """When and on what was measured, as one sentence."""
+    """Returns one sentence with the time and the machine of the measurement."""
     about = result["machine"]
     drivers = "".join(f"; {driver}" for driver in about["drivers"])
     kelvin = f"; Kelvin with {about['kelvin']}" if about.get("kelvin") else ""
@@ -44,7 +44,7 @@ def heading(result, rounds):
 
 
 def disturbed(result):
-    """A line on the rounds that others disturbed, if any."""
+    """Returns a line on the rounds that other processes disturbed, if any."""
     count = sum(entry["disturbedRounds"] for entry in result["comparisons"])
     return ["", f"In {count} rounds that were kept others took more than 2 % of the processors."] if count else []
 
@@ -103,7 +103,7 @@ def markdown(result):
 
 
 def left_to_cpu(result):
-    """What ncnn does not compute on the device."""
+    """Returns the layers that ncnn does not compute on the device."""
     said = {(entry["title"], tuple(c["leftToCPU"])) for entry in result["comparisons"] for c in entry["contenders"]
             if "leftToCPU" in c}
     if not said:
@@ -114,7 +114,7 @@ def left_to_cpu(result):
 
 
 def slowdowns(result):
-    """How much longer each contender takes in a crowd than alone, where that was measured."""
+    """Returns the slowdown of each contender in a crowd, if it was measured."""
     entries = [entry for entry in result["comparisons"] if "slowdown" in entry["contenders"][0]]
     if not entries:
         return []
@@ -131,7 +131,7 @@ def slowdowns(result):
 
 
 def kernels(result):
-    """Which kernels of OpenVINO ran, where it was limited."""
+    """Returns the kernels of OpenVINO that ran, if it was limited."""
     entries = [entry for entry in result["comparisons"] if "kernels" in entry]
     if not entries:
         return []

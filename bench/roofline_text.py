@@ -1,8 +1,8 @@
-"""What rooflines.py writes: tables of layers, and sentences on the worst."""
+"""The text that rooflines.py writes: tables of layers, and sentences on the slowest."""
 
 import report
 
-# What a person found out about a layer, by its model and how its computation begins.
+# Explanations of layers, found by hand, by the model and the beginning of the layer's computation.
 WHY = {
     ("unet", "convolution_transpose"):
         "it is one convolution for each phase of its stride, each of which reads all of its input and writes rows with gaps",
@@ -57,7 +57,7 @@ def account(model):
 
 
 def reached(entry, limits):
-    """The rates of a layer, and what part they are of the walls."""
+    """Returns the rates of a layer, and their share of the machine's limits."""
     rates = []
     if entry["operations"]:
         rate = entry["operations"] / entry["seconds"]
@@ -77,7 +77,7 @@ def bound(entry, limits):
 
 
 def remarks(entry, limits):
-    """What the figures say besides, and nothing that they do not say."""
+    """Returns further remarks on the figures."""
     found = []
     together = entry["arithmetic"] + entry["traffic"]
     isBoth = min(entry["arithmetic"], entry["traffic"]) > 0.1 * together
@@ -97,7 +97,7 @@ def explanation(model, entry):
 
 
 def stale(models):
-    """The explanations of layers that are not there any more."""
+    """Returns the explanations of layers that no longer exist."""
     return [f"{name}: {start}" for model in models for name, start in WHY if name == model["name"]
             and not any(entry["signature"].startswith(start) for entry in model["layers"])]
 

@@ -1,4 +1,4 @@
-"""How far every layer of four networks is from what the machine allows. README.md says more.
+"""Measures every layer of four networks against the machine's limits. README.md says more.
 
 Usage: rooflines.py [--kelvin PATH] [--models NAME,…] [--batch N] [--threads N] [--isa avx2] [--rounds N]
                     [--budget SECONDS] [--name NAME]
@@ -25,7 +25,7 @@ WORST = 5
 
 
 def floor(layer, limits, weightLevel):
-    """The least seconds that a layer can take, of arithmetic and of traffic, and which of them decides."""
+    """Returns the least seconds that a layer can take, by arithmetic and by traffic, and the larger of the two."""
     activationLevel = limits.level(layer.activationBytes)
     traffic = {"weights": layer.weightBytes / limits.bandwidth[weightLevel],
                "activations": layer.activationBytes / limits.bandwidth[activationLevel]}
@@ -39,13 +39,14 @@ def floor(layer, limits, weightLevel):
 
 
 def level_of_weights(network, limits):
-    """Weights are read once an inference: they come from where all of them fit beside the largest layer's activations."""
+    """Weights are read once in an inference: from the level in which all of them fit beside the largest layer's
+    activations."""
     used = sum(layer.weightBytes for layer in network) + max(layer.activationBytes for layer in network)
     return "L3" if used <= limits.sizes["L3"] else "memory"
 
 
 def folded(network, limits):
-    """One entry for each computation, in the order of the network; seconds are the mean of the layers that are alike."""
+    """Returns one entry for each computation, in the order of the network; seconds are the mean of equal layers."""
     weightLevel = level_of_weights(network, limits)
     alike = {}
     for layer in network:
@@ -64,7 +65,7 @@ def entry(same, least):
 
 
 def limited(to):
-    """The variables that keep Kelvin to vectors no wider."""
+    """Returns the variables that limit Kelvin's vector width."""
     return tuple(isa.KELVIN[to].items()) if to else ()
 
 

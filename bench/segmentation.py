@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What segmenting an image takes besides the model's own time, as one page of Markdown. README.md says more.
+"""Measures the time of segmenting an image besides the model's own time, as one page of Markdown. README.md says
+more.
 
 Usage: segmentation.py MODEL FILE… [--level 3] [--iterations 30] [--tool .build/release/ImageBench]
 """

@@ -1,4 +1,5 @@
-"""Kelvin's rate with two sessions of a model at work at a time, a thread each, against one session of two threads."""
+"""Compares Kelvin's rate with two sessions of a model at a time, with a thread each, with that of one session of two
+threads."""
 
 import comparing
 import report
@@ -7,7 +8,8 @@ SETTINGS = {"1 session of 2 threads": (1, 2), "2 sessions of 1 thread": (2, 1)}
 
 
 def compare(title, kelvin_of, rounds, seconds):
-    """`kelvin_of` gives the contender with so many threads. Rates in inferences a second; the ratio is two sessions to one."""
+    """`kelvin_of` returns the contender with a number of threads. Rates are in inferences a second; the ratio is two
+    sessions to one."""
     turns = [lambda count=count, kelvin=kelvin_of(threads): kelvin.rate(count, seconds)
              for count, threads in SETTINGS.values()]
     rates, disturbed = comparing.interleaved(turns, rounds)

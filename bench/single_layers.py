@@ -1,4 +1,5 @@
-"""The layers of an ONNX model that multiply by constant weights, with what reaches them, and each as a network of its own."""
+"""The layers of an ONNX model that multiply by constant weights, with their inputs, and each as a network of its
+own."""
 
 import math
 import pathlib
@@ -9,7 +10,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-# Of the depthwise convolutions that hand on what they get, and have Kelvin work on blocks of channels.
+# The kernel size of the depthwise convolutions that copy their input, and make Kelvin work on blocks of channels.
 IDENTITY = 7
 
 
@@ -38,7 +39,7 @@ class Layer:
 
     @property
     def terms(self):
-        """Of how many products each output is the sum."""
+        """The number of products in the sum of each output."""
         return math.prod(self.weights.shape[1:]) if self.isConvolution else self.matrix.shape[0]
 
     def described(self, x):
@@ -54,8 +55,8 @@ class Layer:
 
 
 def simplified(source, target):
-    """Writes the model for one item, with what ONNX Runtime computes or folds without fusing activations: constant operands,
-    batch normalization."""
+    """Writes the model for one item, with everything that ONNX Runtime folds without fusing activations: constant
+    operands, batch normalization."""
     model = onnx.load(source)
     given = dict(inputs(model))
     for value in [each for each in model.graph.input if each.name not in given]:
@@ -111,7 +112,7 @@ def convolution(common, about):
 
 
 def padded(layer, x):
-    """The layer with what its padding comes to for this input."""
+    """Returns the layer with the padding computed for this input."""
     if not layer.autoPad.startswith("SAME"):
         return layer
     whole = []
@@ -133,7 +134,10 @@ def activations(model, wanted, feed):
 
 
 class Assembly:
-    """One-layer networks side by side in an ONNX model, each with an input and an output of its own.
+    """One-layer networks in one ONNX model, each with its own input and output.
+
+    `ways` is the layout of each: None as in the file, "blocks" between convolutions that copy their input, "planes"
+    before one, "rows" between transpositions.
 
     `ways` says where each lies: None as it is, "blocks" between convolutions that hand on what they get, "planes" before one,
     "rows" between transpositions.

@@ -1,4 +1,4 @@
-"""Times what a new size of a flexible input costs: the first, the second and the tenth new one. README.md says more.
+"""Times a new size of a flexible input: the first, the second and the tenth new one. README.md says more.
 
 Usage: sizes.py [--tool PATH] [--rounds N] [--units cpu,vulkan:0,opencl:0] [--name NAME]
 """
@@ -18,7 +18,7 @@ from contenders import HERE, ContenderFailed, run
 from catalog import CACHE, model_path
 
 ROOT = HERE.parent
-# The size at load, then new ones of one bucket, the last of them twice.
+# The size at load, then new sizes of one bucket, the last of them twice.
 SEQUENCES = {"encoder": ("ids=1xN", [64, 64, *range(100, 111), 110]),
              "mobilenet_v2": ("image=Nx3x224x224", [1, 1, *range(9, 17), *range(5, 8), 7])}
 FIRST, SECOND, TENTH = 2, 3, 11
@@ -32,7 +32,7 @@ def cases(units):
 
 
 def measure(tool, case, threads, cache):
-    """The seconds of loading and of each prediction, in a process of its own."""
+    """Returns the seconds of loading and of each prediction, in a separate process."""
     command = [tool, case["path"], case["unit"], str(threads), case["inputs"], *map(str, case["sizes"])]
     os.environ["KELVIN_CACHE_DIR"] = cache
     return [float(line) for line in run(command, threads).split()]
@@ -62,7 +62,7 @@ def markdown(result):
 
 
 def devices(kelvin, units):
-    """What the units are, as `kelvin devices` says."""
+    """Returns the names of the units in `kelvin devices`."""
     answer = json.loads(subprocess.run([kelvin, "devices", "--json"], capture_output=True, text=True, check=True).stdout)
     names = [f"{d['id']} {d['name']} ({d.get('driver', '')} {d.get('version', '')})".replace(" )", ")")
              for d in answer if d["id"] in units and d["id"] != "cpu"]

@@ -1,4 +1,4 @@
-"""Compares what a first result costs: a whole process of Kelvin with ONNX Runtime's session and first run. README.md says more.
+"""Compares a first result: a whole process of Kelvin with ONNX Runtime's session and first run. README.md says more.
 
 Usage: starts.py [--kelvin PATH] [--rounds N] [--models NAME,…] [--threads N] [--name NAME]
 """
@@ -17,9 +17,9 @@ import report
 from catalog import ROOT, TITLES, Case
 from contenders import ContenderFailed, Kelvin, Peer, driver
 
-# Kelvin's process to ONNX Runtime's session and first run: light models may take as long, heavy ones less.
+# Limits of Kelvin's process relative to ONNX Runtime's session and first run: 1 for light models, less for heavy ones.
 BARS = {"squeezenet": 1.0, "mobilenet_v2": 1.0, "mobilenet_v3": 1.0, "resnet50": 0.6, "densenet121": 0.6, "vit_b16": 0.6}
-# What a process costs before a session can be made, where it is no Python that imports packages.
+# The cost of a process before a session can be created, without Python and its imports, in seconds.
 ALLOWANCE = 0.030
 
 
@@ -28,7 +28,8 @@ def of_kelvin(kelvin, cache):
 
 
 def of_onnxruntime(peer):
-    """Its session and first run alone, plus the allowance; the memory is that of a Python process with the packages."""
+    """Measures ONNX Runtime's session and first run alone, plus the allowance; the memory is that of a Python
+    process with the packages."""
     answer = processes.launched(peer.command(0), peer.processors)
     figures = json.loads(answer["lines"][-1])
     return {"start": figures["load"] + figures["first"] + ALLOWANCE, "peak": answer["peak"], **figures}
@@ -40,7 +41,7 @@ def compare(case, arguments, cache):
     peer = Peer("ONNX Runtime", "peer_onnxruntime.py", path, inputs, ("--threads", str(threads)), threads)
     agreement = comparing.difference(kelvin.outputs(), peer.outputs())
     turns = [lambda: of_kelvin(kelvin, cache), lambda: of_onnxruntime(peer)]
-    # The first of each fills caches, on disk and of pages.
+    # The first round fills caches on disk and the page cache.
     for turn in turns:
         turn()
     rounds, disturbed = comparing.interleaved(turns, arguments.rounds)

@@ -1,4 +1,4 @@
-"""How every peer is asked, and how it is timed."""
+"""The command line and the timing that every peer shares."""
 
 import argparse
 import json
@@ -9,13 +9,13 @@ import time
 import numpy as np
 
 WARM_UP = 3
-# No more inferences are timed once so many seconds went into them, however many were asked for.
+# The time in seconds after which no more inferences are timed, whatever number was requested.
 LONGEST = 20.0
 
 
 def parser(description):
-    """What every peer is given: MODEL FOLDER [--threads N] --iterations N [--seconds N] [--outputs FILE.npz]. The folder has a
-    file NAME.npy for each input."""
+    """Returns the parser of every peer: MODEL FOLDER [--threads N] --iterations N [--seconds N] [--outputs
+    FILE.npz]. The folder has a file NAME.npy for each input."""
     options = argparse.ArgumentParser(description=description.splitlines()[0])
     options.add_argument("model")
     options.add_argument("folder")

@@ -1,4 +1,4 @@
-"""Times decoders token by token, and counts what sizes cost. README.md says more.
+"""Times decoders token by token, and counts compilations for new sizes. README.md says more.
 
 Usage: tokens.py [--kelvin PATH] [--prompt N] [--tokens N] [--duration SECONDS] [--threads N] [--units cpu] [--name NAME]
 """
@@ -21,7 +21,7 @@ MODELS = ("gpt2_past", "gpt2_shared")
 
 
 def measure(arguments, name, unit):
-    """What `kelvin bench` says of one model on one device."""
+    """Returns the result of `kelvin bench` for one model on one device."""
     command = [arguments.kelvin, "bench", str(models.build(CACHE, name)), "--workload", "tokens", "--units", unit, "--json",
                "--prompt", str(arguments.prompt), "--tokens", str(arguments.tokens), "--duration", str(arguments.duration),
                "--threads", str(arguments.threads), "--no-agreement"]

@@ -103,9 +103,9 @@ def encoder(seed=4, layers=4, width=256, heads=4, hidden=1024, words=8192):
 
 
 def matmuls(seed=12, heads=12, places=197, width=64):
-    """Products of two computed tensors in the shapes of attention, which runtimes that fuse it leave in no other network:
-    inputs "query", "key" [12, 197, 64], output "sums" [12, 1, 64]. The right operand comes transposed and not, lines are whole
-    vectors and not, and the last product has few rows."""
+    """Products of two computed tensors in the shapes of attention, which a runtime that fuses attention has in no
+    other network: inputs "query", "key" [12, 197, 64], output "sums" [12, 1, 64]. The right operand is transposed in
+    some products, rows are whole vectors in some, and the last product has few rows."""
     net = Network("matmuls", seed)
     scores = net.node("MatMul", ["query", net.node("Transpose", ["key"], perm=[0, 2, 1])])
     mixed = net.node("MatMul", [scores, "key"])

@@ -1,5 +1,5 @@
-"""What networks of attention are put together from, written as PyTorch's tracing exporter writes it at operator set 17: sizes
-are computed from the shapes of values, and Gaussian error linear units are chains around Erf."""
+"""Building blocks of networks with attention, in the form that PyTorch's tracing exporter writes at operator set 17:
+sizes are computed from the shapes of values, and Gaussian error linear units are chains around Erf."""
 
 import numpy as np
 from onnx import TensorProto
@@ -20,7 +20,7 @@ class TransformerNetwork(Network):
         return self.integers(f"whole{len(self.initializers)}", values)
 
     def size(self, x, axis):
-        """How many there are of x along one axis, a scalar."""
+        """Returns the size of x along one axis, a scalar."""
         return self.node("Gather", [self.node("Shape", [x]), self.whole(axis)], axis=0)
 
     def together(self, sizes):
@@ -42,7 +42,7 @@ class TransformerNetwork(Network):
         return self.node("Add", [self.constant(f"{name}.bias", self.random.standard_normal(columns) * 0.05), product])
 
     def flat_linear(self, x, rows, columns, gain=1.0):
-        """The same of a matrix x, as one Gemm."""
+        """The same for a matrix x, as one Gemm."""
         weight = self.random.standard_normal((columns, rows)) * np.sqrt(gain / rows)
         name = f"linear{len(self.nodes)}"
         bias = self.random.standard_normal(columns) * 0.05
@@ -50,7 +50,7 @@ class TransformerNetwork(Network):
         return self.node("Gemm", inputs, alpha=1.0, beta=1.0, transB=1)
 
     def layer_normalized(self, x, width, epsilon=1e-5):
-        """Over the last axis."""
+        """Normalizes over the last axis."""
         name = f"norm{len(self.nodes)}"
         scale = self.constant(f"{name}.scale", 1 + 0.1 * self.random.standard_normal(width))
         bias = self.constant(f"{name}.bias", 0.1 * self.random.standard_normal(width))
@@ -65,14 +65,14 @@ class TransformerNetwork(Network):
         return self.linear(activation(self.linear(x, width, hidden, gain=2.0)), hidden, width, gain=gain)
 
     def parted(self, x, width, heads):
-        """x [S, N, width] as one matrix for each head of each item, [N heads, S, width / heads]."""
+        """Returns x [S, N, width] as one matrix for each head of each item, [N heads, S, width / heads]."""
         length, batch = self.size(x, 0), self.size(x, 1)
         every = self.node("Mul", [batch, self.whole(heads)])
         return self.transposed_as(self.reshaped(x, [length, every, width // heads]), 1, 0, 2)
 
     def packed_attention(self, x, width, heads, gain=1.0):
-        """Attention of x [N, S, width] to itself: one product makes queries, keys and values, and the root of the scale goes to
-        queries and to keys."""
+        """Attention of x [N, S, width] to itself: one product makes queries, keys and values, and the square root of
+        the scale multiplies queries and keys."""
         x = self.transposed_as(x, 1, 0, 2)
         length, batch = self.size(x, 0), self.size(x, 1)
         packed = self.reshaped(self.linear(x, width, 3 * width), [length, batch, 3, width])

@@ -1,5 +1,5 @@
-"""Finds linear layers, attention and Gaussian error linear units in an ONNX graph that spells them out node by node, and puts a
-node of this module's domain in the place of each."""
+"""Finds linear layers, attention and Gaussian error linear units that an ONNX graph decomposes into nodes, and
+replaces each by a node of this module's domain."""
 
 import math
 
@@ -28,7 +28,7 @@ class Patterns:
         return found[0] if len(found) == 1 and found[0].op_type == kind else None
 
     def operands(self, node):
-        """The computed input and the constant one; None for each that there is not exactly one of."""
+        """Returns the computed input and the constant one; None for each if there is not exactly one."""
         constant = [name for name in node.input if name in self.constants]
         computed = [name for name in node.input if name not in self.constants]
         return computed[0] if len(computed) == 1 else None, self.constants[constant[0]] if len(constant) == 1 else None
@@ -95,7 +95,8 @@ class Patterns:
         return found[0] if all(node is found[0] for node in found) else None
 
     def is_usual(self, parts, packed):
-        """Queries, keys and values are the packed product's parts in this order, the scores scaled by the root of their width."""
+        """Whether queries, keys and values are the packed product's parts in this order, with scores scaled by the
+        root of their width."""
         picked = [next((int(self.constants[node.input[1]]) for node in part if node.op_type == "Gather"), None)
                   for part in parts]
         scale = math.prod(float(self.operands(node)[1].item()) for part in parts for node in part[:part.index(packed)]
@@ -104,7 +105,7 @@ class Patterns:
         return picked == [0, 1, 2] and len(shape) == 4 and abs(scale - 1 / math.sqrt(shape[-1])) < ROOT_TOLERANCE
 
     def following(self, name, kind):
-        """The next node of this kind among those that alone consume what the one before them made."""
+        """Returns the next node of this kind that is the only consumer of the previous result."""
         found = self.consumers(name)
         while len(found) == 1 and found[0].op_type != kind:
             found = self.consumers(found[0].output[0])

@@ -1,4 +1,4 @@
-// What a machine can do at most: multiply-adds in float32, and bytes that are read or copied from sets of given sizes.
+// The limits of a machine: multiply-adds in float32, and bytes that are read or copied from sets of given sizes.
 //
 // Usage: walls THREADS VECTOR BYTES…    prints one JSON object, rates a second of all threads together, with the widest
 //                                       vectors that there are of at most VECTOR bytes

@@ -1,4 +1,4 @@
-"""What the machine can do at most, measured by walls.c: multiply-adds in float32, and bytes from each level of its memory."""
+"""The machine's limits, measured by walls.c: multiply-adds in float32, and bytes from each level of its memory."""
 
 import json
 import os
@@ -27,7 +27,8 @@ def cache_sizes():
 
 @dataclass(frozen=True)
 class Walls:
-    """Of so many threads: `operations` a second (a multiply-add is two), and by level `bandwidth` in bytes a second and `sizes`."""
+    """The limits of a number of threads: `operations` a second (a multiply-add is two), and by level `bandwidth` in
+    bytes a second and `sizes`."""
 
     threads: int
     vectors: str
@@ -36,12 +37,12 @@ class Walls:
     sizes: dict
 
     def level(self, used):
-        """The fastest level that so many bytes fit into."""
+        """Returns the fastest level into which this many bytes fit."""
         return next((level for level, size in self.sizes.items() if used <= size), "memory")
 
 
 def build(folder):
-    """The program that measures, compiled by `cc` or what CC names."""
+    """Builds the measuring program, compiled by `cc` or the compiler named by CC."""
     program = os.path.join(folder, "walls")
     command = [os.environ.get("CC", "cc"), "-O2", "-pthread", "-o", program, str(HERE / "walls.c"), "-lm"]
     try:
@@ -54,8 +55,8 @@ def build(folder):
 
 
 def measure(program, threads, vector=64):
-    """One measurement, with vectors of at most so many bytes: each level by a set that fits well into it, and not into the one
-    before it."""
+    """Measures once, with vectors of at most `vector` bytes: each level by a working set that fits well into it, and
+    not into the level before it."""
     sizes = cache_sizes()
     sets = [threads * sizes["L2"] // 2, sizes["L3"] // 4, 8 * sizes["L3"]]
     answer = json.loads(run([program, str(threads), str(vector), *map(str, sets)], threads))
@@ -65,7 +66,7 @@ def measure(program, threads, vector=64):
 
 
 def highest(measured):
-    """A wall is the most that was ever seen."""
+    """Returns the highest value of each limit over all measurements."""
     first = measured[0]
     bandwidth = {level: max(each.bandwidth[level] for each in measured) for level in LEVELS}
     return Walls(first.threads, first.vectors, max(each.operations for each in measured), bandwidth, first.sizes)

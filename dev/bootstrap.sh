@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building, testing and the demo need. Does nothing where they are all there.
+# Installs the Debian packages that building, testing and the demo need. Does nothing if all of them are installed.
 # Without root or sudo it prints the one command to run, and fails.
 set -euo pipefail
 
@@ -8,18 +8,18 @@ packages=(
   ocl-icd-opencl-dev       # OpenCL loader
   opencl-headers
   libopenblas-dev          # the portable floor of dense linear algebra
-  libxxhash-dev            # what finds damaged files
+  libxxhash-dev            # detection of damaged files
   libssl-dev               # content keys: SHA-256, linked into the program
   libvips42                # images
   libsqlite3-0             # indexes of images
 )
-# Software drivers, where there is no GPU whose driver would serve.
+# Software drivers, if there is no GPU with a usable driver.
 if ! compgen -G '/dev/dri/renderD*' > /dev/null && ! [ -e /dev/nvidia0 ]; then
   packages+=(mesa-vulkan-drivers pocl-opencl-icd)
 fi
 if [ "${1:-}" = --tests ]; then
-  packages+=(vulkan-validationlayers chromium python3 python3-numpy sqlite3)  # reports are looked at in a browser
-  # Kernels of aarch64 run under an emulator.
+  packages+=(vulkan-validationlayers chromium python3 python3-numpy sqlite3)  # tests open reports in a browser
+  # Kernels for aarch64 run under an emulator.
   [ "$(uname -m)" = aarch64 ] || packages+=(qemu-user libc6-dev-arm64-cross)
 fi
 

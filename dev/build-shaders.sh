@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Compiles Shaders/*.comp to Shaders/spv, as Shaders/variants.txt lists them, and writes what embeds them, and
-# Shaders/opencl/*.cl with Shaders/shared/*.kernel (Sources/CKelvinShaders/*.inc), and the hashes of the sources
-# (Shaders/SOURCES.sha256). Needs glslc; what it has no words for, cooperative matrices, is compiled by a glslang of PyPI's, in .build-shaders.
+# Compiles Shaders/*.comp to Shaders/spv as Shaders/variants.txt lists them. Writes the tables that embed these modules
+# and the sources Shaders/opencl/*.cl and Shaders/shared/*.kernel (Sources/CKelvinShaders/*.inc), and the hashes of the
+# sources (Shaders/SOURCES.sha256). Needs glslc. Shaders with cooperative matrices, which glslc does not support, are
+# compiled by a glslang from PyPI in .build-shaders.
 #
-#   dev/build-shaders.sh           write them
-#   dev/build-shaders.sh --check   change nothing: fail and name what is not as it would be written. Another release of
-#                                  glslc writes other bytes, so modules are compared only by the one that wrote them.
+#   dev/build-shaders.sh           write the files
+#   dev/build-shaders.sh --check   change nothing; fail and name the files that would change. Other releases of glslc
+#                                  write other bytes, so modules are compared only if they come from the same release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -65,7 +66,7 @@ rows=""
 printf '// Written by dev/build-shaders.sh from Shaders/opencl and Shaders/shared.\n' >"$scratch/$opencl"
 for file in Shaders/opencl/*.cl Shaders/shared/*.kernel; do
   name=$(basename "${file%.*}")
-  # Every program begins with the prelude: with it come the functions that are generated.
+  # Every program begins with the prelude, which is followed by the generated functions.
   if [ "$name" = prelude ]; then
     printf 'static const char opencl_%s[] = {\n#embed "../../%s" suffix(, )\n' "$name" "$file" >>"$scratch/$opencl"
     file=Shaders/opencl/Generated/functions.cl

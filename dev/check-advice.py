@@ -1,12 +1,12 @@
-"""Recomputes an advice from the journals that it kept, and compares: the figures of its table, what separates each pick
-from the second best, where no difference was measured that the right one of the equals is picked, from how many photos on
-another is sooner done, and what has to last.
+"""Recomputes an advice from the journals that it kept, and compares: the figures of its table, the differences
+between each pick and the second best, the choice among equal configurations, the number of photos from which another
+configuration is faster, and the configuration for lasting streams.
 
     kelvin advise MODEL --json > ADVICE.json
     python3 dev/check-advice.py ADVICE.json
 
-Nothing of Kelvin's is used (`dev/journal.py`). What has to last is simulated again in another way: `dev/lasting.py`
-integrates the envelope's equations with mean frames, where Kelvin runs single frames with noise. Exits 1 and names each
+The script shares no code with Kelvin (`dev/journal.py`). Lasting streams are simulated by another method: `dev/lasting.py`
+integrates the envelope's equations with mean frames, while Kelvin runs single frames with noise. Exits 1 and names each
 number that differs.
 """
 import json
@@ -16,17 +16,17 @@ import sys
 from journal import Checker, Run
 from lasting import Lasting
 
-# What decides, in the order in which it is asked for.
+# The series that decide, in order of precedence.
 SERIES = {"photo": ["start", "warm"], "stream": ["served", "latency"], "throughput": ["served"]}
-# Differences below this share are not called differences.
+# Smaller relative differences count as equal.
 SMALLEST = 0.02
-# The same of energies.
+# The same for energies.
 SAME_ENERGY = 0.05
 EXACTNESS = ["full", "automatic", "high", "low"]
 
 
 def figures(run, part, label):
-    """By their keys in a row, what one journal tells of a configuration; empty where it was not measured."""
+    """Returns the figures of a configuration from one journal, by their keys in a row; empty if it was not measured."""
     configuration = run.configuration(label)
     if configuration is None or configuration["failed"]:
         return {}
@@ -39,7 +39,7 @@ def figures(run, part, label):
 
 
 def rank(row):
-    """Among those that nothing tells apart the least comes first."""
+    """Orders configurations; among those without a significant difference, the lowest key comes first."""
     energy = (row.get("energy") or {}).get("ratio")
     return (max(0, EXACTNESS.index(row["precision"]) - 1), math.inf if energy is None else energy, row["threads"])
 
@@ -71,14 +71,18 @@ def check_pick(checker, run, pick, rows):
 
 
 def check_break_even(checker, rows, crossing):
-    """From how many photos on one is done sooner than another, by their first and their warm answers."""
+    """Checks the number of photos from which one configuration is done sooner than another, by their first and their
+    warm answers."""
     before, after = (next(row for row in rows if row["configuration"] == crossing[key]) for key in ["overtaken", "overtaking"])
     count = 1 + math.ceil((after["first"] - before["first"]) / (before["warm"] - after["warm"]))
     checker.compare(f"photos until {after['configuration']} is ahead of {before['configuration']}", count, crossing["at"])
 
 
 def check_lasting_pick(checker, pick, rows, joules):
-    """Who keeps the rate with least energy for a frame; among those that take as much, the first by `rank`.
+    """Checks the configuration that keeps the rate with the least energy for a frame; among equals, the first by
+    `rank`.
+
+    joules: the energy of a frame on the measured machine, by configuration; infinite if unknown.
 
     joules: of a frame on the machine that was measured, by configuration; infinite where they are not known."""
     own = pick["configuration"]
@@ -106,7 +110,7 @@ def check_lasting(checker, document, run):
         checker.compare(f"lasting: seconds of a frame on {label}",
                         max(min(numbers["p50"], 1 / numbers["throughput"]), 1e-7), plan["secondsPerFrame"])
         own = run.joules(run.configuration(label))
-        # What was measured on the very machine whose envelope this is stays what it is; of what is unknown, all.
+        # Energies that were measured on the envelope's own machine are not scaled; estimates of other machines are.
         scale = 1 if "is this machine" in plan["energySource"] else to / of
         expected = to * plan["secondsPerFrame"] if own is None else own * scale
         joules[label] = math.inf if own is None else own

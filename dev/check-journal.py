@@ -3,7 +3,7 @@
     kelvin bench MODEL --journal RUN.jsonl --json > RUN.json
     python3 dev/check-journal.py RUN.jsonl RUN.json
 
-Nothing of Kelvin's is used (`dev/journal.py`). Exits 1 and names each number that differs.
+The script shares no code with Kelvin (`dev/journal.py`). Exits 1 and names each number that differs.
 """
 import json
 import sys

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes an operator in a copy of the sources, as dev/new-operator.sh and AddingAnOperator say, and checks what it made: every
-# file and list that the page names, and that Swift, C and GLSL compile. Takes seconds, builds nothing.
+# Makes an operator in a copy of the sources, as dev/new-operator.sh and AddingAnOperator describe, and checks the
+# result: every file and list that the page names, and that Swift, C and GLSL compile. It takes seconds and builds
+# nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -17,7 +18,7 @@ cp docs/operators.md "$copy/docs/"
 cd "$copy"
 made=$(dev/new-operator.sh WaveFront | sed -n 's/^  //p')
 
-# The page's first table has the files, its second the lists; both spell the name as `Op` and `op`.
+# The page's first table has the files, its second the lists; both write the name as `Op` and `op`.
 named=$(sed -n 's/^| `\([^`]*\)`.*/\1/p' "$page" | sed -e 's/Op\b/WaveFront/' -e 's/\bop\b/wave_front/' -e 's/ck_op/ck_wave_front/')
 diff <(sort <<<"$named") <(sort <<<"$made") >&2 || complain "$page does not name what dev/new-operator.sh makes (<: the page)"
 for file in $made; do

@@ -3,8 +3,8 @@
 their fields, times that are finite and not negative, slices of a thread that nest, flows that begin and end inside a slice
 and go forward in time, counters of numbers, every process and thread with a name, and a document that is strict JSON.
 
-It reads the format's description, not Perfetto: the trace processor is on neither PyPI nor Debian (PyPI's `perfetto` fetches
-it when it first runs), so its own importer has not been tried on what Kelvin writes.
+The rules come from the format's description, not from Perfetto's importer: the trace processor is on neither PyPI nor Debian
+(PyPI's `perfetto` downloads it when it first runs).
 
 Usage: check-trace.py TRACE.json      prints what the trace holds; exit status 1, with the faults, where it breaks a rule
 """

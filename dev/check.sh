@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Checks what the compiler does not: needs git, swift and python3.
+# Checks the rules that the compiler does not check: needs git, swift and python3.
 #
 #   dev/check.sh sources         before a build: file sizes, imports and layers, English, tracked files, generated files
 #   dev/check.sh documentation   after a release build: warnings as errors, every public symbol documented
 #   dev/check.sh                 both
-#   dev/check.sh --self-test     plants a fault for every rule and fails where a check does not see it
+#   dev/check.sh --self-test     plants a fault for every rule and fails if a check does not find it
 #
-# Shaders are compared where glslc is installed, the readers of protobuf where onnx and coremltools are (ONNX_PYTHON,
-# COREML_PYTHON); what is skipped is said.
+# Shaders are compared if glslc is installed, the protobuf readers if onnx and coremltools are (ONNX_PYTHON,
+# COREML_PYTHON); the output names the checks that are skipped.
 set -euo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ check_schema() {  # interpreter, package, what dev/generate-schemas.py calls it
   "$1" dev/generate-schemas.py --check "$3" || complain "the field numbers are not what $2 gives: run dev/generate-schemas.py $3"
 }
 
-# The rules of dev/prose.py that hold everywhere.
+# The rules of dev/prose.py that apply everywhere.
 prose_rules=(commit_subjects)
 
 check_sources() {
@@ -45,7 +45,7 @@ check_documentation() {
   local release="${KELVIN_SCRATCH:-.build}/release" newer latest
   local modules="$release/Modules"
   [ -e "$modules/KelvinVision.swiftmodule" ] || { complain "documentation needs a build: swift build -c release"; return; }
-  # A module whose interface stays the same keeps its file; what was compiled is in its folder.
+  # A module whose interface does not change keeps its file; the compiled objects are in its folder.
   latest=$(find "$release"/Kelvin{,Vision,Text,Evaluation,Index}.build -type f -printf '%T@ %p\n' | sort -n | tail -1)
   newer=$(find Sources/Kelvin{,Vision,Text,Evaluation,Index} -name '*.swift' -newer "${latest#* }" -print -quit)
   [ -z "$newer" ] || { complain "$newer is newer than the build: swift build -c release"; return; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a profile small enough to come with Kelvin: one device, its costs and links, three digits.
+"""Reduces a profile to the size of a shipped one: one device, its costs and links, three digits.
 
   kelvin profile MODEL --save one.json            for a few models, on a quiet machine
   kelvin profile --merge one.json two.json --save all.json

@@ -24,7 +24,7 @@ from reference import pillow  # noqa: E402
 
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".gif", ".bmp", ".avif"}
 def kelvin(tool, paths, folder):
-    """For each path an array, or the text of the refusal."""
+    """Returns an array or the text of the refusal for each path."""
     done = subprocess.run([tool, "decode", folder, *map(str, paths)], capture_output=True, text=True, check=True)
     results = [None] * len(paths)
     for line in done.stdout.splitlines():
@@ -41,7 +41,7 @@ def compare(path, ours, limit):
     """(passed, line)"""
     try:
         theirs = pillow(path)
-    except Exception as refusal:  # Pillow's decoders raise many kinds
+    except Exception as refusal:  # Pillow's decoders raise many kinds of exceptions
         if isinstance(ours, str):
             return True, f"refused by both: {ours} | Pillow: {refusal}"
         return False, f"read as {ours.shape[1]}x{ours.shape[0]}, Pillow refuses it: {refusal}"

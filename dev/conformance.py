@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Runs coremltools' own tests and the standard ONNX backend suite on Kelvin, and compares their counts with the last ones.
+"""Runs coremltools' own tests and the standard ONNX backend suite on Kelvin, and compares their counts with the last
+ones.
 
     dev/conformance.py [--write] [--timeout SECONDS] [--reasons COUNT] [--others FILE] [NAME…]
     dev/conformance.py --sample          some modules, which take less than a minute
     dev/conformance.py --page [--check]  writes the counts into docs/conformance.md, or fails where they are not in it
 
-NAME is part of a module's name; all of them unless said. Each runs in a process of its own, which is ended after
+NAME is part of a module's name; the default is all. Each runs in a separate process, which is ended after
 `--timeout`. `--reasons` is how many of each module's failures are shown; `--others` appends a line of JSON for every test
-that does not pass. A test is *refused* where Kelvin says that it lacks something, *failed* where it says anything else
-or is wrong. Passes may only rise, but for tests that are skipped for want of a package: Tests/Python/conformance.json
-has what there were, and --write replaces it for the modules that ran.
+that does not pass. A test is *refused* if Kelvin reports that it lacks a feature, *failed* if it reports another error
+or is wrong. Passes may only rise, except for tests that are skipped because a package is missing. Tests/Python/conformance.json
+has the recorded counts, and --write replaces them for the modules that ran.
 
 The package is this checkout's, the library $KELVIN_LIBRARY, and .build/release/libKelvinC.so unless set. The Python is
-$KELVIN_PYTHON, and unless set one that is made in .build/conformance of what dev/conformance.txt names.
+$KELVIN_PYTHON, or if unset one in .build/conformance with the packages of dev/conformance.txt.
 """
 import argparse
 import collections
@@ -81,7 +82,7 @@ KINDS = ("passed", "failed", "refused", "skipped")
 
 
 def interpreter():
-    """A Python with what the suites need."""
+    """Returns a Python with the packages that the suites need."""
     if "KELVIN_PYTHON" in os.environ:
         return os.environ["KELVIN_PYTHON"]
     folder = ROOT / ".build/conformance"
@@ -94,19 +95,19 @@ def interpreter():
 
 
 def journal(file):
-    """How every test ended and what was said, by name; None for one that was under way at the end."""
+    """Returns the outcome of every test and its message, by name; None for a test that was running at the end."""
     tests = {}
     for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
         row = json.loads(line)
         known = tests.setdefault(row["test"], None)
-        # What fails when it is torn down has failed.
+        # A test that fails during teardown counts as failed.
         if "outcome" in row and (known is None or row["outcome"] in ("failed", "refused")):
             tests[row["test"]] = (row["outcome"], row["said"])
     return tests
 
 
 def run(python, name, timeout):
-    """How the tests of a module ended, by name, and how the run itself ended where that was not by itself."""
+    """Returns the outcomes of a module's tests, by name, and the reason if the run did not end by itself."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "journal"
         tests = [str(TESTS / "onnx_suite.py")] if name == ONNX else [
@@ -115,7 +116,7 @@ def run(python, name, timeout):
             **os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "Python"), str(TESTS)]), "PYTHONDONTWRITEBYTECODE": "1",
             "KELVIN_JOURNAL": str(file), "KELVIN_CACHE_DIR": f"{folder}/cache",
             "KELVIN_LIBRARY": os.environ.get("KELVIN_LIBRARY", str(ROOT / ".build/release/libKelvinC.so")),
-            # Models that are converted to be tried are gone with the folder.
+            # Converted models are removed with the folder.
             "TMPDIR": folder,
             # NumPy's vectorized argsort orders equal elements otherwise than on a Mac, where tests compare the order.
             "NPY_DISABLE_CPU_FEATURES": "AVX2 AVX512F AVX512_SKX AVX512_ICL",
@@ -136,18 +137,18 @@ def run(python, name, timeout):
 
 
 def counted():
-    """The counts that there were, by module."""
+    """Returns the recorded counts, by module."""
     return json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
 
 
 def fall(counts, before):
-    """How many tests of a module no longer pass; one that is skipped instead is none."""
+    """Returns the number of a module's tests that no longer pass; a test that is skipped instead does not count."""
     skipped = counts.get("skipped", 0) - before.get("skipped", 0)
     return before.get("passed", 0) - counts.get("passed", 0) - max(skipped, 0)
 
 
 def measure(names, known, arguments):
-    """Runs modules and says which fell behind what is known."""
+    """Runs modules and returns those with fewer passes than recorded."""
     python = interpreter()
     fallen = []
     for name in names:
@@ -168,14 +169,14 @@ def measure(names, known, arguments):
         if fall(counts, before) > 0:
             fallen.append(f"{name}: {counts['passed']} passed, {before['passed']} did before")
         if arguments.write and counts:
-            # Read again: two runs may go on at once.
+            # The file is read again, because two runs may be in progress.
             written = {**counted(), name: {kind: counts[kind] for kind in KINDS if counts[kind]}}
             BASELINE.write_text(json.dumps(written, indent=2, sort_keys=True) + "\n")
     return fallen
 
 
 def suite(name):
-    """What the page calls the suite of a module."""
+    """Returns the page's name of a module's suite."""
     if name == ONNX:
         return "ONNX backend suite"
     folder = name.split(".")[0]
@@ -183,7 +184,7 @@ def suite(name):
 
 
 def tables(known):
-    """The counts as they stand on the page: of each suite, and of each module."""
+    """Returns the counts as in the page: of each suite, and of each module."""
     names = [name for name in (*MODULES, ONNX) if name in known]
     totals = {}
     for name in names:

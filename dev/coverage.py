@@ -13,7 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/coverage.md"
 
-# What Kelvin refuses by intent, with the reason; everything else that is not read is yet to be written.
+# Operators that Kelvin refuses by design, with the reason; other operators that are not read are not implemented yet.
 REFUSED = {
     "custom": "code of the model's author",
     "custom_layer": "code of the model's author",
@@ -37,8 +37,8 @@ def onnx_operators():
 
 
 def program_operations():
-    """What coremltools' builder writes into a program, in any version, and what becomes of states there; complex numbers
-    and symbols are resolved before."""
+    """Returns the operations that coremltools' builder writes into a program, in any version, including those that
+    states become; complex numbers and symbols are resolved before."""
     from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry
 
     names = {name for name in SSAOpRegistry.core_ops if not name.startswith(("_", "complex"))}
@@ -59,7 +59,7 @@ def models():
 
 
 def section(title, defined, read, domain=None):
-    """A line of what is read, and lists of what is not."""
+    """Returns a line with the operations that are read, and lists of those that are not."""
     lines = [f"## {title}", ""]
     there = [name for name in defined if name in read]
     refused = [name for name in defined if name not in read and (name in REFUSED or domain in REFUSED)]

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Kelvin's main job on its embedded model: classify images, show which device runs which layer and why, compare compute
-# units under a stream, and say what to pick for what. Every line after a prompt is a command to try on a model of your own.
+# Shows Kelvin's main functions on its embedded model: classify images, show the device of each layer and the reason,
+# compare compute units under a stream, and recommend configurations. Every line after a prompt is a command that also
+# works with other models.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

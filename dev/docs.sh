@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the documentation of Kelvin, KelvinVision and KelvinText from their release build, warnings as errors, into docs-output/ (or
-# the folder given), and fails where a public symbol is not documented. Needs docc, which is part of the Swift toolchain.
+# Builds the documentation of Kelvin, KelvinVision and KelvinText from their release build, warnings as errors, into
+# docs-output/ (or the folder given), and fails if a public symbol is not documented. Needs docc, which is part of the
+# Swift toolchain.
 # The archive guide.doccarchive has the guide, the reference pages, the design and the decisions (dev/guide_catalog.py).
 set -euo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Random graphs with not-a-number, infinities, zeros, denormals and the largest numbers among their inputs, on every device
-# of this machine, every node against the reference, on memory that holds not-a-number before it is written.
+# Runs random graphs with NaN, infinities, zeros, denormals and the largest numbers among their inputs on every device
+# of this machine. Every node is compared with the reference, and memory contains NaN before it is written.
 #
-#   dev/fuzz-devices.sh [SECONDS [SEED]]      60 seconds a device from seed 0 on, unless said
+#   dev/fuzz-devices.sh [SECONDS [SEED]]      the default is 60 seconds a device from seed 0 on
 set -euo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Fuzzes every place where bytes from outside come in (Tests/FuzzTargets) with libFuzzer under AddressSanitizer.
+# Fuzzes every interface that reads external bytes (Tests/FuzzTargets) with libFuzzer under AddressSanitizer.
 #
-#   dev/fuzz.sh [SECONDS [TARGET…]]      60 seconds each, all targets, unless said; then the table
-#   dev/fuzz.sh --long [RUNS [TARGET…]]  until each target was executed 10 000 000 times in all, in turns of five minutes
-#   dev/fuzz.sh --table                what has been executed so far
+#   dev/fuzz.sh [SECONDS [TARGET…]]      the default is 60 seconds for each of all targets; then the table
+#   dev/fuzz.sh --long [RUNS [TARGET…]]  until each target was executed 10 000 000 times in total, in turns of five
+#   minutes
+#   dev/fuzz.sh --table                  the executions so far
 #
-# What is learnt and how often each target was executed are kept in $KELVIN_FUZZ_CORPUS (.build-fuzz/corpus), so that a
-# long run can be ended and gone on with; without the folder all begins anew. A finding is left in
-# .build-fuzz/findings, takes its target out of the long run and ends it with status 1. $KELVIN_SCRATCH is built in
-# instead of .build-fuzz.
+# The corpus and the number of executions of each target are kept in $KELVIN_FUZZ_CORPUS (.build-fuzz/corpus), so that a
+# long run can be interrupted and continued; without the folder everything starts again. A finding is written to
+# .build-fuzz/findings, removes its target from the long run and makes the run end with status 1. $KELVIN_SCRATCH
+# replaces .build-fuzz for builds.
 set -euo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
@@ -18,7 +19,7 @@ findings=$scratch/findings
 fuzz=$scratch/release/Fuzz
 mkdir -p "$findings" "$corpus"
 
-# A target's file: executions and processor seconds in all, then edges, inputs and findings as the last turn left them.
+# A target's file: total executions and processor seconds, then edges, inputs and findings of the last turn.
 kept() { cat "$corpus/$1.count" 2> /dev/null || echo 0 0 0 0 none; }
 
 table() {
@@ -39,9 +40,9 @@ turn() {
   local target=$1 longest=$2 bound=$3 log=$findings/$1.log result=none runs seconds edges inputs took executed
   mkdir -p "$corpus/$target"
   "$fuzz" --seeds "$target" "$corpus/$target"
-  # 30 s and 2 GiB under the sanitizer, on a machine that does other things too, stand for 2 s and 1 GiB.
+  # 30 s and 2 GiB under the sanitizer on a shared machine correspond to 2 s and 1 GiB.
   local TIMEFORMAT='%U %S'
-  # Swift's own handler of crashes reads memory that the sanitizer keeps from it.
+  # Swift's crash handler would read memory that the sanitizer protects.
   export VIPS_CONCURRENCY=1 SWIFT_BACKTRACE=enable=no
   took=$({ time "$fuzz" "$target" "$bound" -max_len="$longest" -timeout=30 -rss_limit_mb=2560 \
     -malloc_limit_mb=2048 -reload=0 -detect_leaks=0 -trace_malloc=0 -print_final_stats=1 -verbosity=1 \
@@ -62,7 +63,7 @@ declare -A longest before
 listed=() rest=() waiting=()
 failed=
 
-# Removes what programs that are gone left in memory.
+# Removes the shared memory of ended processes.
 sweep() {
   local folder
   for folder in /dev/shm/kelvin-fuzz-*; do
@@ -70,11 +71,11 @@ sweep() {
   done
 }
 
-# All of it is read before any of it is run, so that the script may change meanwhile.
+# The whole script is read before any of it runs, so that the file may change meanwhile.
 main() {
   mode=${1:-60}
-  # Where memory came from is not kept, and what is freed is kept from use for a short while only: both take more time
-  # than the targets.
+  # Allocation stacks are not recorded, and freed memory is quarantined only briefly: both take more time than the
+  # targets.
   export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:malloc_context_size=0:quarantine_size_mb=8
   [ "$mode" = --table ] || {
     export KELVIN_FUZZ=1
@@ -101,7 +102,7 @@ main() {
       waiting=()
       for target in "${rest[@]}"; do
         turn "$target" "${longest[$target]}" -max_total_time=300
-        # What has found something waits for its mending.
+        # A target with a finding is not run again until the finding is fixed.
         read -r runs _ _ _ result <<< "$(kept "$target")"
         [ "$runs" -ge "$goal" ] || [ "$result" != none ] || waiting+=("$target")
       done

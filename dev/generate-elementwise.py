@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what Swift, C, GLSL and OpenCL know of the element-wise functions, from the tables in dev/elementwise.
+"""Writes the Swift, C, GLSL and OpenCL code for the element-wise functions, from the tables in dev/elementwise.
 
 A table is a family, and its rows are the functions, with the numbers that stand for them in kernels and shaders.
 
@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES = ROOT / "dev/elementwise"
 NOTE = "Written by dev/generate-elementwise.py from dev/elementwise. Do not edit."
 
-# The largest number of a family, and the two that stand for no function of the table.
+# The largest number in a family, and the two numbers that are not functions of a table.
 LIMIT = 253
 ROUNDS_TO_HALF = 254
 NONE = 255

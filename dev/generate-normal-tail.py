@@ -14,7 +14,7 @@ import sys
 SEGMENTS = 32
 LIMIT = 5.5
 DEGREE = 5
-# Of the tail, by float32 coefficients and exact sums.
+# The largest relative error of the tail, with float32 coefficients and exact sums.
 WORST = 5e-7
 TARGET = pathlib.Path(__file__).parent.parent / "Sources/CKelvinKernels/Generated/ck_normal_tail.h"
 
@@ -52,7 +52,7 @@ def segment(index):
 
 
 def literal(x):
-    """Hexadecimal, without the digits that float32 has not."""
+    """Formats a number in hexadecimal, without digits beyond float32."""
     digits, exponent = x.hex().split("p")
     return f"{digits.rstrip('0')}p{exponent}f".replace(".p", ".0p")
 

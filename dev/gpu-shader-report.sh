@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Judges the kernels of GPUs without one: real compilers for AMD's and Intel's GPUs, with nothing behind them, and other
-# drivers that compute on the CPU. What it needs from Debian and PyPI is unpacked into .build-shader-report, not installed.
+# Reports on GPU kernels without a GPU, with the offline compilers for AMD's and Intel's GPUs and other drivers that
+# compute on the CPU. Packages from Debian and PyPI are unpacked into .build-shader-report, not installed.
 #
 #   dev/gpu-shader-report.sh table           compile every kernel of six models, write docs/gpu-shader-report.md
-#   dev/gpu-shader-report.sh bars            the same; print what misses a bar and fail where anything does
-#   dev/gpu-shader-report.sh conformance     the conformance suites on lavapipe, the latest one too, and SwiftShader, and on Intel's
-#                                    OpenCL for CPUs
+#   dev/gpu-shader-report.sh bars            the same; print the kernels that miss a bar and fail if there are any
+#   dev/gpu-shader-report.sh conformance     the conformance suites on lavapipe, the latest one too, and SwiftShader,
+#   and on
+#                                            Intel's OpenCL for CPUs
 #   dev/gpu-shader-report.sh on DRIVER COMMAND…
-#                                    a command on one of them: lavapipe, lavapipe-latest, swiftshader, intel-cpu, or the
-#                                    name of a GPU
+#                                            a command on one of them: lavapipe, lavapipe-latest, swiftshader,
+#                                            intel-cpu, or
+#                                            the name of a GPU
 #
-# Needs a build (make build; for conformance make test), gcc, apt-get with Debian's backports, python3 with onnx; for the
-# latest lavapipe debootstrap, and to be root.
+# Needs a build (make build; for conformance make test), gcc, apt-get with Debian's backports, python3 with onnx; for
+# the latest lavapipe debootstrap and root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=$PWD/.build-shader-report
@@ -56,7 +58,7 @@ install_mesa() {
 JSON
 }
 
-# A lavapipe that multiplies cooperative matrices, which needs a newer system around it.
+# Installs a lavapipe with cooperative matrices, which needs a newer system around it.
 install_latest() {
   [ ! -e "$scratch/latest.done" ] || return 0
   rm -rf "$scratch/latest"
@@ -83,9 +85,9 @@ in_latest() {
 install_intel() {
   fetch intel download intel-opencl-icd libigc1 libigdfcl1 libigdgmm12 libopencl-clang14 libllvmspirvlib14 libllvm14 \
     libclang-cpp14
-  # The disassembler is looked for by the name that only a development package has.
+  # ocloc looks for the disassembler by the name that only a development package has.
   ln -sf libiga64.so.1 "$ocloc/libiga64.so"
-  # A loader of our own that needs the system's, which is known to the linker by its path alone.
+  # A stub loader that needs the system's loader; the linker finds the latter by its path alone.
   mkdir -p "$scratch/loader"
   gcc -shared -x c /dev/null -Wl,-soname,$system/libOpenCL.so.1 -o "$scratch/real.so"
   gcc -O1 -shared -fPIC dev/gpu-shader-report/opencl.c -o "$scratch/loader/libOpenCL.so.1" \
@@ -106,14 +108,14 @@ install_intel_cpu() {
   "$scratch/intel-cpu/bin/pip" install -q intel-opencl-rt intel-cmplr-lib-rt
   mkdir -p "$scratch/intel-cpu/vendors" "$scratch/intel-cpu/libraries"
   echo "$scratch/intel-cpu/lib/libintelocl.so" > "$scratch/intel-cpu/vendors/intel.icd"
-  # All but the loader that comes with it.
+  # Links all libraries but the loader that comes with them.
   for library in "$scratch"/intel-cpu/lib/*.so*; do
     case $library in */libOpenCL*) ;; *) ln -sf "$library" "$scratch/intel-cpu/libraries/" ;; esac
   done
   touch "$scratch/intel-cpu.done"
 }
 
-# Runs a command with a driver in the place of the system's.
+# Runs a command with another driver than the system's.
 on() {
   local driver=$1
   shift
@@ -180,7 +182,7 @@ compile() {
   compile_intel
 }
 
-# One case after another: a driver compiles on the one thread of its queue, where what many cases wait for is late.
+# Cases run one after another: a driver compiles on the single thread of its queue, so parallel cases would time out.
 suite() { # DRIVER TARGET
   echo "== $2 on $1"
   on "$1" env KELVIN_FRESH_MEMORY=255 "${KELVIN_SCRATCH:-.build}/release/KelvinPackageTests.xctest" \

@@ -68,7 +68,7 @@ def anchors(path):
 
 
 class Catalog:
-    """Pages on their way to the catalog."""
+    """The pages to write to the catalog."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -78,7 +78,7 @@ class Catalog:
         assert len(set(self.names.values())) == len(self.names), "two pages have one name"
 
     def link(self, match, page):
-        """A link as DocC has it."""
+        """Returns a link in DocC's form."""
         image, text, target = match["image"], match["text"], match["target"]
         if re.match(r"[a-z]+:", target):
             return match[0]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the README's images from the release build's own output: a comparison of compute units on MobileNetV2 (on the
-# embedded model where ../shared is not there), measured here and now, and the plan for the sample machine with a graphics
-# card. Needs chromium; takes about five minutes.
+# Makes the README's images from the release build's output: a comparison of compute units on MobileNetV2 (on the
+# embedded model if ../shared is not available), measured now on this machine, and the plan for the sample machine with
+# a discrete GPU. Needs chromium; takes about five minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

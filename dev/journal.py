@@ -1,6 +1,5 @@
-"""A journal of `kelvin bench` or `kelvin advise`, and what follows from its raw seconds: what counts, percentiles, rates,
-energies and ratios. Nothing of Kelvin's is used.
-"""
+"""A journal of `kelvin bench` or `kelvin advise`, and the results computed from its raw seconds: valid rounds,
+percentiles, rates, energies and ratios. It shares no code with Kelvin."""
 import json
 import math
 import statistics
@@ -15,7 +14,7 @@ def rank(values, per_mille):
 
 
 def as_slice(run):
-    """The tokens of a sequence after the first, each a frame that arrives when the one before it is done."""
+    """Returns the tokens of a sequence after the first, as frames that arrive when the previous frame is done."""
     at, frames = run["first"], []
     for seconds in run["seconds"]:
         frames.append({"arrival": at, "start": at, "end": at + seconds})
@@ -24,7 +23,7 @@ def as_slice(run):
 
 
 def tempo(runs):
-    """To the first token, and tokens a second after it; nothing of no sequences."""
+    """Returns the time to the first token, and tokens a second after it; empty without sequences."""
     if not runs:
         return {}
     seconds = [one for run in runs for one in run["seconds"]]
@@ -62,7 +61,7 @@ class Run:
             to["energy"].append(body["energy"])
         elif kind == "tokens":
             to["runs"].append(body["run"])
-            # The first sequence is no part of the load that goes on.
+            # The first sequence is not part of the sustained load.
             if "energy" in body:
                 to["slices"].append(as_slice(body["run"]))
                 to["energy"].append(body["energy"])
@@ -72,7 +71,7 @@ class Run:
             to["failed"] = True
 
     def kept(self, phase, rounds):
-        """The rounds that count."""
+        """Returns the valid rounds."""
         known = self.phases.get(phase)
         if not known:
             return rounds
@@ -85,7 +84,7 @@ class Run:
         return self.head["workload"]["kind"] == "stream"
 
     def numbers(self, configuration):
-        """What the report says of a configuration, by its keys."""
+        """Returns the report's numbers for a configuration, by their keys."""
         starts, cold = self.kept("start", configuration["starts"]), self.kept("cold start", configuration["cold"])
         found = {key: rank([start[part] for start in starts], 500) for key, part in
                  [("launch", "launch"), ("load", "load"), ("compile", "compile"), ("first", "total"),
@@ -117,14 +116,14 @@ class Run:
 
     @staticmethod
     def joules(configuration):
-        """Of a frame, measured or estimated; None where a part is not known."""
+        """Returns the energy of a frame, measured or estimated; None if a part is not known."""
         uses, frames = configuration["energy"], sum(len(part["frames"]) for part in configuration["slices"])
         if not uses or any(use.get("joules") is None for use in uses):
             return None
         return sum(use["joules"] for use in uses) / frames
 
     def seconds(self, configuration, question):
-        """What is compared of a configuration, round by round."""
+        """Returns the compared seconds of a configuration, round by round."""
         if question == "start":
             return [start["total"] for start in configuration["starts"]], "start"
         if question == "warm":
@@ -137,7 +136,7 @@ class Run:
         return next((each for each in self.configurations if each["setup"]["label"] == label), None)
 
     def ratio(self, candidate, baseline, question):
-        """The median of the ratios of two configurations, by their labels, and how many pairs there are."""
+        """Returns the median of the ratios of two configurations, by their labels, and the number of pairs."""
         candidate, phase = self.seconds(self.configuration(candidate), question)
         baseline, _ = self.seconds(self.configuration(baseline), question)
         count = min(len(candidate), len(baseline))
@@ -166,6 +165,6 @@ class Checker:
             self.wrong.append(f"{where}: {reason}")
 
     def status(self):
-        """What was found, printed; 1 where something differs or nothing was looked at."""
+        """Prints the findings; returns 1 if a number differs or none was checked."""
         print("\n".join(self.wrong + [f"{self.checked} numbers recomputed, {len(self.wrong)} differ"]))
         return 1 if self.wrong or not self.checked else 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Checks every kernel of every instruction set against plain loops (Tests/KernelChecks), on random shapes: as it is built,
-# with AddressSanitizer and UndefinedBehaviorSanitizer, and for aarch64 under qemu-user, on a processor that multiplies
-# 8-bit elements and on one that does not. Needs clang and lld, as Swift brings them; a part whose tools are missing is
-# left out, and says so.
+# Checks every kernel of every instruction set against plain loops (Tests/KernelChecks), on random shapes: the release
+# build, with AddressSanitizer and UndefinedBehaviorSanitizer, and for aarch64 under qemu-user, on a processor with
+# 8-bit dot products and on one without. Needs clang and lld of the Swift toolchain. A part whose tools are missing is
+# skipped with a message.
 #
 #   dev/kernels.sh [--seeds N] [--first SEED] [--only native|sanitized|aarch64]…
 set -euo pipefail
@@ -22,13 +22,13 @@ done
 [ ${#parts[@]} -gt 0 ] || parts=(native sanitized aarch64)
 cross=/usr/aarch64-linux-gnu
 
-# As SwiftPM compiles a release for Package.swift.
+# The flags of SwiftPM's release builds for Package.swift.
 flags=(-std=gnu2x -O2 -g -fno-omit-frame-pointer -Wall -Wextra -Werror -ISources/CKelvinKernels/include)
 flags+=(-ITests/KernelChecks/include)
 
-# Sources of both folders are compiled once more where something has changed; the largest first, so that no processor is
-# left with one of them.
-build() {  # part, flags of its own, --, flags of linking
+# Sources of both folders are compiled again if one has changed, the largest first, so that no processor is left with
+# one of them at the end.
+build() {  # part, compiler flags, --, linker flags
   local folder=.build-kernels/$1 own=() sources=(Sources/CKelvinKernels/*.c Tests/KernelChecks/*.c)
   shift
   while [ "$1" != -- ]; do own+=("$1"); shift; done
@@ -43,7 +43,7 @@ build() {  # part, flags of its own, --, flags of linking
   clang "${own[@]}" -fuse-ld=lld "$folder"/*.o -o "$folder/check" "$@"
 }
 
-check() {  # part, what runs it
+check() {  # part, command that runs it
   local part=$1
   shift
   echo "== $part"
@@ -69,7 +69,7 @@ check_aarch64() {
     echo "== aarch64 left out: needs the Debian packages ${missing[*]}"
     return
   fi
-  # Nothing of GCC's is linked, and so no package of it is needed.
+  # No library of GCC is linked, so none of its packages is needed.
   build aarch64 --target=aarch64-linux-gnu -isystem $cross/include -mno-outline-atomics -- \
     -nostdlib -L$cross/lib -Wl,-dynamic-linker,/lib/ld-linux-aarch64.so.1 \
     $cross/lib/crt1.o $cross/lib/crti.o -lm -lc $cross/lib/crtn.o

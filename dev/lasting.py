@@ -1,4 +1,5 @@
-"""A stream on a thermal envelope, integrated in small steps with the mean of its frames. Nothing of Kelvin's is used.
+"""A stream on a thermal envelope, integrated in small steps with the mean of its frames. It shares no code with
+Kelvin.
 
     p = P/P_sus,  dh_i/dt = (p - h_i)/tau_i,  h = w1 h1 + w2 h2
 
@@ -8,7 +9,7 @@ E f^(g-1) joules, so that P = idle + min(r, f/T) E f^(g-1) at r arrivals a secon
 import math
 
 STEP = 0.25
-# Single frames with noise against their mean: of rates, and of headroom.
+# The tolerance between noisy single frames and their mean, for rates and headroom.
 TOLERANCE = 0.02
 
 
@@ -33,7 +34,7 @@ class Lasting:
         return low
 
     def course(self, plan):
-        """Time, headroom and clock, step by step."""
+        """Returns time, headroom and clock, step by step."""
         if plan["label"] not in self.courses:
             poles = [(self.envelope[key]["weight"], self.envelope[key]["tau"]) for key in ["fast", "slow"]]
             sustainable = self.envelope["sustainableWatts"]
@@ -56,7 +57,7 @@ class Lasting:
         return min(self.stream["framesPerSecond"], f / plan["secondsPerFrame"])
 
     def objections(self, plan, rate, throttled):
-        """Why a settled rate and the moment at which the clock was first lowered cannot be."""
+        """Returns the reasons why a settled rate and the moment at which the clock was first lowered are impossible."""
         course = self.course(plan)
         last = course[-max(1, len(course) // 10):]
         settled = sum(self.rate(plan, f) for _, _, f in last) / len(last)
@@ -67,13 +68,14 @@ class Lasting:
                 yield f"it is said never to slow down, and its clock comes to {last[-1][2]}"
             return
         headroom = next((headroom for at, headroom, _ in course if at >= throttled), 0)
-        # One interval ahead of the limit the clock falls, so that the limit is not passed.
+        # The clock falls one interval before the limit, so that the limit is not exceeded.
         ahead = next((headroom for at, headroom, _ in course if at >= throttled + 2 * self.physics["interval"]), headroom)
         if not headroom <= 1 + TOLERANCE or ahead < 1 - TOLERANCE:
             yield f"it is said to slow down from {throttled} s on, where headroom is {headroom}"
 
     def lead(self, overtaken, overtaking, at):
-        """How much better the second is: by its rate, or where both keep the same by the seconds of a frame."""
+        """Returns the advantage of the second: by its rate or, if both keep the same rate, by the seconds of a
+        frame."""
         plans = [self.plans[label] for label in [overtaken, overtaking]]
         clocks = [next((f for time, _, f in self.course(plan) if time >= at), self.course(plan)[-1][2]) for plan in plans]
         (one, other) = (self.rate(plan, f) for plan, f in zip(plans, clocks))

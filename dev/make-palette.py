@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the colours that classes get where a model names none (Sources/KelvinVision/Segmentation/ClassPalette.swift).
+"""Prints the colours for classes if a model names none (Sources/KelvinVision/Segmentation/ClassPalette.swift).
 
 The first eight are Okabe and Ito's. Each further one is, of a grid of colours, the one whose smallest distance from those
 chosen already is largest, where a distance is the least in CIELAB over normal sight and simulated protanopia, deuteranopia
@@ -24,7 +24,7 @@ WHITE = TO_XYZ.sum(axis=1)
 
 
 def lab(colors):
-    """sRGB in 0...255, N x 3, as seen by each kind of sight: kinds x N x 3."""
+    """Converts sRGB in 0...255, N x 3, as seen by each kind of vision: kinds x N x 3."""
     x = colors / 255
     linear = np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
     seen = np.stack([np.clip(linear @ np.array(matrix).T, 0, 1) for matrix in SIGHT])
@@ -46,7 +46,7 @@ def main():
     grid = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
     seen = lab(grid)
     nearest = np.min([distances(seen, color) for color in lab(base).transpose(1, 0, 2)], axis=0)
-    # White is the paper of legends: colours keep away from it as from each other.
+    # White is the background of legends: colours keep a distance from it as from each other.
     nearest = np.minimum(nearest, distances(seen, lab(np.array([[255, 255, 255]]))[:, 0]))
     chosen = [tuple(color) for color in base]
     while len(chosen) < count:

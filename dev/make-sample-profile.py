@@ -17,13 +17,13 @@ import sys
 
 THREADS = 8
 
-# Specifications, and the share of the peak that each family of operators is taken to reach.
+# Specifications, and the assumed share of the peak that each family of operators reaches.
 CPU = {
     # 8 cores x 3.6 GHz x 2 units x 8 lanes x 2 (multiply-add): AVX2.
     "flops": 8 * 3.6e9 * 32,
     # DDR4-3200, two channels of 8 bytes (JEDEC JESD79-4): 51.2 GB/s, of which 70 %.
     "bandwidth": 51.2e9 * 0.7,
-    # A fork and join of eight threads that spin.
+    # A fork and join of eight spinning threads.
     "overhead": 2e-6,
     "efficiency": {"convolution": 0.5, "convolution 1x1": 0.55, "convolution depthwise": 0.12},
     "otherwise": 0.05,
@@ -33,11 +33,11 @@ GPU = {
     # GeForce RTX 3060 as NVIDIA specifies it: 3584 cores at 1.78 GHz, 360 GB/s, 170 W board power.
     "flops": 3584 * 1.78e9 * 2,
     "bandwidth": 360e9 * 0.75,
-    # One dispatch of a recorded command buffer, with the barrier behind it.
+    # One dispatch of a recorded command buffer, with the barrier after it.
     "overhead": 6e-6,
     "efficiency": {"convolution": 0.4, "convolution 1x1": 0.4, "convolution depthwise": 0.06},
     "otherwise": 0.05,
-    # 28 multiprocessors x 1536 threads: with fewer results than this the card is not filled.
+    # 28 multiprocessors x 1536 threads: with fewer results the GPU is not filled.
     "fill": 28 * 1536,
     "idleWatts": 15, "busyWatts": 170,
 }

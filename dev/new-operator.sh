@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes every file of a new operator, and its lines in every list, from those of CumulativeReduce, which has them all:
-# until you change them the new operator is another of its kind, which builds and passes its tests. AddingAnOperator in
-# the documentation says what to change.
+# Makes every file of a new operator, and its lines in every list, from those of CumulativeReduce, which has all of
+# them. Until it is changed, the new operator is a copy that builds and passes its tests. AddingAnOperator in the
+# documentation describes the changes.
 #
 #   dev/new-operator.sh BitShift
 set -euo pipefail
@@ -30,8 +30,8 @@ for model in $models; do
   echo "  $file"
 done
 
-# Puts a line where it belongs among its neighbours, which are sorted.
-insert() {  # file, line, what the neighbours look like
+# Inserts a line at its position among sorted neighbours.
+insert() {  # file, line, pattern of the neighbours
   awk -v line="$2" -v neighbours="$3" '
     { is = $0 ~ neighbours }
     !done && ((is && $0 > line) || (was && !is)) { print line; done = 1 }
@@ -40,7 +40,7 @@ insert() {  # file, line, what the neighbours look like
   mv "$1.new" "$1"
   echo "  $1"
 }
-find_list() {  # what the model's line looks like
+find_list() {  # pattern of the model's line
   grep -rlE --include='*.swift' --include='*.h' "$1" Sources | sort
 }
 
@@ -53,7 +53,7 @@ for file in $(find_list '^      cumulativeReduce,$'); do insert "$file" "      $
 for file in $(find_list '^#include "ck_cumulative_reduce\.h"$'); do
   insert "$file" "#include \"ck_$snake.h\"" '^#include "ck_[a-z_]+\.h"$'
 done
-# The call of its kernel, which each GPU device answers, and the device of the tests that answers with names.
+# The kernel's dispatch, which each GPU device implements, and the test device that returns names.
 call=$(grep -E '^  func cumulativeReduce\(' Sources/KelvinGPU/KernelDispatches.swift | rename)
 insert Sources/KelvinGPU/KernelDispatches.swift "$call" '^  func [A-Za-z]+\('
 insert Tests/KelvinGPUTests/NamingTarget.swift "${call/Program/String} { call() }" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens a report page in headless Chromium and looks at it, by the DevTools protocol over a pipe.
+"""Opens a report page in headless Chromium and checks it, by the DevTools protocol over a pipe.
 
 Usage:
   page.py check PAGE.html            fails, saying why, where the page logs an error, fetches anything, or draws a chart
@@ -24,7 +24,8 @@ import tempfile
 
 MISSING = 77
 
-# What must be drawn: every chart has marks with area, nothing sticks out of the page, and no identifier occurs twice.
+# The conditions for a drawn page: every chart has marks with area, nothing extends beyond the page, and no identifier
+# occurs twice.
 SURVEY = """(() => {
   const faults = [], counts = {};
   const count = (name, list) => counts[name] = list.length;
@@ -71,7 +72,8 @@ SURVEY = """(() => {
   return {faults, counts, dark: light(paper) < .2};
 })()"""
 
-# What printing can lose: columns beside the paper, and words cut in two. Names of layers have places where they may break.
+# The conditions for a printed page: no column beside the paper, and no word cut in two. Names of layers have positions
+# at which they may break.
 PAPER = """(() => {
   dispatchEvent(new Event('beforeprint'));
   const faults = [], edge = document.documentElement.clientWidth;
@@ -97,8 +99,8 @@ PAPER = """(() => {
 })()"""
 # A4 between the margins of the style sheet, in CSS pixels.
 PAPER_WIDTH, PAPER_HEIGHT = 703, 1024
-# Of a PDF: a megabyte, and of a page of more than 170 layers or 42 images so much for each. Thumbnails of 400 pixels, which are
-# sharp on paper too, were 13 KiB in the mean of 89 photographs and 54 KiB at most, and what stands below each another 3 KiB.
+# Limits of a PDF: a megabyte, and for each layer or image of a page with more than 170 layers or 42 images. Thumbnails
+# have 400 pixels, which are sharp on paper too.
 MOST_BYTES, LAYER_BYTES, IMAGE_BYTES = 1 << 20, 6 << 10, 24 << 10
 
 # Selecting by keyboard shows the layer's costs; a filter hides rows.
@@ -151,14 +153,14 @@ def browser():
 
 
 class Browser:
-    """One page in a headless browser with a profile of its own."""
+    """One page in a headless browser with a separate profile."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         ours, theirs = os.pipe(), os.pipe()
 
         def wire():
-            # Through high numbers first: either end may be 3 or 4 itself.
+            # High numbers come first, because either end may itself be 3 or 4.
             read, write = os.dup2(ours[0], 100), os.dup2(theirs[1], 101)
             os.dup2(read, 3)
             os.dup2(write, 4)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs the tests under ThreadSanitizer, and under AddressSanitizer with UndefinedBehaviorSanitizer: two builds of their
-# own. The latter two may be had in one build or in two, the first goes with neither.
+# Runs the tests under ThreadSanitizer, and under AddressSanitizer with UndefinedBehaviorSanitizer, in two separate
+# builds. The latter two may share a build or have separate ones; ThreadSanitizer cannot be combined with either.
 #
 #   dev/sanitize.sh [thread|address|undefined|address,undefined]… [-- OPTIONS OF swift test]
 #
-# Every process writes what a sanitizer finds to a file of its own, those that tests start and end among them: a finding
-# counts whatever becomes of the process and of what it prints.
+# Every process writes its sanitizer findings to a separate file, including processes that tests start and end. A
+# finding therefore counts whatever the process prints and however it ends.
 set -euo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."
@@ -14,18 +14,18 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do builds+=("$1"); shift; done
 [ $# -eq 0 ] || shift
 [ ${#builds[@]} -gt 0 ] || builds=(thread address,undefined)
 
-# Leaks are not looked for: drivers keep their state until the process ends. A small quarantine keeps what is freed from
-# the eyes of the tests that watch the memory of the process. Drivers that bring LLVM set a signal stack of their own,
-# which the sanitizer would unmap as its own when a thread ends. SIGBUS is left to the process: a test ends one by it, as
-# a mapped file that nobody guards does, and one that ends the tests fails them all the same.
+# Leaks are not checked, because drivers keep their state until the process ends. A small quarantine keeps freed memory
+# out of the tests that measure the process's memory. Drivers with LLVM set a signal stack of their own, which the
+# sanitizer would unmap when a thread ends. SIGBUS is not handled by the sanitizer: one test ends a process by it, and a
+# SIGBUS that ends the tests fails them anyway.
 address=detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0
 address+=:quarantine_size_mb=16:use_sigaltstack=0:handle_sigbus=0
 thread=suppressions=$PWD/dev/tsan-suppressions.txt:halt_on_error=0:exitcode=86:second_deadlock_stack=1
 thread+=:handle_sigbus=0
 undefined=print_stacktrace=1
 
-# Sets `options`, of swift build and swift test. On Linux the compiler of Swift refuses `--sanitize undefined`, and Swift
-# traps by itself: it is C that is checked, also where Swift is given it by headers.
+# Sets `options`, of swift build and swift test. On Linux the Swift compiler rejects `--sanitize undefined`, and Swift
+# traps by itself. Only C is checked, including C in headers that Swift imports.
 set_options() {
   options=()
   for kind in ${1//,/ }; do
@@ -40,12 +40,12 @@ set_options() {
 isClean=1
 for build in "${builds[@]}"; do
   set_options "$build"
-  # The options of sanitizers end at commas.
+  # Options of sanitizers end at commas.
   scratch=.build-${build//,/-}
   reports=$PWD/$scratch/reports
   log=$scratch/tests.log
   began=$SECONDS
-  # Which sanitizers there are decides how the program is linked (Package.swift), and how tests link others.
+  # The sanitizers decide how the program is linked (Package.swift), and how tests link other programs.
   export KELVIN_SANITIZERS=$build
   swift build -c release "${options[@]}" --scratch-path "$scratch" --build-tests
   echo "== $build: built in $((SECONDS - began)) s"
@@ -55,7 +55,7 @@ for build in "${builds[@]}"; do
   export TSAN_OPTIONS=$thread:log_path=$reports/report
   export UBSAN_OPTIONS=$undefined:log_path=$reports/report
   began=$SECONDS
-  # Memory begins as in `make test`.
+  # Unwritten memory has the same contents as in `make test`.
   KELVIN_FRESH_MEMORY=255 swift test -c release "${options[@]}" --scratch-path "$scratch" --disable-testable-imports \
     --skip-build "$@" 2>&1 | tee "$log" | grep -E 'Test run|failed after|skipped' || true
   echo "== $build: ran in $((SECONDS - began)) s"

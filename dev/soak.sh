@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Several models on every device in one process, from eight tasks at once, with loads and cancellations among them,
-# and devices behind stand-ins that fail, hang and recover: equal results; memory, descriptors and threads as many at
-# the end as at half time.
+# Runs several models on every device in one process, from eight concurrent tasks, with loads and cancellations, and on
+# simulated devices that fail, hang and recover. Results must be equal; memory, descriptors and threads must be as many
+# at the end as at half time.
 #
-#   dev/soak.sh [SECONDS | --hours N]      60 seconds unless said
+#   dev/soak.sh [SECONDS | --hours N]      the default is 60 seconds
 #
-# KELVIN_SOAK_SEED chooses the faults. Real models take part where $KELVIN_SHARED or ../shared has them.
+# KELVIN_SOAK_SEED selects the faults. Real models take part if $KELVIN_SHARED or ../shared has them.
 set -euo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
 cd "$(dirname "$0")/.."

@@ -1,4 +1,4 @@
-"""The rules that sources keep, each a function from a tree of files to what breaks it. dev/check.sh runs them;
+"""The rules for sources, each a function from a tree of files to the violations. dev/check.sh runs them;
 dev/planted_faults.py proves that each sees what it forbids.
 
 Rows and what they may import are read from Package.swift and from the table of targets in Architecture.md, never listed here.
@@ -14,10 +14,10 @@ import sys
 ARCHITECTURE = "Architecture.md"
 LINE_LIMIT = 500
 COUNTED = (".swift", ".c", ".h", ".comp", ".glsl", ".cl", ".py", ".sh")
-# What comes with the toolchain; everything else is a target or a product that Package.swift declares.
+# The modules of the toolchain; every other module is a target or a product that Package.swift declares.
 TOOLCHAIN = {"Swift", "Dispatch", "FoundationEssentials", "Glibc", "Synchronization", "PackageDescription"}
 TEST_TOOLCHAIN = TOOLCHAIN | {"Testing"}
-# Declared to be linked or run, never imported.
+# Modules that are declared in order to be linked or run, and never imported.
 UNIMPORTED = {"CMutexForTSan"}
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+"
@@ -141,8 +141,8 @@ def rows_of_the_manifest(tree):
         above.add(name)
 
 
-def rows_of_the_architecture(tree):
-    """The table of targets names every target of Sources, and each needs only targets of rows above its own."""
+def rows_of_the_design(tree):
+    """The table of rooms must name every target of Sources, and each may depend only on rooms of rows above its own."""
     rows = {}
     for number, line in enumerate(tree.text(ARCHITECTURE).splitlines()):
         cells = line.split("|")
@@ -176,7 +176,8 @@ def conformance_is_for_tests(tree):
 
 
 def the_command_line_is_a_client(tree):
-    """It knows the public rooms, what prints, and, for `kelvin operators`, the conformance cases that no library has."""
+    """The command line may import the public rooms, the printing targets and, for `kelvin operators`, the
+    conformance cases."""
     allowed = {"Kelvin", "KelvinVision", "KelvinText", "KelvinBasics", "KelvinConformance", "ArgumentParser"}
     for name, _, _, needs in tree.targets():
         for need in needs if name == COMMAND_LINE else []:
@@ -185,7 +186,7 @@ def the_command_line_is_a_client(tree):
 
 
 def operators_lie_in_files_of_their_names(tree):
-    """An operator, and its kernel on each device, lie in the file of the operator's name."""
+    """An operator, and its kernel on each device, must be in the file of the operator's name."""
     catalog = tree.text("Sources/KelvinGraph/Operators/Catalog.swift")
     for name in re.findall(r"^  (\w+)\.self,$", catalog, re.MULTILINE):
         path = f"Sources/KelvinGraph/Operators/{name}.swift"
@@ -198,7 +199,7 @@ def operators_lie_in_files_of_their_names(tree):
             path = f"Sources/Kelvin{device}/Kernels/{name}.swift"
             if not re.search(rf"func add{name}(<\w+>)?\(\)", tree.text(path)):
                 yield f"{path}: does not hold the kernel of {name}"
-    # What is one operator's on Vulkan and OpenCL; what several share lies beside the folder.
+    # A kernel file belongs to one operator on Vulkan and OpenCL; shared code is outside the folder.
     for device in ["Vulkan", "OpenCL"]:
         for path in tree.under(f"Sources/Kelvin{device}/Kernels", ".swift"):
             if pathlib.PurePath(path).stem not in names:
@@ -212,7 +213,8 @@ def build_products(tree):
 
 
 def measured_processes(tree):
-    """A process is measured in Tests/TestSupport/OwnProcess.swift alone, which sees to it that nothing shares it."""
+    """Only Tests/TestSupport/OwnProcess.swift may measure a process, because it makes sure that nothing else runs in
+    it."""
     pattern = re.compile(r"/proc/self/(stat|smaps|fd|task|io)|\bgetrusage\(|\bmallinfo|\bmalloc_stats")
     for path in tree.under("Tests", ".swift"):
         if path != "Tests/TestSupport/OwnProcess.swift":
@@ -222,7 +224,7 @@ def measured_processes(tree):
 
 
 def documents_are_read_in_one_place(tree):
-    """Foundation's decoder stops the program at documents that JSONText refuses."""
+    """Only one file may use Foundation's decoder, which stops the program at documents that JSONText refuses."""
     home = "Sources/KelvinBasics/JSONText.swift"
     pattern = re.compile(r"decoder(\(\))?\.decode\([^)]*\bfrom:", re.IGNORECASE)
     for path in tree.under("Sources", ".swift"):
@@ -230,6 +232,25 @@ def documents_are_read_in_one_place(tree):
             for number, line in enumerate(tree.text(path).splitlines(), 1):
                 if pattern.search(line):
                     yield f"{path}:{number}: reads JSON with Foundation's decoder: use JSONText.decode"
+
+
+def folders_of_traits(tree):
+    """Every file of a folder that belongs to a trait must be excluded without the trait."""
+    traits = {trait["name"] for trait in tree.manifest.get("traits", [])} - {"default"}
+    told = set()
+    section = tree.text(DESIGN).split("## What may be left out", 1)[-1].split("\n## ")[0]
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) != 5 or cells[1] not in traits:
+            continue
+        told.add(cells[1])
+        for folder in filter(None, cells[3].split(", ")):
+            for path in tree.under(folder, ".swift"):
+                text = tree.text(path)
+                if text and not (text.startswith(f"#if {cells[1]}\n") and text.endswith("\n#endif\n")):
+                    yield f"{path}: is not wrapped in #if {cells[1]}, to whose trait its folder belongs"
+    for trait in sorted(traits - told):
+        yield f"{DESIGN}: the table of what may be left out has no row for {trait}"
 
 
 RULES = [

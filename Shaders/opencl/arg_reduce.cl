@@ -1,5 +1,5 @@
-// The position of the largest or smallest element along the middle axis of [outer, length, inner]. A work item handles
-// up to LANES neighbours along the inner axis.
+// The position of the largest or smallest element along the middle axis of [outer, length, inner]. A work item
+// processes up to LANES neighbours along the inner axis.
 
 typedef struct {
   int outer, length, inner, smallest, last;
@@ -23,7 +23,7 @@ KERNEL void arg_reduce(BUFFER(x), BUFFER(y), arg_reduce_shape s) {
   for (int place = 1; place < s.length; place++) {
     x += s.inner;
     for (int i = 0; i < count; i++) {
-      // Not-a-number, which differs from itself, is beyond every number.
+      // NaN, which differs from itself, exceeds every number.
       const int unordered = x[i] != x[i], wasUnordered = best[i] != best[i];
       const int same = x[i] == best[i] || (unordered && wasUnordered);
       const int beyond = s.smallest ? x[i] < best[i] : x[i] > best[i];

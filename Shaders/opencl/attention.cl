@@ -1,13 +1,13 @@
-// y = softmax(scale * q k^T + mask) v for each head of each batch. A work item answers LANES queries, one a lane, and takes
-// KEYS keys at a time: what the largest score so far makes of earlier ones is put right when a larger one comes (Milakov
-// and Gimelshein, "Online normalizer calculation for softmax", 2018), so that scores are never in memory. WIDTH elements
-// of queries and keys, and VALUES of values, come from the host.
+// y = softmax(scale * q k^T + mask) v for each head of each batch. A work item computes LANES queries, one in each
+// lane, and takes KEYS keys at a time. When a larger score comes, earlier terms are rescaled, so that scores are never
+// in memory (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018). WIDTH elements of queries and
+// keys, and VALUES elements of values, are defined by the host.
 
 #define KEYS 8
 #define EACH_KEY(j) _Pragma("unroll") for (int j = 0; j < KEYS; j++)
 
-// Strides go from batch to batch, head to head and row to row, then from element to element; those of the mask to the
-// next key.
+// Strides from batch to batch, head to head, row to row and element to element; the mask's last stride is to the next
+// key.
 typedef struct {
   int queries, keys;
   int query[5], key[5], value[5];   // each begins at its first number
@@ -64,7 +64,7 @@ KERNEL void attention(BUFFER(query), BUFFER(key), BUFFER(value), BUFFER(mask), B
       if (start + j >= s.keys) score[j] = -INFINITY;
       next = larger(next, score[j]);
     }
-    // Where all so far are -infinity nothing counts yet; where all are in the end, 0 / 0 is not a number, as it is due.
+    // While all scores are -infinity, no term counts. If all are in the end, the result is 0 / 0 = NaN, as defined.
     const vec base = next == -INFINITY ? 0.0f : next;
     const vec rest = exp(largest - base);
     largest = next;
@@ -73,7 +73,7 @@ KERNEL void attention(BUFFER(query), BUFFER(key), BUFFER(value), BUFFER(mask), B
       score[j] = exp(score[j] - base);
       total += score[j];
     }
-    // Values of keys that are not there are not looked at: they may be infinite.
+    // Values beyond the last key are not read, because they may be infinite.
     const int count = min(s.keys - start, KEYS);
     if (count == KEYS) {
       for (int d = 0; d < VALUES; d++) {

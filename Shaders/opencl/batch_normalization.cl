@@ -1,5 +1,5 @@
-// y = (x - mean) * factor + shift for each channel of [planes, pixels]; blocked planes have LANES channels side by
-// side. Statistics are [3][channels], blocked ones padded to whole blocks: mean, factor, shift.
+// y = (x - mean) * factor + shift for each channel of [planes, pixels]; blocked planes have LANES contiguous channels.
+// Statistics are [3][channels], blocked ones padded to whole blocks: mean, factor, shift.
 
 typedef struct {
   int channels, pixels, run, isBlocked;

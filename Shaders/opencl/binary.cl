@@ -1,5 +1,5 @@
-// z = x op y with broadcasting. The innermost axis is a row; a work item handles `rows` of them, or part of one.
-// Strides are in elements, 0 along broadcast axes; those of the rows are 0 or 1.
+// z = x op y with broadcasting. The innermost axis is a row; a work item processes `rows` rows, or part of one. Strides
+// are in elements, 0 along broadcast axes; those of the rows are 0 or 1.
 
 typedef struct {
   int rowCount, length, rows, run, code, xStep, yStep;
@@ -8,7 +8,7 @@ typedef struct {
 
 #ifndef HAS_QUOTIENTS
 #define HAS_QUOTIENTS
-// floor(x / y), not misled by a quotient that rounds up to a whole number.
+// floor(x / y), exact even if the quotient rounds up to an integer.
 static inline vec floor_quotient(vec x, vec y) {
   const vec q = floor(x / y), rest = fma(-q, y, x);
   const vec less = q - 1.0f, more = q + 1.0f, next = fma(-more, y, x);

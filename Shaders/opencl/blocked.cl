@@ -1,4 +1,4 @@
-// Dense [N, C, pixels] to blocked and back. A work item moves up to `run` pixels of one channel block.
+// Converts dense [N, C, pixels] to blocked and back. A work item moves up to `run` pixels of one channel block.
 
 typedef struct {
   int channels, blocks, pixels, run;

@@ -1,7 +1,7 @@
-// Changes of element type from SOURCE to TARGET by CONVERT. A work item handles `run` elements.
+// Conversions of the element type from SOURCE to TARGET by CONVERT. A work item processes `run` elements.
 //
-// SATURATES: from a floating-point number to an integer. What a saturated conversion makes of not-a-number is left to the
-// implementation (NVIDIA's gives 2^63 for ulong); here it is 0.
+// SATURATES: from a floating-point number to an integer. The saturated conversion of NaN is implementation-defined
+// (NVIDIA's gives 2^63 for ulong); here it is 0.
 
 #ifdef SATURATES
 #define CONVERTED(value) (isnan(value) ? (TARGET)0 : CONVERT(value))

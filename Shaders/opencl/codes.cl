@@ -1,14 +1,15 @@
-// How products read weights, LANES at a time: plain ones from a pointer that moves on, or, with CODE_BITS, codes of so
-// many bits, four lanes in a word or less, whose words are followed by LANES zeros, a row of words for each block of input
-// channels, and what these speak of (QuantizedOperand.swift). MEANING says what a code stands for (meanings.kernel).
+// Reads the weights of products, LANES at a time. Plain weights come from a pointer that advances. With CODE_BITS,
+// weights are codes of CODE_BITS bits, four lanes in a word or less. Words of codes are followed by LANES zeros, a row
+// of words for each block of input channels, and the scales, biases or tables of these words (QuantizedOperand.swift).
+// MEANING is the way that a code becomes a number (meanings.kernel).
 //
-// `BEGIN_MEANINGS` declares what `NEXT_MEANING` fills where channel c begins a row; `WEIGHT(j)` is block j of the vectors
-// at w, a PLACE.
+// `BEGIN_MEANINGS` declares the variables that `NEXT_MEANING` sets when channel c begins a row; `WEIGHT(j)` is block j
+// of the vectors at w, a PLACE.
 #ifdef CODE_BITS
 
 typedef struct {
   vec scale, offset;   // offset: zero or bias
-  ivec table;          // where it begins
+  ivec table;          // its first index
 } code_meaning;
 
 static inline code_meaning meaning_at(const global uint *words, int at, int rowWords, float zero) {

@@ -1,30 +1,33 @@
 // Convolution and matrix products with constant weights:
 // y = activation(sum over taps and channels of x * w + bias + residual).
 //
-// A work item computes `run` tiles, one after another, of PIXELS output pixels by BLOCKS * LANES output channels. Weights are
-// packed [group][channel tile][tap][input channel][BLOCKS * LANES], followed by zeros that stand for LANES values of padding;
-// they may be codes (codes.cl).
-// Where tensors lie is told by strides: pixel p, channel c of group g in image n of x is
-// x[n * xImage + g * xGroup + c / LANES * xBlock + c % LANES * xLane + p * xPixel]; with PLANAR, xBlock is
-// LANES * xLane.
-// The last tile of pixels is moved back to end with the image, so it may compute some pixels a second time.
-// A transposed convolution is an ordinary one for each phase of its stride, which stand in the place of groups and read
-// the same channels: pixel q of phase r is output q * phases + r - crop, and takes every so manyth tap from r on.
+// A work item computes `run` tiles, one after another, of PIXELS output pixels by BLOCKS * LANES output channels.
+// Weights are packed [group][channel tile][tap][input channel][BLOCKS * LANES], followed by zeros for LANES values of
+// padding; they may be quantized (codes.cl).
 //
-// VARIANT, PIXELS, BLOCKS and PLANAR come from the host.
+// Strides describe tensors: pixel p, channel c of group g in image n of x is x[n * xImage + g * xGroup + c / LANES *
+// xBlock + c % LANES * xLane + p * xPixel]; with PLANAR, xBlock is LANES * xLane.
+//
+// The last tile of pixels is moved back to end with the image, so it may compute some pixels a second time.
+//
+// A transposed convolution is an ordinary one for each phase of its stride. Phases replace groups and read the same
+// channels: pixel q of phase r is output q * phases + r - crop, and reads every tap that is a whole number of strides
+// after r.
+//
+// VARIANT, PIXELS, BLOCKS and PLANAR are defined by the host.
 
 typedef struct {
   int pixels, width, inputHeight, inputWidth;
   int kernelHeight, kernelWidth, strideY, strideX, dilationY, dilationX, top, left;
   int channels, groups, outputs;
-  int phasesY, phasesX, cropY, cropX, height, fullWidth;   // 1, 1, 0, 0 of an ordinary one; then its whole output
+  int phasesY, phasesX, cropY, cropX, height, fullWidth;   // ordinary: 1, 1, 0, 0; then the output size
   int xImage, xGroup, xBlock, xLane, xPixel;
   int yImage, yGroup, yBlock, yLane, yPixel;
   int storesWholeBlocks, hasBias, hasResidual, swapsOrder, run;
   int activation;
   float a, b;
 #ifdef CODE_BITS
-  int rowStart, rowWords, rows, rowChannels;   // `rows` of a tile, each for so many channels
+  int rowStart, rowWords, rows, rowChannels;   // `rows` of a tile, each for `rowChannels` channels
   float zero;
 #endif
 } NAMED(convolution_shape);
@@ -135,7 +138,7 @@ KERNEL void NAMED(convolution)(
       }
 
 #if GROUP == 1
-    // What most nodes end with, from registers: where sums are over few channels, that is much of the work.
+    // The most frequent epilogue, directly from registers; with few channels it is much of the work.
     if (isPlain) {
       EACH_BLOCK(j) {
         const int block = part * BLOCKS + j;
@@ -153,7 +156,7 @@ KERNEL void NAMED(convolution)(
     }
 #endif
 
-    // A copy whose index may vary, so that the sums above stay in registers and what follows is compiled once.
+    // A copy with a variable index, so that the sums above stay in registers and the following code is compiled once.
     vec sums[PIXELS * BLOCKS];
     EACH(i) EACH_BLOCK(j) sums[j * PIXELS + i] = sum[i][j];
     for (int j = 0; j < BLOCKS; j++) {

@@ -1,7 +1,7 @@
-// Transposed convolutions: each output gathers the inputs that would be spread to it.
+// Transposed convolutions: each output gathers the inputs that contribute to it.
 
-// One filter a channel, on blocked tensors. A work item computes up to `columns` pixels of one output row of one block.
-// Weights: [block][tap][LANES].
+// One filter for each channel, on blocked tensors. A work item computes up to `columns` pixels of one output row of one
+// block. Weights: [block][tap][LANES].
 typedef struct {
   int height, width, inputHeight, inputWidth;
   int kernelHeight, kernelWidth, strideY, strideX, dilationY, dilationX, top, left;

@@ -7,7 +7,7 @@ typedef struct {
   int isTransposed, hasBias, hasResidual, run;
 } convolution_volume_shape;
 
-// Where along an axis a tap of an output's window lies in the input; -1 where it lies in none of its elements.
+// The input position of a tap of an output's window along an axis; -1 if there is none.
 static inline int placed(int isTransposed, int position, int tap, int stride, int dilation, int before, int size) {
   if (!isTransposed) {
     const int at = position * stride - before + tap * dilation;

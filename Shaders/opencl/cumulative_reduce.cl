@@ -1,5 +1,5 @@
-// Running sums or products along the middle axis of [outer, length, inner], computed in WIDE and brought back by FIT. A
-// work item handles up to `run` neighbours along the inner axis.
+// Running sums or products along the middle axis of [outer, length, inner], computed in WIDE and converted by FIT. A
+// work item processes up to `run` neighbours along the inner axis.
 
 typedef struct {
   int outer, length, inner, run, product, exclusive, reversed;
@@ -18,7 +18,7 @@ KERNEL void cumulative_reduce(BUFFER(x), BUFFER(y), cumulative_reduce_shape s) {
       if (s.product) {
         total = before * x[at];
       } else {
-        // Compensated until the total leaves the range, which changes nothing for integers.
+        // The sum is compensated while the total is finite; compensation changes nothing for integers.
         const WIDE corrected = x[at] - lost;
         total = before + corrected;
         lost = total - total == 0 ? (total - before) - corrected : 0;

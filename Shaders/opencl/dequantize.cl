@@ -1,4 +1,4 @@
-// Integers of at most 32 bits to floats, by scaling.cl.
+// Converts integers of at most 32 bits to floats, by scaling.cl.
 
 KERNEL void dequantize(BUFFER(x), BUFFER(scale), BUFFER(zero), BUFFER(y), scaling_shape s) {
   OPEN(const ELEMENT, x);

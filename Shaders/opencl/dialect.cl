@@ -1,5 +1,6 @@
-// The words of Shaders/shared in OpenCL C; Shaders/dialect.glsl has the same in GLSL. They are for groups of many items,
-// each of which works on numbers, and four at a time where cards have vectors of as many (LANES). A tensor's elements are counted in 32 bits.
+// The macros of Shaders/shared in OpenCL C; Shaders/dialect.glsl has the same macros in GLSL. They are for groups of
+// many items. An item works on single numbers, or on vectors of four if LANES is four. A tensor's elements are counted
+// in 32 bits.
 
 #if defined(INDICES)
 #define RESULT INDEX
@@ -24,7 +25,8 @@
 #define INPUT(name) BUFFER(name),
 #define ENTRY(name, inputs) KERNEL void name(inputs BUFFER(y), parameters s)
 #define BEGIN OPEN(RESULT, y)
-// Local memory is named in the kernel alone: handed to a function, PoCL 3.1 shares it between work groups that run at once.
+// Local memory is declared in the kernel alone: if it is passed to a function, PoCL 3.1 shares it between work groups
+// that run at the same time.
 #define SHARE local float shares[GROUP * SHARES]
 #define SHARED_FLOATS(count)
 #define SHARE_INTEGERS(name) local int name[GROUP]
@@ -40,7 +42,7 @@
 #define READ_WORD(name, index) name[index]
 #define POSITION(name, index, extent) clamped_position((long)name[index], extent)
 
-// Where part of a grid runs, groups are numbered from its beginning.
+// For a slice of a grid, groups are numbered from the beginning of the whole grid.
 #define GROUP_INDEX (int)(get_global_id(0) / GROUP)
 #define GROUP_X GROUP_INDEX
 #define GROUP_Y (int)get_global_id(1)
@@ -66,14 +68,14 @@
 #define LOGARITHM(x) log(x)
 #define COMPENSATED_SUM(sum, v, lost) compensated_sum(sum, v, &lost)
 
-// A sum whose rounding errors are carried along in `lost`, until it leaves the range.
+// A sum whose rounding error is carried in `lost` while the sum is finite.
 static inline float compensated_sum(float sum, float v, float *lost) {
   const float corrected = v - *lost, total = sum + corrected;
   *lost = isfinite(total) ? (total - sum) - corrected : 0.0f;
   return total;
 }
 
-// An index into an axis: counted from the end where negative, then clamped.
+// An index into an axis: counted from the end if negative, then clamped.
 static inline int clamped_position(long index, int extent) {
   return (int)clamp(index < 0 ? index + extent : index, 0L, (long)extent - 1);
 }

@@ -1,4 +1,4 @@
-// Slices of x, each given by a row of `depth` indices into its first axes after the batch ones; negative indices count
+// Slices of x, each given by a row of `depth` indices into its first axes after the batch axes; negative indices count
 // from the end, all are clamped to their axes. A work item copies `run` elements of one slice.
 
 typedef struct {

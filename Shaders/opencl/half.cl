@@ -1,4 +1,4 @@
-// float16 is stored as half at a segment's boundary and as float inside. A work item handles `run` elements.
+// Conversions of float16, which is half at a segment's boundary and float inside. A work item processes `run` elements.
 
 typedef struct {
   int count, run;
@@ -20,7 +20,7 @@ KERNEL void float_to_half(BUFFER(x), BUFFER(y), half_shape s) {
   for (int i = start; i < end; i++) vstore_half_rte(x[i], i, y);
 }
 
-// The same of numbers that stay finite where they are: those beyond the largest float16 become that.
+// The same, but finite numbers stay finite: numbers beyond the largest float16 become that number.
 KERNEL void float_to_finite_half(BUFFER(x), BUFFER(y), half_shape s) {
   OPEN(const float, x);
   OPEN(half, y);
@@ -28,7 +28,7 @@ KERNEL void float_to_finite_half(BUFFER(x), BUFFER(y), half_shape s) {
   for (int i = start; i < end; i++) vstore_half_rte(isfinite(x[i]) ? clamp(x[i], -65504.0f, 65504.0f) : x[i], i, y);
 }
 
-// A cast to float16 that stays inside a segment.
+// A cast to float16 inside a segment.
 KERNEL void round_to_half(BUFFER(x), BUFFER(y), half_shape s) {
   OPEN(const float, x);
   OPEN(float, y);

@@ -1,5 +1,5 @@
-// Functions of integers and truth values, computed in WIDE (64 bits) and brought back by FIT, which keeps the low bits.
-// Needs strided_iteration.cl.
+// Functions of integers and booleans, computed in WIDE (64 bits) and converted by FIT, which keeps the low bits. Needs
+// strided_iteration.cl.
 
 typedef struct {
   int count, run, code, lowA, highA, lowB, highB;
@@ -27,7 +27,7 @@ KERNEL void integer_unary(BUFFER(x), BUFFER(y), integer_unary_shape s) {
   }
 }
 
-// By squaring. Negative exponents leave 1, -1, or 0.
+// Exponentiation by squaring. Negative exponents give 1, -1, or 0.
 static inline WIDE raised(WIDE x, WIDE y) {
   if (y < 0) return x == 1 || (x + 1 == 0 && !(y & 1)) ? 1 : x + 1 == 0 ? x : 0;
   WIDE result = 1;
@@ -50,7 +50,7 @@ static inline WIDE combine_integers(int code, WIDE x, WIDE y) {
     case BINARY_SHIFT_LEFT: return y < 0 || y > 63 ? 0 : x << y;
     case BINARY_SHIFT_RIGHT: return y < 0 || y > 63 ? (x < 0 ? (WIDE)-1 : 0) : x >> y;
   }
-  // The most negative number over -1 is a trap on some processors.
+  // Dividing the most negative number by -1 traps on some processors.
   if (y == 0) return 0;
   const int negates = y + 1 == 0 && (WIDE)-1 < 0;
   const WIDE q = negates ? -x : x / y, r = negates ? 0 : x % y;
@@ -77,7 +77,7 @@ KERNEL void integer_binary(BUFFER(x), BUFFER(y), BUFFER(z), integer_binary_shape
   }
 }
 
-// Combines the middle axis of [outer, length, inner]. A work item handles up to `run` neighbours along the inner axis.
+// Reduces the middle axis of [outer, length, inner]. A work item processes up to `run` neighbours along the inner axis.
 typedef struct {
   int outer, length, inner, run, code;
 } integer_reduce_shape;

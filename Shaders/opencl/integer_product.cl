@@ -1,5 +1,5 @@
-// Exact sums of products of 8-bit integers less their zero points. X, WEIGHT and RESULT are types; weights lie
-// [image or one][group][tap][channel][stored column]; the table has zero point, bias and scale of each column, then the
+// Exact sums of products of 8-bit integers less their zero points. X, WEIGHT and RESULT are types; weights are [image
+// or one][group][tap][channel][stored column]; the table has zero point, bias and scale of each column, then the
 // result's zero point and bounds.
 
 typedef struct {
@@ -16,12 +16,13 @@ static inline vec rounded(ivec sum, ivec bias, vec scale, int zero, int low, int
   return clamp(select(scaled, (vec)0.0f, isnan(scaled)) + (float)zero, (vec)(float)low, (vec)(float)high);
 }
 
-// A work item computes PIXELS positions of two blocks of LANES columns. Sums are in floats, which hold them exactly, as
-// long as they are below 2^24: that is for EXACT products, of at most 255 * 255 each, after which they go to integers.
+// A work item computes PIXELS positions of two blocks of LANES columns. Sums are floats, which are exact below 2^24:
+// that suffices for EXACT products, of at most 255 * 255 each, after which the sums are added to integers.
 //
-// With DOT four channels are multiplied at once, as signed bytes in a word, where the hardware has an instruction for it.
-// Zero points are taken out of the sums at the end: with bytes x and w, less zeros p and q, n of them, the sum is
-// xw - q * x - p * w + n * p * q. What lies outside, and channels that fill a word, are bytes of p, and so add nothing.
+// With DOT four channels are multiplied at once, as signed bytes in a word, if the hardware has an instruction for it.
+// Zero points are subtracted from the sums at the end: with bytes x and w, less zeros p and q, n of them, the sum is xw
+// - q * x - p * w + n * p * q. Positions outside the input, and channels that pad a word, are bytes of p, and so add
+// nothing.
 #define EXACT 256
 #define BLOCKS 2
 #define CHUNK 16
@@ -29,7 +30,7 @@ static inline vec rounded(ivec sum, ivec bias, vec scale, int zero, int low, int
 #ifdef DOT
 typedef JOIN(uint, LANES) words;
 #define ONES 0x01010101u
-// By which bytes of a type become signed ones, and what they are then less by.
+// The mask that makes bytes of a type signed, and the offset that it subtracts.
 #define SIGNS(TYPE) ((TYPE)-1 < 0 ? 0u : 0x80808080u)
 #define OFFSET(TYPE) ((TYPE)-1 < 0 ? 0 : 128)
 
@@ -38,7 +39,7 @@ static inline int dot4(uint a, uint b) {
   return p.x * q.x + p.y * q.y + p.z * q.z + p.w * q.w;
 }
 
-// Of the four lanes that cards have.
+// For vectors of four lanes, as on GPUs.
 static inline ivec dots(uint a, words b) { return (ivec)(dot4(a, b.x), dot4(a, b.y), dot4(a, b.z), dot4(a, b.w)); }
 #endif
 
@@ -58,7 +59,7 @@ KERNEL void integer_product(
   const float xZero = zero[0];
   x += (size_t)plane * s.channels * area;
   weights += (size_t)image * s.weightImage + (size_t)group * taps * s.channels * s.stored + start;
-  // Where there is no second block, the first is computed twice.
+  // If there is no second block, the first is computed twice.
   const int second = start + LANES < s.stored ? LANES : 0;
 
   float zeros[BLOCKS * LANES], scales[BLOCKS * LANES];
@@ -116,7 +117,7 @@ KERNEL void integer_product(
             valueSum[i] += dot4(values[i], ONES);
           }
           EACH_BLOCK(j) {
-            // What stands for rows that are not there meets bytes of x's zero point, as they do.
+            // Weights of padding rows are multiplied by bytes of x's zero point, like all padding.
             words w = 0;
             for (int c = 0; c < 4; c++) {
               const global uchar *row = (const global uchar *)weights + (size_t)min(c, count - 1) * s.stored;
@@ -198,7 +199,7 @@ KERNEL void integer_product(
   }
 }
 
-// The same where groups have few columns: a work item computes up to ROW results of one line of one of them.
+// The same for groups with few columns: a work item computes up to ROW results of one row of one column.
 KERNEL void integer_product_lines(
     BUFFER(x), BUFFER(weights), BUFFER(table), BUFFER(zero), BUFFER(y), integer_product_shape s) {
   OPEN(const X, x);
@@ -224,7 +225,7 @@ KERNEL void integer_product_lines(
         const int iz = slice * s.strideZ - s.front + kz * s.dilationZ, iy = oy * s.strideY - s.top + ky * s.dilationY;
         const int tap = (kz * s.kernelY + ky) * s.kernelX + kx;
         if (iz < 0 || iz >= s.depth || iy < 0 || iy >= s.height) continue;
-        // Of the line's positions those whose tap lies inside the input.
+        // The positions of the row whose tap is inside the input.
         const int left = start * s.strideX - s.left + kx * s.dilationX;
         const int low = left < 0 ? (s.strideX - 1 - left) / s.strideX : 0;
         const int high = left < s.width ? min(count, (s.width - 1 - left) / s.strideX + 1) : 0;

@@ -1,12 +1,12 @@
-// y = (x - mean) / sqrt(variance + epsilon) * scale + shift for each row, one row a work item, or LANES of them that lie side
-// by side, on processors: on cards groups share rows (Shaders/shared/normalize_lines.kernel). There are no statistics.
+// y = (x - mean) / sqrt(variance + epsilon) * scale + shift for each row, on processors. A work item computes one row,
+// or LANES adjacent rows. On GPUs groups share rows (Shaders/shared/normalize_lines.kernel). There are no statistics.
 
 typedef struct {
   int length, hasScale, hasShift;
   float epsilon;
 } layer_normalization_shape;
 
-// The sum of all lanes. A vector's elements can only be reached through memory.
+// The sum of all lanes. A vector's elements are only accessible through memory.
 static inline float across(vec part) {
   float lanes[LANES], sum = 0.0f;
   JOIN(vstore, LANES)(part, 0, lanes);
@@ -33,7 +33,7 @@ KERNEL void layer_normalization(
     const vec v = load_part(x + i, s.length - i, mean) - mean;
     sum = MULTIPLY_ADD(v, v, sum);
   }
-  // Where the squares left the range, 1 / infinity would make every element 0.
+  // If the squares are out of range, 1 / infinity would make every element 0.
   const float variance = across(sum) / s.length;
   const float factor = isinf(variance) ? NAN : 1.0f / sqrt(variance + s.epsilon);
   EACH_VECTOR(i) {
@@ -44,7 +44,7 @@ KERNEL void layer_normalization(
   }
 }
 
-// The same for LANES rows that lie side by side, which have no scale and no shift.
+// The same for LANES adjacent rows, which have no scale and no shift.
 KERNEL void layer_normalization_lanes(
     BUFFER(x), BUFFER(scale), BUFFER(shift), BUFFER(statistics), BUFFER(y), layer_normalization_shape s) {
   OPEN(const STORED, x);

@@ -1,4 +1,4 @@
-// y = x / (k + share * sum of squares over neighbouring channels)^beta on blocked tensors. A work item handles up to
+// y = x / (k + share * sum of squares over neighbouring channels)^beta on blocked tensors. A work item processes up to
 // `run` pixels of one block.
 
 typedef struct {

@@ -1,5 +1,4 @@
-// z = x * y for each matrix of a batch, both operands given by strides in elements: one of each operand's two is 1, or
-// both are.
+// z = x * y for each matrix of a batch, both operands given by strides in elements, of which at least one is 1.
 
 typedef struct {
   int rows, columns, depth;
@@ -18,8 +17,8 @@ static inline size_t batch_place(int batch, const int *sizes, const int *strides
 
 #if GROUP == 1
 
-// A work item computes up to ITEM_ROWS rows of SPAN columns, a tile of ROWS at a time, from a panel of its columns of y
-// that it packs first, PANEL of the depth at a time. Sums fill registers as those of a convolution do (Tuning.swift).
+// A work item computes up to ITEM_ROWS rows of SPAN columns, a tile of ROWS at a time. It first packs a panel of its
+// columns of y, PANEL of the depth at a time. Sums fill the registers as in a convolution (Tuning.swift).
 #define ROWS (LANES < 16 ? 6 : 8)
 #define SPAN (2 * LANES)
 #define ITEM_ROWS 64
@@ -63,7 +62,7 @@ KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
           sum[i][1] = MULTIPLY_ADD(value, high, sum[i][1]);
         }
       }
-      // A copy whose index may vary, so that the sums above stay in registers.
+      // A copy with a variable index, so that the sums above stay in registers.
       vec sums[ROWS * 2];
       EACH_ROW(i) {
         sums[i * 2] = sum[i][0];
@@ -84,13 +83,13 @@ KERNEL void matmul(BUFFER(x), BUFFER(y), BUFFER(z), matmul_shape s) {
 
 #else
 
-// A group computes TILE_ROWS rows of TILE_COLUMNS columns, an item 8 rows of 4: slabs of both operands are shared in
+// A group computes TILE_ROWS rows of TILE_COLUMNS columns, an item 8 rows of 4. Slabs of both operands are shared in
 // local memory. Beyond an operand's edges a slab holds zeros.
 #define TILE_ROWS 64
 #define TILE_COLUMNS (GROUP / (TILE_ROWS / 8) * 4)
 #define SLAB 8
 
-// Lines of an operand, across the depth, as `slab[element of the depth][line]`; `count` of both are there.
+// Loads rows of an operand as `slab[element of the depth][row]`; `lineCount` and `depthCount` limit both axes.
 static inline void load_slab(
     local float *slab, int lines, const global STORED *p, int line, int depth, int lineCount, int depthCount) {
   const int item = get_local_id(0);

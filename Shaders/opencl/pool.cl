@@ -7,7 +7,7 @@ typedef struct {
   int columns, parts, takesMaximum, countsPadding;
 } pool_shape;
 
-// How many of the window's positions lie in [low, high).
+// The number of the window's positions in [low, high).
 static inline int positions(int start, int kernel_, int dilation, int low, int high) {
   int count = 0;
   for (int k = 0; k < kernel_; k++) {

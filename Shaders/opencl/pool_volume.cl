@@ -29,7 +29,7 @@ KERNEL void pool_volume(BUFFER(x), BUFFER(y), pool_volume_shape s) {
               ? z < s.depth + s.afterZ && row < s.height + s.afterY && column < s.width + s.afterX : inside;
           if (!inside) continue;
           const ELEMENT v = source[((size_t)z * s.height + row) * s.width + column];
-          // Not-a-number differs from itself.
+          // NaN differs from itself.
           largest = v > largest || v != v ? v : largest;
           sum += v;
         }

@@ -1,17 +1,18 @@
-// What every kernel shares. LANES, GROUP and TILE come from the host: Sources/KelvinOpenCL/Tuning.swift.
+// Macros and functions that every kernel shares. LANES, GROUP and TILE are defined by the host:
+// Sources/KelvinOpenCL/Tuning.swift.
 //
 // Two layouts: dense (row-major), and blocked: [N, C / LANES rounded up, pixels, LANES], the lanes beyond C undefined
-// but stored. Kernels never let one lane of a blocked tensor reach another.
+// but stored. Kernels never let one lane of a blocked tensor affect another.
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 typedef JOIN(float, LANES) vec;
 typedef JOIN(int, LANES) ivec;
 
-// A kernel that declares floats in memory as STORED has a form for float16, which HALF asks for; without one it works on
-// copies in float32, in which all arithmetic is. AT reads an element and PUT writes one, LOAD and STORE a vector. VECTOR
-// reads one of what lies as its type says: parameters, private and local memory. PACKED is an element of weights, read by
-// PACKED_AT, and lies as float16 beside values in float32 where HALF_PACKED asks for it.
+// A kernel that declares floats in memory as STORED has a variant for float16, which HALF selects. Other kernels work
+// on copies in float32. All arithmetic is float32. AT reads an element and PUT writes one, LOAD and STORE a vector.
+// VECTOR reads a vector of parameters, private or local memory, as declared. PACKED is an element of weights, read by
+// PACKED_AT, and is float16 beside float32 values if HALF_PACKED is defined.
 #ifdef HALF
 #define STORED half
 #define AT(p, i) vload_half(i, p)
@@ -36,7 +37,7 @@ typedef JOIN(int, LANES) ivec;
 
 #define KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 
-// A buffer argument: memory, and where in it the tensor starts, in pages of 256 bytes.
+// A buffer argument: the memory, and the start of the tensor in it, in pages of 256 bytes.
 #define BUFFER(name) global uchar *name##_memory, uint name##_page
 #define OPEN(type, name) global type *name = (global type *)(name##_memory + (size_t)name##_page * 256)
 
@@ -58,15 +59,16 @@ static inline void store_part(vec v, global STORED *p, int count) {
   for (int i = 0; i < count; i++) PUT(lanes[i], p, i);
 }
 
-// The nearest number from `a` up, and from `b` down; x where it is not a number. fmax, fmin and clamp would lose it.
+// Clamps x to at least `a`, or to at most `b`; NaN is kept, which fmax, fmin and clamp would lose.
 static inline vec at_least(vec x, float a) { return x < a ? (vec)a : x; }
 static inline vec at_most(vec x, float b) { return x > b ? (vec)b : x; }
 
-// Of two elements; not-a-number where either is none.
+// The larger or smaller of two elements; NaN if either is NaN.
 static inline vec larger(vec x, vec y) { return x > y || isnan(x) ? x : y; }
 static inline vec smaller(vec x, vec y) { return x < y || isnan(x) ? x : y; }
 
-// Trigonometric functions lane by lane: PoCL's on vectors are wrong for small angles beside a large or infinite one.
+// Trigonometric functions lane by lane: PoCL's vector functions are wrong for small angles beside a large or infinite
+// one.
 #define BY_LANE(function) \
   static inline vec by_lane_##function(vec x) { \
     float lanes[LANES]; \

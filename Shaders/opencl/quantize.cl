@@ -1,4 +1,4 @@
-// Floats to integers of at most 32 bits, by scaling.cl.
+// Converts floats to integers of at most 32 bits, by scaling.cl.
 
 KERNEL void quantize(BUFFER(x), BUFFER(scale), BUFFER(zero), BUFFER(y), scaling_shape s) {
   OPEN(const float, x);
@@ -8,7 +8,7 @@ KERNEL void quantize(BUFFER(x), BUFFER(scale), BUFFER(zero), BUFFER(y), scaling_
   PARAMETERS;
   EACH_ELEMENT(i) {
     const size_t place = first + (size_t)i * s.innerStride;
-    // Division may be off in the last place; what is left over tells by how much.
+    // Division may be wrong in the last digit; the remainder corrects it.
     float q = x[i] / scale[place];
     const float rest = fma(-q, scale[place], x[i]);
     if (fabs(q) < 16777216.0f && !isnan(rest)) q += rest / scale[place];

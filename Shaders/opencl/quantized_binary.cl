@@ -1,8 +1,8 @@
-// Sums or products of two 8-bit tensors that stand for real numbers, in 8 bits again. Needs strided_iteration.cl.
+// Sums or products of two quantized 8-bit tensors, quantized to 8 bits again. Needs strided_iteration.cl.
 
 typedef struct {
   int rowCount, length, rows, run, isProduct, xZero, yZero, zero, low, high;
-  float xScale, yScale;   // in steps of the result; of a product the first alone
+  float xScale, yScale;   // in steps of the result; for a product xScale alone
   int xStep, yStep;
   int sizes[5], xStrides[5], yStrides[5];
 } quantized_binary_shape;

@@ -1,4 +1,4 @@
-// Numbers over [0, 1) from a key, one block of Philox 4x32-10 a work item.
+// Numbers in [0, 1) from a key, one block of Philox 4x32-10 for each work item.
 
 typedef struct {
   int count, stream;

@@ -1,7 +1,7 @@
-// The positions of the best elements along the middle axis of [outer, length, inner], best first: of each run of a line,
-// then of several sorted runs. Where they are written is told by strides.
+// The positions of the best elements along the middle axis of [outer, length, inner], best first: of each run of a row,
+// then of several sorted runs. Strides describe the positions written.
 
-// A number of which the larger one comes first.
+// An integer key; elements with larger keys come first.
 static inline ulong key(ELEMENT x, int largest) {
 #ifdef FLOATS
   const uint bits = as_uint(x);
@@ -13,7 +13,7 @@ static inline ulong key(ELEMENT x, int largest) {
   return largest ? k : ~k;
 }
 
-// Whether a comes before b; of equal ones that does which stands first in the line: `precedes` says whether a does.
+// Whether a comes before b. Of equal keys, the first in the row comes first: `precedes` tells whether that is a.
 static inline int beats(ulong a, ulong b, int precedes) { return a > b || (a == b && precedes); }
 
 typedef struct {

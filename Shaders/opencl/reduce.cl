@@ -1,4 +1,4 @@
-// Combines the middle axis of [outer, length, inner].
+// Reduces the middle axis of [outer, length, inner].
 
 typedef struct {
   int outer, length, inner, code;

@@ -1,6 +1,6 @@
-// Samples two axes of [outer, a, middle, b, inner]: each output position mixes two source positions an axis.
-// `positions` hold for each output position of a, then of b: lower source position, upper source position, share of the
-// upper; source positions are clamped to their axis. A work item computes up to `run` positions of b.
+// Samples two axes of [outer, a, middle, b, inner]: each output position mixes two source positions of each axis.
+// `positions` hold for each output position of a, then of b: lower source position, upper source position, weight of
+// the upper. Source positions are clamped to their axis. A work item computes up to `run` positions of b.
 
 typedef struct {
   int inputA, outputA, middle, inputB, outputB, inner, run;
@@ -8,7 +8,7 @@ typedef struct {
 
 static inline size_t sampled(float position, int size) { return clamp(convert_int_sat(position), 0, size - 1); }
 
-// A place that lies on an element is that element, whatever its neighbour is.
+// With share 0 the result is the lower element, even if the upper one is infinite or NaN.
 static inline float between(float a, float b, float share) {
   return share == 0 ? a : a * (1 - share) + b * share;
 }

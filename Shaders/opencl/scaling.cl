@@ -1,6 +1,6 @@
-// Floats to integers of at most 32 bits, multiples of a scale from a zero point, and back. The parameters of element
+// Conversions between floats and integers of at most 32 bits, by a scale and a zero point. The parameters of element
 // (o, i, n) of [outer, length, inner] are at o * outerStride + i / block * stride + n * innerStride. A work item
-// handles up to `run` elements of one (o, i).
+// processes up to `run` elements of one (o, i).
 
 typedef struct {
   int length, inner, block, outerStride, stride, innerStride, run;

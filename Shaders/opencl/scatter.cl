@@ -1,5 +1,5 @@
-// A copy of x, which y is at first, in which updates are combined with elements, in their order. Negative indices count
-// from the end; those outside their axes write nothing. Needs strided_iteration.cl.
+// Combines updates with elements of y, which is a copy of x, in the order of the updates. Negative indices count from
+// the end; indices outside their axes write nothing. Needs strided_iteration.cl.
 
 static inline ELEMENT combined(ELEMENT element, ELEMENT update) {
   const WIDE x = element, v = update;
@@ -7,7 +7,7 @@ static inline ELEMENT combined(ELEMENT element, ELEMENT update) {
     case SCATTER_REPLACE: return update;
     case SCATTER_ADD: return FIT(x + v);
     case SCATTER_MULTIPLY: return FIT(x * v);
-    // Not-a-number differs from itself.
+    // NaN differs from itself.
     case SCATTER_MINIMUM: return v < x || v != v ? update : element;
     default: return v > x || v != v ? update : element;
   }
@@ -17,7 +17,7 @@ static inline long position_at(INDEX index, int size) { return (long)index + (in
 
 static inline bool is_inside(long position, int size) { return position >= 0 && position < size; }
 
-// Lines along one axis; no two share an element.
+// Rows along one axis; no two share an element.
 typedef struct {
   int rowCount, length, rows, run, updates, updateStep, size, axisStride, step, yStep;
   int sizes[5], strides[5], yStrides[5];
@@ -42,7 +42,7 @@ KERNEL void scatter_elements(BUFFER(indices), BUFFER(updates), BUFFER(y), scatte
   }
 }
 
-// Slices, each given by a tuple of `depth` indices into the first axes. A work item handles `run` elements of each.
+// Slices, each given by a tuple of `depth` indices into the first axes. A work item processes `run` elements of each.
 typedef struct {
   int inner, tuples, depth, run;
   int sizes[8], strides[8];

@@ -1,12 +1,12 @@
-// y = e^(x - max x) / sum e^(x - max x) along lines.
+// y = e^(x - max x) / sum e^(x - max x) along rows.
 
 typedef struct {
   int outer, length, inner;
-  int extent;   // elements from the first row of one of `outer` to that of the next
+  int extent;   // elements from the first row of one outer index to that of the next
 } softmax_shape;
 
-// A work item handles one row, whose vectors are inner * LANES apart: of [outer, length], where inner is 1, or of
-// [outer, block, inner, LANES].
+// A work item processes one row, whose vectors are inner * LANES apart: of [outer, length], with inner 1, or of [outer,
+// block, inner, LANES].
 KERNEL void softmax_rows(BUFFER(x), BUFFER(y), softmax_shape s) {
   OPEN(const STORED, x);
   OPEN(STORED, y);
@@ -36,7 +36,7 @@ KERNEL void softmax_rows(BUFFER(x), BUFFER(y), softmax_shape s) {
   }
 }
 
-// A work item handles LANES neighbours along the last axis of [outer, length, inner].
+// A work item processes LANES neighbours along the last axis of [outer, length, inner].
 KERNEL void softmax_columns(BUFFER(x), BUFFER(y), softmax_shape s) {
   OPEN(const STORED, x);
   OPEN(STORED, y);

@@ -1,5 +1,5 @@
-// Broadcasting: the innermost axis is a row, up to five more are walked with each operand's strides in elements, 0
-// along broadcast axes. A work item handles `rows` rows, or `run` elements of one.
+// Broadcasting: the innermost axis is a row; up to five more axes are iterated with each operand's strides in elements,
+// 0 along broadcast axes. A work item processes `rows` rows, or `run` elements of one.
 
 static inline size_t walked(int row, const int *sizes, const int *strides) {
   size_t place = 0;

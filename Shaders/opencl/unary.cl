@@ -1,5 +1,5 @@
-// y = f(x), element by element. A work item handles `run` vectors. A kernel of all functions took PoCL five times as long to
-// compile as one of a single one.
+// y = f(x), element by element. A work item processes `run` vectors. A kernel of all functions is slow to compile, so a
+// program may contain a single one (variant.cl).
 
 typedef struct {
   int count, run, code;

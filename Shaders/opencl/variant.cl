@@ -1,5 +1,5 @@
-// Variants may be one program: what each declares is named after its VARIANT, which of a function of elements is that
-// function's number. Without one a kernel is of all functions.
+// Variants may be joined in one program, so all declared names contain the VARIANT. For element-wise functions VARIANT
+// is the function's number. Without VARIANT a kernel contains all functions.
 #undef NAMED
 #undef CODE
 #ifdef VARIANT

@@ -1,6 +1,7 @@
-// A convolution of 3 x 3 taps on blocked tensors by Winograd's minimal filtering: tiles of SIDE x SIDE outputs are products of
-// transformed tiles with transformed weights, which convolution.cl makes as groups of a pointwise convolution. Points are 0,
-// +-1 and infinity. Weights at the points are WinogradPlan.swift's. A work item works on one tile of one block.
+// A convolution of 3 x 3 taps on blocked tensors by Winograd's minimal filtering: tiles of SIDE x SIDE outputs are
+// products of transformed tiles with transformed weights, which convolution.cl computes as groups of a pointwise
+// convolution. Points are 0, +-1 and infinity. WinogradPlan.swift computes the weights at the points. A work item
+// processes one tile of one block.
 
 #define SIDE 2
 #define LINE (SIDE + 2)
@@ -8,15 +9,15 @@
 #define UNROLLED(i, count) _Pragma("unroll") for (int i = 0; i < count; i++)
 
 typedef struct {
-  int tiles, first;   // how many, and the first of them among those of all images
-  int blocks, rows, columns;   // of channels; tiles of an image
+  int tiles, first;   // the number of tiles, and the index of the first among those of all images
+  int blocks, rows, columns;   // blocks of channels; rows and columns of tiles of an image
   int inputHeight, inputWidth, height, width, top, left;
-  int inputs, outputs, parts;   // channels; tiles of them in the weights
+  int inputs, outputs, parts;   // channels; tiles of output channels in the weights
   int hasBias, hasResidual, activation;
   float a, b;
 } winograd_shape;
 
-// One line of a tile of inputs, and of sums; `step` from element to element of both.
+// Transforms one line of a tile of inputs, and of sums; `from` and `to` are the distances of elements.
 static inline void transform_inputs(const vec *d, int from, vec *v, int to) {
   v[0] = d[2 * from] - d[0];
   v[to] = d[2 * from] + d[from];
@@ -29,7 +30,7 @@ static inline void transform_sums(const vec *d, int from, vec *y, int to) {
   y[to] = d[from] - d[2 * from] + d[3 * from];
 }
 
-// Inputs to [point][block][tile][LANES].
+// Transforms inputs to [point][block][tile][LANES].
 KERNEL void winograd_input(BUFFER(x), BUFFER(y), winograd_shape s) {
   OPEN(const float, x);
   OPEN(float, y);
@@ -49,8 +50,8 @@ KERNEL void winograd_input(BUFFER(x), BUFFER(y), winograd_shape s) {
   UNROLLED(point, POINTS) STORE(d[point], y + ((size_t)(point * s.blocks + block) * s.tiles + tile) * LANES);
 }
 
-// Sums [point][block][tile][LANES] to outputs. Where a sum is not below 2^32, all of a channel's tile are not-a-number, which
-// winograd_repair computes from the taps.
+// Transforms sums [point][block][tile][LANES] to outputs. If a sum is not below 2^32, the whole tile of a channel
+// becomes NaN, and winograd_repair computes it from the taps.
 KERNEL void winograd_output(BUFFER(x), BUFFER(bias), BUFFER(residual), BUFFER(y), winograd_shape s) {
   OPEN(const float, x);
   OPEN(const float, bias);
@@ -76,15 +77,16 @@ KERNEL void winograd_output(BUFFER(x), BUFFER(bias), BUFFER(residual), BUFFER(y)
     }
 }
 
-// The points that tell a tap, and with which share.
+// The points that determine a tap, and their weights.
 static inline int point_of(int tap, int which) { return tap == 1 ? 1 + which : tap == 0 ? 0 : LINE - 1; }
 static inline float share_of(int tap, int which) {
   if (tap == 1) return which ? -1.0f : 1.0f;
   return which ? 0.0f : tap == 0 ? -1.0f : 1.0f;
 }
 
-// What winograd_output left as not-a-number, from the taps: an input that is not finite spoils a transformed tile, and one that
-// is far larger than all others costs these their digits. Channels are looked at by the tile's first results.
+// Computes the tiles that winograd_output left as NaN from the taps. An input that is not finite makes a transformed
+// tile invalid, and one that is far larger than the others costs them their digits. The tile's first results tell
+// whether a channel needs it.
 KERNEL void winograd_repair(BUFFER(x), BUFFER(w), BUFFER(bias), BUFFER(residual), BUFFER(y), winograd_shape s) {
   OPEN(const float, x);
   OPEN(const float, w);

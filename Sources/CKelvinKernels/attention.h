@@ -1,5 +1,5 @@
-/* Attention: of eight queries at a time all scores, their shares and the sum of values. Keys and values of a head are
- * packed as columns of products once for a chunk of queries, and of the scores no more than those of eight queries are
+/* Attention: for eight queries at a time, the scores, their softmax and the weighted sum of values. Keys and values
+ * of a head are packed as columns of products once for a chunk of queries. Only the scores of eight queries are
  * stored. */
 #pragma once
 #include "ck_attention.h"

@@ -1,4 +1,4 @@
-/* Kernels on integers for processors that multiply 8-bit elements; the others are those of avx512.c. */
+/* Integer kernels for processors that multiply 8-bit elements. The other kernels are those of avx512.c. */
 #if defined(__x86_64__)
 #pragma clang attribute push(                                                                      \
   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c"))), apply_to = function)

@@ -3,7 +3,7 @@
 #include "ck_kernels.h"
 #include "simd.h"
 
-/* The number of a plane in every lane, or those of a block. */
+/* The statistic of a plane in every lane, or the statistics of a block. */
 CK_INLINE vf statistic(const float *of, size_t channel, bool is_blocked) {
   return is_blocked ? vload(of + channel * CK_LANES) : vset(of[channel]);
 }

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The nearest one, ties to even. */
+/* The nearest bfloat16, ties to even. */
 static inline uint16_t bfloat_bits(float x) {
   uint32_t bits;
   memcpy(&bits, &x, sizeof bits);

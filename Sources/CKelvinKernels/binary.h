@@ -8,7 +8,7 @@ CK_INLINE vf vpower(vf x, vf y) {
   return x;
 }
 
-/* A quotient rounded to float32 may reach the integer above it. */
+/* The quotient is float64, because one rounded to float32 may reach the next larger integer. */
 CK_INLINE vf vfloor_divide(vf x, vf y) {
   for (size_t lane = 0; lane < CK_LANES; lane++) x[lane] = (float)floor((double)x[lane] / (double)y[lane]);
   return x;
@@ -36,7 +36,7 @@ CK_INLINE vf binary_apply(const size_t function, vf x, vf y) {
   }
 }
 
-/* The vector that an operand which does not move gives: its one element, or its one vector. */
+/* The vector of an operand that does not advance: its only element in every lane, or its only vector. */
 CK_INLINE vf binary_repeated(const float *x, size_t step) { return step == ck_repeats ? vload(x) : vset(step ? 0 : *x); }
 
 CK_INLINE void binary_span(

@@ -74,7 +74,7 @@ void ck_pack_blocked_lines(const float *w, size_t channels, size_t taps, size_t 
         *packed++ = first + lane < channels ? w[(first + lane) * taps + tap] : 0;
 }
 
-/* Pixels that are moved together: their lines of both layouts stay in the cache. */
+/* The number of pixels moved together, so that their cache lines in both layouts stay in the cache. */
 enum { strip = 64 };
 
 #define CK_BLOCKS(type, name)                                                                             \
@@ -96,7 +96,7 @@ enum { strip = 64 };
 CK_BLOCKS(float, planes)
 CK_BLOCKS(uint8_t, byte_planes)
 
-/* Where item `item` lies in planes and in blocks, and how many of its lanes are channels. */
+/* The offset of item `item` in planes and in blocks, and the number of its lanes that are channels. */
 typedef struct {
   size_t planes, blocks, lanes;
 } blocks_item;

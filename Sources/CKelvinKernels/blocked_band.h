@@ -1,8 +1,8 @@
-/* How a band of input rows lies in scratch. */
+/* The layout of a band of input rows in scratch. */
 #pragma once
 #include "ck_kernels.h"
 
-/* In pixels: from phase to phase and from row to row; and the rows of all. */
+/* In pixels: the distance from phase to phase and from row to row; and the number of rows. */
 typedef struct {
   size_t pitch, row, rows;
 } blocked_band;
@@ -16,7 +16,7 @@ static inline blocked_band blocked_plan(const ck_window *w, size_t out_rows) {
   return band;
 }
 
-/* The same with its padding and nothing taken apart: pixels of a row, and rows. */
+/* The size of a band with padding and without a split into phases: the pixels of a row, and the number of rows. */
 typedef struct {
   size_t row, rows;
 } blocked_padding;

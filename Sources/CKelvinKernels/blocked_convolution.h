@@ -5,8 +5,8 @@
 #include "blocked_tile.h"
 #include "ck_kernels.h"
 
-/* Products that are added up one after another: more give several sums, since the error of long ones would be more than
- * twice that of a matrix product. Rounded operands are less exact than any sum of theirs. */
+/* The number of products added in one sum. Longer sums are split, since their error would be more than twice that of
+ * a matrix product. Rounded operands are less exact than any of their sums, so their sums are not split. */
 enum { blocked_longest_sum = 512 };
 
 CK_INLINE void blocked_compute(blocked_tile_function compute, const blocked_tile *t, size_t vectors) {
@@ -31,7 +31,8 @@ CK_INLINE void blocked_compute(blocked_tile_function compute, const blocked_tile
   }
 }
 
-/* `count` rows of `width` pixels that follow each other in the result, from `y` on, of one output block or two. */
+/* Computes `count` rows of `width` pixels that follow each other in the result, from `y` on, of one output block or
+ * two. */
 CK_INLINE void blocked_rows(
   const ck_blocked_convolution_args *c, blocked_tile *t, const float *x, size_t x_row, size_t count, size_t width,
   size_t y, size_t step, size_t vectors) {

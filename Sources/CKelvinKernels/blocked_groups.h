@@ -1,9 +1,9 @@
-/* Groups of channels that share a block: a tile multiplies what is of other groups by zero, which makes not-a-number of what
- * is not finite. */
+/* Groups of channels that share a block. A tile multiplies channels of other groups by zero, which turns infinities
+ * and NaN into NaN; such tiles are computed again. */
 #pragma once
 #include "blocked_tile.h"
 
-/* Whether a result of a tile's first block is not-a-number. */
+/* Whether a result of a tile's first block is NaN. */
 CK_INLINE bool blocked_is_odd(const blocked_tile *t, size_t runs, size_t pixels) {
   vf sum = vset(0);
   for (size_t run = 0; run < runs; run++)
@@ -14,7 +14,7 @@ CK_INLINE bool blocked_is_odd(const blocked_tile *t, size_t runs, size_t pixels)
   return vsum(sum) != 0;
 }
 
-/* The tile again, each channel from those of its group of `width` alone. */
+/* Computes the tile again, each channel from the channels of its group of `width` only. */
 static void CK_NAME(ck_f32_blocked_apart)(const blocked_tile *t, size_t runs, size_t pixels, size_t width) {
   for (size_t run = 0; run < runs; run++) {
     vf sums[blocked_pixels][blocked_vectors] = {0};

@@ -1,13 +1,13 @@
-/* Where a convolution on blocks reads its image: in place where each position reads just itself, unless numbers are to be
- * rounded; otherwise in scratch, where a band of rows lies with its padding, the columns of each stride phase side by side.
- */
+/* The source of a convolution on blocks: the image itself if each position reads only itself and numbers are not
+ * rounded. Otherwise the source is a band of rows in scratch with its padding, the columns of each stride phase
+ * contiguous. */
 #pragma once
 #include "blocked_band.h"
 #include "ck_kernels.h"
 #include "window.h"
 #include "packed_operands.h"
 
-/* `count` pixels of a block, `step` of them apart, as words. */
+/* Copies `count` pixels of a block, `step` apart, as words. */
 CK_INLINE void blocked_copy_pixels(const float *from, size_t step, float *to, size_t count, vmask mask) {
   if (numbers_per_unit == 1 && step == 1) {
     memcpy(to, from, count * CK_LANES * sizeof(float));
@@ -17,8 +17,8 @@ CK_INLINE void blocked_copy_pixels(const float *from, size_t step, float *to, si
     packed_store(to + i * unit_lanes, packed_load_numbers(from + i * step * CK_LANES, mask));
 }
 
-/* Copies one row of pixels, every `stride`-th from column `x`; those outside are zero. `mask` says which lanes are
- * channels. */
+/* Copies one row of pixels, every `stride`-th from column `x`; pixels outside are zero. `mask` selects the lanes
+ * that are channels. */
 CK_INLINE void blocked_copy_row(
   const ck_window *w, const float *plane, ptrdiff_t y, ptrdiff_t x, float *to, size_t count, vmask mask) {
   ptrdiff_t n = (ptrdiff_t)count;
@@ -30,7 +30,7 @@ CK_INLINE void blocked_copy_row(
   memset(to + end * unit_lanes, 0, (count - end) * width);
 }
 
-/* The same of `planes` planes, at most numbers_per_unit, whose numbers become one word. */
+/* The same for `planes` planes, at most numbers_per_unit, whose numbers become one word. */
 CK_INLINE void blocked_join_row(
   const ck_window *w, const float *plane, size_t planes, ptrdiff_t y, ptrdiff_t x, float *to, size_t count) {
   if (numbers_per_unit == 1) {
@@ -50,7 +50,7 @@ CK_INLINE void blocked_join_row(
   }
 }
 
-/* Where the channels of an image are, and how they become words. */
+/* The size of an image's channels, and of the words packed from them. */
 typedef struct {
   /* Floats of a pixel, and words of it, of a group; and channels in a group. */
   size_t size, words, channels;
@@ -64,7 +64,7 @@ CK_INLINE blocked_source blocked_source_of(const ck_blocked_convolution_args *c)
   return s;
 }
 
-/* The rows of a band of one group that has `channels` channels. */
+/* Fills the rows of a band of one group that has `channels` channels. */
 CK_INLINE void blocked_fill(
   const ck_blocked_convolution_args *c, const blocked_band *band, const float *x, size_t channels, size_t first,
   float *to) {
@@ -80,9 +80,9 @@ CK_INLINE void blocked_fill(
     }
 }
 
-/* Brings what a band of the image reads to scratch, if it is not read where it lies.
+/* Copies the input of a band to scratch, unless it is read in place.
  *
- * Returns where its first pixel is, and in `plane` the words from a group of channels to the next. */
+ * Returns the address of the first pixel, and in `plane` the number of words from a group of channels to the next. */
 CK_INLINE const float *blocked_bring(
   const ck_blocked_convolution_args *c, const float *x, const blocked_band *band, size_t first, size_t count,
   float *scratch, size_t *plane) {

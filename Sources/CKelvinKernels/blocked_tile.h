@@ -1,9 +1,10 @@
-/* Tiles of a convolution on blocks of channels: pixels broadcast, one or two blocks of output channels in vectors. */
+/* Tiles of a convolution on blocks of channels: pixels are broadcast, and vectors hold one or two blocks of output
+ * channels. */
 #pragma once
 #include "ck_kernels.h"
 #include "packed_operands.h"
 
-/* Pixels of a tile: what the registers hold of two vectors each. */
+/* The number of pixels of a tile, whose two vectors each fit the registers. */
 #if CK_LANES == 16
 enum { blocked_pixels = 14 };
 #else
@@ -15,20 +16,20 @@ typedef struct {
   /* The first pixel of the first group of channels; `plane` words to the next group. */
   const float *x;
   size_t plane;
-  /* From the first run of pixels to the second. */
+  /* The offset from the first run of pixels to the second. */
   size_t run;
-  /* Groups of channels whose words lie side by side, `group_words` in each but the last. */
+  /* The groups of channels whose words are contiguous, `group_words` in each but the last. */
   size_t groups, group_words, last_words;
-  /* Where each tap reads, in words from the pixel. */
+  /* The offset of each tap from the pixel, in words. */
   const size_t *taps;
   size_t tap_count;
   /* [group][tap][word][vectors * CK_LANES] */
   const float *weights;
   float *y;
-  /* From an output block to the next, from the first run to the second, and from a pixel to the next. */
+  /* The offsets from an output block to the next, from the first run to the second, and from a pixel to the next. */
   size_t y_block, y_run, y_pixel;
   const float *residual;
-  /* For CK_LANES * vectors channels, or null; `bias_count` of them are there. */
+  /* The bias of CK_LANES * vectors channels, or null; only `bias_count` numbers are stored. */
   const float *bias;
   size_t bias_count;
   float lower, upper;
@@ -57,7 +58,7 @@ CK_INLINE void blocked_finish(
   }
 }
 
-/* `step` words from a pixel to the next. */
+/* `step` is the number of words from a pixel to the next. */
 CK_INLINE void blocked_tile_body(
   const blocked_tile *t, const size_t runs, const size_t pixels, const size_t vectors, const size_t step) {
   vf sums[blocked_pixels][blocked_vectors];
@@ -117,7 +118,7 @@ typedef void (*blocked_tile_function)(const blocked_tile *t);
 CK_BLOCKED_SIZES(CK_BLOCKED_TILES)
 CK_BLOCKED_PAIRS(CK_BLOCKED_TILES)
 
-/* By runs, pixels less one, whether the source is planes, and blocks less one. */
+/* Indexed by runs, pixels less one, whether the source is planes, and blocks less one. */
 #define CK_BLOCKED_LISTED(runs, pixels) [runs - 1][pixels - 1] = CK_BLOCKED_ENTRY(runs, pixels),
 static const blocked_tile_function blocked_tiles[2][blocked_pixels][2][2] = {
   CK_BLOCKED_SIZES(CK_BLOCKED_LISTED) CK_BLOCKED_PAIRS(CK_BLOCKED_LISTED)};

@@ -1,5 +1,5 @@
-/* Windows of each channel on blocks of channels: depthwise convolution and pooling. Taps outside of the image are left
- * out, or else lie in a copy with zeros around it. */
+/* Windows of each channel on blocks of channels: depthwise convolution and pooling. Taps outside the image are
+ * skipped, or read a copy padded with zeros. */
 #pragma once
 #include "blocked_band.h"
 #include "ck_kernels.h"
@@ -8,7 +8,7 @@
 
 enum { blocked_window_pixels = 8, blocked_depthwise, blocked_maximum, blocked_average };
 
-/* Taps along one axis that lie in the image, and the output positions all of whose taps do. */
+/* The taps along one axis that are in the image, and the output positions whose taps all are. */
 typedef struct {
   ptrdiff_t size, kernel, stride, dilation, before;
 } blocked_axis;
@@ -24,7 +24,7 @@ CK_INLINE ptrdiff_t blocked_last_tap(const blocked_axis *a, ptrdiff_t start) {
   return start >= a->size ? 0 : blocked_least(a->kernel, (a->size - start + a->dilation - 1) / a->dilation);
 }
 
-/* `pixels` neighbouring outputs, `pitch` floats apart, that share the taps `first` to `last` along the row. */
+/* Computes `pixels` neighbouring outputs, `pitch` floats apart, that share the taps `first` to `last` along the row. */
 CK_INLINE void blocked_window_tile(
   const ck_blocked_window_args *p, const ck_window *window, const int function, const float *x, const float *w, float *y,
   const float *residual, const size_t pitch, vf bias, const size_t pixels, const ptrdiff_t stride, ptrdiff_t row_first,
@@ -59,8 +59,8 @@ CK_INLINE void blocked_window_tile(
   }
 }
 
-/* The same of a depthwise convolution with a stride of 1 and `kernel` neighbouring taps, `row` floats from one row of them to
- * the next: each element is read once. */
+/* The same for a depthwise convolution with a stride of 1 and `kernel` neighbouring taps, `row` floats from one row
+ * of taps to the next. It reads each element once. */
 CK_INLINE void blocked_line_tile(
   const ck_blocked_window_args *p, const float *x, size_t row, const float *w, float *y, const float *residual,
   size_t pitch, vf bias, const size_t pixels, const size_t kernel, ptrdiff_t row_first, ptrdiff_t row_last) {
@@ -112,7 +112,7 @@ CK_BLOCKED_LINE(3)
 CK_BLOCKED_LINE(5)
 CK_BLOCKED_LINE(7)
 
-/* Copies the rows that a band reads, zeros around them; the window to take there. */
+/* Copies the rows that a band reads, padded with zeros; returns the window for the copy. */
 static ck_window blocked_padded(
   const ck_window *w, const float *plane, size_t pitch, size_t first, size_t count, float *to) {
   ck_window padded = *w;

@@ -1,4 +1,4 @@
-/* Walking operands that broadcast, whose last axis is walked by 0 or 1. */
+/* Iteration over operands that broadcast, whose stride along the last axis is 0 or 1. */
 #pragma once
 #include "ck_kernels.h"
 
@@ -7,7 +7,7 @@ typedef struct {
   size_t result, count;
 } broadcast_span;
 
-/* Where item `item` of (outer index, chunk of the last axis) starts, for up to three lists of strides. */
+/* The offsets of item `item` of (outer index, chunk of the last axis), for up to three lists of strides. */
 static inline broadcast_span broadcast_item(
   size_t item, size_t rank, const size_t *sizes, const size_t *const *strides, size_t operands) {
   size_t last = rank - 1, inner = sizes[last], chunks = (inner + ck_map_chunk - 1) / ck_map_chunk;

@@ -1,7 +1,7 @@
 #include "ck_kernels.h"
 #include "half.h"
 
-/* Integers travel as 64-bit integers, so that none loses digits on its way to another integer type. */
+/* Integers are converted through 64-bit integers, so that conversions between integer types lose no digits. */
 typedef struct {
   bool is_integer;
   bool is_unsigned;
@@ -31,8 +31,8 @@ static double cast_real(cast_value x) {
   return !x.is_integer ? x.real : x.is_unsigned ? (double)(uint64_t)x.integer : (double)x.integer;
 }
 
-/* Of an integer the bits, of which the caller keeps the low ones; a real number truncated and saturated to
- * [lower, upper]. */
+/* Returns the bits of an integer, of which the caller keeps the low ones; or a real number truncated and saturated
+ * to [lower, upper]. */
 static int64_t cast_integer(cast_value x, int64_t lower, int64_t upper) {
   if (x.is_integer) return x.integer;
   if (isnan(x.real)) return 0;

@@ -1,10 +1,10 @@
-/* Comparisons and choices, element by element with broadcasting. */
+/* Comparisons and selection, element by element with broadcasting. */
 #pragma once
 #include "broadcast.h"
 #include "ck_elements.h"
 #include "simd.h"
 
-/* `x op y` of elements of which x, y or both walk, or its opposite where `flip` is 1. */
+/* `x op y` for operands of which one or both advance, or its opposite if `flip` is 1. */
 #define COMPARE_ORDER(name, type, op)                                                                                \
   static __attribute__((noinline)) void CK_NAME(name##_##type)(                                                      \
     const type *x, size_t x_step, const type *y, size_t y_step, uint8_t *z, size_t count, uint8_t flip) {            \
@@ -16,7 +16,7 @@
       for (size_t i = 0; i < count; i++) z[i] = (x[0] op y[i]) ^ flip;                                               \
   }
 
-/* Whether elements are equal, where x walks, or whether they are not where `flip` is 1. */
+/* Whether elements are equal, for x that advances, or whether they differ if `flip` is 1. */
 #define COMPARE_EQUAL(type)                                                                                          \
   static __attribute__((noinline)) void CK_NAME(equal_##type)(                                                       \
     const type *x, const type *y, size_t y_step, uint8_t *z, size_t count, uint8_t flip) {                           \
@@ -43,11 +43,11 @@ static void CK_NAME(ck_compare)(const void *args, size_t begin, size_t end, void
   const size_t *strides[] = {c->x_strides, c->y_strides};
   bool tells_equal = c->function == ck_compare_equal || c->function == ck_compare_not_equal;
   bool is_less = c->function == ck_compare_less, repeats = !x_step && !y_step;
-  /* Of equal ones, those that walk come first. */
+  /* Equality is symmetric, so the operand that advances can be first. */
   bool swaps = tells_equal && !x_step;
 #define COMPARE_OPERANDS(type) \
   const type *x = (const type *)c->x + span.operands[0], *y = (const type *)c->y + span.operands[1];
-/* Bits are equal whatever their sign. */
+/* Equal integers have equal bits, signed or not. */
 #define COMPARE_EQUAL_CALL(type)                                                                                     \
   {                                                                                                                  \
     COMPARE_OPERANDS(type)                                                                                           \
@@ -61,7 +61,7 @@ static void CK_NAME(ck_compare)(const void *args, size_t begin, size_t end, void
     else CK_NAME(less_or_equal_##type)(x, x_step, y, y_step, z, count, 0);                                           \
   }                                                                                                                  \
   break;
-/* x <= y where y < x does not hold, for whole numbers. */
+/* For integers, x <= y is the opposite of y < x. */
 #define COMPARE_INTEGERS_CALL(type, equal)                                                                           \
   if (tells_equal) COMPARE_EQUAL_CALL(equal)                                                                         \
   else {                                                                                                             \
@@ -91,7 +91,7 @@ static void CK_NAME(ck_compare)(const void *args, size_t begin, size_t end, void
   }
 }
 
-/* The condition walks; one that does not has chosen already. */
+/* The condition advances; if it did not, the operand would already be selected. */
 #define SELECT_SPAN(type)                                                                                        \
   static void CK_NAME(select_##type)(                                                                            \
     const uint8_t *condition, const type *x, size_t x_step, const type *y, size_t y_step, type *z, size_t count) { \

@@ -1,4 +1,4 @@
-/* Between float16 and float32. */
+/* Conversions between float16 and float32. */
 #pragma once
 #include "ck_kernels.h"
 #include "half.h"

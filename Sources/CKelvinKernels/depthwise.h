@@ -3,7 +3,7 @@
 #include "ck_kernels.h"
 #include "window.h"
 
-/* What a kernel needs of one plane. `y` is where its results go. */
+/* The operands of one plane. Results go to `y`. */
 typedef struct {
   const ck_window *window;
   const ck_epilogue *epilogue;
@@ -12,8 +12,8 @@ typedef struct {
   float bias;
 } depthwise_plane;
 
-/* `out_rows` rows from row `row` of the vector of columns from `column` on. Rows and columns of padding are not read:
- * `masks` leaves the columns out. Sizes known while compiling unroll. */
+/* Computes `out_rows` rows from row `row` on of the vector of columns at `column`. Rows and columns of padding are
+ * not read: `masks` excludes the columns. Loops over sizes known at compile time are unrolled. */
 CK_INLINE void depthwise_block(
   const depthwise_plane *p, const vmask *masks, size_t row, size_t column, const size_t out_rows, const size_t size,
   const size_t stride) {
@@ -63,7 +63,7 @@ CK_INLINE void depthwise_square(const depthwise_plane *p, const size_t size, con
     vmask masks[6];
 #pragma clang loop unroll(full)
     for (size_t kx = 0; kx < size + size % 2; kx++) {
-      /* The second of each pair of vectors, for a stride of two, follows the first. */
+      /* For a stride of two, the second vector of each pair follows the first. */
       size_t shift = stride == 1 ? kx : kx / 2 * 2 + kx % 2 * CK_LANES;
       ptrdiff_t start = (ptrdiff_t)(column * stride + shift) - (ptrdiff_t)w->before_x;
       masks[kx] = vmask_range(-start, (ptrdiff_t)w->width - start);
@@ -89,7 +89,7 @@ CK_DEPTHWISE(3, 2)
 CK_DEPTHWISE(5, 1)
 CK_DEPTHWISE(5, 2)
 
-/* One row of any window, from the band that `window_fill` left at `band`. */
+/* Computes one row of any window, from the band that `window_fill` wrote at `band`. */
 CK_INLINE void depthwise_any_row(const depthwise_plane *p, const window_bands *bands, const float *band, size_t row) {
   const ck_window *w = p->window;
   const ck_epilogue *e = p->epilogue;

@@ -1,11 +1,11 @@
-/* How kernels report what is wrong with their data. */
+/* Reports of invalid data by kernels. */
 #pragma once
 #include "ck_fault.h"
 #include "typed.h"
 
 __attribute__((cold, noinline)) void ck_fault_index(ck_fault *fault, uint32_t node, int64_t index, size_t length);
 
-/* An index of an axis, or `length` for one outside it, which is reported unless `fault` is null. */
+/* Returns an index of an axis. An index outside the axis gives `length`, and is reported unless `fault` is null. */
 static inline size_t index_within(
   ck_fault *fault, uint32_t node, ck_scalar type, const void *indices, size_t i, size_t length) {
   int64_t given = typed_integer(type, indices, i);

@@ -1,9 +1,9 @@
-/* Adding up the products of a transposed convolution. */
+/* Adds up the products of a transposed convolution. */
 #pragma once
 #include "ck_kernels.h"
 #include "simd.h"
 
-/* Columns of one stride phase of a row. */
+/* The columns of one stride phase of a row. */
 CK_INLINE size_t fold_pitch(const ck_window *w) { return (w->out_width + w->stride_x - 1) / w->stride_x; }
 
 static size_t CK_NAME(ck_fold_elements)(const ck_window *w) { return fold_pitch(w) * w->stride_x + CK_LANES; }
@@ -14,7 +14,7 @@ CK_INLINE void fold_add(float *y, const float *x, size_t count) {
   if (i < count) vstore_part(y + i, vload_part(y + i, count - i) + vload_part(x + i, count - i), count - i);
 }
 
-/* Adds row `x` of one tap to a row whose phases lie side by side. */
+/* Adds row `x` of one tap to a row whose phases are contiguous. */
 CK_INLINE void fold_add_tap(const ck_window *w, const float *x, size_t kx, float *phases) {
   ptrdiff_t stride = (ptrdiff_t)w->stride_x, pitch = (ptrdiff_t)fold_pitch(w), width = (ptrdiff_t)w->width;
   ptrdiff_t offset = (ptrdiff_t)(kx * w->dilation_x) - (ptrdiff_t)w->before_x;

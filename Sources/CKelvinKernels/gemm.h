@@ -1,5 +1,5 @@
-/* Matrix products: columns are packed panel by panel, and each panel meets all rows of the chunk. Columns of words of two
- * numbers are packed beforehand. */
+/* Matrix products: columns are packed panel by panel, and each panel is multiplied by all rows of the chunk. Columns
+ * of words of two numbers are packed beforehand. */
 #pragma once
 #include "ck_kernels.h"
 #include "gemm_compute.h"
@@ -8,7 +8,7 @@
 #endif
 #include "gemm_rows.h"
 
-/* One chunk of rows times one chunk of columns of one batch. */
+/* Multiplies one chunk of rows by one chunk of columns of one batch. */
 static void gemm_compute_item(const ck_gemm_args *g, size_t batch, size_t row, size_t column, float *panels) {
   size_t a_index = g->a_index ? g->a_index[batch] : batch % g->a_period;
   size_t b_index = g->b_index ? g->b_index[batch] : batch;

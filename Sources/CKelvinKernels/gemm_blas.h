@@ -35,7 +35,7 @@ static void gemm_blas_item(const ck_gemm_args *g, size_t batch, size_t row, size
     b_stride = transposes_b ? g->b_column_stride : g->b_row_stride;
     b += column * g->b_column_stride;
   }
-  /* A stride along an axis of one element may be anything; BLAS refuses one shorter than a stored row. */
+  /* The stride along an axis of one element is arbitrary, but BLAS rejects a stride shorter than a stored row. */
   size_t a_stride = g->transposes_a ? g->a_depth_stride : g->a_row_stride;
   size_t lda = gemm_max(a_stride, g->transposes_a ? rows : g->depth);
   size_t ldb = gemm_max(b_stride, transposes_b ? g->depth : columns), ldc = gemm_max(g->c_row_stride, columns);

@@ -1,4 +1,4 @@
-/* Which tile computes what: by the columns that are left. */
+/* Selects the tile by the number of remaining columns. */
 #pragma once
 #include "gemm_tile.h"
 #ifndef CK_BFLOAT
@@ -19,8 +19,8 @@ static void gemm_compute_tile(const gemm_tile *t) {
   }
 }
 
-/* A tile whose columns are packed in panels of their own, `stride` elements deep. Where a vector is narrower than a
- * panel, one panel at a time. */
+/* Computes a tile whose columns are packed in separate panels, `stride` elements deep. If a vector is narrower than
+ * a panel, it computes one panel at a time. */
 static void gemm_compute_packed(const gemm_tile *t, size_t stride) {
   if (CK_LANES == ck_gemm_panel) {
     gemm_tile tile = *t;

@@ -1,5 +1,5 @@
-/* Tiles of matrix products with up to four columns: vectors hold the eight rows instead, so that no lane is idle. Of
- * words of one number. */
+/* Tiles of matrix products with up to four columns. Vectors hold the eight rows instead of columns, so that all
+ * lanes are used. Words have one number. */
 #pragma once
 #include "gemm_tile.h"
 
@@ -9,7 +9,7 @@ CK_INLINE void gemm_few_columns_body(const gemm_tile *t, const size_t columns) {
   typedef float v8 __attribute__((ext_vector_type(ck_gemm_rows)));
   enum { most_ways = 4 };
 #if defined(__aarch64__)
-  /* What the registers hold. */
+  /* The number of sums that the registers hold. */
   const size_t ways = columns == gemm_few_columns ? 2 : most_ways;
 #else
   const size_t ways = most_ways;

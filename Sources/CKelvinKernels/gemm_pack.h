@@ -1,4 +1,4 @@
-/* Columns of a matrix product, brought together panel by panel. */
+/* Packs columns of a matrix product panel by panel. */
 #pragma once
 #include "ck_kernels.h"
 #include "gemm_rows.h"

@@ -1,11 +1,11 @@
-/* Rows of a matrix product, brought together panel by panel. */
+/* Packs rows of a matrix product panel by panel. */
 #pragma once
 #include "ck_kernels.h"
 #include "gemm_tile.h"
 
 typedef float gemm_line __attribute__((ext_vector_type(ck_gemm_rows)));
 
-/* Eight words. */
+/* Loads eight words. */
 CK_INLINE void gemm_load_line(const float *x, gemm_line *line) {
 #ifdef CK_BFLOAT
   packed_store((float *)line, vload(x));
@@ -14,7 +14,7 @@ CK_INLINE void gemm_load_line(const float *x, gemm_line *line) {
 #endif
 }
 
-/* Eight words of each of eight rows, `stride` elements apart, turned round to rows `pitch` apart. */
+/* Transposes eight words of each of eight rows, `stride` elements apart, to rows `pitch` apart. */
 CK_INLINE void gemm_turn(const float *x, size_t stride, float *y, size_t pitch) {
   gemm_line r[8], s[8];
 #pragma clang loop unroll(full)

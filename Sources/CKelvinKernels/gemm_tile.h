@@ -5,7 +5,7 @@
 
 enum { gemm_vectors = 3, gemm_width = gemm_vectors * CK_LANES };
 
-/* How many rows of a tile are computed at a time: what the registers hold. */
+/* The number of rows of a tile computed at a time, which fit the registers. */
 #if CK_LANES == 16 || defined(__aarch64__)
 enum { gemm_tile_rows = 8 };
 #else
@@ -15,7 +15,7 @@ enum { gemm_tile_rows = 4 };
 CK_INLINE size_t gemm_min(size_t a, size_t b) { return a < b ? a : b; }
 
 typedef struct {
-  /* In words. */
+  /* The depth in words. */
   size_t depth;
   /* [depth][ck_gemm_rows] */
   const float *a;
@@ -27,11 +27,11 @@ typedef struct {
   size_t rows, columns;
   const float *row_bias, *column_bias, *residual;
   float lower, upper;
-  /* Whether the sums so far are in c, and whether these are the last. */
+  /* Whether c contains the sums so far, and whether these are the last. */
   bool continues, finishes;
 } gemm_tile;
 
-/* `rows` of a tile, from row `first`: a multiple of four, as elements are spread (`vspread`). */
+/* Computes `rows` of a tile from row `first`, a multiple of four because of `vspread`. */
 CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t rows, const size_t vectors) {
   vf sums[gemm_tile_rows][gemm_vectors];
   const float *a = t->a + first;
@@ -51,7 +51,7 @@ CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t row
 #pragma clang loop unroll(full)
       for (size_t j = 0; j < vectors; j++) sums[r][j] = packed_muladd(w, x[j], sums[r][j]);
 #if CK_LANES == 8
-      /* The sums and operands fill all 16 registers, as long as rows are not interleaved. */
+      /* The sums and operands fill all 16 registers if the compiler does not interleave rows. */
       __asm__ volatile("" : "+x"(sums[r][0]), "+x"(sums[r][vectors / 2]), "+x"(sums[r][vectors - 1])::"memory");
 #endif
     }
@@ -80,8 +80,8 @@ CK_INLINE void gemm_band_body(const gemm_tile *t, size_t first, const size_t row
   }
 }
 
-/* The last rows, where fewer are left than are computed at a time, have bands of their own: no others are computed beside
- * them. */
+/* If fewer rows remain than are computed at a time, they have bands of their own, so that no unused rows are
+ * computed. */
 CK_INLINE void gemm_tile_body(const gemm_tile *t, const size_t vectors) {
   size_t row = 0;
   for (; row + gemm_tile_rows <= t->rows; row += gemm_tile_rows) gemm_band_body(t, row, gemm_tile_rows, vectors);

@@ -15,8 +15,8 @@ CK_INLINE void gemv_add(const ck_gemv_args *g, const float *b, size_t k, vf *sum
   }
 }
 
-/* Panels of 16 columns: a few sums at a time hide the latency of the additions. Memory is what it waits for, so that words
- * of two numbers are taken apart and the vector is not rounded. */
+/* Panels of 16 columns. Several sums at a time hide the latency of the additions. The kernel is limited by memory
+ * bandwidth, so words of two numbers are unpacked and the vector is not rounded. */
 static void CK_NAME(ck_f32_gemv_16)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   enum { step = 8 / gemv_vectors };

@@ -1,5 +1,5 @@
-/* All kernels on integers of one instruction set. The including file has defined CK_LANES, CK_NAME and
- * CK_INTEGER_GROUP, the elements that a word holds. */
+/* All integer kernels of one instruction set. The including file has defined CK_LANES, CK_NAME and CK_INTEGER_GROUP,
+ * the elements that a word holds. */
 #pragma once
 #include "integer_depthwise.h"
 #include "integer_gemm.h"

@@ -24,7 +24,7 @@ static inline int64_t integer_apply(const size_t function, int64_t x, int64_t y)
   case ck_binary_shift_left: return y < 0 || y > 63 ? 0 : (int64_t)((uint64_t)x << y);
   case ck_binary_shift_right: return x >> (y < 0 || y > 63 ? 63 : y);
   }
-  /* Dividing by -1 may overflow. */
+  /* Dividing by -1 may overflow, so it is handled separately. */
   if (y == 0) return 0;
   bool divides = function == ck_binary_divide || function == ck_binary_floor_divide;
   if (y == -1) return divides ? (int64_t)-(uint64_t)x : 0;
@@ -41,14 +41,14 @@ static inline int64_t integer_apply(const size_t function, int64_t x, int64_t y)
 #define INTEGER_LOOP(type, function, x_step, y_step) \
   for (size_t i = 0; i < count; i++) z[i] = (type)integer_apply(function, x[i * x_step], y[i * y_step]);
 
-/* x walks. */
+/* x advances. */
 #define INTEGER_CASE(type, function)                             \
   case function:                                                 \
     if (y_step) INTEGER_LOOP(type, function, 1, 1)               \
     else INTEGER_LOOP(type, function, 1, 0)                      \
     break;
 
-/* What gives the same bits of signed and unsigned elements. One operand walks at least. */
+/* Operations that give the same bits for signed and unsigned elements. At least one operand advances. */
 #define INTEGER_BITS(type)                                                                                          \
   static __attribute__((noinline)) void integer_bits_##type(                                                                                  \
     size_t function, const type *x, size_t x_step, const type *y, size_t y_step, type *z, size_t count) {           \

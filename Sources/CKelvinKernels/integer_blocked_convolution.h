@@ -1,12 +1,12 @@
-/* Convolution of 8-bit integers on blocks of channels, cut as that of real numbers: see blocked_convolution.h. Elements of
- * x are unsigned and those of the weights signed; others are shifted by 128, and so are their zero points. With these
- * sum (x - zx)(w - zw) = sum xw - zx sum w - zw (sum x - n zx), and padding counts as zx. */
+/* Convolution of 8-bit integers on blocks of channels, with the same bands and pieces as blocked_convolution.h.
+ * Elements of x are unsigned and those of the weights signed; others are shifted by 128, and so are their zero
+ * points. With these sum (x - zx)(w - zw) = sum xw - zx sum w - zw (sum x - n zx), and padding counts as zx. */
 #pragma once
 #include "blocked_band.h"
 #include "integer_blocked_tile.h"
 #include "window_span.h"
 
-/* Copies one row of pixels of 16 bytes, every `stride`-th from column `x`, as unsigned; those outside are `fill`. */
+/* Copies one row of pixels of 16 bytes, every `stride`-th from column `x`, as unsigned; pixels outside are `fill`. */
 static void integer_copy_pixels(
   const ck_window *w, const uint8_t *plane, ptrdiff_t y, ptrdiff_t x, uint8_t *to, size_t count, uint8_t flip,
   uint8_t fill) {
@@ -23,7 +23,7 @@ static void integer_copy_pixels(
   for (; i < n; i++) _mm_storeu_si128(target + i, fills);
 }
 
-/* The same of up to four planes, whose elements become the bytes of words. */
+/* The same for up to four planes, whose elements become the bytes of words. */
 static void integer_copy_words(
   const ck_window *w, const uint8_t *planes, size_t channels, ptrdiff_t y, ptrdiff_t x, uint8_t *to, size_t count,
   uint8_t flip, uint8_t fill) {
@@ -34,7 +34,7 @@ static void integer_copy_words(
   ptrdiff_t i = 0;
   for (; i < inside.before; i++) memcpy(to + 4 * i, &fills, 4);
   ptrdiff_t start = y * width + x;
-  /* Sixteen elements of each plane, of which the words are all or every other. */
+  /* Sixteen elements of each plane, of which all or every other are used. */
   for (ptrdiff_t step = 16 / stride; stride <= 2 && i + step <= inside.end && start + i * stride + 16 <= (ptrdiff_t)area;
        i += step) {
     __m128i planar[4];
@@ -60,7 +60,7 @@ static void integer_copy_words(
   for (; i < n; i++) memcpy(to + 4 * i, &fills, 4);
 }
 
-/* A band of one block, or of all planes. */
+/* Fills a band of one block, or of all planes. */
 static void integer_fill_band(
   const ck_integer_blocked_args *c, const blocked_band *band, const uint8_t *x, size_t first, uint8_t *to, uint8_t flip,
   uint8_t fill) {
@@ -76,7 +76,7 @@ static void integer_fill_band(
     }
 }
 
-/* The sum of all elements that a pixel sees, less what zero points make of it. */
+/* The sum of all elements that a pixel reads, less the contribution of zero points. */
 static uint32_t integer_pixel_sum(const integer_blocked_tile *t, const uint8_t *pixel, size_t channels, uint32_t zero) {
   uint32_t sum = 0;
   for (size_t group = 0, left = channels; group < t->groups; group++) {
@@ -90,7 +90,8 @@ static uint32_t integer_pixel_sum(const integer_blocked_tile *t, const uint8_t *
   return sum - (uint32_t)(channels * t->tap_count) * zero;
 }
 
-/* `count` rows of `width` pixels that follow each other in the result, from `y` on, of one output block or two. */
+/* Computes `count` rows of `width` pixels that follow each other in the result, from `y` on, of one output block or
+ * two. */
 static void integer_blocked_rows(
   const ck_integer_blocked_args *c, integer_blocked_tile *t, const uint8_t *x, size_t x_row, size_t count, size_t width,
   uint8_t *y, size_t vectors, bool crosses, uint32_t zero) {
@@ -116,7 +117,8 @@ static void integer_blocked_rows(
   }
 }
 
-/* What becomes of the sums of channels `first` and on; whether zero points of their weights count. */
+/* Sets the requantization of channels from `first` on; returns whether zero points of their weights are not all
+ * zero. */
 static bool integer_block_of(
   const ck_requantization *o, const ck_integer_operand *weights, const uint32_t *sums, size_t first, size_t channels,
   uint32_t x_zero, integer_block *block) {
@@ -156,7 +158,7 @@ static void CK_NAME(ck_i8_blocked_convolution)(const void *args, size_t begin, s
     .blocks = blocks,
     .range = integer_range_of(&c->output, c->out_channels),
   };
-  /* Of a block of outputs, without the sums. */
+  /* The words of a block of outputs, without the sums. */
   size_t words = ((groups - 1) * t.group_words + last_words) * t.tap_count;
   size_t filled = SIZE_MAX;
   for (size_t item = begin; item < end; item++) {

@@ -1,20 +1,20 @@
-/* Tiles of a convolution of 8-bit elements on blocks of channels: words of four channels of a pixel broadcast, one or two
- * blocks of output channels in vectors. */
+/* Tiles of a convolution of 8-bit elements on blocks of channels: words of four channels of a pixel are broadcast,
+ * and vectors hold one or two blocks of output channels. */
 #pragma once
 #include "integer_simd.h"
 #include <math.h>
 
 enum { integer_pixels = 14, integer_pair = 2 };
 
-/* What becomes of the sums of a block's channels: result = requantized(sum + add). */
+/* The requantization of a block's channels: result = requantized(sum + add). */
 typedef struct {
   vw add;
-  /* The zero points of the weights, where any is not zero. */
+  /* The zero points of the weights, used if any is not zero. */
   vw factor;
   vf scale;
 } integer_block;
 
-/* Where requantized sums lie. */
+/* The range of requantized sums. */
 typedef struct {
   integer_bounds bounds;
   int32_t lower, upper;
@@ -34,25 +34,25 @@ typedef struct {
   /* The first pixel of the first group of channels; `plane` bytes to the next group. */
   const uint8_t *x;
   size_t plane;
-  /* From the first run of pixels to the second. */
+  /* The offset from the first run of pixels to the second. */
   size_t run;
-  /* Groups of channels whose numbers lie side by side, `group_words` words in each but the last. */
+  /* The groups of channels whose numbers are contiguous, `group_words` words in each but the last. */
   size_t groups, group_words, last_words;
-  /* Where each tap reads, in bytes from the pixel. */
+  /* The offset of each tap from the pixel, in bytes. */
   const size_t *taps;
   size_t tap_count;
   /* [group][tap][word][vectors * CK_LANES] */
   const uint32_t *weights;
   uint8_t *y;
-  /* From an output block to the next, and from the first run to the second. */
+  /* The offsets from an output block to the next, and from the first run to the second. */
   size_t y_block, y_run;
   const integer_block *blocks;
   integer_range range;
-  /* What `factor` meets at each pixel, or null. */
+  /* The sum that `factor` is multiplied by at each pixel, or null. */
   const uint32_t *pixel_sums;
 } integer_blocked_tile;
 
-/* The same as integer_requantize, all of a vector stored. */
+/* The same as integer_requantize, for a whole vector. */
 CK_INLINE void integer_store_block(uint8_t *y, vw sum, vf scale, integer_bounds b) {
   vf x = __builtin_convertvector((vi)sum, vf) * scale;
   x = vatmost(vatleast(x, vset(b.lower)), vset(b.upper));
@@ -60,8 +60,8 @@ CK_INLINE void integer_store_block(uint8_t *y, vw sum, vf scale, integer_bounds 
   _mm_storeu_si128((__m128i *)y, _mm512_cvtepi32_epi8((__m512i)r));
 }
 
-/* Multiples of a scale below 1 stay in int32, and so conversions may saturate: of four vectors, the bytes of each lane of
- * 128 bits one after another. */
+/* Multiples of a scale below 1 stay in int32, so saturating conversions can be used. The result has the bytes of
+ * four vectors, grouped by each lane of 128 bits. */
 CK_INLINE __m512i integer_pack_four(const vw *sums, const vf *scales, const size_t scale_step, const integer_range *r) {
   __m512i x[4];
 #pragma clang loop unroll(full)
@@ -78,7 +78,7 @@ CK_INLINE __m512i integer_pack_four(const vw *sums, const vf *scales, const size
   return _mm512_min_epu8(_mm512_max_epu8(all, _mm512_set1_epi8((char)r->lower)), _mm512_set1_epi8((char)r->upper));
 }
 
-/* Four pixels, or the first `count`, of one block of channels. */
+/* Stores four pixels, or the first `count`, of one block of channels. */
 CK_INLINE void integer_store_pixels(uint8_t *y, const vw *sums, vf scale, const integer_range *r, const size_t count) {
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   __m512i bytes = _mm512_permutexvar_epi32(order, integer_pack_four(sums, &scale, 0, r));
@@ -113,7 +113,7 @@ CK_INLINE void integer_blocked_finish(
   }
 }
 
-/* `step` bytes from a pixel to the next. */
+/* `step` is the number of bytes from a pixel to the next. */
 CK_INLINE void integer_blocked_tile_body(
   const integer_blocked_tile *t, const size_t runs, const size_t pixels, const size_t vectors, const size_t step) {
   vw sums[integer_pixels][integer_pair];
@@ -164,7 +164,7 @@ typedef void (*integer_blocked_function)(const integer_blocked_tile *t);
   X(1, 14) X(2, 1) X(2, 2) X(2, 3) X(2, 4) X(2, 5) X(2, 6) X(2, 7)
 CK_INTEGER_BLOCKED_SIZES(CK_INTEGER_BLOCKED_TILES)
 
-/* By runs, pixels less one, whether pixels are single words, and blocks less one. */
+/* Indexed by runs, pixels less one, whether pixels are single words, and blocks less one. */
 #define CK_INTEGER_BLOCKED_LISTED(runs, pixels)                                                              \
   [runs - 1][pixels - 1] = {                                                                                 \
     {CK_NAME(ck_i8_blocked_##runs##x##pixels##x1blocks), CK_NAME(ck_i8_blocked_##runs##x##pixels##x2blocks)}, \

@@ -1,12 +1,12 @@
-/* Windows of single channels of 8-bit tensors in blocks. A depthwise convolution first brings up to four rows of each
- * column together in words, four channels of four neighbouring columns in a vector: a tap of all rows is one instruction,
- * and what is packed of four such vectors is four pixels of a block as they lie in memory. */
+/* Windows of single channels of 8-bit tensors in blocks. A depthwise convolution first packs up to four rows of each
+ * column in words, and four channels of four neighbouring columns in a vector. A tap of all rows is then one
+ * instruction, and four such vectors pack into four pixels of a block in memory order. */
 #pragma once
 #include "integer_blocked_convolution.h"
 
 enum { integer_quads = CK_LANES / 4, integer_lines_words = ck_integer_lines_height / 4 };
 
-/* Words of rows above each other; and columns of each stride phase, of which the lines of words are
+/* The number of words of vertically adjacent rows; and the columns of each stride phase. The layout of words is
  * [word][phase][quad of channels][pitch][4]. */
 typedef struct {
   size_t words, pitch;
@@ -26,7 +26,7 @@ static size_t CK_NAME(ck_i8_blocked_depthwise_scratch)(const ck_window *w) {
   return 4 * integer_line(w, lines, lines.words, 0);
 }
 
-/* Four pixels of a row, every `stride`-th from column `x`; those outside of `width` are `fill`. */
+/* Loads four pixels of a row, every `stride`-th from column `x`; pixels outside `width` are `fill`. */
 CK_INLINE __m512i integer_four_pixels(const uint8_t *row, ptrdiff_t x, ptrdiff_t width, ptrdiff_t stride, __m512i fill) {
   const uint8_t *from = row + x * CK_LANES;
   if (x >= 0 && stride == 1 && x + 4 <= width) return _mm512_loadu_si512(from);
@@ -44,7 +44,7 @@ CK_INLINE __m512i integer_four_pixels(const uint8_t *row, ptrdiff_t x, ptrdiff_t
   return _mm512_inserti32x4(r, four[3], 3);
 }
 
-/* The lines of one output row, padding included. */
+/* Fills the words of one output row, including padding. */
 static void integer_fill_lines(
   const ck_window *w, integer_lines lines, const uint8_t *plane, size_t row, uint8_t flip, uint8_t zero, uint32_t *to) {
   ptrdiff_t width = (ptrdiff_t)w->width, top = (ptrdiff_t)(row * w->stride_y) - (ptrdiff_t)w->before_y;
@@ -98,7 +98,7 @@ CK_INLINE vw integer_tap(const uint32_t *weights, size_t quad) {
   return (vw)_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(weights + 4 * quad)));
 }
 
-/* Four pixels of outputs, or the first `count`. */
+/* Stores four pixels of outputs, or the first `count`. */
 CK_INLINE void integer_finish_quads(
   vw *sums, const integer_quad_block *block, const integer_range *range, uint8_t *y, size_t count) {
 #pragma clang loop unroll(full)
@@ -116,8 +116,8 @@ CK_INLINE void integer_finish_quads(
   }
 }
 
-/* A row of outputs of one block, from its lines. `ones`, where zero points of the weights count, has a one for each row of
- * each word. */
+/* Computes a row of outputs of one block from its words. If zero points of the weights are not zero, `ones` has a
+ * one for each row of each word. */
 static void integer_line_row(
   const ck_window *w, integer_lines lines, const uint32_t *from, const uint32_t *weights, const uint32_t *ones,
   const integer_quad_block *block, const integer_range *range, uint8_t *y) {
@@ -144,7 +144,7 @@ static void integer_line_row(
   }
 }
 
-/* The same of three columns and a word, which stay in registers. */
+/* The same for three columns and one word, which stay in registers. */
 static void integer_line_row_of_three(
   const ck_window *w, integer_lines lines, const uint32_t *from, const uint32_t *weights,
   const integer_quad_block *block, const integer_range *range, uint8_t *y) {
@@ -188,7 +188,7 @@ static void CK_NAME(ck_i8_blocked_depthwise)(const void *args, size_t begin, siz
     const uint32_t *weights = d->packed + plane % blocks * (size + CK_LANES);
     integer_block block;
     bool crosses = integer_block_of(&d->output, &d->weights, weights + size, channel, d->channels, zero, &block);
-    /* Of both zero points. */
+    /* The product of both zero points. */
     if (crosses) block.add += block.factor * (vw)(uint32_t)(taps * zero);
     integer_quad_block quads = integer_quads_of(&block);
     for (size_t row = first; row < last; row++) {
@@ -201,7 +201,7 @@ static void CK_NAME(ck_i8_blocked_depthwise)(const void *args, size_t begin, siz
   }
 }
 
-/* Largest elements of the windows of one block. */
+/* The largest elements of the windows of one block. */
 static void CK_NAME(ck_i8_blocked_pool)(const void *args, size_t begin, size_t end, void *scratch) {
   (void)scratch;
   const ck_integer_pool_args *p = args;

@@ -1,12 +1,12 @@
-/* Depthwise convolution of 8-bit integers: rows become 16-bit differences from the zero point, zero where they are padding, so that
- * each word of two neighbours meets a pair of taps. */
+/* Depthwise convolution of 8-bit integers. Rows become 16-bit differences from the zero point, zero for padding, so
+ * that each word of two neighbours is multiplied by a pair of taps. */
 #pragma once
 #include "integer_pack.h"
 
 enum { integer_band_elements = 16384, integer_step = 2 * CK_LANES };
 
 typedef struct {
-  /* Elements from row to row; the rows of a filling and the output rows computed from it. */
+  /* The elements from row to row; the rows of one filling and the output rows computed from it. */
   size_t pitch, rows, out_rows;
   size_t pairs;
 } integer_bands;
@@ -35,7 +35,7 @@ typedef uint8_t integer_bytes __attribute__((ext_vector_type(integer_step)));
 typedef int8_t integer_signed_bytes __attribute__((ext_vector_type(integer_step)));
 typedef int16_t integer_halves __attribute__((ext_vector_type(integer_step)));
 
-/* One row of the image; what lies to its left and right in the band is zero before and after. */
+/* Copies one row of the image. The band is already zero to the left and right of the row. */
 static void integer_fill_row(
   const ck_window *w, const uint8_t *plane, size_t y, bool is_signed, int32_t zero, int16_t *to) {
   const uint8_t *from = plane + y * w->width, *end = plane + w->height * w->width;
@@ -68,7 +68,7 @@ CK_INLINE void integer_store_row(const integer_plane *p, vw sum, size_t at, size
   else wstore_bytes((uint8_t *)p->result + at, integer_requantize(sum, vset(p->scale), p->bounds), n);
 }
 
-/* The even and the odd columns of 2 * CK_LANES. */
+/* Stores the even and the odd columns of 2 * CK_LANES. */
 CK_INLINE void integer_store_pairs(const integer_plane *p, vw even, vw odd, size_t at, size_t n) {
   if (p->output->type == ck_int32) {
     for (size_t i = 0; i < n; i++) ((uint32_t *)p->result)[at + i] = i % 2 ? odd[i / 2] : even[i / 2];
@@ -79,7 +79,7 @@ CK_INLINE void integer_store_pairs(const integer_plane *p, vw even, vw odd, size
   wstore_byte_pairs((uint8_t *)p->result + at, even, odd, n);
 }
 
-/* `out_rows` rows of a window of neighbouring columns with a stride of 1 or 2. */
+/* Computes `out_rows` rows of a window of neighbouring columns with a stride of 1 or 2. */
 CK_INLINE void integer_rows_body(
   const integer_plane *p, const uint32_t *weights, const int16_t *band, size_t row, const size_t out_rows,
   const size_t height, const size_t pairs, const size_t stride) {
@@ -120,7 +120,7 @@ CK_INLINE void integer_band_rows(
   if (r < count) integer_rows_body(p, weights, band + r * step, row + r, 1, height, pairs, stride);
 }
 
-/* One row of any window; `weights` has a tap in the low half of every word. */
+/* Computes one row of any window; `weights` has a tap in the low half of every word. */
 static void integer_any_row(const integer_plane *p, const uint32_t *weights, const int16_t *band, size_t row) {
   const ck_window *w = p->window;
   for (size_t x = 0; x < w->out_width; x += CK_LANES) {
@@ -170,7 +170,7 @@ static void CK_NAME(ck_i8_depthwise)(const void *args, size_t begin, size_t end,
       size_t rows = (count - 1) * w->stride_y + (w->kernel_height - 1) * w->dilation_y + 1;
       for (size_t r = 0; r < rows; r++) {
         size_t y = row * w->stride_y + r - w->before_y;
-        /* Of a single band the same rows are padding for every channel. */
+        /* With a single band, the same rows are padding for every channel. */
         if (y < w->height)
           integer_fill_row(w, x, y, d->x.is_signed, x_zero, band + r * pitch + w->before_x);
         else if (plane.bands.out_rows < w->out_height)

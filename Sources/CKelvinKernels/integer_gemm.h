@@ -11,7 +11,7 @@ enum { integer_tile_rows = 3 };
 
 typedef struct {
   size_t groups;
-  /* [groups][ck_integer_rows] and [groups], `b_row` words from one to the next. */
+  /* [groups][ck_integer_rows] and [groups], `b_row` words from one group to the next. */
   const uint32_t *a, *b;
   size_t b_row;
   size_t rows, columns;
@@ -20,9 +20,9 @@ typedef struct {
   const uint32_t *column_add, *column_factor;
   const ck_requantization *output;
   integer_bounds bounds;
-  /* By row or by column, the other null. */
+  /* Scales by row or by column; the other is null. */
   const float *row_scale, *column_scale;
-  /* Null where there are no column scales. */
+  /* The scales are null if there are no column scales. */
   size_t c, c_row;
   void *result;
 } integer_tile;
@@ -105,7 +105,7 @@ static bool integer_has_zeros(const ck_integer_operand *o, size_t first, size_t 
   return false;
 }
 
-/* Column sums of a packed panel, to `sums`. */
+/* Writes the column sums of a packed panel to `sums`. */
 static void integer_sum_columns(const uint32_t *panel, size_t groups, size_t columns, bool is_unsigned, uint32_t *sums) {
   vw ones = (vw)CK_INTEGER_ONES;
   for (size_t j = 0; j < columns; j += CK_LANES) {
@@ -128,7 +128,7 @@ static void integer_compute_item(
   int32_t b_shift = integer_shift(g->b_operand.is_signed, !rows_unsigned);
   const ck_requantization *output = &g->output;
   size_t row_end = integer_min(row + g->row_chunk, g->rows), column_end = integer_min(column + g->column_chunk, g->columns);
-  /* Rows and their parameters repeat with the period of `a` where they are a group's channels. */
+  /* Rows and their parameters repeat with the period of `a` if they are a group's channels. */
   size_t channel = by_row ? a_index * g->rows : 0;
   bool crosses = by_row ? integer_has_zeros(&g->a_operand, channel + row, channel + row_end, a_shift)
                         : integer_has_zeros(&g->b_operand, column, column_end, b_shift);

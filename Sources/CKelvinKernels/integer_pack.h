@@ -1,4 +1,4 @@
-/* Rows and columns of integer products, brought together into panels of words. */
+/* Packs rows and columns of integer products into panels of words. */
 #pragma once
 #include "integer_simd.h"
 #include "window_span.h"
@@ -38,7 +38,7 @@ static void CK_NAME(ck_i8_pack_columns)(const void *args, size_t begin, size_t e
   integer_pack_lines(args, begin, end, integer_width);
 }
 
-/* Interleaves `columns` elements, a multiple of CK_LANES, of CK_INTEGER_GROUP rows of which the first `count` are real. */
+/* Interleaves `columns` elements, a multiple of CK_LANES, of CK_INTEGER_GROUP rows of which the first `count` exist. */
 CK_INLINE void integer_interleave(
   const uint8_t *const *rows, size_t count, size_t columns, bool is_signed, bool is_unsigned, uint32_t *to) {
 #if CK_INTEGER_GROUP == 4 && defined(CK_NEON)
@@ -95,7 +95,7 @@ CK_INLINE void integer_interleave(
 #endif
 }
 
-/* Copies `count` elements of row `y` of an image from column `x` by the stride; those outside are `fill`. */
+/* Copies `count` elements of row `y` of an image from column `x` by the stride; elements outside are `fill`. */
 static void integer_copy_row(
   const ck_window *w, const uint8_t *plane, ptrdiff_t y, ptrdiff_t x, uint8_t *to, size_t count, uint8_t fill) {
   ptrdiff_t width = (ptrdiff_t)w->width, stride = (ptrdiff_t)w->stride_x, n = (ptrdiff_t)count;

@@ -1,4 +1,4 @@
-/* Real numbers to integers and back, and element-wise functions of integers that stand for real numbers. */
+/* Conversions between real numbers and integers, and element-wise functions of quantized integers. */
 #pragma once
 #include "integer_simd.h"
 #include <math.h>
@@ -116,8 +116,8 @@ CK_INLINE vf integer_load_reals(const uint8_t *p, size_t n, bool is_signed) {
 }
 
 #if CK_INTEGER_GROUP == 4 && CK_LANES == 16
-/* Sums of 64 elements at a time, with the same rounding; returns how many there were. Sums beyond int32 become its least
- * number: there are none while ratios are below 2^20. */
+/* Computes sums of 64 elements at a time, with the same rounding; returns the number of elements. Sums beyond int32
+ * would become its lowest number; ratios below 2^20 exclude them. */
 CK_INLINE size_t integer_add_pixels(
   const ck_quantized_binary_args *b, size_t x_at, size_t y_at, uint8_t *z, size_t count, float x_ratio, float y_ratio,
   float fixed) {

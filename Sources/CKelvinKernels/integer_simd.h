@@ -1,6 +1,6 @@
-/* Words of packed integers and their products. A word is four 8-bit elements where the instruction set multiplies
- * those (CK_INTEGER_GROUP 4), otherwise two of 16 bits. AVX-512 multiplies unsigned elements by signed ones, NEON signed
- * by signed. */
+/* Words of packed integers and their products. A word is four 8-bit elements if the instruction set multiplies those
+ * (CK_INTEGER_GROUP 4), otherwise two elements of 16 bits. AVX-512 multiplies unsigned elements by signed ones, NEON
+ * signed by signed. */
 #pragma once
 #include "ck_quantized.h"
 #include "simd.h"
@@ -28,7 +28,7 @@ CK_INLINE int16x8_t wpairs(vw x) {
 }
 #endif
 
-/* Sums of products of 16-bit pairs, added. */
+/* Adds the products of 16-bit pairs to `sum`. */
 CK_INLINE vw wdot_pairs(vw sum, vw a, vw b) {
 #if defined(CK_NEON)
   int16x8_t x = wpairs(a), y = wpairs(b);
@@ -45,7 +45,7 @@ CK_INLINE vw wdot_pairs(vw sum, vw a, vw b) {
 #endif
 }
 
-/* Whether elements of words that are to be unsigned are stored so. */
+/* Whether elements of words that are declared unsigned are stored unsigned. */
 CK_INLINE bool integer_stored_unsigned(bool is_unsigned) {
 #if defined(CK_NEON)
   (void)is_unsigned;
@@ -55,7 +55,8 @@ CK_INLINE bool integer_stored_unsigned(bool is_unsigned) {
 #endif
 }
 
-/* Sums of products of the elements of words; one factor is unsigned and the other signed where they are 8-bit. */
+/* Adds the products of the elements of words to `sum`; for 8-bit elements one factor is unsigned and the other
+ * signed. */
 CK_INLINE vw wdot(vw sum, vw unsigned_factor, vw signed_factor) {
 #if CK_INTEGER_GROUP == 4 && defined(CK_NEON)
   return (vw)vdotq_s32((int32x4_t)sum, (int8x16_t)unsigned_factor, (int8x16_t)signed_factor);
@@ -66,7 +67,7 @@ CK_INLINE vw wdot(vw sum, vw unsigned_factor, vw signed_factor) {
 #endif
 }
 
-/* The same with word `i` of the ck_integer_rows at `words`: a lane of one of two vectors that are loaded. */
+/* The same with word `i` of the ck_integer_rows at `words`, which is a lane of one of two loaded vectors. */
 #if defined(CK_NEON)
 CK_INLINE vw wdot_row(vw sum, vw x, const uint32_t *words, size_t i) {
   vw row = wload(words + (i < 4 ? 0 : 2));
@@ -88,7 +89,7 @@ CK_INLINE vw wdot_row(vw sum, vw x, const uint32_t *words, size_t i) {
 #define CK_INTEGER_ONES 0x00010001u
 #endif
 
-/* What is added to an element when it is stored as `is_unsigned` says. */
+/* The number added to an element when it is stored as `is_unsigned` requires. */
 CK_INLINE int32_t integer_shift(bool is_signed, bool is_unsigned) {
 #if CK_INTEGER_GROUP == 4
   return is_signed == integer_stored_unsigned(is_unsigned) ? (is_signed ? 128 : -128) : 0;
@@ -127,10 +128,10 @@ CK_INLINE int32_t integer_word_sum(uint32_t word, bool is_unsigned) {
 #endif
 }
 
-/* To the nearest integer, ties to even, for |x| < 2^22. */
+/* Rounds to the nearest integer, ties to even, for |x| < 2^22. */
 CK_INLINE vi vround_integer(vf x) { return vbits(x + vset(0x1.8p23f)) - vbits(vset(0x1.8p23f)); }
 
-/* Requantization of one row's sums, its parameters at hand. */
+/* The parameters for the requantization of one row's sums. */
 typedef struct {
   float lower, upper;
   int32_t zero;
@@ -148,7 +149,7 @@ CK_INLINE vw integer_requantize(vw sum, vf scale, integer_bounds b) {
   return (vw)(vround_integer(x) + b.zero);
 }
 
-/* The low byte of each of the first `n` lanes. */
+/* Stores the low byte of each of the first `n` lanes. */
 CK_INLINE void wstore_bytes(uint8_t *p, vw x, size_t n) {
 #if CK_LANES == 16
   _mm_mask_storeu_epi8(p, (__mmask16)((1u << n) - 1), _mm512_cvtepi32_epi8((__m512i)x));
@@ -164,7 +165,7 @@ CK_INLINE void wstore_bytes(uint8_t *p, vw x, size_t n) {
 #endif
 }
 
-/* The low bytes of two words' lanes side by side: `even[0], odd[0], even[1], …`, the first `n` of them. */
+/* Stores the low bytes of two words' lanes interleaved: `even[0], odd[0], even[1], …`, the first `n` of them. */
 CK_INLINE void wstore_byte_pairs(uint8_t *p, vw even, vw odd, size_t n) {
   vh halves = __builtin_convertvector((even & 0xFF) | ((odd & 0xFF) << 8), vh);
 #if CK_LANES == 16

@@ -1,4 +1,4 @@
-/* Rows brought to mean 0 and variance 1. */
+/* Rows normalized to mean 0 and variance 1. */
 #pragma once
 #include "ck_kernels.h"
 #include "simd.h"
@@ -15,7 +15,7 @@ CK_INLINE float layer_mean(const float *x, size_t length) {
   return vsum(sum + second) / (float)length;
 }
 
-/* The mean of the squares of x - mean, less the square of the mean's own error, which `mean` is corrected by. */
+/* The mean of the squares of x - mean, less the square of the mean's own error; corrects `mean` by that error. */
 CK_INLINE float layer_variance(const float *x, size_t length, float *mean) {
   vf squares = vset(0), errors = vset(0), m = vset(*mean);
   size_t i = 0;
@@ -36,7 +36,7 @@ CK_INLINE float layer_variance(const float *x, size_t length, float *mean) {
   return variance > 0 ? variance : variance < 0 ? 0 : variance;
 }
 
-/* Not-a-number where the squares left the range: 1 / infinity would make every element 0. */
+/* NaN if the squares are out of range, because 1 / infinity would make every element 0. */
 CK_INLINE float layer_factor(float variance, float epsilon) {
   return isinf(variance) ? NAN : 1 / sqrtf(variance + epsilon);
 }

@@ -1,4 +1,4 @@
-/* Kernels on integers for processors that multiply 8-bit elements; the others are those of neon.c. */
+/* Integer kernels for processors that multiply 8-bit elements. The other kernels are those of neon.c. */
 #if defined(__aarch64__)
 #pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
 #define CK_NEON

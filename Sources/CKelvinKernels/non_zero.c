@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Not-a-number is set, and neither zero is. */
+/* NaN is not zero; negative zero is zero. */
 static bool is_set(ck_scalar type, const void *x, size_t i) {
   return type == ck_float32 ? ((const float *)x)[i] != 0 : typed_integer(type, x, i) != 0;
 }

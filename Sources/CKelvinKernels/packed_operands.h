@@ -1,6 +1,6 @@
-/* What products multiply, as words of 32 bits: a float32 each or, where the including file defines CK_BFLOAT, two numbers
- * that are neighbours along the depth, rounded to bfloat16, whose products are added up in float32. The last word of an odd
- * depth ends in a zero. Memory of words is typed as floats. */
+/* The operands of products as 32-bit words. A word is a float32. If the including file defines CK_BFLOAT, it is two
+ * numbers that are neighbours along the depth, rounded to bfloat16, whose products are added in float32. The last
+ * word of an odd depth is padded with a zero. Memory of words is typed as floats. */
 #pragma once
 #include "bfloat.h"
 #include "ck_kernels.h"
@@ -34,8 +34,8 @@ CK_INLINE void packed_store(float *to, vf numbers) {
 #endif
 }
 
-/* CK_LANES numbers of which `mask` says which are more than fillers. Fillers may stay what they are where each number has a
- * word of its own: no product reads it. */
+/* Loads CK_LANES numbers, of which `mask` selects those that are not padding. Padding may have any value if each
+ * number has its own word, because products do not read it. */
 CK_INLINE vf packed_load_numbers(const float *from, vmask mask) {
 #ifdef CK_BFLOAT
   return vload_masked(from, mask);
@@ -45,7 +45,7 @@ CK_INLINE vf packed_load_numbers(const float *from, vmask mask) {
 #endif
 }
 
-/* The number of that place within each word. */
+/* The number at that position in each word. */
 CK_INLINE vf packed_numbers(vf words, size_t place) {
 #ifdef CK_BFLOAT
   return vfrombits(place ? vbits(words) & ~0xFFFF : vbits(words) << 16);
@@ -55,7 +55,7 @@ CK_INLINE vf packed_numbers(vf words, size_t place) {
 #endif
 }
 
-/* Words whose numbers are `a`, and `b` where there are two. */
+/* Words whose numbers are `a` and, if words have two numbers, `b`. */
 CK_INLINE vf packed_join(vf a, vf b) {
 #ifdef CK_BFLOAT
   __m512i low = _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh((__m512)a));
@@ -67,7 +67,7 @@ CK_INLINE vf packed_join(vf a, vf b) {
 #endif
 }
 
-/* A word of `count` numbers, at most numbers_per_unit, that lie `step` apart. */
+/* A word of `count` numbers, at most numbers_per_unit, that are `step` apart. */
 CK_INLINE float packed_gather(const float *from, size_t step, size_t count) {
 #ifdef CK_BFLOAT
   uint32_t bits = bfloat_bits(from[0]) | (count > 1 ? (uint32_t)bfloat_bits(from[step]) << 16 : 0);

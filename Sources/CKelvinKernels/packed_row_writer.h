@@ -1,9 +1,9 @@
-/* Lines of numbers along the depth, written one after another as words. */
+/* Writes rows of numbers along the depth, one after another, as words. */
 #pragma once
 #include "bfloat.h"
 #include "ck_kernels.h"
 
-/* [words][width]: a line for each number of the depth. */
+/* The layout is [words][width], with a row for each number of the depth. */
 typedef struct {
   float *to;
   size_t width;
@@ -19,7 +19,7 @@ static inline void packed_row_writer_put(const packed_row_writer *l, size_t line
   memcpy((char *)(l->to + line / 2 * l->width + place) + line % 2 * sizeof bits, &bits, sizeof bits);
 }
 
-/* Goes on after `lines` of them, and fills up the last word. */
+/* Advances after `lines` rows, and pads the last word. */
 static inline void packed_row_writer_end(packed_row_writer *l, size_t lines) {
   size_t words = ck_packed_count(l->type, lines);
   if (l->type == ck_operands_bfloat16 && lines % 2)

@@ -5,11 +5,11 @@
 typedef struct {
   const ck_recurrence_args *r;
   size_t row, first, count;
-  /* Whether the row has this step, and where in x and y it lies. */
+  /* Whether the row has this step, and its index in x and y. */
   bool active;
   size_t place;
   const float *x, *products;
-  /* Where the units lie in [rows][hidden]. */
+  /* The offset of the units in [rows][hidden]. */
   size_t state;
 } units;
 
@@ -31,14 +31,14 @@ static units units_of(const ck_recurrence_args *r, size_t item, size_t gates, si
 
 static float within(float x, float limit) { return x < -limit ? -limit : x > limit ? limit : x; }
 
-/* f(sums), which may be any number. */
+/* Applies the activation to sums, which may be any number. */
 static void activate(const units *u, size_t function, float *sums) {
   ck_recurrence_function f = u->r->functions[function];
   for (size_t i = 0; i < u->count; i++) sums[i] = within(sums[i], u->r->gate_limit);
   f.map(sums, sums, u->count, f.a, f.b);
 }
 
-/* f(x + R h), with what peepholes add. */
+/* Computes f(x + R h), including peepholes. */
 static void gate(const units *u, size_t gate, size_t function, const float *seen, float *y) {
   size_t hidden = u->r->hidden;
   const float *x = u->x + gate * hidden, *product = u->products + gate * hidden;

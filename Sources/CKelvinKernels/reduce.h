@@ -1,4 +1,4 @@
-/* Sums, extremes and their relatives along the middle of [outer, length, inner]. */
+/* Sums, extremes and related reductions along the middle of [outer, length, inner]. */
 #pragma once
 #include "ck_kernels.h"
 #include "vmath.h"
@@ -21,7 +21,7 @@ CK_INLINE vf reduce_combine(const size_t function, vf sum, vf x) {
   }
 }
 
-/* What is combined for each element; `shift` is the largest element where the function takes exponentials. */
+/* The term of each element; `shift` is the largest element if the function takes exponentials. */
 CK_INLINE vf reduce_term(const size_t function, vf x, vf shift) {
   switch (function) {
   case ck_reduce_l1: return vabs(x);
@@ -53,7 +53,7 @@ CK_INLINE float reduce_lanes(const size_t function, vf x, size_t n) {
 
 CK_INLINE vf reduce_finite(vf x) { return vselect(vabs(x) == vset(INFINITY), vset(0), x); }
 
-/* Consecutive elements to one. */
+/* Reduces consecutive elements to one. */
 CK_INLINE float reduce_row(const size_t function, const float *x, size_t count, float shift) {
   vf offset = vset(shift);
   vf sums[4];
@@ -76,7 +76,7 @@ CK_INLINE float reduce_row(const size_t function, const float *x, size_t count, 
   return result;
 }
 
-/* `n` neighbouring columns, each reduced on its own. */
+/* Reduces each of `n` neighbouring columns. */
 CK_INLINE vf reduce_columns(const size_t function, const float *x, size_t length, size_t step, size_t n, vf shift) {
   vf sums[2] = {vset(reduce_identity(function)), vset(reduce_identity(function))};
   size_t i = 0;

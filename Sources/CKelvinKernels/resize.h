@@ -3,7 +3,7 @@
 #include "ck_kernels.h"
 #include "simd.h"
 
-/* What has no share in a result cannot make it infinite or not-a-number. */
+/* An element with weight zero cannot make a result infinite or NaN. */
 CK_INLINE vf resize_mix(vf lower, vf upper, vf share) {
   return vselect(share == vset(0), lower, vmuladd(lower, 1 - share, upper * share));
 }
@@ -18,7 +18,8 @@ CK_INLINE void resize_mix_rows(const float *lower, const float *upper, float fra
 }
 
 #if CK_LANES > 4
-/* Elements `indices` of x, which lie from `first` to `last`: where that is not far, in one or two vectors. */
+/* Loads the elements `indices` of x, which are all between `first` and `last`. If these are close, it loads one or
+ * two vectors. */
 CK_INLINE vf resize_gather(const float *x, size_t width, size_t first, size_t last, const int32_t *indices) {
 #if CK_LANES == 16
   __m512i places = _mm512_loadu_si512(indices);
@@ -43,7 +44,7 @@ CK_INLINE void resize_mix_columns(
   (void)width;
 #if CK_LANES > 4
   for (; i + CK_LANES <= out_width; i += CK_LANES) {
-    /* Coordinates rise or fall all along. */
+    /* Coordinates are monotonic. */
     size_t end = i + CK_LANES - 1, first = (size_t)c->lower[i], last = (size_t)c->upper[end];
     if (c->lower[end] < c->lower[i]) {
       first = (size_t)c->lower[end];

@@ -1,4 +1,4 @@
-/* Elements divided by a power of the squares of their neighbours in other channels. */
+/* Elements divided by a power of the sum of squares of their neighbours in other channels. */
 #pragma once
 #include "ck_kernels.h"
 #include "simd.h"

@@ -1,8 +1,8 @@
-/* Vectors of the instruction set that the including file was written for. It defines
+/* Vectors of the instruction set of the including file. The including file defines
  *   CK_LANES   float32 lanes of a vector
  *   CK_NAME(x) the name of a kernel with the instruction set's suffix
- *   CK_NEON    where vectors are NEON's
- * and puts the functions under the matching target attribute. */
+ *   CK_NEON    if vectors are NEON's
+ * and compiles the functions with the matching target attribute. */
 #pragma once
 #include <math.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@ CK_INLINE vf vload(const float *p) {
 
 CK_INLINE void vstore(float *p, vf x) { memcpy(p, &x, sizeof x); }
 
-/* The first `n` lanes, `n` from 0 to CK_LANES; the others are zero. */
+/* Loads the first `n` lanes, `n` from 0 to CK_LANES; the others are zero. */
 CK_INLINE vf vload_part(const float *p, size_t n) {
 #if CK_LANES == 16
   return (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
@@ -60,7 +60,7 @@ CK_INLINE void vstore_part(float *p, vf x, size_t n) {
 #endif
 }
 
-/* Lanes of a vector that are read; the others are zero. */
+/* A mask of the lanes of a vector that are loaded; the others are zero. */
 #if CK_LANES == 16
 typedef __mmask16 vmask;
 #elif CK_LANES == 8
@@ -69,7 +69,7 @@ typedef vi vmask;
 typedef uint32_t vmask;
 #endif
 
-/* Lanes `first` to `end`, which may lie outside the vector. */
+/* Lanes `first` to `end`, which may be outside the vector. */
 CK_INLINE vmask vmask_range(ptrdiff_t first, ptrdiff_t end) {
   if (first < 0) first = 0;
   if (end > CK_LANES) end = CK_LANES;
@@ -82,7 +82,7 @@ CK_INLINE vmask vmask_range(ptrdiff_t first, ptrdiff_t end) {
 #endif
 }
 
-/* Touches no memory but that of the lanes in the mask. */
+/* Accesses only the memory of the lanes in the mask. */
 CK_INLINE vf vload_masked(const float *p, vmask mask) {
 #if CK_LANES == 16
   return (vf)_mm512_maskz_loadu_ps(mask, p);
@@ -100,18 +100,18 @@ CK_INLINE vf vload_masked(const float *p, vmask mask) {
 
 CK_INLINE vf vset(float x) { return (vf)x; }
 CK_INLINE vf vmuladd(vf a, vf b, vf c) { return a * b + c; }
-/* A NaN in `x` stays one. */
+/* A NaN in `x` is kept. */
 CK_INLINE vf vatleast(vf x, vf lower) { return lower > x ? lower : x; }
 CK_INLINE vf vatmost(vf x, vf upper) { return upper < x ? upper : x; }
 CK_INLINE vf vselect(vi mask, vf a, vf b) { return mask ? a : b; }
-/* A NaN in either stays one. */
+/* A NaN in either operand is kept. */
 CK_INLINE vf vlarger(vf x, vf y) { return vselect(y != y, y, vatleast(x, y)); }
 CK_INLINE vf vsmaller(vf x, vf y) { return vselect(y != y, y, vatmost(x, y)); }
 CK_INLINE vf vfrombits(vi x) { return (vf)x; }
 CK_INLINE vi vbits(vf x) { return (vi)x; }
 CK_INLINE vf vabs(vf x) { return (vf)((vi)x & 0x7FFFFFFF); }
 
-/* To the nearest integer, ties to even, for |x| < 2^22. */
+/* Rounds to the nearest integer, ties to even, for |x| < 2^22. */
 CK_INLINE vf vround_small(vf x) {
   vf magic = (vf)0x1.8p23f;
   vf sum = x + magic;
@@ -121,7 +121,7 @@ CK_INLINE vf vround_small(vf x) {
 /* 2^n for -126 <= n <= 127. */
 CK_INLINE vf vpow2(vi n) { return vfrombits((n + 127) << 23); }
 
-/* x * 2^k for whole k from -252 to 254. */
+/* x * 2^k for integers k from -252 to 254. */
 CK_INLINE vf vscale(vf x, vf k) {
 #if CK_LANES == 16
   return (vf)_mm512_scalef_ps((__m512)x, (__m512)k);
@@ -145,7 +145,7 @@ CK_INLINE vf vreciprocal(vf x) {
 #endif
 }
 
-/* Even-numbered lanes of the 2 * CK_LANES elements in `a` and `b`, then odd-numbered ones. */
+/* The even-numbered lanes of the 2 * CK_LANES elements in `a` and `b`, then the odd-numbered ones. */
 #if CK_LANES == 16
 #define CK_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define CK_ODD 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
@@ -159,8 +159,8 @@ CK_INLINE vf vreciprocal(vf x) {
 CK_INLINE vf veven(vf a, vf b) { return __builtin_shufflevector(a, b, CK_EVEN); }
 CK_INLINE vf vodd(vf a, vf b) { return __builtin_shufflevector(a, b, CK_ODD); }
 
-/* Element `i` of `p` in every lane. NEON multiplies by a lane of a vector: its elements are loaded four at a time, so that
- * there are as many as the next multiple of four. */
+/* Element `i` of `p` in every lane. NEON multiplies by a lane of a vector, so four elements are loaded at a time;
+ * `p` must be readable up to the next multiple of four. */
 CK_INLINE vf vspread(const float *p, size_t i) {
 #if defined(CK_NEON)
   vf x = vload(p + i / 4 * 4);

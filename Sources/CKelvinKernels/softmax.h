@@ -3,7 +3,7 @@
 #include "ck_kernels.h"
 #include "reduce.h"
 
-/* y = e^(x - max); the sum. `x` and `y` may be the same. */
+/* Computes y = e^(x - max), and returns the sum. `x` and `y` may be the same. */
 CK_INLINE float softmax_terms(const float *x, float *y, size_t count) {
   vf shift = vset(reduce_row(ck_reduce_maximum, x, count, 0));
   vf sums = vset(0);

@@ -1,11 +1,11 @@
-/* Numbers of any type as keys that order as they do. */
+/* Numbers of any type as unsigned keys with the same order. */
 #pragma once
 #include "typed.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Not-a-number is above all, and the zeros are equal. */
+/* NaN is above all numbers, and both zeros are equal. */
 static inline uint64_t rank_float(float x) {
   if (isnan(x)) return UINT32_MAX;
   uint32_t bits;

@@ -15,7 +15,7 @@ enum { max_workers = 255, spins = 4000 };
 
 /* A task is published by writing its description and then `cursor`: the epoch of the task in the upper half and the
  * next unclaimed item in the lower. A claim is a compare-and-swap of the whole word, so it succeeds only if the
- * description that was read before it still stands; the job cannot end before the claimed items are done. */
+ * description that was read before it is still valid. The job cannot end before the claimed items are done. */
 struct ck_thread_pool {
   _Alignas(64) _Atomic uint64_t cursor;
   _Atomic(const ck_task *) task;
@@ -26,7 +26,7 @@ struct ck_thread_pool {
   _Atomic size_t scratch_stride;
 
   _Alignas(64) _Atomic size_t done;
-  /* Set to 1 by the owner before it sleeps; the thread that completes a task clears and wakes it. */
+  /* Set to 1 by the owner before it sleeps; the thread that completes a task clears it and wakes the owner. */
   _Atomic uint32_t owner_sleeps;
 
   _Alignas(64) _Atomic uint32_t epoch;
@@ -66,7 +66,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Claims and runs items of the task that stands, until none are left. Returns whether it ran any. */
+/* Claims and runs items of the current task until none are left. Returns whether it ran any. */
 static bool work(ck_thread_pool *pool, size_t index) {
   bool ran = false;
   for (;;) {
@@ -114,7 +114,7 @@ static void *worker_main(void *argument) {
   return NULL;
 }
 
-/* Called by the owner only. Fewer threads than wanted are not an error: the caller does the work. */
+/* Called by the owner only. Fewer threads than wanted are not an error, because the caller does the work. */
 static void start_workers(ck_thread_pool *pool, size_t wanted) {
   static worker workers[max_workers];
   if (wanted > max_workers) wanted = max_workers;
@@ -123,7 +123,8 @@ static void start_workers(ck_thread_pool *pool, size_t wanted) {
     workers[slot] = (worker){pool, slot + 1};
     sigset_t others, before;
     sigfillset(&others);
-    /* A fault that is blocked ends the process, whoever would have answered it (guarded_mapping.h). */
+    /* A blocked fault signal ends the process even if it has a handler (guarded_mapping.h), so these signals stay
+     * unblocked. */
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&others, faults[i]);
     pthread_sigmask(SIG_SETMASK, &others, &before);
@@ -138,7 +139,8 @@ static void start_workers(ck_thread_pool *pool, size_t wanted) {
 }
 
 static void publish(ck_thread_pool *pool, const ck_task *task, const ck_job *job) {
-  /* An empty task first: a worker that reads half of the new description finds nothing to claim under the old epoch. */
+  /* An empty task is published first: a worker that reads half of the new description finds nothing to claim under
+   * the old epoch. */
   uint64_t epoch = (atomic_load_explicit(&pool->cursor, memory_order_relaxed) >> 32) + 1;
   atomic_store_explicit(&pool->cursor, epoch << 32 | UINT32_MAX, memory_order_seq_cst);
   atomic_thread_fence(memory_order_seq_cst);

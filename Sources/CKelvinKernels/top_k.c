@@ -6,7 +6,7 @@ static bool rank_after(ck_ranked x, ck_ranked y) {
   return x.key != y.key ? x.key > y.key : x.position > y.position;
 }
 
-/* Lets the element at `place` of a heap, the last in order at its top, sink to where it belongs. */
+/* Moves the element at `place` of a heap, whose root is the last in order, down to its position. */
 static void rank_sink(ck_ranked *heap, size_t count, size_t place) {
   ck_ranked moving = heap[place];
   for (size_t child; (child = 2 * place + 1) < count; place = child) {
@@ -67,7 +67,8 @@ void ck_top_k_run(const void *args, size_t begin, size_t end, void *scratch) {
   }
 }
 
-/* Whether two boxes share more than `threshold` of what they cover together. One that is nowhere shares nothing. */
+/* Whether the intersection of two boxes is more than `threshold` of their union. A box with NaN coordinates overlaps
+ * none. */
 static bool boxes_overlap(const float *x, const float *y, double threshold) {
   double shared = 1;
   for (size_t axis = 0; axis < 2; axis++) {

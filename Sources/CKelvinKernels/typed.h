@@ -1,8 +1,8 @@
-/* Elements whose type is known when the kernel runs. */
+/* Access to elements whose type is known at run time. */
 #pragma once
 #include "ck_kernels.h"
 
-/* Calls X with the name of a type and its number, for each integer type whose values int64_t holds. */
+/* Calls X with the name of a type and its number, for each integer type whose values fit int64_t. */
 #define CK_INTEGER_TYPES(X)                                                                                 \
   X(int8_t, ck_int8) X(int16_t, ck_int16) X(int32_t, ck_int32) X(int64_t, ck_int64) X(uint8_t, ck_uint8)    \
   X(uint16_t, ck_uint16) X(uint32_t, ck_uint32)
@@ -22,7 +22,7 @@ static inline size_t typed_size(ck_scalar type) {
   }
 }
 
-/* An integer; one beyond int64_t is the largest there is. */
+/* Loads an integer; values beyond int64_t become its maximum. */
 static inline int64_t typed_integer(ck_scalar type, const void *x, size_t i) {
   switch (type) {
 #define CK_LOAD(name, number) \

@@ -26,7 +26,7 @@
 
 CK_UNARY_FUNCTIONS(CK_MAP, CK_SCALAR_MAP)
 
-/* By the functions' numbers; none for those of booleans. */
+/* Indexed by the functions' numbers; null for functions of booleans. */
 #define CK_MAP_ENTRY(function, expression) [ck_unary_##function] = CK_NAME(ck_f32_##function),
 #define CK_MAPS {CK_UNARY_FUNCTIONS(CK_MAP_ENTRY, CK_MAP_ENTRY)}
 

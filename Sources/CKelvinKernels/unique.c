@@ -1,7 +1,7 @@
 #include "ck_unique.h"
 #include "sort_key.h"
 
-/* Below, at or above zero as slice `a` comes before, is the same as, or comes after slice `b`. */
+/* Negative, zero or positive if slice `a` is before, equal to, or after slice `b`. */
 static int compare_slices(const ck_unique_args *u, size_t a, size_t b) {
   for (size_t outer = 0; outer < u->outer; outer++) {
     size_t from = outer * u->length * u->inner;
@@ -14,7 +14,8 @@ static int compare_slices(const ck_unique_args *u, size_t a, size_t b) {
   return 0;
 }
 
-/* Sorts the numbers of all slices, equal ones by number, and returns where they are: in one of two rooms for them. */
+/* Sorts the indices of all slices, equal slices by index. Returns the sorted indices, which are in one of the two
+ * buffers. */
 static uint64_t *sort_slices(const ck_unique_args *u, uint64_t *order, uint64_t *other) {
   for (size_t i = 0; i < u->length; i++) order[i] = i;
   for (size_t run = 1; run < u->length; run *= 2) {
@@ -44,7 +45,7 @@ void ck_unique_run(const void *args, size_t begin, size_t end, void *scratch) {
     u->inverse[order[i]] = (int64_t)found;
   }
   if (u->length > 0) found++;
-  /* By their places in order, the numbers that they get. */
+  /* The number of each unique slice, indexed by its rank. */
   uint64_t *numbers = rooms;
   for (size_t i = 0; i < found; i++) numbers[i] = u->sorted ? i : UINT64_MAX;
   memset(u->first, 0, u->length * sizeof *u->first);

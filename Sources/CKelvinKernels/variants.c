@@ -43,7 +43,7 @@ size_t ck_packed_columns_count(size_t columns, size_t depth, ck_operands type) {
   return (columns + ck_gemm_panel - 1) / ck_gemm_panel * ck_gemm_panel * ck_packed_count(type, depth);
 }
 
-/* `type` is a constant, so that there is a loop for each. */
+/* `type` is a constant, so that the compiler generates a loop for each type. */
 static inline __attribute__((always_inline)) void pack_columns(
   const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, const ck_operands type,
   float *packed) {

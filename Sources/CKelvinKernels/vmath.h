@@ -16,7 +16,7 @@ CK_INLINE vf vexpm1_small(vf r) {
   return vmuladd(p, r * r, r);
 }
 
-/* x = k ln 2 + r with whole k and |r| <= ln(2)/2. The upper part of ln 2 has few enough bits for an exact product. */
+/* x = k ln 2 + r with integer k and |r| <= ln(2)/2. The upper part of ln 2 has few enough bits for an exact product. */
 CK_INLINE vf vreduce_exp(vf x, vf *k) {
   *k = vround_small(x * vset(1.44269504f));
   return vmuladd(*k, vset(-0x1.7f7d1cp-20f), vmuladd(*k, vset(-0x1.62e4p-1f), x));
@@ -76,8 +76,8 @@ CK_INLINE vf vtanh(vf x) {
   return vfrombits(vbits(y) | (vbits(x) & INT32_MIN));
 }
 
-/* 1 - erf(z) for z >= 0: e^(-z^2) t p(t) with t = 1 / (1 + z/2), p fitted to relative error 2^-27. The square is split
- * so that its rounding error does not enter the exponential; what is cut off is below 0.11. */
+/* 1 - erf(z) for z >= 0: e^(-z^2) t p(t) with t = 1 / (1 + z/2), p fitted to relative error 2^-27. The square is
+ * split so that its rounding error does not enter the exponential; the remainder is below 0.11. */
 CK_INLINE vf verfc(vf z) {
   static const float p[] = {
     0x1.20dc06p-2f, 0x1.2101cap-2f, 0x1.f686dap-3f, 0x1.79c5e8p-3f, 0x1.e387cp-5f, 0x1.a0db5ap-6f,
@@ -103,7 +103,7 @@ CK_INLINE vf verf(vf x) {
   return vselect(z < vset(1), x * sum, vselect(x != x, x, far));
 }
 
-/* What of the normal distribution lies above z >= 0. */
+/* The tail of the normal distribution above z >= 0. */
 CK_INLINE vf vnormal_tail(vf z) {
 #if CK_LANES == 16
   // Two registers hold a coefficient of all segments.

@@ -1,10 +1,10 @@
-/* Reading windows of an image: rows with their padding, strides taken apart. */
+/* Reads windows of an image: rows with their padding, split into stride phases. */
 #pragma once
 #include "ck_kernels.h"
 #include "simd.h"
 #include "window_span.h"
 
-/* Copies `count` elements of row `y` from column `x` by the stride; those outside the image are `fill`. */
+/* Copies `count` elements of row `y` from column `x` by the stride; elements outside the image are `fill`. */
 CK_INLINE void window_copy_row(
   const ck_window *w, const float *plane, ptrdiff_t y, ptrdiff_t x, float *to, size_t count, float fill) {
   ptrdiff_t width = (ptrdiff_t)w->width, stride = (ptrdiff_t)w->stride_x, n = (ptrdiff_t)count;
@@ -27,12 +27,12 @@ CK_INLINE void window_copy_row(
   for (; i < n; i++) to[i] = fill;
 }
 
-/* Rows of a window's input with the columns of each stride phase side by side, so that every tap of a window reads
+/* Rows of a window's input with the columns of each stride phase contiguous, so that every tap of a window reads
  * consecutive elements: column c of the padded row is at (c % stride) * pitch + c / stride. */
 typedef struct {
   /* Elements from phase to phase and from row to row. */
   size_t pitch, row;
-  /* Output rows that are computed from one filling, and the input rows they need. */
+  /* The output rows that are computed from one filling, and the input rows that they need. */
   size_t out_rows, rows;
 } window_bands;
 
@@ -65,7 +65,7 @@ CK_INLINE void window_fill(
         (ptrdiff_t)phase - (ptrdiff_t)w->before_x, to + row * bands->row + phase * bands->pitch, bands->pitch, fill);
 }
 
-/* float32 elements of scratch that the kernels on this window take. */
+/* The float32 elements of scratch that the kernels for this window need. */
 CK_INLINE size_t CK_NAME(ck_window_elements)(const ck_window *w) {
   window_bands bands = window_plan(w);
   return bands.rows * bands.row + CK_LANES;

@@ -1,4 +1,4 @@
-/* Largest element or mean of each window. */
+/* The largest element or the mean of each window. */
 #pragma once
 #include "ck_kernels.h"
 #include "window.h"

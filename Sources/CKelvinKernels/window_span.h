@@ -1,8 +1,9 @@
-/* Which places of a row of windows lie in the image. */
+/* The part of a row of windows that is inside the image. */
 #pragma once
 #include "ck_kernels.h"
 
-/* Those of `count` places of row `y`, from column `x` by the stride, that lie in the image: `before` to `end`. */
+/* The elements from `before` to `end` of `count` elements of row `y`, from column `x` by the stride, that are inside
+ * the image. */
 typedef struct {
   ptrdiff_t before, end;
 } window_span;

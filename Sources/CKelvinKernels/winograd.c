@@ -1,7 +1,8 @@
 #include "packed_row_writer.h"
 #include <math.h>
 
-/* Weights at one point: the polynomial of the three taps there, over the product of its distances from the others. */
+/* Weights at one point: the value of the three taps' polynomial there, divided by the product of the point's
+ * distances from the others. */
 typedef struct {
   double point, scale;
 } evaluation;

@@ -1,11 +1,11 @@
-/* Convolution of 3 x 3 taps by Winograd's minimal filtering, on blocks of channels: tiles of 4 x 4 outputs, or 2 x 2, are
- * products of transformed tiles with transformed weights. */
+/* Convolution of 3 x 3 taps by Winograd's minimal filtering, on blocks of channels: tiles of 4 x 4 outputs, or 2 x
+ * 2, are products of transformed tiles with transformed weights. */
 #pragma once
 #include "blocked_tile.h"
 #include "ck_kernels.h"
 #include "winograd_transform.h"
 
-/* All input tiles of a band of one block of `channels`, to [m + 2][m + 2] planes of `plane` words. */
+/* Transforms all input tiles of a band of one block of `channels` to [m + 2][m + 2] planes of `plane` words. */
 CK_INLINE void winograd_transform_inputs(
   const ck_winograd_args *c, const size_t m, const float *x, size_t channels, size_t first_row, size_t rows,
   size_t columns, float *v, size_t plane) {
@@ -46,10 +46,10 @@ typedef struct {
   /* [m + 2][m + 2] planes of `plane` floats. */
   const float *products;
   size_t plane;
-  /* Where the block begins in the result. */
+  /* The offset of the block in the result. */
   size_t y;
   vf bias;
-  /* The image, and the block's weights at the first point; from one word's to the next. */
+  /* The image, and the block's weights at the first point; the step from one word of weights to the next. */
   const float *x;
   const float *weights;
   size_t weight_step;
@@ -85,7 +85,7 @@ CK_INLINE void winograd_transform_output(const size_t m, const float *products, 
   for (size_t i = 0; i < m; i++) winograd_output_line(m, t + i * n, 1, sums + i * m, 1);
 }
 
-/* Not-a-number in each lane of which one sum is not below 2^32, zero elsewhere. */
+/* NaN in each lane in which a sum is not below 2^32, zero elsewhere. */
 CK_INLINE vf winograd_check(const size_t m, const vf *sums) {
   vf odd = vset(0);
 #pragma clang loop unroll(full)
@@ -93,8 +93,8 @@ CK_INLINE vf winograd_check(const size_t m, const vf *sums) {
   return odd;
 }
 
-/* The sums of one tile from the taps themselves: an input that is not finite spoils the transformed tile, and one that is
- * far larger than all others costs these their digits. */
+/* Computes the sums of one tile from the taps themselves. An input that is not finite makes the whole transformed
+ * tile invalid, and one that is far larger than the others costs them their digits. */
 static void CK_NAME(ck_f32_winograd_directly)(
   const ck_winograd_args *c, const size_t m, const winograd_block *b, size_t top, size_t left, vf *sums) {
   const size_t n = m + 2;
@@ -119,7 +119,7 @@ static void CK_NAME(ck_f32_winograd_directly)(
   }
 }
 
-/* All output tiles of a band of one block. */
+/* Transforms all output tiles of a band of one block. */
 CK_INLINE void winograd_transform_outputs(
   const ck_winograd_args *c, const size_t m, const winograd_block *b, size_t first_row, size_t rows, size_t columns) {
   vf odd = vset(0), sums[16];
@@ -139,16 +139,17 @@ CK_INLINE void winograd_transform_outputs(
     }
 }
 
-/* Sums of more products than these channels give are added up from partial sums: the error of long sums is most of that
- * of the result, which adds and subtracts them. */
+/* Sums over more channels than this are added from partial sums. The error of long sums is most of the error of the
+ * result, which adds and subtracts them. */
 enum { winograd_channels = 32 };
 
-/* The products of one point: tiles times transformed weights. */
+/* Computes the products of one point: tiles times transformed weights. */
 CK_INLINE void winograd_multiply(
   const ck_winograd_args *c, const float *inputs, const float *weights, size_t tiles, size_t vectors, float *products) {
   static const size_t tap = 0;
   size_t groups = (c->in_channels + CK_LANES - 1) / CK_LANES;
-  // Even few channels give two sums. Rounded operands are less exact than any sum of theirs.
+  // Even few channels give two sums. Rounded operands are less exact than any of their sums, so their sums are not
+  // split.
   size_t chunk = numbers_per_unit > 1 ? groups
     : c->in_channels < 2 * winograd_channels ? 16 / CK_LANES : winograd_channels / CK_LANES;
   blocked_tile t = {

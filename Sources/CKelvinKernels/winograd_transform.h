@@ -1,5 +1,6 @@
-/* The transforms of Winograd's minimal filtering for three taps. Points are 0, +-sqrt(1/2), +-sqrt(2) and infinity for tiles
- * of 4 outputs, which halves the error of the usual +-1, +-2, and 0, +-1 and infinity for tiles of 2. */
+/* The transforms of Winograd's minimal filtering for three taps. Points are 0, +-sqrt(1/2), +-sqrt(2) and infinity
+ * for tiles of 4 outputs, which halves the error of the usual +-1, +-2. Points are 0, +-1 and infinity for tiles of
+ * 2. */
 #pragma once
 #include "ck_kernels.h"
 #include "simd.h"
@@ -7,7 +8,7 @@
 #define WINOGRAD_A 0.70710678118654752440f
 #define WINOGRAD_B 1.41421356237309504880f
 
-/* One line of a tile of inputs; `step` from element to element of both. */
+/* Transforms one line of a tile of inputs; `step` is the distance of elements in both. */
 CK_INLINE void winograd_input_line(const size_t m, const vf *d, const size_t from, vf *v, const size_t to) {
   if (m == 2) {
     v[0] = d[2 * from] - d[0];
@@ -27,7 +28,7 @@ CK_INLINE void winograd_input_line(const size_t m, const vf *d, const size_t fro
   v[5 * to] = vmuladd(vset(-2.5f), d[3 * from], d[5 * from] + d[from]);
 }
 
-/* One line of a tile of products. */
+/* Transforms one line of a tile of products. */
 CK_INLINE void winograd_output_line(const size_t m, const vf *d, const size_t from, vf *y, const size_t to) {
   if (m == 2) {
     y[0] = d[0] + d[from] + d[2 * from];
@@ -43,7 +44,8 @@ CK_INLINE void winograd_output_line(const size_t m, const vf *d, const size_t fr
   y[3 * to] = vmuladd(vset(0.5f), near_odd, 2 * far_odd) + d[5 * from];
 }
 
-/* The three taps of a line whose values at the points are `u`: those at zero, a pair of points, and infinity tell them. */
+/* The three taps of a line whose values at the points are `u`, from the values at zero, a pair of points, and
+ * infinity. */
 CK_INLINE void winograd_taps(const size_t m, const vf *u, const size_t from, vf *g, const size_t to) {
   g[0] = m == 2 ? -u[0] : u[0];
   g[to] = (m == 2 ? 1 : -0.75f * WINOGRAD_B) * (u[from] - u[2 * from]);

@@ -13,9 +13,10 @@ static char version[32] = "of unknown version";
 static kd_blas blas = {.version = version};
 static int is_loaded;
 
-/* Opens the library as a thread of one processor: it starts a worker for every further one that the thread opening it
- * may use, before anybody can say how many are wanted. The workers would spin, and a process whose system denies them
- * never ends. The environment could say so too, but other threads may be reading it. */
+/* Opens the library on a thread that is bound to one processor. While it is opened, the library starts a worker for
+ * each further processor that the opening thread may use, before the number of threads can be set. These workers
+ * would spin, and a process whose system denies them threads hangs. An environment variable could limit them too,
+ * but other threads may be reading the environment. */
 static void *open_for_one_thread(void) {
   cpu_set_t before, one;
   int is_bound = 0;
@@ -32,8 +33,8 @@ static void *open_for_one_thread(void) {
   return library;
 }
 
-/* The library takes a buffer of 128 MiB of addresses when it is opened, and one for each thread that multiplies at a
- * time. Denied one it tries again for ever. */
+/* The library takes a buffer of 128 MiB of addresses when it is opened, and one for each thread that multiplies at
+ * the same time. If it is denied a buffer, it retries forever. */
 static int has_room(void) {
   size_t buffer = (size_t)128 << 20, library = (size_t)64 << 20;
   return kelvin_has_room((size_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1) * buffer + library);

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// Guards are in a list that only grows, so that the signal's handler can walk it at any moment; one that has ended is
-// used again. `turn` is odd while a range is written, and another for each: a handler believes what it finds between two
-// looks at one even number.
+// Guards are in a list that only grows, so that the signal handler can iterate over it at any moment; a guard that has
+// ended is reused. `turn` is odd while a range is written, and changes with each write. A handler trusts the range only
+// if it reads the same even number before and after.
 struct ck_guard {
   struct ck_guard *next;
   atomic_bool is_used;
@@ -24,7 +24,7 @@ static _Atomic(struct ck_guard *) guards;
 static struct sigaction former;
 static uintptr_t page_size;
 
-// Puts zeros in place of a guarded mapping from the page of `address` on.
+// Maps zeros over a guarded mapping from the page of `address` on.
 static bool repair(uintptr_t address) {
   for (struct ck_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
     uintptr_t turn = atomic_load(&guard->turn), begin = atomic_load(&guard->begin), end = atomic_load(&guard->end);
@@ -38,14 +38,14 @@ static bool repair(uintptr_t address) {
   return false;
 }
 
-// What would have happened without us.
+// Takes the action for the signal that was set before the first guard.
 static void pass_on(int number, siginfo_t *info, void *context) {
   if (former.sa_flags & SA_SIGINFO) {
     former.sa_sigaction(number, info, context);
   } else if (former.sa_handler == SIG_DFL || former.sa_handler == SIG_IGN) {
     bool was_sent = info->si_code <= 0;
     if (was_sent && former.sa_handler == SIG_IGN) return;
-    // A fault comes again as soon as we return; a signal that was sent does not.
+    // A fault occurs again when the handler returns; a signal that was sent does not.
     signal(number, SIG_DFL);
     if (was_sent) raise(number);
   } else {

@@ -139,7 +139,7 @@ static void open_library(void) {
       vips.version(0), vips.version(1));
     return;
   }
-  // What is wrong with a file is returned as an error; libvips would print it to stderr as well.
+  // Errors of a file are returned; libvips would print them to stderr as well.
   vips.log_set_handler("VIPS", LOG_LEVELS_BELOW_ERROR, ignore_log, NULL);
   if (vips.init("kelvin")) {
     char *why = vips.error_buffer_copy();
@@ -172,7 +172,7 @@ void ck_image_leave(void) {
   pthread_rwlock_unlock(&at_work);
 }
 
-// Moves libvips' error text into `message` as one line.
+// Moves libvips' error message into `message` as one line.
 static void take_message(char *message, size_t size) {
   char *text = vips.error_buffer_copy();
   snprintf(message, size, "%s", text ? text : "");
@@ -210,7 +210,7 @@ struct ck_image *ck_image_open(
   return (struct ck_image *)image;
 }
 
-// A field "png-comment-NUMBER-KEY" whose key is the one sought; null goes on with the next.
+// Returns a field "png-comment-NUMBER-KEY" with the given key; null continues with the next field.
 static void *find_comment(VipsImage *image, const char *name, void *value, void *key) {
   if (strncmp(name, "png-comment-", 12)) return NULL;
   const char *end = strchr(name + 12, '-');
@@ -225,14 +225,14 @@ const char *ck_image_comment(struct ck_image *image, const char *key) {
 
 void ck_image_close(struct ck_image *image) { vips.object_unref(image); }
 
-// Replaces `*image` by `next`, what an operation on it gave.
+// Replaces `*image` by `next`, the result of an operation on it.
 static bool advance(VipsImage **image, VipsImage *next) {
   vips.object_unref(*image);
   *image = next;
   return true;
 }
 
-// Whether a profile calls itself sRGB, in Latin-1 or UTF-16: such pixels are already what is wanted.
+// Whether a profile's name contains sRGB, in Latin-1 or UTF-16; such pixels need no conversion.
 static bool names_srgb(const uint8_t *profile, size_t size) {
   static const char narrow[] = {'s', 'R', 'G', 'B'};
   static const char wide[] = {0, 's', 0, 'R', 0, 'G', 0, 'B'};
@@ -250,7 +250,7 @@ static bool names_srgb(const uint8_t *profile, size_t size) {
   return false;
 }
 
-// Brings `*image` to 8-bit colour in sRGB, by its own profile when it has one.
+// Converts `*image` to 8-bit colour in sRGB, by its own profile if it has one.
 static bool to_srgb(VipsImage **image) {
   VipsImage *next = NULL;
   const void *profile = NULL;
@@ -278,7 +278,8 @@ static bool to_bytes(VipsImage **image) {
     || (!vips.cast(*image, &next, VIPS_FORMAT_UCHAR, NULL) && advance(image, next));
 }
 
-// CMYK inks without a profile: each colour is what both its ink and black let through, (255 - ink)(255 - black) / 255.
+// CMYK inks without a profile: each colour is the light that its ink and black let through, (255 - ink)(255 - black) /
+// 255.
 static void inks_to_rgb(const uint8_t *inks, uint8_t *rgb, size_t pixels) {
   for (size_t i = 0; i < pixels; i++)
     for (size_t c = 0; c < 3; c++)

@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-/* What a driver with a compiler in it takes: PoCL ends the process where it is denied a thread's stack. */
+/* The memory that a driver with a compiler needs: PoCL ends the process if it is denied a thread's stack. */
 static const size_t driver_room = (size_t)256 << 20;
 
 const char *kelvin_opencl_open(const char *path, kelvin_find find, kelvin_opencl *table) {

@@ -1,5 +1,5 @@
-/* Whether the process may have so many more bytes of addresses (ulimit -v, -d). Libraries that are denied some end the
- * process or try again for ever, and so are not opened where a limit might. */
+/* Whether the process may allocate this many more bytes of addresses (ulimit -v, -d). Libraries that are denied
+ * memory end the process or retry forever, so they are not opened if a limit could deny it. */
 #pragma once
 #include <stddef.h>
 #include <sys/mman.h>

@@ -8,7 +8,7 @@
 static kelvin_sqlite sqlite;
 static char unavailable[256];
 
-/// The first version with all that is used: generated upserts, and FTS5 as distributions build it.
+/// The first version with all features that Kelvin uses: generated upserts, and FTS5 as distributions build it.
 enum { OLDEST = 3031000 };
 
 static void open_library(void) {
@@ -45,7 +45,7 @@ const kelvin_sqlite *kelvin_sqlite_load(const char **reason) {
   return unavailable[0] ? NULL : &sqlite;
 }
 
-/// What SQLite takes for "copy it".
+/// The value by which SQLite copies bound bytes.
 #define TRANSIENT ((void (*)(void *))(intptr_t)-1)
 
 int kelvin_sqlite_bind_text(kelvin_sqlite_statement *statement, int index, const void *bytes, int count) {

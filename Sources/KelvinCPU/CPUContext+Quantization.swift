@@ -3,7 +3,7 @@ import KelvinDevices
 import KelvinGraph
 
 extension CPUContext {
-  /// Kernels whose inputs are x, scale and zero point.
+  /// Returns kernels whose inputs are x, scale and zero point.
   func quantization(
     _ axis: QuantizationAxis, integers: ScalarType, _ run: ck_run?
   ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {

@@ -2,7 +2,7 @@ import Glibc
 package import KelvinDevices
 import KelvinGraph
 
-/// The processor: SIMD kernels chosen for the instruction sets it has, on one thread pool for the process.
+/// The processor. It runs SIMD kernels for the available instruction sets on one thread pool for the process.
 ///
 /// Values of type float16 are float32 inside a segment and converted at its boundary.
 package final class CPUDevice: KernelDevice {
@@ -15,14 +15,14 @@ package final class CPUDevice: KernelDevice {
   package static var variantNames: [String] { CPUVariant.all.map(\.name) }
 
   /// - Parameters:
-  ///   - variant: the position of an instruction set in `variantNames`.
-  ///   - prefersBlocks: takes kernels on blocks of channels wherever there are any, whatever it costs to bring values
-  ///     there, so that tests reach all of them.
+  ///   - variant: the index of an instruction set in `variantNames`.
+  ///   - prefersBlocks: whether kernels on blocks of channels are taken wherever they exist, regardless of conversion
+  ///     costs, so that tests reach all of them.
   package convenience init(variant: Int = 0, prefersBlocks: Bool = false) {
     self.init(CPUKernels(variant: CPUVariant.all[variant], prefersBlocks: prefersBlocks))
   }
 
-  /// - Parameter faults: of instruction sets that are better and are not used.
+  /// - Parameter faults: the faults of better instruction sets that are therefore not used.
   init(_ kernels: CPUKernels, faults: [String] = []) {
     self.kernels = kernels
     info = DeviceInfo(
@@ -31,8 +31,8 @@ package final class CPUDevice: KernelDevice {
       memory: sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)), resource: "cpu")
   }
 
-  /// The processor with its best instruction set that computes what plain C does (`VariantCheck`), or with the one that the
-  /// environment variable `KELVIN_CPU_VARIANT` names, as comparisons need it.
+  /// Returns the processor with the best instruction set whose results agree with the portable kernels
+  /// (`VariantCheck`). The environment variable `KELVIN_CPU_VARIANT` selects another one for comparisons.
   package static func discover() -> [DeviceListing] {
     guard let wanted = getenv("KELVIN_CPU_VARIANT").map({ String(cString: $0) }), !wanted.isEmpty else {
       let (index, faults) = CPUVariant.best

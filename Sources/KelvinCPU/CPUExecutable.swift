@@ -6,14 +6,14 @@ import KelvinGraph
 final class CPUExecutable: Executable, @unchecked Sendable {
   let kernels: [String: String]
   let threads: Int
-  /// Bytes of scratch from one thread's to the next.
+  /// The offset from one thread's scratch to the next, in bytes.
   let threadStride: Int
   private let expanded: ExpandedGraph
   private let program: CPUProgram
-  /// Of each node.
+  /// The packed weights of each node.
   private let packs: [[Bytes]]
   private let plan: StoragePlan
-  /// How often the program runs for all items.
+  /// The number of runs of the program for all items.
   private let chunks: Int
   private let constants: [ValueID: Bytes]
   private let variant: CPUVariant
@@ -59,7 +59,7 @@ final class CPUExecutable: Executable, @unchecked Sendable {
 
   var scratchByteCount: Int { plan.byteCount + threads * threadStride }
 
-  /// For each node that runs, the name of the segment's node it stands for.
+  /// For each node that runs, the name of the segment's node that it belongs to.
   var nodeNames: [String] { expanded.parents }
 
   func bind(_ bindings: Bindings) throws(DeviceError) -> any Invocation {
@@ -92,7 +92,7 @@ final class CPUExecutable: Executable, @unchecked Sendable {
     scratch: UnsafeMutableRawPointer?
   ) {
     let graph = expanded.graph
-    // What has no elements lies in memory of which nothing is read or written.
+    // A value without elements has an address that is never read or written.
     let scratch = scratch ?? (plan.byteCount == 0 ? UnsafeMutableRawPointer(bitPattern: 64) : nil)
     func address(_ slot: Int) -> UnsafeMutableRawPointer? {
       let place: UnsafeMutableRawPointer? =

@@ -4,7 +4,7 @@ import KelvinDevices
 /// An array of tasks with resolved pointers, run by one call.
 final class CPUInvocation: Invocation {
   private let executable: CPUExecutable
-  /// Keeps the memory alive.
+  /// The bindings, which keep the memory alive.
   private let bindings: Bindings
   private let list: CPUTaskList
   private let tasks: UnsafeMutableBufferPointer<ck_task>
@@ -49,7 +49,7 @@ final class CPUInvocation: Invocation {
     hasRun = true
   }
 
-  /// What a task reported; the next run starts without.
+  /// Returns the fault that a task reported, and clears it for the next run.
   private func takeFault() -> DeviceError {
     let fault = list.fault.pointee
     list.fault.pointee = ck_fault()
@@ -57,7 +57,7 @@ final class CPUInvocation: Invocation {
       Int(fault.index), outside: fault.length, device: "cpu", node: executable.nodeNames[Int(fault.node)])
   }
 
-  /// Nodes that take no time, because their output is their input's memory, are listed with zero seconds.
+  /// Nodes whose output is their input's memory take no time; they are listed with zero seconds.
   var nodeTimings: [NodeTiming] {
     guard let times, hasRun else { return [] }
     var timings: [NodeTiming] = []

@@ -3,7 +3,7 @@ import KelvinDevices
 import KelvinGraph
 
 extension CPUKernel {
-  /// Brings a tensor from one of the layouts of this device's kernels to another.
+  /// Returns a kernel that converts a tensor between layouts of this device's kernels.
   static func conversion(_ type: TensorType, from: ValueLayout, to: ValueLayout) -> CPUKernel {
     if from.coincides(with: to, type.shape) { return view() }
     switch (from, to) {
@@ -27,10 +27,10 @@ extension CPUKernel {
     }
   }
 
-  /// Fillers of blocks are left as they are: nothing reads them.
+  /// Padding lanes of blocks are not written, because kernels do not read them.
   private static func copies(_ type: TensorType, from: ValueLayout, to: ValueLayout) -> CPUKernel {
     let (batch, channels, area) = (type.shape[0], type.shape[1], type.shape.pixels)
-    // Channels that lie in whole blocks wherever there are blocks, and those that are left.
+    // The size of a block in either layout, and the channels that remain after whole blocks.
     let lanes = [from, to].reduce(channels) { lanes, layout in
       if case .blocks(let size) = layout { size } else { lanes }
     }

@@ -2,7 +2,7 @@ import CKelvinKernels
 import KelvinDevices
 import KelvinGraph
 
-/// What a kernel is made from: a node's types and what may be known before it runs.
+/// The information from which a kernel is made: a node's types and constants.
 struct CPUContext {
   let request: KernelRequest
   let variant: CPUVariant
@@ -23,9 +23,9 @@ struct CPUContext {
     DeviceError(.unsupported, device: "cpu", place: request.node.name, reason: reason)
   }
 
-  /// Arithmetic is done in float32.
+  /// Checks that all inputs are float16 or float32; arithmetic is float32.
   ///
-  /// - Parameter other: an input that takes no part in it.
+  /// - Parameter other: an input that takes no part in the arithmetic.
   func requireArithmetic(besides other: Int? = nil) throws(DeviceError) {
     for (input, type) in inputs.enumerated()
     where input != other && type.scalar != .float32 && type.scalar != .float16 {
@@ -33,7 +33,7 @@ struct CPUContext {
     }
   }
 
-  /// Integer kernels compute in int64, or take booleans.
+  /// Integer kernels compute in int64 or on booleans.
   ///
   /// - Returns: whether the first input is of a type other than float32 and float16.
   func usesIntegers() throws(DeviceError) -> Bool {
@@ -44,7 +44,7 @@ struct CPUContext {
     }
   }
 
-  /// Whether the first output has channels to lay out as rows, other than it lies dense.
+  /// Whether the first output has channels, and its row layout differs from the dense layout.
   var hasRows: Bool {
     let shape = outputs[0].shape
     return shape.rank > 2 && !ValueLayout.rows.coincides(with: .dense, shape)
@@ -55,18 +55,18 @@ struct CPUContext {
   }
 }
 
-/// How a node is computed on the CPU.
+/// The implementation of a node on the CPU.
 struct CPUKernel {
-  /// Weights in a layout of the kernel's own. Constant inputs that no pack covers are passed as dense tensors.
+  /// Weights in the kernel's own layouts. Constant inputs that are not packed are passed as dense tensors.
   var packs: [CPUPack] = []
-  /// Sizes of memory that the node uses while it runs.
+  /// Sizes of memory that the node uses while it runs, in bytes.
   var temporaries: [Int] = []
   /// Bytes that each thread uses while it runs an item.
   var threadByteCount = 0
-  /// Where the output lies in the first input's memory, in bytes; nothing runs then.
+  /// The offset of the output in the first input's memory, in bytes. If it is set, the kernel does not run.
   var viewOffset: Int?
-  /// For each input, where in the output its bytes lie as they are, or nil; empty for kernels that do more than put
-  /// operands side by side. They leave alone what lies there already.
+  /// For each input, the offset in the output at which its bytes are placed unchanged, or nil. Empty for kernels that
+  /// do more than join operands. Kernels do not copy parts that are already in place.
   var partOffsets: [Int?] = []
   /// Adds the node's tasks for particular memory.
   var record: (CPUOperands, CPUTaskList) -> Void
@@ -84,16 +84,16 @@ struct CPUKernel {
 struct CPUPack {
   /// The inputs that are packed; their names and the layout are the key.
   var inputs: [Int]
-  /// Names everything that the packed bytes depend on but the inputs themselves: `gemm-f32-8`.
+  /// The name of everything that the packed bytes depend on, except for the inputs themselves: `gemm-f32-8`.
   var layout: String
   var byteCount: Int
   var content: Content
 
-  /// What writes every byte.
+  /// The function that writes every byte.
   enum Content {
-    /// Given the inputs as float32.
+    /// A function of the inputs as float32.
     case floats((UnsafeMutableRawBufferPointer, [[Float]]) -> Void)
-    /// Given the inputs' elements as they are.
+    /// A function of the inputs' stored elements.
     case elements((UnsafeMutableRawBufferPointer, [Bytes]) -> Void)
   }
 
@@ -113,7 +113,7 @@ struct CPUPack {
 }
 
 extension CPUPack {
-  /// A tensor `[N, C, …]` of floats in blocks of channels.
+  /// Returns a pack of a tensor `[N, C, …]` of floats in blocks of channels.
   static func blocks(of input: Int, _ shape: Shape, lanes: Int) -> CPUPack {
     let blocked = BlockedShape(shape, lanes: lanes)
     let layout = "blocks-\(lanes)-of-\(shape.dimensions.map(String.init).joined(separator: "x"))"
@@ -128,9 +128,9 @@ extension CPUPack {
   }
 }
 
-/// Where a node finds its operands. Elements of float types are float32.
+/// The addresses of a node's operands. Elements of float types are float32.
 struct CPUOperands {
-  /// Zero for inputs that are packed.
+  /// The inputs; nil for inputs that are packed.
   var inputs: [UnsafeRawPointer?]
   var outputs: [UnsafeMutableRawPointer]
   var packs: [UnsafeRawPointer]

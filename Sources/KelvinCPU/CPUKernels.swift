@@ -21,7 +21,7 @@ struct CPUKernels: KernelFamily {
 }
 
 extension KernelOffer<CPUKernel> {
-  /// Whether constant inputs lie as the kernel reads them: dense, or packed by itself.
+  /// Whether constant inputs have the layout that the kernel reads: dense, or packed by the kernel.
   fileprivate func findsConstants(_ context: CPUContext) -> Bool {
     context.inputs.indices.allSatisfy { input in
       layouts.read(input) == .dense || !context.isConstant(input)

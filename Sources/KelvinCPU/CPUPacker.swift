@@ -2,7 +2,7 @@ import CKelvinKernels
 import KelvinDevices
 import KelvinGraph
 
-/// Brings constant inputs into the layouts that kernels ask for.
+/// Packs constant inputs in the layouts that kernels require.
 struct CPUPacker {
   let graph: Graph
   let weights: any PackedWeights
@@ -19,7 +19,7 @@ struct CPUPacker {
     }
   }
 
-  /// The tensor as kernels see it inside a segment.
+  /// Returns the tensor as kernels see it inside a segment.
   func dense(_ id: ValueID) throws(DeviceError) -> Bytes {
     let value = graph[id]
     let layout = value.type.scalar.isFloatingPoint ? "dense-f\(value.type.scalar.innerByteCount * 8)" : "dense"

@@ -1,8 +1,8 @@
 import KelvinDevices
 import KelvinGraph
 
-/// A segment as kernels on slots of memory: one for each value, and one more for each other layout that it is brought
-/// to.
+/// A segment as kernels on slots of memory: one slot for each value, and another for each layout that the value is
+/// converted to.
 struct CPUProgram {
   struct Slot {
     let value: ValueID
@@ -13,16 +13,16 @@ struct CPUProgram {
     let kernel: CPUKernel
     let inputs: [Int]
     let outputs: [Int]
-    /// The node that it counts for.
+    /// The node that the step counts for.
     let node: Int
-    /// Whether it computes the node; otherwise it brings a value to another layout.
+    /// Whether the step computes the node; otherwise it converts a value to another layout.
     let isNode: Bool
   }
 
-  /// The first are the values of the graph in order.
+  /// The slots. The first are the values of the graph in order.
   private(set) var slots: [Slot]
   private(set) var steps: [Step] = []
-  /// Where the segment's outputs lie dense.
+  /// The slots of the segment's dense outputs.
   private(set) var outputs: [Int] = []
 
   init(_ selection: KernelSelection<CPUKernel>) {

@@ -1,7 +1,7 @@
 import CKelvinKernels
 import KelvinDevices
 
-/// A copy between two strided layouts, at most eight axes after joining.
+/// A copy between two strided layouts, of at most eight axes after merging.
 struct CPUCopy {
   private let layout: StridedLayout
   private let element: Int
@@ -27,7 +27,7 @@ struct CPUCopy {
     self.targetOffset = targetOffset
   }
 
-  /// Adds nothing where the elements lie in their place already.
+  /// Adds the copy, unless the elements are already in place.
   func record(from source: UnsafeRawPointer?, to target: UnsafeMutableRawPointer, _ list: CPUTaskList) {
     guard let source, source + sourceOffset * element != target + targetOffset * element else { return }
     var arguments = ck_copy_args()
@@ -52,7 +52,7 @@ extension CPUTaskList {
       cost: Int(ck_map_chunk))
   }
 
-  /// Copies dense memory.
+  /// Adds a copy of dense memory.
   func addCopy(_ source: UnsafeMutableRawPointer?, _ target: UnsafeMutableRawPointer, _ count: Int, element: Int) {
     var arguments = ck_copy_args()
     arguments.source = UnsafeRawPointer(source)

@@ -3,13 +3,13 @@ import CKelvinKernels
 /// The tasks of an invocation and the memory of their arguments.
 final class CPUTaskList {
   private(set) var tasks: [ck_task] = []
-  /// For each task, the node it belongs to.
+  /// The node of each task.
   private(set) var nodes: [Int] = []
   /// The node that tasks are being added for.
   var node = 0
   private let threads: Int
   private var blocks: [UnsafeMutableRawPointer] = []
-  /// Where tasks say what is wrong with their data.
+  /// The fault that tasks report about their data.
   let fault = UnsafeMutablePointer<ck_fault>.allocate(capacity: 1)
 
   init(threads: Int) {
@@ -34,7 +34,7 @@ final class CPUTaskList {
     nodes.append(node)
   }
 
-  /// A copy of an array that lives as long as the tasks.
+  /// Returns a copy of an array that is valid as long as the tasks.
   func array<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element> {
     let block = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
     block.initialize(from: elements, count: elements.count)
@@ -42,7 +42,8 @@ final class CPUTaskList {
     return UnsafePointer(block)
   }
 
-  /// Items to claim at a time, so that a claim is worth its while and threads get equally many claims.
+  /// Returns the number of items to claim at a time, so that a claim pays for itself and threads get equally many
+  /// claims.
   private func grain(items: Int, cost: Int) -> Int {
     let worthwhile = parts(items, of: max(1, Self.claimCost / max(cost, 1)))
     guard threads > 1, worthwhile > 1 else { return items }
@@ -50,12 +51,12 @@ final class CPUTaskList {
     return parts(items, of: claims)
   }
 
-  /// The cost that is worth claiming on its own: some five microseconds.
+  /// The cost that pays for a claim of its own.
   private static let claimCost = 1 << 15
   private static let claimsPerThread = 8
 }
 
-/// How many parts of at most `size` a count divides into.
+/// Returns the number of parts of at most `size` that make up a count.
 func parts(_ count: Int, of size: Int) -> Int { (count + size - 1) / size }
 
 /// Writes the first elements of an array that C declared with a fixed size.

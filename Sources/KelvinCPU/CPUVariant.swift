@@ -1,23 +1,23 @@
 import CKelvinSupport
 import CKelvinKernels
 
-/// The kernels of one instruction set, and the library that takes over its matrix products, if any.
+/// The kernels of one instruction set, and the library that computes its matrix products, if any.
 struct CPUVariant: @unchecked Sendable {
   let table: UnsafePointer<ck_kernels>
-  /// Present where OpenBLAS is expected to be faster than kernels of our own.
+  /// The function of OpenBLAS, if it is expected to be faster than Kelvin's kernels.
   let sgemm: ck_sgemm?
 
   var kernels: ck_kernels { table.pointee }
   var name: String { (sgemm == nil ? "" : "openblas+") + String(cString: table.pointee.name) }
 
-  /// What computes, and the version of OpenBLAS wherever it is installed.
+  /// The instruction set, and the version of OpenBLAS if it is installed.
   var description: String {
     let isa = String(cString: table.pointee.name)
     guard let blas = kd_blas_load() else { return isa }
     return "\(isa) + OpenBLAS \(String(cString: blas.pointee.version))"
   }
 
-  /// What this host can run, best first. Where nothing but the portable kernels fits, OpenBLAS comes before them.
+  /// The variants that this host can run, best first. OpenBLAS comes directly before the portable kernels.
   static let all: [CPUVariant] = {
     var count = 0
     guard let first = ck_variants(&count) else { return [] }
@@ -32,7 +32,8 @@ struct CPUVariant: @unchecked Sendable {
     return variants
   }()
 
-  /// Of `all`, the best whose kernels compute on this processor what plain C does, and what is wrong with those before it.
+  /// The index in `all` of the best variant whose results agree with the portable kernels, and the faults of better
+  /// ones.
   static let best: (index: Int, faults: [String]) = {
     var faults: [String] = []
     for (index, variant) in all.enumerated() where variant.sgemm == nil && index < all.count - 1 {

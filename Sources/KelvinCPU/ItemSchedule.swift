@@ -1,11 +1,11 @@
 import KelvinGraph
 
-/// How many items of a segment are computed at a time: as many as leave what a node computes in a cache until the next
-/// one reads it, rather than all of them node by node.
+/// The number of items of a segment that are computed at a time. It is chosen so that a node's results stay in a cache
+/// until the next node reads them.
 struct ItemSchedule {
-  /// The segment's, for so many items.
+  /// The segment's graph for this number of items.
   let graph: Graph
-  /// How often it is run for all of them.
+  /// The number of runs for all items.
   let chunks: Int
 
   init(_ whole: Graph, threads: Int) {
@@ -21,10 +21,10 @@ struct ItemSchedule {
     (graph, chunks) = (part, items / count)
   }
 
-  /// The items to compute at a time; nil where all of them at once are best.
+  /// Returns the items to compute at a time; nil if all at once are best.
   ///
-  /// Weights are read anew for every chunk, where all at once need them only once: that must not take more than the
-  /// values between the nodes do, which are read and written once for each item.
+  /// Each chunk reads the weights again. That must not move more bytes than the values between the nodes, which are
+  /// read and written once for each item.
   private static func count(_ graph: Graph, of items: Int, threads: Int) -> Int? {
     var (largest, moved) = (0, 0)
     for node in graph.nodes {
@@ -41,8 +41,8 @@ struct ItemSchedule {
     return (items / count - 1) * weights <= moved ? count : nil
   }
 
-  /// What one program may count on of a cache that processors and programs share.
+  /// The share of a cache that one program may expect, since processors and programs share the cache.
   private static let cacheByteCount = 8 << 20
-  /// Each has tasks of its own in memory.
+  /// The largest number of chunks. Each has its own tasks in memory.
   private static let mostChunks = 256
 }

@@ -1,7 +1,7 @@
-/// Which slots lie within others, so that nothing is copied: a view in what it shows, the operands of a concatenation
-/// in its result.
+/// The slots that are part of other slots, so that nothing is copied: a view in its source, the operands of a
+/// concatenation in its result.
 struct SlotAnchors {
-  /// A slot of its own memory, and bytes from its beginning.
+  /// A slot with its own memory, and an offset in it in bytes.
   struct Anchor: Hashable {
     var slot: Int
     var offset: Int
@@ -9,17 +9,17 @@ struct SlotAnchors {
     func advanced(by count: Int) -> Anchor { Anchor(slot: slot, offset: offset + count) }
   }
 
-  /// Bytes of a line of the caches: kernels are slower on memory that begins elsewhere.
+  /// Bytes of a cache line; kernels are slower on memory with another alignment.
   static let line = 64
 
   private let program: CPUProgram
-  /// The slot next further out and the place in it; nil for slots of their own.
+  /// The enclosing slot of each slot and the offset in it; nil for slots with their own memory.
   private var containers: [Anchor?]
 
-  /// Results are looked at from the largest on, so that what is concatenated again and again, each time with more, lies
-  /// where the last concatenation wants it.
+  /// Results are processed from the largest on. Values that are concatenated repeatedly are then placed in the last
+  /// result.
   ///
-  /// - Parameter isFixed: whether a slot's memory is not the segment's own to place.
+  /// - Parameter isFixed: whether the segment cannot choose a slot's memory.
   init(_ program: CPUProgram, isFixed: (Int) -> Bool) {
     self.program = program
     containers = Array(repeating: nil, count: program.slots.count)
@@ -47,7 +47,7 @@ struct SlotAnchors {
     }
   }
 
-  /// Where a slot lies, all the way out.
+  /// Returns the outermost slot that contains a slot, and the offset in it.
   subscript(_ slot: Int) -> Anchor {
     var anchor = Anchor(slot: slot, offset: 0)
     while let container = containers[anchor.slot] {
@@ -56,7 +56,7 @@ struct SlotAnchors {
     return anchor
   }
 
-  /// Where all parts of a step's result lie already, side by side; nil where they do not.
+  /// Returns the position of all parts of a step's result if they are already contiguous; nil otherwise.
   private func common(_ step: CPUProgram.Step) -> Anchor? {
     var found: Anchor?
     for (input, offset) in zip(step.inputs, step.kernel.partOffsets) {

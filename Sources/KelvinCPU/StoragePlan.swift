@@ -1,10 +1,10 @@
 import KelvinDevices
 import KelvinGraph
 
-/// Where every slot of a segment lies.
+/// The memory of every slot of a segment.
 struct StoragePlan {
   enum Place: Hashable {
-    /// The caller's memory, by position.
+    /// The caller's memory, by index.
     case input(Int)
     case output(Int)
     /// An offset in the invocation's scratch.
@@ -14,7 +14,7 @@ struct StoragePlan {
     case none
   }
 
-  /// For each slot of the program, and the bytes from there to where it begins.
+  /// For each slot of the program, its memory and its offset in that memory, in bytes.
   private(set) var places: [Place]
   private(set) var offsets: [Int]
   /// For each step, the offsets of its temporaries.
@@ -22,8 +22,8 @@ struct StoragePlan {
   /// Bytes of scratch that slots and temporaries take.
   let byteCount: Int
 
-  /// Slots that lie within one another share a place. A result that leaves the segment is written where the caller
-  /// wants it, unless it has to be converted or leaves twice.
+  /// Slots that are part of one another share memory. An output of the segment is written directly to the caller's
+  /// memory, unless it has to be converted or is an output twice.
   init(_ graph: Graph, _ program: CPUProgram) {
     let inputs = Set(graph.inputs.map(\.index))
     let anchors = SlotAnchors(program) { slot in
@@ -59,7 +59,7 @@ struct StoragePlan {
     var owners: [Int] = []
     for (slot, range) in uses.enumerated() {
       guard let range, places[slot] == .none else { continue }
-      // A value without elements has an address, too.
+      // A value without elements has an address too.
       lifetimes.append(ArenaPlan.Lifetime(byteCount: max(program.slots[slot].byteCount, 1), steps: range))
       owners.append(slot)
     }

@@ -1,9 +1,9 @@
 import CKelvinKernels
 import KelvinGraph
 
-/// The axes of a loop over one or more strided tensors, neighbouring axes joined where every tensor allows it.
+/// The axes of a loop over one or more strided tensors; neighbouring axes are merged if every tensor allows it.
 struct StridedLayout {
-  /// At least one axis.
+  /// The sizes of at least one axis.
   private(set) var sizes: [Int]
   /// For each tensor, a stride for each axis.
   private(set) var strides: [[Int]]
@@ -36,6 +36,6 @@ struct StridedLayout {
   var outerCount: Int { sizes.dropLast().reduce(1, *) }
   /// The last size.
   var innerCount: Int { sizes[sizes.count - 1] }
-  /// Items of kernels that take the last axis in chunks.
+  /// The items of kernels that take the last axis in chunks.
   var chunkedItems: Int { outerCount * parts(innerCount, of: Int(ck_map_chunk)) }
 }

@@ -1,5 +1,5 @@
-/// What a device makes of one kernel: the program, the numbers handed to it, and the grid. A grid with an empty side
-/// has nothing to do.
+/// One kernel as a device runs it: the program, its push constants, and the grid. A grid with an empty side has nothing
+/// to do.
 package struct KernelDispatch<Program: Hashable & Sendable>: Hashable, Sendable {
   package let program: Program
   package let parameters: [UInt32]
@@ -15,19 +15,19 @@ package struct KernelDispatch<Program: Hashable & Sendable>: Hashable, Sendable 
     (self.program, self.parameters, self.grid) = (program, parameters, grid)
   }
 
-  /// The same of another program.
+  /// Returns the same dispatch with another program.
   package func of(_ program: Program) -> KernelDispatch { KernelDispatch(program, parameters, grid) }
 }
 
-/// One kernel run: a call, and the memory that it reads and writes.
+/// One kernel run: the dispatch, and the memory that it reads and writes.
 package struct Dispatch<Program: Hashable & Sendable>: Sendable {
   package let call: KernelDispatch<Program>
-  /// In the order of the kernel's operands.
+  /// The operands, in the order that the kernel declares them.
   package let reads: [Storage]
   package let write: Storage
-  /// The node of the compiled graph that it works for.
+  /// The index of the node in the compiled graph that the dispatch works for.
   package let node: Int
 
-  /// What it reads, then what it writes.
+  /// All operands, then the result.
   package var storages: [Storage] { reads + [write] }
 }

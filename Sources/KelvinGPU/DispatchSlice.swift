@@ -1,13 +1,13 @@
 /// A dispatch, or part of its grid.
 package struct DispatchSlice: Hashable, Sendable {
-  /// Its number in the segment.
+  /// The index of the dispatch in the segment.
   package let dispatch: Int
-  /// Where in the dispatch's grid it begins, and how large it is.
+  /// The start of the slice in the dispatch's grid, and its size.
   package let origin: [Int]
   package let grid: [Int]
-  /// Whether there are others of the same dispatch.
+  /// Whether the dispatch has other slices.
   package let isPart: Bool
-  /// Whether the dispatch has ended with it.
+  /// Whether the slice is the last one of its dispatch.
   package let isLast: Bool
 
   init(dispatch: Int, origin: [Int], grid: [Int], isPart: Bool, isLast: Bool) {
@@ -18,23 +18,24 @@ package struct DispatchSlice: Hashable, Sendable {
     self.isLast = isLast
   }
 
-  /// All of a dispatch.
+  /// Creates a slice that covers a whole dispatch.
   package init(whole dispatch: Int, grid: [Int]) {
     self.init(dispatch: dispatch, origin: [0, 0, 0], grid: grid, isPart: false, isLast: true)
   }
 }
 
 extension LoweredSegment {
-  /// Seconds that one submission is expected to take at most. Systems reset a device that shows nothing for 2 s; an
-  /// estimate is often a few times too small.
+  /// The longest time, in seconds, that one submission is expected to take. Systems reset a device that makes no
+  /// progress for 2 s, and an estimate is often a few times too small.
   package static var submissionLimit: Double { 0.5 }
 
-  /// The dispatches cut into submissions, none of which is expected to hold the device for long. One that takes too long
-  /// alone is cut along its grid.
+  /// Cuts the dispatches into submissions that are expected to hold the device for a short time. A dispatch that takes
+  /// too long by itself is cut along its grid.
   ///
   /// - Parameters:
-  ///   - seconds: by node; nobody knows how the dispatches of a node share them, and each counts as if it took all.
-  ///   - group: what the first side of a grid is counted in.
+  ///   - seconds: estimates by node. The share of each dispatch of a node is not known, so each counts as if it took
+  ///     all of the node's time.
+  ///   - group: the unit in which the first side of a grid is cut.
   package func submissions(expecting seconds: [String: Double], group: Int = 1) -> [[DispatchSlice]] {
     var submissions: [[DispatchSlice]] = [[]]
     var sum = 0.0
@@ -55,9 +56,9 @@ extension LoweredSegment {
     return submissions
   }
 
-  /// - Parameter count: how many are wanted, at least.
+  /// - Parameter count: the least number of slices wanted.
   private static func pieces(of dispatch: Int, _ grid: [Int], group: Int, count: Double) -> [DispatchSlice] {
-    // Kernels count z in steps of the other sides, so x and y are never cut where z is more than one group.
+    // Kernels count z in steps of the other sides, so x and y are not cut when z has more than one group.
     let axis = grid[2] > 1 ? 2 : grid[1] * group > grid[0] ? 1 : 0
     let unit = axis == 0 ? group : 1
     let units = grid[axis] / unit

@@ -4,7 +4,7 @@ package import KelvinGraph
 /// Adds one node's dispatches to a segment.
 package struct NodeLowering<Target: GPUTarget> {
   package let lower: (Lowering<Target>) throws(DeviceError) -> Void
-  /// Whether dense tensors may be of any size, because no kernel is shown all of one.
+  /// Whether dense tensors may be of any size, because no kernel sees all of one.
   let takesAnySize: Bool
 
   package init(takesAnySize: Bool = false, _ lower: @escaping (Lowering<Target>) throws(DeviceError) -> Void) {
@@ -16,20 +16,20 @@ package struct NodeLowering<Target: GPUTarget> {
 package typealias GPUOffer<Target: GPUTarget> = KernelOffer<NodeLowering<Target>>
 typealias GPUKernelTable<Target: GPUTarget> = KernelTable<KernelContext<Target>, NodeLowering<Target>>
 
-/// The kernels of one device: which nodes it runs, and the dispatches of a segment of them.
+/// The kernels of one device: the nodes that it runs, and the dispatches of a segment.
 package struct GPUKernels<Target: GPUTarget>: KernelFamily {
   package let target: Target
   private let trust: KernelTrust
   private let table: GPUKernelTable<Target>
 
-  /// - Parameter trust: which of them the device does not compute.
+  /// - Parameter trust: the kernels whose results are wrong on the device.
   package init(_ target: Target, trust: KernelTrust) {
     self.target = target
     self.trust = trust
     table = kernelTable(of: Target.self)
   }
 
-  /// - Throws: `.unsupported` where no kernel runs this very node.
+  /// - Throws: `.unsupported` if no kernel runs this node.
   package func offers(for request: KernelRequest) throws(DeviceError) -> [GPUOffer<Target>] {
     let (node, context) = (request.node, KernelContext(request, target.reaching(request.precision)))
     guard table.contains(node.op) else {
@@ -58,7 +58,8 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     KernelContext(KernelRequest(node, in: graph, precision: precision), target.reaching(precision)).storedInputs
   }
 
-  /// The node in parts where tensors are too large for kernels, unless only a fused node's body runs so.
+  /// Returns the graph of a node's parts if a tensor is too large for kernels. For a fused node whose parts the device
+  /// does not support, it returns the node's fused body.
   package func body(of node: Node, in graph: Graph) -> Graph? {
     let context = KernelContext(KernelRequest(node, in: graph), target)
     guard let parts = context.parts else { return node.body }
@@ -68,15 +69,15 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
     return body
   }
 
-  /// The dispatches of a segment, and the weights that they read.
+  /// Returns the dispatches of a segment, and the weights that they read.
   package func lower(_ segment: Segment) throws(DeviceError) -> (LoweredSegment<Target>, SegmentPacking) {
     try lower(try selection(for: segment), segment)
   }
 
-  /// The same of the kernels that are taken.
+  /// Returns the dispatches of a segment for a given selection of kernels, and the weights that they read.
   ///
-  /// - Parameter isTrial: whether what brings the operands of the one node to where its kernel reads them, and its results
-  ///   to where they belong, counts for no node.
+  /// - Parameter isTrial: whether the dispatches that convert the operands and results of the only node are not counted
+  ///   for the node.
   package func lower(
     _ selection: KernelSelection<NodeLowering<Target>>, _ segment: Segment, isTrial: Bool = false
   ) throws(DeviceError) -> (LoweredSegment<Target>, SegmentPacking) {
@@ -101,7 +102,7 @@ package struct GPUKernels<Target: GPUTarget>: KernelFamily {
   }
 }
 
-/// Why operators are left to the host, whose times are on the operators' page.
+/// The reasons why some operators run on the host. The operators' page lists the host's times.
 private let leftToHost = [
   "non_maximum_suppression": "each box that is kept decides about later ones",
   "non_zero": "how many there are decides the sizes of what follows",
@@ -110,15 +111,15 @@ private let leftToHost = [
   "unique": "how many there are decides the sizes of what follows",
 ]
 
-/// A segment as dispatches on one block of scratch memory.
+/// A segment as dispatches that share one block of scratch memory.
 package struct LoweredSegment<Target: GPUTarget>: Sendable {
   package let dispatches: [Dispatch<Target.Program>]
-  /// Where each scratch value starts in the scratch memory.
+  /// The offset of each scratch value in the scratch memory, in bytes.
   package let scratchOffsets: [Int]
   package let scratchByteCount: Int
   /// For each dispatch, the node of the segment's graph that it counts for.
   package let nodes: [String]
-  /// The kernels taken, by node of the segment's graph.
+  /// The selected kernels, by node of the segment's graph.
   package let kernels: [String: String]
 
   /// - Parameter counted: the dispatches that count for a node; nil for all of them.

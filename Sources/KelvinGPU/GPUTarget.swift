@@ -1,74 +1,76 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// What differs between GPU interfaces: how elements lie, and how each kernel is named, fed and spread over a grid.
-/// What is the same, from a node to the kernels that compute it, is `Lowering` and `Kernels/`.
+/// The differences between GPU interfaces: element storage, and the name, the push constants and the grid of each
+/// kernel. `Lowering` and `Kernels/` hold the parts that are the same for every interface.
 ///
-/// A method for a kernel is told sizes in elements and answers with the call; `Lowering` adds the memory.
+/// A method for a kernel gets sizes in elements and returns the dispatch; `Lowering` adds the memory.
 package protocol GPUTarget: KernelDispatches {
   /// The device's id, for messages.
   var device: String { get }
   /// Channels in a block.
   var lanes: Int { get }
-  /// Whether every kernel leaves zeros in the lanes beyond a tensor's channels, and expects them there.
+  /// Whether every kernel writes zeros to the lanes beyond a tensor's channels, and expects zeros there.
   var clearsLanes: Bool { get }
-  /// How many axes copies take, of units.
+  /// The number of axes that copy kernels support, counted for units.
   var copyRank: Int { get }
-  /// Iterations of its loops after which the driver ends an invocation of a kernel, whatever it has done by then.
+  /// The number of loop iterations after which the driver ends an invocation of a kernel, finished or not.
   var iterationLimit: Int { get }
-  /// Numbers that the kernels of resizing read for each output position: lower source position, upper one, share of the
-  /// upper one, then fillers.
+  /// Numbers that resize kernels read for each output position: lower source position, upper one, weight of the upper
+  /// one, then padding.
   var numbersPerTap: Int { get }
-  /// Invocations in groups that share lines, a power of two; nil where an invocation for each is best.
+  /// Invocations in the groups that share rows, a power of two; nil if one invocation for each row is best.
   var lineGroup: Int? { get }
-  /// Whether kernels of products apply an activation themselves, else it takes a kernel of its own.
+  /// Whether product kernels apply an activation themselves; otherwise the activation runs in a kernel of its own.
   func fuses(_ function: UnaryFunction) -> Bool
-  /// What the kernel of attention takes.
+  /// The limits of the attention kernel.
   var attentionLimits: AttentionLimits { get }
 
-  /// Which floats lie as float16 inside a segment, the others as float32; without a precision asked for that changes it.
+  /// The float types stored as float16 inside a segment; the others are stored as float32. A requested precision may
+  /// change the set.
   var halves: HalfStorage { get set }
-  /// Whether products unpack weights that are codes as they read them, else these are expanded.
+  /// Whether products unpack quantized weights as they read them; otherwise weights are expanded beforehand.
   var unpacksWeights: Bool { get }
 
   /// Bytes that an element takes inside a segment.
   func byteCount(_ scalar: ScalarType) -> Int
-  /// Bytes that copies move at a time; they divide `byteCount`.
+  /// Bytes that copies move at a time; a divisor of `byteCount`.
   func copyUnit(_ scalar: ScalarType) -> Int
-  /// Columns that kernels of integer products want weights of so many stored with.
+  /// Returns the number of columns that integer product kernels expect weights to be stored with.
   func storedColumns(_ columns: Int) -> Int
-  /// How many axes padding takes.
+  /// The number of axes that padding kernels support.
   func padRank(of scalar: ScalarType) -> Int
-  /// The limit above which a tensor is that no kernel can see whole, in words; nil where one can. A node with such a tensor
-  /// is computed in parts.
+  /// The limit that a tensor exceeds so that kernels cannot address all of it, as a phrase; nil if it is within limits.
+  /// A node with a tensor that is too large is computed in parts.
   func sizeFault(_ type: TensorType, isConstant: Bool) -> String?
-  /// Whether kernels that read elements one by one see so many: blocks take more of them than the dense tensor does.
+  /// Whether kernels that read elements one by one can address this many; blocks take more elements than the dense
+  /// tensor does.
   func seesElements(_ count: Int) -> Bool
-  /// The limit above which a tensor is that the device cannot hold; nil where it can.
+  /// The memory limit of the device that a tensor exceeds, as a phrase; nil if it is within limits.
   func memoryFault(_ type: TensorType) -> String?
 
-  /// The form of a kernel of which floats lie as float16; nil where there is none. A program that moves such elements is
-  /// its own.
+  /// Returns the variant of a kernel for floats stored as float16; nil if there is none. A program that only moves such
+  /// elements is its own variant.
   func halved(_ program: Program, _ form: HalfStorageMode) -> Program?
-  /// From float16 elements to float32, in any layout.
+  /// Converts float16 elements to float32, in any layout.
   func widen(count: Int) -> KernelDispatch<Program>
-  /// From float32 elements to float16, rounded to nearest even, in any layout.
+  /// Converts float32 elements to float16, rounded to nearest even, in any layout.
   func narrow(count: Int) -> KernelDispatch<Program>
 
-  /// From a segment's boundary to the form inside, where those differ; nil where only the dense layout is reached. Of
-  /// float32 that lies as float16 inside, finite numbers stay finite (`Float.finiteHalfBits`).
+  /// Converts from the storage at a segment's boundary to the storage inside, if these differ; nil if only the dense
+  /// layout can be reached. Finite float32 numbers that become float16 stay finite (`Float.finiteHalfBits`).
   func enter(_ type: TensorType, _ layout: ValueLayout) -> KernelDispatch<Program>?
-  /// From the dense form inside to the segment's boundary, where those differ.
+  /// Converts from the dense storage inside a segment to the storage at its boundary, if these differ.
   func leave(_ type: TensorType) -> KernelDispatch<Program>
-  /// From the dense layout to the blocked one.
+  /// Converts the dense layout to the blocked layout.
   func block(_ shape: BlockedShape) -> KernelDispatch<Program>
-  /// From the blocked layout to the dense one.
+  /// Converts the blocked layout to the dense layout.
   func unblock(_ shape: BlockedShape) -> KernelDispatch<Program>
 
-  // Nodes whose kernels depend on the device: which there are, and in which layouts they work; best first.
+  // Kernel offers of nodes whose kernels depend on the device, in their layouts, best first.
 
   func offers(_ op: BatchNormalization, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
-  /// - Parameter iteration: over the operands, which are floats.
+  /// - Parameter iteration: the iteration over the operands, which are floats.
   func offers(_ op: Binary, _ iteration: StridedIteration, _ context: KernelContext<Self>) -> [GPUOffer<Self>]
   func offers(_ op: Convolution, _ window: SpatialWindow, _ context: KernelContext<Self>) throws(DeviceError)
     -> [GPUOffer<Self>]
@@ -82,20 +84,20 @@ extension GPUTarget {
   /// The layout of blocked tensors.
   package var blocks: ValueLayout { .blocks(of: lanes) }
 
-  /// The same target as it serves who asks for a precision.
+  /// Returns the target with the float storage that a requested precision allows.
   func reaching(_ precision: Precision) -> Self {
     var target = self
     target.halves = halves.reaching(precision)
     return target
   }
 
-  /// Whether an element looks the same at a segment's boundary and inside.
+  /// Whether an element is stored the same way at a segment's boundary and inside.
   package func isSameOutside(_ scalar: ScalarType) -> Bool {
     isHalf(scalar) ? scalar == .float16 : byteCount(scalar) == scalar.byteCount
   }
 
   package func seesElements(_ count: Int) -> Bool { true }
 
-  /// Whether elements lie as float16 inside a segment.
+  /// Whether elements of a type are stored as float16 inside a segment.
   package func isHalf(_ scalar: ScalarType) -> Bool { halves.contains(scalar) }
 }

@@ -1,12 +1,12 @@
 package import KelvinGraph
 
-/// Which floats lie as float16 inside a segment; arithmetic is float32 all the same.
+/// The float types that are stored as float16 inside a segment. Arithmetic is float32 in every case.
 package enum HalfStorage: Hashable, Sendable {
-  /// None: the device is faster with float32.
+  /// No type: the device is faster with float32.
   case none
-  /// Those of the graph that are float16, of which nothing is lost.
+  /// The graph's float16 tensors, which lose no digits.
   case float16
-  /// Those that are float32 as well, rounded.
+  /// The graph's float32 tensors too, rounded.
   case all
 
   package func contains(_ scalar: ScalarType) -> Bool {
@@ -17,16 +17,16 @@ package enum HalfStorage: Hashable, Sendable {
     }
   }
 
-  /// What a device that keeps this makes of a precision.
+  /// Returns the storage for a requested precision on a device with this storage.
   func reaching(_ precision: Precision) -> HalfStorage { self == .float16 && precision == .low ? .all : self }
 }
 
-/// Which floats of a kernel's operands and result lie as float16.
+/// The floats of a kernel's operands and result that are stored as float16.
 package enum HalfStorageMode: Hashable, Sendable, CaseIterable {
-  /// All but parameters that it declares as float32.
+  /// All operands and the result, except for parameters that the kernel declares as float32.
   case all
-  /// All that it reads, beside a result in float32.
+  /// All operands; the result is float32.
   case operands
-  /// Packed weights alone, beside values in float32.
+  /// Packed weights alone; all other values are float32.
   case weights
 }

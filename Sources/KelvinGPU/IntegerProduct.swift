@@ -3,25 +3,26 @@ package import KelvinGraph
 
 /// Exact sums of products of 8-bit integers less their zero points: each position of x by each column of weights.
 ///
-/// Kernels read x as it lies, dense; the weights as bytes `[image or one][group][tap][channel][stored column]`; a table of
-/// words: zero point, bias and scale (its bits) of each column of each group, then the result's zero point and bounds;
-/// and x's zero point. They write the result dense.
+/// Kernels read x as stored, dense. They read the weights as bytes `[image or one][group][tap][channel][stored
+/// column]`. A table of 32-bit words has the zero point, bias and scale (its bits) of each column of each group, then
+/// the result's zero point and bounds. The last operand is x's zero point. They write the result dense.
 package struct IntegerProductPlan: Sendable {
   package let window: SpatialWindow
-  /// Each has positions and, with `hasOwnWeights`, weights of its own.
+  /// The number of images. Each has its own positions and, with `hasOwnWeights`, its own weights.
   package let images: Int
   package let groups: Int
-  /// Of one group.
+  /// Channels of one group.
   package let channels: Int
   package let columns: Int
   /// Columns that weights are stored with.
   package let storedColumns: Int
-  /// Whether positions are rows of channels, and of columns in the result; else channels are planes of positions.
+  /// Whether positions are rows of channels in x and rows of columns in the result; otherwise channels are planes of
+  /// positions.
   package let areRows: Bool
   package let hasOwnWeights: Bool
   package let x: ScalarType
   package let weights: ScalarType
-  /// The bounds and type of results are its; without one they are the sums, int32, which wrap.
+  /// The bounds and type of results. Without a requantization results are the int32 sums, which wrap.
   package let requantization: Requantization?
 
   package var result: ScalarType { requantization?.scalar ?? .int32 }
@@ -33,7 +34,7 @@ package struct IntegerProductPlan: Sendable {
 
 extension KernelContext {
   /// - Parameter first: the first input of a node's requantization.
-  /// - Throws: `.unsupported` where what kernels are told by a table is not constant.
+  /// - Throws: `.unsupported` if a value that the table holds is not constant.
   func requireTable(_ requantization: Requantization?, first: Int) throws(DeviceError) {
     try requireConstants(first - 1..<first, "zero points of weights")
     if requantization != nil { try requireConstants(first..<first + 3, "biases and scales of results") }
@@ -41,7 +42,8 @@ extension KernelContext {
 }
 
 extension Lowering {
-  /// Adds a product of the node's inputs: x, weights, x's zero point, the weights', then the requantization's.
+  /// Adds a product of the node's inputs: x, weights, x's zero point, the weights' zero points, then the inputs of the
+  /// requantization.
   func multiply(_ plan: IntegerProductPlan, _ x: Storage, _ weights: Storage) throws(DeviceError) {
     let (table, zero) = (try table(plan), try read(node.inputs[2], .dense))
     run(target.integerProduct(plan), [x, weights, table, zero], write(node.outputs[0], .dense))
@@ -74,9 +76,9 @@ extension Lowering {
     }
   }
 
-  /// Constant weights as bytes in the order of the plan.
+  /// Returns constant weights as bytes in the order of the plan.
   ///
-  /// - Parameter source: where the weight of a group's column, channel and tap lies.
+  /// - Parameter source: returns the index of the weight of a group's column, channel and tap.
   func byteWeights(
     _ plan: IntegerProductPlan, _ layout: String,
     source: @escaping (_ group: Int, _ column: Int, _ channel: Int, _ tap: Int) -> Int

@@ -1,7 +1,7 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// What is known of a node when it is asked whether, and how, it can be lowered.
+/// A node and its target, for deciding whether and how the node can be lowered.
 package struct KernelContext<Target: GPUTarget>: Sendable {
   package let request: KernelRequest
   package let target: Target
@@ -15,12 +15,12 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
   package var inputs: [TensorType] { request.inputs }
   package var outputs: [TensorType] { request.outputs }
 
-  /// The inputs as kernels see them: what lies as float16 is that.
+  /// The inputs as kernels see them: floats stored as float16 have that type.
   var storedInputs: [TensorType] {
     inputs.map { target.isHalf($0.scalar) ? TensorType(.float16, $0.shape) : $0 }
   }
 
-  /// Whether operands or results lose digits in how they lie.
+  /// Whether operands or results lose digits in storage.
   var roundsFloats: Bool { target.isHalf(.float32) && (inputs + outputs).contains { $0.scalar == .float32 } }
 
   package func unsupported(_ reason: String) -> DeviceError {
@@ -29,15 +29,16 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
 
   package func isConstant(_ input: Int) -> Bool { request.isConstant(input) }
 
-  /// Whether the second input is a weight of codes that may stay so: ways that need it as numbers would expand it for good.
+  /// Whether the second input is a quantized weight that may stay quantized. Implementations that need it as floats
+  /// would expand it permanently.
   package var keepsQuantized: Bool { keepsQuantized(of: 1) }
 
   func keepsQuantized(of input: Int) -> Bool {
     target.unpacksWeights && request.graph[node.inputs[input]].weight?.isBlockQuantized == true
   }
 
-  /// Whether Winograd's tiles may stand in for taps: not where floats lie as float16, which transformed tiles outgrow, nor
-  /// where a weight is to stay codes.
+  /// Whether Winograd's tiles may replace taps. They may not when floats are stored as float16, whose range transformed
+  /// tiles exceed, or when a weight stays quantized.
   package var allowsTransformedTiles: Bool { !keepsQuantized && !target.isHalf(inputs[0].scalar) }
 
   /// - Throws: `.unsupported` unless all these inputs are constant.
@@ -54,13 +55,13 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
 
   package func requireFloats() throws(DeviceError) { try requireFloats(inputs + outputs) }
 
-  /// A lowering to one kernel that reads all inputs and writes the one output, dense.
+  /// Returns a lowering to one kernel that reads all inputs and writes the only output, dense.
   package func dense(_ call: KernelDispatch<Target.Program>) -> NodeLowering<Target> {
     NodeLowering { lowering throws(DeviceError) in try lowering.runDense(call) }
   }
 
-  /// A way that reads these inputs, those not listed dense, and writes the first output in blocks. Lanes that hold no
-  /// channel count as elements moved.
+  /// Returns an implementation that reads its inputs in the given layouts, dense if not listed, and writes the first
+  /// output in blocks. Lanes without a channel count as elements moved.
   package func blocked(
     _ kernel: NodeLowering<Target>, _ key: String = "blocks", reads: [ValueLayout]? = nil, handicap: Double = 0
   ) -> GPUOffer<Target> {
@@ -70,7 +71,7 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
       kernel, key, KernelLayouts(reads: reads, writes: [target.blocks]), handicap: handicap + Double(fillers))
   }
 
-  /// The same by one kernel that reads the first input alone.
+  /// Returns an implementation of one kernel that reads the first input alone and writes blocks.
   package func blocked(_ call: KernelDispatch<Target.Program>) -> GPUOffer<Target> {
     let (node, blocks) = (node, target.blocks)
     return blocked(
@@ -79,9 +80,9 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
       })
   }
 
-  /// A way whose operands and result all lie in one of the two layouts.
+  /// Returns an implementation whose operands and result are all in one of the two layouts.
   ///
-  /// - Parameter isShared: whether groups share lines.
+  /// - Parameter isShared: whether groups share rows.
   func offer(
     _ kernel: NodeLowering<Target>, _ layout: ValueLayout, isShared: Bool = false, handicap: Double = 0
   ) -> GPUOffer<Target> {
@@ -90,16 +91,16 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
       : blocked(kernel, isShared ? RowGroups.blockedImplementation : "blocks", handicap: handicap)
   }
 
-  /// Whether kernels that read elements one by one can have the first input in blocks.
+  /// Whether kernels that read elements one by one can read the first input in blocks.
   var readsElementsOfBlocks: Bool {
     let (shape, blocks) = (inputs[0].shape, target.blocks)
     return shape.rank > 2 && target.seesElements(blocks.count(of: shape))
   }
 
-  /// Whether the first input, of at least two axes, has as many channels as there are lanes in its blocks.
+  /// Whether the channels of the first input, which has at least two axes, fill all lanes of its blocks.
   var fillsBlocks: Bool { inputs[0].shape[1] % target.lanes == 0 }
 
-  /// The ways of a node whose output is its first input by another name.
+  /// Returns the implementations of a node whose output is its first input under another name.
   package func renaming() -> [GPUOffer<Target>] {
     let (node, blocks) = (node, target.blocks)
     func renaming(_ layout: ValueLayout) -> NodeLowering<Target> {
@@ -117,7 +118,7 @@ package struct KernelContext<Target: GPUTarget>: Sendable {
     ]
   }
 
-  /// A lowering to one copy of the only input.
+  /// Returns a lowering to one copy of the only input.
   package func moving(_ copy: StridedCopy) throws(DeviceError) -> NodeLowering<Target> {
     let (scalar, node) = (inputs[0].scalar, node)
     let units = target.byteCount(scalar) / target.copyUnit(scalar)

@@ -1,18 +1,24 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// The kernels that every GPU device has one of, each as the call of it, in the order of their names.
+/// The kernels that every GPU device has, each as the dispatch that runs it, in alphabetical order.
 ///
-/// Kernels read dense operands in the order of the node's inputs, and write one dense result, but for these: `resize`
-/// reads x and its positions, in the pass's layout; `layerNormalization` reads x, scale, shift and statistics, x
-/// again in place of those that the node lacks, as `attention` reads queries in place of a mask; `softmax` by groups
-/// reads x and statistics, which both make of x alone (`RowPass`); `argReduce` by groups reads x and the positions that the
-/// pass before wrote, or x again, and `runningSum` x and the totals of parts; `linear` reads x, packed weights, bias and a
-/// residual, x in its place where there is none; `localResponseNormalization` and `pool` work on blocked tensors,
-/// `pool` on `planes` blocks; `binaryInteger` reads two operands, `convolutionVolume` and `integerProduct` what their
-/// plans say; `copy` moves units of `byteCount` bytes; `rank` reads x and, but for the first pass, what the pass
-/// before wrote; `scatterElements` and `scatterND` read indices and updates, and change what they write;
-/// `roundToHalf` rounds float32 to what a float16 holds; `unary` takes either layout, whose elements are counted.
+/// Kernels read dense operands in the order of the node's inputs and write one dense result, with these exceptions:
+///
+/// - `resize` reads x and its positions, in the pass's layout.
+/// - `layerNormalization` reads x, scale, shift and statistics, and `attention` a mask; an operand that the node lacks
+///   is replaced by x, or by the queries.
+/// - `softmax` by groups reads x and statistics; the pass for statistics reads x alone (`RowPass`).
+/// - `argReduce` by groups reads x and the positions that the previous pass wrote, or x again.
+/// - `runningSum` reads x and the totals of parts.
+/// - `linear` reads x, packed weights, bias and a residual, or x again if there is none.
+/// - `localResponseNormalization` and `pool` work on blocked tensors, `pool` on `planes` blocks.
+/// - `binaryInteger` reads two operands; `convolutionVolume` and `integerProduct` read the operands of their plans.
+/// - `copy` moves units of `byteCount` bytes.
+/// - `rank` reads x and, after the first pass, the result of the previous pass.
+/// - `scatterElements` and `scatterND` read indices and updates, and change the tensor that they write.
+/// - `roundToHalf` rounds float32 to numbers that a float16 holds.
+/// - `unary` takes either layout and gets the number of elements.
 package protocol KernelDispatches: Sendable {
   associatedtype Program: Hashable, Sendable
 

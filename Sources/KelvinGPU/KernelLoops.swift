@@ -1,20 +1,20 @@
 internal import KelvinGraph
 
-/// An operator of which one invocation of a kernel loops over elements: a driver that ends loops early would give an answer,
-/// and a wrong one (`GPUTarget.iterationLimit`). Whoever adds such an operator adds it here, or counts in its plan
-/// (`AttentionPlan`) what depends on the device.
+/// An operator whose kernels loop over elements in one invocation. A driver that ends loops early would give a wrong
+/// result (`GPUTarget.iterationLimit`). A new operator of this kind must be added here, or its plan must count the
+/// iterations that depend on the device (`AttentionPlan`).
 private protocol LoopingOperator: Operator {
-  /// The iterations of all its loops in one invocation, at most, whichever kernel is taken.
+  /// The largest number of iterations of all loops in one invocation, for any of the kernels.
   func iterations(_ inputs: [TensorType]) -> Int
 }
 
 extension KernelContext {
-  /// The limit that a kernel's loops are above.
+  /// The limit that a kernel's loops exceed, as a phrase; nil if they are within it.
   var loopFault: String? {
     (node.op as? any LoopingOperator).flatMap { fault(ofIterations: $0.iterations(inputs)) }
   }
 
-  /// The same where the plan of a kernel counts its loops, by what the device makes of them.
+  /// Returns the limit that this many iterations exceed, for plans that count their loops themselves.
   func fault(ofIterations count: Int) -> String? {
     guard count > target.iterationLimit else { return nil }
     return
@@ -23,7 +23,7 @@ extension KernelContext {
 }
 
 extension Reduce: LoopingOperator {
-  /// The logarithm of a sum of exponentials looks for the largest first.
+  /// The logarithm of a sum of exponentials finds the largest element first.
   func iterations(_ inputs: [TensorType]) -> Int { length(inputs) * (function == .logSumExp ? 2 : 1) }
 }
 
@@ -51,12 +51,12 @@ extension ScatterND: LoopingOperator {
 }
 
 extension Softmax: LoopingOperator {
-  /// The largest, the sum, the shares, and lanes of a block that hold none.
+  /// The loops find the largest, the sum and the shares, and clear the lanes of a block without a channel.
   func iterations(_ inputs: [TensorType]) -> Int { 3 * inputs[0].shape[axis] + 16 }
 }
 
 extension LayerNormalization: LoopingOperator {
-  /// The mean, the variance, the results, by a group of 16 invocations or more.
+  /// The loops compute the mean, the variance and the results, by a group of 16 invocations or more.
   func iterations(_ inputs: [TensorType]) -> Int { 3 * (length(inputs) / 16 + 1) + 16 }
 }
 
@@ -64,8 +64,8 @@ extension Pool: LoopingOperator {
   func iterations(_ inputs: [TensorType]) -> Int { window.iterations }
 }
 
-/// Results that an invocation of a product keeps and finishes one by one, at most, behind its loops over taps and channels
-/// (`Shaders/lanes.glsl`, `LOOPED`).
+/// The largest number of results that an invocation of a product keeps and finishes one by one, after its loops over
+/// taps and channels (`Shaders/lanes.glsl`, `LOOPED`).
 private let finished = 64
 
 extension Convolution: LoopingOperator {
@@ -81,7 +81,7 @@ extension ConvolutionTranspose: LoopingOperator {
 }
 
 extension Linear: LoopingOperator {
-  /// A convolution's, of one tap.
+  /// A product counts as a convolution of one tap.
   func iterations(_ inputs: [TensorType]) -> Int { inputs[1].shape[1] / 4 + 3 + finished }
 }
 
@@ -94,11 +94,11 @@ extension MatMulInteger: LoopingOperator {
 }
 
 extension Window {
-  /// Of loops over its axes, one in the other.
+  /// The iterations of nested loops over the window's axes.
   fileprivate var iterations: Int {
     kernel.reduce((all: 0, inner: 1)) { ($0.all + $0.inner * $1, $0.inner * $1) }.all
   }
 
-  /// The same with channels around them or inside.
+  /// The iterations of the same loops with a loop over channels outside or inside.
   fileprivate func iterations(of channels: Int) -> Int { channels * (1 + iterations) + iterations }
 }

@@ -2,7 +2,7 @@ internal import KelvinDevices
 internal import KelvinGraph
 
 extension Lowering {
-  /// A constant as kernels read a value.
+  /// Returns the memory of a constant in the layout that a kernel reads.
   func constant(_ id: ValueID, _ weight: Weight, _ layout: ValueLayout) throws(DeviceError) -> Storage {
     let (name, type) = (graph[id].name, type(id))
     guard type.scalar.isFloatingPoint else { return try integers(name, weight) }
@@ -22,14 +22,14 @@ extension Lowering {
     }
   }
 
-  /// A value's dense memory, of a constant as float32 whatever the target makes of floats: for scales, whose rounding
-  /// would be that of all they scale, and of which there are few.
+  /// Returns a value's dense memory. Constants are float32 even if the target stores floats as float16, for scales: a
+  /// rounded scale would change all elements that it scales.
   func parameters(_ id: ValueID) throws(DeviceError) -> Storage {
     guard let weight = graph[id].weight, target.isHalf(type(id).scalar) else { return try read(id, .dense) }
     return self.weight("\(graph[id].name)/gpu-dense", count: type(id).count) { weight.fill($0) }
   }
 
-  /// As they lie in the graph, or each widened to a word.
+  /// Returns integers as stored in the graph, or each widened to a word.
   private func integers(_ name: String, _ weight: Weight) throws(DeviceError) -> Storage {
     let scalar = weight.type.scalar
     let isSame = target.isSameOutside(scalar)
@@ -48,7 +48,7 @@ extension Lowering {
 }
 
 extension Weight {
-  /// Gives the elements as float32: where they lie, if they are of that type.
+  /// Calls `body` with the elements as float32, without a copy if they have that type.
   package func withFloats(_ body: (UnsafeBufferPointer<Float>) -> Void) {
     guard type.scalar == .float32 else { return floats().withUnsafeBufferPointer(body) }
     dense().bytes.aligned(to: Float.self).withUnsafeBytes { body($0.bindMemory(to: Float.self)) }

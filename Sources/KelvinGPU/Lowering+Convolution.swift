@@ -2,20 +2,21 @@ internal import Dispatch
 package import KelvinDevices
 package import KelvinGraph
 
-/// What the kernels of convolutions and products share: their weights in tiles, biases and epilogues.
+/// Weights in tiles, biases and epilogues, which the kernels of convolutions and products share.
 extension Lowering {
-  /// The last input of a node whose epilogue adds one.
+  /// Returns the memory of the node's last input if the epilogue adds a residual.
   package func residual(_ epilogue: Epilogue, _ layout: ValueLayout) throws(DeviceError) -> Storage? {
     guard epilogue.addsResidual, let id = node.inputs.last else { return nil }
     return try read(id, layout)
   }
 
-  /// The node's weights `[groups * outputs, channels, taps]` as `[group][tile of outputs][tap][channel][output in
-  /// tile]`. One weight may be taken for more than one shape, each of which is packed.
+  /// Returns the node's weights `[groups * outputs, channels, taps]` as `[group][tile of outputs][tap][channel][output
+  /// in tile]`. A weight that is used in several shapes is packed for each of them.
   ///
   /// - Parameters:
-  ///   - outputs: of one group.
-  ///   - channels: of one group's input; `rows` of them are stored.
+  ///   - outputs: outputs of one group.
+  ///   - channels: input channels of one group.
+  ///   - rows: channels stored for one group.
   ///   - parts: tiles of one group.
   ///   - spare: numbers after the last tile.
   package func tiledWeights(
@@ -29,7 +30,7 @@ extension Lowering {
     ) { target in
       weight.weight.withFloats { source in
         nonisolated(unsafe) let (source, target) = (source, target)
-        // Each tile is written by one thread.
+        // One thread writes each tile.
         DispatchQueue.concurrentPerform(iterations: groups * parts) { place in
           let (group, part) = place.quotientAndRemainder(dividingBy: parts)
           for output in part * tile..<min((part + 1) * tile, outputs) {
@@ -44,11 +45,11 @@ extension Lowering {
     }
   }
 
-  /// The node's weights `[outputs, channels, 3, 3]` at Winograd's points, as `[point][tile of outputs][channel][output in
-  /// tile]`: float32 whatever their type, which might not hold them.
+  /// Returns the node's weights `[outputs, channels, 3, 3]` at Winograd's points, as `[point][tile of
+  /// outputs][channel][output in tile]`. They are float32, because a narrower type might not hold them.
   ///
   /// - Parameters:
-  ///   - rows: how many channels are stored.
+  ///   - rows: channels stored.
   ///   - parts: tiles of one point.
   ///   - spare: numbers after the last tile.
   package func winogradWeights(
@@ -62,7 +63,7 @@ extension Lowering {
       weight.weight.withFloats { source in
         guard let filter = source.baseAddress, let place = target.baseAddress else { return }
         nonisolated(unsafe) let (source, target) = (filter, place)
-        // Each tile is written by one thread, and whole lines of memory after one another.
+        // One thread writes each tile, one cache line after another.
         DispatchQueue.concurrentPerform(iterations: parts) { part in
           for channel in 0..<channels {
             let start = target + part * partCount + channel * tile
@@ -76,7 +77,7 @@ extension Lowering {
     }
   }
 
-  /// The node's weights, one filter a channel, as `[block][tap][lane]`.
+  /// Returns the node's weights, one filter for each channel, as `[block][tap][lane]`.
   package func depthwiseWeights(channels: Int, taps: Int) throws(DeviceError) -> Storage {
     let (weight, lanes) = (try constantWeight(1), target.lanes)
     let blocks = (channels + lanes - 1) / lanes
@@ -91,11 +92,11 @@ extension Lowering {
     }
   }
 
-  /// The node's weights `[inputs, outputs, taps]` of a transposed convolution as `[phase][tile of outputs][tap of the
-  /// phase][input][output in tile]`, with room for as many taps as a phase has at most.
+  /// Returns the node's weights `[inputs, outputs, taps]` of a transposed convolution as `[phase][tile of outputs][tap
+  /// of the phase][input][output in tile]`, with room for the largest number of taps of a phase.
   ///
   /// - Parameters:
-  ///   - rows: how many inputs are stored.
+  ///   - rows: inputs stored.
   ///   - parts: tiles of one phase.
   ///   - spare: numbers after the last tile.
   package func phasedWeights(
@@ -121,7 +122,9 @@ extension Lowering {
     }
   }
 
-  /// One of the node's inputs, which must be constant.
+  /// Returns one of the node's inputs, which must be constant.
+  ///
+  /// - Throws: `.unsupported` if it is not.
   package func constantWeight(_ input: Int) throws(DeviceError) -> (name: String, weight: Weight) {
     let value = graph[node.inputs[input]]
     guard let weight = value.weight else { throw error(.unsupported, "'\(value.name)' is not constant") }

@@ -1,12 +1,13 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// Dense tensors of which kernels see parts: runs of elements that are read, or made, where they lie in others, and tensors
-/// larger than a kernel can see, which are moved a piece at a time.
+/// Dense tensors that kernels access in parts: contiguous runs of a larger tensor, which are read or written in place,
+/// and tensors larger than a kernel can address, which are moved piece by piece.
 extension Lowering {
-  /// Gives a run of a value's elements another name; moves it where kernels could not be shown memory that begins there.
+  /// Makes a run of a value's elements available as another value. The elements are moved if the run does not begin at
+  /// an offset that kernels can be bound to.
   ///
-  /// - Parameter start: in elements.
+  /// - Parameter start: the first element of the run.
   package func view(_ input: ValueID, from start: Int, as output: ValueID) throws(DeviceError) {
     let (source, type) = (try read(input, .dense), type(output))
     let size = target.byteCount(type.scalar)
@@ -17,9 +18,9 @@ extension Lowering {
     }
   }
 
-  /// Puts values side by side, but for those that were made there.
+  /// Joins values into one contiguous value. Values that were already written into the join are not moved.
   ///
-  /// - Parameter layout: in which they lie side by side, of the values and of the join.
+  /// - Parameter layout: the layout of the values and of the join.
   package func join(_ inputs: [ValueID], as output: ValueID, _ layout: ValueLayout = .dense) throws(DeviceError) {
     let whole = write(output, layout)
     var start = 0
@@ -36,12 +37,13 @@ extension Lowering {
   /// Copies a dense tensor.
   ///
   /// - Parameters:
-  ///   - start: where it begins in `source`, in elements.
-  ///   - end: where it begins in `destination`.
+  ///   - start: the offset in `source`, in elements.
+  ///   - end: the offset in `destination`, in elements.
   func move(_ type: TensorType, from source: Storage, _ start: Int = 0, to destination: Storage, _ end: Int = 0) {
     let size = target.byteCount(type.scalar)
     let unit = bufferAlignment / size
-    /// The memory of a piece from where kernels can be shown it, and the elements before the piece.
+    /// Returns the memory of a piece from an offset that kernels can be bound to, and the number of elements before the
+    /// piece.
     func window(_ storage: Storage, _ first: Int, _ count: Int) -> (Storage, Int) {
       let skipped = first % unit
       return (storage.part(at: (first - skipped) * size, byteCount: (skipped + count) * size), skipped)
@@ -55,16 +57,16 @@ extension Lowering {
     }
   }
 
-  /// Brings a dense tensor over the segment's boundary.
+  /// Moves a dense tensor across the segment's boundary.
   ///
-  /// - Parameter call: the kernel for a piece, as a type of its own.
+  /// - Parameter call: returns the dispatch for a piece, which is given as a tensor type.
   @discardableResult func cross(
     _ type: TensorType, from source: Storage, to destination: Storage, _ call: (TensorType) -> KernelDispatch<Target.Program>?
   ) -> Storage {
     let pieces = pieces(of: type)
     for piece in pieces {
       guard let call = call(pieces.count == 1 ? type : TensorType(type.scalar, [piece.count])) else { continue }
-      /// Bytes of an element are the same throughout a storage.
+      /// All elements of a storage have the same number of bytes.
       func part(_ storage: Storage) -> Storage {
         let size = storage.isOutside ? type.scalar.byteCount : target.byteCount(type.scalar)
         return pieces.count == 1
@@ -75,8 +77,8 @@ extension Lowering {
     return destination
   }
 
-  /// A dense tensor cut so that kernels can see each piece and `spare` elements more. All but the last begin and end where
-  /// kernels can be shown memory, inside a segment and at its boundary.
+  /// Returns ranges of a dense tensor, small enough that kernels can address each with `spare` elements more. All
+  /// ranges but the last begin and end at offsets that kernels can be bound to, inside a segment and at its boundary.
   private func pieces(of type: TensorType, spare: Int = 0) -> [Range<Int>] {
     func isSeen(_ count: Int) -> Bool {
       target.sizeFault(TensorType(type.scalar, [count + spare]), isConstant: false) == nil
@@ -89,7 +91,7 @@ extension Lowering {
 }
 
 extension Storage {
-  /// Whether elements lie as they do at a segment's boundary, should these be others than inside.
+  /// Whether the storage is at the segment's boundary, so that elements may be stored differently from inside.
   fileprivate var isOutside: Bool {
     switch place {
     case .input, .output: true
@@ -98,22 +100,22 @@ extension Storage {
   }
 }
 
-/// Where a value lies in a join.
+/// The position of a value in a join.
 struct JoinedPart: Hashable {
   let whole: ValueID
-  /// Of the value and of the join.
+  /// The layout of the value and of the join.
   let layout: ValueLayout
-  /// In elements.
+  /// The offset, in elements.
   let start: Int
 }
 
 extension Graph {
-  /// The values that can be made where a join has them: those of joins of runs that nodes of this graph make and that begin
-  /// where kernels can be shown memory.
+  /// Returns the values that can be written directly into a join: parts of contiguous joins that nodes of this graph
+  /// produce and that begin at an offset that kernels can be bound to.
   ///
   /// - Parameters:
-  ///   - layouts: of the kernels taken, by node.
-  ///   - byteCount: of an element.
+  ///   - layouts: the layouts of the selected kernels, by node.
+  ///   - byteCount: returns the bytes of an element.
   func joinedParts(_ layouts: [KernelLayouts], byteCount: (ScalarType) -> Int) -> [ValueID: JoinedPart] {
     let producers = producers()
     let outputs = Set(outputs)
@@ -138,7 +140,7 @@ extension Graph {
 }
 
 extension Slice {
-  /// Whether the elements of a slice of a dense tensor lie side by side, in their order.
+  /// Whether the elements of a slice of a dense tensor are contiguous and in order.
   func isRun(of shape: Shape) -> Bool {
     guard let first = counts.firstIndex(where: { $0 != 1 }) else { return true }
     return steps[first] == 1 && counts[(first + 1)...].elementsEqual(shape.dimensions[(first + 1)...])

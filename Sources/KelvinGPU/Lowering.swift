@@ -1,25 +1,25 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// Turns the nodes of a segment into dispatches: gives values their memory, and moves one to another layout the first
-/// time that a kernel reads it so.
+/// Turns the nodes of a segment into dispatches. It assigns memory to values, and converts a value to another layout
+/// the first time that a kernel reads it in that layout.
 package final class Lowering<Target: GPUTarget> {
   package let graph: Graph
   package let target: Target
   package private(set) var dispatches: [Dispatch<Target.Program>] = []
   package private(set) var weights: [WeightPacking] = []
-  /// The sizes of scratch values.
+  /// The sizes of scratch values, in bytes.
   package private(set) var scratch: [Int] = []
   private var current = 0
   private var places: [ValueID: [ValueLayout: Storage]] = [:]
-  /// What kernels without a form for float16 read, by what it was made of.
+  /// The float32 copies for kernels without a variant for float16, by the storage that they were converted from.
   private var widened: [Storage: Storage] = [:]
   private var isOutputTaken: [Bool]
-  /// Values that are made where a join of runs has them.
+  /// Values that are written directly into a contiguous join.
   private let joined: [ValueID: JoinedPart]
-  /// The memory of joins of which parts have been made.
+  /// The memory of joins that already have some of their parts.
   private var reserved: [ValueID: [ValueLayout: Storage]] = [:]
-  /// - Parameter layouts: of the kernels taken, by node.
+  /// - Parameter layouts: the layouts of the selected kernels, by node.
   package init(_ graph: Graph, _ target: Target, layouts: [KernelLayouts]) {
     self.graph = graph
     self.target = target
@@ -38,7 +38,7 @@ package final class Lowering<Target: GPUTarget> {
     DeviceError(code, device: target.device, place: "\(node.op.name) '\(node.name)'", reason: reason)
   }
 
-  /// A value's memory in a layout; a dispatch moves it there where it is in none but another.
+  /// Returns a value's memory in a layout; a dispatch converts the value if it only exists in another layout.
   package func read(_ id: ValueID, _ layout: ValueLayout) throws(DeviceError) -> Storage {
     if let storage = places[id]?[layout] { return storage }
     guard layout == .dense || layout == target.blocks else {
@@ -79,7 +79,7 @@ package final class Lowering<Target: GPUTarget> {
     return try read(id, layout)
   }
 
-  /// New memory for a value: the segment's output where that is possible.
+  /// Returns new memory for a value: the segment's output if possible.
   package func write(_ id: ValueID, _ layout: ValueLayout) -> Storage {
     let (type, shape) = (type(id), blocked(id))
     let isDense = layout == .dense || (type.shape.rank >= 2 && shape.isDense)
@@ -88,7 +88,8 @@ package final class Lowering<Target: GPUTarget> {
     return storage
   }
 
-  /// Memory for a value: its part of a join that lies so, the segment's output where it lies dense, or its own.
+  /// Returns memory for a value: its part of a join in the same layout, the segment's output for a dense value, or
+  /// memory of its own.
   private func memory(_ id: ValueID, _ layout: ValueLayout) -> Storage {
     if let storage = reserved[id]?[layout] { return storage }
     let type = type(id)
@@ -107,32 +108,32 @@ package final class Lowering<Target: GPUTarget> {
     return temporary(type.count, of: type.scalar)
   }
 
-  /// Scratch memory for elements, in whole groups of 16 bytes.
+  /// Returns scratch memory for elements, in whole groups of 16 bytes.
   package func temporary(_ count: Int, of scalar: ScalarType) -> Storage {
     temporary(byteCount: count * target.byteCount(scalar), isHalf: target.isHalf(scalar))
   }
 
-  /// The same for floats that lie as float32 whatever the target makes of their type.
+  /// Returns scratch memory for floats that are stored as float32 whatever the target does with their type.
   package func temporary(wide count: Int) -> Storage { temporary(byteCount: count * 4, isHalf: false) }
 
-  /// The same for what lies as it does at a segment's boundary.
+  /// Returns scratch memory for elements that are stored as at a segment's boundary.
   package func temporary(outside type: TensorType) -> Storage {
     temporary(byteCount: type.byteCount, isHalf: type.scalar == .float16)
   }
 
   private func temporary(byteCount: Int, isHalf: Bool) -> Storage {
-    // Of nothing too there is some, which kernels are shown.
+    // An empty value has memory too, because kernels need a binding.
     scratch.append(max((byteCount + 15) / 16 * 16, 16))
     return Storage(.scratch(scratch.count - 1), byteCount: scratch[scratch.count - 1], isHalf: isHalf)
   }
 
-  /// Gives the elements of a value another name, and perhaps shape.
+  /// Makes the elements of a value available as another value, possibly with another shape.
   package func rename(_ input: ValueID, to output: ValueID, _ layout: ValueLayout) throws(DeviceError) {
     place(output, layout, try read(input, layout))
   }
 
-  /// A weight of words, to be packed once the segment is lowered: zero where `fill` writes nothing, in whole groups of 16
-  /// bytes.
+  /// Returns a weight of 32-bit words that is packed after lowering, in whole groups of 16 bytes. Words that `fill`
+  /// does not write are zero.
   package func weight(
     _ key: String, count: Int, fill: @escaping (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
   ) -> Storage {
@@ -143,8 +144,8 @@ package final class Lowering<Target: GPUTarget> {
     }
   }
 
-  /// The same of floats that kernels read as elements of a type: as float16 where these lie so, in which finite numbers
-  /// stay finite.
+  /// Returns a weight of floats that kernels read as elements of a type. If that type is stored as float16, finite
+  /// numbers stay finite.
   package func weight(
     _ key: String, count: Int, of scalar: ScalarType,
     fill: @escaping (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
@@ -152,8 +153,8 @@ package final class Lowering<Target: GPUTarget> {
     weight(key, count: count, isHalf: target.isHalf(scalar), fill: fill)
   }
 
-  /// The same of a weight that a kernel reads packed: as float16 beside values in float32 too, where a float16 holds each
-  /// element.
+  /// Returns a weight that a kernel reads packed. It is float16, even beside float32 values, if a float16 holds each
+  /// element exactly.
   package func packed(
     _ weight: Weight, _ key: String, count: Int,
     fill: @escaping (UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Void
@@ -187,10 +188,10 @@ package final class Lowering<Target: GPUTarget> {
     return Storage(.weight(weights.count - 1), byteCount: byteCount, isHalf: isHalf)
   }
 
-  /// Adds a dispatch, unless it has nothing to do. Where floats lie as float16 and the kernel has no form for those that do,
-  /// it works on copies in float32, and so has to write all of its result.
+  /// Adds a dispatch, unless it has nothing to do. If floats are stored as float16 and the kernel has no variant for
+  /// them, the kernel works on float32 copies and must write all of its result.
   ///
-  /// - Returns: what it writes.
+  /// - Returns: the memory that the dispatch writes.
   @discardableResult package func run(_ call: KernelDispatch<Target.Program>, _ reads: [Storage], _ write: Storage) -> Storage {
     guard (reads + [write]).contains(where: \.isHalf) else { return add(call, reads, write) }
     let areWeights = reads.allSatisfy { !$0.isHalf || $0.isWeight }
@@ -201,7 +202,7 @@ package final class Lowering<Target: GPUTarget> {
     return write.isHalf ? add(target.narrow(count: write.byteCount / 2), [result], write) : write
   }
 
-  /// Adds a change between float32 and float16 elements.
+  /// Adds a conversion between float32 and float16 elements.
   package func convert(_ read: Storage, _ write: Storage, count: Int) {
     add(write.isHalf ? target.narrow(count: count) : target.widen(count: count), [read], write)
   }
@@ -236,7 +237,7 @@ package final class Lowering<Target: GPUTarget> {
     run(self.target.copy(copy.of(units: units), byteCount: unit), [source], target)
   }
 
-  /// Brings every output to its place.
+  /// Adds the dispatches that move every output to the segment's output memory.
   package func finish() throws(DeviceError) {
     let producers = graph.producers()
     for (index, id) in graph.outputs.enumerated() {

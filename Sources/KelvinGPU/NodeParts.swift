@@ -2,9 +2,9 @@ internal import KelvinDevices
 internal import KelvinGraph
 
 extension KernelContext {
-  /// The limit that a tensor of the node is above, so that no kernel can see it whole.
+  /// The limit that a tensor of the node exceeds, so that kernels cannot address all of it; nil if there is none.
   var sizeFault: String? { faults { target.sizeFault($0, isConstant: $1) } }
-  /// The limit that a tensor of the node is above, so that the device cannot hold it.
+  /// The limit that a tensor of the node exceeds, so that the device cannot hold it; nil if there is none.
   var memoryFault: String? { faults { type, isConstant in isConstant ? nil : target.memoryFault(type) } }
 
   private func faults(_ fault: (TensorType, _ isConstant: Bool) -> String?) -> String? {
@@ -15,8 +15,8 @@ extension KernelContext {
     return nil
   }
 
-  /// The node computed in parts of which kernels can see all tensors, or can once they are cut along other axes too: along
-  /// the axis that moves fewest elements. Nil for a node whose tensors can be seen, and for one that cannot be cut.
+  /// The node as a graph of parts whose tensors kernels can address, or can once the parts are cut along other axes
+  /// too. The cut is along the axis that moves the fewest elements. Nil if no cut is needed or possible.
   var parts: Graph? {
     guard sizeFault != nil, node.outputs.count == 1 else { return nil }
     let axes = node.op.partAxes(inputs, outputs[0]).filter { outputs[0].shape[$0.axis] > $0.unit }
@@ -31,10 +31,11 @@ extension KernelContext {
     return nil
   }
 
-  /// As few parts along an axis as kernels see all of once these are cut along others; nil where there are none.
+  /// Returns the cut along an axis with the fewest parts that kernels can address once these are cut along the other
+  /// axes; nil if there is none.
   private func cut(along axis: PartAxis, then others: [PartAxis]) -> NodeCut? {
     let units = (outputs[0].shape[axis.axis] + axis.unit - 1) / axis.unit
-    // Longer parts are never easier to see.
+    // Longer parts are never easier to address.
     var (seen, unseen) = (0, units)
     while unseen - seen > 1 {
       let middle = (seen + unseen) / 2
@@ -49,8 +50,8 @@ extension KernelContext {
     return nil
   }
 
-  /// The node in parts of a length; nil where one cannot be computed alone, or seen, or where bringing it there would be no
-  /// easier than the node.
+  /// Returns the node in parts of a length. Nil if a part cannot be computed alone or addressed, or if moving it would
+  /// be no easier than the node itself.
   private func makeCut(_ axis: PartAxis, _ length: Int, then others: [PartAxis]) -> NodeCut? {
     let size = outputs[0].shape[axis.axis]
     guard (size + length - 1) / length <= NodeCut.limit else { return nil }
@@ -80,7 +81,7 @@ extension KernelContext {
     return cut
   }
 
-  /// Whether kernels see tensors whole that are cut as small as they can be along some axes.
+  /// Whether kernels can address the tensors once they are cut as small as possible along some axes.
   private func areSeen(_ operands: [TensorType], _ result: TensorType, cutAlong axes: [PartAxis]) -> Bool {
     var (operands, result) = (operands, result)
     for axis in axes {
@@ -95,20 +96,20 @@ extension KernelContext {
       && operands.indices.allSatisfy { target.sizeFault(operands[$0], isConstant: isConstant($0)) == nil }
   }
 
-  /// Elements moved to bring a part of a dense tensor to a place of its own, or from there.
+  /// Returns the number of elements moved to copy a part of a dense tensor to its own memory, or back.
   ///
-  /// - Parameter isMove: whether the node is itself such a move, which may only come down to runs.
+  /// - Parameter isMove: whether the node itself only moves elements; it may then only be reduced to contiguous runs.
   private func moved(_ whole: TensorType, _ part: Part.Operand, of type: TensorType, isMove: Bool) -> Int? {
     if whole.shape.dimensions[..<part.axis].allSatisfy({ $0 == 1 }) {
       let inner = whole.shape.dimensions[(part.axis + 1)...].reduce(1, *) * target.byteCount(whole.scalar)
       return part.range.lowerBound * inner % bufferAlignment == 0 ? 0 : type.count
     }
     guard target.sizeFault(whole, isConstant: false) != nil else { return type.count }
-    // Through runs: each element once more.
+    // A move through contiguous runs moves each element once more.
     return isMove ? nil : 2 * type.count
   }
 
-  /// Parts of as many positions, or a multiple, begin where kernels can be shown memory.
+  /// Returns the unit of positions at which parts begin at an offset that kernels can be bound to.
   private func alignment(_ axis: PartAxis) -> Int {
     let bytes =
       outputs[0].shape.dimensions[(axis.axis + 1)...].reduce(axis.unit, *) * target.byteCount(outputs[0].scalar)
@@ -118,17 +119,17 @@ extension KernelContext {
 
 /// A node in parts.
 private struct NodeCut {
-  /// How many there may be.
+  /// The largest number of parts.
   static let limit = 4096
 
   let axis: PartAxis
   var parts: [(range: Range<Int>, part: Part)] = []
-  /// Elements moved for the sake of parts.
+  /// Elements moved because of the cut.
   var moved = 0
 
   init(axis: PartAxis) { self.axis = axis }
 
-  /// What is moved, then how many kernels run.
+  /// Compares elements moved, then the number of kernels.
   static func < (left: NodeCut, right: NodeCut) -> Bool {
     (left.moved, left.parts.count) < (right.moved, right.parts.count)
   }

@@ -1,4 +1,4 @@
-/// The numbers handed to a kernel, as words of 32 bits in the order that it declares them.
+/// A kernel's push constants, as 32-bit words in the order that the kernel declares them.
 package struct Parameters: Hashable, Sendable {
   package private(set) var words: [UInt32] = []
 
@@ -9,26 +9,26 @@ package struct Parameters: Hashable, Sendable {
   package mutating func add(_ values: Int...) { add(values) }
   package mutating func add(_ values: [Int]) { words += values.map { UInt32(bitPattern: Int32(clamping: $0)) } }
   package mutating func add(words values: UInt32...) { words += values }
-  /// The low word, then the high one.
+  /// Adds the low word, then the high one.
   package mutating func add(wide value: UInt64) {
     add(words: UInt32(truncatingIfNeeded: value), UInt32(truncatingIfNeeded: value >> 32))
   }
 
-  /// The same, followed by the reciprocals by which kernels divide.
+  /// Returns these parameters, followed by the reciprocals by which kernels divide.
   package func inverses(_ values: Int...) -> Parameters {
     var result = self
     result.words += values.map { (1 / Float(max($0, 1))).bitPattern }
     return result
   }
 
-  /// The same, followed by these.
+  /// Returns these parameters, followed by integers.
   package func followed(by values: [Int]) -> Parameters {
     var result = self
     result.add(values)
     return result
   }
 
-  /// The same, followed by these.
+  /// Returns these parameters, followed by floats.
   package func floats(_ values: Float...) -> Parameters {
     var result = self
     result.words += values.map(\.bitPattern)

@@ -1,11 +1,11 @@
 internal import KelvinDevices
 package import KelvinGraph
 
-/// Where the scale and zero point of each element of a dense tensor `[outer, length, inner]` lie.
+/// The positions of the scale and zero point of each element of a dense tensor `[outer, length, inner]`.
 package struct QuantizationPlan: Sendable {
   package let strides: QuantizationAxis.Strides
   package let count: Int
-  /// The integers' type.
+  /// The type of the integers.
   package let scalar: ScalarType
 
   init(_ axis: QuantizationAxis, _ shape: Shape, _ scalar: ScalarType) {
@@ -16,7 +16,7 @@ package struct QuantizationPlan: Sendable {
 }
 
 extension KernelContext {
-  /// A lowering to one kernel that reads elements, scales and, where there are any, zero points.
+  /// Returns a lowering to one kernel that reads elements, scales and, if there are any, zero points.
   func scaling(_ call: KernelDispatch<Target.Program>) -> NodeLowering<Target> {
     let node = node
     return NodeLowering { lowering throws(DeviceError) in

@@ -1,21 +1,23 @@
 package import KelvinDevices
 internal import KelvinGraph
 
-/// A constant weight as kernels read it that unpack weights (`Shaders/codes.glsl`, `Shaders/opencl/convolution.cl`).
+/// A constant quantized weight in the layout of kernels that unpack weights (`Shaders/codes.glsl`,
+/// `Shaders/opencl/convolution.cl`).
 ///
-/// Words of 32 bits: the codes, the first in the lowest bits; `spare` zeros; rows of a word for each output, a row for
-/// `rowChannels` input channels, which is the scale of its codes (its bits) or the word at which its table begins; where
-/// codes have zeros or biases, as many words of these; and the tables, as float32.
+/// The operand consists of 32-bit words. The codes come first, the first code in the lowest bits, followed by `spare`
+/// zeros. Rows follow: a word for each output, and a row for `rowChannels` input channels. A word is the scale of its
+/// codes (its bits), or the index of the word at which its table begins. If codes have zero points or biases, as many
+/// words of these follow. The tables are last, as float32.
 package struct QuantizedOperand: Sendable {
   package let storage: Storage
-  /// Of a code: 1, 2, 4 or 8.
+  /// Bits of a code: 1, 2, 4 or 8.
   package let bits: Int
-  /// How a code is turned into a number, as kernels count the ways: 0 for a scale and a zero that all share, 1 for a
-  /// scale and a zero, 2 for a scale and a bias, 3 for a table.
+  /// How kernels turn a code into a number: 0 for a scale and a shared zero point, 1 for a scale and a zero point, 2
+  /// for a scale and a bias, 3 for a table.
   package let meaning: Int
-  /// The zero that all codes share.
+  /// The zero point that all codes share.
   package let zero: Float
-  /// The word at which rows begin.
+  /// The index of the word at which rows begin.
   package let rowStart: Int
   /// Words in all rows.
   package let rowWords: Int
@@ -25,30 +27,30 @@ package struct QuantizedOperand: Sendable {
   package let rowChannels: Int
 }
 
-/// Where the codes and rows of a weight `[groups * outputs, channels, taps]` lie.
+/// The layout of the codes and rows of a weight `[groups * outputs, channels, taps]`.
 struct QuantizedLayout {
-  /// Names the layout.
+  /// The name of the layout, part of the weight's key.
   let key: String
   let groups: Int
-  /// Of one group.
+  /// Outputs of one group.
   let outputs: Int
-  /// Of one group's input.
+  /// Input channels of one group.
   let channels: Int
   let taps: Int
-  /// Outputs side by side in a row; the last tile of a group may be filled up.
+  /// Contiguous outputs in a row; the last tile of a group may be padded.
   let tile: Int
   /// Codes of a tile.
   let elementsPerTile: Int
   let spare: Int
-  /// Where in its tile the code of an output lies.
+  /// Returns the index of a code in its tile.
   let place: (_ output: Int, _ channel: Int, _ tap: Int) -> Int
 
   var parts: Int { (outputs + tile - 1) / tile }
 }
 
 extension Lowering {
-  /// A constant input as codes, where its encoding has that form and kernels can unpack it: blocks divide outputs
-  /// and inputs alone, these in whole vectors of four.
+  /// Returns a constant input as codes if its encoding allows and kernels can unpack it: only outputs and inputs may be
+  /// divided into blocks, inputs in whole vectors of four.
   private func blockQuantizedWeight(_ input: Int) throws(DeviceError) -> (name: String, weight: BlockQuantizedWeight)? {
     guard target.unpacksWeights else { return nil }
     let (name, weight) = try constantWeight(input)
@@ -58,7 +60,7 @@ extension Lowering {
     return (name, blockQuantized)
   }
 
-  /// The node's weights as `tiledWeights` has them, but of codes; nil where they are to be expanded.
+  /// Returns the node's weights in the layout of `tiledWeights`, but quantized; nil if they must be expanded.
   package func tiledQuantizedWeight(
     groups: Int, outputs: Int, channels: Int, taps: Int, tile: Int, rows: Int, spare: Int
   ) throws(DeviceError) -> QuantizedOperand? {
@@ -69,8 +71,8 @@ extension Lowering {
         place: { output, channel, tap in (tap * rows + channel) * tile + output }))
   }
 
-  /// The node's weights `[columns, depth]` as `[vector of depth][column][4 of depth]`, of codes; nil where they are to be
-  /// expanded.
+  /// Returns the node's weights `[columns, depth]` as `[vector of depth][column][4 of depth]`, quantized; nil if they
+  /// must be expanded.
   package func rowQuantizedWeight(columns: Int, depth: Int) throws(DeviceError) -> QuantizedOperand? {
     try blockQuantized(
       QuantizedLayout(
@@ -79,8 +81,8 @@ extension Lowering {
         place: { column, k, _ in (k / 4 * columns + column) * 4 + k % 4 }))
   }
 
-  /// The slices along the first axis of the node's first input, side by side, of codes; nil where they are to be expanded,
-  /// as with biases, whose sums not every device rounds once.
+  /// Returns the slices along the first axis of the node's first input, contiguous and quantized. Nil if they must be
+  /// expanded; weights with biases must, because some devices round their sums twice.
   package func sliceQuantizedWeight() throws(DeviceError) -> QuantizedOperand? {
     let shape = type(node.inputs[0]).shape
     if case .biased = try blockQuantizedWeight(0)?.weight.meaning { return nil }
@@ -116,7 +118,7 @@ extension Lowering {
 }
 
 extension BlockQuantizedWeight {
-  /// Writes the codes into bytes that are zero.
+  /// Writes the codes into zeroed bytes.
   fileprivate func write(_ layout: QuantizedLayout, to bytes: UnsafeMutableRawBufferPointer) {
     let (channels, taps, perByte) = (layout.channels, layout.taps, 8 / bits)
     codes().withUnsafeBufferPointer { codes in
@@ -134,7 +136,7 @@ extension BlockQuantizedWeight {
     }
   }
 
-  /// Writes the rows, zeros or biases, and tables. Outputs that fill up a tile are as the group's last.
+  /// Writes the rows, zero points or biases, and tables. Outputs that pad a tile repeat the group's last output.
   fileprivate func writeRows(
     _ layout: QuantizedLayout, to words: UnsafeMutableBufferPointer<Float>, from start: Int, count: Int
   ) {

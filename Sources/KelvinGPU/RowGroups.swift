@@ -1,24 +1,24 @@
-/// Lines of a tensor that groups of invocations share, and how: on a card an invocation for each line leaves most of
-/// it idle where lines are few, and reads what lies far apart where their elements are neighbours.
+/// How groups of invocations share the rows of a tensor. One invocation for each row leaves most of a GPU idle if rows
+/// are few, and reads distant memory if the elements of a row are neighbours.
 package struct RowGroups: Hashable, Sendable {
-  /// The key of offers that are carried out so, and of those among them that read blocks of channels.
+  /// The key of offers that share rows, and the key of those that read blocks of channels.
   package static let implementation = "groups"
   package static let blockedImplementation = "\(implementation) in blocks"
-  /// Below which lines an invocation for each is as good: as many elements, or as many lines of which neighbours are read
-  /// together.
+  /// The limits below which one invocation for each row is as good: the elements of a row, the number of rows, and the
+  /// neighbouring rows that are read together.
   private static let (fewElements, manyLines, manyNeighbours) = (32, 1 << 14, 16)
-  /// Groups that keep a card busy, and elements of a part that an invocation has at least.
+  /// The number of groups that keep a GPU busy, and the least number of elements that an invocation has in a part.
   private static let (wanted, least) = (256, 16)
 
   package let lines: ReductionRows
-  /// Neighbouring lines of a group: a power of two.
+  /// Neighbouring rows of a group: a power of two.
   package let columns: Int
-  /// A line is cut into so many, each a group's, of `partLength` elements but for the last.
+  /// The number of parts of a row. Each part belongs to one group and has `partLength` elements, except for the last.
   package let parts: Int
   package let partLength: Int
 
-  /// - Parameter group: invocations of a group, a power of two, which bound parts: a group has one for each; nil where no
-  ///   line is cut.
+  /// - Parameter group: invocations of a group, a power of two, which limits the number of parts: a group later
+  ///   combines one part with each invocation. Nil if rows are not cut.
   init(_ lines: ReductionRows, group: Int?) {
     self.lines = lines
     var columns = 1
@@ -36,7 +36,7 @@ package struct RowGroups: Hashable, Sendable {
     parts = wanted > 1 ? (lines.length + partLength - 1) / partLength : 1
   }
 
-  /// Nil where an invocation for each line is as good.
+  /// Returns nil if one invocation for each row is as good.
   fileprivate init?(worthwhile lines: ReductionRows, group: Int) {
     guard lines.length >= Self.fewElements, lines.count > 0,
       lines.inner < Self.manyNeighbours || lines.count < Self.manyLines
@@ -44,38 +44,39 @@ package struct RowGroups: Hashable, Sendable {
     self.init(lines, group: group)
   }
 
-  /// The lines that parts are combined along.
+  /// The rows along which parts are combined.
   var ofParts: ReductionRows { ReductionRows(outer: lines.outer, length: parts, inner: lines.inner) }
 
   private var tiles: Int { (lines.inner + columns - 1) / columns }
-  /// How many groups there are.
+  /// The number of groups.
   package var count: Int { lines.length == 0 ? 0 : lines.outer * parts * tiles }
-  /// As kernels declare them (`Shaders/shared/lines.kernel`).
+  /// The parameters as kernels declare them (`Shaders/shared/lines.kernel`).
   package var parameters: [Int] {
     [lines.outer, lines.length, lines.inner, columns, tiles, parts, partLength, lines.laneBits]
   }
 }
 
-/// How statistics of lines, two numbers for each part, come into a kernel that needs them.
+/// The pass of a kernel that needs row statistics, two numbers for each part.
 package enum RowPass: Hashable, Sendable {
-  /// The kernel makes those of parts.
+  /// The pass that computes the statistics of parts.
   case statistics
-  /// It reads them, or makes do without where a line is one part.
+  /// The pass that reads the statistics, or does without them if a row is one part.
   case result
 }
 
 extension KernelContext {
-  /// How groups share lines; nil where the target has none that do, or an invocation for each line is as good.
+  /// Returns how groups share rows; nil if the target has no kernels for it, or if one invocation for each row is as
+  /// good.
   func groups(sharing lines: ReductionRows) -> RowGroups? {
     target.lineGroup.flatMap { RowGroups(worthwhile: lines, group: $0) }
   }
 
-  /// What a way that leaves lines to single invocations costs more than one that shares them.
+  /// The extra cost of an implementation with one invocation for each row over one that shares rows.
   func handicap(of groups: RowGroups) -> Double { Double(groups.lines.count * groups.lines.length) }
 }
 
 extension Lowering {
-  /// Memory for the statistics of lines, which a pass makes where there are parts.
+  /// Returns memory for the statistics of rows, which a pass computes if rows are in parts.
   func statistics(
     of groups: RowGroups, _ x: Storage, _ call: (RowPass) -> KernelDispatch<Target.Program>
   ) -> Storage {

@@ -1,14 +1,15 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// A few rows times packed weights, with an epilogue: the invocations of a group share the depth of neighbouring columns.
+/// A product of a few rows and packed weights, with an epilogue. The invocations of a group share the depth of
+/// neighbouring columns.
 package struct RowProduct: Hashable, Sendable {
-  /// Invocations that keep a card busy, vectors of depth that each has at least, and columns of a group at least, whose
-  /// weights are read together.
+  /// The number of invocations that keep a GPU busy, the least number of depth vectors of each invocation, and the
+  /// least number of columns of a group, whose weights are read together.
   private static let (wanted, leastDepth, leastColumns) = (1 << 14, 8, 4)
 
   package let rows, depth, columns: Int
-  /// Elements from row to row. Columns up to the stride of the result are set to zero.
+  /// Strides from row to row, in elements. Columns up to the stride of the result are set to zero.
   package let inputStride, outputStride: Int
 
   package init(rows: Int, depth: Int, columns: Int, inputStride: Int, outputStride: Int) {
@@ -16,7 +17,7 @@ package struct RowProduct: Hashable, Sendable {
     (self.inputStride, self.outputStride) = (inputStride, outputStride)
   }
 
-  /// Dense rows times the weights of a `Linear`.
+  /// Creates the product of dense rows and the weights of a `Linear`.
   package init(linear inputs: [TensorType]) {
     let weights = inputs[1].shape
     self.init(
@@ -24,19 +25,20 @@ package struct RowProduct: Hashable, Sendable {
       inputStride: weights[1], outputStride: weights[0])
   }
 
-  /// The channels of single positions, in blocks of so many lanes, times the weights of a convolution: a tensor in blocks
-  /// then is rows.
+  /// Creates the product of the channels of single positions, in blocks of `lanes`, and the weights of a convolution. A
+  /// tensor in blocks is then a matrix of rows.
   package init(vectors count: Int, inputs: Int, outputs: Int, lanes: Int) {
     func filled(_ channels: Int) -> Int { (channels + lanes - 1) / lanes * lanes }
     self.init(
       rows: count, depth: inputs, columns: outputs, inputStride: filled(inputs), outputStride: filled(outputs))
   }
 
-  /// Columns of a group, a power of two: fewer share their depth among more invocations, as long as these have enough of it.
+  /// Returns the columns of a group, a power of two. Fewer columns share their depth among more invocations, as long as
+  /// each invocation has enough of it.
   ///
   /// - Parameters:
-  ///   - group: its invocations, a power of two.
-  ///   - rowTile: rows that an invocation computes.
+  ///   - group: the invocations of a group, a power of two.
+  ///   - rowTile: the rows that an invocation computes.
   package func columns(ofGroup group: Int, rowTile: Int) -> Int {
     let tiles = (rows + rowTile - 1) / rowTile
     var columns = group
@@ -46,13 +48,14 @@ package struct RowProduct: Hashable, Sendable {
     return columns
   }
 
-  /// As the kernel declares them (`Shaders/shared/linear.kernel`).
+  /// The parameters as the kernel declares them (`Shaders/shared/linear.kernel`).
   package func parameters(columns group: Int, _ activation: UnaryFunction?, _ codes: QuantizedOperand?) -> Parameters {
     Parameters(rows, depth, columns, group, inputStride, outputStride).floats(activation?.a ?? 0, activation?.b ?? 0)
       .followed(by: [codes?.rowStart ?? 0, codes?.rowWords ?? 0, codes?.rowChannels ?? 0]).floats(codes?.zero ?? 0)
   }
 
-  /// - Parameter layout: of the rows read and written; weights `[columns, depth]` are the node's second input.
+  /// - Parameter layout: the layout of the rows read and written; weights `[columns, depth]` are the node's second
+  ///   input.
   package func lower<Target>(
     _ lowering: Lowering<Target>, _ epilogue: Epilogue, _ layout: ValueLayout
   ) throws(DeviceError) {
@@ -72,7 +75,7 @@ package struct RowProduct: Hashable, Sendable {
 }
 
 extension Lowering {
-  /// The node's weights `[columns, depth]` as `[vector of depth][column][4 of depth]`.
+  /// Returns the node's weights `[columns, depth]` as `[vector of depth][column][4 of depth]`.
   fileprivate func rowWeights(_ product: RowProduct) throws(DeviceError) -> Storage {
     let (name, weight) = try constantWeight(1)
     let (depth, columns) = (product.depth, product.columns)
@@ -85,7 +88,7 @@ extension Lowering {
     }
   }
 
-  /// The node's bias in whole groups of four, zero where there is none.
+  /// Returns the node's bias in whole groups of four, or zeros if there is none.
   package func bias(_ epilogue: Epilogue, channels: Int) throws(DeviceError) -> Storage {
     if epilogue.hasBias { return try read(node.inputs[2], .dense) }
     let scalar = type(node.inputs[0]).scalar

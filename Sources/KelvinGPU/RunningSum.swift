@@ -1,20 +1,21 @@
 internal import KelvinDevices
 internal import KelvinGraph
 
-/// Running sums along lines that groups share. Of a line in parts, a pass before makes the totals.
+/// Running sums along rows that groups share. For rows in parts, a preceding pass computes the totals.
 package struct RunningSum: Sendable {
   package let groups: RowGroups
-  /// Whether an element's own sum leaves it out.
+  /// Whether the sum at an element excludes the element.
   let isExclusive: Bool
   /// Whether sums begin with the last element.
   let isReversed: Bool
 
-  /// Beside those of lines, as kernels declare them (`Shaders/shared/running_sum_lines.kernel`).
+  /// The parameters after those of the rows, as kernels declare them (`Shaders/shared/running_sum_lines.kernel`).
   package var parameters: [Int] { [isExclusive ? 1 : 0, isReversed ? 1 : 0] }
 }
 
 extension KernelContext {
-  /// The ways of a node that has a kernel for each line alone, and may be a running sum of floats.
+  /// Returns the implementations of a node that has a kernel with one invocation for each row, and may be a running sum
+  /// of floats.
   func offers(_ alone: NodeLowering<Target>, _ sum: RunningSum?) -> [GPUOffer<Target>] {
     guard let sum, inputs[0].scalar.isFloatingPoint else { return [KernelOffer(alone)] }
     let (node, groups) = (node, sum.groups)

@@ -1,7 +1,7 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// A window over spatial axes, as many as kernels take: those that are missing come first, with one element.
+/// A window over the number of spatial axes that kernels take. Missing axes come first and have one element.
 package struct SpatialWindow: Hashable, Sendable {
   package let input: [Int]
   package let output: [Int]
@@ -11,9 +11,9 @@ package struct SpatialWindow: Hashable, Sendable {
   package let before: [Int]
   package let after: [Int]
 
-  /// The window of a node that slides it over its first input.
+  /// Creates the window that a node slides over its first input.
   ///
-  /// - Parameter axes: that kernels take.
+  /// - Parameter axes: the number of axes that kernels take.
   /// - Throws: `.unsupported` for more axes, or for padding that kernels cannot count.
   package init<Target>(_ window: Window, axes: Int, _ context: KernelContext<Target>) throws(DeviceError) {
     guard window.rank <= axes else { throw context.unsupported("windows over \(window.rank) spatial axes") }
@@ -32,13 +32,13 @@ package struct SpatialWindow: Hashable, Sendable {
     after = padded(window.after, 0)
   }
 
-  /// One window over a whole plane of `area` elements.
+  /// Creates one window over a whole plane of `area` elements.
   package init(over area: Int) {
     (input, output, kernel) = ([1, area], [1, 1], [1, area])
     (strides, dilations, before, after) = ([1, 1], [1, 1], [0, 0], [0, 0])
   }
 
-  /// One that looks at each of so many positions alone.
+  /// Creates a window of one element at each position.
   package init(positions: Int, axes: Int) {
     let ones = [Int](repeating: 1, count: axes)
     (kernel, strides, dilations) = (ones, ones, ones)
@@ -50,9 +50,9 @@ package struct SpatialWindow: Hashable, Sendable {
   package var taps: Int { kernel.reduce(1, *) }
   package var inputCount: Int { input.reduce(1, *) }
   package var outputCount: Int { output.reduce(1, *) }
-  /// What kernels take of it besides its sizes, in their order.
+  /// The parameters of a window besides its sizes, in the order of the kernels.
   package var geometry: [Int] { kernel + strides + dilations + before }
-  /// Whether each output position reads just the input at that position.
+  /// Whether each output position reads only the input at that position.
   package var isPointwise: Bool {
     taps == 1 && input == output && strides.allSatisfy { $0 == 1 } && before.allSatisfy { $0 == 0 }
   }

@@ -1,7 +1,7 @@
-/// Memory that a kernel reads or writes, before it is known where it lies.
+/// Memory that a kernel reads or writes, before its address is known.
 package struct Storage: Hashable, Sendable {
   package enum Place: Hashable, Sendable {
-    /// The segment's input, output, the executable's weight or scratch value of that index.
+    /// The index of a segment's input or output, of an executable's weight, or of a scratch value.
     case input(Int)
     case output(Int)
     case weight(Int)
@@ -9,10 +9,10 @@ package struct Storage: Hashable, Sendable {
   }
 
   package let place: Place
-  /// Bytes from the start of the place.
+  /// The offset in the input, output, weight or scratch value, in bytes.
   package let offset: Int
   package let byteCount: Int
-  /// Whether it holds floats that lie as float16.
+  /// Whether the memory holds floats stored as float16.
   package let isHalf: Bool
 
   var isWeight: Bool { if case .weight = place { true } else { false } }
@@ -24,7 +24,7 @@ package struct Storage: Hashable, Sendable {
     self.isHalf = isHalf
   }
 
-  /// Some of its bytes. What kernels are to see begins at a multiple of `bufferAlignment`.
+  /// Returns a range of the bytes. A range that kernels access must begin at a multiple of `bufferAlignment`.
   func part(at offset: Int, byteCount: Int) -> Storage {
     Storage(place, offset: self.offset + offset, byteCount: byteCount, isHalf: isHalf)
   }

@@ -1,5 +1,5 @@
-/// Elements of one tensor moved to places of another, both given by strides: what transposition, slices, joins and
-/// repetition come down to.
+/// A copy of elements between two tensors that are described by strides. Transposition, slices, joins and repetition
+/// are such copies.
 package struct StridedCopy: Hashable, Sendable {
   package struct Axis: Hashable, Sendable {
     package var size: Int
@@ -7,7 +7,7 @@ package struct StridedCopy: Hashable, Sendable {
     package var target: Int
   }
 
-  /// Outermost first, at least one; neighbours that walk both tensors alike are one axis.
+  /// The axes, outermost first, at least one. Neighbouring axes that are contiguous in both tensors are merged.
   package private(set) var axes: [Axis] = []
   package private(set) var sourceOffset: Int
   package private(set) var targetOffset: Int
@@ -30,7 +30,7 @@ package struct StridedCopy: Hashable, Sendable {
 
   package var count: Int { axes.reduce(1) { $0 * $1.size } }
 
-  /// The same copy of elements that are several units long.
+  /// Returns the same copy of elements that consist of several units.
   package func of(units: Int) -> StridedCopy {
     guard units > 1 else { return self }
     return StridedCopy(

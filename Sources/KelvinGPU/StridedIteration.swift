@@ -1,11 +1,11 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// How operands and their broadcast result are walked together.
+/// An iteration over operands and their broadcast result.
 package struct StridedIteration: Hashable, Sendable {
   package struct Axis: Hashable, Sendable {
     package var size: Int
-    /// Of each operand, 0 where it repeats.
+    /// The stride of each operand, 0 along a broadcast axis.
     package var strides: [Int]
 
     package init(size: Int, strides: [Int]) {
@@ -14,10 +14,10 @@ package struct StridedIteration: Hashable, Sendable {
     }
   }
 
-  /// How many axes the kernels take.
+  /// The largest number of axes that the kernels take.
   package static let limit = 6
 
-  /// Outermost first, at least one; neighbours that all operands walk alike are one axis.
+  /// The axes, outermost first, at least one. Neighbouring axes that are contiguous in all operands are merged.
   package private(set) var axes: [Axis] = []
 
   package init(_ result: Shape, _ operands: [Shape]) {
@@ -29,7 +29,7 @@ package struct StridedIteration: Hashable, Sendable {
       })
   }
 
-  /// - Parameter strides: of each operand along each axis of the result.
+  /// - Parameter strides: the strides of each operand along each axis of the result.
   package init(_ result: Shape, strides: [[Int]]) {
     for index in 0..<result.rank where result[index] != 1 {
       let axis = Axis(size: result[index], strides: strides.map { $0[index] })
@@ -44,7 +44,7 @@ package struct StridedIteration: Hashable, Sendable {
 
   package var count: Int { axes.reduce(1) { $0 * $1.size } }
 
-  /// - Throws: `.unsupported` where too many axes remain.
+  /// - Throws: `.unsupported` if too many axes remain.
   package func check<Target>(_ context: KernelContext<Target>) throws(DeviceError) {
     guard axes.count <= Self.limit else { throw context.unsupported("broadcasting over \(axes.count) axes") }
   }

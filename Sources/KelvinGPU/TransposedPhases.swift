@@ -1,13 +1,13 @@
-/// A transposed convolution as an ordinary one for each phase of its stride. Position q of phase r is output
-/// `q * stride + r - before` along each axis, where positions begin at `before / stride`, and takes tap
-/// `t * stride + r` of input `q - t * dilation`, for each t that there is.
+/// A transposed convolution as an ordinary one for each phase of its stride. Position q of phase r is output `q *
+/// stride + r - before` along each axis, where positions begin at `before / stride`. It multiplies tap `t * stride + r`
+/// by input `q - t * dilation`, for each t of the phase.
 package struct TransposedPhases: Hashable, Sendable {
   package let strides: [Int]
   package let kernel: [Int]
-  /// How many positions a phase has along each axis, of which some may lie outside the output.
+  /// The number of positions of a phase along each axis; some may be outside the output.
   package let positions: [Int]
 
-  /// Nil where an axis has both a stride and a dilation, or where most of the room for taps would be empty.
+  /// Returns nil if an axis has both a stride and a dilation, or if most of the room for taps would be empty.
   package init?(_ window: SpatialWindow) {
     (strides, kernel) = (window.strides, window.kernel)
     positions = (0..<2).map { axis in
@@ -21,15 +21,15 @@ package struct TransposedPhases: Hashable, Sendable {
 
   package var count: Int { strides[0] * strides[1] }
 
-  /// Taps that a phase has at most.
+  /// The largest number of taps of a phase.
   package var taps: Int { phaseKernel(0, axis: 0) * phaseKernel(0, axis: 1) }
 
-  /// How many taps a phase has along an axis.
+  /// Returns the number of taps of a phase along an axis.
   private func phaseKernel(_ phase: Int, axis: Int) -> Int {
     (kernel[axis] - phase + strides[axis] - 1) / strides[axis]
   }
 
-  /// The phase that a tap is of, and its number there.
+  /// Returns the phase of a tap, and the index of the tap in the phase.
   func place(ofTap tap: Int) -> (phase: Int, tap: Int) {
     let (y, x) = tap.quotientAndRemainder(dividingBy: kernel[1])
     let (phaseY, phaseX) = (y % strides[0], x % strides[1])

@@ -1,13 +1,13 @@
 internal import KelvinDevices
 internal import KelvinGraph
 
-/// A convolution over three axes, or its transpose, of dense tensors. Kernels read x, weights, bias and residual, x again
-/// in place of those that the node lacks.
+/// A convolution over three axes, or its transpose, of dense tensors. Kernels read x, weights, bias and residual; an
+/// operand that the node lacks is replaced by x.
 package struct VolumeConvolutionPlan: Sendable {
   package let window: SpatialWindow
   package let images: Int
   package let outputs: Int
-  /// Of one group.
+  /// Input channels of one group.
   package let groupInputs: Int
   package let groupOutputs: Int
   package let isTransposed: Bool
@@ -18,7 +18,7 @@ package struct VolumeConvolutionPlan: Sendable {
 }
 
 extension KernelContext {
-  /// The only way that convolutions over three axes are computed.
+  /// Returns the only implementation of convolutions over three axes.
   func volume(_ window: Window, groups: Int, _ epilogue: Epilogue, isTransposed: Bool) throws(DeviceError)
     -> NodeLowering<Target>
   {

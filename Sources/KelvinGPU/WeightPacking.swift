@@ -1,16 +1,16 @@
 package import KelvinDevices
 
-/// A weight in the form that kernels read: under what it is kept, and what makes it.
+/// A weight in the layout that kernels read: its key, its size, and the function that packs it.
 package struct WeightPacking {
   package let key: String
   package let byteCount: Int
-  /// The node of the compiled graph that reads it first.
+  /// The index of the node in the compiled graph that first reads the weight.
   let node: Int
-  /// Writes all of the bytes.
+  /// Writes all bytes of the weight.
   package let fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
 }
 
-/// The weights of a lowered segment, before they are packed: what a device makes its programs beside.
+/// The weights of a lowered segment before packing. A device builds its programs while they are packed.
 package struct SegmentPacking {
   private let weights: [WeightPacking]
   private let nodeCount: Int
@@ -24,14 +24,14 @@ package struct SegmentPacking {
     self.device = device
   }
 
-  /// The weights in the order of their numbers, each brought to the device by `pack`.
+  /// Returns the weights in index order, each transferred to the device by `pack`.
   ///
-  /// - Throws: `.cancelled` where nobody wants them any more; what `pack` throws.
+  /// - Throws: `.cancelled` if the segment is no longer wanted; errors of `pack`.
   package func packed<Weight>(
     _ pack: (WeightPacking) throws(DeviceError) -> Weight
   ) throws(DeviceError) -> [Weight] {
     var packed: [Weight] = []
-    // A segment without nodes may hand out constants.
+    // A segment without nodes may return constants.
     for node in 0..<max(nodeCount, 1) {
       try segment.begin(node: node, of: nodeCount, device: device)
       while packed.count < weights.count, weights[packed.count].node <= node {

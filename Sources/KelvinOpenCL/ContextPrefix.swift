@@ -1,25 +1,27 @@
 internal import Synchronization
 
-/// Keeps the programs of one context apart from those of other contexts of the process, as many as `limit`, for drivers
-/// that would mix them up.
+/// Keeps the programs of up to `limit` contexts of the process apart, for drivers that confuse programs of different
+/// contexts.
 ///
-/// PoCL (3.1 and 5.0) keeps the code of a kernel by the hash of its program, its group size and the widest grid it serves,
-/// but counts its users by hash and group size alone. Where two queues run a kernel and a third, or with 5.0 the second,
-/// asks for a wider grid than any before, the one takes from the other's count, and the driver ends the process
-/// ("pocl_release_dlhandle_cache: Assertion `found->ref_count > 0' failed"). The hash covers the options of the build, so
-/// a definition that no source reads is enough. A queue alone is safe, as it has one command running at a time, and so
-/// the first context needs no definition.
+/// PoCL (3.1 and 5.0) caches the code of a kernel by the hash of its program, its group size and the widest grid that
+/// it serves, but counts the users of the code by hash and group size alone. If two queues run a kernel and a later
+/// queue needs a wider grid, the counts become wrong and the driver ends the process ("pocl_release_dlhandle_cache:
+/// Assertion `found->ref_count > 0' failed").
+///
+/// The hash covers the build options, so an unused definition is enough to separate contexts. A single queue runs one
+/// command at a time and is safe, so the first context needs no definition.
 final class ContextPrefix: Sendable {
-  /// More would have a process that goes through many contexts compile everything again for each.
+  /// With more, a process that creates many contexts would compile every program again for each of them.
   private static let limit = 4
-  /// For the options of a build, how many living contexts have each number.
+  /// For each set of build options, the number of living contexts with each definition.
   private static let users = Mutex<[String: [Int]]>([:])
 
   private let number: Int
-  /// Nil where it counts for nothing.
+  /// The build options; nil for drivers that do not need the prefix.
   private let options: String?
 
-  /// Takes the number that the fewest living contexts with these options of the build have, the smallest of such.
+  /// Takes the definition that the fewest living contexts with these build options have, the smallest of them if there
+  /// are several.
   ///
   /// - Parameter platform: the driver's name, `CL_PLATFORM_NAME`.
   init(platform: String, options: String) {
@@ -42,6 +44,6 @@ final class ContextPrefix: Sendable {
     Self.users.withLock { [number] in $0[options]?[number] -= 1 }
   }
 
-  /// What to add to the options of every build.
+  /// The definition to add to the options of every build.
   var definition: String? { number == 0 ? nil : "-DKELVIN_CONTEXT=\(number)" }
 }

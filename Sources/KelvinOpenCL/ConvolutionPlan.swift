@@ -2,10 +2,10 @@ internal import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph
 
-/// Everything the convolution kernel needs to know: sizes, and where tensors lie. Matrix products with constant weights
-/// are convolutions with one tap whose pixels are the rows; a transposed convolution is one for each phase of its stride.
+/// The parameters of the convolution kernel: sizes and strides. A matrix product with constant weights is a convolution
+/// with one tap whose pixels are the rows. A transposed convolution is one convolution for each phase of its stride.
 struct ConvolutionPlan: Sendable {
-  /// Where element (image, group, channel, pixel) of a tensor lies; see `convolution.cl`.
+  /// The strides of element (image, group, channel, pixel) of a tensor; see `convolution.cl`.
   struct Strides {
     var image: Int
     var group: Int
@@ -34,11 +34,11 @@ struct ConvolutionPlan: Sendable {
   var outputs: Int
   var taps = 1
   var pixels: Int
-  /// From output width to left padding, in the kernel's order.
+  /// The parameters from output width to left padding, in the kernel's order.
   var geometry: [Int]
-  /// Of a transposed convolution.
+  /// The phases of a transposed convolution.
   private(set) var phases: TransposedPhases?
-  /// From phases to the whole output's width, in the kernel's order.
+  /// The parameters from phases to the whole output's width, in the kernel's order.
   private(set) var spread: [Int]
   var isPlanar = false
   var storesWholeBlocks = false
@@ -66,7 +66,7 @@ struct ConvolutionPlan: Sendable {
     spread = [1, 1, 0, 0] + window.output
   }
 
-  /// A convolution whose windows lie side by side as rows of all their channels' elements.
+  /// Creates a convolution whose windows are stored as rows that contain the elements of all their channels.
   init(windowsOf window: SpatialWindow, images: Int, channels: Int, outputs: Int, to: ValueLayout) {
     self.init(
       SpatialWindow(positions: window.outputCount, axes: 2), images: images, groups: 1,
@@ -75,7 +75,7 @@ struct ConvolutionPlan: Sendable {
     isPlanar = false
   }
 
-  /// A transposed convolution on blocked tensors.
+  /// Creates a transposed convolution on blocked tensors.
   init(
     _ window: SpatialWindow, phases: TransposedPhases, images: Int, channels: Int, outputs: Int, blocks: ValueLayout
   ) {
@@ -85,7 +85,7 @@ struct ConvolutionPlan: Sendable {
     groups = phases.count
     taps = phases.taps
     pixels = phases.positions[0] * phases.positions[1]
-    // Taps of later rows and columns meet earlier inputs.
+    // Taps of later rows and columns read earlier inputs.
     geometry =
       [phases.positions[1]] + window.input + window.kernel + [1, 1] + window.dilations.map(-)
       + (0..<2).map { -(window.before[$0] / window.strides[$0]) }
@@ -111,7 +111,7 @@ struct ConvolutionPlan: Sendable {
     return strides(to, channels: outputs, pixels: outputPixels, lanes: lanes)
   }
 
-  /// Phases work on all channels.
+  /// Phases read all channels.
   private func strides(_ layout: ValueLayout, channels: Int, pixels: Int, lanes: Int) -> Strides {
     var strides = Strides(
       layout, groups: phases == nil ? groups : 1, channels: channels, pixels: pixels, lanes: lanes)
@@ -127,8 +127,8 @@ struct ConvolutionPlan: Sendable {
     return tuning.blocks(outputs) == 1 ? .narrow(tuning) : .wide(tuning)
   }
 
-  /// Tiles of pixels that one work item computes one after another: as many as make up `Tuning.work`, where that leaves
-  /// items enough.
+  /// Returns the number of tiles of pixels that one work item computes one after another: enough to reach
+  /// `Tuning.work`, provided that enough items remain.
   func tilesPerItem(_ variant: ConvolutionVariant, _ tuning: Tuning) -> Int {
     let tiles = (pixels + variant.pixels - 1) / variant.pixels
     let others = images * groups * ((tuning.blocks(outputs) + variant.blocks - 1) / variant.blocks)
@@ -136,14 +136,14 @@ struct ConvolutionPlan: Sendable {
     return max(min(tuning.work / max(products, 1), tiles * others / Self.itemsEnough), 1)
   }
 
-  /// Items of a convolution that are enough for cores to end at about the same time: each of two has 32.
+  /// The number of work items at which cores finish at about the same time: 32 for each of two cores.
   private static let itemsEnough = 64
 }
 
 extension OpenCLLowering {
   /// Adds a convolution whose weights are the node's second input and whose bias is the third.
   ///
-  /// - Parameter count: elements of `output`, for an activation that takes a kernel of its own.
+  /// - Parameter count: elements of `output`, for an activation that runs in a kernel of its own.
   func convolve(
     _ plan: ConvolutionPlan, _ epilogue: Epilogue, _ source: Storage, residual: Storage?, _ output: Storage, count: Int
   ) throws(DeviceError) {
@@ -151,7 +151,7 @@ extension OpenCLLowering {
     let variant = plan.variant(tuning)
     let parts = target.pieces(tuning.blocks(plan.outputs), of: variant.blocks)
     let tile = variant.blocks * lanes
-    // Weights may lie as float16 beside values in float32.
+    // Weights may be stored as float16 beside float32 values.
     let spare = 2 * lanes
     let codes =
       try plan.phases == nil
@@ -175,9 +175,9 @@ extension OpenCLLowering {
     finish(KernelActivation(epilogue), output, count: count)
   }
 
-  /// Adds the kernel alone, of weights that are packed in its tiles.
+  /// Adds the kernel alone; its weights are already packed in tiles.
   ///
-  /// - Parameter codes: how those that are codes are read.
+  /// - Parameter codes: the layout of quantized weights.
   func multiply(
     _ plan: ConvolutionPlan, _ epilogue: Epilogue, _ source: Storage, _ weights: Storage,
     _ codes: QuantizedOperand? = nil, bias: Storage?, residual: Storage?, _ output: Storage

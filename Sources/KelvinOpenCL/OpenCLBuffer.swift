@@ -3,19 +3,19 @@ internal import Glibc
 package import KelvinDevices
 internal import KelvinGraph
 
-/// Memory on an OpenCL device; where device and host share memory, host memory that both use, unless it is scratch that they
-/// would use in turns. `MemoryModel.mapped` buffers that are the host's too are mapped from their creation on, except while
-/// a submission uses them.
+/// Memory on an OpenCL device. If device and host share memory, a buffer is host memory that both use, except for
+/// scratch that they would use in turns. `MemoryModel.mapped` buffers in host memory are mapped from their creation on,
+/// except while a submission uses them.
 package final class OpenCLBuffer: Buffer, @unchecked Sendable {
   package let byteCount: Int
   let memory: cl_mem
-  /// Where host and device share it.
+  /// The host memory, if host and device share it.
   private let host: ZeroedMemory?
   let device: OpenCLDevice
 
-  /// - Throws: `.outOfMemory`; what took the device out.
+  /// - Throws: `.outOfMemory`; the error that disabled the device.
   ///
-  /// - Parameter isShared: whether it is memory of the host too.
+  /// - Parameter isShared: whether the buffer is also host memory.
   static func make(_ device: OpenCLDevice, byteCount: Int, isShared: Bool) throws(DeviceError) -> OpenCLBuffer {
     try device.health.check()
     return try device.health.guarded(device.info.id, "buffer of \(byteCount) bytes") { () throws(DeviceError) in
@@ -39,7 +39,7 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
         throw DeviceError(
           .outOfMemory, device: device.info.id, place: place, reason: "no host memory is left", byteCount: size)
       }
-      // Touched here once: several threads of a driver that do so in a first inference take longer.
+      // The memory is touched here once, because a driver's threads that touch it during a first inference take longer.
       try DriverThread.pausing { () throws(DeviceError) in _ = memset(host.baseAddress, 0, size) }
       flags |= cl_mem_flags(CL_MEM_USE_HOST_PTR)
     }
@@ -55,10 +55,10 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
     if changesHands { try mapAndWait() }
   }
 
-  /// Whether host and device use it in turns.
+  /// Whether host and device use the memory in turns.
   var changesHands: Bool { host != nil && device.memoryModel == .mapped }
 
-  /// Gives the memory to the host once the work enqueued so far is done.
+  /// Maps the memory for the host after the work enqueued so far.
   func map(_ event: UnsafeMutablePointer<cl_event?>?) throws(DeviceError) {
     var status: cl_int = CL_SUCCESS
     let flags = cl_map_flags(CL_MAP_READ) | cl_map_flags(CL_MAP_WRITE)
@@ -67,12 +67,12 @@ package final class OpenCLBuffer: Buffer, @unchecked Sendable {
     try device.check(status, "clEnqueueMapBuffer", "buffer")
   }
 
-  /// The same, and waits for it.
+  /// Maps the memory for the host and waits.
   func mapAndWait() throws(DeviceError) {
     try device.completing("clEnqueueMapBuffer") { (event) throws(DeviceError) in try map(event) }
   }
 
-  /// Gives the memory to the device for the work enqueued from now on.
+  /// Unmaps the memory so that work enqueued from now on can use it.
   func unmap() throws(DeviceError) {
     guard let hostPointer else { return }
     try device.check(

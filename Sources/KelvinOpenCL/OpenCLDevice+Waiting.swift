@@ -2,11 +2,11 @@ internal import CKelvinSupport
 internal import Dispatch
 internal import KelvinDevices
 
-/// What ends when the device has done it.
+/// Checks of driver calls, and waits for the device.
 extension OpenCLDevice {
-  /// - Throws: the typed form of a failed call. A loss takes the device out.
+  /// - Throws: the typed error of a failed call. A lost device is disabled.
   ///
-  /// - Parameter byteCount: what was asked for, where it is memory.
+  /// - Parameter byteCount: the size requested, for a call that allocates memory.
   func check(_ status: cl_int, _ call: String, _ place: String, byteCount: Int? = nil) throws(DeviceError) {
     DriverThread.beat()
     guard status != CL_SUCCESS else { return }
@@ -15,16 +15,16 @@ extension OpenCLDevice {
     throw error
   }
 
-  /// A call that succeeded and gave no object.
+  /// Returns the error of a call that succeeded but returned no object.
   func nothing(from call: String, _ place: String) -> DeviceError {
     DeviceError(.execution, device: info.id, place: place, reason: "\(call) gave nothing")
   }
 
-  /// Waits for an event, no longer than the device is allowed: OpenCL's own waits know no limit.
+  /// Waits for an event, up to the device's time limit; OpenCL's own waits have no limit.
   ///
-  /// - Throws: what took the device out, which this does where it is hung, and where the event or waiting for it failed:
-  ///   the queue may then be at work.
-  /// - Returns: seconds that the submission took, as far as is known (`DeviceHealth.wait`).
+  /// - Throws: the error that disabled the device. A hung device, a failed event and a failed wait disable it too,
+  ///   because the queue may still be running.
+  /// - Returns: the duration of the submission in seconds, as far as is known (`DeviceHealth.wait`).
   @discardableResult
   func wait(for event: DriverEvent, of submission: DeviceHealth.Submission) throws(DeviceError) -> Double {
     try health.check()
@@ -43,7 +43,7 @@ extension OpenCLDevice {
       functions.clGetEventInfo(
         event.handle, cl_event_info(CL_EVENT_COMMAND_EXECUTION_STATUS), MemoryLayout<cl_int>.size, &state, nil))
     let seconds = state > CL_COMPLETE ? try waitForEnd(event, submission, lose) : 0
-    // It is over: this says how, and makes what it wrote visible to the host.
+    // The event has completed. This call returns its status and makes written memory visible to the host.
     var list: cl_event? = event.handle
     try lose("clWaitForEvents", functions.clWaitForEvents(1, &list))
     return seconds
@@ -64,16 +64,16 @@ extension OpenCLDevice {
     return try health.wait(info.id, "waiting for the queue", for: submission) { end.wait(seconds: $0) }
   }
 
-  /// Tells the queue something when it is the calling thread's turn. Not to be nested.
+  /// Runs a function that uses the queue when it is the calling thread's turn. Calls must not be nested.
   ///
-  /// - Throws: what took the device out, also while the caller waits for its turn; what `body` throws.
+  /// - Throws: the error that disabled the device, also while the caller waits for its turn; errors of `body`.
   func inTurn<Result>(_ body: () throws(DeviceError) -> Result) throws(DeviceError) -> Result {
     try turns.take(health) { () throws(DeviceError) in try body() }
   }
 
-  /// Enqueues something and waits for its end.
+  /// Enqueues a command and waits for its completion.
   ///
-  /// - Parameter mayCompile: it is the first run of a program.
+  /// - Parameter mayCompile: whether this is the first run of a program.
   func completing(
     _ call: String, mayCompile: Bool = false,
     _ enqueue: (UnsafeMutablePointer<cl_event?>) throws(DeviceError) -> Void
@@ -104,13 +104,13 @@ extension OpenCLDevice {
   }
 }
 
-/// Something that is reached once.
+/// A condition that is signalled once.
 private final class Ending: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
 
   func reach() { semaphore.signal() }
 
-  /// Whether it was reached within so many seconds.
+  /// Whether the condition was signalled within this many seconds.
   func wait(seconds: Double) -> Bool {
     semaphore.wait(timeout: .now() + min(seconds, 1e9)) == .success
   }

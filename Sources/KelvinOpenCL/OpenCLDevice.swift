@@ -4,13 +4,13 @@ internal import KelvinGPU
 internal import KelvinGraph
 internal import Synchronization
 
-/// Where the buffers of a device are.
+/// The kind of memory that a device uses for buffers.
 enum MemoryModel: Sendable {
-  /// The device is the CPU: buffers are host memory, and both see it at all times.
+  /// The device is the CPU: buffers are host memory, which both see at all times.
   case host
-  /// Device and host use the same memory in turns: buffers are mapped whenever no submission is using them.
+  /// Device and host use the same memory in turns: buffers are mapped while no submission uses them.
   case mapped
-  /// The device has memory of its own.
+  /// The device has its own memory.
   case separate
 }
 
@@ -98,12 +98,12 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     if !health.mayFree { LeakedResources.keep((staging, programs, turns)) }
   }
 
-  /// The programs that have been built so far.
+  /// Returns the number of programs built so far.
   package func programCount() throws(DeviceError) -> Int { try programs.count(health) }
 
   package var kernelFamily: any KernelFamily { kernels }
 
-  /// The kernels that a segment takes, each as its program and its function.
+  /// Returns the kernels that a segment uses, each as its program and its function.
   package func functions(of segment: Segment) throws(DeviceError) -> Set<String> {
     Set(try kernels.lower(segment).0.dispatches.map { "\($0.call.program.program) \($0.call.program.function)" })
   }
@@ -120,8 +120,8 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     }
   }
 
-  /// - Parameter prepare: what makes the programs: beside the packing, where packing is all that weights take. Buffers are
-  ///   made afterwards: PoCL's compiler ended the process where some were made meanwhile.
+  /// - Parameter prepare: builds the programs. It runs in parallel with the packing if weights only have to be packed.
+  ///   Buffers are created afterwards, because PoCL's compiler may crash if buffers are created meanwhile.
   private func weightBuffers(
     _ packing: SegmentPacking, of segment: Segment, _ prepare: @escaping @Sendable () throws(DeviceError) -> Void
   ) throws(DeviceError) -> [WeightBuffer] {
@@ -150,7 +150,7 @@ package final class OpenCLDevice: KernelDevice, @unchecked Sendable {
     try OpenCLBuffer.make(self, byteCount: byteCount, isShared: memoryModel != .separate)
   }
 
-  /// Memory that is used in turns would have to be handed over at each submission.
+  /// Scratch is host memory only on the CPU. Memory that is used in turns would have to be unmapped at each submission.
   package func makeScratch(byteCount: Int) throws(DeviceError) -> any Buffer {
     try OpenCLBuffer.make(self, byteCount: byteCount, isShared: memoryModel == .host)
   }

@@ -1,14 +1,14 @@
 package import KelvinDevices
 
-/// What a device is taken for, so that tests reach the paths of others on this one.
+/// The properties that a device imitates, so that tests reach the code paths of other devices.
 package struct OpenCLDeviceOverrides: Hashable, Sendable {
-  /// Of its memory, and of sizes of tiles and groups; nil for what it is.
+  /// The kind that determines memory, tile sizes and group sizes; nil for the actual kind.
   package var kind: DeviceInfo.Kind?
-  /// Floats of a processor's vectors; nil for what the driver says.
+  /// The number of floats in a processor's vectors; nil for the driver's value.
   package var vectorWidth: Int?
-  /// Elements of a tensor that kernels can see, where that is fewer; nil for what it is.
+  /// An upper bound of the elements of a tensor that kernels can address; nil for none.
   package var elementLimit: Int?
-  /// Whether dot products of bytes count as fast; nil for what the driver says.
+  /// Whether dot products of bytes count as fast; nil for the driver's value.
   package var acceleratesDotProducts: Bool?
 
   package init(

@@ -2,19 +2,20 @@ internal import CKelvinSupport
 package import KelvinDevices
 
 extension OpenCLDevice {
-  /// Every OpenCL device of the machine, numbered in the loader's order, or one row that says why there is none.
+  /// Returns every OpenCL device of the machine, numbered in the loader's order, or one row with the reason why there
+  /// is none.
   ///
   /// - Parameters:
   ///   - libraryPath: the OpenCL loader to open.
-  ///   - find: the address of a C function `void *find(const char *name)` that stands in for the loader.
-  ///   - imitation: what every device is taken for.
-  ///   - patience: seconds that a submission may take until `DeviceHealth.allow` says otherwise.
+  ///   - find: the address of a C function `void *find(const char *name)` that replaces the loader.
+  ///   - imitation: the properties that every device imitates.
+  ///   - patience: the time limit of a submission, in seconds, until `DeviceHealth.allow` changes it.
   package static func discover(
     libraryPath: String = "libOpenCL.so.1", find: UnsafeRawPointer? = nil,
     imitating imitation: OpenCLDeviceOverrides = OpenCLDeviceOverrides(),
     patience: Double = Watchdog.standard.floor
   ) -> [DeviceListing] {
-    // A driver that is stuck in its own beginnings is stuck for good: it is not asked again.
+    // A driver that hangs during discovery is not called again.
     let health = DeviceHealth(patience: patience)
     do throws(DeviceError) {
       return try health.guarded("opencl", "looking for devices", .compiling) { () throws(DeviceError) in
@@ -102,7 +103,7 @@ extension OpenCLDevice {
       resource: kind == .software ? "cpu" : uuid(of: id, library) ?? "opencl:\(index)")
   }
 
-  /// The card's UUID as 32 hexadecimal digits, where the driver has `cl_khr_device_uuid`.
+  /// Returns the device's UUID as 32 hexadecimal digits, if the driver has `cl_khr_device_uuid`.
   private static func uuid(of id: cl_device_id, _ library: OpenCLLibrary) -> String? {
     guard library.text(of: id, CL_DEVICE_EXTENSIONS).split(separator: " ").contains("cl_khr_device_uuid"),
       let words = library.value(of: id, 0x106A, (UInt64(0), UInt64(0)))

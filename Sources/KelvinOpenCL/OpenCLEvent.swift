@@ -2,12 +2,12 @@ internal import CKelvinSupport
 internal import KelvinDevices
 internal import Synchronization
 
-/// An event of the driver's, given back when its last owner is gone.
+/// A driver event, released with its last owner.
 final class DriverEvent: @unchecked Sendable {
   let handle: cl_event
   private let device: OpenCLDevice
 
-  /// - Parameter handle: the caller's reference, which passes to this object.
+  /// - Parameter handle: the caller's reference, which this object takes over.
   init(_ handle: cl_event, _ device: OpenCLDevice) {
     self.handle = handle
     self.device = device
@@ -18,7 +18,7 @@ final class DriverEvent: @unchecked Sendable {
   }
 }
 
-/// The end of an invocation's latest submission.
+/// The completion of an invocation's latest submission.
 final class OpenCLEvent: Event, @unchecked Sendable {
   let device: OpenCLDevice
   private let watchdog: Watchdog
@@ -34,14 +34,14 @@ final class OpenCLEvent: Event, @unchecked Sendable {
     self.watchdog = watchdog
   }
 
-  /// Takes the place of the event held before.
+  /// Replaces the event.
   func hold(_ event: DriverEvent) {
     let next = Held(event: event, submission: device.health.submitted())
     let before = held.withLock { held in
       defer { held = next }
       return held
     }
-    // Released after the lock is.
+    // The previous event is released after the lock.
     withExtendedLifetime(before) {}
   }
 

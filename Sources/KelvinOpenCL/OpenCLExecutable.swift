@@ -3,16 +3,16 @@ package import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph
 
-/// A compiled segment: its kernel runs, whose programs are built.
+/// A compiled segment: its dispatches, whose programs are built.
 package final class OpenCLExecutable: Executable, @unchecked Sendable {
   package var scratchByteCount: Int { lowered.scratchByteCount }
   package var kernels: [String: String] { lowered.kernels }
   let device: OpenCLDevice
   let lowered: LoweredSegment<OpenCLTarget>
-  /// The pieces of kernel runs that go to the queue together.
+  /// The dispatch slices that are submitted together.
   let submissions: [[DispatchSlice]]
   let watchdog: Watchdog
-  /// By their numbers in storages.
+  /// The weights, by their index in storages.
   private let weights: [WeightBuffer]
   private let inputCount: Int
   private let outputCount: Int
@@ -45,7 +45,7 @@ package final class OpenCLExecutable: Executable, @unchecked Sendable {
     }
   }
 
-  /// The memory, and the page in it at which a storage starts.
+  /// Returns the memory of a storage, and the page in it at which the storage starts.
   func memory(_ storage: Storage, _ bindings: Bindings) throws(DeviceError) -> (memory: cl_mem, page: UInt32) {
     let slice: BufferSlice
     var offset = storage.offset

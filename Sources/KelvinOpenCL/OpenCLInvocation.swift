@@ -3,16 +3,16 @@ package import KelvinDevices
 internal import KelvinGPU
 internal import Synchronization
 
-/// Kernel objects with all arguments set; submitting enqueues them.
+/// Kernel objects with all arguments set, which each submission enqueues.
 package final class OpenCLInvocation: Invocation {
   package var completion: any Event { event }
   private let executable: OpenCLExecutable
   private let event: OpenCLEvent
   private let kernels: [cl_kernel]
   private let measuresNodes: Bool
-  /// By dispatch, the events of its pieces.
+  /// The events of the slices of each dispatch.
   private var profile: [[DriverEvent]]
-  /// Keeps the bound buffers alive.
+  /// The bindings, which keep the bound buffers alive.
   private let bindings: Bindings
   /// The bound buffers that host and device use in turns.
   private let shared: [OpenCLBuffer]
@@ -50,7 +50,7 @@ package final class OpenCLInvocation: Invocation {
   }
 
   deinit {
-    // The buffers may be host memory, freed with the bindings.
+    // The buffers may be host memory, which is freed with the bindings.
     try? event.wait()
     Self.release(kernels, executable.device)
   }
@@ -71,19 +71,19 @@ package final class OpenCLInvocation: Invocation {
   }
 
   private func submit(_ device: OpenCLDevice) throws(DeviceError) {
-    // Buffers are the host's again whatever fails: `hostPointer` is valid only while they are mapped.
+    // Buffers are mapped again after any failure, because `hostPointer` is valid only while they are mapped.
     var unmapped = 0
     do throws(DeviceError) {
       try device.inTurn { () throws(DeviceError) in try enqueueAll(unmapping: &unmapped) }
     } catch {
-      // What was enqueued before is at work on the buffers. Where its end cannot be waited for, the device is out.
+      // Commands enqueued before the failure still use the buffers. If waiting for them fails, the device is disabled.
       try device.drain()
       for buffer in shared[..<unmapped] { try buffer.mapAndWait() }
       throw error
     }
   }
 
-  /// - Parameter unmapped: how many of the shared buffers are the device's, also where an error is thrown.
+  /// - Parameter unmapped: the number of shared buffers that were unmapped, also set if an error is thrown.
   private func enqueueAll(unmapping unmapped: inout Int) throws(DeviceError) {
     let device = executable.device
     for buffer in shared {
@@ -119,7 +119,7 @@ package final class OpenCLInvocation: Invocation {
         if measuresNodes { profile[piece.dispatch].append(ending) }
         if isLast { event.hold(ending) }
       }
-      // The end of a submission: what a driver has not been told to begin it may put together with what follows.
+      // The flush ends a submission; otherwise a driver may combine its commands with the next ones.
       if number < executable.submissions.count - 1 {
         try device.check(functions.clFlush(device.queue), "clFlush", "queue")
       }

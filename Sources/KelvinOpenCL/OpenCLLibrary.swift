@@ -1,17 +1,17 @@
 internal import CKelvinSupport
 internal import KelvinDevices
 
-/// The OpenCL loader, opened at run time and kept for the life of the process.
+/// The OpenCL loader, opened at run time and kept until the process ends.
 final class OpenCLLibrary: @unchecked Sendable {
-  /// Read-only once filled.
+  /// The functions, read-only after initialization.
   private let table: UnsafeMutablePointer<kelvin_opencl>
 
   var functions: kelvin_opencl { table.pointee }
 
   /// - Parameters:
   ///   - path: a file name for the dynamic loader.
-  ///   - find: the address of a `kelvin_find` that stands in for it.
-  /// - Throws: `DeviceError` with the loader's own words.
+  ///   - find: the address of a `kelvin_find` that replaces the dynamic loader.
+  /// - Throws: `DeviceError` with the loader's message.
   init(path: String, find: UnsafeRawPointer? = nil) throws(DeviceError) {
     let table = UnsafeMutablePointer<kelvin_opencl>.allocate(capacity: 1)
     if let reason = kelvin_opencl_open(path, unsafeBitCast(find, to: kelvin_find?.self), table) {
@@ -21,7 +21,7 @@ final class OpenCLLibrary: @unchecked Sendable {
     self.table = table
   }
 
-  /// The ids of all platforms; empty where no driver is installed.
+  /// Returns the ids of all platforms; empty if no driver is installed.
   func platforms() -> [cl_platform_id] {
     var count: cl_uint = 0
     guard functions.clGetPlatformIDs(0, nil, &count) == CL_SUCCESS, count > 0 else { return [] }
@@ -47,7 +47,7 @@ final class OpenCLLibrary: @unchecked Sendable {
     text { functions.clGetDeviceInfo(device, cl_device_info(name), $0, $1, $2) }
   }
 
-  /// A number or fixed block of bytes that a device reports, or nil where it does not know the question.
+  /// Returns a number or fixed block of bytes that a device reports, or nil if the device does not know the query.
   func value<Value: BitwiseCopyable>(of device: cl_device_id, _ name: Int32, _ initial: Value) -> Value? {
     var value = initial
     let status = functions.clGetDeviceInfo(device, cl_device_info(name), MemoryLayout<Value>.size, &value, nil)

@@ -3,8 +3,8 @@ internal import KelvinDevices
 
 /// A built program.
 final class OpenCLProgram: @unchecked Sendable {
-  /// Kernels that have run at least once, here or in the process that stored the binary. A driver may compile a kernel
-  /// only then, and put the result into the binary.
+  /// Kernels that have run at least once, here or in the process that stored the binary. A driver may defer a kernel's
+  /// compilation to its first run, and then add the result to the binary.
   var rehearsed: Set<String>
   private let library: OpenCLLibrary
   private let program: cl_program
@@ -23,7 +23,7 @@ final class OpenCLProgram: @unchecked Sendable {
     health.freeing(device) { [library, program] in _ = library.functions.clReleaseProgram(program) }
   }
 
-  /// Compiles source text.
+  /// Compiles source code.
   ///
   /// - Throws: `DeviceError` with the driver's build log.
   static func build(
@@ -52,7 +52,7 @@ final class OpenCLProgram: @unchecked Sendable {
     return program
   }
 
-  /// The program of a binary, or nil where the driver does not take it.
+  /// Returns the program of a binary, or nil if the driver rejects it.
   static func restore(_ blob: ProgramBlob, options: String, on device: OpenCLDevice) -> OpenCLProgram? {
     let functions = device.library.functions
     var ids: [cl_device_id?] = [device.id]
@@ -72,7 +72,7 @@ final class OpenCLProgram: @unchecked Sendable {
     return program
   }
 
-  /// A new kernel object, whose arguments are the caller's to set.
+  /// Returns a new kernel object, whose arguments the caller sets.
   func makeKernel(_ function: String, on device: OpenCLDevice) throws(DeviceError) -> cl_kernel {
     var status: cl_int = CL_SUCCESS
     let kernel = library.functions.clCreateKernel(program, function, &status)
@@ -81,7 +81,7 @@ final class OpenCLProgram: @unchecked Sendable {
     return kernel
   }
 
-  /// The driver's form of the program, or nil where it gives none.
+  /// Returns the driver's binary of the program, or nil if there is none.
   func binary() -> [UInt8]? {
     var count = 0
     let sizes = cl_program_info(CL_PROGRAM_BINARY_SIZES)

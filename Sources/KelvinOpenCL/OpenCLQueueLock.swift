@@ -2,12 +2,12 @@ internal import CKelvinSupport
 internal import KelvinDevices
 internal import Synchronization
 
-/// Who may tell a queue what to do: one thread at a time.
+/// A lock that lets one thread at a time use a queue.
 ///
-/// OpenCL promises that its calls may be made from any thread. PoCL's `basic` devices, which compute inside the call that
-/// enqueues, deadlock where one thread enqueues while another does, or releases an event of the same queue: so events
-/// that are over are released by the next thread whose turn it is. A thread that has waited for its event need not wait
-/// for its turn then, which would undo all that several inferences in flight gain.
+/// OpenCL allows its calls from any thread. PoCL's `basic` devices compute inside the call that enqueues, and deadlock
+/// if another thread then enqueues or releases an event of the same queue. Completed events are therefore released by
+/// the next thread that takes the lock. A thread that has waited for its event does not have to take the lock again,
+/// which would serialize inferences in flight.
 final class OpenCLQueueLock: Sendable {
   private struct Handle: @unchecked Sendable { let event: cl_event }
 
@@ -19,7 +19,7 @@ final class OpenCLQueueLock: Sendable {
 
   deinit { release() }
 
-  /// Does something when it is the calling thread's turn.
+  /// Runs a function when it is the calling thread's turn.
   func take<Result>(
     _ health: DeviceHealth, _ body: () throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
@@ -29,10 +29,10 @@ final class OpenCLQueueLock: Sendable {
     }
   }
 
-  /// Gives a reference to an event away.
+  /// Takes over a reference to an event.
   func retire(_ event: cl_event) { over.withLock { $0.append(Handle(event: event)) } }
 
-  /// Gives events that are over back to the driver.
+  /// Releases the completed events.
   func release() {
     let events = over.withLock { over in
       defer { over = [] }

@@ -2,8 +2,8 @@ internal import CKelvinSupport
 internal import KelvinDevices
 internal import KelvinGraph
 
-/// Host memory of our own that carries copies to and from a device with memory of its own, a piece at a time: where a
-/// copy never ends, the driver holds no address of a caller's memory.
+/// Host memory for copies to and from a device with its own memory, a chunk at a time. The driver then never holds an
+/// address of a caller's memory, even if a copy never completes.
 final class OpenCLStaging: Sendable {
   private static let pieceByteCount = 4 << 20
   private let memory = DeviceLock<ZeroedMemory?>(nil)

@@ -1,7 +1,7 @@
 internal import CKelvinSupport
 internal import KelvinDevices
 
-/// The name the OpenCL specification gives a status code.
+/// Returns the name of a status code in the OpenCL specification.
 func statusName(_ status: cl_int) -> String {
   switch status {
   case -1: "CL_DEVICE_NOT_FOUND"
@@ -41,12 +41,12 @@ func statusName(_ status: cl_int) -> String {
 }
 
 extension DeviceError {
-  /// The error for a call that returned `status`.
+  /// Creates the error for a call that returned `status`.
   init(device: String, place: String, call: String, status: cl_int, byteCount: Int? = nil) {
     let code: Code =
       switch status {
-      // What drivers answer about a context or queue of theirs that was sound when it was made; NVIDIA's has codes of
-      // its own below -9000.
+      // Drivers return these codes for a context or queue that was valid when it was created; NVIDIA's driver has its
+      // own codes below -9000.
       case -2, -14, -33, -34, -36, ..<(-2000): .lost
       case -4, -5, -6, -61: .outOfMemory
       case -11, -42: .compilation

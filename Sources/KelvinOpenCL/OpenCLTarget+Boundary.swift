@@ -2,7 +2,7 @@ internal import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph
 
-/// Between a segment's boundary and its inside, and between layouts.
+/// Conversions between a segment's boundary and its inside, and between layouts.
 extension OpenCLTarget {
   func enter(_ type: TensorType, _ layout: ValueLayout) -> KernelDispatch<KernelName>? {
     guard layout == .dense else { return nil }
@@ -27,7 +27,7 @@ extension OpenCLTarget {
   func block(_ shape: BlockedShape) -> KernelDispatch<KernelName> { relayout("to_blocked", shape) }
   func unblock(_ shape: BlockedShape) -> KernelDispatch<KernelName> { relayout("to_dense", shape) }
 
-  /// From or to float16, or to float16 and back.
+  /// Returns a kernel that converts from or to float16, or to float16 and back.
   func half(_ function: String, count: Int) -> KernelDispatch<KernelName> {
     call(
       KernelName(program: "half", function: function), Parameters(count, tuning.run),

@@ -1,7 +1,7 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  /// Whole vectors, but where a group has few columns, of which one line after the other is computed.
+  /// Returns whole vectors of columns, unless a group has few columns, which are computed row by row.
   func storedColumns(_ columns: Int) -> Int { columns < lanes / 2 ? columns : pieces(columns, of: lanes) * lanes }
 
   func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<KernelName> {

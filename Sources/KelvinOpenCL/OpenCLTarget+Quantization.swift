@@ -2,7 +2,7 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  /// A kernel that looks up each element's scale and zero point.
+  /// Returns the dispatch of a kernel that looks up each element's scale and zero point.
   func scaling(_ plan: QuantizationPlan, _ kernel: String) -> KernelDispatch<KernelName> {
     let strides = plan.strides
     let run = run(of: strides.inner)

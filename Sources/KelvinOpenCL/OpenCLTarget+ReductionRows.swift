@@ -1,12 +1,12 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  /// A processor runs a group on one core, and vectors are its lanes.
+  /// A CPU runs a group on one core with vectors as lanes, so groups do not share rows there.
   var lineGroup: Int? { tuning.group > 1 ? tuning.group : nil }
 
-  /// A kernel whose groups share lines.
+  /// Returns the dispatch of a kernel whose groups share rows.
   ///
-  /// - Parameter makesParts: whether what it writes is float32 whatever lies as float16.
+  /// - Parameter makesParts: whether the result is float32 even if floats are stored as float16.
   func sharing(
     _ groups: RowGroups, _ kernel: String, makesParts: Bool = false, defines: [String] = [],
     _ own: (Parameters) -> Parameters = { $0 }

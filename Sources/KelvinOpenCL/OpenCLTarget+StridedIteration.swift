@@ -1,10 +1,11 @@
 internal import KelvinGPU
 
 extension OpenCLTarget {
-  /// A kernel that walks operands together: sizes of rows, then `numbers`, then each operand's step in a row, the sizes
-  /// of the other axes and each operand's strides along them.
+  /// Returns the dispatch of a kernel that iterates over operands. Its parameters are the sizes of rows, then
+  /// `numbers`, then each operand's step in a row, then the sizes of the other axes and each operand's strides along
+  /// them.
   ///
-  /// - Parameter step: how many elements of a row an item handles at least.
+  /// - Parameter step: the least number of elements of a row that an item processes.
   func iterating(_ iteration: StridedIteration, _ kernel: KernelName, _ numbers: [Int], step: Int = 1) -> KernelDispatch<KernelName> {
     let outer = iteration.axes.dropLast()
     let row = iteration.axes[iteration.axes.count - 1]

@@ -2,17 +2,17 @@ internal import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph
 
-/// How large a tensor may be.
+/// The largest size of a tensor.
 struct TensorLimits: Hashable, Sendable {
-  /// That kernels can see whole.
+  /// The number of elements that kernels can address.
   var elements = 1 << 30
-  /// Of one buffer.
+  /// The size of one buffer, in bytes.
   var bytes: Int
 }
 
-/// The kernels of `Shaders/opencl/*.cl`, one file of `Kernels/` each.
+/// The kernels of `Shaders/opencl/*.cl`; each has a file in `Kernels/`.
 ///
-/// Integers lie inside a segment as they do in the graph. The lanes of a blocked tensor beyond its channels are
+/// Integers are stored inside a segment as in the graph. The lanes of a blocked tensor beyond its channels are
 /// undefined.
 struct OpenCLTarget: GPUTarget {
   typealias Program = KernelName
@@ -41,7 +41,7 @@ struct OpenCLTarget: GPUTarget {
   func copyUnit(_ scalar: ScalarType) -> Int { byteCount(scalar) }
   func padRank(of scalar: ScalarType) -> Int { 8 }
 
-  /// Kernels count elements in 32 bits, whole blocks of channels included. A constant is a buffer of its own.
+  /// Kernels count elements in 32 bits, including whole blocks of channels. A constant is a separate buffer.
   func sizeFault(_ type: TensorType, isConstant: Bool) -> String? {
     let stored = type.shape.rank > 2 ? BlockedShape(type.shape, lanes: lanes).count : type.count
     if max(type.count, stored) > limits.elements { return "\(limits.elements) elements, as kernels count them" }
@@ -59,13 +59,13 @@ struct OpenCLTarget: GPUTarget {
     return KernelDispatch(kernel, parameters, grid: [first, items.count > 1 ? items[1] : 1, items.count > 2 ? items[2] : 1])
   }
 
-  /// How many pieces of at most `size` make up `count`.
+  /// Returns the number of pieces of at most `size` that make up `count`.
   func pieces(_ count: Int, of size: Int) -> Int { (count + size - 1) / size }
 
-  /// The elements of a row that a work item handles.
+  /// Returns the number of elements of a row that a work item processes.
   func run(of length: Int) -> Int { min(tuning.run, max(length, 1)) }
 
-  /// A kernel that moves elements of a size as they are.
+  /// Returns a kernel that moves elements of a size unchanged.
   func moving(_ program: String, byteCount: Int, defines: [String] = [], function: String) -> KernelName {
     let element =
       switch byteCount {

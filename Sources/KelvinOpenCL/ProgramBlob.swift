@@ -1,8 +1,8 @@
 internal import KelvinDevices
 internal import KelvinGraph
 
-/// A program binary as it is kept in a `CheckedBlob`: the names of the kernels that have run, each ended by a line
-/// feed, a zero; the binary.
+/// A program binary as stored in a `CheckedBlob`: the names of the kernels that have run, each followed by a line feed,
+/// then a zero, then the binary.
 struct ProgramBlob {
   var rehearsed: [String]
   var binary: [UInt8]
@@ -12,7 +12,7 @@ struct ProgramBlob {
     self.binary = binary
   }
 
-  /// Nil where the blob is damaged or of another origin.
+  /// Returns nil if the blob is damaged or of another origin.
   init?(_ blob: Bytes, origin: Digest) {
     guard let payload = CheckedBlob.payload(of: blob, origin: origin), let end = payload.firstIndex(of: 0) else {
       return nil

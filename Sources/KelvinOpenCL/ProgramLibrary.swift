@@ -4,10 +4,10 @@ internal import KelvinGPU
 internal import KelvinGraph
 internal import Synchronization
 
-/// The programs of one device, each built when it is first needed and kept as a binary in the segment's `BlobCache`,
-/// unless the driver itself keeps what it compiled.
+/// The programs of one device. Each is built when it is first needed, and its binary is kept in the segment's
+/// `BlobCache` unless the driver caches compiled code itself.
 final class ProgramLibrary: Sendable {
-  /// Names device, driver and their versions in blob keys.
+  /// The device, the driver and their versions, as part of blob keys.
   private let identity: String
   private let number: ContextPrefix
   private let keepsBinaries: Bool
@@ -19,11 +19,11 @@ final class ProgramLibrary: Sendable {
     self.keepsBinaries = keepsBinaries
   }
 
-  /// Builds what a segment needs and runs each of its kernels once, so that no later run waits for a compiler.
+  /// Builds the programs of a segment and runs each kernel once, so that no later run waits for a compiler.
   func prepare(
     _ segment: LoweredSegment<OpenCLTarget>, on device: OpenCLDevice, blobs: any BlobCache
   ) throws(DeviceError) {
-    // In the order of their first uses, so that a driver sees the same on every run.
+    // The programs are in the order of their first uses, so that a driver sees the same order on every run.
     let programs = Dictionary(grouping: segment.dispatches.indices) { Self.key(segment.dispatches[$0].call.program) }
       .sorted { $0.value[0] < $1.value[0] }
     let blobs = keepsBinaries ? blobs : NoBlobCache()
@@ -37,7 +37,8 @@ final class ProgramLibrary: Sendable {
     }
   }
 
-  /// Builds those of the programs that are new as few. What does not compile so is built alone, where its failure names it.
+  /// Builds the new programs as few joined programs. If a joined program does not compile, its parts are built alone,
+  /// so that the error names the failing part.
   private func buildTogether(_ keys: [KernelName], on device: OpenCLDevice) throws(DeviceError) {
     try programs.withLock(device.health) { (programs) throws(DeviceError) in
       for group in KernelName.joined(keys.filter { programs[$0] == nil }) where group.count > 1 {
@@ -85,14 +86,14 @@ final class ProgramLibrary: Sendable {
     }
   }
 
-  /// How many programs are built, those that are one counted once.
+  /// Returns the number of built programs; a joined program counts once.
   func count(_ health: DeviceHealth) throws(DeviceError) -> Int {
     try programs.withLock(health) { (programs) throws(DeviceError) in
       Set(programs.values.map(ObjectIdentifier.init)).count
     }
   }
 
-  /// A new kernel object of a program that `prepare` has seen.
+  /// Returns a new kernel object of a program that `prepare` has built.
   func makeKernel(_ name: KernelName, on device: OpenCLDevice) throws(DeviceError) -> cl_kernel {
     let known = try programs.withLock(device.health) { (programs) throws(DeviceError) in programs[Self.key(name)] }
     guard let program = known else {
@@ -102,7 +103,7 @@ final class ProgramLibrary: Sendable {
     return try program.makeKernel(name.function, on: device)
   }
 
-  /// Ends the life of all programs; nothing may be asked for afterwards.
+  /// Releases all programs. The library must not be used afterwards.
   func release(_ health: DeviceHealth) {
     try? programs.withLock(health) { (programs) throws(DeviceError) in programs = [:] }
   }
@@ -139,9 +140,9 @@ final class ProgramLibrary: Sendable {
     return blob.flatMap { OpenCLProgram.restore($0, options: recipe.options, on: device) }
   }
 
-  /// Runs one work group on a tensor of zeros, all sizes one: PoCL compiles a kernel for its group size at its first
-  /// run, and other drivers, too, defer work to it. The tensor starts amid the memory, because a size of one need not fit a
-  /// kernel, which may look before it then: for the zeros that stand before the rows of codes.
+  /// Runs one work group on a tensor of zeros with all sizes one. PoCL compiles a kernel for its group size at the
+  /// first run, and other drivers defer work to it too. The tensor starts in the middle of the memory, because a kernel
+  /// for quantized weights may read before the tensor when sizes are one.
   private func rehearse(
     _ dispatch: Dispatch<KernelName>, _ program: OpenCLProgram, on device: OpenCLDevice
   ) throws(DeviceError) {
@@ -150,7 +151,7 @@ final class ProgramLibrary: Sendable {
     defer { if device.health.mayFree { _ = functions.clReleaseKernel(kernel) } }
     try checkGroup(of: kernel, dispatch.call.program.function, on: device)
     let zeros = try OpenCLBuffer.make(device, byteCount: 1 << 16, isShared: device.memoryModel == .host)
-    // A device's own memory starts with whatever was there.
+    // A device's own memory is not initialized.
     try Bytes([UInt8](repeating: 0, count: zeros.byteCount)).withUnsafeBytes { bytes throws(DeviceError) in
       try zeros.write(bytes, at: 0)
     }
@@ -165,8 +166,8 @@ final class ProgramLibrary: Sendable {
   }
 }
 
-/// - Throws: `.compilation` where a group of the kernel is more than the device runs at once: how many items it takes depends
-///   on the registers and the local memory that its compiler gave each.
+/// - Throws: `.compilation` if a group of the kernel exceeds the device's limit. The limit depends on the registers and
+///   the local memory that the compiler assigned to an item.
 private func checkGroup(of kernel: cl_kernel, _ name: String, on device: OpenCLDevice) throws(DeviceError) {
   func answer<Value: BitwiseCopyable>(_ question: Int32, _ none: Value) -> Value? {
     var value = none
@@ -206,7 +207,7 @@ func setArguments(
   try set(constants.count * 4, constants)
 }
 
-/// Puts a kernel run, or part of one, on the device's queue.
+/// Enqueues a dispatch, or a slice of one, on the device's queue.
 func enqueue(
   _ kernel: cl_kernel, _ piece: DispatchSlice, _ device: OpenCLDevice, _ event: UnsafeMutablePointer<cl_event?>?
 ) -> cl_int {

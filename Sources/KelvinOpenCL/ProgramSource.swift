@@ -2,30 +2,31 @@ internal import CKelvinShaders
 internal import KelvinDevices
 internal import KelvinGPU
 
-/// A kernel: the program it is in, the macros that make the program's variant, and its function.
+/// A kernel: its program, the macros that select the program's variant, and its function.
 struct KernelName: Hashable, Sendable {
   var program: String
   var defines: [String] = []
-  /// Which of its floats lie as float16; nil for none.
+  /// The floats that are stored as float16; nil for none.
   var halves: HalfStorageMode?
   var function: String
 
-  /// The kernel of a function of elements: of that alone where all of them are long to compile.
+  /// Returns the kernel of an element-wise function. If functions are slow to compile, the program contains this
+  /// function alone.
   static func elementwise(_ program: String, _ code: UInt32, _ tuning: Tuning) -> KernelName {
     guard tuning.compilesFunctionsAlone else { return KernelName(program: program, function: program) }
     return KernelName(program: program, defines: ["VARIANT=\(code)"], function: "\(program)_\(code)")
   }
 
-  /// The macro by which a kernel's result is float32 whatever lies as float16.
+  /// The macro that makes a kernel's result float32 even if floats are stored as float16.
   static let parts = "PARTS"
   var makesParts: Bool { defines.contains(Self.parts) }
 }
 
 /// A variant of the convolution kernel.
 struct ConvolutionVariant: Hashable, Sendable {
-  /// Whether the input's channels lie in planes.
+  /// Whether the input's channels are in planes.
   var isPlanar: Bool
-  /// Output pixels and blocks of channels that one work item computes.
+  /// The output pixels and blocks of channels that one work item computes.
   var pixels: Int
   var blocks: Int
 
@@ -34,7 +35,7 @@ struct ConvolutionVariant: Hashable, Sendable {
   static func wide(_ tuning: Tuning) -> Self { Self(isPlanar: false, pixels: tuning.pixels, blocks: 2) }
   static let vector = Self(isPlanar: false, pixels: 1, blocks: 4)
 
-  /// - Parameter codes: what the weights are where they are no floats.
+  /// - Parameter codes: the layout of quantized weights; nil for floats.
   func kernel(_ codes: QuantizedOperand?) -> KernelName {
     let suffix = "\(isPlanar ? "planar" : "blocked")_\(pixels)x\(blocks)"
     let sizes = ["VARIANT=\(suffix)", "PIXELS=\(pixels)", "BLOCKS=\(blocks)", "PLANAR=\(isPlanar ? 1 : 0)"]
@@ -45,7 +46,7 @@ struct ConvolutionVariant: Hashable, Sendable {
   }
 }
 
-/// What programs have in common beyond the prelude, by program.
+/// The files that programs share beyond the prelude, by program.
 private let commonFiles = [
   "binary": ["variant"], "convolution": ["variant", "meanings", "codes"], "unary": ["variant"],
   "quantized_binary": ["strided_iteration"], "compare": ["strided_iteration"], "gather_elements": ["strided_iteration"], "integer": ["strided_iteration"],
@@ -57,7 +58,7 @@ private let commonFiles = [
 ]
 
 extension HalfStorageMode {
-  /// The macro that asks a program for it.
+  /// The macro that selects a program's float16 variant.
   var define: String {
     switch self {
     case .all, .operands: "HALF"
@@ -65,7 +66,7 @@ extension HalfStorageMode {
     }
   }
 
-  /// By which a program that has it declares floats (`prelude.cl`, `dialect.cl`).
+  /// The macros by which a program with the variant declares floats (`prelude.cl`, `dialect.cl`).
   fileprivate var elements: [String] {
     switch self {
     case .all: ["STORED", "ENTRY"]
@@ -82,27 +83,27 @@ private let files: [(name: String, text: String)] = {
   return sources.map { (String(cString: $0.name), String(cString: $0.text)) }
 }()
 
-/// The programs that have a form for floats that lie as float16.
+/// The programs that have a variant for floats stored as float16.
 let programsByForm: [HalfStorageMode: Set<String>] = Dictionary(
   uniqueKeysWithValues: HalfStorageMode.allCases.map { form in
     (form, Set(files.filter { file in form.elements.contains(where: file.text.contains) }.map(\.name)))
   })
 
-/// Of the texts of all programs.
+/// The digest of the source code of all programs.
 let sourceDigest = Digest(files.map(\.text).joined())
 
-/// The text of a program: the prelude, then its files.
+/// Returns the source code of a program: the prelude, then its files.
 ///
-/// - Returns: nil where there is no such program.
+/// - Returns: nil if there is no such program.
 func programSource(_ program: String) -> String? {
   guard let prelude = file("prelude"), let own = ownSource(program) else { return nil }
   return prelude + own
 }
 
-/// The text of several programs in one, each with its macros: a compiler takes longer to read its own headers than most of
-/// them.
+/// Returns the source code of several programs in one, each with its macros. A compiler takes longer to parse its own
+/// headers than to compile most programs.
 ///
-/// - Parameter keys: programs that can be joined, no two of them variants that would declare the same names.
+/// - Parameter keys: programs that can be joined, of which no two declare the same names.
 func joinedSource(_ keys: [KernelName]) -> String? {
   guard var text = file("prelude") else { return nil }
   for key in keys {
@@ -115,19 +116,21 @@ func joinedSource(_ keys: [KernelName]) -> String? {
 }
 
 extension KernelName {
-  /// Files that declare nothing but macros, where no weights are codes.
+  /// Files that declare only macros if no weights are quantized.
   private static let repeatable: Set = ["variant", "meanings", "codes"]
 
-  /// Whether the program can be one with others: it declares nothing that they declare and takes the prelude as it is.
+  /// Whether the program can be joined with others: it declares no names that they declare, and uses the prelude
+  /// unchanged.
   var canBeJoined: Bool {
     halves == nil && !defines.contains { $0.hasPrefix("CODE_BITS=") }
       && (commonFiles[program] ?? []).allSatisfy(Self.repeatable.contains)
   }
 
-  /// Whether all that the program declares is named after what it is a variant of.
+  /// Whether every name that the program declares contains the name of its variant.
   private var isNamed: Bool { defines.contains { $0.hasPrefix("VARIANT=") } }
 
-  /// Those of the programs that can be joined, in groups within which no name is declared twice; the same for any order.
+  /// Returns the programs that can be joined, in groups within which no name is declared twice. The groups do not
+  /// depend on the order of `keys`.
   static func joined(_ keys: [KernelName]) -> [[KernelName]] {
     var groups: [[KernelName]] = []
     let joinable = keys.filter(\.canBeJoined)
@@ -144,7 +147,7 @@ extension KernelName {
 
 private func file(_ name: String) -> String? { kelvin_opencl_source(name).map { String(cString: $0) } }
 
-/// A program's text without the prelude.
+/// Returns a program's source code without the prelude.
 private func ownSource(_ program: String) -> String? {
   file(program).map { own in (commonFiles[program] ?? []).compactMap(file).joined() + own }
 }

@@ -1,6 +1,6 @@
 internal import KelvinGraph
 
-/// How kernels name the elements of a type inside a segment.
+/// The names of a type's elements in kernels.
 extension ScalarType {
   var kernelName: String {
     switch self {
@@ -17,8 +17,8 @@ extension ScalarType {
     }
   }
 
-  /// Macros for kernels that compute in a wider type: ELEMENT, WIDE, and what brings results back: FIT by their low bits,
-  /// SATURATE as the nearest that an element holds.
+  /// The macros for kernels that compute in a wider type: ELEMENT, WIDE, FIT and SATURATE. FIT converts a result by its
+  /// low bits, SATURATE to the nearest value of the element type.
   var wideDefines: [String] {
     let wide =
       switch self {

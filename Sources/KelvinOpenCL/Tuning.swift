@@ -1,12 +1,12 @@
-/// What Winograd's tiles take on a class of devices.
+/// The costs and limits of Winograd's tiles on a class of devices.
 struct WinogradTuning: Hashable, Sendable {
-  /// What bringing a number to a point or back takes, in multiply-adds.
+  /// The cost of transforming a number to a point or back, in multiply-adds.
   var transformCost: Double
-  /// Bytes of transformed tiles at a time.
+  /// The largest size of the tiles that are transformed at a time, in bytes.
   var scratchLimit: Int
 }
 
-/// Sizes of tiles and work groups, one row for each class of device. They are compiled into the kernels.
+/// Sizes of tiles and work groups for a class of devices, compiled into the kernels.
 struct Tuning: Hashable, Sendable {
   /// Channels in a block, elements in a vector.
   var lanes: Int
@@ -14,32 +14,32 @@ struct Tuning: Hashable, Sendable {
   var group: Int
   /// Output pixels that one item of a convolution computes.
   var pixels: Int
-  /// Multiplications that make an item of a convolution worth its beginning, by several tiles of pixels where one makes
-  /// fewer (`ConvolutionPlan.tilesPerItem`). 0 for one tile each.
+  /// The number of multiplications that pays for starting an item of a convolution. An item computes several tiles of
+  /// pixels if one tile has fewer multiplications (`ConvolutionPlan.tilesPerItem`). 0 for one tile each.
   var work: Int
-  /// As `pixels`, of integer products, which take so many neighbours as one vector: a power of two.
+  /// Output pixels that one item of an integer product computes, as one vector of neighbours: a power of two.
   var integerPixels: Int
   /// Neighbouring pixels that one step of a depthwise convolution computes.
   var tile: Int
-  /// Elements that one item of an element-wise kernel handles.
+  /// Elements that one item of an element-wise kernel processes.
   var run: Int
   /// Output pixels of a row that one item of a depthwise convolution or a pool computes.
   var columns: Int
-  /// Whether the order of a convolution's groups follows the sizes of its operands, for the sake of the caches.
+  /// Whether the order of a convolution's groups depends on the sizes of its operands, to use caches better.
   var ordersGroups: Bool
-  /// Whether products unpack weights that are codes as they read them, four lanes at a time.
+  /// Whether products unpack quantized weights as they read them, four lanes at a time.
   var unpacksWeights: Bool
-  /// Whether each function of one element or two is a kernel of its own. A network needs one or two of them.
+  /// Whether each function of one or two elements is a separate kernel. A network needs one or two of them.
   var compilesFunctionsAlone: Bool
-  /// How convolutions by Winograd's tiles are weighed against others; nil where there are none.
+  /// The costs by which convolutions with Winograd's tiles are compared with others; nil if there are none.
   var winograd: WinogradTuning?
-  /// How a multiply-add is written.
+  /// The expression for a multiply-add.
   var multiplyAdd: String
 
-  /// Of a processor. The sums of two blocks fill half of 32 registers of 16 floats, and of 16 registers of 8 all but what a
-  /// step's weights and its input take: twice as many took 2.3 times as long, for ResNet-50 on Zen 3.
+  /// Returns the tuning of a processor. The sums of two blocks fill half of 32 registers of 16 floats. Of 16 registers
+  /// of 8 floats they leave only those for a step's weights and its input.
   ///
-  /// - Parameter vectorWidth: floats of its vectors.
+  /// - Parameter vectorWidth: floats of the processor's vectors.
   static func cpu(vectorWidth: Int) -> Tuning {
     let isWide = vectorWidth >= 16
     return Tuning(
@@ -53,21 +53,22 @@ struct Tuning: Hashable, Sendable {
     unpacksWeights: true, compilesFunctionsAlone: false,
     winograd: WinogradTuning(transformCost: 80, scratchLimit: 32 << 20), multiplyAdd: "mad")
 
-  /// Whether floats may lie as float16. Where an item does a whole loop's work a processor runs it, which converts element
-  /// by element.
+  /// Whether floats may be stored as float16. Processors, on which an item does a whole loop's work, would convert
+  /// element by element.
   var storesHalves: Bool { group > 1 }
 
   var options: String {
     "-cl-std=CL1.2 -DLANES=\(lanes) -DGROUP=\(group) -DTILE=\(tile) -DMULTIPLY_ADD=\(multiplyAdd)"
   }
 
-  /// The same with groups of at most so many work items, halved until they fit: kernels share work in halves.
+  /// Returns the tuning with groups of at most `limit` work items, halved until they fit, because kernels split work in
+  /// halves.
   func fitting(_ limit: Int) -> Tuning {
     var tuning = self
     while tuning.group > max(limit, 1) { tuning.group /= 2 }
     return tuning
   }
 
-  /// How many blocks hold `channels` channels.
+  /// Returns the number of blocks for `channels` channels.
   func blocks(_ channels: Int) -> Int { (channels + lanes - 1) / lanes }
 }

@@ -4,8 +4,8 @@ internal import KelvinGPU
 internal import KelvinGraph
 internal import Synchronization
 
-/// Packed weights as the device reads them: the packed bytes themselves where the device shares the host's memory and its driver
-/// takes them, a copy otherwise. Not every driver takes the pages of a file, or any that may not be written.
+/// Packed weights as the device reads them: the packed bytes themselves if the device shares the host's memory and its
+/// driver accepts them, otherwise a copy. Some drivers reject pages of a file, or read-only pages.
 final class WeightBuffer: @unchecked Sendable {
   let memory: cl_mem
   private let bytes: Bytes?
@@ -16,7 +16,7 @@ final class WeightBuffer: @unchecked Sendable {
 
   init(_ device: OpenCLDevice, _ bytes: Bytes, key: String) throws(DeviceError) {
     var status: cl_int = CL_SUCCESS
-    // A copied buffer holds no reference: the bytes have to outlive the call that copies them.
+    // A copied buffer holds no reference, so the bytes must outlive the call that copies them.
     func make(_ sharing: Int32) -> cl_mem? {
       withExtendedLifetime(bytes) {
         let flags = cl_mem_flags(CL_MEM_READ_ONLY) | cl_mem_flags(sharing)
@@ -44,20 +44,20 @@ final class WeightBuffer: @unchecked Sendable {
   }
 }
 
-/// The weights on the device, so that each is uploaded once for all executables of a model.
+/// The weights on the device. Each is uploaded once for all executables of a model.
 final class WeightLibrary: Sendable {
   fileprivate struct Key: Hashable {
     let store: ObjectIdentifier
     let key: String
   }
   private struct Entry {
-    /// Guards against another store at the address of one that is gone.
+    /// The store, to detect another store at the address of a released one.
     weak var store: (any PackedWeights)?
     weak var buffer: WeightBuffer?
   }
   private let entries = Mutex<[Key: Entry]>([:])
 
-  /// A weight that is packed, and the buffer that has it where there is one.
+  /// A packed weight, and the buffer that contains it, if there is one.
   struct Packed {
     fileprivate let key: Key
     fileprivate let store: any PackedWeights
@@ -69,7 +69,7 @@ final class WeightLibrary: Sendable {
     }
   }
 
-  /// Packs a weight unless a buffer has it. It calls no driver.
+  /// Packs a weight unless a buffer contains it. It does not call the driver.
   func packed(
     _ weight: WeightPacking, in store: any PackedWeights, on device: OpenCLDevice
   ) throws(DeviceError) -> Packed {

@@ -2,19 +2,19 @@ internal import KelvinDevices
 internal import KelvinGPU
 internal import KelvinGraph
 
-/// A convolution of 3 × 3 taps on blocked tensors by Winograd's tiles. Tiles are brought to their points, multiplied there
-/// and brought back, as many at a time as scratch memory is given for; what inputs spoiled that are not finite is computed
-/// from the taps in the end.
+/// A convolution of 3 × 3 taps on blocked tensors by Winograd's tiles. Tiles are transformed to points, multiplied
+/// there and transformed back, as many at a time as fit the scratch memory. A last kernel computes results affected by
+/// inputs that are not finite from the taps.
 struct WinogradConvolution: Sendable {
   private let op: Convolution
   private let plan: WinogradPlan
   private let inputs, outputs: Int
   private let target: OpenCLTarget
-  /// Tiles that are transformed at a time, at most.
+  /// The largest number of tiles that are transformed at a time.
   private let slab: Int
 
-  /// The tiles that are sooner done than the taps, as far as counts of operations and bytes tell, and by how many
-  /// multiply-adds; nil where there are none.
+  /// Returns the Winograd implementation that is estimated to be faster than the taps, by counts of operations and
+  /// bytes, and the multiply-adds that it saves. Returns nil if there is none.
   static func best(
     _ op: Convolution, _ window: SpatialWindow, images: Int, inputs: Int, outputs: Int, _ target: OpenCLTarget
   ) -> (implementation: WinogradConvolution, saving: Double)? {
@@ -70,7 +70,7 @@ struct WinogradConvolution: Sendable {
     lowering.finish(KernelActivation(op.epilogue), result, count: lowering.blocked(node.outputs[0]).count)
   }
 
-  /// The products of tiles at their points, which are groups of a pointwise convolution.
+  /// Returns the products of tiles at their points, which are groups of a pointwise convolution.
   private func product(_ tiles: Int) -> ConvolutionPlan {
     ConvolutionPlan(
       SpatialWindow(positions: tiles, axes: 2), images: 1, groups: WinogradPlan.points, channels: inputs,

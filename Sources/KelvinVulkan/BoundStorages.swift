@@ -2,7 +2,7 @@ import CKelvinSupport
 import KelvinDevices
 import KelvinGPU
 
-/// Where the storages of an executable lie in the buffers of one invocation.
+/// The ranges of an executable's storages in the buffers of one invocation.
 struct BoundStorages {
   struct Range {
     let buffer: VulkanBuffer

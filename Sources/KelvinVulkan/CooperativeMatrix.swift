@@ -1,19 +1,20 @@
 import CKelvinSupport
 
-/// Matrices that the invocations of a subgroup multiply together (`VK_KHR_cooperative_matrix`): float16 operands
-/// `[rows, depth]` and `[depth, columns]`, sums in float32.
+/// The size of matrices that the invocations of a subgroup multiply together (`VK_KHR_cooperative_matrix`). Operands
+/// are float16, `[rows, depth]` and `[depth, columns]`; sums are float32.
 struct CooperativeMatrix: Hashable, Sendable {
   let rows: Int
   let columns: Int
   let depth: Int
 
-  /// What a device has to be opened with for shaders that use them.
+  /// The extensions that a device must be opened with for shaders that use cooperative matrices.
   static let extensionNames = [
     VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME, VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME,
     VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME,
   ]
 
-  /// The largest that a device multiplies; nil where it multiplies none, or lacks what such shaders need besides.
+  /// Creates the largest size that a device supports. Returns nil if the device supports none, or lacks another feature
+  /// that these shaders need.
   init?(of physical: VkPhysicalDevice, _ vk: KelvinVulkan, extensions: Set<String>) {
     guard extensions.isSuperset(of: Self.extensionNames),
       let list = vk.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR
@@ -39,7 +40,7 @@ struct CooperativeMatrix: Hashable, Sendable {
     func size(_ shape: VkCooperativeMatrixPropertiesKHR) -> UInt64 {
       UInt64(shape.MSize) * UInt64(shape.NSize) * UInt64(shape.KSize)
     }
-    // Tensors are aligned for rows of so many.
+    // Rows of tensors are aligned to this many elements.
     let aligned = usable.filter { [$0.MSize, $0.NSize, $0.KSize].allSatisfy { $0 > 0 && $0 % 8 == 0 && $0 <= 64 } }
     guard let best = aligned.max(by: { size($0) < size($1) }) else { return nil }
     (rows, columns, depth) = (Int(best.MSize), Int(best.NSize), Int(best.KSize))
@@ -58,7 +59,7 @@ struct CooperativeMatrixFeatures {
     halves.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES
   }
 
-  /// All of them turned on.
+  /// The features, all enabled.
   static var enabled: CooperativeMatrixFeatures {
     var features = CooperativeMatrixFeatures()
     features.matrices.cooperativeMatrix = VkBool32(VK_TRUE)
@@ -71,7 +72,7 @@ struct CooperativeMatrixFeatures {
     [matrices.cooperativeMatrix, model.vulkanMemoryModel, halves.shaderFloat16].allSatisfy { $0 == VK_TRUE }
   }
 
-  /// Lends them as structures each of which points to the next.
+  /// Passes the features to `body` as structures each of which points to the next.
   mutating func withChain<Result>(_ body: (UnsafeMutableRawPointer) -> Result) -> Result {
     withUnsafeMutablePointer(to: &matrices) { matrices in
       withUnsafeMutablePointer(to: &model) { model in

@@ -2,9 +2,9 @@ import KelvinDevices
 import KelvinGPU
 import KelvinGraph
 
-/// Rows times constant weights by cooperative matrices, of elements that lie as float16.
+/// Rows multiplied by constant weights with cooperative matrices. Elements are stored as float16.
 struct CooperativeProduct: Sendable {
-  /// The key of offers that are carried out so.
+  /// The key of offers with this implementation.
   static let implementation = "cooperative"
 
   private let matrix: CooperativeMatrix
@@ -12,7 +12,8 @@ struct CooperativeProduct: Sendable {
   /// Matrices of the result that a subgroup computes, down and across.
   private let rows, columns: Int
 
-  /// Nil where the device has none that fit: depth is whole matrices, and rows are aligned as they are loaded.
+  /// Returns nil if the device has no matrices that fit: depth must be a whole number of matrices, and rows must be
+  /// aligned for loads.
   init?(_ product: RowProduct, _ context: KernelContext<VulkanTarget>) {
     guard let matrix = context.target.traits.cooperativeMatrix,
       (context.inputs + context.outputs).allSatisfy({ $0.scalar == .float16 }), product.depth % matrix.depth == 0,
@@ -24,7 +25,7 @@ struct CooperativeProduct: Sendable {
     columns = product.columns >= 2 * matrix.columns ? 2 : 1
   }
 
-  /// Weights `[columns, depth]` are the node's second input.
+  /// Adds the kernel. Weights `[columns, depth]` are the node's second input.
   func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue) throws(DeviceError) {
     let (target, node) = (lowering.target, lowering.node)
     let x = try lowering.read(node.inputs[0], .dense)
@@ -46,7 +47,7 @@ struct CooperativeProduct: Sendable {
     lowering.run(call, [x, weights, bias, residual], lowering.write(node.outputs[0], .dense))
   }
 
-  /// The node's bias, once for each row of a matrix.
+  /// Returns the node's bias, repeated for each row of a matrix.
   private func repeatedBias(_ lowering: VulkanLowering) throws(DeviceError) -> Storage {
     let bias = try lowering.constantWeight(2)
     return lowering.weight(

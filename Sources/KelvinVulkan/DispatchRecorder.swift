@@ -2,8 +2,8 @@ import CKelvinSupport
 import KelvinDevices
 import KelvinGPU
 
-/// Records an executable's dispatches on an invocation's memory: descriptors, barriers where they depend on each other,
-/// and timestamps where they are wanted.
+/// Records an executable's dispatches on an invocation's memory: descriptors, barriers between dependent dispatches,
+/// and timestamps if requested.
 final class DispatchRecorder {
   private let executable: VulkanExecutable
   private let storages: BoundStorages
@@ -17,10 +17,10 @@ final class DispatchRecorder {
     sets = OperandSets(context, executable.device.pipelines)
   }
 
-  /// The views that the recorded sets name, which whoever takes them destroys.
+  /// Returns the views that the recorded sets refer to. The caller destroys them.
   func takeViews() -> [VkBufferView] { sets.takeViews() }
 
-  /// A pool with room for one set of descriptors a piece; nil where there are none.
+  /// Returns a pool with room for one descriptor set for each dispatch slice; nil if there are no slices.
   func makePool() throws(DeviceError) -> VkDescriptorPool? {
     let dispatches = executable.lowered.dispatches
     let pieces = executable.submissions.joined()
@@ -29,7 +29,7 @@ final class DispatchRecorder {
     return try sets.makePool(sets: pieces.count, operands: reads)
   }
 
-  /// - Parameter submission: the number of the submission that the commands are.
+  /// - Parameter submission: the index of the submission to record.
   func record(
     _ commands: VulkanCommands, submission: Int, pool: VkDescriptorPool?, timestamps: Timestamps?
   ) throws(DeviceError) {
@@ -78,12 +78,12 @@ final class DispatchRecorder {
   }
 }
 
-/// What dispatches since the last barrier read and wrote.
+/// The ranges that dispatches since the last barrier read and wrote.
 private struct Hazards {
   private var reads: [BoundStorages.Range] = []
   private var writes: [BoundStorages.Range] = []
 
-  /// Whether a dispatch must wait for those before it.
+  /// Whether a dispatch must wait for earlier dispatches.
   func needsBarrier(reads: [BoundStorages.Range], write: BoundStorages.Range) -> Bool {
     writes.contains { earlier in earlier.overlaps(write) || reads.contains { $0.overlaps(earlier) } }
       || self.reads.contains { $0.overlaps(write) }

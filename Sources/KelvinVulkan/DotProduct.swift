@@ -3,9 +3,9 @@ import CKelvinSupport
 /// Integer dot products of four signed bytes in a word (`VK_KHR_shader_integer_dot_product`, part of Vulkan 1.3).
 enum DotProduct: Sendable {
   case absent
-  /// Shaders may ask for them; what they become is the driver's choice.
+  /// Shaders may use dot products; the driver chooses the instructions.
   case present
-  /// The driver says that they are faster than what would stand in their place.
+  /// The driver reports that dot products are faster than the equivalent instructions.
   case accelerated
 
   static let extensionName = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME
@@ -37,7 +37,7 @@ enum DotProduct: Sendable {
     self = speeds.integerDotProduct4x8BitPackedSignedAccelerated == VK_TRUE ? .accelerated : .present
   }
 
-  /// The feature as it is asked for when a device is made.
+  /// Returns the feature structure for device creation.
   static func feature(_ isEnabled: Bool) -> VkPhysicalDeviceShaderIntegerDotProductFeatures {
     var feature = VkPhysicalDeviceShaderIntegerDotProductFeatures()
     feature.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES

@@ -1,20 +1,20 @@
 import KelvinGraph
 
-/// How one element lies in dense memory inside a segment, and how shaders name it.
+/// The storage of one element in dense memory inside a segment, and its name in shaders.
 ///
-/// float16 and float32 are one float32, or float16 half a word where it is moved as it is; integers of up to 32 bits, and truth values, are one word with the sign or
-/// zeros above; those of 64 bits are two words, the low one first.
+/// float32 takes one word, and float16 either a float32 word or, if stored as float16, half a word. Integers of up to
+/// 32 bits and booleans take one word, sign- or zero-extended. 64-bit integers take two words, the low one first.
 struct Element: Hashable, Sendable {
-  /// The number in `integers.glsl`.
+  /// The element kinds, numbered as in `integers.glsl`.
   enum Kind: Int { case signed, unsigned, signedPair, unsignedPair, float }
 
   let kind: Kind
-  /// Of the graph's type; 1 for truth values.
+  /// Bits of the graph's type; 1 for booleans.
   let bits: Int
-  /// Whether it is a float16 that lies as such.
+  /// Whether the element is a float16 that is stored as float16.
   let isHalf: Bool
 
-  /// - Precondition: not float64, which no kernel is offered.
+  /// - Precondition: the type is not float64, which no kernel supports.
   init(_ scalar: ScalarType, isHalf: Bool = false) {
     self.isHalf = isHalf
     switch scalar {
@@ -29,12 +29,12 @@ struct Element: Hashable, Sendable {
   }
 
   var isPair: Bool { kind == .signedPair || kind == .unsignedPair }
-  /// Words of 32 bits.
+  /// The number of 32-bit words.
   var words: Int { isPair ? 2 : 1 }
-  /// How a shader reads it as words.
+  /// The format in which a shader reads the element.
   var format: OperandFormat { isPair ? .uint2 : isHalf ? .short : .uint }
-  /// How a shader reads it word by word.
+  /// The format in which a shader reads the element word by word.
   var wordFormat: OperandFormat { isHalf ? .short : .uint }
-  /// How a shader reads it at a segment's boundary.
+  /// The format in which a shader reads the element at a segment's boundary.
   var outsideFormat: OperandFormat { bits == 16 ? .short : bits < 16 ? .byte : format }
 }

@@ -3,26 +3,25 @@ import KelvinDevices
 import KelvinGraph
 import Synchronization
 
-/// Memory of the host that a device reads where it is (`VK_EXT_external_memory_host`), which spares a copy of large weights.
+/// Host memory that a device reads in place (`VK_EXT_external_memory_host`), which avoids a copy of large weights.
 ///
-/// Only software drivers are given it. A card would read across the bus; what a GPU that shares the host's memory reads
-/// faster, its own allocations or the host's pages, was not measured.
+/// Only software drivers use the import: a discrete GPU would read across the bus.
 final class MemoryImport: Sendable {
   static let extensionName = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME
   static let handle = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
-  /// Weights from this size on, in bytes: each is an allocation.
+  /// The least size of an imported weight, in bytes. Each imported weight is one allocation.
   private static let worthwhile = 1 << 18
-  /// Packed weights begin at multiples of it.
+  /// The alignment of packed weights, in bytes.
   private static let page = 4096
 
-  /// Bytes of which a part's place and size have to be multiples.
+  /// The alignment of a part's address and size, in bytes.
   private let unit: Int
-  /// Parts that may be there at a time: half of the device's allocations, so that others have room.
+  /// The largest number of parts at a time: half of the device's allocations.
   private let limit: Int
   private let count = Atomic(0)
 
-  /// Nil where the device does not read pages of the host.
+  /// Returns nil if the device cannot read host pages.
   init?(
     of physical: VkPhysicalDevice, _ vk: KelvinVulkan, extensions: Set<String>, _ limits: VkPhysicalDeviceLimits
   ) {
@@ -44,7 +43,7 @@ final class MemoryImport: Sendable {
     limit = Int(clamping: limits.maxMemoryAllocationCount) / 2
   }
 
-  /// Whether buffers may be of memory that is imported, and need no memory of their own kind for it.
+  /// Whether buffers may use imported memory without a dedicated allocation.
   private static func takesBuffers(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan) -> Bool {
     var information = VkPhysicalDeviceExternalBufferInfo()
     information.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO
@@ -59,8 +58,9 @@ final class MemoryImport: Sendable {
       == VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT.rawValue
   }
 
-  /// Where a packed weight is, with the room that a buffer of it takes; nil where it is not worth it, has no such room, or may
-  /// not be read by a driver's threads: a mapped file may be cut short, and they block the signal that says so.
+  /// Returns the memory of a packed weight with the room that a buffer needs. Returns nil if the weight is small, has
+  /// no such room, or is in a mapped file. A mapped file may be truncated, and driver threads block the signal that
+  /// reports it.
   func part(_ weight: Bytes) -> Part? {
     guard weight.count >= Self.worthwhile, !weight.isOfFile, UInt(bitPattern: weight.baseAddress) % UInt(unit) == 0
     else { return nil }
@@ -73,10 +73,10 @@ final class MemoryImport: Sendable {
     return Part(bytes, allocated: (byteCount + unit - 1) / unit * unit, of: self)
   }
 
-  /// Memory that a buffer is to be made of. It counts as long as it is there.
+  /// Host memory for a buffer. A part counts against the limit until it is released.
   final class Part: Sendable {
     let bytes: Bytes
-    /// Whole pages, of each of which the host has a part of the bytes.
+    /// Whole pages in bytes; the host owns at least part of each page.
     let allocated: Int
     private let owner: MemoryImport
 
@@ -90,7 +90,7 @@ final class MemoryImport: Sendable {
 
     private var address: UnsafeMutableRawPointer { UnsafeMutableRawPointer(mutating: bytes.baseAddress) }
 
-    /// The types, a bit each, that memory made of it may have; none where the driver does not take it.
+    /// Returns a bit for each memory type that the imported memory may have; 0 if the driver rejects the memory.
     func memoryTypes(_ context: VulkanContext, _ place: String) throws(DeviceError) -> UInt32 {
       guard let query = context.vk.vkGetMemoryHostPointerPropertiesEXT else { return 0 }
       var properties = VkMemoryHostPointerPropertiesEXT()
@@ -101,7 +101,7 @@ final class MemoryImport: Sendable {
       return properties.memoryTypeBits
     }
 
-    /// What tells the driver, while `body` runs, that memory is made of it.
+    /// Calls `body` with the structure that imports the memory, valid during the call.
     func withImport<Result>(
       _ body: (UnsafeRawPointer) throws(DeviceError) -> Result
     ) throws(DeviceError) -> Result {

@@ -1,14 +1,14 @@
 import CKelvinSupport
 
-/// How the elements of an operand lie, as `Shaders/operands.glsl` reads them.
+/// The storage of an operand's elements, as `Shaders/operands.glsl` reads them.
 enum OperandFormat: Hashable, Sendable {
   case float, float4, half, half4, byte, short, uint, uint2
-  /// A float, and four, that never lie as float16.
+  /// One float, and four floats, that are never stored as float16.
   case wide, wide4
-  /// Four floats of packed weights, which may lie as float16 beside others in float32.
+  /// Four floats of packed weights, which may be stored as float16 beside float32 operands.
   case packed4
 
-  /// The same of floats that lie as float16.
+  /// The same format for floats stored as float16.
   var halved: OperandFormat {
     switch self {
     case .float: .half
@@ -31,7 +31,8 @@ enum OperandFormat: Hashable, Sendable {
     }
   }
 
-  /// That of a storage texel buffer, whose format a shader has to name: a word or four, which every device reads so.
+  /// The element of a storage texel buffer. Shaders must declare its format, so it is one word or four, which every
+  /// device supports.
   var words: (format: VkFormat, byteCount: Int) {
     switch self {
     case .float, .wide, .half, .byte, .short, .uint, .uint2: (VK_FORMAT_R32_UINT, 4)
@@ -39,7 +40,7 @@ enum OperandFormat: Hashable, Sendable {
     }
   }
 
-  /// The number by which a shader is told.
+  /// The number that a shader receives for the format.
   var code: UInt32 {
     switch self {
     case .float, .float4, .wide, .wide4, .packed4, .uint: 0

@@ -1,10 +1,10 @@
 import CKelvinSupport
 
-/// How kernels' operands are bound; `Shaders/operands.glsl` has the shaders' side.
+/// The kind of descriptor that binds kernels' operands; `Shaders/operands.glsl` has the shaders' side.
 enum OperandPath: Hashable, Sendable {
-  /// Storage buffers, which hardware reads best.
+  /// Storage buffers, which are fastest on hardware.
   case buffers
-  /// Uniform texel buffers, of which a stage may have more than of storage buffers.
+  /// Uniform texel buffers. A stage may have more of them than storage buffers.
   case texels
   /// Storage texel buffers of words.
   case images
@@ -17,7 +17,7 @@ enum OperandPath: Hashable, Sendable {
     }
   }
 
-  /// What buffers are made for besides storage: formats of views need not be good for more.
+  /// The usage of buffers besides storage. It matches the path because formats of views need not support other usages.
   var usage: VkBufferUsageFlags {
     switch self {
     case .buffers: 0
@@ -26,13 +26,13 @@ enum OperandPath: Hashable, Sendable {
     }
   }
 
-  /// Whether operands are seen through views of a format, of so many texels at most.
+  /// Whether operands are bound through views of a format, which have a limited number of texels.
   var hasViews: Bool { self != .buffers }
 
-  /// Whether shaders are told how words lie; else the view's format says it.
+  /// Whether shaders receive the operand formats; otherwise the format of a view determines them.
   var tellsFormats: Bool { self != .texels }
 
-  /// What the names of modules end in that read operands so.
+  /// The suffix of module names for this path.
   var suffix: String {
     switch self {
     case .buffers: ""

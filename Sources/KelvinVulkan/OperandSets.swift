@@ -1,7 +1,7 @@
 import CKelvinSupport
 import KelvinDevices
 
-/// Makes the descriptor sets of kernels, and the texel views that these name.
+/// Creates the descriptor sets of kernels, and the texel views that they refer to.
 final class OperandSets {
   private struct ViewKey: Hashable {
     var buffer: ObjectIdentifier
@@ -21,13 +21,13 @@ final class OperandSets {
     path = pipelines.operands
   }
 
-  /// The views made so far, which whoever takes them destroys.
+  /// Returns the views created so far. The caller destroys them.
   func takeViews() -> [VkBufferView] {
     defer { views = [:] }
     return Array(views.values)
   }
 
-  /// A pool with room for sets, of so many operands together.
+  /// Returns a pool with room for `count` sets that have `operands` operands in total.
   func makePool(sets count: Int, operands: Int) throws(DeviceError) -> VkDescriptorPool {
     let sizes = [
       VkDescriptorPoolSize(type: VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptorCount: UInt32(count)),
@@ -48,9 +48,9 @@ final class OperandSets {
     return pool
   }
 
-  /// A set of the memory that a kernel reads and writes.
+  /// Returns a set for the memory that a kernel reads and writes.
   ///
-  /// - Parameter formats: of what is read.
+  /// - Parameter formats: the formats of the memory read.
   func makeSet(
     _ formats: [OperandFormat], _ reads: [BoundStorages.Range], _ write: BoundStorages.Range,
     from pool: VkDescriptorPool?
@@ -67,7 +67,7 @@ final class OperandSets {
     }
     try context.check(result, "vkAllocateDescriptorSets")
     guard let set else { throw context.error(.execution, "vkAllocateDescriptorSets", "it gave no set") }
-    // A binding that a shader names must be valid, even where its specialisation never reads it.
+    // A binding that a shader declares must be valid, even if its specialization never reads it.
     let spare = reads.isEmpty ? 0 : max(0, VulkanPipelines.operandBindings - reads.count)
     let operands = reads + [BoundStorages.Range](repeating: reads.first ?? write, count: spare)
     var texels: [VkBufferView?] = []
@@ -104,7 +104,8 @@ final class OperandSets {
     return set
   }
 
-  /// The bytes from the range's start up to a whole number of `unit`s; buffers end at a multiple of `bufferAlignment`.
+  /// Returns the bytes from the range's start up to a whole number of `unit`s; buffers end at a multiple of
+  /// `bufferAlignment`.
   private func rounded(_ range: BoundStorages.Range, to unit: Int) -> Int {
     (max(range.byteCount, 1) + unit - 1) / unit * unit
   }

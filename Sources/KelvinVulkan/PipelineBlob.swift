@@ -4,12 +4,12 @@ import KelvinGraph
 
 /// The driver's pipeline cache as a blob.
 enum PipelineBlob {
-  /// Names the device, its driver and the shaders.
+  /// Returns a string that identifies the device, its driver and the shaders.
   private static func identity(_ properties: VulkanProperties) -> String {
     "vulkan/\(properties.uuidText)-\(properties.driverVersion)-\(shaderDigest)"
   }
 
-  /// Names the kernels as well: which shaders run, and how they are told to.
+  /// Returns a string that also identifies the kernels: the traits that select shaders and their constants.
   static func identity(_ properties: VulkanProperties, _ traits: VulkanTraits) -> String {
     "\(identity(properties))-\(Digest("\(traits)"))"
   }
@@ -20,7 +20,7 @@ enum PipelineBlob {
     CheckedBlob.encoded(data, origin: Digest(key(properties)))
   }
 
-  /// The driver's bytes, or nil where the blob is damaged or another driver's.
+  /// Returns the driver's bytes, or nil if the blob is damaged or from another driver.
   static func payload(_ blob: Bytes, for properties: VulkanProperties) -> [UInt8]? {
     guard let data = CheckedBlob.payload(of: blob, origin: Digest(key(properties))) else { return nil }
     // VkPipelineCacheHeaderVersionOne: length, version, vendor, device, then the UUID of the driver's cache.
@@ -32,7 +32,7 @@ enum PipelineBlob {
     return data
   }
 
-  /// Of every module's bytes.
+  /// The digest of every module's bytes.
   private static let shaderDigest: Digest = {
     var count = 0
     let modules = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)

@@ -2,8 +2,9 @@ import CKelvinSupport
 import KelvinDevices
 import Synchronization
 
-/// Has a driver compile what it would only compile when a pipeline first runs, one pipeline after another, while others are
-/// still being made: each is dispatched over no groups. Software drivers do so on the one thread of their queue.
+/// Makes a driver finish compilation that it defers to the first run of a pipeline, while other pipelines are still
+/// being made. Each pipeline is dispatched over zero groups. Software drivers compile on the single thread of their
+/// queue.
 final class PipelineWarmup: @unchecked Sendable {
   private struct State: @unchecked Sendable {
     var pools: [VkDescriptorPool] = []
@@ -13,7 +14,7 @@ final class PipelineWarmup: @unchecked Sendable {
 
   private let context: VulkanContext
   private let layout: VkPipelineLayout
-  /// What pipelines are shown.
+  /// The memory bound to all operands of the pipelines.
   private let memory: BoundStorages.Range
   private let state: DeviceLock<State>
 
@@ -36,7 +37,7 @@ final class PipelineWarmup: @unchecked Sendable {
     }
   }
 
-  /// - Parameter formats: of what the pipeline reads.
+  /// - Parameter formats: the formats of the operands that the pipeline reads.
   func rehearse(_ pipeline: VkPipeline, reading formats: [OperandFormat]) throws(DeviceError) {
     try state.withLock(context.health) { (state: inout State) throws(DeviceError) in
       let pool = try state.sets.makePool(sets: 1, operands: formats.count)
@@ -62,7 +63,7 @@ final class PipelineWarmup: @unchecked Sendable {
     }
   }
 
-  /// Returns once all of them are compiled.
+  /// Waits until all pipelines are compiled.
   func finish() throws(DeviceError) {
     let runs = try state.withLock(context.health) { (state) throws(DeviceError) in state.runs }
     for run in runs { try context.wait(run.commands.fence, for: run.submission) }

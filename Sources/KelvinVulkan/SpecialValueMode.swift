@@ -1,8 +1,8 @@
 import CKelvinSupport
 
-/// SPIR-V modules that forbid a driver to take every float for a finite number, on devices where that can be asked for
-/// (`VK_KHR_shader_float_controls`, part of Vulkan 1.2): execution mode `SignedZeroInfNanPreserve`. The modules in
-/// `Shaders/spv` do without, so that every device takes them.
+/// Adds the execution mode `SignedZeroInfNanPreserve` to SPIR-V modules on devices that support it
+/// (`VK_KHR_shader_float_controls`, part of Vulkan 1.2). The mode forbids a driver to assume that every float is
+/// finite. The modules in `Shaders/spv` do not declare it, so that every device accepts them.
 package enum SpecialValueMode {
   static let extensionName = VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME
 
@@ -16,7 +16,7 @@ package enum SpecialValueMode {
   private static let executionMode: UInt32 = 4461
   private static let floatBits: UInt32 = 32
 
-  /// The words of a module with the mode declared for its entry points.
+  /// Returns the words of a module with the mode declared for its entry points.
   package static func added(to module: [UInt32]) -> [UInt32] {
     var words = Array(module.prefix(headerWords))
     var points: [UInt32] = []
@@ -24,7 +24,7 @@ package enum SpecialValueMode {
     var index = headerWords
     while index < module.count {
       let (code, length) = (module[index] & 0xFFFF, max(Int(module[index] >> 16), 1))
-      // Parts follow in this order: capabilities, extensions, …, entry points, execution modes.
+      // Sections follow in this order: capabilities, extensions, …, entry points, execution modes.
       if !isDeclared, code != opCapability {
         words += instruction(opCapability, [capability]) + instruction(opExtension, text("SPV_KHR_float_controls"))
         isDeclared = true
@@ -40,7 +40,7 @@ package enum SpecialValueMode {
     return words
   }
 
-  /// Whether shaders of a device may declare it for float32.
+  /// Whether shaders of a device may declare the mode for float32.
   static func isOffered(by physical: VkPhysicalDevice, _ vk: KelvinVulkan, extensions: Set<String>) -> Bool {
     guard extensions.contains(extensionName) else { return false }
     var controls = VkPhysicalDeviceFloatControlsProperties()
@@ -58,7 +58,7 @@ package enum SpecialValueMode {
     [UInt32(operands.count + 1) << 16 | code] + operands
   }
 
-  /// A literal: UTF-8 with an end of zero, padded to words.
+  /// Returns a literal string: UTF-8 with a terminating zero, padded to words.
   private static func text(_ text: String) -> [UInt32] {
     let bytes = Array(text.utf8)
     return (0...bytes.count / 4).map { word in

@@ -6,59 +6,59 @@ import KelvinGraph
 struct TiledProduct: Sendable {
   let window: SpatialWindow
   let batch, groups: Int
-  /// Of all groups.
+  /// The channels of all groups.
   let inputs, outputs: Int
-  /// Blocked, or dense: a position's channels side by side, in whole blocks.
+  /// The layout: blocked, or dense with a position's channels contiguous in whole blocks.
   let layout: ValueLayout
-  /// What an invocation may compute.
+  /// The tiles that an invocation may compute.
   var registers: RegisterTiles
-  /// Those of a transposed convolution, which has one group.
+  /// The phases of a transposed convolution, which has one group.
   var phases: TransposedPhases?
 
   private var groupInputs: Int { inputs / groups }
-  /// Heights, then widths of what is computed at a time: the output or, of a transposed convolution, a phase of it.
+  /// The height and width of the positions: of the output or, for a transposed convolution, of a phase.
   private var plane: [Int] { phases?.positions ?? window.output }
   private var positions: Int { batch * plane[0] * plane[1] }
 
-  /// Blocks of output channels that an invocation computes. They do not depend on positions: weights are packed by them,
-  /// and all sizes of a model share packed weights.
+  /// Blocks of output channels that an invocation computes. They do not depend on positions, because weights are packed
+  /// by blocks and all input sizes of a model share packed weights.
   private var blocks: Int {
     if phases != nil { return min(registers.blocks, (outputs + 3) / 4) }
     if groups == 1 { return registers.blocks }
     return [registers.blocks, 2].first { outputs / groups % (4 * $0) == 0 } ?? 1
   }
 
-  /// Positions that an invocation computes: whole groups of them waste what lies beyond the last, small ones read more for
-  /// each product.
+  /// Positions that an invocation computes. Larger tiles waste more work beyond the last position; smaller tiles read
+  /// more for each product.
   private func pixels(_ traits: VulkanTraits) -> Int {
     registers.pixels.min { time($0, traits) < time($1, traits) } ?? registers.pixels.lowerBound
   }
 
-  /// For an input channel and a tap, what invocations that compute so many positions take, in products of a position and a
-  /// block. Reading a vector of an operand costs about as much as two of them.
+  /// Returns the estimated time of one input channel and tap with this many positions for each invocation, in products
+  /// of a position and a block. Reading a vector of an operand costs about as much as two products.
   private func time(_ pixels: Int, _ traits: VulkanTraits) -> Int {
     let span = pixels * traits.tileGroup
     return (positions + span - 1) / span * traits.tileGroup * (pixels * blocks + 2 * pixels + blocks)
   }
 
-  /// What all of it takes, in products of a position and a block.
+  /// Returns the estimated time of the whole product, in products of a position and a block.
   func time(_ traits: VulkanTraits) -> Double {
     Double(time(pixels(traits), traits)) * Double(groups * parts) * Double(groupInputs * window.taps)
   }
 
-  /// Positions by blocks that an invocation computes: `4x2`.
+  /// Returns the positions by blocks that an invocation computes, as in `4x2`.
   private func shape(_ traits: VulkanTraits) -> String { "\(pixels(traits))x\(blocks)" }
 
-  /// Groups along the side of the grid that is not folded, as positions are.
+  /// Groups along the side of the grid that is not folded, unlike the side of positions.
   private var planes: Int { (phases?.count ?? groups) * parts }
 
-  /// Whether a grid has room for it.
+  /// Whether the groups fit the device's limit for a grid.
   func fits(_ traits: VulkanTraits) -> Bool { planes <= traits.groupLimit }
 
-  /// An offer of a way that rests on the product, with those that do so in other registers as its alternatives: each of
-  /// those that the device may be faster with once, by name.
+  /// Returns an offer whose alternatives use other register tiles for the same product. Each alternative shape occurs
+  /// once.
   ///
-  /// - Parameter other: the way in other registers and the product that it rests on then; nil where there is none.
+  /// - Parameter other: returns the product and the kernel with other register tiles; nil if there is none.
   func alternating(
     _ offer: GPUOffer<VulkanTarget>, _ traits: VulkanTraits,
     _ other: (RegisterTiles) -> (product: TiledProduct, kernel: NodeLowering<VulkanTarget>)?
@@ -72,14 +72,14 @@ struct TiledProduct: Sendable {
     return offer.with(others, beside: shape(traits))
   }
 
-  /// The same in other registers.
+  /// Returns the same product in other register tiles.
   func cut(by registers: RegisterTiles) -> TiledProduct {
     var product = self
     product.registers = registers
     return product
   }
 
-  /// Output channels that weights are packed by, and how many times so many a group has.
+  /// The number of output channels in a tile of packed weights, and the number of tiles of a group.
   var tile: Int { 4 * blocks }
   var parts: Int { (outputs / groups + tile - 1) / tile }
 
@@ -87,8 +87,8 @@ struct TiledProduct: Sendable {
     NodeLowering { lowering throws(DeviceError) in try lower(lowering, epilogue) }
   }
 
-  /// Weights `[outputs, inputs of a group, taps]`, of a transposed convolution `[inputs, outputs, taps]`, are the node's
-  /// second input.
+  /// Adds the kernel. Weights `[outputs, inputs of a group, taps]`, or `[inputs, outputs, taps]` of a transposed
+  /// convolution, are the node's second input.
   private func lower(_ lowering: VulkanLowering, _ epilogue: Epilogue) throws(DeviceError) {
     let (node, rows) = (lowering.node, (groupInputs + 3) / 4 * 4)
     let codes =
@@ -113,9 +113,9 @@ struct TiledProduct: Sendable {
     run(lowering, x, packed, bias, residual, epilogue, lowering.write(node.outputs[0], layout), codes)
   }
 
-  /// Adds the kernel. Weights are packed in tiles; without a residual there is none to add.
+  /// Adds the kernel. Weights are packed in tiles. Without a residual the kernel adds none.
   ///
-  /// - Parameter codes: how weights that are codes are read.
+  /// - Parameter codes: the layout of quantized weights.
   func run(
     _ lowering: VulkanLowering, _ x: Storage, _ weights: Storage, _ bias: Storage, _ residual: Storage?,
     _ epilogue: Epilogue, _ result: Storage, _ codes: QuantizedOperand? = nil
@@ -130,7 +130,7 @@ struct TiledProduct: Sendable {
       ] + window.input + window.geometry
     ).inverses(plane[0] * plane[1], plane[1]).activation(epilogue)
     let span = traits.tileGroup * pixels
-    // A row's blocks lie side by side: those of a line of the cache are read together.
+    // A row's blocks are contiguous; the blocks of a cache line are read together.
     let chunk = layout == .dense && groupBlocks % traits.rowChunk == 0 ? traits.rowChunk : 1
     let (columns, z) = target.folded((positions + span - 1) / span)
     var specializationConstants = [
@@ -158,8 +158,8 @@ extension Epilogue {
   /// The activation's number in shaders.
   var activationCode: Int { Int(activation?.code ?? UnaryFunction.noneCode) }
 
-  /// The same with bounds in the place of no activation and of a rectifier, so that one pipeline does for all three; nil for
-  /// any other activation.
+  /// The same epilogue with bounds in place of no activation and of a rectifier, so that all three share one pipeline;
+  /// nil for any other activation.
   var bounded: Epilogue? {
     var bounded = self
     switch activation?.kind {

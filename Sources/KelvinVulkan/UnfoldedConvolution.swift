@@ -2,10 +2,10 @@ import KelvinDevices
 import KelvinGPU
 import KelvinGraph
 
-/// A convolution of fewer channels than a block has, as a network's first is: its windows are laid side by side as channels
-/// of a pointwise one, so that no lane of a block is idle and no tap asks for itself whether it is inside.
+/// A convolution of fewer channels than a block has, such as a network's first. Its windows are unfolded into the
+/// channels of a pointwise convolution. All lanes of a block are then used, and taps need no bounds checks.
 struct UnfoldedConvolution: Sendable {
-  /// The key of offers that are carried out so.
+  /// The key of offers with this implementation.
   static let implementation = "unfolded"
 
   private let geometry: ConvolutionGeometry
@@ -13,7 +13,7 @@ struct UnfoldedConvolution: Sendable {
   /// The layouts of the node's inputs.
   let reads: [ValueLayout]
 
-  /// Nil where the taps are as soon done in their places: for channels that fill a block, or few outputs.
+  /// Returns nil if a direct convolution is as fast: for channels that fill a block, or few outputs.
   init?(_ geometry: ConvolutionGeometry, _ context: KernelContext<VulkanTarget>) {
     let (window, traits, blocks) = (geometry.window, geometry.traits, context.target.blocks)
     let channels = geometry.inputs * window.taps
@@ -32,7 +32,7 @@ struct UnfoldedConvolution: Sendable {
     self.reads = reads
   }
 
-  /// The same in other registers.
+  /// Returns the same convolution in other register tiles.
   func cut(by registers: RegisterTiles) -> UnfoldedConvolution {
     var convolution = self
     convolution.product = product.cut(by: registers)
@@ -47,7 +47,7 @@ struct UnfoldedConvolution: Sendable {
     let (node, target, epilogue) = (lowering.node, lowering.target, geometry.op.epilogue)
     let (window, channels) = (geometry.window, product.inputs)
     let (rows, planes) = ((channels + 3) / 4 * 4, geometry.batch * ((channels + 3) / 4))
-    // A filter's channels and taps lie as those of windows do.
+    // A filter's channels and taps have the same order as those of windows.
     let weights = try lowering.tiledWeights(
       groups: 1, outputs: geometry.outputs, channels: channels, taps: 1, tile: product.tile, rows: rows,
       parts: product.parts, spare: 0)

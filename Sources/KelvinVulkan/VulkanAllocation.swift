@@ -1,17 +1,17 @@
 import CKelvinSupport
 import KelvinDevices
 
-/// A Vulkan buffer with memory of its own. Its owner destroys it, before the device.
+/// A Vulkan buffer with its own memory. The owner destroys it before the device.
 struct VulkanAllocation: @unchecked Sendable {
   let buffer: VkBuffer
   let memory: VkDeviceMemory
   let byteCount: Int
-  /// Where the host sees the memory, coherently; nil where it cannot.
+  /// The host's mapping of the memory, which is coherent; nil if the host cannot access it.
   let pointer: UnsafeMutableRawPointer?
-  /// Whether the host reads it at the speed of its own memory: not across the bus to a card, nor past the caches.
+  /// Whether the host reads the memory as fast as its own, neither across the bus nor uncached.
   let isReadable: Bool
 
-  /// - Parameter isStaging: whether the memory only carries copies between host and device.
+  /// - Parameter isStaging: whether the memory is used only for copies between host and device.
   init(_ context: VulkanContext, byteCount: Int, isStaging: Bool) throws(DeviceError) {
     let imitated = isStaging ? nil : context.properties.imitatedMemory
     let place = "memory of \(byteCount) bytes"
@@ -46,9 +46,9 @@ struct VulkanAllocation: @unchecked Sendable {
     isReadable = pointer != nil && (isStaging || (type.isCached && imitated != .uncached))
   }
 
-  /// A buffer over memory of the host, which nobody writes and whose owner outlives it.
+  /// Creates a buffer over host memory that is never written and whose owner outlives the buffer.
   ///
-  /// - Throws: what the driver answers; it need not take every page.
+  /// - Throws: the driver's error; a driver need not accept every page.
   init(_ context: VulkanContext, of part: MemoryImport.Part) throws(DeviceError) {
     let place = "\(part.byteCount) bytes of the host"
     let buffer = try UnboundBuffer(context, byteCount: part.byteCount, isOfHost: true)
@@ -75,8 +75,8 @@ struct VulkanAllocation: @unchecked Sendable {
     vk.vkFreeMemory!(device, memory, nil)
   }
 
-  /// Memory that device and host share, where the device is one with the host; its own where it is a card, mapped if
-  /// the host reaches all of it (resizable BAR).
+  /// Returns the memory type for a buffer: shared memory on a device that shares the host's memory. On a discrete GPU
+  /// it is local memory, mapped if the host reaches all of it (resizable BAR).
   private static func memoryType(
     _ properties: VulkanProperties, _ allowed: UInt32, isStaging: Bool
   ) -> MemoryType? {
@@ -98,7 +98,8 @@ struct VulkanAllocation: @unchecked Sendable {
     }
     for flags in wanted {
       guard let index = properties.memoryType(allowed: allowed, flags: flags) else { continue }
-      // Memory wanted for being local only stays unmapped, so that a card's small window is left to others.
+      // Memory that only has to be local stays unmapped, so that other processes can use a GPU's small host-visible
+      // window.
       return MemoryType(
         index: index, isHostVisible: flags & shared == shared,
         isCached: properties.memoryFlags(ofType: index) & cached != 0)
@@ -107,20 +108,20 @@ struct VulkanAllocation: @unchecked Sendable {
   }
 }
 
-/// What is chosen for a buffer's memory.
+/// The memory type selected for a buffer.
 private struct MemoryType {
   let index: UInt32
   let isHostVisible: Bool
   let isCached: Bool
 }
 
-/// A buffer that has no memory yet.
+/// A buffer without memory.
 private struct UnboundBuffer {
   let handle: VkBuffer
   let requirements: VkMemoryRequirements
   private let context: VulkanContext
 
-  /// - Parameter isOfHost: whether its memory is to be the host's.
+  /// - Parameter isOfHost: whether the buffer will use host memory.
   init(_ context: VulkanContext, byteCount: Int, isOfHost: Bool = false) throws(DeviceError) {
     var information = VkBufferCreateInfo()
     information.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO
@@ -143,9 +144,9 @@ private struct UnboundBuffer {
     (handle, self.requirements, self.context) = (buffer, requirements, context)
   }
 
-  /// Gives it memory of its own, which is freed again where that fails.
+  /// Binds new memory to the buffer, and frees the memory if binding fails.
   ///
-  /// - Parameter chain: what else the driver is told of the memory.
+  /// - Parameter chain: more structures that describe the memory.
   func bound(
     to byteCount: Int, ofType type: UInt32, _ place: String, _ chain: UnsafeRawPointer? = nil
   ) throws(DeviceError) -> VkDeviceMemory {
@@ -156,7 +157,7 @@ private struct UnboundBuffer {
     allocation.memoryTypeIndex = type
     var memory: VkDeviceMemory?
     var result = context.vk.vkAllocateMemory!(context.device, &allocation, nil, &memory)
-    // That a driver does not take what it is told of is no fault of the device, whatever it says.
+    // Some drivers report other errors when they reject an import. A rejected import is not a device fault.
     if chain != nil, result == VK_ERROR_UNKNOWN || result == VK_ERROR_INITIALIZATION_FAILED {
       result = VK_ERROR_INVALID_EXTERNAL_HANDLE
     }

@@ -2,17 +2,17 @@ import CKelvinSupport
 package import KelvinDevices
 import KelvinGraph
 
-/// Memory of a Vulkan device, mapped for the host where the two share it. Its size is rounded up, so that kernels may
-/// read and write whole groups of four elements at the end of any slice.
+/// Memory of a Vulkan device, mapped for the host if the two share it. The size is rounded up, so that kernels may read
+/// and write whole groups of four elements at the end of any slice.
 package final class VulkanBuffer: Buffer, @unchecked Sendable {
   package let byteCount: Int
   let context: VulkanContext
   let allocation: VulkanAllocation
-  /// What of the host it is made of, where it is; nobody writes it.
+  /// The imported host memory, if any; it is never written.
   private let host: MemoryImport.Part?
 
   /// - Parameter isZeroed: whether memory that the host can address starts as zeros.
-  /// - Throws: `.outOfMemory`; what took the device out.
+  /// - Throws: `.outOfMemory`; the error that disabled the device.
   static func make(
     _ context: VulkanContext, byteCount: Int, isZeroed: Bool = true
   ) throws(DeviceError) -> VulkanBuffer {
@@ -41,9 +41,9 @@ package final class VulkanBuffer: Buffer, @unchecked Sendable {
     }
   }
 
-  /// A packed weight where it is, which the device only reads; nil where it has to be copied.
+  /// Imports a packed weight in place; the device only reads it. Returns nil if the weight must be copied.
   ///
-  /// - Throws: what took the device out.
+  /// - Throws: the error that disabled the device.
   static func importing(_ weight: Bytes, _ context: VulkanContext) throws(DeviceError) -> VulkanBuffer? {
     guard let part = context.properties.memoryImport?.part(weight) else { return nil }
     do throws(DeviceError) {

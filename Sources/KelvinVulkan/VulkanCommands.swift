@@ -1,11 +1,11 @@
 import CKelvinSupport
 import KelvinDevices
 
-/// A command buffer with the pool it lives in and a fence, signalled when its latest submission has completed.
-/// Its owner destroys it, before the device.
+/// A command buffer with its pool and a fence, which is signalled when its latest submission has completed. The owner
+/// destroys it before the device.
 struct VulkanCommands: @unchecked Sendable {
   enum Barrier {
-    /// After all earlier submissions, the host's writes included.
+    /// After all earlier submissions and the host's writes.
     case start
     case computeToCompute
     /// Before the host reads.
@@ -57,7 +57,7 @@ struct VulkanCommands: @unchecked Sendable {
     vk.vkDestroyCommandPool!(device, pool, nil)
   }
 
-  /// Records anew. No submission may be running.
+  /// Records the commands again. No submission may be running.
   func record(
     _ context: VulkanContext, _ body: (VkCommandBuffer) throws(DeviceError) -> Void
   ) throws(DeviceError) {

@@ -1,12 +1,12 @@
 import CKelvinSupport
 import KelvinDevices
 
-/// The logical device, its queue, and what every object made from it shares.
+/// The logical device, its queue, and the state shared by all objects created from it.
 final class VulkanContext: @unchecked Sendable {
   let instance: VulkanInstance
   let properties: VulkanProperties
   let id: String
-  /// How kernels see what is in buffers.
+  /// The kind of descriptor through which kernels access buffers.
   let operands: OperandPath
   let vk: KelvinVulkan
   let device: VkDevice
@@ -85,10 +85,12 @@ final class VulkanContext: @unchecked Sendable {
     if !health.mayFree { LeakedResources.keep(instance) }
   }
 
+  /// Checks the result of a driver call.
+  ///
   /// - Parameters:
-  ///   - byteCount: what was asked for, where it is memory.
-  ///   - compiles: whether the call compiles something: what a driver then cannot say more about is that code's failure.
-  /// - Throws: the typed form of a failed call. A loss takes the device out.
+  ///   - byteCount: the size requested, for a call that allocates memory.
+  ///   - compiles: whether the call compiles code. An unspecific error is then a compilation error.
+  /// - Throws: the typed error of a failed call. A lost device is disabled.
   func check(
     _ result: VkResult, _ place: String, byteCount: Int? = nil, compiles: Bool = false
   ) throws(DeviceError) {
@@ -99,11 +101,11 @@ final class VulkanContext: @unchecked Sendable {
     throw error
   }
 
-  /// Waits for a fence that the queue signals, no longer than the device is allowed.
+  /// Waits for a fence that the queue signals, up to the device's time limit.
   ///
-  /// - Returns: seconds that the submission took, as far as is known (`DeviceHealth.wait`).
-  /// - Throws: what took the device out, which this does where it is hung, or where waiting fails: the queue may then be
-  ///   at work.
+  /// - Returns: the duration of the submission in seconds, as far as is known (`DeviceHealth.wait`).
+  /// - Throws: the error that disabled the device. A hung device and a failed wait disable it too, because the queue
+  ///   may still be running.
   @discardableResult
   func wait(_ fence: VkFence, for submission: DeviceHealth.Submission) throws(DeviceError) -> Double {
     let place = "vkWaitForFences"
@@ -119,17 +121,17 @@ final class VulkanContext: @unchecked Sendable {
     }
   }
 
-  /// Destroys what the device has no more use for; what one that is out may still be at work on stays.
+  /// Destroys objects that the device no longer needs. Objects that a disabled device may still use are leaked.
   func free(_ destroy: @escaping () -> Void) { health.freeing(id, destroy) }
 
-  /// Does something that calls the driver, on a `DriverThread`.
+  /// Runs a function that calls the driver, on a `DriverThread`.
   func guarded<Result>(
     _ place: String, _ kind: DriverCallKind = .short, _ body: @escaping () throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
     try health.guarded(id, place, kind, body)
   }
 
-  /// Does `count` things that call the driver, several at a time; Vulkan has to allow the calls beside each other.
+  /// Runs `count` functions that call the driver, several at a time; Vulkan must allow these calls in parallel.
   func guardedEach(
     _ place: String, _ kind: DriverCallKind, _ count: Int, _ body: @escaping @Sendable (Int) throws(DeviceError) -> Void
   ) throws(DeviceError) {
@@ -140,7 +142,7 @@ final class VulkanContext: @unchecked Sendable {
     DeviceError(code, device: id, place: place, reason: reason, byteCount: byteCount)
   }
 
-  /// Starts recorded work; `fence` is signalled when it has completed.
+  /// Submits recorded commands; `fence` is signalled when they have completed.
   ///
   /// - Parameter mayCompile: whether the driver may compile the pipelines first.
   func submit(
@@ -159,7 +161,8 @@ final class VulkanContext: @unchecked Sendable {
     }
   }
 
-  /// Lends the one staging buffer, for copies between host memory and memory that the host cannot address.
+  /// Gives `body` exclusive access to the staging buffer, for copies between host memory and memory that the host
+  /// cannot address.
   func withStaging<Result>(
     _ body: (VulkanStaging) throws(DeviceError) -> Result
   ) throws(DeviceError) -> Result {
@@ -185,7 +188,7 @@ final class VulkanContext: @unchecked Sendable {
       DeviceError(
         .compilation, device: id, place: place, reason: "the driver does not compile it (VkResult \(result.rawValue))")
     case VK_ERROR_UNKNOWN, VK_ERROR_INITIALIZATION_FAILED:
-      // What drivers answer whose device was reset under them.
+      // Drivers return these results after a device reset.
       DeviceError(.lost, device: id, place: place, reason: "the driver failed (VkResult \(result.rawValue))")
     default:
       DeviceError(.execution, device: id, place: place, reason: "the driver answered VkResult \(result.rawValue)")

@@ -15,9 +15,9 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
   private let kernelTrust: KernelTrust
   package var trust: KernelTrust? { kernelTrust }
   private let kernels: GPUKernels<VulkanTarget>
-  /// Whether float16 elements lie as such inside a segment.
+  /// Whether float16 elements are stored as float16 inside a segment.
   package let storesHalves: Bool
-  /// Whether large weights are read where they are packed.
+  /// Whether large weights are read in the host memory that they are packed in.
   package var readsHostMemory: Bool { properties.memoryImport != nil }
 
   private init(_ instance: VulkanInstance, _ physical: VkPhysicalDevice, index: Int, options: VulkanOptions)
@@ -36,11 +36,11 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     weights = VulkanWeights(context)
   }
 
-  /// Every Vulkan device of this machine, or why there is none.
+  /// Returns every Vulkan device of this machine, or the reason why there is none.
   package static func discover() -> [DeviceListing] { discover(options: VulkanOptions()) }
 
   package static func discover(options: VulkanOptions) -> [DeviceListing] {
-    // A driver that is stuck in its own beginnings is stuck for good: it is not asked again.
+    // A driver that hangs during discovery is not called again.
     let health = DeviceHealth(patience: options.patience)
     do throws(DeviceError) {
       return try health.guarded("vulkan", "looking for devices", .compiling) { () throws(DeviceError) in
@@ -74,15 +74,15 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     }
   }
 
-  /// What the validation layer has said so far; empty where it does not watch.
+  /// The messages of the validation layer so far; empty if it is not enabled.
   package var validationMessages: [String] { context.instance.log.messages }
 
-  /// Whether the validation layer watches.
+  /// Whether the validation layer is enabled.
   package var isValidated: Bool { context.instance.isValidated }
 
   package var kernelFamily: any KernelFamily { kernels }
 
-  /// The rows of `Shaders/variants.txt` that a segment takes, whatever its kernels would be tuned to.
+  /// Returns the rows of `Shaders/variants.txt` that a segment uses before tuning.
   package func shaders(of segment: Segment) throws(DeviceError) -> Set<String> {
     Set(try kernels.lower(segment).0.dispatches.map(\.call.program.pipeline.variant))
   }
@@ -97,7 +97,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
     }
   }
 
-  /// Kernels that are tried have pipelines of their own, which are gone when the fastest are known.
+  /// Selects the fastest kernels by measurement. The pipelines of candidates are released afterwards.
   private func tune(
     _ selection: inout KernelSelection<NodeLowering<VulkanTarget>>, for segment: Segment
   ) throws(DeviceError) {
@@ -146,7 +146,7 @@ package final class VulkanDevice: KernelDevice, @unchecked Sendable {
       watchdog: segment.watchdog)
   }
 
-  /// - Throws: `.unsupported` where a grid has more groups along a side than the device runs.
+  /// - Throws: `.unsupported` if a grid has more groups along a side than the device supports.
   private func check(_ call: KernelDispatch<VulkanProgram>, of node: String) throws(DeviceError) {
     let counts = properties.limits.maxComputeWorkGroupCount
     let limits = [counts.0, counts.1, counts.2].map(Int.init)

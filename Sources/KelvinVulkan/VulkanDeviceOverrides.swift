@@ -1,29 +1,29 @@
-/// Less than a device has, so that what cards and drivers are like that are not at hand can be tried on this one.
+/// Restrictions of a device's properties, so that tests can imitate drivers and GPUs that are not available.
 package struct VulkanDeviceOverrides: Hashable, Sendable {
-  /// Where a device's memory seems to be.
+  /// The kind of memory that a device appears to have.
   package enum Memory: Hashable, Sendable {
-    /// The host cannot address the device's own.
+    /// The host cannot address device memory.
     case unmappable
-    /// The host addresses it, but reads it slowly.
+    /// The host addresses device memory, but reads it slowly.
     case uncached
   }
 
-  /// Whether it seems to be hardware: kernels and tiles are those of a GPU.
+  /// Whether the device appears to be hardware: kernels and tiles are those of a GPU.
   package var isHardware: Bool
   package var memory: Memory?
-  /// `maxTexelBufferElements`, in elements, where it is more; nil for what it is.
+  /// An upper bound of `maxTexelBufferElements`, in elements; nil for none.
   package var texelLimit: UInt32?
-  /// `maxStorageBufferRange`, in bytes, where it is more; nil for what it is.
+  /// An upper bound of `maxStorageBufferRange`, in bytes; nil for none.
   package var storageLimit: UInt32?
-  /// `maxComputeWorkGroupCount` of every side of a grid, where it is more; nil for what it is.
+  /// An upper bound of `maxComputeWorkGroupCount` for every side of a grid; nil for none.
   package var groupLimit: UInt32?
-  /// `maxPerStageDescriptorStorageBuffers`, where it is more; nil for what it is.
+  /// An upper bound of `maxPerStageDescriptorStorageBuffers`; nil for none.
   package var storageBuffers: UInt32?
-  /// Whether its dot products of bytes, where it has any, seem to be an instruction of the hardware.
+  /// Whether the dot products of bytes, if any, appear to be hardware instructions.
   package var acceleratesDotProducts: Bool
-  /// The first number of Mesa's version, where the driver is Mesa's; nil for what it is.
+  /// The major version of Mesa, if the driver is Mesa's; nil for the actual one.
   package var mesaMajor: Int?
-  /// Invocations in a subgroup, as far as kernels and tiles are chosen by it.
+  /// Invocations in a subgroup, for the selection of kernels and tiles only.
   package var subgroupSize: Int?
 
   package init(

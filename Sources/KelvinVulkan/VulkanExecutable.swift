@@ -8,15 +8,15 @@ package final class VulkanExecutable: Executable, @unchecked Sendable {
   package var kernels: [String: String] { lowered.kernels }
   let device: VulkanDevice
   let lowered: LoweredSegment<VulkanTarget>
-  /// The pieces of dispatches that go to the queue together.
+  /// The dispatch slices that are submitted together.
   let submissions: [[DispatchSlice]]
-  /// By dispatch.
+  /// The pipeline of each dispatch.
   let pipelines: [VulkanPipeline]
-  /// By their numbers in storages.
+  /// The weights, by their index in storages.
   let weights: [VulkanWeight]
   let watchdog: Watchdog
   private let store: VulkanWeightStore
-  /// Keeps the pipelines.
+  /// The library, which keeps the pipelines alive.
   private let library: VulkanPipelines
 
   init(

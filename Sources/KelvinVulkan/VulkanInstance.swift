@@ -10,7 +10,7 @@ final class VulkanInstance: @unchecked Sendable {
   private let messenger: VkDebugUtilsMessengerEXT?
   private let health: DeviceHealth
 
-  /// - Throws: `.unavailable` with the reason and the remedy where there is no loader or no driver.
+  /// - Throws: `.unavailable` with the reason and the remedy if there is no loader or no driver.
   init(options: VulkanOptions) throws(DeviceError) {
     var vk = KelvinVulkan()
     if let reason = kelvin_vulkan_open(&vk, options.entry) {
@@ -91,7 +91,7 @@ final class ValidationLog: Sendable {
 
   func append(_ line: String) { lines.withLock { $0.append(line) } }
 
-  /// The log must outlive the messenger.
+  /// Attaches the log, which must outlive the messenger.
   func attach(to instance: VkInstance, _ vk: KelvinVulkan) -> VkDebugUtilsMessengerEXT? {
     var information = VkDebugUtilsMessengerCreateInfoEXT()
     information.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT
@@ -119,12 +119,12 @@ extension DeviceError {
   }
 }
 
-/// The text in a fixed array of characters that ends with a zero.
+/// Returns the string in a zero-terminated array of fixed size.
 func text<Characters>(_ characters: Characters) -> String {
   withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
-/// Calls `body` with C strings that live as long as the call.
+/// Calls `body` with C strings that are valid during the call.
 func withCStrings<Result>(
   _ strings: [String], _ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> Result
 ) -> Result {

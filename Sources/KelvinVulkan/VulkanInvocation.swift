@@ -3,14 +3,14 @@ package import KelvinDevices
 import KelvinGPU
 import Synchronization
 
-/// A segment recorded on a session's buffers: command buffers, submitted as they are each time.
+/// A segment recorded on a session's buffers. Its command buffers are submitted unchanged for each run.
 package final class VulkanInvocation: Invocation {
   private let executable: VulkanExecutable
   private let event: VulkanEvent
   private let views: [VkBufferView]
   private let descriptorPool: VkDescriptorPool?
   private let timestamps: Timestamps?
-  /// Keeps the session's memory alive.
+  /// The buffers, which keep the session's memory alive.
   private let buffers: [any Buffer]
 
   init(_ executable: VulkanExecutable, _ bindings: Bindings) throws(DeviceError) {
@@ -71,12 +71,12 @@ package final class VulkanInvocation: Invocation {
   }
 }
 
-/// The completion of an invocation's latest run: of all its submissions, which the queue does in order.
+/// The completion of all submissions of an invocation's latest run; the queue executes them in order.
 package final class VulkanEvent: Event, @unchecked Sendable {
   let context: VulkanContext
   let commands: [VulkanCommands]
   private let watchdog: Watchdog
-  /// Those of the latest run that the driver took: the fences of others will never be signalled.
+  /// The submissions of the latest run that the driver accepted. The fences of other submissions are never signalled.
   private let submissions = Mutex<[DeviceHealth.Submission]>([])
 
   init(_ context: VulkanContext, submissions: Int, watchdog: Watchdog) throws(DeviceError) {
@@ -117,7 +117,7 @@ package final class VulkanEvent: Event, @unchecked Sendable {
   }
 }
 
-/// The times at which dispatches ended, in the device's clock.
+/// The times at which dispatches ended, by the device's clock.
 final class Timestamps: @unchecked Sendable {
   let pool: VkQueryPool
   let count: Int
@@ -140,7 +140,7 @@ final class Timestamps: @unchecked Sendable {
     context.free { [context, pool] in context.vk.vkDestroyQueryPool!(context.device, pool, nil) }
   }
 
-  /// Seconds since the first, ascending; nil before the first submission has completed.
+  /// Returns the seconds since the first timestamp, ascending; nil before the first submission has completed.
   func seconds() -> [Double]? {
     var ticks = [UInt64](repeating: 0, count: count)
     let flags = VK_QUERY_RESULT_64_BIT.rawValue

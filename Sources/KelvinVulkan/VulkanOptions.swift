@@ -1,16 +1,16 @@
 import Glibc
 import KelvinDevices
 
-/// How Vulkan devices are opened.
+/// Options for opening Vulkan devices.
 package struct VulkanOptions: Hashable, @unchecked Sendable {
-  /// Whether the Khronos validation layer watches; its messages are in `VulkanDevice.validationMessages`. Also turned
-  /// on by the environment variable `KELVIN_VULKAN_VALIDATION=1`.
+  /// Whether the Khronos validation layer is enabled; its messages are in `VulkanDevice.validationMessages`. The
+  /// environment variable `KELVIN_VULKAN_VALIDATION=1` enables it too.
   package var validates: Bool
-  /// What the devices are taken for instead of what they are.
+  /// The properties that the devices imitate, if any.
   package var imitation: VulkanDeviceOverrides?
   /// Another loader's `vkGetInstanceProcAddr`; nil for that of libvulkan.so.1.
   package var entry: UnsafeRawPointer?
-  /// Seconds that a submission may take until `DeviceHealth.allow` says otherwise.
+  /// The time limit of a submission, in seconds, until `DeviceHealth.allow` changes it.
   package var patience: Double
 
   package init(

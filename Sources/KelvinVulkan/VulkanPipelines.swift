@@ -4,17 +4,17 @@ import KelvinDevices
 import KelvinGraph
 import Synchronization
 
-/// A compute pipeline is a shader and its specialisation constants, numbered from 0.
+/// The key of a compute pipeline: a shader and its specialization constants, numbered from 0.
 struct PipelineKey: Hashable, Sendable {
-  /// Of `Shaders/variants.txt`.
+  /// The shader's name in `Shaders/variants.txt`.
   var shader: String
-  /// Whether floats lie as float16.
+  /// Whether floats are stored as float16.
   var isHalf = false
   var operands = OperandPath.buffers
   var specializationConstants: [UInt32]
-  /// The codes of its operands' formats, where it is told them (`OperandFormat`).
+  /// The codes of its operands' formats (`OperandFormat`), if the shader takes them.
   var formats: [UInt32] = []
-  /// Whether it is dispatched in parts, each beginning at a group of its own.
+  /// Whether the pipeline is dispatched in slices, each with its own base group.
   var hasBase = false
 
   /// The row of `Shaders/variants.txt`.
@@ -23,14 +23,14 @@ struct PipelineKey: Hashable, Sendable {
   var module: String { variant + operands.suffix }
 }
 
-/// The pipelines of a device, each made once, and the driver's own cache of them.
+/// The pipelines of a device, each created once, and the driver's pipeline cache.
 final class VulkanPipelines: @unchecked Sendable {
-  /// Binding 0 is the storage buffer written, 1 to 4 are operands; 128 bytes of push constants.
+  /// Binding 0 is the storage buffer written; bindings 1 to 4 are operands. Push constants take 128 bytes.
   static let operandBindings = 4
-  /// The specialisation constant of the first operand's format, as `Shaders/operands.glsl` numbers them.
+  /// The specialization constant of the first operand's format, as numbered in `Shaders/operands.glsl`.
   private static let firstFormat: UInt32 = 21
   static let parameterByteCount = 128
-  /// The modules there are, by name.
+  /// The embedded modules, by name.
   nonisolated(unsafe) static let embedded: [String: KelvinShader] = {
     var count = 0
     let rows = UnsafeBufferPointer(start: kelvin_spirv_modules(&count), count: count)
@@ -108,11 +108,12 @@ final class VulkanPipelines: @unchecked Sendable {
     }
   }
 
-  /// The pipelines for `keys`, in order. Those missing are made with what `blobs` remembers from earlier processes.
+  /// Returns the pipelines for `keys`, in order. Missing pipelines are created with the driver cache that `blobs` keeps
+  /// from earlier processes.
   ///
   /// - Parameters:
-  ///   - formats: for each key, those of what it reads.
-  ///   - nodes: for each key, the node that needs it.
+  ///   - formats: for each key, the formats of the operands read.
+  ///   - nodes: for each key, the node that needs the pipeline.
   func pipelines(
     for keys: [PipelineKey], reading formats: [[OperandFormat]], of nodes: [String], blobs: any BlobCache
   ) throws(DeviceError) -> [VulkanPipeline] {
@@ -144,7 +145,8 @@ final class VulkanPipelines: @unchecked Sendable {
     }
   }
 
-  /// Makes pipelines, several at a time, each for the nodes that use it. What was made stays where another fails.
+  /// Creates pipelines, several at a time, each for the nodes that use it. Pipelines that were created are kept if
+  /// another fails.
   private func make(
     _ missing: [(key: PipelineKey, formats: [OperandFormat])], _ users: [PipelineKey: [String]], _ state: inout State
   ) throws(DeviceError) {
@@ -215,8 +217,7 @@ final class VulkanPipelines: @unchecked Sendable {
     return module
   }
 
-  /// - Throws: `.compilation` where a group of the pipeline, whose size is its first constant, is more than the device runs at
-  ///   once.
+  /// - Throws: `.compilation` if the group size, which is the pipeline's first constant, exceeds the device's limit.
   private func checkGroup(_ key: PipelineKey) throws(DeviceError) {
     let limits = context.properties.limits
     let limit = min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize.0)
@@ -261,7 +262,7 @@ final class VulkanPipelines: @unchecked Sendable {
   }
 }
 
-/// A pipeline that lives as long as the library that made it.
+/// A pipeline that is valid as long as the library that created it.
 struct VulkanPipeline: Equatable, @unchecked Sendable {
   let handle: VkPipeline
 }

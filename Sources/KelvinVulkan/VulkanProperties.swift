@@ -1,7 +1,7 @@
 import CKelvinSupport
 import KelvinDevices
 
-/// What a physical device says of itself.
+/// The properties that a physical device reports.
 struct VulkanProperties: Sendable {
   var name: String
   var type: VkPhysicalDeviceType
@@ -14,31 +14,31 @@ struct VulkanProperties: Sendable {
   var cacheUUID: [UInt8]
   var driver: String
   var limits: VkPhysicalDeviceLimits
-  /// Bytes that one allocation may have.
+  /// The largest size of one allocation, in bytes.
   var largestAllocation: Int
-  /// The first number of Mesa's version, where the driver is Mesa's; `driverVersion` of llvmpipe does not have it.
+  /// The major version of Mesa, if the driver is Mesa's; `driverVersion` of llvmpipe does not contain it.
   var mesaMajor: Int?
   var subgroupSize: Int
   var hasShuffle: Bool
-  /// Whether shaders may have integers of 64 bits.
+  /// Whether shaders support 64-bit integers.
   var hasInt64: Bool
   var memory: VkPhysicalDeviceMemoryProperties
   var queueFamily: UInt32
   var timestampBits: UInt32
-  /// Whether shaders may forbid to take floats for finite numbers (`SpecialValueMode`).
+  /// Whether shaders may declare that floats may be infinite or NaN (`SpecialValueMode`).
   var preservesSpecialValues: Bool
   /// Whether shaders may read and write 16 bits of a storage buffer.
   var stores16Bits: Bool
-  /// The matrices that its subgroups multiply, where shaders read and write 16 bits.
+  /// The matrix size that subgroups multiply, if shaders read and write 16 bits.
   var cooperativeMatrix: CooperativeMatrix?
-  /// What it has for products of four bytes by four.
+  /// The support for dot products of four bytes.
   var dotProduct: DotProduct
-  /// How it reads memory of the host where that is; nil where weights are copied.
+  /// The import of host memory; nil if weights are copied.
   var memoryImport: MemoryImport?
-  /// Where its memory is said to be, whatever its types say.
+  /// The kind of memory to imitate, regardless of the memory types.
   var imitatedMemory: VulkanDeviceOverrides.Memory?
 
-  /// - Throws: `.unavailable` where the device is older than Vulkan 1.1 or has no compute queue.
+  /// - Throws: `.unavailable` if the device does not support Vulkan 1.1 or has no compute queue.
   init(_ physical: VkPhysicalDevice, _ vk: KelvinVulkan, imitating imitation: VulkanDeviceOverrides?) throws(DeviceError) {
     var properties = VkPhysicalDeviceProperties2()
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2
@@ -155,7 +155,7 @@ struct VulkanProperties: Sendable {
       + (memoryImport == nil ? [] : [MemoryImport.extensionName])
   }
 
-  /// The names of the extensions that a device offers; none where the driver cannot say.
+  /// Returns the names of the extensions that a device offers; empty if the driver cannot list them.
   private static func extensions(of physical: VkPhysicalDevice, _ vk: KelvinVulkan) -> Set<String> {
     var count: UInt32 = 0
     guard vk.vkEnumerateDeviceExtensionProperties!(physical, nil, &count, nil) == VK_SUCCESS else { return [] }
@@ -185,10 +185,10 @@ struct VulkanProperties: Sendable {
     }.joined()
   }
 
-  /// Bytes in the heaps that are the device's own.
+  /// The size of all device-local heaps, in bytes.
   private var deviceMemory: Int { localHeaps.reduce(0, +) }
 
-  /// Bytes of the largest heap that is the device's own.
+  /// The size of the largest device-local heap, in bytes.
   var largestLocalHeap: Int { localHeaps.max() ?? 0 }
 
   private var localHeaps: [Int] {
@@ -213,7 +213,7 @@ struct VulkanProperties: Sendable {
     Int(clamping: heaps[Int(memoryTypes[Int(index)].heapIndex)].size)
   }
 
-  /// The first memory type that `allowed` permits and that has all `flags`.
+  /// Returns the first memory type that `allowed` permits and that has all `flags`.
   func memoryType(allowed: UInt32, flags: UInt32) -> UInt32? {
     let types = memoryTypes
     return types.indices.first { allowed & 1 << UInt32($0) != 0 && types[$0].propertyFlags & flags == flags }

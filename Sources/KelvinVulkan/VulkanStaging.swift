@@ -1,7 +1,7 @@
 import CKelvinSupport
 import KelvinDevices
 
-/// Carries copies between host memory and memory that the host cannot address, a piece at a time.
+/// Copies between host memory and memory that the host cannot address, a chunk at a time.
 struct VulkanStaging: @unchecked Sendable {
   private static let pieceByteCount = 4 << 20
   private let memory: VulkanAllocation

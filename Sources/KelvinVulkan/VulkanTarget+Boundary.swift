@@ -2,14 +2,14 @@ import KelvinDevices
 import KelvinGPU
 import KelvinGraph
 
-/// Between a segment's boundary and its inside, and between layouts.
+/// Conversions between a segment's boundary and its inside, and between layouts.
 extension VulkanTarget {
   func enter(_ type: TensorType, _ layout: ValueLayout) -> KernelDispatch<VulkanProgram>? {
     if type.scalar == .float16 {
       return layout == blocks
         ? block(BlockedShape(type.shape, lanes: lanes), from: .half) : widen(count: type.count)
     }
-    // Kernels that work on blocks read float16 where these lie so.
+    // If floats are stored as float16, kernels that work on blocks read float16.
     if type.scalar == .float32 { return layout == .dense ? narrow(count: type.count, keepsFinite: true) : nil }
     let element = Element(type.scalar)
     return layout == .dense

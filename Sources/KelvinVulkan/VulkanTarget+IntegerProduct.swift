@@ -2,10 +2,10 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  /// Products of which a float holds the sum, whatever they are: CHANNELS of the shader.
+  /// The number of products whose sum a float holds exactly for any operands: CHANNELS of the shader.
   private static let exactTerms = 256
 
-  /// Words of four columns.
+  /// Returns the columns rounded up to words of four.
   func storedColumns(_ columns: Int) -> Int { (columns + 3) / 4 * 4 }
 
   func integerProduct(_ plan: IntegerProductPlan) -> KernelDispatch<VulkanProgram> {
@@ -21,7 +21,7 @@ extension VulkanTarget {
       count, plan.positions, tiles, columnTiles, plan.groups, plan.channels, plan.columns,
       plan.hasOwnWeights ? imageWords : 0, plan.window.output[1], plan.window.output[2],
     ]
-    // Words of four channels, of columns that are several.
+    // The kernel reads words of four channels, which pays for several columns.
     let usesPackedDotProducts = traits.usesPackedDotProducts && plan.channels > 2 && plan.columns > 1
     return flat(
       usesPackedDotProducts ? "integer_product_dot" : "integer_product", [.uint, .uint, .uint, .uint],

@@ -2,7 +2,7 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  /// A kernel that looks up each element's scale and zero point.
+  /// Returns the dispatch of a kernel that looks up each element's scale and zero point.
   func scaling(_ plan: QuantizationPlan, _ shader: String, _ formats: [OperandFormat], specializationConstants: [Int]) -> KernelDispatch<
     VulkanProgram
   > {

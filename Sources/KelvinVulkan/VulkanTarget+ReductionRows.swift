@@ -3,9 +3,9 @@ import KelvinGPU
 extension VulkanTarget {
   var lineGroup: Int? { traits.lineGroup }
 
-  /// A kernel whose groups share lines.
+  /// Returns the dispatch of a kernel whose groups share rows.
   ///
-  /// - Parameter makesParts: whether what it writes is float32 whatever lies as float16.
+  /// - Parameter makesParts: whether the result is float32 even if floats are stored as float16.
   func sharing(
     _ groups: RowGroups, _ shader: String, makesParts: Bool = false, _ formats: [OperandFormat], specializationConstants: [Int] = [],
     _ own: (Parameters) -> Parameters = { $0 }
@@ -20,6 +20,6 @@ extension VulkanTarget {
     sharing(sum.groups, "running_sum", [.float, .wide]) { $0.followed(by: sum.parameters) }
   }
 
-  /// Of the names of kernels whose result is float32 whatever lies as float16.
+  /// The suffix of kernels whose result is float32 even if floats are stored as float16.
   static let partsSuffix = "_parts"
 }

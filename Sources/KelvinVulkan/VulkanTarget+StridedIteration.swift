@@ -1,10 +1,10 @@
 import KelvinGPU
 
 extension VulkanTarget {
-  /// A kernel that walks operands together, as `strided_iteration.glsl` does.
+  /// Returns the dispatch of a kernel that iterates over operands, as `strided_iteration.glsl` does.
   ///
   /// - Parameters:
-  ///   - specializationConstants: specialisation constants after the number of axes.
+  ///   - specializationConstants: specialization constants after the number of axes.
   ///   - leading: parameters between the count and the sizes.
   func iterating(
     _ iteration: StridedIteration, _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, specializationConstants: [Int],
@@ -17,10 +17,10 @@ extension VulkanTarget {
 }
 
 extension StridedIteration {
-  /// The sizes of as many axes as shaders declare, innermost first.
+  /// The sizes of the axes that shaders declare, innermost first, filled up with ones.
   var paddedSizes: [Int] { axes.reversed().map(\.size) + [Int](repeating: 1, count: Self.limit - axes.count) }
 
-  /// Each operand's strides along them.
+  /// Each operand's strides along these axes.
   var paddedStrides: [Int] {
     let rest = [Int](repeating: 0, count: Self.limit - axes.count)
     return axes[0].strides.indices.flatMap { operand in axes.reversed().map { $0.strides[operand] } + rest }

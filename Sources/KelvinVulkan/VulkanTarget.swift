@@ -2,15 +2,15 @@ import KelvinDevices
 import KelvinGPU
 import KelvinGraph
 
-/// A pipeline, and how the elements of each of its operands lie.
+/// A pipeline, and the storage format of each of its operands.
 struct VulkanProgram: Hashable, Sendable {
   var pipeline: PipelineKey
   var formats: [OperandFormat]
 }
 
-/// The kernels of `Shaders/*.comp`, one file of `Kernels/` each.
+/// The kernels of `Shaders/*.comp`; each has a file in `Kernels/`.
 ///
-/// A dense element is one word or two, as `Element` says. The lanes of a blocked tensor beyond its channels are zero.
+/// A dense element is one word or two (`Element`). The lanes of a blocked tensor beyond its channels are zero.
 struct VulkanTarget: GPUTarget {
   let device: String
   let traits: VulkanTraits
@@ -31,7 +31,7 @@ struct VulkanTarget: GPUTarget {
 
   func byteCount(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : scalar.byteCount == 8 ? 8 : 4 }
   func copyUnit(_ scalar: ScalarType) -> Int { isHalf(scalar) ? 2 : 4 }
-  /// How an element that is only moved lies.
+  /// Returns the storage of an element that a kernel only moves.
   func moved(_ scalar: ScalarType) -> Element { Element(scalar, isHalf: isHalf(scalar)) }
 
   func halved(_ program: VulkanProgram, _ form: HalfStorageMode) -> VulkanProgram? {
@@ -52,8 +52,9 @@ struct VulkanTarget: GPUTarget {
     return halved
   }
 
-  /// A storage buffer and a texel buffer show a kernel only so much. Constants are never written, and are texel buffers
-  /// where operands are. Float16 elements count as float32, which kernels without a form for them work on.
+  /// Storage buffers and texel buffers limit the range that a kernel can access. Constants are never written, and are
+  /// texel buffers if operands are. Float16 elements count as float32, because kernels without a float16 variant work
+  /// on float32.
   func sizeFault(_ type: TensorType, isConstant: Bool) -> String? {
     let words = type.count * max(byteCount(type.scalar) / 4, 1)
     let blocked = type.shape.rank >= 2 ? BlockedShape(type.shape, lanes: lanes).count : 0
@@ -71,9 +72,9 @@ struct VulkanTarget: GPUTarget {
   }
 
   /// - Parameters:
-  ///   - isHalf: whether the shader is that for float16 elements.
-  ///   - specializationConstants: specialisation constants from 1; 0 is the group's size.
-  ///   - groups: along x, y and z.
+  ///   - isHalf: whether the shader is the variant for float16 elements.
+  ///   - specializationConstants: specialization constants from 1; 0 is the group's size.
+  ///   - groups: the number of groups along x, y and z.
   func call(
     _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, group: Int, specializationConstants: [Int] = [],
     _ parameters: Parameters, groups: [Int]
@@ -85,7 +86,7 @@ struct VulkanTarget: GPUTarget {
     return KernelDispatch(VulkanProgram(pipeline: pipeline, formats: formats), parameters, grid: groups)
   }
 
-  /// One invocation for each of `count` elements, which is the kernel's first parameter.
+  /// Returns a dispatch with one invocation for each of `count` elements; `count` is the kernel's first parameter.
   func flat(
     _ shader: String, _ formats: [OperandFormat], isHalf: Bool = false, specializationConstants: [Int] = [], _ parameters: Parameters,
     count: Int
@@ -95,7 +96,7 @@ struct VulkanTarget: GPUTarget {
       shader, formats, isHalf: isHalf, group: traits.flatGroup, specializationConstants: specializationConstants, parameters, groups: [x, 1, z])
   }
 
-  /// A long side of a grid as x and z, neither above the device's limit.
+  /// Splits a long side of a grid into x and z, both within the device's limit.
   func folded(_ count: Int) -> (x: Int, z: Int) {
     guard count > traits.groupLimit else { return (count, count > 0 ? 1 : 0) }
     let z = (count + traits.groupLimit - 1) / traits.groupLimit

@@ -3,8 +3,9 @@ import KelvinDevices
 import KelvinGraph
 import Synchronization
 
-/// Packed weights as the device reads them: large ones where they are, if it reads the host's memory (`MemoryImport`), others
-/// copied once for each store of packed weights, freed with the last executable that uses them.
+/// Packed weights as the device reads them. Large weights are imported in place if the device reads the host's memory
+/// (`MemoryImport`). Other weights are copied once for each store of packed weights, and freed with the last executable
+/// that uses them.
 final class VulkanWeights: Sendable {
   private struct Entry {
     weak var packed: (any PackedWeights)?
@@ -28,14 +29,14 @@ final class VulkanWeights: Sendable {
   }
 }
 
-/// Part of a buffer that holds one packed weight.
+/// The part of a buffer that holds one packed weight.
 struct VulkanWeight: Sendable {
   let buffer: VulkanBuffer
   let offset: Int
   let byteCount: Int
 }
 
-/// The weights of one model in buffers: small ones side by side in few.
+/// The weights of one model in buffers; small weights share buffers.
 final class VulkanWeightStore: Sendable {
   private static let chunkByteCount = 4 << 20
 
@@ -43,12 +44,12 @@ final class VulkanWeightStore: Sendable {
     var weights: [String: VulkanWeight] = [:]
     var chunk: VulkanBuffer?
     var used = 0
-    /// The end of what is used of the chunk that has yet to be brought there.
+    /// The bytes of the current chunk that have not been transferred yet.
     var gathered: [UInt8] = []
   }
 
   private let context: VulkanContext
-  /// Weak: the store is not needed once all its weights are in buffers.
+  /// The packed weights. The reference is weak, because the store is not needed once all its weights are in buffers.
   private let packed: WeakPackedWeights
   private let state = DeviceLock(State())
 
@@ -57,8 +58,9 @@ final class VulkanWeightStore: Sendable {
     self.packed = WeakPackedWeights(packed)
   }
 
-  /// The weight packed under `key`, packed and put in a buffer at its first use. It is there once `finish` has returned: to
-  /// memory that the host cannot address small weights go together.
+  /// Returns the weight packed under `key`; its first use packs the weight and puts it in a buffer. The contents are
+  /// valid once `finish` has returned, because small weights are transferred together to memory that the host cannot
+  /// address.
   func weight(
     _ key: String, byteCount: Int, fill: (UnsafeMutableRawBufferPointer) throws(DeviceError) -> Void
   ) throws(DeviceError) -> VulkanWeight {
@@ -107,7 +109,7 @@ final class VulkanWeightStore: Sendable {
     if count != byteCount { throw .otherForm(of: key, expected: byteCount, got: count, device: context.id) }
   }
 
-  /// Brings what has been gathered to the device.
+  /// Transfers the gathered bytes to the device.
   func finish() throws(DeviceError) {
     try state.withLock(context.health) { (state: inout State) throws(DeviceError) in try Self.upload(&state) }
   }

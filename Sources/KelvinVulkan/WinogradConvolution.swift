@@ -2,24 +2,24 @@ import KelvinDevices
 import KelvinGPU
 import KelvinGraph
 
-/// A convolution of 3 × 3 taps on blocked tensors by Winograd's tiles. Tiles are brought to their points, multiplied there
-/// and brought back, as many at a time as scratch memory is given for; what inputs spoiled that are not finite is computed
-/// from the taps in the end.
+/// A convolution of 3 × 3 taps on blocked tensors by Winograd's tiles. Tiles are transformed to points, multiplied
+/// there and transformed back, as many at a time as fit the scratch memory. A last kernel computes results affected by
+/// inputs that are not finite from the taps.
 struct WinogradConvolution: Sendable {
   private let op: Convolution
   private let plan: WinogradPlan
   private let inputs, outputs: Int
-  /// Of four channels; those of outputs in whole tiles of registers.
+  /// Blocks of four channels; output blocks are rounded up to whole register tiles.
   private let inputBlocks, storedBlocks: Int
   private let traits: VulkanTraits
   private let direct: TiledProduct
-  /// Of the products.
+  /// The register tiles of the products.
   private let registers: RegisterTiles
-  /// Tiles that are transformed at a time, at most.
+  /// The largest number of tiles that are transformed at a time.
   private let slab: Int
 
-  /// The tiles that are sooner done than the taps, as far as counts of operations and bytes tell, and by how many
-  /// multiply-adds; nil where there are none.
+  /// Returns the Winograd implementation that is estimated to be faster than the taps, by counts of operations and
+  /// bytes, and the multiply-adds that it saves. Returns nil if there is none.
   ///
   /// - Parameter direct: the convolution by its taps.
   static func best(
@@ -52,22 +52,23 @@ struct WinogradConvolution: Sendable {
     slab = plan.slab(byteCount: byteCount, limit: min(limit, traits.winograd.scratchLimit))
   }
 
-  /// The same with products in other registers; nil where these take more memory than there is.
+  /// Returns the same convolution with products in other register tiles; nil if these take more than the available
+  /// memory.
   func cut(by registers: RegisterTiles) -> WinogradConvolution? {
     WinogradConvolution(op, plan, direct, traits, registers)
   }
 
-  /// Of as many tiles as are transformed at a time.
+  /// Returns the product of the tiles that are transformed at a time.
   func product(_ blocks: ValueLayout) -> TiledProduct { product(slab, blocks) }
 
-  /// In products of a position and a block.
+  /// Returns the estimated time, in products of a position and a block.
   private func time(_ blocks: ValueLayout) -> Double {
     let numbers = WinogradPlan.points * plan.tiles * (inputBlocks + (outputs + 3) / 4)
     let slabs = Double(plan.tiles) / Double(slab)
     return product(slab, blocks).time(traits) * slabs + Double(numbers) * traits.winograd.transformCost
   }
 
-  /// The products of tiles at their points, which are groups of a pointwise convolution.
+  /// Returns the products of tiles at their points, which are groups of a pointwise convolution.
   private func product(_ tiles: Int, _ blocks: ValueLayout) -> TiledProduct {
     TiledProduct(
       window: SpatialWindow(positions: tiles, axes: 2), batch: 1, groups: WinogradPlan.points,
@@ -102,7 +103,7 @@ struct WinogradConvolution: Sendable {
   }
 
   private var outputBlocks: Int { (outputs + 3) / 4 }
-  /// Specialisation constants of the kernels that write results.
+  /// Returns the specialization constants of the kernels that write results.
   private func specializationConstants(_ epilogue: Epilogue) -> [Int] {
     [epilogue.addsResidual ? 1 : 0, epilogue.activationCode]
   }

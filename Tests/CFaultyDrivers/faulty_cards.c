@@ -30,7 +30,7 @@ void faulty_renew(VkPhysicalDeviceProperties2 *all, unsigned versions) {
       strncat(((VkPhysicalDeviceDriverProperties *)next)->driverInfo, "+", 1);
 }
 
-/// A card has memory of its own that the host does not see, and some of the host's that it can reach.
+/// Reports local memory that the host cannot access, and some host memory that the card can access.
 void faulty_describe_memory(VkPhysicalDeviceMemoryProperties *memory, FaultyCard card, unsigned long byteCount) {
   if (byteCount != 0) memory->memoryHeaps[0].size = byteCount;
   if (card != FaultyCardDiscrete) return;

@@ -3,10 +3,10 @@
 #include "CFaultyDrivers.h"
 #include "CKelvinSupport.h"
 
-/// What the devices of the stand-ins say of themselves: each changes a true answer to that of a card.
+/// The reported properties of the simulated devices: each function changes an actual answer to that of a card.
 
 void faulty_describe(VkPhysicalDeviceProperties2 *properties, FaultyCard card);
-/// Makes the driver newer by so many versions.
+/// Raises the driver's version by this number of versions.
 void faulty_renew(VkPhysicalDeviceProperties2 *properties, unsigned versions);
 void faulty_describe_memory(VkPhysicalDeviceMemoryProperties *memory, FaultyCard card, unsigned long byteCount);
 void faulty_allow_memory(VkMemoryRequirements *requirements, FaultyCard card);

@@ -11,7 +11,7 @@
 #include "CKelvinSupport.h"
 #include "faulty_cards.h"
 
-/// Both interfaces pass integers and pointers alone, at most ten: one form of call serves all of them.
+/// Both interfaces pass only integers and pointers, at most ten, so one call type serves all functions.
 typedef uintptr_t Word;
 #define WORDS Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, Word i, Word j
 #define EACH a, b, c, d, e, f, g, h, i, j
@@ -43,7 +43,7 @@ static _Atomic int isStanding;
 static _Atomic unsigned long handedOut;
 static FaultyOrder order;
 
-/// The queues that were given work last, as long as they are there.
+/// The queues that last received work, as long as they exist.
 static _Atomic(VkQueue) vulkanQueue;
 static _Atomic(cl_command_queue) openclQueue;
 
@@ -187,17 +187,17 @@ static int stands_for_callback(int index) {
   return next >= fault->first && next - fault->first < fault->count && atomic_exchange(&isStanding, 1) == 0;
 }
 
-/// What the lying kernel is known by: modules and pipelines, or kernels, as handles. Names of OpenCL's kernels are counted
-/// when they are first seen.
+/// The handles of the faulty kernel: modules and pipelines, or kernels. Names of OpenCL kernels are counted when they
+/// first occur.
 enum { LieLimit = 256 };
 static pthread_mutex_t lieLock = PTHREAD_MUTEX_INITIALIZER;
 static Word lying[LieLimit];
 static char kernelNames[LieLimit][64];
 static unsigned kernelCount;
-/// Whether the pipeline that this thread has bound lies.
+/// Whether the pipeline that this thread has bound is faulty.
 static _Thread_local int isLieBound;
 
-/// A handle that is new: what was known by it before is gone.
+/// Records a new handle; an earlier record of the same handle is removed.
 static void note_handle(Word handle, int lies) {
   int known = -1, empty = -1;
   for (int place = 0; place < LieLimit; place++) {
@@ -241,7 +241,7 @@ static void note_kernel(const char *name, Word kernel) {
   pthread_mutex_unlock(&lieLock);
 }
 
-/// Of a kernel that does nothing, all but its work: whoever waits for it is told that it is over.
+/// Runs a kernel without its work: waits for it complete.
 static Word run_nothing(const Word *words) {
   __typeof__(clEnqueueMarkerWithWaitList) *mark =
       (__typeof__(mark))opencl("clEnqueueMarkerWithWaitList");
@@ -252,7 +252,7 @@ static Word forward(int index, const Word *w) {
   return real[index](w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]);
 }
 
-/// Whether so many bytes more are there.
+/// Whether this many more bytes of device memory are available.
 static int hand_out(unsigned long count) {
   return order.memory == 0 || atomic_fetch_add(&handedOut, count) + count <= order.memory;
 }
@@ -263,7 +263,7 @@ static Word allocate_vulkan(Word *words) {
   faulty_real_memory_type(&information.memoryTypeIndex, order.card);
   words[1] = (Word)&information;
   Word result = forward(Index_vkAllocateMemory, words);
-  // What comes with a chain is the host's own memory.
+  // Memory with a chain is the host's own and is not filled.
   if (result != VK_SUCCESS || order.fill == 0 || information.pNext != NULL) return result;
   VkDeviceMemory memory = *(VkDeviceMemory *)words[3];
   PFN_vkMapMemory map = (PFN_vkMapMemory)real[Index_vkMapMemory];

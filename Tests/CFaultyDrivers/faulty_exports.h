@@ -1,5 +1,7 @@
-// The stand-ins as a library in a loader's place: what the real one exports, told by the environment what to do.
-// FAULTY_FAULT is "function first count code hangs", FAULTY_LIE the number of the kernel that lies, FAULTY_NEWER that of newer versions; FAULTY_VULKAN and FAULTY_OPENCL are the real loaders' paths.
+// The simulated drivers as a library in place of a loader, with the real one's exports, configured by environment
+// variables.
+// FAULTY_FAULT is "function first count code hangs", FAULTY_LIE the number of the faulty kernel, FAULTY_NEWER the
+// number of newer versions; FAULTY_VULKAN and FAULTY_OPENCL are the real loaders' paths.
 
 __attribute__((constructor)) static void read_order(void) {
   static char function[64];

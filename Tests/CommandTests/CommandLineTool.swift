@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// What came of running the tool.
+/// The result of running the tool.
 struct ToolResult: Sendable, CustomStringConvertible {
   /// The exit status, or nil where a signal ended it.
   var status: Int32?
@@ -35,7 +35,7 @@ enum Kelvin {
     return runner[..<(runner.lastIndex(of: "/") ?? runner.startIndex)] + "/kelvin"
   }()
 
-  /// Where drivers keep their own caches while the tests run.
+  /// The folder of drivers' own caches while the tests run.
   private static let home = TemporaryFolder()
 
   /// Runs the tool to its end, without a cache unless the arguments name one. A run of more than a minute is killed.

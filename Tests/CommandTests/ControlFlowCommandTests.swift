@@ -21,7 +21,7 @@ import Testing
     #expect(Kelvin.run("plan", Self.model, "--trips", "-1").status == 64)
   }
 
-  /// A loop with a branch in it, of which only a profile knows: the text as it stands on a terminal of 80 columns.
+  /// A loop with a branch in it, known from a profile alone: the output on a terminal of 80 columns.
   @Test func aPlanGroupsNodesByRegion() throws {
     let result = Kelvin.run("plan", "--profile", "\(SharedFiles.projectRoot)/Tests/Golden/looping-profile.json")
     #expect(result.status == 0, "\(result)")
@@ -40,7 +40,7 @@ import Testing
 
   private static let looping = "\(SharedFiles.projectRoot)/Tests/Vectors/NetworkControl/condition.mlmodel"
 
-  /// A folder with the vector 1, 2, 3 as `x.npy`: with it the loop makes seven trips.
+  /// Returns a folder with the vector 1, 2, 3 as `x.npy`, for which the loop has seven iterations.
   private static func vector() throws -> FixtureTree {
     let folder = FixtureTree([:])
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }".padding(to: 117) + "\n"

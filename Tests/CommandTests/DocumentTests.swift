@@ -74,7 +74,7 @@ import Testing
     func probabilities(_ name: String) -> [UInt8] { TemporaryFolder.read("\(folder.path)/\(name)/probabilities.npy") }
     #expect(probabilities("one") == probabilities("same"))
     #expect(probabilities("one") != probabilities("other"))
-    // What is given stays.
+    // Given inputs are kept.
     let given = run("given", "--seed", "7", "--input", "image=\(Kelvin.image("7_0043.png"))")
     #expect(given.status == 0, "\(given)")
     #expect(!given.errors.contains("made up"), "\(given)")

@@ -2,7 +2,8 @@ import KelvinImages
 import TestSupport
 import Testing
 
-/// `kelvin evaluate` of what is no classifier. The models and their image are those of `Tests/Vision`, whose answers NumPy knows.
+/// `kelvin evaluate` of models that are not classifiers. The models and their image are those of `Tests/Vision`, whose
+/// answers NumPy computed.
 @Suite struct EvaluateTasksTests {
   private let folder = TemporaryFolder()
   private static let vision = "\(Kelvin.root)/Tests/Vision"
@@ -40,7 +41,7 @@ import Testing
   @Test func labelMapsAreComparedWithASiblingFolder() throws {
     var map = Self.scene()
     try dataset(map, "right")
-    // Half of the red block is blue in truth, and the top four rows are nobody's to judge.
+    // Half of the red block is blue in the ground truth, and the top four rows are ignored.
     for y in 4..<16 { for x in 4..<12 { map[y * Self.width + x] = 3 } }
     for place in 0..<4 * Self.width { map[place] = 255 }
     try dataset(map, "wrong")

@@ -95,7 +95,7 @@ import Testing
     let image = Kelvin.image("0_0030.png")
     let result = Kelvin.run(
       ["classify", Kelvin.digits, image, "--units", "cpu"], environment: ["LD_LIBRARY_PATH": folder.path])
-    // The loader goes on to the installed library where it can.
+    // The loader falls back to the installed library if it can.
     #expect(result.status == 0 || !result.errors.contains("install the package"), "\(result)")
   }
 }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a model may cost is bounded: by what the user said, by the system's limits, by the machine.
+/// The resources that a model may use are limited by the user's options, the system's limits and the machine.
 @Suite struct LimitTests {
   private static let vast = 1 << 33
 

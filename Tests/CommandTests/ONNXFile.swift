@@ -1,10 +1,10 @@
 /// Small ONNX models, written field by field. Reference: onnx.proto of the ONNX repository.
 enum ONNXFile {
-  /// `y = f(… (x · w))` for a float32 input `x` of shape 1x2 and a weight matrix `w`.
+  /// Returns `y = f(… (x · w))` for a float32 input `x` of shape 1x2 and a weight matrix `w`.
   ///
   /// - Parameters:
-  ///   - weightShape: what the file says of `w`, true or not.
-  ///   - operators: further operations, each on the result of the one before.
+  ///   - weightShape: the declared shape of `w`, correct or not.
+  ///   - operators: further operations, each on the previous result.
   static func model(weightShape: [Int], weights: [Float], operators: [String] = []) -> [UInt8] {
     var nodes = [node("MatMul", ["x", "w"], "y0")]
     for (index, kind) in operators.enumerated() { nodes.append(node(kind, ["y\(index)"], "y\(index + 1)")) }

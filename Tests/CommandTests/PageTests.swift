@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Texts that are kept in the repository: run with UPDATE_GOLDEN=1 to write them anew, and read the difference.
+/// Golden files in the repository: run with UPDATE_GOLDEN=1 to rewrite them, and review the difference.
 @Suite struct PageTests {
   @Test(arguments: [
     "", "devices", "inspect", "predict", "classify", "segment", "detect", "pose", "index", "search",
@@ -40,7 +40,7 @@ import Testing
 
   @Test func coveragePageListsTheSupportedOperators() throws {
     let page = try String(contentsOfFile: "\(Kelvin.root)/docs/coverage.md", encoding: .utf8)
-    /// What lists of the page that begin so name.
+    /// Returns the names in the page's lists that begin with a string.
     func named(_ beginning: String) -> Set<Substring> {
       Set(
         page.split(separator: "\n").filter { $0.hasPrefix(beginning) }.flatMap { line in
@@ -72,7 +72,7 @@ import Testing
     #expect(result.status == 0, "\(result)")
     #expect(!result.output.isEmpty)
     for line in result.output.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
-    // Line feeds of ours end lines; only those in names from outside are written out.
+    // Line feeds of the tool end lines; only line feeds in external names are escaped.
     #expect(!result.output.contains("\\n"), "\(result.output)")
   }
 }

@@ -67,7 +67,7 @@ import Testing
     let sample = Kelvin.run(
       "predict", Kelvin.digits, "--profile", file, "--seed", "1", "--no-cache", "--output-dir", folder.path)
     #expect(sample.status == 64 && sample.errors.contains("sample"), "\(sample)")
-    // Measured elsewhere: everything is set aside, and said.
+    // For a profile of another machine everything is ignored, with a message.
     let elsewhere = folder.write(Self.example.replacing("\"sample\"", with: "\"measured\""), "elsewhere.json")
     let predicted = Kelvin.run(
       "predict", Kelvin.digits, "--profile", elsewhere, "--seed", "1", "--no-cache", "--output-dir", folder.path)

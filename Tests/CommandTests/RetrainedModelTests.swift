@@ -2,12 +2,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A model whose weights were trained anew under an unchanged specification gets none of the packed weights of the old
-/// ones, wherever it keeps them.
+/// A model whose weights were retrained under an unchanged specification gets none of the old packed weights, in every
+/// format.
 @Suite struct RetrainedModelTests {
   private let folder = TemporaryFolder()
 
-  /// What the model answers, kept weights used or not.
+  /// Returns the model's answer, with or without cached weights.
   private func answer(_ model: String, isCached: Bool) throws -> [UInt8] {
     let output = "\(folder.path)/out"
     let cache = isCached ? ["--cache-dir", "\(folder.path)/cache"] : ["--no-cache"]

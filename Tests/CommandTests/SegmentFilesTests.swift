@@ -2,7 +2,7 @@ import KelvinImages
 import TestSupport
 import Testing
 
-/// What `kelvin segment` takes and what it writes.
+/// The inputs and outputs of `kelvin segment`.
 @Suite struct SegmentFilesTests {
   private static let folder = "\(Kelvin.root)/Tests/Vision"
   private static let scene = "\(folder)/scene.png"
@@ -87,7 +87,7 @@ import Testing
     let parts = try #require(
       try documents([Self.scene, "--labels", labels, "--colors", colors])[0]["classes"]?.array)
     #expect(parts.map { $0["label"]?.text } == ["ground", "lawn", "roof", "\u{1B}[31msky,\"blue\""])
-    // Where none is given, the colour that a model without colours would have.
+    // Without a given colour, the colour of a model without colours is used.
     #expect(parts.map { $0["color"]?.text } == ["#000000", "#56B4E9", "#010203", "#0A0B0C"])
     let rows = segment([Self.scene, "--labels", labels, "--format", "csv"]).output.split(separator: "\n")
     #expect(rows[0] == "image,index,label,share,pixels,color,error" && rows.count == 5)

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// Commands on devices that stop working: the stand-ins of `CFaultyDrivers`, compiled to a library and put in the loaders'
-/// place.
+/// Commands on devices that stop working: the simulated drivers of `CFaultyDrivers`, compiled to a library that
+/// replaces the loaders.
 @Suite(.enabled(if: FaultyLoaders.folder != nil, "no C compiler, or no loader to stand in for"))
 struct FailingDeviceCommandTests {
   private static let hung = ["vulkan:0": "vkQueueSubmit", "opencl:0": "clEnqueueNDRangeKernel"]
@@ -49,7 +49,7 @@ struct FailingDeviceCommandTests {
     #expect(result.errors.contains("without --strict another device would take its place"))
   }
 
-  /// By the first run, whose verdict the cache keeps for those that follow.
+  /// The first run tests the device; the cache keeps the result for later runs.
   @Test(arguments: ["vulkan:0", "opencl:0"])
   func wrongDriverIsDetectedOnceAndListed(device: String) throws {
     let cache = TemporaryFolder()
@@ -75,7 +75,7 @@ struct FailingDeviceCommandTests {
   }
 }
 
-/// A folder with the stand-ins by the names of the loaders.
+/// A folder with the simulated drivers under the names of the loaders.
 private enum FaultyLoaders {
   static let folder: TemporaryFolder? = {
     let folder = TemporaryFolder()

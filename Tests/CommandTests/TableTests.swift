@@ -99,8 +99,8 @@ import Testing
   @Test func interruptedRunKeepsRowsInAPartialFile() {
     let pipe = "\(folder.path)/pipe"
     let output = folder.write("before", "out.csv")
-    // The table never ends by itself: the tool is interrupted once some of it has come.
-    // What is written is more than a pipe holds, so that the tool has begun to read.
+    // The table does not end, so the tool is interrupted once part of the output has arrived.
+    // The input is larger than a pipe's buffer, so the tool has begun to read.
     let script = """
       mkfifo '\(pipe)'; "$0" "$@" --csv '\(pipe)' --output '\(output)' & tool=$!
       exec 9> '\(pipe)'; echo a,b,c,d >&9; yes 1,2,3,4 | head -n 20000 >&9

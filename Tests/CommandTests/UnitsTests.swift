@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the command line does with the units it is given: what it opens for them, and what it says where they do not do.
+/// The command line's handling of units: the drivers that it opens, and its messages for unsuitable units.
 @Suite struct UnitsTests {
   /// The names of libraries that the dynamic linker looked for while the tool ran.
   private func libraries(_ arguments: [String]) -> Set<Substring> {

@@ -4,7 +4,7 @@ import KelvinDevices
 import KelvinReference
 import Testing
 
-/// Conformance cases on a device that is lost among them, or slow to say that it is done.
+/// Conformance cases on a device that is lost during one of them, or that is slow to report completion.
 @Suite(.serialized) struct FailingConformanceTests {
   @Test(arguments: [(Interface.vulkan, "vkQueueSubmit"), (.opencl, "clEnqueueNDRangeKernel")])
   func casesOnALostDeviceAreCorrectOrOneError(interface: Interface, function: String) async {
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// A fence that never comes takes the device out, and every case says so.
+  /// A fence that is never signalled disables the device, and every case reports it.
   @Test func fenceTimeoutGivesOneError() async {
     await #expect(processExitsWith: .success) {
       let machine = FaultyMachine(.vulkan, patience: 60)

@@ -3,15 +3,15 @@ import KelvinDevices
 import KelvinEngine
 import KelvinFeatures
 
-/// Every function of a driver, at its first, fifth and last call, with each kind of answer and with none at all, on each
-/// kind of card: the answers are right, or there is one clear error.
+/// Every function of a driver, at its first, fifth and last call, with each kind of result and with hangs, on each kind
+/// of card. The answers must be right, or there must be one clear error.
 struct FaultMatrix {
   /// A device to begin with.
   struct Setting: Hashable, Codable, CustomStringConvertible {
     var interface: Interface
-    /// As `FaultyCard` numbers them.
+    /// The card, by its number in `FaultyCard`.
     var card: UInt32
-    /// What fresh memory is filled with.
+    /// The byte that fills new memory.
     var fill: UInt8 = 0xA5
     var memory: UInt = 0
 
@@ -35,16 +35,16 @@ struct FaultMatrix {
   struct Tally: Codable {
     /// Trials, those of them whose fault was reached, and those that had to be answered without the device.
     var trials = 0, reached = 0, elsewhere = 0
-    /// Of the trials, those with a call that does not return.
+    /// The number of trials with a call that does not return.
     var stuck = 0
     /// Predictions, and loadings, that ended so.
     var right = 0, errors = 0
-    /// What should not have been, in words.
+    /// Descriptions of wrong behaviour.
     var findings: [String] = []
   }
 
   let setting: Setting
-  /// Of this many trials, one is made.
+  /// One of this many trials runs.
   let stride: Int
   /// The same of trials with a call that does not return, which take their time.
   private var stuckStride: Int { stride == 1 ? 1 : 2 * stride }
@@ -64,7 +64,7 @@ struct FaultMatrix {
     let function: String
     /// How often it is called.
     let count: Int
-    /// Whether it has an answer that can be a failure.
+    /// Whether the function has a result that can be a failure.
     let canFail: Bool
 
     /// The first, fifth and last call.
@@ -124,7 +124,7 @@ struct FaultMatrix {
             guard number % stride == 0 else { continue }
             var order = FaultyFault.answering(function, call: call, forGood: forGood, code: code)
             (order.card, order.fill) = (setting.order.card, setting.order.fill)
-            // What discovery or planning meets, the machine lacks from the beginning.
+            // If the fault occurs in discovery or planning, the machine lacks the device from the beginning.
             let label = "\(function), call \(call)\(forGood ? " on" : ""), code \(code)"
             attempt(label, order, isStrict: number % 5 == 0, mustAnswer: isOfDevice && number % 5 != 0)
           }
@@ -157,7 +157,7 @@ struct FaultMatrix {
     if faulty_failures() > 0 { tally.reached += 1 }
   }
 
-  /// An error is clear where it is of a known type and says of which device.
+  /// Records an error. An error is clear if it has a known type and names the device.
   private mutating func note(_ error: any Error, _ label: String) {
     tally.errors += 1
     let text = "\(error)"

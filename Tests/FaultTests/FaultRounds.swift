@@ -5,11 +5,10 @@ import KelvinEngine
 import KelvinFeatures
 import Synchronization
 
-/// A device behind each stand-in that fails, hangs and recovers at random while a program goes on: rounds of one
-/// fault at some call of some function, during a loading or during predictions from two threads.
+/// A device behind each simulated driver that fails, hangs and recovers at random while a program runs: rounds of one
+/// fault at some call of some function, during a load or during predictions from two threads.
 ///
-/// A device that is out is never asked again, so the round after it begins with another: the driver's device found
-/// anew.
+/// A disabled device is never used again, so the next round begins with a newly discovered device.
 struct FaultRounds {
   struct Tally: Sendable {
     /// Rounds, and those of them whose fault was reached.
@@ -18,18 +17,18 @@ struct FaultRounds {
     var right = 0, errors = 0
     /// Devices that were taken out.
     var lost = 0
-    /// What should not have been, in words.
+    /// Descriptions of wrong behaviour.
     var findings: [String] = []
   }
 
   private struct Fault {
     var order = FaultyOrder()
     var text = "no fault"
-    /// Whether it is one that the work outlasts.
+    /// Whether the work recovers from the fault.
     var isRecovered = true
   }
 
-  /// What is there of an interface.
+  /// The objects of an interface.
   private struct Subject {
     let machine: FaultyMachine
     let predictor: Predictor
@@ -52,10 +51,10 @@ struct FaultRounds {
     expected = try FaultyMachine.expected(inputs)
   }
 
-  /// One round.
+  /// Runs one round.
   ///
-  /// - Parameter mayLose: whether the fault may be one that takes a device out for good. What such a device had is
-  ///   never freed.
+  /// - Parameter mayLose: whether the fault may disable a device permanently. The memory of such a device is never
+  ///   freed.
   mutating func run(mayLose: Bool) async throws {
     tally.rounds += 1
     let interface = Interface.allCases[random.index(below: Interface.allCases.count)]
@@ -105,7 +104,7 @@ struct FaultRounds {
       isRecovered: code != codes.other)
   }
 
-  /// Whether a device goes on after a function has failed once, with another code than that of a loss.
+  /// Whether a device continues after a function has failed once, with another code than that of a loss.
   private static func isSurvived(_ function: String) -> Bool {
     ["vkCreate", "vkAllocate", "vkMap", "vkBegin", "vkEnd", "vkQueueSubmit", "clCreate", "clEnqueue", "clSetKernelArg"]
       .contains { function.hasPrefix($0) }

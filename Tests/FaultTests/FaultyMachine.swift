@@ -12,13 +12,13 @@ import KelvinVulkan
 import TestSupport
 import Testing
 
-/// An interface whose loader has a stand-in.
+/// An interface whose loader is simulated.
 enum Interface: String, CaseIterable, Codable {
   case vulkan, opencl
 
-  /// The devices of the stand-in, or why there are none.
+  /// Returns the devices of the simulated driver, or the reason why there are none.
   ///
-  /// - Parameter patience: seconds that its driver's calls may take.
+  /// - Parameter patience: the time limit of the driver's calls, in seconds.
   func discover(patience: Double) -> [DeviceListing] {
     switch self {
     case .vulkan:
@@ -34,7 +34,7 @@ enum Interface: String, CaseIterable, Codable {
 
   var device: String { "\(rawValue):0" }
 
-  /// Answers that mean that the device is gone, that it has no memory, and that something else is wrong.
+  /// The result codes for a lost device, for missing memory, and for another failure.
   var codes: (lost: Int32, memory: Int32, other: Int32) {
     switch self {
     case .vulkan: (-4, -2, -8)
@@ -43,8 +43,8 @@ enum Interface: String, CaseIterable, Codable {
   }
 }
 
-/// A machine with a CPU, the reference device, and devices behind a stand-in that does wrong as it was told: the first, or
-/// each as often as it was told.
+/// A machine with a CPU, the reference device, and devices behind a simulated driver with a fault: the first, or each
+/// as often as ordered.
 struct FaultyMachine {
   let interface: Interface
   let inventory: DeviceInventory
@@ -53,8 +53,8 @@ struct FaultyMachine {
   let patience: Double
 
   /// - Parameters:
-  ///   - order: from before the device is looked for; an order of its own can follow.
-  ///   - isDoubted: whether the device makes its self-tests.
+  ///   - order: the order that is active before the device is discovered; another order can follow.
+  ///   - isDoubted: whether the device runs its self-tests.
   init(
     _ interface: Interface, _ order: FaultyOrder = FaultyOrder(), patience: Double = 10, isDoubted: Bool = false
   ) {
@@ -67,11 +67,11 @@ struct FaultyMachine {
     inventory = DeviceInventory(listings + CPUDevice.discover() + [DeviceListing(ReferenceDevice())])
   }
 
-  /// The network planned for the device alone; what that cannot do, the CPU does.
+  /// Loads the network planned for the device alone; the CPU runs unsupported nodes.
   ///
   /// - Parameters:
-  ///   - cacheDirectory: nil keeps nothing.
-  ///   - units: devices to plan for; none for the first of the stand-in.
+  ///   - cacheDirectory: nil for no cache.
+  ///   - units: devices to plan for; none for the first of the simulated driver.
   func load(
     isStrict: Bool = false, excluding: [String] = [], cacheDirectory: String? = nil, units: [String] = []
   ) throws -> Predictor {
@@ -110,7 +110,7 @@ struct FaultyMachine {
       dictionary: ["x": FeatureValue(multiArray: try MultiArray(values, shape: [1, 3, side, side]))])
   }
 
-  /// What the reference device answers to each input.
+  /// Returns the reference device's answer to each input.
   static func expected(_ inputs: [DictionaryFeatureProvider]) throws -> [[Double]] {
     var options = LoadOptions()
     options.cacheDirectory = nil
@@ -138,8 +138,8 @@ extension Predictor {
   }
 }
 
-/// How far an answer is from what is expected, relative to the largest of that; infinite for one of another size or that
-/// is no number.
+/// Returns the distance of an answer from the expected one, relative to the largest expected number; infinite for
+/// another size or a NaN.
 func distance(_ answer: [Double], _ expected: [Double]) -> Double {
   guard answer.count == expected.count, answer.allSatisfy(\.isFinite) else { return .infinity }
   let scale = expected.map(abs).max() ?? 1
@@ -152,7 +152,7 @@ extension FaultyFault {
     order(function, call, forGood, code: code, FaultyAnswers)
   }
 
-  /// What the call gives to the queue never ends.
+  /// The submission of the call never ends.
   static func hanging(_ function: String, call: Int = 1) -> FaultyOrder {
     order(function, call, false, code: 0, FaultyQueueHangs)
   }
@@ -166,7 +166,7 @@ extension FaultyFault {
     _ function: String, _ call: Int, _ forGood: Bool, code: Int32, _ hang: FaultyHang
   ) -> FaultyOrder {
     var order = FaultyOrder()
-    // The stand-in knows its functions by constants of its own.
+    // The simulated driver identifies its functions by its own constants.
     var index: UInt32 = 0
     while let known = faulty_function(index), String(cString: known) != function { index += 1 }
     order.fault = FaultyFault(

@@ -22,7 +22,7 @@ import Testing
       let inputs = try loaded.madeUpTensors(for: loaded.shown, seed: 7)
       let (whole, parts) =
         (interface == .vulkan ? ("vkQueueSubmit", "vkCmdDispatchBase") : ("clFlush", "clEnqueueNDRangeKernel"))
-      /// The answer, what each node took, and how often the two functions were called.
+      /// Returns the answer, the time of each node, and the number of calls of the two functions.
       func run(expecting seconds: Double) throws -> (
         answer: [Tensor], nodes: Set<String>, submissions: UInt32, parts: UInt32
       ) {

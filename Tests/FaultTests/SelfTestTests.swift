@@ -10,17 +10,19 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Drivers that lie: a kernel does nothing, and the driver says that it went well. Every test has the stand-ins to itself.
+/// Faulty drivers: a kernel does nothing, and the driver reports success. Every test uses the simulated drivers
+/// exclusively.
 @Suite(.serialized) struct SelfTestTests {
-  /// OpenCL's are fewer, for the time that its programs take to build. Of ways of a node these are all that the stand-ins
-  /// offer, but for Winograd's: what a kernel of those leaves undone is not-a-number, which another computes from the taps.
+  /// OpenCL has fewer cases, because its programs take long to build. The list has all implementations that the
+  /// simulated devices offer, except for Winograd's: another kernel computes the NaN results of its skipped kernels
+  /// from the taps.
   private static let implementations: Set<String?> = [nil, "blocks", "general", "unfolded"]
   private static let tests: [Interface: [String]] = [
     .vulkan: SelfTest.all.filter { implementations.contains($0.implementation) }.map(\.name),
     .opencl: ["convolution", "linear", "matmul", "softmax", "copies", "blocks", "binary"],
   ]
 
-  /// Whether every kernel of each is made to lie, in turns; else one is.
+  /// Whether every kernel of each implementation is faulty in turn; otherwise one is.
   private static let isWhole = getenv("KELVIN_FAULTS").map { String(cString: $0) == "all" } ?? false
 
   /// The graph of a self-test's nodes, as far as the device runs them; nil where it runs none.
@@ -58,8 +60,8 @@ import Testing
       let input = try FaultyMachine.input(0)
       let expected = try FaultyMachine.expected([input])[0]
       var lies = 0
-      // Every kernel lies in turn, in whatever order they are made. Where one way of a node is wrong, another runs on the
-      // device itself.
+      // Every kernel gives wrong results in turn, in any order of creation. If one implementation of a node is wrong,
+      // the device itself uses another.
       var (number, kernels): (UInt32, UInt32) = (0, 0)
       repeat {
         number += 1
@@ -91,7 +93,7 @@ import Testing
     }
   }
 
-  /// By the user's cache, for a driver and its version.
+  /// The result is stored in the user's cache, for a driver and its version.
   @Test func selfTestResultIsKeptPerDriverVersion() async {
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
@@ -105,7 +107,7 @@ import Testing
       }
       let found = try faults(order)
       #expect(!found.isEmpty)
-      // The driver tells the truth now, but nobody asks it.
+      // The driver now works, but is not tested again.
       #expect(try faults(FaultyOrder()) == found)
       var newer = FaultyOrder()
       newer.newer = 1
@@ -117,7 +119,7 @@ import Testing
     }
   }
 
-  /// What says nothing of the kernels is no verdict on them.
+  /// Failures that do not concern results do not fail a self-test.
   @Test(arguments: [
     ("vkQueueSubmit", Int32(-4), UInt32.max), ("vkAllocateMemory", -2, 1), ("vkCreateComputePipelines", -13, 1),
     ("vkCreateShaderModule", -1, 1), ("vkWaitForFences", -4, 1),

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Each is one row that says why, and the CPU's models go on.
+  /// Each is one row with the reason, and models on the CPU continue.
   @Test(arguments: [
     (Interface.vulkan, "vkCreateInstance", Int32(-9), "no driver could be opened"),
     (.vulkan, "vkEnumeratePhysicalDevices", -3, "no driver found a device"), (.vulkan, "vkCreateDevice", -3, ""),

@@ -6,7 +6,7 @@ import KelvinPlanning
 import KelvinRuntime
 import Testing
 
-/// What becomes of predictions when a device stops working, and of its memory. Every test has the stand-ins to itself.
+/// Predictions and memory when a device stops working. Every test uses the simulated drivers exclusively.
 @Suite(.serialized) struct FailingDeviceTests {
   /// A submission that never ends, by interface.
   static let submission: [Interface: String] = [.vulkan: "vkQueueSubmit", .opencl: "clEnqueueNDRangeKernel"]
@@ -30,7 +30,7 @@ import Testing
       #expect(remark.hasPrefix("\(interface.device) is out") && remark.contains("within"), "\(remark)")
       let plan = try predictor.loaded.shown.proven().explanation.solution.placement
       #expect(!plan.values.contains(interface.device))
-      // The device wakes and goes on with what it was given, on memory that is still there.
+      // The device wakes and continues its work, on memory that still exists.
       leave()
     }
   }
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  /// Everybody is told, not just who made the call.
+  /// All waiting callers get the error, not only the one that made the call.
   @Test(arguments: Interface.allCases)
   func predictionsBesideAStuckCallComplete(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
@@ -103,14 +103,14 @@ import Testing
     }
   }
 
-  /// Too large a prediction says nothing of smaller ones, nor of the time when others have given memory back.
+  /// A prediction that is too large does not exclude smaller ones, nor the same one after others have freed memory.
   @Test(arguments: Interface.allCases)
   func outOfMemoryForOneSizeDoesNotBlockOthers(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let function = try #require(FailingDeviceTests.submission[interface])
       let machine = FaultyMachine(interface)
       let predictor = try machine.load()
-      /// Whether the device had a part in the answer, which is right.
+      /// Whether the device took part in the answer, which is right.
       func isAsked(side: Int) throws -> Bool {
         let input = try FaultyMachine.input(0, side: side)
         let expected = try FaultyMachine.expected([input])[0]
@@ -124,7 +124,7 @@ import Testing
       #expect(try !isAsked(side: 40))
       faulty_order(FaultyOrder())
       #expect(try isAsked(side: 20) && isAsked(side: FaultyMachine.side))
-      // Forms for more sizes than are kept: each takes memory, and gives it back.
+      // More specializations than are kept: each allocates memory, and frees it.
       for side in [16, 24, 28] { #expect(try isAsked(side: side)) }
       #expect(try !isAsked(side: 40) && !isAsked(side: 48))
       machine.device?.health.freed(byteCount: 1 << 40)
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  /// The wait fails while the queue works on: what it works on is neither destroyed nor freed, by anybody, ever.
+  /// The wait fails while the queue continues: the memory that it uses is never destroyed or freed.
   @Test(arguments: Interface.allCases, [UInt32(FaultyCardAsItIs.rawValue), FaultyCardDiscrete.rawValue])
   func failedWaitFreesNoMemory(interface: Interface, card: UInt32) async {
     await #expect(processExitsWith: .success) { [interface, card] in
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  /// What is said names the failure and why nothing else answers.
+  /// The message names the failure and why no other device answers.
   @Test func failureIsReportedWhenNoFallbackRemains() async {
     await #expect(processExitsWith: .success) {
       let input = try FaultyMachine.input(0)

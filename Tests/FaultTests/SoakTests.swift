@@ -9,17 +9,17 @@ import TestSupport
 import Testing
 
 /// Several models on several devices in one process, from several tasks at once, some of them cancelled, models that
-/// come and go meanwhile, and devices that fail: equal results; memory, descriptors and threads as many at the end as
-/// at half time.
+/// are loaded and released meanwhile, and devices that fail. Results must be equal; memory, descriptors and threads
+/// must be as many at the end as at half time.
 ///
-/// `KELVIN_SOAK` says for how many seconds (dev/soak.sh), `KELVIN_SOAK_SEED` which faults come; a short run is part
+/// `KELVIN_SOAK` is the duration in seconds (dev/soak.sh), `KELVIN_SOAK_SEED` selects the faults; a short run is part
 /// of the suite.
 @Suite(.serialized) struct SoakTests {
   private static let variables = ProcessInfo.processInfo.environment
   static let seconds = variables["KELVIN_SOAK"].flatMap { Double($0) }
   static let seed = variables["KELVIN_SOAK_SEED"].flatMap { UInt64($0) } ?? 1
 
-  /// A model on a device, an input and what comes of it.
+  /// A model on a device, an input and its result.
   private struct Subject: Sendable {
     let label: String
     let path: String
@@ -45,7 +45,7 @@ import Testing
       expected = try model.prediction(from: input)
     }
 
-    /// What the model gives when it is loaded anew, from the cache where it has been before.
+    /// Returns the model's answer after it is loaded again, from the cache if it has been loaded before.
     func reloaded(cache: URL) async throws -> DictionaryFeatureProvider {
       var configuration = configuration
       (configuration.usesCache, configuration.cacheDirectory) = (true, cache)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  /// What the process holds, and when it did.
+  /// The resources of the process, and the time of the measurement.
   private struct Holding {
     let bytes: Int
     let descriptors: Int
@@ -80,15 +80,15 @@ import Testing
   }
 
   private final class Tally: Sendable {
-    /// What the process held when everything had been done before and half of the time was over.
+    /// The resources of the process when every kind of work had been done and half of the time was over.
     let settled = Mutex<Holding?>(nil)
     let faults = Mutex(FaultRounds.Tally())
     let counts = Mutex((equal: 0, cancelled: 0, loaded: 0))
     /// Tasks that have been through all subjects.
     let warm = Mutex(0)
 
-    /// Takes the measure after which nothing may grow. What comes for the first time grows: every subject in every task,
-    /// loads of each, rounds of faults on both interfaces.
+    /// Takes the measurement after which resources may not grow. They grow when something happens for the first time:
+    /// every subject in every task, loads of each, rounds of faults on both interfaces.
     func settle(_ process: OwnProcess, _ subjects: Int) {
       guard warm.withLock({ $0 }) == SoakTests.tasks, counts.withLock({ $0.loaded }) >= subjects,
         faults.withLock({ $0.reached >= SoakTests.firstFaults })
@@ -152,7 +152,7 @@ import Testing
       group.addTask {
         var rounds = try FaultRounds(seed: seed)
         repeat {
-          // What a lost device had is never freed, so that devices are lost before memory is measured alone.
+          // The resources of a lost device are never freed, so devices are lost only before the measurement.
           let half = min(elapsed() / (duration / 2), 1)
           let isSettled = tally.settled.withLock { $0 != nil }
           try await rounds.run(mayLose: !isSettled && Double(rounds.tally.lost) < mostLost * half)
@@ -190,8 +190,8 @@ import Testing
   /// Faults that are reached before memory is measured.
   private static let firstFaults = 10
 
-  /// One prediction, by the model that is there or, now and then, by one that is loaded for it. Some are not wanted any
-  /// more when they have begun.
+  /// Runs one prediction, by the loaded model or occasionally by one that is loaded for it. Some are cancelled after
+  /// they have begun.
   private static func visit(
     _ subject: Subject, _ turn: Int, loads: Bool, cache: URL, _ tally: Tally
   ) async throws {

@@ -2,9 +2,9 @@ import CFaultyDrivers
 import Glibc
 import Testing
 
-/// What a prediction asks of a driver once everything is there. Every test has the stand-ins to itself.
+/// The driver calls of a prediction once all objects exist. Every test uses the simulated drivers exclusively.
 @Suite(.serialized) struct SteadyStateTests {
-  /// The first predictions bind a session, and may bind it anew to the memory of their outputs.
+  /// The first predictions bind a session, and may rebind it to the memory of their outputs.
   @Test(arguments: Interface.allCases)
   func laterPredictionsCreateNoDriverObjects(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
@@ -24,7 +24,7 @@ import Testing
   /// A card into whose memory the host does not see.
   @Test func smallWeightsAreUploadedTogether() async {
     await #expect(processExitsWith: .success) {
-      // Fresh memory is otherwise filled, by copies of its own.
+      // Otherwise new memory is filled, by copies that would be counted.
       unsetenv("KELVIN_FRESH_MEMORY")
       var order = FaultyOrder()
       order.card = FaultyCardDiscrete

@@ -168,7 +168,7 @@ import Testing
     ] {
       var folder = CompiledFolder()
       folder.text = text
-      // What is taken for a type that is not known is told so.
+      // An unknown type is reported.
       let code = try folder.error()?.code
       #expect(code == .malformed || code == .unsupported)
     }

@@ -61,7 +61,7 @@ import Testing
     }
     let error = try #require(flow)
     #expect(error.description.contains("its sides give [float32[6]] and [float32[3]]"))
-    // It is walked once: what is uneven all the same is an error.
+    // The branch is executed on the host once; a remaining shape mismatch is an error.
     let runningOnHost = try function.runningOnHost(error)
     #expect(runningOnHost.hostControlFlow == [error.name])
     #expect(throws: FormatError.self) { try runningOnHost.runningOnHost(error) }
@@ -124,7 +124,7 @@ import Testing
     #expect(found.parts.count == 41 && tries < 20)
   }
 
-  /// What Kelvin lacks is told even there.
+  /// An unsupported operator is reported even there.
   @Test func unusedUnknownOperatorIsRefusedByName() throws {
     var file = branch(side("Abs", ["x"]), side("Relu", ["x"]))
     file.node("Unheard", ["x"], ["unused"])

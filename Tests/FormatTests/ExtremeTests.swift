@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension HeavyTests {
-  /// Sizes and counts at the ends of their ranges, in every place where a model has numbers.
+  /// Sizes and counts at the ends of their ranges, in every field of a model that has numbers.
   @Suite struct ExtremeTests {
     private static let numbers = [
       Int.min, Int.min + 1, -(1 << 62), -(1 << 31), -2, -1, 0, 1, 2, 3, 7, 1 << 15, 1 << 16, 1 << 20, (1 << 31) - 1,

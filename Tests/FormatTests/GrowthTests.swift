@@ -6,7 +6,8 @@ extension HeavyTests {
   /// From a file to a graph that is passed, work grows as the model does: four times the nodes take about four times the
   /// processor's time, where a step for each pair of nodes would take sixteen.
   @Suite struct GrowthTests {
-    /// Chains: of what merges into one node, with a constant of each node's own, of what is taken out. What one loop carries.
+    /// Chains of nodes that are merged, of nodes with their own constants, and of nodes that are removed; and values
+    /// carried by one loop.
     enum Family: String, CaseIterable, Codable, Sendable {
       case clips, sums, reshapes, carried
 

@@ -6,7 +6,7 @@ import KelvinPasses
 import KelvinReference
 import Testing
 
-/// How a model that may be hostile ended: every way but these is a failure of the test.
+/// The outcome of reading a possibly hostile model; every other outcome fails the test.
 enum Ending: Equatable { case graph, refused }
 
 /// Builds the graph of every function and runs the passes.

@@ -5,7 +5,7 @@ import KelvinImport
 import TestSupport
 import Testing
 
-/// What a model names that is no plain file of its folder.
+/// Paths in a model that are not regular files in its folder.
 @Suite struct LinkTests {
   /// A model beside `w.bin`, which the test makes; its weights are two floats from there.
   private func model(_ folder: TemporaryFolder, location: String = "w.bin") throws -> String {

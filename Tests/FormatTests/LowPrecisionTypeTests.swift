@@ -12,7 +12,7 @@ import Testing
     let name: String
     let number, mantissaBits, lowestExponent: Int
     let largest: Swift.Float
-    /// What larger numbers become where they do not become the largest.
+    /// The result for larger numbers, unless they saturate.
     let overflow: Swift.Float
     var hasNegativeZero = true
 
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  /// Every type in the form of bytes and in that of integers, where the two differ.
+  /// Every type stored as bytes and as integers, if the two differ.
   @Test func elementsAreReadFromBytesAndIntegers() throws {
     func read(_ tensor: [UInt8]) throws -> [Swift.Float] {
       var file = ONNXFile()

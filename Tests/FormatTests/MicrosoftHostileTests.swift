@@ -200,7 +200,7 @@ extension HeavyTests {
   }
 }
 
-/// What is not read of ONNX Runtime's own domain is refused by name.
+/// Unsupported operators of ONNX Runtime's domain are refused by name.
 @Suite struct MicrosoftRefusalTests {
   private func refusal(_ file: ONNXFile) -> FormatError? {
     do {

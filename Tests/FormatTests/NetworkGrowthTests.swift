@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 
 extension HeavyTests {
-  /// What follows a branch that may leave a loop lies on one of its sides: what is read there is not looked for anew at each
-  /// of them.
+  /// The layers after a branch that may leave a loop are on one of its sides. Values that are read there are not
+  /// searched again at each branch.
   @Suite struct NetworkGrowthTests {
-    /// A network of one loop of two trips.
+    /// A network of one loop with two iterations.
     ///
     /// - Parameter breaks: whether each of the sums in it is followed by a branch that may end the loop.
     static func sums(_ count: Int, breaks: Bool) -> [UInt8] {
@@ -84,7 +84,7 @@ extension HeavyTests {
       await #expect(processExitsWith: .success) {
         let process = OwnProcess()
         _ = try NetworkGrowthTests.seconds(50, breaks: true, process)
-        // Four times as many: the cube would be 64 times the work.
+        // Four times as many: cubic growth would be 64 times the work.
         let few = try NetworkGrowthTests.seconds(100, breaks: true, process)
         let many = try NetworkGrowthTests.seconds(400, breaks: true, process)
         #expect(many < 24 * few + 0.05, "\(few) s for 100 breaks, \(many) s for 400")

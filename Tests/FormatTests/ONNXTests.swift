@@ -125,7 +125,7 @@ import Testing
     #expect(error?.missing.first { $0.name == "Unknown" }?.count == 4)
   }
 
-  /// The side that is not taken may lack what it likes where the branch is walked, too.
+  /// The side that is not taken may contain errors also if the host executes the branch.
   @Test func branchWithAMissingOperatorFailsWhenTaken() throws {
     var file = ONNXFile()
     file.input("x", [3])
@@ -267,7 +267,7 @@ import Testing
     #expect(try external(folder, [("location", "w.bin")] + entries)?.code == .malformed)
   }
 
-  /// What reading a model ends in that adds two floats, which lie in another file, to its input.
+  /// Returns the result of reading a model that adds two floats, which are in another file, to its input.
   private func external(
     _ folder: TemporaryFolder, _ entries: [(String, String)], model: String = "m.onnx"
   ) throws -> FormatError? {

@@ -9,7 +9,8 @@ import KelvinHostOperations
 import TestSupport
 import Testing
 
-/// Models with texts, dictionaries or lists between their tensors: how they are cut into graphs and host steps.
+/// Models with strings, dictionaries or lists between their tensors, and their division into graphs and host
+/// operations.
 @Suite struct PartTests {
   private static let folder = "\(Shared.packageRoot)/Tests/Vectors/Parts"
 
@@ -111,7 +112,7 @@ import Testing
     #expect(written.contains("x####places") && Set(written).isDisjoint(with: function.inputs.map(\.name)))
   }
 
-  /// A reshape to pairs of numbers or texts of which there may be any number, of which one is the usual one.
+  /// A reshape to pairs of numbers or strings of any number, of which one is the usual number.
   @Test(arguments: [ONNXFile.float, 8]) func unusualSizesAreResolvedAtRunTime(type: Int) throws {
     func file(_ shape: [Int], reversed: Bool) -> ONNXFile {
       var file = ONNXFile()
@@ -149,7 +150,7 @@ import Testing
     }
   }
 
-  /// A branch of which one side has an operator on texts that sub-graphs lack.
+  /// A branch of which one side has a string operator that sub-graphs do not support.
   private func branch(isTaken: Bool, isKnown: Bool) -> ONNXFile {
     func side(_ kind: String) -> [UInt8] {
       var file = ONNXFile()

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// A loop whose trips each append `x` to a sequence, and how long that is in the end.
+  /// A loop whose iterations each append `x` to a sequence, and the final length of the sequence.
   private func loop(trips: Int?, goesOn: String = "condition") -> ONNXFile {
     var body = Wire()
     body.message(1) {
@@ -69,7 +69,7 @@ import Testing
     #expect(throws: (any Error).self) { try lengths(loop(trips: trips)) }
   }
 
-  /// Its trips are walked: how long the sequence is is known when they have been made.
+  /// The host executes the loop: the length of the sequence is known after the iterations.
   @Test func dataDependentLoopIsASeparatePart() throws {
     let program = try readONNX(Bytes(loop(trips: 3, goesOn: "x").bytes), path: "m.onnx")
     let parts = try #require(program.functions[program.defaultFunction]).parts

@@ -9,11 +9,12 @@ private func runDriver(
   _ callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// libFuzzer's own changes of bytes; answers how many there are then, at most `largest`.
+/// libFuzzer's own mutations of bytes; returns the new number of bytes, at most `largest`.
 @_silgen_name("LLVMFuzzerMutate")
 private func mutateBytes(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ largest: Int) -> Int
 
-/// Called by libFuzzer for each new input: every fourth is changed as bytes, the others as what the seam reads.
+/// Called by libFuzzer for each new input: every fourth is mutated as bytes, the others according to the fuzz target's
+/// grammar.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutate(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ largest: Int, _ seed: UInt32) -> Int {
   let bytes = UnsafeRawBufferPointer(start: data, count: size)
@@ -33,11 +34,11 @@ public func mutate(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ largest: 
   return result.count
 }
 
-/// What the callback, which can capture nothing, feeds.
+/// The target of the callback, which cannot capture values.
 nonisolated(unsafe) private var fuzzTarget = FuzzTarget.all[0]
 
-/// `Fuzz SEAM [libFuzzer's options and corpora]`; `Fuzz --list` prints the seams and their longest inputs; `Fuzz
-/// --seeds SEAM FOLDER` writes a seam's seeds.
+/// `Fuzz TARGET [libFuzzer's options and corpora]`; `Fuzz --list` prints the fuzz targets and their longest inputs;
+/// `Fuzz --seeds TARGET FOLDER` writes a target's seeds.
 @main struct Fuzz {
   static func main() {
     let arguments = CommandLine.arguments.dropFirst()

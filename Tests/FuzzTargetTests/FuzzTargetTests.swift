@@ -3,10 +3,10 @@ import FuzzTargets
 import TestSupport
 import Testing
 
-/// Every place where bytes from outside come in, with seeded mutations: each ends in a value or in the module's own
-/// error, in bounded memory. dev/fuzz.sh does the same at length.
+/// Every interface that reads external bytes, with seeded mutations: each ends in a value or in the module's own error,
+/// in bounded memory. dev/fuzz.sh runs the same targets for longer.
 ///
-/// A seam that stops its process is told by the last line of the child's output: its name and the mutation's number.
+/// If a target stops its process, the last line of the child's output has its name and the mutation's number.
 @Suite struct FuzzTargetTests {
   private static let names = FuzzTarget.all.map(\.name)
 
@@ -17,7 +17,7 @@ import Testing
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [name] in
       let fuzzTarget = try #require(FuzzTarget.all.first { $0.name == name })
       let seeds = fuzzTarget.seeds()
-      // What mutations begin with is read, so that they are near what is read.
+      // The seeds are valid, so that mutations are close to valid inputs.
       #expect(seeds.contains { $0.withUnsafeBytes { fuzzTarget.feed($0) } == .value }, "of \(seeds.count) seeds")
       var watch = MemoryWatch(limit: 128 << 20)
       for number in 0..<fuzzTarget.trials {

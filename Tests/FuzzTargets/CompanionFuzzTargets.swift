@@ -6,7 +6,7 @@ import KelvinText
 import KelvinVision
 
 extension FuzzTarget {
-  /// What is given beside a model: vocabularies, descriptions of heads, data sets, tables.
+  /// Inputs beside a model: vocabularies, descriptions of heads, data sets, tables.
   static let companions = [
     FuzzTarget("vocabulary", ModelError.self, longest: 512, seeds: Seeds.vocabularies) { bytes in
       let vocabulary = try WordPieceVocabulary(contentsOf: companion("vocab.txt", bytes))
@@ -37,11 +37,11 @@ extension FuzzTarget {
       bytes in
       _ = try RegressionTable(contentsOf: companion("regression.csv", bytes)).columns
     },
-    // What is read is written as a table that reads as the same, but for a row of nothing and a mark before the first.
+    // A table that was read is written as one that reads the same, except for an empty row and a mark before the first.
     FuzzTarget("table", ModelError.self, longest: 512, seeds: Seeds.texts("a,b\r\n\"x, y\",\"\"\"z\"\"\"\r\n1,\n")) { bytes in
       let rows = try rows(bytes)
       guard !rows.contains([""]), rows.first?.first?.unicodeScalars.first != "\u{FEFF}" else { return }
-      // What a path cannot have has no bytes of a path.
+      // Characters that a path cannot contain are skipped.
       guard !rows.joined().contains(where: { $0.utf8.contains(0) }) else { return }
       let text = rows.map { $0.map { DelimitedText.field($0) }.joined(separator: ",") + "\n" }.joined()
       let again = try text.pathBytes.dropLast().withUnsafeBytes { try Self.rows($0) }

@@ -15,7 +15,7 @@ extension FuzzTarget {
     FuzzTarget("profile", MeasurementError.self, .json, longest: 3072, seeds: Seeds.document("profile.json")) { bytes in
       _ = try MeasuredProfile(json: Array(bytes), document: "profile.json").json()
     },
-    // What a calibration leaves is an envelope too.
+    // The result of a calibration is an envelope too.
     FuzzTarget("envelope", MeasurementError.self, .json, longest: 4096, seeds: Seeds.files([".json"], in: "Profiles/thermal"))
     { bytes in
       _ = try ThermalEnvelope(json: Array(bytes), document: "envelope.json").model()
@@ -27,7 +27,7 @@ extension FuzzTarget {
     FuzzTarget("journal", BenchmarkError.self, .json, longest: 4096, seeds: Seeds.journals) { bytes in
       _ = try BenchmarkJournal.read(Data(bytes))
     },
-    // What an earlier run printed, which a later one is held to.
+    // The document of an earlier run, which a later one is compared with.
     FuzzTarget("run", BenchmarkError.self, .json, longest: 1024, seeds: Seeds.document("run.json")) { bytes in
       guard let run = try? JSONDecoder().decode(EarlierRun.self, from: Data(bytes)) else { return }
       let now = run.configurations.map { (configuration: $0.units, figures: $0.figures) }

@@ -27,7 +27,7 @@ extension FuzzTarget {
     FuzzTarget("blob", DeviceError.self, longest: 512, seeds: Seeds.blobs) { bytes in
       _ = CheckedBlob.payload(of: Bytes(copying: bytes), origin: Seeds.origin)
     },
-    // As if whoever wrote the file knew the secret: what is behind the code of a pack's index.
+    // The contents after the code of a pack's index, as if the writer of the file knew the secret.
     FuzzTarget("pack", DeviceError.self, longest: 16_384, seeds: Seeds.packs) { bytes in
       guard let pack = PackFile(Seeds.sealing(Array(bytes)), Seeds.packName, Seeds.secret) else { return }
       for region in pack.regions.values { _ = region.isIntact(seed: pack.seed) }
@@ -54,7 +54,7 @@ extension Seeds {
   static let packName = "pack"
   static let secret = CacheSecret([UInt8](repeating: 7, count: 32))!
 
-  /// A pack of one region, laid out as `PackFile` says, without its code.
+  /// A pack of one region in the layout of `PackFile`, without its code.
   static var packs: [[UInt8]] {
     func word(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
     let index = word(UInt32(3)) + Array("key".utf8) + word(UInt64(4096)) + word(UInt64(8)) + word(UInt64(0)) + word(0)
@@ -63,7 +63,7 @@ extension Seeds {
     return [file + [UInt8](repeating: 0, count: 4096 - file.count) + Array("contents".utf8)]
   }
 
-  /// A pack with the code that its first bytes and its index should have, where they say what the index is.
+  /// A pack with the correct code for its first bytes and its index, if these locate the index.
   static func sealing(_ file: [UInt8]) -> Bytes {
     let (head, begin) = (24, 56)
     guard file.count >= begin else { return Bytes(file) }

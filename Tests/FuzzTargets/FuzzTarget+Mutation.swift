@@ -1,9 +1,9 @@
 import KelvinBasics
 
 extension FuzzTarget {
-  /// Another input, changed as what the seam reads; nil where the bytes are nothing of its grammar.
+  /// Returns another input, mutated according to the target's grammar; nil if the bytes do not match the grammar.
   ///
-  /// - Parameter leaf: changes the bytes of a text or of packed numbers.
+  /// - Parameter leaf: mutates the bytes of a string or of packed numbers.
   package func mutated(
     _ bytes: UnsafeRawBufferPointer, seed: UInt64, leaf: ([UInt8]) -> [UInt8]
   ) -> [UInt8]? {
@@ -18,8 +18,8 @@ extension FuzzTarget {
     }
   }
 
-  /// One of the seeds, changed: three of four as what the seam reads, the others as bytes. The same for the same
-  /// number.
+  /// Returns one of the seeds, mutated: three of four according to the target's grammar, the others as bytes. The same
+  /// number gives the same input.
   package func trial(_ number: Int, of seeds: [[UInt8]]) -> [UInt8] {
     var random = SeededGenerator(seed: UInt64(number))
     let original = seeds[random.index(below: seeds.count)]

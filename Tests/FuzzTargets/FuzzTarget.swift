@@ -1,12 +1,12 @@
-/// A place where bytes from outside come in.
+/// An interface that reads external bytes.
 ///
-/// libFuzzer feeds it at length (dev/fuzz.sh), and the suite with seeded mutations. Where it stands in a list of
-/// `FuzzTarget.all`, both do.
+/// libFuzzer runs it for long (dev/fuzz.sh), and the test suite with seeded mutations. Both use the lists in
+/// `FuzzTarget.all`.
 package struct FuzzTarget: Sendable {
-  /// What its bytes are, for those who change them.
+  /// The grammar of the bytes, for mutations.
   package enum Grammar: Sendable { case bytes, wire, json }
 
-  /// What became of bytes.
+  /// The outcome of an input.
   package enum Ending: Hashable, Sendable { case value, refused }
 
   package let name: String
@@ -20,7 +20,7 @@ package struct FuzzTarget: Sendable {
 
   /// - Parameters:
   ///   - failure: the error of the module that reads. Any other is a finding.
-  ///   - read: takes the bytes to their end. Whoever feeds the seam may do so from one thread at a time.
+  ///   - read: reads all of the bytes. It may assume that one thread at a time calls it.
   init<Failure: Error & CustomStringConvertible>(
     _ name: String, _ failure: Failure.Type, _ grammar: Grammar = .bytes, longest: Int = 4096, trials: Int = 300,
     seeds: @autoclosure @escaping @Sendable () -> [[UInt8]],
@@ -51,6 +51,6 @@ package struct FuzzTarget: Sendable {
 }
 
 extension FuzzTarget {
-  /// Every seam. A new one is a line in one of these lists.
+  /// Every fuzz target. A new one is a line in one of these lists.
   package static let all = models + arrays + images + documents + companions + texts + machine + cache
 }

@@ -4,7 +4,7 @@ import KelvinThermal
 
 extension FuzzTarget {
   static let machine = [
-    // Every file of sensors with the same text.
+    // Every sensor file with the same contents.
     FuzzTarget(
       "sensors", MeasurementError.self, longest: 256, seeds: Seeds.texts("45000\n", "coretemp\n", "package-0\n", "-1")
     ) { bytes in
@@ -12,7 +12,7 @@ extension FuzzTarget {
       var snapshot = SensorSnapshot()
       for reader in sensorReaders { reader.read(SystemFiles(root: SensorFiles.root), into: &snapshot) }
     },
-    // What a card's driver answers: the readings, byte for byte, then a text for the card's names.
+    // The answers of a card's driver: the readings, byte for byte, then a string for the card's names.
     FuzzTarget("nvml", MeasurementError.self, longest: 256, seeds: Seeds.readings) { bytes in
       var readings = FakeNVML()
       withUnsafeMutableBytes(of: &readings) {

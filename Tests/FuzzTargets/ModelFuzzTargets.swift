@@ -25,7 +25,7 @@ extension FuzzTarget {
     ) { bytes in
       try build(readCoreML(Bytes(copying: bytes), path: "model.mlmodel", folder: "/nonexistent", files: []))
     },
-    // An ML Program whose constants lie in a weight file.
+    // An ML Program whose constants are in a weight file.
     FuzzTarget(
       "program", FormatError.self, .wire, longest: 4096,
       seeds: Seeds.files(["model.mlmodel"], in: "Tests/CompressedWeights", "Tests/Vision", "Tests/Vectors")
@@ -34,7 +34,7 @@ extension FuzzTarget {
         readCoreML(
           Bytes(copying: bytes), path: "model.mlmodel", folder: Package.joint.folder, files: []))
     },
-    // The text of a compiled model.
+    // The program text of a compiled model.
     FuzzTarget(
       "text", FormatError.self, longest: 4096,
       seeds: Seeds.files(["model.mil"], in: "Tests/Vectors/Compiled")
@@ -86,7 +86,7 @@ extension FuzzTarget {
     precondition(weight.dense().type == weight.type)
   }
 
-  /// An ML Program of the project, with weights in place of its own.
+  /// An ML Program of the project, with other weights.
   private static func build(_ package: Package, weights: UnsafeRawBufferPointer) throws {
     MemoryFolder.write(weights, to: "\(MemoryFolder.path("model/weights"))/weight.bin")
     try build(readCoreML(package.program, path: "model.mlmodel", folder: MemoryFolder.path("model"), files: []))

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What mutations begin with: the project's own vectors, examples and documents.
+/// The inputs that mutations start from: the project's own vectors, examples and documents.
 enum Seeds {
   static let root: String = {
     var url = URL(filePath: #filePath)

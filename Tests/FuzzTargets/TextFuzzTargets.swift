@@ -8,7 +8,7 @@ import KelvinCommands
 extension FuzzTarget {
   static let texts = [
     FuzzTarget("graph", GraphError.self, longest: 2048, seeds: Seeds.graphs) { bytes in
-      // What was read is written as a text that reads as the same.
+      // A graph that was read is written as a string that reads the same.
       let graph = try Graph(parsing: String(decoding: bytes, as: UTF8.self), weights: [:])
       let again = try Graph(parsing: graph.description, weights: [:])
       precondition(again.description == graph.description, graph.description)
@@ -25,7 +25,7 @@ extension FuzzTarget {
     },
     FuzzTarget("units", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu-and-gpu", "cpu,vulkan:0", "all")) { bytes in
       guard let units = UnitsSelection(String(decoding: bytes, as: UTF8.self)) else { return }
-      // What is said of units names the same units.
+      // The description of units names the same units.
       precondition(UnitsSelection(units.description) == units, units.description)
     },
     FuzzTarget("coload", RuntimeError.self, longest: 64, seeds: Seeds.texts("cpu=0.3", "memory=4GB/s", "cache=16MB")) {

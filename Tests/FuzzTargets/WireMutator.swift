@@ -5,7 +5,7 @@ import KelvinBasics
 struct WireMutator {
   private enum Payload {
     case number(UInt64)
-    /// Of 4 or 8 bytes.
+    /// A fixed-size field of 4 or 8 bytes.
     case fixed([UInt8])
     case bytes([UInt8])
     case message([Field])
@@ -27,9 +27,9 @@ struct WireMutator {
 
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-  /// Another message; nil where the bytes are none.
+  /// Returns another message; nil if the bytes are not a message.
   ///
-  /// - Parameter leaf: changes the bytes of a text or of packed numbers.
+  /// - Parameter leaf: mutates the bytes of a string or of packed numbers.
   mutating func mutated(_ bytes: UnsafeRawBufferPointer, leaf: ([UInt8]) -> [UInt8]) -> [UInt8]? {
     guard var fields = parse(bytes[...], depth: 0), !fields.isEmpty else { return nil }
     for _ in 0...random.index(below: 3) { change(&fields, leaf: leaf) }
@@ -59,7 +59,7 @@ struct WireMutator {
         guard let count = Self.varint(&rest), count <= UInt64(rest.count) else { return nil }
         let inner = rest.prefix(Int(count))
         rest = rest.dropFirst(Int(count))
-        // What reads as a message and is no text most likely is one.
+        // Bytes that parse as a message and are not a string are most likely a message.
         if depth < Self.depthLimit, inner.count > 1, inner.contains(where: { $0 < 0x20 }),
           let message = parse(inner, depth: depth + 1)
         {

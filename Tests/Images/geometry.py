@@ -7,7 +7,7 @@ image in pixels from its top left, the target's size, and the target's bytes (ro
 The rules, for a source of w x h and a target of W x H: centerCrop scales by max(W/w, H/h), scaleToFit by min(W/w, H/h), both
 draw s * side rounded to a pixel (at least one) and centre it, the smaller half of an odd remainder first; scaleToFill scales
 each side on its own; the other two turn the region 90 degrees counter-clockwise first. Target pixel p of a drawn axis samples
-at (p + 1/2) * side / drawn - 1/2, clamped, linearly between neighbours, without a filter when shrinking. What is not covered is
+at (p + 1/2) * side / drawn - 1/2, clamped, linearly between neighbours, without a filter when shrinking. Uncovered pixels are
 zero. Values are rounded to the nearest.
 """
 

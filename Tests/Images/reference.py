@@ -1,4 +1,4 @@
-"""What an image file decodes to: 8-bit sRGB, upright, transparent parts on black, by Pillow and its LittleCMS."""
+"""The expected pixels of an image file: 8-bit sRGB, upright, transparent parts on black, by Pillow and its LittleCMS."""
 
 import io
 import warnings

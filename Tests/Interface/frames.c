@@ -1,5 +1,5 @@
-// Images of every format that libkelvin takes, read where they lie, and image files: frames DIGITS.mlpackage IMAGE.png.
-// What is wrong is printed, and 1 is the status.
+// Images of every format that libkelvin takes, read in place, and image files: frames DIGITS.mlpackage IMAGE.png.
+// Prints errors and then exits with status 1.
 #include <kelvin.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ static void formats(kelvin_model *model, const unsigned char *levels) {
     must("an image shows the same", best(model, in, label) == other);
     expect("get", kelvin_features_get_frame(in, digit, &found, &error), KELVIN_OK, NULL);
     must("an image is where it was lent", found.planes[0].data == memory && found.format == format);
-    // What is lent is read when it is predicted from.
+    // Borrowed memory is read when the prediction runs.
     memset(memory, 0, SIDE * WIDE);
     must("nothing was copied", best(model, in, label) != other);
   }

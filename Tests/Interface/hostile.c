@@ -1,5 +1,5 @@
-// Every wrong way to call libkelvin that C allows: each has to come back with a code and words. hostile DIGITS.mlpackage
-// DIGITS.onnx; what is wrong is printed, and 1 is the status.
+// Every wrong call of libkelvin that C allows must return a code and a message. hostile DIGITS.mlpackage DIGITS.onnx;
+// prints errors and then exits with status 1.
 #define _GNU_SOURCE
 #include <kelvin.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@ import Testing
   private static let library = "\(Shell.products)/libKelvinC.so"
   private static let digits = "\(root)/Examples/Digits/Digits.mlpackage"
   private static let network = "\(root)/Examples/Digits/Digits.onnx"
-  /// Those that the library was built with (`dev/sanitize.sh`): whoever loads it then has them too.
+  /// The sanitizers of the library's build (`dev/sanitize.sh`), which a process that loads the library needs too.
   private static let sanitizers = getenv("KELVIN_SANITIZERS").map { String(cString: $0) }
 
   /// Builds a program against the library and runs it; its status, and what it printed.

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What a shell makes of a command.
+/// Runs commands in a shell.
 enum Shell {
-  /// Where what is built lies: beside the test runner.
+  /// The folder of build products, beside the test runner.
   static let products: String = {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// What is written from the right in parts of its own, so that nothing beside it is read in another order.
+  /// Right-to-left text forms runs of its own, so that the order of other text does not change.
   @Test func stringIsSplitIntoDirectionalRuns() {
     let cases: [(String, [String])] = [
       ("", []), ("conv/1", ["conv/1"]), ("größe 3", ["größe 3"]), ("שלום", ["<שלום>"]),
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func escapingTwiceChangesNothing() {
-    // What is hidden itself is no neighbour that needs a joiner.
+    // A hidden character is not a neighbour that needs a joiner.
     for text in ["\u{2028}\u{200D}", "\u{200D}\u{9B}", "\u{FFF9}\u{FE0F}"] {
       #expect(text.printable.printable == text.printable && !text.printable.unicodeScalars.contains { $0.value > 0x7E })
     }
@@ -143,7 +143,7 @@ import Testing
         }
       let text = String(pathBytes: bytes)
       #expect(text.pathBytes.map { UInt8(bitPattern: $0) } == bytes + [0], "seed \(seed): \(bytes)")
-      // What the URL itself takes apart or puts together is not looked at.
+      // Strings that the URL itself splits or joins are skipped.
       if !bytes.isEmpty, !bytes.contains(0x2F), bytes != [0x2E], bytes != [0x2E, 0x2E] {
         let url = URL(filePath: "/x/" + text)
         #expect(url.path.pathBytes == ("/x/" + text).pathBytes, "seed \(seed): \(bytes)")

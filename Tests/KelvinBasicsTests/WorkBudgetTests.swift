@@ -2,7 +2,7 @@ import KelvinBasics
 import Synchronization
 import Testing
 
-/// What is allowed to the work for a model runs out once, and says where.
+/// The work budget of a model runs out once, and the error names the place.
 @Suite struct WorkBudgetTests {
   /// A clock and a memory that stand still until they are told otherwise.
   private final class Still: Sendable {
@@ -24,7 +24,7 @@ import Testing
     #expect(budget.excess?.kind == .time(limit: 2, used: 2.5) && budget.excess?.phase == .building)
     #expect(budget.excess?.description.contains("building its graph") == true)
     #expect(budget.excess?.description.contains("--max-seconds") == true)
-    // What ran out once stays so, whatever the clock says.
+    // A spent budget stays spent, whatever the clock says.
     still.now.withLock { $0.seconds = 100 }
     #expect(budget.isSpent)
   }

@@ -4,7 +4,7 @@ import KelvinBench
 import KelvinMeasurements
 import Testing
 
-/// What one part of an advice measures within its time.
+/// The measurements of one part of an advice within its time.
 struct AdviceScheduleTests {
   @Test(
     "the fastest configurations are kept, with enough rounds to compare them",
@@ -23,7 +23,7 @@ struct AdviceScheduleTests {
       #expect(schedule.rows.count + schedule.leftOut.count == estimates.count, "seed \(seed)")
       #expect(!schedule.rows.isEmpty, "seed \(seed)")
       #expect(throws: Never.self, "seed \(seed)") { try schedule.workload.validate(document: "test") }
-      // Whoever is left out is slower in some way than everybody who is kept.
+      // A configuration that is left out is slower in some respect than every one that is kept.
       for out in schedule.leftOut {
         for kept in schedule.rows {
           let (slow, fast) = (estimates[out], estimates[kept])

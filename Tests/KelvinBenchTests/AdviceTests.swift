@@ -12,7 +12,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What to pick, from measurements on a virtual clock.
+/// Recommendations from measurements on a virtual clock.
 struct AdviceTests {
   private let clock = VirtualClock()
 

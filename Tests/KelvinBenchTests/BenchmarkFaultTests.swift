@@ -11,7 +11,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What happens when devices, processes or the user give up.
+/// Benchmarks when devices, processes or the user give up.
 struct BenchmarkFaultTests {
   private let clock = VirtualClock()
 
@@ -110,7 +110,7 @@ struct BenchmarkFaultTests {
     #expect(cpu.sustained?.served == 120)
     #expect(result.verdict.best == 0)
     #expect(Set(result.bestPlan.placement.values) == ["cpu"])
-    // What it did before stands.
+    // Earlier results are kept.
     #expect((gpu.sustained != nil) == (after > 5))
     _ = HTMLReport.render(result.report())
     #expect(result.csv().contains("cpu,sustained,119,"))

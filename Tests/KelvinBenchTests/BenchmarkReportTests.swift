@@ -12,7 +12,7 @@ import KelvinThermal
 import TestSupport
 import Testing
 
-/// What a comparison hands to the page and to the trace.
+/// The data that a comparison passes to the page and to the trace.
 struct BenchmarkReportTests {
   private let clock = VirtualClock()
 

@@ -90,7 +90,7 @@ struct RecordedSeries: Hashable {
   /// Rounds to a block, from the series' autocorrelation.
   let blockLength: Int
 
-  /// Those of `Tests/Recorded/equal-rounds.json`.
+  /// The series of `Tests/Recorded/equal-rounds.json`.
   static let all: [RecordedSeries] = {
     struct Entry: Decodable {
       var name: String

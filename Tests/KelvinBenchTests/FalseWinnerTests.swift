@@ -4,9 +4,10 @@ import KelvinBench
 import TestSupport
 import Testing
 
-/// How often the rule names a winner among equals, and how often it sees a difference that it says it would have seen.
+/// Measures how often the rule names a winner among equals, and how often it finds a difference that it claims to
+/// detect.
 ///
-/// With KELVIN_TRIALS=5000 the whole table is made and written to bench/results/verdicts.md.
+/// With KELVIN_TRIALS=5000 the whole table is computed and written to bench/results/verdicts.md.
 struct FalseWinnerTests {
   private static let trials = ProcessInfo.processInfo.environment["KELVIN_TRIALS"].flatMap { Int($0) }
   private static let table = "\(SharedFiles.projectRoot)/bench/results/verdicts.md"

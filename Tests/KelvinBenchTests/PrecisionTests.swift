@@ -36,7 +36,7 @@ struct PrecisionTests {
     ).run().profile
   }
 
-  /// Where each device's costs come from under a precision.
+  /// Returns the sources of each device's costs under a precision.
   private func sources(_ context: ModelContext, _ precision: Precision) throws -> [String: Set<CostSource>] {
     var sources: [String: Set<CostSource>] = [:]
     for candidate in try context.explain(request(precision)).nodes.flatMap(\.candidates) {

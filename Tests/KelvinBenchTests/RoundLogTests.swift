@@ -4,7 +4,7 @@ import KelvinThermal
 import TestSupport
 import Testing
 
-/// A `/proc` in which somebody takes processor time when a test says so.
+/// A `/proc` in which another process takes processor time when a test says so.
 private final class FakeProcessList {
   private let tree = FixtureTree([:])
   private var busy = 1000

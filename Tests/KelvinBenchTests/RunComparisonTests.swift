@@ -4,7 +4,7 @@ import KelvinBench
 import Testing
 
 struct RunComparisonTests {
-  /// What a run printed of one configuration whose warm inferences took so long, and the starts always the same.
+  /// Returns the output of a run of one configuration with given warm times and constant start times.
   private func document(warm: Double, spread: Double = 0.02, rounds: Int = 20) throws -> EarlierRun {
     let text = """
       {"configurations": [{"units": "cpu", "figures": [

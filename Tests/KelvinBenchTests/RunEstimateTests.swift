@@ -12,7 +12,7 @@ import Testing
 struct RunEstimateTests {
   private let clock = VirtualClock()
 
-  /// What was announced, and when.
+  /// The announcements and their times.
   private final class Log {
     var announced: [(at: Double, left: Double, fraction: Double)] = []
   }

@@ -56,7 +56,7 @@ struct ScenarioTests {
     let half = try Scenario(workload(reserve: ["cpu": 0.5]), inventory)
     #expect(half.threads(of: 8) == 4)
     #expect(half.threads(of: 2) == 1)
-    // Half of the processors' threads are half of the processors: there is nothing to wait for.
+    // Half of the processors' threads are half of the processors, so there is nothing to wait for.
     #expect(half.rest(busy: ["cpu": 1], threads: 4, cores: 8) == 0)
     let most = try Scenario(workload(reserve: ["cpu": 0.75]), inventory)
     // One thread of two processors for all of the time is 0.5; a quarter is allowed, so it idles as long as it works.
@@ -109,7 +109,7 @@ struct ScenarioTests {
     load.stop()
     #expect(load.count == count)
     #expect(load.failure == nil)
-    // What it used is told, so that nobody else is booked for it.
+    // The load reports the processor time that it used, so that it is not attributed to others.
     #expect(load.processorSeconds > 0)
     #expect(throws: RuntimeError.self) { try SyntheticLoad(CoLoad(shares: ["gpu:9": 0.5]), inventory, processors: 1) }
   }
@@ -138,7 +138,7 @@ struct ScenarioTests {
     #expect(account.description.contains("threads of this process") && account.description.contains("GB/s to and from"))
   }
 
-  /// A neighbour that only keeps book of what is asked of it.
+  /// A background load that only records its requests.
   private final class Diary: BackgroundLoad {
     var events: [String] = []
     func start() { events.append("start") }

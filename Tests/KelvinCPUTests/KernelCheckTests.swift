@@ -5,7 +5,7 @@ import Testing
 /// The package's folder, from the place of this file.
 private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
-/// Each kernel by itself against plain loops, in memory whose ends cannot be passed.
+/// Each kernel against plain loops, in memory that is protected at its ends.
 @Suite struct KernelCheckTests {
   @Test(arguments: 0..<kernel_check_families())
   func everyKernelOfAFamilyAgreesWithPlainLoops(family: Int) {
@@ -17,7 +17,7 @@ private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(sepa
     }
   }
 
-  /// The same on what this machine is not; what is missing is said.
+  /// The same for other processors, in an emulator; missing tools are reported.
   @Test func kernelsOfOtherProcessorsAgreeInAnEmulator() {
     #expect(system("'\(root)/dev/kernels.sh' --only aarch64 > /dev/null") == 0, "run dev/kernels.sh --only aarch64")
   }

@@ -6,7 +6,7 @@ import KelvinGraph
 import KelvinReference
 import Testing
 
-/// What is put side by side is made there, and what is cut out is read where it lies.
+/// Concatenated values are computed in place, and slices are read in place.
 struct SlotAnchorTests {
   private var random = SeededGenerator(seed: 1)
   private var builder = GraphBuilder(evaluator: ReferenceEvaluator())
@@ -33,8 +33,8 @@ struct SlotAnchorTests {
   func denseBlock(variant: Int) throws {
     var test = self
     let input = Tensor.random(.float32, [1, 32, 6, 6], -1...1, &test.random)
-    // Each layer reads all that came before, as in DenseNet: one spelling names every operand anew, the other the last
-    // concatenation.
+    // Each layer reads all previous results, as in DenseNet: one form lists every operand again, the other uses the
+    // last concatenation.
     for isNested in [false, true] {
       test.builder = GraphBuilder(evaluator: ReferenceEvaluator())
       var parts = [try test.convolution(try test.builder.input("x", input.type), from: 32, to: 64)]

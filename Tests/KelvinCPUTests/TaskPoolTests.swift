@@ -183,9 +183,9 @@ private func run(_ tasks: [ck_task], threads: Int) {
     #expect(failures.areAll(0))
   }
 
-  /// A fault that is blocked ends the process, whoever would answer it: packs that are cut short are read here.
+  /// A blocked fault signal ends the process even if it has a handler: truncated packs are read here.
   @Test func workersBlockAllButFaultSignals() async {
-    // A process of its own: in this one, others may hold the pool, and no worker would come.
+    // A separate process: in this one, other tests may hold the pool, and no worker would join.
     await #expect(processExitsWith: .success) {
       let meeting = Meeting()
       run([meeting.task], threads: 2)

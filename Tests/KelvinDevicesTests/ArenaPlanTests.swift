@@ -48,7 +48,7 @@ import Testing
         return process.processorSeconds - before
       }
       _ = seconds(1000)
-      // Four times as many: looking at each other value would be 16 times the work.
+      // Four times as many: quadratic growth would be 16 times the work.
       let (few, many) = (seconds(8000), seconds(32_000))
       #expect(many < 8 * few + 0.02, "\(few) s for 8000, \(many) s for 32 000")
     }

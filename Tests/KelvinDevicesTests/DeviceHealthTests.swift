@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// Time counts from the submission, not from when somebody looks; the last look is given a tenth of all.
+  /// Time counts from the submission, not from the first poll; the last poll gets a tenth of the limit.
   @Test func timeCountsFromTheSubmission() throws {
     health.allow(10)
     let submission = health.submitted()
@@ -98,7 +98,7 @@ import Testing
     #expect(other.mayFree)
   }
 
-  /// Whoever waits behind others waits for these too, whether anybody looks at them or not.
+  /// A submission that waits behind others gets their time too, whether or not anything polls them.
   @Test func queuedSubmissionsExtendTheTimeout() throws {
     health.allow(10)
     let all = (0..<4).map { _ in health.submitted() }
@@ -108,7 +108,7 @@ import Testing
     #expect(throws: DeviceError.self) { try wait(for: next, ending: clock.now + 11) }
   }
 
-  /// A program's first run has more time, and so has whoever waits behind it.
+  /// A program's first run has more time, and so has work that waits behind it.
   @Test func compilingSubmissionsHaveThreeTimesTheTimeout() throws {
     health.allow(10)
     let rehearsal = health.submitted(mayCompile: true)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  /// Those who look at what ended long ago show nothing.
+  /// Polling work that has long finished shows no progress.
   @Test func pollingFinishedWorkDoesNotExtendTheTimeout() throws {
     health.allow(10)
     let first = health.submitted()

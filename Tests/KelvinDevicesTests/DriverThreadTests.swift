@@ -4,7 +4,7 @@ import KelvinDevices
 import Synchronization
 import Testing
 
-/// What becomes of calls that do not return, and of those that wait for them.
+/// Driver calls that do not return, and the callers that wait for them.
 @Suite struct DriverThreadTests {
   private let health = DeviceHealth(patience: 0.02)
 

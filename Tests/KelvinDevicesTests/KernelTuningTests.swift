@@ -143,7 +143,7 @@ struct KernelTuningTests {
   }
 }
 
-/// What a tuning comes to.
+/// The result of a tuning.
 private struct Tuned {
   /// Taken, by node.
   let kernels: [String]
@@ -152,12 +152,12 @@ private struct Tuned {
   let timed: [String]
 
   /// - Parameters:
-  ///   - times: of a run, by kernel.
-  ///   - sizes: of the nodes, which do the same.
-  ///   - faults: of kernels, when they are prepared.
-  ///   - strangers: kernels whose numbers are others.
-  ///   - clock: goes on with each run.
-  ///   - goesOn: asked with the nodes of the kernels that were run.
+  ///   - times: the time of a run, by kernel.
+  ///   - sizes: the sizes of the nodes, which compute the same.
+  ///   - faults: faults of kernels when they are prepared.
+  ///   - strangers: kernels with different results.
+  ///   - clock: advances with each run.
+  ///   - goesOn: called with the nodes of the kernels that were run.
   init(
     _ blobs: any BlobCache, _ times: [String: Double], _ tuning: KernelTuning = KernelTuning(), threads: Int = 1,
     isDeterministic: Bool = false, device: DeviceInfo = .named(), build: String = "kernels", sizes: [Int] = [4],

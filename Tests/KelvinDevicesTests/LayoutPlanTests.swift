@@ -65,7 +65,7 @@ struct LayoutPlanTests {
     #expect(plan.cost == 0 && plan.conversions.isEmpty)
   }
 
-  /// Every way of every node, tried.
+  /// Tries every implementation of every node.
   @Test func planEqualsExhaustiveSearch() {
     for seed in UInt64(1)...400 {
       var random = SeededGenerator(seed: seed)
@@ -110,7 +110,7 @@ struct LayoutPlanTests {
         return process.processorSeconds - before
       }
       _ = seconds(500)
-      // Four times as many: looking at each other value would be 16 times the work.
+      // Four times as many: quadratic growth would be 16 times the work.
       let (few, many) = (seconds(2000), seconds(8000))
       #expect(many < 8 * few + 0.02, "\(few) s for 2000 values, \(many) s for 8000")
     }
@@ -122,7 +122,7 @@ struct LayoutPlanTests {
     LayoutPlan.Implementation(KernelLayouts(reads: [reads, reads], writes: [writes]), handicap: handicap)
   }
 
-  /// What given kernels cost, every conversion done when it is first needed.
+  /// Returns the cost of given kernels, with every conversion done when it is first needed.
   private func cost(_ graph: Graph, _ implementations: [LayoutPlan.Implementation]) -> Double {
     var held: [ValueID: Set<ValueLayout>] = [:]
     for id in graph.inputs { held[id] = [.dense] }
@@ -197,7 +197,7 @@ private struct Net {
     return output
   }
 
-  /// Up to seven nodes of up to three ways between up to three layouts.
+  /// Up to seven nodes of up to three implementations between up to three layouts.
   static func random(_ random: inout SeededGenerator) -> (Graph, [[LayoutPlan.Implementation]]) {
     let layouts: [ValueLayout] = [.dense, .blocks(of: 4), .rows]
     var net = Net([1, 3 + random.index(below: 6), 1 + random.index(below: 40), 7])

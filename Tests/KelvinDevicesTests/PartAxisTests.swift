@@ -4,7 +4,7 @@ import KelvinGraph
 import KelvinReference
 import Testing
 
-/// What operators say of the axes along which they can be cut.
+/// The axes along which operators can be cut.
 struct PartAxisTests {
   @Test(arguments: ConformanceCase.all)
   func splitNodeGivesTheSameResult(_ testCase: ConformanceCase) throws {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import KelvinEvaluation
 import TestSupport
 
-/// What pycocotools, scikit-learn, statsmodels and SciPy say (`Tests/Vectors/Evaluation/generate.py`).
+/// The results of pycocotools, scikit-learn, statsmodels and SciPy (`Tests/Vectors/Evaluation/generate.py`).
 struct EvaluationVectors: Decodable {
   struct Image: Decodable {
     struct Truth: Decodable {

@@ -39,7 +39,7 @@ struct LoweringTests {
       let programs = try net.lowered(target).dispatches.map(\.call.program)
       #expect(programs == ["block", "pool", kernel, "pool", "unblock"])
     }
-    // No channel is left of what is reduced along them.
+    // A reduction along channels leaves none.
     var net = Net(Shape([1, 64, 3, 3]))
     try net.output(
       try net.add(Reduce(.maximum, axes: [1], keepsDimensions: false), try net.add(pool, net.x)))
@@ -209,7 +209,7 @@ struct LoweringTests {
   }
 }
 
-/// On cards lines that are few and long are shared by groups, and cut into parts where there are too few of them.
+/// On GPUs, groups share rows that are few and long, and cut rows into parts if there are too few.
 struct SharedRowTests {
   private let card = NamingTarget(lineGroup: 64)
 
@@ -264,7 +264,7 @@ struct SharedRowTests {
   }
 }
 
-/// Runs of elements are read and made where they lie; tensors that kernels cannot see whole are computed in parts.
+/// Contiguous runs are read and written in place; tensors that kernels cannot address are computed in parts.
 struct PartLoweringTests {
   private let relu = Unary(.relu)
 

@@ -3,7 +3,7 @@ import KelvinGPU
 import KelvinGraph
 import Testing
 
-/// Merging axes changes how elements are walked, never which are.
+/// Merging axes changes the iteration, never the set of elements.
 struct MergingTests {
   @Test(arguments: UInt64(0)..<200)
   func mergedAxesCopyTheSameElements(seed: UInt64) {
@@ -57,7 +57,7 @@ private func positions(_ sizes: [Int]) -> [[Int]] {
   sizes.reduce([[]]) { heads, size in heads.flatMap { head in (0..<size).map { head + [$0] } } }
 }
 
-/// Where each lies, by strides.
+/// Returns the offset of each element, by strides.
 private func places(_ sizes: [Int], _ strides: [Int]) -> [Int] {
   positions(sizes).map { zip($0, strides).reduce(0) { $0 + $1.0 * $1.1 } }
 }

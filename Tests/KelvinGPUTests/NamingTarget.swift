@@ -13,7 +13,7 @@ struct NamingTarget: GPUTarget {
   let numbersPerTap = 3
   let attentionLimits = AttentionLimits(lanes: 4, width: 128, keys: 8)
 
-  /// Every kernel but softmax has a form for floats that lie as float16.
+  /// Every kernel but softmax has a variant for floats stored as float16.
   var halves = HalfStorage.none
   /// Elements of a tensor that kernels can see.
   var elementLimit = Int.max

@@ -41,7 +41,7 @@ import Testing
     #expect(!nested(3, RandomKey(seed: 1)).isPure)
     #expect(!nested(3, Unary(.relu), refusal: "lacks an operator").isPure)
     var graph = Graph(nodes: [nested(3, RandomKey(seed: 1)), nested(2, Unary(.relu))])
-    // Whatever changes a region changes the answer.
+    // A change of a region changes the result.
     let pure = graph.mappingRegions { region, node in
       node.name == "b" && region.graph.nodes.contains { $0.op is RandomKey } ? Graph() : nil
     }

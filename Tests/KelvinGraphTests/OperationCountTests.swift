@@ -4,7 +4,7 @@ import KelvinDevices
 import KelvinGraph
 import Testing
 
-/// What `Operator.operations` says, on which every estimate of cost rests: a multiplication and an addition are two.
+/// The values of `Operator.operations`, on which every cost estimate depends: a multiplication and an addition are two.
 @Suite struct OperationCountTests {
   struct Example: Sendable, CustomStringConvertible {
     let description: String
@@ -92,7 +92,7 @@ import Testing
     #expect(example.op.operations(inputs, try example.op.infer(inputs)) == example.expected)
   }
 
-  /// What only moves, selects or converts elements, at whatever size.
+  /// Operators that only move, select or convert elements, of any size.
   private static let movers: Set<String> = [
     "cast", "concat", "expand", "gather", "gather_elements", "gather_nd", "pad", "reshape", "slice", "transpose",
   ]

@@ -89,7 +89,7 @@ import Testing
     #expect(message("wave", []) == "there is no operator 'wave'")
   }
 
-  /// What was measured is found by these keys: a change of the encoding sets all of it aside.
+  /// Measurements are found by these keys, so a change of the encoding invalidates all of them.
   @Test func keysUseBitPatterns() throws {
     var graph = Graph()
     let x = graph.addValue(Value(name: "x", type: TensorType(.float32, [1, 8])))

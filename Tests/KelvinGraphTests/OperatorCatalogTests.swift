@@ -7,7 +7,7 @@ import KelvinReference
 import TestSupport
 import Testing
 
-/// Whatever stands in the catalog has a definition, cases that devices are held to, and a line in the documentation.
+/// Every operator in the catalog has a definition, conformance cases, and a line in the documentation.
 @Suite struct OperatorCatalogTests {
   private static let names = operatorCatalog.map { $0.name }
   private static let cases = Dictionary(

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// As whoever packs more weights does, while a prediction that can be made but once reads those that there are.
+  /// Packing more weights replaces the file while a prediction reads the existing ones.
   @Test func packMayBeReplacedWhileItIsRead() throws {
     let fixture = try Fixture()
     let packs = SourceFiles()
@@ -54,7 +54,7 @@ import Testing
     // One that was touched before anything of it was read for this model.
     let later = SourceFiles()
     try later.vouching(repeats: false) { later.hold(pack: fixture.bytes) }
-    // Its bytes are still held to what they were.
+    // Its bytes are still verified.
     let written = try Fixture()
     let source = SourceFiles()
     source.hold(pack: written.bytes)
@@ -70,7 +70,7 @@ import Testing
     #expect(throws: FileError.self) { try held.vouching(repeats: false) { touched.touch() } }
   }
 
-  /// Compiled forms come and go, each with a pack of its own.
+  /// Specializations come and go, each with its own pack.
   @Test func unusedPackIsReleased() throws {
     let sources = SourceFiles()
     var packs: [Bytes.Unowned] = []
@@ -85,7 +85,7 @@ import Testing
     try sources.vouching(repeats: false) {}
   }
 
-  /// Whoever reads one may let it go before it is vouched for.
+  /// A reader may release the file before it is verified.
   @Test func packIsVerifiedAfterItsLastRead() throws {
     for isHeldMeanwhile in [false, true] {
       let sources = SourceFiles()

@@ -1,7 +1,7 @@
 import KelvinGraph
 import Testing
 
-/// The rules of encodings. What they expand to is checked against coremltools in `CompressedWeightTests`.
+/// The rules of encodings. `CompressedWeightTests` checks the expanded values against coremltools.
 @Suite struct WeightTests {
   private func codes(_ shape: Shape, bits: Int = 2) throws -> Weight {
     let bytes = [UInt8](repeating: 0b1110_0100, count: PackedIntegers.byteCount(shape.count, bits: bits))

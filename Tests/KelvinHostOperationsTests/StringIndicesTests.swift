@@ -3,7 +3,7 @@ import KelvinHostOperations
 import TestSupport
 import Testing
 
-/// Strings as places in lists, and strings of places.
+/// Strings as indices in string tables, and strings at indices.
 @Suite struct StringIndicesTests {
   private let words = StringTensor(["b", "", "é", "e\u{301}", "b", "a"], [2, 3])
 
@@ -47,7 +47,7 @@ import Testing
       let more = try next.run([start, results[0], .strings(StringTensor(["z", "é", "z", "y", "c"], [5]))])
       let (second, others) = try table(more)
       #expect(second.count == 6 && others.map(\.integers) == [[11], [9, 3, 9, 10, 1], [5, 1]])
-      // What was made of it has left the first one as it was.
+      // The first table is unchanged by the one derived from it.
       #expect(first.strings(at: [3, 9, 5]) == ["é", nil, "a"])
       #expect(second.strings(at: [2, 9, 10, 6, 11, -1]) == ["b", "z", "y", nil, nil, nil])
     }
@@ -77,7 +77,7 @@ import Testing
         return process.processorSeconds - before
       }
       _ = seconds(100)
-      // Eight times as many: looking through all that came before would be 64 times the work.
+      // Eight times as many: quadratic growth would be 64 times the work.
       let (few, many) = (seconds(100), seconds(800))
       #expect(many < 24 * few + 0.02, "\(few) s for 100, \(many) s for 800")
     }

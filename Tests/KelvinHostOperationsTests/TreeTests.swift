@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinHostOperations
 import Testing
 
-/// Trees as flat arrays, against a walk from node to node.
+/// Trees as flat arrays, against a traversal from node to node.
 @Suite struct TreeTests {
   private struct Planted {
     var nodes: [TreeNode] = []

@@ -9,7 +9,7 @@ struct Encodings {
     if name.hasSuffix(".avif") { return (1.5, 40) }
     if name.contains("cmyk_icc") { return (1.5, 6) }
     if name.hasSuffix(".webp") { return (0.6, 12) }
-    // Where a pixel is composed on black the result is truncated instead of rounded.
+    // A pixel composed on black is truncated instead of rounded.
     return name.contains("alpha") || name.contains("rgba") ? (0.6, 3) : (0.1, 2)
   }
 

@@ -30,7 +30,7 @@ enum ImageVectors {
     return bytes
   }
 
-  /// What an image decodes to, upright.
+  /// Returns the expected pixels of an image, upright.
   static func expected(_ name: String) throws -> PixelBuffer {
     let bytes = bytes(path(name) + ".ppm")
     let heading = bytes.prefix { $0 != 0x0A }

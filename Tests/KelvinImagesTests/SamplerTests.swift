@@ -32,7 +32,7 @@ private struct Definition {
   var clockwise: Definition { Definition(width: height, height: width) { self[$1, height - 1 - $0] } }
   var counterClockwise: Definition { Definition(width: height, height: width) { self[width - 1 - $1, $0] } }
 
-  /// What EXIF says must be done to show the image upright.
+  /// Returns the transformation that shows an image of an EXIF orientation upright.
   func upright(_ exif: Int) -> Definition {
     switch exif {
     case 2: mirrored

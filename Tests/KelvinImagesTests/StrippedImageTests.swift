@@ -108,7 +108,7 @@ struct StrippedImageTests {
 
   @Test func tooLargeImageIsRefusedFromItsHeader() throws {
     let plain = try ImageFile.encode(try noise(9, 9, .rgb8, seed: 7))
-    // What follows the header is not looked at.
+    // Bytes after the header are not read.
     let error = #expect(throws: ImageError.self) {
       try ImageFile.decode(Array(plain.prefix(33)) + [1, 2, 3], name: "h.png", maximumPixels: 80)
     }

@@ -2,7 +2,7 @@
 struct TIFFFile {
   /// 3 for numbers of two bytes, 4 for those of four.
   private var entries: [(tag: Int, type: Int, values: [Int])] = []
-  /// What lies behind the header.
+  /// The bytes after the header.
   private(set) var data: [UInt8] = []
   private static let headerSize = 8
 
@@ -25,7 +25,7 @@ struct TIFFFile {
     for index in entries.indices where entries[index].tag == tag { entries[index].values = [value] }
   }
 
-  /// Where the directory begins.
+  /// The offset of the directory.
   var directory: Int { Self.headerSize + data.count }
 
   /// The file: header, data, directory.

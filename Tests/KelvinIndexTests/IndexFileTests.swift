@@ -7,7 +7,7 @@ import Testing
 @Suite struct IndexFileTests {
   private let fixture = IndexFixture()
 
-  /// What the `sqlite3` program prints for a query.
+  /// Returns the output of the `sqlite3` program for a query.
   private func sqlite(_ query: String) throws -> String {
     let pipe = popen("sqlite3 '\(fixture.file.path)' \"\(query)\" 2>&1", "r")
     var bytes: [UInt8] = []

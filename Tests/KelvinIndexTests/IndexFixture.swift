@@ -20,7 +20,7 @@ final class IndexFixture {
       file, facts, curves: curves, rebuilds: rebuilds, waiting: { _ in }, isCancelled: { false })
   }
 
-  /// What is written of an image with some labels.
+  /// Returns the record of an image with some labels.
   static func record(
     _ path: String, _ labels: [(String, Float)] = [], vector: [Float]? = nil, hash: UInt64 = 1, content: UInt8? = nil,
     modified: Int64 = 0

@@ -70,7 +70,7 @@ import Testing
     #expect(profile.cost(node: "relu full 2t", device: "vulkan:0")?.seconds == 0.2)
     #expect(profile.work["relu full 2t"]?.bytes == 8)
     #expect(profile.models["m"]?.nodes.map(\.key) == ["relu full 2t", "by hand 2t"])
-    // What this version writes under another precision was computed in it.
+    // Entries that this version writes under another precision were measured in that precision.
     profile.nodes["relu low 2t"] = profile.nodes["relu full 2t"]
     let read = try MeasuredProfile(json: try profile.json(), document: "p")
     #expect(Set(read.nodes.keys) == ["relu full 2t", "relu low 2t", "by hand 2t"])

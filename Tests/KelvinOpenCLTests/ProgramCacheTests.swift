@@ -85,7 +85,7 @@ struct ProgramCacheTests {
     }
   }
 
-  /// What does not compile beside the others is built alone, which a result does not show.
+  /// A program that does not compile when joined is built alone, which a result does not show.
   @Test(.enabled(if: hasPoCL, "PoCL is not there")) func segmentHasFewProgramsOnPoCL() async {
     await #expect(processExitsWith: .success) {
       setenv("POCL_KERNEL_CACHE", "1", 1)

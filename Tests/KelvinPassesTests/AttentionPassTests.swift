@@ -11,9 +11,9 @@ import Testing
 @Suite struct AttentionPassTests {
   private let tolerance = Tolerance(relative: 1e-4, absolute: 1e-5)
 
-  /// Where queries, keys and values come from.
+  /// The source of queries, keys and values.
   private enum Source {
-    /// Side by side in one input, or each in one of its own.
+    /// Contiguous in one input, or each in its own input.
     case packed, apart
     /// Products of one input, or of one for the queries and another for keys and values.
     case projected, crossed
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// A graph of attention on random sizes, spelled in a random way.
+  /// Returns a graph of attention with random sizes, in a random form.
   private func graph(seed: UInt64) throws -> (Graph, [Tensor], Source) {
     var random = SeededGenerator(seed: seed)
     func pick<T>(_ values: [T]) -> T { values[Int(random.next() % UInt64(values.count))] }
@@ -162,7 +162,7 @@ import Testing
     #expect((node.op as? Attention)?.query == [0, 0, 0, 4, 1])
   }
 
-  /// What attention reads stays, though nothing besides what it replaces read it before.
+  /// Values that attention reads are kept, even if only replaced nodes read them before.
   @Test func operandsOfAttentionAreNotReplaced() throws {
     for reading in ["a mask", "its own scores", "another operand's way"] {
       var builder = GraphBuilder(evaluator: ReferenceEvaluator())

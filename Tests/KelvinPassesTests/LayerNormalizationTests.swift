@@ -10,7 +10,7 @@ import Testing
   private let evaluator = ReferenceEvaluator()
   private let reference = ReferenceDevice()
 
-  /// How sources spell the quotient.
+  /// The forms in which exporters write the quotient.
   enum Spelling: CaseIterable { case inverseRoot, quotient, affineRoot, twoDifferences, powers }
 
   private func chain(

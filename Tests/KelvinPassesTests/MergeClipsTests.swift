@@ -34,7 +34,7 @@ import Testing
     #expect(try ReferenceDevice().run(merged, [Self.points]).outputs[0].doubles == expected)
   }
 
-  /// What the first merged chain came to read is read by the second too.
+  /// The value that the first merged chain now reads is also read by the second.
   @Test func valueSharedByTwoChainsIsKept() throws {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     func add(_ function: UnaryFunction, _ value: ValueID) throws -> ValueID {

@@ -8,7 +8,7 @@ import Testing
 
 /// Graphs whose inputs grow, rewritten to take padding in front: at every length worth what the graph of that length is.
 @Suite struct PaddedGraphTests {
-  /// Folds no floats, so that places stay what they are counted by.
+  /// Does not fold floats, so that positions keep the values that they are computed from.
   private struct WholeNumbers: ConstantEvaluator {
     func evaluate(_ op: any Operator, _ inputs: [Tensor]) throws(GraphError) -> [Tensor] {
       try ReferenceEvaluator().evaluate(op, inputs)
@@ -48,8 +48,8 @@ import Testing
     try PaddedGraph.rewriting((0..<3).map { try graph(length - $0, body, evaluator) }, padding: "rows")
   }
 
-  /// Self-attention of a token whose place is told by a slice of a table, a row that is picked from another and, by `masked`, a
-  /// mask of places.
+  /// Self-attention of a token whose position comes from a slice of a table, a row that is gathered from another and,
+  /// depending on `masked`, a mask of positions.
   private func attention(masked: Int) -> Body {
     { writer, past, new, length in
       let (heads, width, total) = (Self.heads, Self.width, length + 1)
@@ -69,7 +69,7 @@ import Testing
         let slopes = try writer.add(Cast(.float32), far)
         scores = try writer.add(Binary(.add), scores, try writer.add(Binary(.multiply), slopes, writer.table([heads, 1, 1], seed: 3)))
       case 2:
-        // Every third place is left out, by a table of the causal kind.
+        // Every third position is masked out, by a table of the causal kind.
         let third = try writer.add(Gather(axis: 1), writer.table([1, Self.most], seed: 4), places)
         scores = try writer.add(Binary(.add), third, scores)
       case 3:
@@ -89,7 +89,7 @@ import Testing
     let body = attention(masked: masked)
     let graph = try padded(longest, body)
     let passed = try Pipeline.standard(ReferenceEvaluator()).run(graph).graph
-    // Where places are told by a sum with the scores, or not at all, attention is recognized as before.
+    // If positions are added to the scores, or not used at all, attention is recognized as before.
     if masked < 3 { #expect(passed.nodes.contains { $0.op is Attention }, "\(passed)") }
     var random = SeededGenerator(seed: UInt64(masked))
     for length in 3...longest {
@@ -131,7 +131,7 @@ import Testing
       let error = #expect(throws: GraphError.self) { try padded(8, body) }
       #expect(error?.description.contains(place) == true, "\(error as Any)")
     }
-    // Folded, nobody can tell by what it is counted.
+    // After folding, the values that the positions are computed from are not known.
     #expect(throws: GraphError.self) { try padded(8, attention(masked: 0), ReferenceEvaluator()) }
   }
 }

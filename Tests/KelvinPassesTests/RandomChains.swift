@@ -3,8 +3,9 @@ import KelvinDevices
 import KelvinGraph
 import KelvinReference
 
-/// Random small graphs of what passes join: activations, clips, transpositions, products, and what spells gelu, layer
-/// normalization and attention. Any value in between may be read once more, and be an output.
+/// Random small graphs of operators that passes merge: activations, clips, transpositions, products, and the
+/// decompositions of gelu, layer normalization and attention. Any value in between may be read once more, and be an
+/// output.
 enum RandomChains {
   private static let shape: Shape = [3, 3, 3]
 

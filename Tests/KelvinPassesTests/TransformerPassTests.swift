@@ -6,7 +6,7 @@ import KelvinPasses
 import KelvinReference
 import Testing
 
-/// What transformers are exported as, and what passes make of it.
+/// Exported forms of transformers, and the results of passes for them.
 @Suite struct TransformerPassTests {
   private let evaluator = ReferenceEvaluator()
   private let reference = ReferenceDevice()

@@ -96,7 +96,7 @@ struct ExhaustiveSearch {
     return best
   }
 
-  /// What is wrong with an answer, replayed copy by copy: `nil` when it is sound.
+  /// Returns the error of an answer, replayed copy by copy; `nil` if it is valid.
   func flaw(in solution: PlanSolution) -> String? {
     guard solution.placement.count == problem.nodes.count else { return "a node is missing" }
     var sum = 0.0

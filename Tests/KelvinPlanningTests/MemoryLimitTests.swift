@@ -60,8 +60,8 @@ import Testing
     #expect(error?.node != nil)
   }
 
-  /// A chain with shortcuts, which has one order, on two devices, which have one way to copy: every placement can be
-  /// replayed.
+  /// A chain with shortcuts, which has one order, on two devices, which have one route for copies: every placement can
+  /// be replayed.
   private static func chain(_ nodes: ClosedRange<Int>, seed: UInt64, limits: (b: ClosedRange<Int>, a: ClosedRange<Int>))
     -> PlanningProblem?
   {

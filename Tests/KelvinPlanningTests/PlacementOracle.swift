@@ -3,7 +3,7 @@ import KelvinPlanning
 /// Every placement and every tree of copies of a problem, by trying them all. Shares nothing with the planner but the
 /// problem's fields.
 struct PlacementOracle {
-  /// One way to bring a value where it is needed.
+  /// One route by which a value is copied to where it is needed.
   struct Way {
     var copies: [(from: Int, to: Int)]
   }
@@ -58,7 +58,7 @@ struct PlacementOracle {
 
   func watts(_ from: Int, _ to: Int) -> Double { links[from * count + to]?.watts ?? 0 }
 
-  /// Visits every placement with, for each value, its bytes and its ways; none are empty.
+  /// Visits every placement with, for each value, its bytes and its routes; values without routes are left out.
   func forEachPlacement(_ visit: (_ placement: [Int], _ values: [(value: PlanningProblem.Value, ways: [Way])]) -> Void)
   {
     var table: [Int: [Way]] = [:]

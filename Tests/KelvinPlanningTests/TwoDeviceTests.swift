@@ -2,7 +2,7 @@ import KelvinBasics
 import KelvinPlanning
 import Testing
 
-/// Where nodes choose between two devices the plan is exact at any width.
+/// If nodes choose between two devices, the plan is optimal at any width.
 @Suite struct TwoDeviceTests {
   /// `depth` layers of `width` nodes; each reads three values of the layer before, or the graph's input.
   static func layered(_ width: Int, _ depth: Int, devices: Int, goal: Goal = .latency, seed: UInt64) throws

@@ -9,8 +9,8 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Profiles of models with branches and loops, on devices that take as long as they are told: a trip has two layers and
-/// starts a device twice, a side has one layer and starts it once.
+/// Profiles of models with branches and loops, on devices with scripted times: an iteration has two layers and starts a
+/// device twice, a side has one layer and starts it once.
 @Suite struct ControlProfileTests {
   private let clock = VirtualClock()
   private static let type = TensorType(.float32, [4])
@@ -32,7 +32,7 @@ import Testing
       costs: CostSheet())
   }
 
-  /// A loop of as many trips as its input says, then a branch.
+  /// A loop with as many iterations as its input says, then a branch.
   private static func graph() throws -> Graph {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     func origin(_ name: String) -> Origin { Origin(name: name, kind: "Test", index: 0) }
@@ -80,7 +80,8 @@ import Testing
   @Test func iterationAndBranchOverheadIsMeasured() throws {
     let result = try profile(try context())
     for check in result.checks { #expect(abs(check.error) < 0.01, "\(check)") }
-    // Of fifteen starts: fourteen in seven trips and one of a side, and on the CPU one more that copies into the home.
+    // Of fifteen starts: fourteen in seven iterations and one of a side, and on the CPU one more that copies into the
+    // home.
     let host = try #require(result.starts["cpu"])
     #expect(abs(host.seconds - 16.0 / 15 * 2e-5) < 1e-7, "\(host)")
     let card = try #require(result.starts["gpu:0"])
@@ -102,7 +103,7 @@ import Testing
     }
   }
 
-  /// The GPU computes a trip's two layers in less time than the CPU, but has to be started twice for them.
+  /// The GPU computes an iteration's two layers in less time than the CPU, but has to be started twice for them.
   @Test func loopStaysOnTheDeviceWithCheapStarts() throws {
     let request = PlanRequest(units: .devices(["cpu", "gpu:0"]))
     func homes(start: Double) throws -> Set<String> {
@@ -132,7 +133,7 @@ import Testing
     let starts = plan.nodes.flatMap(\.transfers).filter { $0.isSignal == true }
     #expect(starts.map(\.value) == ["loop#trip", "branch#side"] && starts.allSatisfy { $0.to == "gpu:0" })
     #expect(try Plan(json: plan.json()) == plan)
-    // What was planned can be taken back, and control flow cannot be moved.
+    // A plan can be adopted again, and control flow cannot be moved.
     #expect(try priced.explain(adopting: plan, request).solution.placement == plan.placement)
     var moved = plan
     moved.nodes[0].device = "gpu:0"

@@ -27,9 +27,9 @@ import Testing
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
   }
 
-  /// What one process does with the cache: it looks for everything, makes what it lacks and keeps it.
+  /// The cache operations of one process: it looks for every entry, makes the missing ones and stores them.
   ///
-  /// - Returns: the cache, and how much was found of what is looked for.
+  /// - Returns: the cache, and the number of entries found.
   private func live(_ place: Place, _ disk: FailingDisk, _ note: Comment) throws -> (CacheDirectory, found: Int) {
     let directory = CacheDirectory(place.cache, patience: LockTimeout { _ in }, calls: disk.calls)
     let compiled = CompiledCache(directory, kelvinVersion: "1")
@@ -100,7 +100,7 @@ import Testing
       let (third, found) = try live(place, FailingDisk(.stops, at: 0), note)
       #expect(third.remarks.isEmpty && found == 4, note)
     }
-    // What is not told is a folder that cannot be synced, or a file that cannot be removed or closed twice.
+    // Not reported are a folder that cannot be synced, and a file that cannot be removed or closed twice.
     if case .refuses(_, forGood: true) = failure { #expect(complaints > count * 3 / 4) }
   }
 

@@ -2,7 +2,7 @@ import KelvinDevices
 import KelvinGraph
 import KelvinRuntime
 
-/// What tests of the cache keep in it.
+/// Entries that cache tests store.
 enum CacheFixture {
   static let device = DeviceInfo(
     id: "cpu", name: "test", kind: .cpu, driver: "d", version: "1", memory: 1, resource: "cpu")

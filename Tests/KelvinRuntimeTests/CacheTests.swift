@@ -129,7 +129,7 @@ import Testing
     #expect(
       cache.directory.remarks.first?.hasSuffix(".pack' holds packed weights that were damaged; they are packed anew")
         == true, "\(cache.directory.remarks)")
-    // What nobody asked for was copied with its old hash, and is known to be damaged still.
+    // An entry that was not requested was copied with its old hash, and is still recognized as damaged.
     let last = self.cache()
     let third = weights(last)
     #expect(try pack(third, "a", 9)[0] == 1 && pack(third, "c", 9)[0] == 3 && last.directory.remarks.isEmpty)
@@ -159,7 +159,7 @@ import Testing
     let cache = cache()
     #expect(cache.blobs(CacheFixture.device).blob("good") == nil)
     #expect(try keep("good", 1).directory.remarks.count == 1)
-    // Another secret: all that was kept counts for nothing, and is made anew.
+    // Another secret invalidates all entries, which are then created again.
     for secret in [Data(count: 32), Data(count: 31), Data()] {
       try secret.write(to: URL(filePath: "\(folder)/secret"))
       #expect(chmod("\(folder)/secret", 0o600) == 0)
@@ -168,7 +168,7 @@ import Testing
       #expect(try pack(weights, "a", 5)[0] == 5)
       #expect(try keep("evil", 2).blobs(CacheFixture.device).blob("evil")?.count == 4)
     }
-    // One that others could read is not used again.
+    // A secret that others could read is not used again.
     let before = try Data(contentsOf: URL(filePath: "\(folder)/secret"))
     #expect(chmod("\(folder)/secret", 0o640) == 0)
     #expect(self.cache().blobs(CacheFixture.device).blob("evil") == nil)
@@ -229,7 +229,8 @@ import Testing
     }
   }
 
-  /// Names are SHA-256, of which nobody can make two alike; a large file's are of its pieces, each in its place.
+  /// Names are SHA-256, so that nobody can create two equal ones; a large file's name consists of those of its pieces,
+  /// in order.
   @Test func modelKeysCannotBeForged() throws {
     #expect(ContentKey(Bytes(Array("abc".utf8))).description == Digest("abc").description)
     #expect(ContentKey(["abc", "de"]).description == Digest("3:abc2:de").description)
@@ -289,14 +290,14 @@ import Testing
     let right = try key()
     let memo = URL(filePath: "\(folder)/\(try #require(try files("sources").first))")
     let whole = try Data(contentsOf: memo)
-    // The memo is what answers: one that this cache made of other contents, under this name, is believed.
+    // The memo decides: an entry that this cache made of other contents under this name is trusted.
     let other = ContentKey(["other"]).description
     let secret = try Data(contentsOf: URL(filePath: "\(folder)/secret"))
     let name = "sources/\(memo.lastPathComponent)"
     let forged = Array("\(name)\0\(other)".utf8).withUnsafeBytes { CacheSecret.code([$0], key: Array(secret)) }
     try Data(forged + Array(other.utf8)).write(to: memo)
     #expect(try key() == ContentKey([other]))
-    // Without the secret nobody can: neither a hash of its own nor the seal of another file is.
+    // Without the secret a memo cannot be forged: neither with its own hash nor with the seal of another file.
     try Data(Digest(other).bytes + Array(other.utf8)).write(to: memo)
     #expect(try key() == right)
     for place in whole.indices {
@@ -305,7 +306,7 @@ import Testing
       try damaged.write(to: memo)
       #expect(try key() == right)
     }
-    // Contents changed in place, the modification time put back: the change time tells.
+    // The contents are changed in place and the modification time is restored; the change time reveals it.
     try whole.write(to: memo)
     var status = stat()
     #expect(stat(file, &status) == 0)
@@ -343,7 +344,7 @@ import Testing
     let third = weights(cache())
     _ = try pack(third, "c", 3)
     third.save()
-    // What this process packed is read from the file from now on.
+    // Entries that this process packed are read from the file from now on.
     #expect(try pack(third, "a", 9) == [UInt8](repeating: 1, count: 5000))
     let last = weights(cache())
     for (key, byte) in [("a", 1), ("b", 2), ("c", 3)] as [(String, UInt8)] {

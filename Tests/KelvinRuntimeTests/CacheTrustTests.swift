@@ -56,7 +56,7 @@ import Testing
         }
       }
     }
-    // Root believes what is root's, and nobody else's.
+    // Root trusts files of root only.
     #expect(CacheTrust(user: 0).objection(toOwn: status(1000, 0o700))?.contains("(1000) and has mode 0700") == true)
   }
 
@@ -107,16 +107,16 @@ import Testing
       #expect(directory.remarks[0].contains("(65534) and has mode 0700"), "\(directory.remarks)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: cache).isEmpty)
     }
-    // What a stranger left in a folder of one's own.
+    // Files that another user left in one's own folder.
     #expect(chown(cache, geteuid(), getegid()) == 0)
     #expect(write(CacheDirectory(cache)))
     #expect(chown("\(cache)/blobs/b", Self.stranger, Self.stranger) == 0)
     let directory = CacheDirectory(cache)
     #expect(directory.read("blobs/b") == nil)
     #expect(directory.remarks.count == 1 && directory.remarks[0].contains("(65534)"), "\(directory.remarks)")
-    // Written anew it is one's own again.
+    // After it is written again it belongs to the user.
     #expect(write(directory) && CacheDirectory(cache).read("blobs/b")?.count == 3)
-    // Nor is a stranger's link followed.
+    // Links of other users are not followed either.
     let link = "\(folder)/link"
     #expect(symlink(cache, link) == 0 && CacheDirectory(link).read("blobs/b")?.count == 3)
     #expect(lchown(link, Self.stranger, Self.stranger) == 0)
@@ -214,7 +214,7 @@ import Testing
     #expect(write(directory))
     try FileManager.default.removeItem(atPath: cache)
     #expect(directory.read("blobs/b") == nil && write(directory) && directory.remarks.isEmpty)
-    // What is kept from now on is sealed with the secret that is there now.
+    // Entries stored from now on are sealed with the current secret.
     keepBlob(directory)
     let later = CacheDirectory(cache)
     #expect(CompiledCache(later, kelvinVersion: "1").blobs(CacheFixture.device).blob("key")?.count == 0)

@@ -9,7 +9,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Branches, loops and states under any placement mean what their regions say.
+/// Branches, loops and states under any placement have the results of their regions.
 @Suite struct ControlFlowTests {
   private let inventory = DeviceInventory([
     DeviceListing(ReferenceDevice()), DeviceListing(DeferredDevice(id: "private", isUnified: false)),

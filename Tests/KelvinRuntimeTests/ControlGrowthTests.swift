@@ -7,8 +7,8 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// From a graph with control flow to a session, work grows as the graph does: four times as many branches or loops take about
-/// four times the processor's time, where going through all that lies inside each, or beside it, would take sixteen.
+/// From a graph with control flow to a session, work grows linearly: four times as many branches or loops take about
+/// four times the processor's time. Visiting everything inside each, or beside it, would take sixteen times.
 @Suite(.serialized) struct ControlGrowthTests {
   enum Family: String, CaseIterable, Codable, Sendable {
     /// Branches inside each other.

@@ -2,18 +2,20 @@ import KelvinGraph
 import KelvinPlanning
 import KelvinRuntime
 
-/// The least cost of a graph with control flow by trying every placement, each priced from the regions themselves: what
-/// is inside a region counts as often as it is expected to run, a captured value is copied before the region begins,
-/// what a loop carries begins each trip on one device, and each time that a region begins, the devices that hold what it
-/// hands on are started: twice for a loop's trip, once for a branch's side. A loop that carries nothing starts whoever
-/// works in its body.
+/// The least cost of a graph with control flow by trying every placement, each priced from the regions themselves:
+///
+/// - The contents of a region count as often as the region is expected to run.
+/// - A captured value is copied before the region begins.
+/// - A carried value of a loop begins each iteration on one device.
+/// - Each time that a region begins, the devices of its results are started: twice for a loop's iteration, once for a
+///   branch's side. A loop without carried values starts the devices that work in its body.
 struct ControlOracle {
   private let graph: Graph
   private let trips: IterationEstimate
   private let problem: PlanningProblem
   private let seconds: [String: [String: Double]]
   private let links: [String: Double]
-  /// By branch or loop, what it costs to start a device.
+  /// The cost of starting a device, by branch or loop.
   private let starts: [String: [String: Double]]
 
   init(_ graph: Graph, _ trips: IterationEstimate, _ problem: PlanningProblem) {
@@ -86,7 +88,7 @@ struct ControlOracle {
       return device
     }
 
-    /// What a branch or loop takes on the host, and to start the devices of what it hands on.
+    /// Adds the host time of a branch or loop, and the time to start the devices of the values that it passes on.
     private mutating func start(_ control: String, _ devices: [String], _ times: Double) {
       _ = device(control)
       for device in Set(devices) where device != oracle.problem.host {

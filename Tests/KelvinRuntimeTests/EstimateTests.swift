@@ -6,7 +6,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// What costs are taken for where nobody measured them.
+/// Cost estimates without measurements.
 @Suite struct EstimateTests {
   private let card = DeviceInfo(
     id: "vulkan:0", name: "Card", kind: .software, driver: "llvmpipe Mesa 99", version: "1", memory: 0, resource: "cpu")

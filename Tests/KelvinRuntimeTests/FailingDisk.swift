@@ -2,7 +2,7 @@ import Glibc
 import KelvinRuntime
 import Synchronization
 
-/// Stands in for a disk that fails: the cache's calls reach the real folder up to a given one.
+/// Simulates a disk that fails: the cache's calls reach the real folder up to a given one.
 final class FailingDisk: Sendable {
   enum Failure: Hashable, Sendable {
     /// The machine stops: from that call on nothing happens, and what was written and not synced is torn.

@@ -6,7 +6,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Which devices help out with what the units cannot run, and what is said of it.
+/// The fallback devices for nodes that the units cannot run, and the remarks about them.
 @Suite struct FallbackDeviceTests {
   private func device(_ id: String, _ kind: DeviceInfo.Kind, runs names: String) -> any Device {
     NullDevice(
@@ -14,7 +14,7 @@ import Testing
       supports: { node, _ in names.contains(node.name) ? .supported : .unsupported("\(id) lacks \(node.name)") })
   }
 
-  /// a → b → c; the card runs a alone, the CPU what is said, the reference device everything.
+  /// a → b → c; the card runs a alone, the CPU the given nodes, the reference device everything.
   private func context(cpuRuns names: String) throws -> ModelContext {
     var builder = GraphBuilder(evaluator: ReferenceEvaluator())
     var value = try builder.input("x", TensorType(.float32, [4]))

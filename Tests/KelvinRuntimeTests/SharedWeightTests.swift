@@ -97,7 +97,7 @@ private final class PackingDevice: Device {
       let output = try model.makeSession().run([Tensor([Float](repeating: 1, count: size), [size])])[0]
       #expect(output.floats == [Float](repeating: Float(size) + 0.5, count: size))
     }
-    // What the file holds is packed once, what sizes decide once for each.
+    // Weights of the file are packed once, weights that depend on sizes once for each size.
     #expect(device.filled.sorted() == ["factor", "factor", "stored"])
   }
 

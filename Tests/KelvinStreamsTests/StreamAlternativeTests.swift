@@ -34,7 +34,7 @@ struct StreamAlternativeTests {
     #expect(low.map(\.label) == ["as planned", "2 CPU threads", "1 CPU thread", "precision low"])
     #expect(low.map(\.threads) == [4, 2, 1, 4])
     #expect(low.map(\.precision) == [.automatic, .automatic, .automatic, .low])
-    // Who asks for a precision gets it.
+    // A requested precision is kept.
     #expect(try ways(context(hasLowPrecision: true), "cpu", .full).map(\.label).contains("precision low") == false)
   }
 

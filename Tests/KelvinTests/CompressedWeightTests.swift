@@ -12,7 +12,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Encoded weights against coremltools' decompression of them; `Tests/CompressedWeights/README.md` says what is there.
+/// Encoded weights against coremltools' decompression of them; `Tests/CompressedWeights/README.md` describes the files.
 @Suite struct CompressedWeightTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/CompressedWeights"
   static let jointModels: [String] =

@@ -8,7 +8,7 @@ import KelvinReference
 import KelvinRuntime
 import Testing
 
-/// Every case on every device of this machine, as it is and after passes, against the reference device.
+/// Every case on every device of this machine, unchanged and after passes, against the reference device.
 @Suite struct ConformanceTests {
   static let devices = deviceInventory.devices.filter { $0.info.kind != .reference }.map(\.info.id)
 

@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What predictions of many sizes hold on to, seen by the device that they run on.
+/// The memory that predictions of many sizes keep, seen by their device.
 @Suite struct ContextMemoryTests {
   private final class Fault: Sendable {
     let code = Mutex<DeviceError.Code?>(nil)
@@ -63,7 +63,7 @@ import Testing
     #expect(Set(held).count == 1, "\(held)")
   }
 
-  /// A size that came once, and has been followed by as many others as are kept, takes its memory with it.
+  /// A size that came once, followed by as many others as are kept, releases its memory.
   @Test func memoryOfALargeInputIsReleased() throws {
     _ = try predict(32)
     let usual = device.heldByteCount
@@ -96,7 +96,7 @@ import Testing
     #expect(Set(held).count == 1, "\(held)")
   }
 
-  /// Forms go on one thread while others look for theirs.
+  /// Specializations are evicted on one thread while others look for theirs.
   @Test func manyThreadsUseChangingSizes() throws {
     let sides = Array(8..<20)
     let expected = try sides.map { side throws(ModelError) in try predict(side) }

@@ -6,7 +6,7 @@ import KelvinReference
 import TestSupport
 import Testing
 
-/// ONNX's control flow against vectors of an independent implementation: on the reference as it is read, and after
+/// ONNX's control flow against vectors of an independent implementation: on the reference without passes, and after
 /// passes on each device alone and with every node placed at random.
 @Suite struct ControlVectorTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Control"

@@ -15,7 +15,7 @@ import Testing
 @Suite struct DataDependentShapeTests {
   private static let vectors = "\(SharedFiles.projectRoot)/Tests/Vectors"
   private static let folder = "\(vectors)/DataSizes"
-  /// By their places in the folder of all vectors.
+  /// The cases, by their paths in the folder of all vectors.
   static let cases =
     fileStems(in: folder, endingWith: ".kv").map { "DataSizes/\($0)" }
     + fileStems(in: "\(vectors)/MILSizes", endingWith: ".kv").map { "MILSizes/\($0)" }
@@ -28,10 +28,10 @@ import Testing
       + (name.hasPrefix("DataSizes") ? ".onnx" : ".mlmodel")
   }
 
-  /// Runs the graphs of a function in their order, each built for what the ones before it found, and of branches the side
-  /// that is taken.
+  /// Runs the graphs of a function in their order, each built for the results of the previous ones, and for branches
+  /// the side that is taken.
   ///
-  /// - Parameter random: places nodes where it is given.
+  /// - Parameter random: places nodes at random if it is given.
   private func run(
     _ function: Function, _ vector: Vector, units: [String], passes: Pipeline, _ random: inout SeededGenerator?
   ) throws -> [String: Tensor] {
@@ -134,7 +134,7 @@ import Testing
   private func predict(_ predictor: Predictor, _ inputs: [(name: String, tensor: Tensor)]) throws -> [String: Tensor] {
     let features = Dictionary(
       uniqueKeysWithValues: inputs.map { name, tensor in
-        // There are no arrays of truth values.
+        // There are no arrays of booleans.
         let plain = tensor.type.scalar == .bool ? tensor.converted(to: .int32) : tensor
         return (name, FeatureValue(multiArray: MultiArray(plain)))
       })

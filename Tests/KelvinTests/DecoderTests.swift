@@ -11,7 +11,7 @@ import Testing
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Decoder"
   private static let context = 80
 
-  /// How a program is told what to write into its cache.
+  /// The form in which a program receives the range to write into its cache.
   enum Export: String, CaseIterable {
     case growing
     case growingHalf = "growing_half"

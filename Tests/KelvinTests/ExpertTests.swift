@@ -22,7 +22,7 @@ import Testing
     let linear = try #require(body.nodes.first { $0.op is Linear })
     let tile = body[linear.outputs[0]].type.shape[0]
 
-    // What a loop counts is its last result.
+    // The count of a loop is its last result.
     graph.outputs = try loops.map { try #require($0.outputs.last) }
     let trips = try graph.run(vector, on: ["cpu"]).map { $0.integers[0] }
     let computed = trips.reduce(0, +) * tile

@@ -8,7 +8,7 @@ import KelvinRuntime
 import Synchronization
 import Testing
 
-/// Functions of several parts: host steps and graphs in any order, each graph specialised by what comes to it.
+/// Functions of several parts: host operations and graphs in any order, each graph specialized by its inputs.
 @Suite struct HostExecutionTests {
   /// The number of characters of each string.
   private struct Lengths: HostOperation {
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// The elements above zero, as many as there are.
+  /// The elements above zero; their number depends on the data.
   private struct Positive: HostOperation {
     static let name = "positive"
     let inputs = ["shifted"]
@@ -68,7 +68,7 @@ import Testing
       ])
   }
 
-  /// As many numbers as the trip has, from one more each time; and whether they are few.
+  /// As many numbers as the iteration's number, which starts at one; and whether they are few.
   private struct Ramp: HostOperation {
     static let name = "ramp"
     let inputs = ["trip", "first"]
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  /// Hands on what it begins with where its condition holds, and fails where not.
+  /// Passes on its initial values if its condition holds, and fails otherwise.
   private func branch(leaving slot: String = "passed") -> Function {
     let any = FeatureKind.tensor(.float32, [.flexible(name: "n", range: 0...Int.max, standard: nil)])
     return Function(
@@ -173,7 +173,7 @@ import Testing
 
   /// Makes numbers of those before, which it remembers without keeping them.
   private struct Link: HostOperation {
-    /// What a link has been given.
+    /// The memory that a link has received.
     final class Memory: Sendable {
       private let given = Mutex<[Bytes.Unowned]>([])
 

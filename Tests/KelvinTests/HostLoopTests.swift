@@ -7,8 +7,8 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// ONNX models, ML Programs and neural networks with loops whose sizes are known trip by trip, and branches whose sizes are
-/// known by the side that is taken, against vectors of an independent implementation.
+/// ONNX models, ML Programs and neural networks with loops whose sizes are known for each iteration, and branches whose
+/// sizes are known by the side that is taken, against vectors of an independent implementation.
 @Suite struct HostLoopTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Walks"
   static let cases = fileStems(in: folder, endingWith: ".kv")
@@ -33,7 +33,7 @@ import Testing
 
   private func inputs(_ vector: Vector) -> DictionaryFeatureProvider {
     let values = vector.inputs.map { name, tensor in
-      // There are no arrays of truth values.
+      // There are no arrays of booleans.
       let plain = tensor.type.scalar == .bool ? tensor.converted(to: .int32) : tensor
       return (name, FeatureValue(multiArray: MultiArray(plain)))
     }
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  /// Networks alone give numbers of trips that are not whole: there are trips while their count is less.
+  /// Only networks have a fractional number of iterations: iterations run while their count is less.
   @Test(arguments: [(2.5, 3), (0.25, 1), (-0.5, 0), (.nan, 0), (-.infinity, 0)] as [(Float, Int)])
   func fractionalIterationCountRoundsUp(given: Float, trips: Int) throws {
     let x = FeatureValue(multiArray: try MultiArray([1, 2, 3] as [Float], shape: [3]))
@@ -68,7 +68,7 @@ import Testing
     #expect(outputs["y"]?.multiArrayValue?.shape == [3 << trips])
   }
 
-  /// Twice the body of one: a loop in a loop is walked with it.
+  /// The body occurs twice: the host executes a loop in a loop together with the outer one.
   @Test func hostLoopHasItsOwnParts() throws {
     let function = try readModel(at: "\(Self.folder)/nested.onnx").function(nil)
     let outer = try #require(function.loopsAroundGraphs[function.graphParts[1].name])
@@ -80,7 +80,7 @@ import Testing
     #expect(function.loopsAroundGraphs["main"] == nil)
   }
 
-  /// A loop in a branch is walked with it; what is on the other side is a graph of that side.
+  /// The host executes a loop in a branch together with the branch; the other side is a graph.
   @Test func hostBranchHasPartsForEachSide() throws {
     let function = try readModel(at: "\(Self.folder)/guarded.onnx").function(nil)
     let branch = try #require(function.parts.lazy.compactMap { if case .branch(let branch) = $0 { branch } else { nil } }.first)
@@ -92,7 +92,7 @@ import Testing
     #expect(function.loopsAroundGraphs["main.2.else"] == nil)
   }
 
-  /// What is walked in a network has what it begins with before it, and inside it what else is walked.
+  /// A host-executed loop of a network has its initial values before it, and contains other host-executed control flow.
   @Test func hostLoopOfANetworkContainsItsBranches() throws {
     let function = try readModel(at: "\(Self.folder)/list_network.mlmodel").function(nil)
     #expect(function.parts.map(\.place) == ["graph 'main.1.start'", "loop 'write'", "graph 'main.2'"])

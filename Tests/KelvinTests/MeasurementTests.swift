@@ -5,7 +5,7 @@ import Testing
 
 /// The public measuring interface as a program uses it.
 @Suite("Public measuring interface") final class MeasurementTests {
-  /// What one test writes, gone with it.
+  /// The folder of one test, removed with the test.
   private let folder = FileManager.default.temporaryDirectory.appending(path: "kelvin-\(UInt64.random(in: 0 ... .max))")
 
   deinit { try? FileManager.default.removeItem(at: folder) }

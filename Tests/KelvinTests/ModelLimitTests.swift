@@ -10,7 +10,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// What a configuration allows the model, and who notices when it is used up.
+/// The limits of a configuration for a model, and the errors when they are reached.
 @Suite struct ModelLimitTests {
   private func model(_ change: (inout ModelConfiguration) -> Void) throws -> Model {
     var configuration = ModelConfiguration()
@@ -47,7 +47,8 @@ import Testing
     #expect(again["y"]?.multiArrayValue == usual["y"]?.multiArrayValue)
   }
 
-  /// Those that wait for a lane, while all are held by predictions that do not end, end all the same.
+  /// Predictions that wait for an execution context end at the limit, even if all contexts are held by predictions that
+  /// do not end.
   @Test(.timeLimit(.minutes(1)))
   func limitWakesWaitingPredictions() throws {
     let gate = ConditionLock((entered: 0, ended: 0, isOpen: false))
@@ -65,7 +66,7 @@ import Testing
       inventory: DeviceInventory([DeviceListing(device), DeviceListing(ReferenceDevice())]))
     let predictor = Predictor(
       loaded, try loaded.compiledGraphs(loaded.compile(loaded.explain())), specializationLimit: 1)
-    // More than there are lanes on any machine.
+    // More than the execution contexts of any machine.
     let count = 20
     let threads = try (0..<count).map { _ in
       let input = try Self.input(16)

@@ -8,8 +8,8 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Branches and loops of NeuralNetworks against the same programs in NumPy: on the reference as they are read, and
-/// after passes on each device alone and with every node placed at random.
+/// Branches and loops of NeuralNetworks against the same programs in NumPy: on the reference without passes, and after
+/// passes on each device alone and with every node placed at random.
 @Suite struct NetworkControlTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/NetworkControl"
   static let cases = fileStems(in: folder, endingWith: ".kv")
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Trips are made while their count is less than the number given: 2.5 makes three.
+  /// Iterations run while their count is less than the number given: 2.5 makes three.
   @Test(arguments: [(2.5, 3), (0.25, 1), (3, 3), (-0.5, 0), (.nan, 0), (-.infinity, 0)] as [(Float, Float)])
   func fractionalIterationCountRoundsUp(given: Float, trips: Float) throws {
     let program = try readModel(at: "\(Self.folder)/given_trips.mlmodel")
@@ -55,7 +55,7 @@ import Testing
     if trips > 0 { #expect(try outputs(trips) != outputs(trips - 1)) }
   }
 
-  /// What a network asks for that cannot be, and what the error says of it.
+  /// Invalid networks, and the messages of their errors.
   static let refusals = [("break_outside", "is not in the body of a loop")]
 
   @Test(arguments: refusals) func unsupportedControlFlowHasARemedy(name: String, reason: String) throws {

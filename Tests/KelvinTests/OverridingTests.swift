@@ -6,7 +6,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// What is kept of a model for the sets of constants for which a caller gives values.
+/// The state kept for each set of constants for which a caller gives values.
 @Suite struct OverridingTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Overrides"
 

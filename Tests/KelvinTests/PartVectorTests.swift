@@ -225,7 +225,7 @@ import Testing
     try await check("\(name).mlmodel", in: Self.recommendationFolder, cases, .cpuOnly, isDouble: true)
   }
 
-  /// Where the model that it names is not there, or lies outside its folder.
+  /// The model that it names does not exist, or is outside its folder.
   @Test(arguments: ["elsewhere:linked", "../../elsewhere/"])
   func missingLinkedModelHasARemedy(path: String) async throws {
     let folder = TemporaryFolder()

@@ -6,7 +6,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// `KELVIN_FRESH_MEMORY` fills what nobody has written yet: read once, so in a process of its own.
+/// `KELVIN_FRESH_MEMORY` fills unwritten memory. It is read once, so the tests run in a separate process.
 @Suite struct PoisonedMemoryTests {
   @Test func sessionsAndPackedWeightsStartPoisoned() async {
     await #expect(processExitsWith: .success) {

@@ -52,7 +52,7 @@ import Testing
       #expect(rows[count - 1].count == count * 10)
       for (a, b) in zip(rows[count - 1], rows[11]) { #expect(abs(a - b) < 1e-4) }
     }
-    // Sizes that were let go are made again.
+    // Evicted sizes are compiled again.
     #expect(try output(model.prediction(from: features(model, images(2))), of: model).floats == rows[1])
   }
 

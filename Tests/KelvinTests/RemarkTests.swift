@@ -3,7 +3,7 @@ import Kelvin
 import TestSupport
 import Testing
 
-/// What a model says of operations that its units cannot run.
+/// Remarks of a model about operations that its units cannot run.
 @Suite struct RemarkTests {
   @Test(.enabled(if: ModelFixture.devices.contains("vulkan:0"), "needs a Vulkan device"))
   func operationsOutsideTheUnitsGiveRemarks() async throws {

@@ -4,9 +4,10 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Compiled forms that take turns on one memory.
+/// Specializations that take turns on one arena.
 @Suite struct SessionArenaTests {
-  /// What other forms leave behind must not be seen, neither by those bound before the memory grew nor after.
+  /// Contents left by other specializations must not be visible, neither to sessions bound before the arena grew nor
+  /// after.
   @Test(arguments: 0..<12) func specializationsInOneMemoryMatchSeparateOnes(seed: UInt64) throws {
     let memory = SessionArena()
     var runs: [(session: Session, inputs: [Tensor], expected: [[Float]])] = []

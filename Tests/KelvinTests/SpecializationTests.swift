@@ -8,7 +8,7 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Compiled forms of one model for several shapes.
+/// Specializations of one model for several shapes.
 @Suite struct SpecializationTests {
   @Test func shapesShareTheirPackedWeights() throws {
     let folder = "\(FileManager.default.temporaryDirectory.path)/kelvin-shapes-\(UInt64.random(in: 0 ..< .max))"

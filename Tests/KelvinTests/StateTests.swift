@@ -101,7 +101,7 @@ import Testing
     #expect(error?.description.contains("makeState()") == true)
   }
 
-  /// What a run has written that failed for its data's sake stays, so that it is lost with a device.
+  /// State written by a run that failed because of its data is kept, and is therefore lost with a device.
   @Test func stateWrittenByAFailedRunCountsAsUsed() throws {
     let program = try readModel(at: "\(Self.folder)/counter.mlpackage")
     let raw = try #require(program.functions[program.defaultFunction]).graph(

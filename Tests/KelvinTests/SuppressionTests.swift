@@ -9,8 +9,8 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// Non-maximum suppression against an oracle that follows its definition word by word: ties, not-a-number, negative
-/// sizes, boxes as centres and as corners. Coordinates are multiples of 1/4, so that every area is exact.
+/// Non-maximum suppression against an oracle that follows its definition step by step: ties, NaN, negative sizes, boxes
+/// as centres and as corners. Coordinates are multiples of 1/4, so that every area is exact.
 @Suite struct SuppressionTests {
   private struct Box {
     var low: [Double]
@@ -57,7 +57,7 @@ import Testing
     return picked
   }
 
-  /// Numbers on a grid, so that many are equal; some not-a-number.
+  /// Numbers on a grid, so that many are equal; some are NaN.
   private func numbers(
     _ count: Int, _ range: ClosedRange<Int>, _ strange: Double, _ random: inout SeededGenerator
   ) -> [Float] {
@@ -92,7 +92,7 @@ import Testing
     return boxes
   }
 
-  /// What the operator must answer for one image: the boxes picked.
+  /// Returns the expected result for one image: the boxes picked.
   private func expected(
     _ boxes: [Box], _ scores: [[Double]], _ op: NonMaximumSuppression, overlap: Float, least: Float
   ) -> [Int] {
@@ -204,7 +204,8 @@ import Testing
     }
   }
 
-  /// The places of what is not zero, of every element type and rank, on each device and with the node placed at random.
+  /// The indices of elements that are not zero, of every element type and rank, on each device and with the node placed
+  /// at random.
   @Test func nonZeroIndicesAreExactOnEachDevice() throws {
     for seed in 0..<UInt64(60) {
       var random = SeededGenerator(seed: seed)

@@ -223,7 +223,7 @@ struct TablePredictionTests {
       #expect(String(decoding: TemporaryFolder.read(output), as: UTF8.self) == "before")
       #expect(TemporaryFolder.entries(folder.path)?.sorted() == ["in.csv", "out.csv"])
     }
-    // What another run has begun is not this one's to take away.
+    // This run must not remove files that another run has begun.
     let begun = folder.write("begun", "out.csv.writing-\(ProcessInfo.processInfo.processIdentifier)")
     #expect(error(model, "a,b,c,d\n1,2,3,4\n").contains("File exists"))
     #expect(String(decoding: TemporaryFolder.read(begun), as: UTF8.self) == "begun")

@@ -4,11 +4,12 @@ import KelvinGraph
 import TestSupport
 import Testing
 
-/// Decoders fed with tokens by what their inputs are for: exports that differ in how they are told what to remember.
+/// Decoders that are fed with tokens according to the roles of their inputs, from exports that differ in how their
+/// cache is written.
 @Suite(.serialized) struct TokenSequenceTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors/Decoder"
 
-  /// Of the first step, where a model leaves them open.
+  /// The sizes of the first step, if a model leaves them open.
   private static let sizes: [String: [String: [Int]]] = {
     var past = ["input_ids": [1, 1], "attention_mask": [1, 1], "position_ids": [1, 1]]
     for layer in 0..<2 {
@@ -63,8 +64,8 @@ import Testing
     #expect(try greedy(try TokenSequence(try model("shared.onnx", device)), prompt, 8) == Array(tokens.prefix(8)))
   }
 
-  /// The first tokens settle how the past is fed: by a mask that is looked at, or in a form that leaves padding out. Those
-  /// that follow have the sizes of the one before.
+  /// The first tokens determine how the KV cache is fed: by a mask, or in a specialization that leaves padding out. The
+  /// following tokens have the sizes of the previous one.
   @Test(arguments: [
     "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "lengths.onnx", "shared.onnx",
   ])
@@ -79,7 +80,7 @@ import Testing
     #expect(before.compilations <= 5, "the prompt, and two steps both ways")
     #expect(try greedy(sequence, [tokens[2]], 50) == Array(tokens[3..<53]))
     #expect(model.sizeCosts == before)
-    // What is remembered is forgotten, and its memory and forms serve the next sequence.
+    // The cache contents are discarded, and its memory and specializations serve the next sequence.
     sequence.restart()
     #expect(try greedy(sequence, prompt, 40) == Array(tokens.prefix(40)))
     #expect(model.sizeCosts == before)
@@ -93,8 +94,8 @@ import Testing
     #expect(sequence.memory.contains("with room for 63 tokens"))
   }
 
-  /// Room grows by an eighth of a power of two at a time, so that a token's time follows the length; the model's tables of
-  /// places have 80 rows.
+  /// The capacity grows by an eighth of a power of two at a time, so that a token's time follows the length; the
+  /// model's tables of positions have 80 rows.
   @Test func capacityFollowsTheLength() throws {
     let (prompt, tokens) = try vector()
     let sequence = try TokenSequence(try model("lengths.onnx"))

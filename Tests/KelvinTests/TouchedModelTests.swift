@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Models whose files are touched while a prediction runs: nobody knows what it read.
+/// Models whose files are touched while a prediction runs, so that the bytes that it read are uncertain.
 @Suite struct TouchedModelTests {
   /// Does something when the device is next given work.
   private final class Moment: Sendable {

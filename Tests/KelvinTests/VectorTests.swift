@@ -11,8 +11,8 @@ import KelvinRuntime
 import TestSupport
 import Testing
 
-/// ONNX operators against vectors of an independent implementation: the reference device on the graph as it is read,
-/// and the CPU, helped out by the reference where it has no kernel, after passes.
+/// ONNX operators against vectors of an independent implementation: the reference device on the graph without passes,
+/// and the CPU after passes, with the reference as fallback for nodes without kernels.
 @Suite struct VectorTests {
   private static let folder = "\(SharedFiles.projectRoot)/Tests/Vectors"
   static let cases = fileStems(in: folder, endingWith: ".onnx")
@@ -82,11 +82,11 @@ struct Vector {
     }
   }
 
-  /// Checks a model on the reference device as it is read, and then, after passes, on a device, helped out by others where
-  /// it has no kernel.
+  /// Checks a model on the reference device without passes, and then, after passes, on a device, with others as
+  /// fallback for nodes without kernels.
   ///
-  /// - Parameter comparesElementTypes: whether outputs have the vector's element types; false where truth values and
-  ///   positions count as numbers.
+  /// - Parameter comparesElementTypes: whether outputs have the vector's element types; false if booleans and positions
+  ///   count as numbers.
   func check(
     _ model: String, _ name: String, device: String = "cpu", comparesElementTypes: Bool = true
   ) throws {

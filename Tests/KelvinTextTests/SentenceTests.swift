@@ -10,7 +10,7 @@ struct SentenceTests {
   private struct Recorded: Decodable {
     var text: String
     var ids: [Int]
-    /// What sentence-transformers, its own runtime, gives.
+    /// The result of sentence-transformers, the model's own runtime.
     var own: [Float]
     var onnxruntime: [Float]
   }

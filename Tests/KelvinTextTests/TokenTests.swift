@@ -47,7 +47,7 @@ struct TokenTests {
     for (index, run) in runs.enumerated() {
       let end = index + 1 < runs.count ? runs[index + 1][0] : 0x110000
       for value in run[0]..<end where !Self.changed.contains(value) {
-        // What has come since then that package takes for letters.
+        // Characters added since then count as letters in that package.
         guard let scalar = Unicode.Scalar(UInt32(value)), let age = scalar.properties.age, age.major <= 8 else {
           continue
         }

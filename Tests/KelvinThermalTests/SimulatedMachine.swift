@@ -5,9 +5,8 @@ import KelvinThermal
 import Synchronization
 import TestSupport
 
-/// A machine whose sensors change as its clock is slept on: a two-pole model that gives way at its limit, a temperature
-/// in steps, and an energy counter that wraps. What they say lies in files, or is read from the value itself, which is
-/// faster.
+/// A machine whose sensors change as its clock sleeps: a two-pole model that throttles at its limit, a temperature in
+/// steps, and an energy counter that wraps. Readings are in files, or are read from the value itself, which is faster.
 final class SimulatedMachine: MeasurementClock, SensorReader {
   static let name = "simulated"
 
@@ -15,7 +14,7 @@ final class SimulatedMachine: MeasurementClock, SensorReader {
     var envelope: ThermalEnvelope
     /// Whether sensors are files as the kernel lays them out.
     var hasFiles = false
-    /// What the sensor counts in, in degrees Celsius.
+    /// The resolution of the sensor, in degrees Celsius.
     var step = 1.0
     /// Standard deviation before that.
     var noise = 0.3
@@ -25,7 +24,7 @@ final class SimulatedMachine: MeasurementClock, SensorReader {
     var showsPower = true
     /// Of the shown temperature; 0 for a sensor that sits elsewhere.
     var coupling = 1.0
-    /// Of full power; 1 for a load of every unit.
+    /// The share of full power; 1 for a load of every unit.
     var load = 1.0
     /// After this many seconds the temperature is not shown any more.
     var silentAfter = Double.infinity
@@ -109,7 +108,7 @@ final class SimulatedMachine: MeasurementClock, SensorReader {
     }
   }
 
-  /// What the sensors say now: millidegrees and microjoules, nil where they say nothing.
+  /// Returns the current readings of the sensors: millidegrees and microjoules, nil without a reading.
   private func shown(_ state: State) -> (milli: Int?, micro: Int?) {
     var generator = state.generator
     let noise = traits.noise * 1.73 * (2 * generator.unit() - 1)
@@ -132,7 +131,7 @@ final class SimulatedMachine: MeasurementClock, SensorReader {
     pwrite(descriptor, bytes, bytes.count, 0)
   }
 
-  /// As the readers of files would say it.
+  /// Returns the same readings as the readers of files.
   func read(_ files: SystemFiles, into snapshot: inout SensorSnapshot) {
     let (milli, micro) = state.withLock { shown($0) }
     if let milli {
@@ -153,7 +152,7 @@ final class SimulatedMachine: MeasurementClock, SensorReader {
 
   var machine: MachineDescription { MachineDescription(tree.files) }
 
-  /// What a calibration of it gives.
+  /// Returns the result of a calibration.
   func calibrated(load: Double = CalibrationSchedule.usualLoad) throws -> ThermalCalibration {
     let recording = try recorder.record(CalibrationSchedule(load: load), setLoad: setLoad)
     return try ThermalCalibration(

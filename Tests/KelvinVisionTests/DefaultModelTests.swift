@@ -39,7 +39,7 @@ import Testing
     let folder = TemporaryFolder()
     let path = folder.copy("\(SharedFiles.projectRoot)/Examples/Digits/images/9_0125.png", as: "nine.png")
     let handler = try ImageRequestHandler(URL(filePath: path))
-    // Whoever decoded it again would find no file.
+    // Decoding the image again would fail, because the file no longer exists.
     #expect(unlink(path) == 0)
     let (a, b, c) = try await handler.perform(Witness(), Witness(), Witness())
     var places: Set<Int> = [a, b, c]

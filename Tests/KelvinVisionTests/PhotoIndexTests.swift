@@ -104,7 +104,7 @@ import Testing
   @Test func cancelledUpdateIsContinuedByTheNext() async throws {
     let model = try await Self.model()
     let image = TemporaryFolder.read("\(Self.images)/9_0125.png")
-    // What follows a PNG's end is not read, and makes another file of it.
+    // Bytes after a PNG's end are not read, but make the file different.
     for number in 0..<60 { folder.write(image + Array("\(number)".utf8), "\(number).png") }
     let index = index
     let work = Mutex<Task<PhotoUpdate, any Error>?>(nil)
@@ -220,7 +220,7 @@ import Testing
     // Two of four quarters are alike.
     let cosines: [Float] = [1, 0.5, 0, 0]
     #expect(zip(found.matches, cosines).allSatisfy { abs($0.score - $1) < 1e-5 }, "\(found.matches.map(\.score))")
-    // Likeness among what words find.
+    // Similarity among the results of a word search.
     let reds = try index.search(PhotoQuery("blue"), like: URL(filePath: "\(folder.path)/red.png")) {
       _ throws(VisionError) in
       throw .missingModel("")

@@ -119,7 +119,7 @@ import Testing
       }
     }
     #expect(answers.contains(true) && answers.contains(false))
-    // Whoever names classes anew keeps their curves; a model without curves says so.
+    // Renamed classes keep their curves; a model without curves reports that.
     let renamed = try ClassificationRequest(model: model, labels: ["r", "g", "b"])
     #expect(try await renamed.perform(on: VisionFixture.scene).allSatisfy(\.hasPrecisionRecallCurve))
     let plain = ClassificationObservation(identifier: "red", confidence: 1)

@@ -16,7 +16,7 @@ import Testing
     try await model("\(VisionFixture.folder)/segmenter.mlpackage")
   }
 
-  /// What has to be stored for `orientation` to show an image upright.
+  /// Returns the stored pixels for which `orientation` shows an image upright.
   private static func stored(_ image: PixelBuffer, _ orientation: ImageOrientation) throws -> PixelBuffer {
     try image.oriented(orientation == .right ? .left : orientation == .left ? .right : orientation)
   }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct TuningTests {
-  /// Where a way to compute a node has registers to choose.
+  /// The layers whose implementations have a choice of register tiles.
   enum Layer: String, CaseIterable {
     case pointwise, taps, grouped, residual, winograd, transposed, rows, codes
 

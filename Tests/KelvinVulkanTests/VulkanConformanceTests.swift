@@ -19,15 +19,15 @@ let imitations = [
 ]
 private let byImitation = imitations.map { ($0, devices(imitating: $0)) }
 let imitated = byImitation.flatMap(\.1)
-/// Those taken for hardware.
+/// Devices that imitate hardware.
 let cards = byImitation.filter(\.0.isHardware).flatMap(\.1)
-/// Those whose kernels see texels too few for the weights that Winograd's tiles pay for.
+/// Devices whose kernels see too few texels for the weights of Winograd's tiles.
 let seeingFew = byImitation.filter { $0.0.storageBuffers != nil }.flatMap(\.1)
 /// Whether the driver lets them read and write 16 bits, as SwiftShader does not.
 let storesHalves = cards.allSatisfy(\.storesHalves)
 /// The subgroups of most cards, whose size decides of products alone.
 let grouped = [16, 32].flatMap { devices(imitating: VulkanDeviceOverrides(subgroupSize: $0)) }
-/// Those whose dot products of bytes are said to be fast, as a software driver.
+/// Devices whose dot products of bytes are reported as fast, as a software driver.
 let multiplying = devices(imitating: VulkanDeviceOverrides(isHardware: false, acceleratesDotProducts: true))
 
 /// Whether every shader is reached on one of these devices: software drivers alone have permutations.
@@ -39,7 +39,7 @@ private func kind(_ shader: String) -> String {
   shader.hasSuffix("_bounded") ? String(shader.dropLast("_bounded".count)) : shader
 }
 
-/// Those whose kernels see few elements of a tensor, so that many have to be computed in parts.
+/// Devices whose kernels see few elements of a tensor, so that many nodes are computed in parts.
 let narrow = [true, false].flatMap {
   devices(imitating: VulkanDeviceOverrides(isHardware: $0, texelLimit: 768, storageLimit: 2560))
 }

@@ -363,7 +363,7 @@ private final class MappedWeights: PackedWeights {
   private let files = Mutex<[Bytes.Unowned]>([])
 
   var count: Int { files.withLock { $0.count } }
-  /// Those that somebody has mapped.
+  /// The number of mapped files.
   var mapped: Int { files.withLock { $0.count { $0.bytes != nil } } }
 
   func packed(

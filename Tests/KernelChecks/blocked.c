@@ -22,7 +22,7 @@ typedef struct {
   /* Input channels that an output sees, from the first one of its group on. */
   size_t width;
   ck_window window;
-  /* What a product makes of its numbers. */
+  /* The operand type of the products. */
   ck_operands type;
   const float *x, *weights;
 } convolution;
@@ -82,7 +82,7 @@ static ck_window pointwise_window(void) {
   return w;
 }
 
-/* The places that a convolution writes, side by side. What lies between them is as it was. */
+/* Returns the elements that a convolution writes, contiguously. The elements between them must be unchanged. */
 static float *gathered(const ck_blocked_convolution_args *a, size_t blocks, size_t lanes) {
   const ck_window *w = &a->window;
   float *to = unset(blocks * out_area_of(w) * lanes), *y = a->y;
@@ -160,7 +160,7 @@ static void winograd_of(const ck_kernels *k, ck_operands type) {
   w.out_width = w.width + w.before_x + 1 > 2 ? w.width + w.before_x - 1 : 1;
   size_t lanes = k->lanes, in = PICK(1, 3, 16, 17, 40, 70), out = between(1, 3 * lanes), tile = PICK(2, 4);
   convolution c = random_convolution(w, in, out, in);
-  /* One that spoils a tile: far larger than its neighbours. */
+  /* A number that makes a transformed tile inexact: far larger than its neighbours. */
   if (type == ck_operands_float32 && one_in(4)) ((float *)c.x)[draw() % (c.images * in * area_of(&w))] = 0x1p40f;
   size_t blocks = parts(out, lanes), points = (tile + 2) * (tile + 2);
   size_t count = c.images * blocks * out_area_of(&w) * lanes;
@@ -176,7 +176,7 @@ static void winograd_of(const ck_kernels *k, ck_operands type) {
   size_t tiles = a.band * parts(w.out_width, tile);
   size_t scratch = points * tiles * (ck_packed_count(type, parts(in, lanes) * lanes) + 2 * lanes) * sizeof(float);
   run_all(k->products[type]->winograd, &a, c.images * parts(rows, a.band) * parts(blocks, a.block_chunk), scratch);
-  /* What is rounded is transformed already. */
+  /* Rounded operands have already been transformed. */
   expect_convolved(&c, lanes, &a.epilogue, type == ck_operands_float32 ? 20 : tile == 2 ? 3000 : 12000, a.y);
 }
 

@@ -1,11 +1,11 @@
-/* 8-bit integers in blocks of channels. What fills the last block is anything. */
+/* 8-bit integers in blocks of channels. The padding of the last block is arbitrary. */
 #include "check.h"
 
 static size_t area_of(const ck_window *w) { return w->height * w->width; }
 static size_t out_area_of(const ck_window *w) { return w->out_height * w->out_width; }
 static size_t taps_of(const ck_window *w) { return w->kernel_height * w->kernel_width; }
 
-/* A place of [images, blocks, area, lanes]; planes are blocks of one lane. */
+/* The index in [images, blocks, area, lanes]; planes are blocks of one lane. */
 static size_t place(size_t image, size_t channel, size_t at, size_t channels, size_t area, size_t lanes) {
   return ((image * parts(channels, lanes) + channel / lanes) * area + at) * lanes + channel % lanes;
 }

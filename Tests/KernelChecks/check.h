@@ -17,19 +17,20 @@ float real(float least, float most);
 #define PICK(...) \
   ((const size_t[]){__VA_ARGS__}[draw() % (sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))])
 
-/* Memory of exactly so many bytes until the case ends, all ones: not-a-number. What follows it cannot be touched. */
+/* Allocates this many bytes until the case ends, filled with ones, which are NaN. The memory after them cannot be
+ * accessed. */
 void *memory(size_t size);
 float *unset(size_t count);
 float *reals(size_t count, float least, float most);
 uint8_t *bytes(size_t count);
 
-/* What the case at hand is, for the report. */
+/* Describes the current case, for the report. */
 __attribute__((format(printf, 1, 2))) void describe(const char *format, ...);
 
-/* All items, in pieces of random lengths, each with scratch memory of its own. */
+/* Runs all items, in pieces of random lengths, each with separate scratch memory. */
 void run_all(ck_run run, const void *args, size_t items, size_t scratch);
 
-/* Whether they are equal, as good as `slack` says. A number that is not finite has to be itself. */
+/* Checks that numbers are equal within `slack`. A number that is not finite has to be equal. */
 void expect_real(size_t index, double expected, double slack, float got);
 void expect_integer(size_t index, int64_t expected, int64_t got);
 /* Whether an element is as `memory` gave it. */
@@ -44,20 +45,20 @@ float operand_of(ck_operands type, float x);
 ck_window random_window(bool is_pool);
 /* The same, now and then so large that kernels take it band by band. */
 ck_window random_window_in_bands(bool is_pool);
-/* Where in its plane a tap of an output reads; false where that is padding. */
+/* Sets the offset in its plane that a tap of an output reads; returns false if that is padding. */
 bool tap_inside(const ck_window *w, size_t row, size_t column, size_t ky, size_t kx, size_t *at);
 /* How many rows or columns of each window count for its mean: all, or where some are padding any number. */
 const float *random_row_counts(const ck_window *w);
 const float *random_column_counts(const ck_window *w);
 void describe_window(const ck_window *w, const char *what, size_t a, size_t b, size_t c);
 
-/* Biases and residuals of so many elements or, at random, none; what clamps, and a map. */
+/* Biases and residuals of the given sizes or, at random, none; clamping bounds, and a map. */
 ck_epilogue random_epilogue(const ck_kernels *k, size_t row_biases, size_t column_biases, size_t residuals);
 /* The same after the epilogue, as element `at` of the result; `magnitude` is the sum of what was added, all positive. */
 void expect_finished(
   const ck_epilogue *e, size_t row, size_t column, size_t at, double sum, double magnitude, float got);
 
-/* Bytes that stand for integers, and their zero points, for `zeros` places or for all. */
+/* Bytes of quantized integers, and their zero points, for `zeros` channels or for all. */
 ck_integer_operand random_operand(size_t count, size_t zeros);
 int32_t operand_value(const ck_integer_operand *o, size_t at);
 int32_t operand_zero(const ck_integer_operand *o, size_t place);
@@ -69,7 +70,7 @@ void expect_requantized(
 /* One case of a family. */
 typedef void (*check)(const ck_kernels *kernels);
 
-/* Of operands of each type. */
+/* For operands of each type. */
 void check_gemm(const ck_kernels *k);
 void check_bfloat_gemm(const ck_kernels *k);
 void check_bfloat_gemv(const ck_kernels *k);

@@ -1,4 +1,4 @@
-/* Which families there are, and where their kernels stand. */
+/* The families of kernels, and the positions of their kernels in the tables. */
 #include "CKernelChecks.h"
 #include "report.h"
 
@@ -6,7 +6,7 @@ struct family {
   const char *name;
   check run;
   size_t cases;
-  /* Where its kernel is in the table. */
+  /* The offset of its kernel in the table. */
   size_t offset;
   enum { of_all, of_integers, products_of_float32, products_of_bfloat16 } table;
 };

@@ -53,7 +53,7 @@ static product random_product(const ck_kernels *k) {
   return p;
 }
 
-/* One less its zero point; padding is nothing. */
+/* An element less its zero point; padding is zero. */
 static int32_t column_element(const product *p, size_t b, size_t k, size_t column) {
   const ck_integer_gemm_args *g = &p->args;
   const ck_integer_operand *o = &g->b_operand;

@@ -1,4 +1,4 @@
-/* check_kernels [SEEDS [FIRST]]: runs every family with so many seeds, up to the first difference. */
+/* check_kernels [SEEDS [FIRST]]: runs every family with this number of seeds, up to the first difference. */
 #include "CKernelChecks.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -79,7 +79,7 @@ void check_unary(const ck_kernels *k) {
     if (isnan(expected) && isinf(given[i])) continue;
     if (isinf(given[i]) && (function == ck_unary_gelu || function == ck_unary_gelu_tanh || function == ck_unary_silu))
       continue;
-    /* A few units in the last place, also of what is added. */
+    /* The tolerance is a few units in the last place, also of the added constant. */
     expect_real(i, expected, 5e-7 * fabs(expected) + 0x1p-23 * fabs((double)u.b) + 0x1p-126, y[i]);
   }
 }
@@ -270,7 +270,7 @@ void check_half(const ck_kernels *k) {
     uint32_t bits = halves[i] & 0x7FFF;
     double value = bits > 0x7C00 ? NAN : bits == 0x7C00 ? INFINITY : half_number(bits);
     expect_real(i, halves[i] & 0x8000 ? -value : value, 0, wide[i]);
-    /* A number and what is halfway to its neighbour. */
+    /* A number, or one halfway to its neighbour. */
     x[i] = one_in(3) ? wide[i] : wide[i] * (1 + (one_in(2) ? 0x1p-11f : 0x1p-12f * (float)between(0, 7)));
   }
   c.x = x;

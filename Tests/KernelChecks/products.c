@@ -17,7 +17,7 @@ static matrices random_matrices(size_t count, size_t rows, size_t columns, bool 
   return m;
 }
 
-/* Products of which no kernel is needed to bring them about. */
+/* Products computed without the kernels. */
 typedef struct {
   matrices a, b;
   ck_operands type;
@@ -159,7 +159,7 @@ static void gemm_of(const ck_kernels *k, ck_operands type) {
 void check_gemm(const ck_kernels *k) { gemm_of(k, ck_operands_float32); }
 void check_bfloat_gemm(const ck_kernels *k) { gemm_of(k, ck_operands_bfloat16); }
 
-/* What a library does, and what it refuses. */
+/* The behaviour of a BLAS library, including the arguments that it rejects. */
 static void plain_sgemm(
   int order, int transpose_a, int transpose_b, int m, int n, int depth, float alpha, const float *a, int lda,
   const float *b, int ldb, float beta, float *c, int ldc) {

@@ -21,7 +21,7 @@ static int64_t integer_at(ck_scalar type, const void *x, size_t i) {
   }
 }
 
-/* Everything but the tensors; `count` is how many parameters there are. */
+/* Returns all arguments except the tensors; `count` is the number of parameters. */
 static ck_quantize_args random_quantization(size_t *count) {
   ck_quantize_args q = {
     .type = PICK(ck_uint8, ck_int8, ck_uint16, ck_int16, ck_int32), .outer = between(1, 3), .length = between(1, 6),
@@ -29,7 +29,7 @@ static ck_quantize_args random_quantization(size_t *count) {
   if (one_in(10)) q.inner = ck_map_chunk + 3;
   size_t kind = draw() % 4, used = 1;
   if (kind == 1) {
-    /* By index of the axis, or by runs of those. */
+    /* By index of the axis, or by runs of indices. */
     q.block = between(1, q.length);
     q.stride = 1;
     used = parts(q.length, q.block);
@@ -125,7 +125,7 @@ void check_integer_binary(const ck_kernels *k) {
     double right = scale[1] * ((b.is_signed ? (int8_t)y[y_at] : y[y_at]) - zero[1]);
     double exact = (b.is_product ? left * right : left + right) / scale[2] + zero[2];
     exact = fmin(fmax(exact, b.is_signed ? -128 : 0), b.is_signed ? 127 : 255);
-    /* Either neighbour of what lies halfway between them. */
+    /* Numbers halfway between two integers may round to either. */
     int32_t got = b.is_signed ? (int8_t)z[i] : z[i];
     expect_real(i, exact, 0.501, (float)got);
   }

@@ -65,8 +65,8 @@ static void stop(const char *what) {
   abort();
 }
 
-/* Sanitizers see what lies around memory of malloc; elsewhere a page follows it. Of whole words, it is aligned as they
- * are. */
+/* Sanitizers check accesses around memory of malloc; otherwise a protected page follows the memory. Memory of whole
+ * words is aligned to words. */
 void *memory(size_t size) {
   if (region_count == most_regions) stop("too many regions");
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
@@ -108,7 +108,7 @@ void describe(const char *format, ...) {
 void run_all(ck_run run, const void *args, size_t items, size_t scratch) {
   for (size_t begin = 0; begin < items;) {
     size_t end = one_in(2) ? items : between(begin + 1, items);
-    /* Kernels lay out words in it. */
+    /* Kernels lay out words in the scratch memory. */
     run(args, begin, end, memory(parts(scratch, 16) * 16));
     begin = end;
     if (region_count + 40 > most_regions) {

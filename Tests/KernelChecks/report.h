@@ -3,5 +3,5 @@
 #include "check.h"
 
 void begin_case(const char *family, const char *variant, uint64_t seed, size_t number, size_t index);
-/* Gives its memory back; false where a result differed, and then `text` says how. */
+/* Frees the case's memory; returns false if a result differed, and then `text` describes the difference. */
 bool end_case(char *text, size_t size);

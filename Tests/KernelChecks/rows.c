@@ -16,7 +16,7 @@ static lines random_lines(void) {
 
 static size_t line_items(const lines *l) { return l->outer * parts(l->inner, ck_reduce_chunk); }
 
-/* What is added up, or compared, for each element. */
+/* Returns the reduction in float64; `magnitude` is the scale of its rounding error. */
 static double reduce(size_t function, const float *x, size_t length, size_t step, double *magnitude) {
   double sum = 0, product = 1, most = -INFINITY, least = INFINITY, absolute = 0, squares = 0, powers = 0;
   for (size_t i = 0; i < length; i++) {

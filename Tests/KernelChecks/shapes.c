@@ -100,7 +100,7 @@ void expect_finished(
 ck_integer_operand random_operand(size_t count, size_t zeros) {
   ck_integer_operand o = {.data = bytes(count), .is_signed = one_in(2), .zero_step = zeros > 1 && one_in(2)};
   uint8_t *zero = bytes(o.zero_step ? zeros : 1);
-  /* As often as not where nothing is to be taken off. */
+  /* Half of the zero points are zero. */
   if (one_in(2)) memset(zero, o.is_signed ? 0 : 128, o.zero_step ? zeros : 1);
   o.zero = zero;
   return o;

@@ -4,7 +4,7 @@
 void check_depthwise(const ck_kernels *k) {
   ck_window w = random_window_in_bands(false);
   if (one_in(3)) {
-    /* The sizes that have kernels of their own. */
+    /* The sizes that have specialized kernels. */
     w.kernel_height = w.kernel_width = PICK(3, 5);
     w.stride_y = w.stride_x = PICK(1, 2);
     w.dilation_y = w.dilation_x = 1;
@@ -81,7 +81,7 @@ static ck_interpolation random_interpolation(size_t from, size_t to) {
   return (ck_interpolation){lower, upper, fraction};
 }
 
-/* What an element is made of: two elements along an axis and the share of the second. */
+/* The sources of an element: two elements along an axis and the weight of the second. */
 typedef struct {
   size_t lower, upper;
   double share;

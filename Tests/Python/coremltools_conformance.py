@@ -17,7 +17,7 @@ _kelvin_coremltools.install()
 import coremltools._deps  # noqa: E402
 
 coremltools._deps._IS_MACOS = True
-# Tests leave out comparisons on Macs with Intel's. What has been imported by now asked for the machine that it is on.
+# Tests skip comparisons on Macs with Intel processors. Modules imported so far have already read the actual machine.
 platform.machine = lambda: "arm64"
 
 import kelvin.coremltools  # noqa: E402

@@ -82,7 +82,7 @@ class Calls(unittest.TestCase):
         model, random = loaded(), np.random.default_rng(3)
         images = [random.random((1, 3, 20, 20), np.float32) for _ in range(5)]
         truths = [model._predict({"image": image}, {}, None, "exact", None)["logits"].copy() for image in images]
-        # What is left to see of a result by: the array is let go of.
+        # Objects that keep a result alive after the array itself is released.
         keepers = {
             "the array": lambda array: array, "a view": lambda array: array[0, 1:],
             "a reshaped one": lambda array: array.ravel(), "a transposed one": lambda array: array.T,

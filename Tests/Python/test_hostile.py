@@ -1,6 +1,6 @@
-"""What a program can do wrong, and machines that lack something: an error with its remedy each, never an abort.
+"""Errors of a program, and machines that lack something: each gives an error with its remedy, never an abort.
 
-What might end the process runs in one of its own.
+Calls that might end the process run in a separate one.
 """
 import os
 import pathlib

@@ -230,7 +230,7 @@ class Formats(unittest.TestCase):
 
 
 class Outputs(unittest.TestCase):
-    # negative = 255 - picture, both 6 by 4 pixels in RGB.
+    # The output `negative` is 255 - `picture`, both 6 by 4 pixels in RGB.
     MODEL = ROOT / "Tests/Python/negative.mlmodel"
 
     def test_an_image_is_written_where_it_lies(self):
@@ -246,7 +246,7 @@ class Outputs(unittest.TestCase):
             if channels == 4:
                 alpha = 0 if name == "argb8" else 3
                 self.assertEqual(np.unique(place[:, :, alpha]).tolist(), [255])
-            # What lies between the rows is not touched.
+            # The bytes between the rows are unchanged.
             self.assertEqual(place.base[:, 6:].max(), 0)
 
     def test_a_batch_and_a_task_take_images_too(self):

@@ -153,7 +153,7 @@ class Predictions(unittest.TestCase):
         np.testing.assert_array_equal(result, expected)
         self.assertEqual(np.from_dlpack(result).ctypes.data, result.ctypes.data)
         mine = np.zeros((1, 10), np.float32)
-        # Older ones of NumPy take whatever DLPack lends as read-only.
+        # Older versions of NumPy treat every DLPack tensor as read-only.
         if np.from_dlpack(mine).flags.writeable:
             result = model.predict({"image": pixels()}, outputs={"probabilities": Foreign(mine)})["probabilities"]
             self.assertEqual(result.ctypes.data, mine.ctypes.data)

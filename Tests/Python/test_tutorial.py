@@ -11,7 +11,7 @@ LABELS = ["circle", "cross", "square", "triangle"]
 
 
 if not MISSING:
-    # What the wheel does whenever Python starts. Too late once any test has run: another module's may import coremltools.
+    # The wheel does this at every start of Python. It must precede all tests, because other modules may import coremltools.
     import _kelvin_coremltools
     _kelvin_coremltools.install()
 

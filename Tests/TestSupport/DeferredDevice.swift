@@ -3,8 +3,8 @@ package import KelvinGraph
 import KelvinReference
 import Synchronization
 
-/// A device that computes as the reference does, but as late as its contract allows: submitted work runs, in order, when
-/// somebody waits for it. A runtime that reads results or reuses memory too early gets wrong numbers from it.
+/// A device that computes as the reference does, but as late as its contract allows: submitted work runs, in order,
+/// when a caller waits for it. A runtime that reads results or reuses memory too early gets wrong numbers from it.
 package final class DeferredDevice: Device {
   package let info: DeviceInfo
   package let health = DeviceHealth()
@@ -59,7 +59,7 @@ private final class PrivateBuffer: Buffer {
 private final class DeferredExecutable: Executable {
   let device: DeferredDevice
   let inner: any Executable
-  /// As though the device needed memory of its own, so that sharing it is tested too.
+  /// The size is arbitrary, so that sharing of scratch memory is tested too.
   var scratchByteCount: Int { 256 }
 
   init(device: DeferredDevice, inner: any Executable) {

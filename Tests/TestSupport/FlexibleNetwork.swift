@@ -4,7 +4,7 @@ import Glibc
 /// A small convolutional network as an ONNX file, of any batch size, height and width: `x` float32 [n, 3, h, w] to `y`
 /// float32 [n, 10]. Written field by field; reference: onnx.proto of the ONNX repository.
 package enum FlexibleNetwork {
-  /// The file, written when it is first asked for and taken away when the process ends.
+  /// The file, written when it is first used and removed when the process ends.
   package static let path: String = {
     let name = "kelvin-flexible-\(ProcessInfo.processInfo.processIdentifier).onnx"
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(name)

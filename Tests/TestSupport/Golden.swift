@@ -1,11 +1,11 @@
 import FoundationEssentials
 package import Testing
 
-/// Texts that are kept in the repository: run with UPDATE_GOLDEN=1 to write them anew, and read the difference.
+/// Golden files in the repository: run with UPDATE_GOLDEN=1 to rewrite them, and review the difference.
 package enum Golden {
-  /// Expects a text to be as it is kept.
+  /// Expects a string to equal the golden file.
   ///
-  /// - Parameter path: from the project's root.
+  /// - Parameter path: the path from the project's root.
   package static func expect(_ text: String, at path: String, sourceLocation: SourceLocation = #_sourceLocation) {
     let file = "\(SharedFiles.projectRoot)/\(path)"
     if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] != nil {

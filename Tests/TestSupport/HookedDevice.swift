@@ -11,7 +11,7 @@ package final class HookedDevice: Device {
   fileprivate let onSubmit: @Sendable () throws(DeviceError) -> Void
   private let held = Held()
 
-  /// Bytes in buffers that are there now.
+  /// Bytes of the existing buffers.
   package var heldByteCount: Int { held.byteCount.withLock { $0 } }
 
   /// Larger buffers are refused from now on.

@@ -51,7 +51,8 @@ package enum HostileAddresses {
     return cases
   }
 
-  /// Resizing of elements between 1 and 2, on dense and on blocked tensors: whatever the positions, results lie there too.
+  /// Resizing of elements between 1 and 2, on dense and on blocked tensors: for any positions, results are between 1
+  /// and 2 too.
   package static func resizes() throws(GraphError) -> [(graph: Graph, input: Tensor)] {
     var random = SeededGenerator(seed: 17)
     let input = Tensor.random(.float32, [1, 19, 7, 5], 1...2, &random)
@@ -85,7 +86,7 @@ package final class HostilePositions: PackedWeights {
   private let kept = Mutex<[Bytes]>([])
   private let numbersPerPosition: Int
 
-  /// - Parameter numbersPerPosition: lower position, upper position, share, and fillers where there are any.
+  /// - Parameter numbersPerPosition: lower position, upper position, weight, and padding if there is any.
   package init(numbersPerPosition: Int) { self.numbersPerPosition = numbersPerPosition }
 
   package var count: Int { kept.withLock { $0.count } }

@@ -1,4 +1,4 @@
-/// Machines as they lay out `/sys` and `/proc`.
+/// Machines, as the files of `/sys` and `/proc` that they have.
 package enum Machines {
   package static let intelLaptop: [String: String] = [
     "sys/class/thermal/thermal_zone0/type": "acpitz\n",

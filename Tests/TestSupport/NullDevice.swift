@@ -2,17 +2,17 @@ package import KelvinDevices
 package import KelvinGraph
 internal import Synchronization
 
-/// A device that runs nothing: its outputs are zeros, its costs are whatever its creator says. Schedulers, policies and
-/// the runtime are tested on it.
+/// A device that runs nothing: its outputs are zeros, and its creator sets its costs. Schedulers, policies and the
+/// runtime are tested on it.
 ///
-/// It is also where a new device starts. Copy the folder, rename the types, add a row to `Package.swift` and a line to
-/// `KelvinEngine/DeviceCatalog.swift`, then fill in, in this order:
+/// It is also the template of a new device. Copy the folder, rename the types, add a row to `Package.swift` and a line
+/// to `KelvinEngine/DeviceCatalog.swift`, then implement, in this order:
 ///
-/// 1. `Device.info` and a `discover()` that lists every device of the kind, or one row saying why there is none and
-///    what would help. Drivers are opened at run time (`CKelvinSupport`), never linked.
-/// 2. `makeBuffer`. Give `Buffer.hostPointer` where host and device share memory.
-/// 3. One file an operator in `Kernels/`, each adding an entry to a `KernelTable`. Its `KernelFamily` asks that table
-///    for `offers`; `support` follows from them. The conformance cases tell what is right.
+/// 1. `Device.info` and a `discover()` that lists every device of the kind, or one row with the reason why there is
+///    none and a remedy. Drivers are opened at run time (`CKelvinSupport`), never linked.
+/// 2. `makeBuffer`. Provide `Buffer.hostPointer` if host and device share memory.
+/// 3. One file for each operator in `Kernels/`, each adding an entry to a `KernelTable`. The device's `KernelFamily`
+///    asks that table for `offers`; `support` follows from them. The conformance cases define the results.
 /// 4. `compile`: take a kernel for each node (`KernelFamily.selection`), pack weights through `Segment.weights`, plan
 ///    private memory by liveness (`ArenaPlan`).
 /// 5. `bind` records everything; `submit` only starts it, and neither allocates nor records.

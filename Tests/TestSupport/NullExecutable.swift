@@ -1,7 +1,7 @@
 package import KelvinDevices
 internal import Synchronization
 
-/// A segment that takes the time its nodes are said to take, and needs no memory.
+/// A segment that takes the scripted time of its nodes, and needs no memory.
 package final class NullExecutable: Executable {
   package let scratchByteCount = 0
   let device: NullDevice
@@ -54,7 +54,7 @@ package final class NullInvocation: Invocation {
   }
 }
 
-/// The end of a null submission, which has come by the time anybody asks.
+/// The completion of a null submission, which has always been reached.
 package final class NullEvent: Event {
   private let state = Atomic(false)
 

@@ -1,9 +1,9 @@
 import Glibc
 package import Testing
 
-/// What the process of a test takes, all its threads included.
+/// The resources of a test's process, including all its threads.
 ///
-/// A process is shared by every suite that runs at the time, so a test may measure it only in a child of its own:
+/// Every suite that runs at the same time shares the process, so a test may measure it only in its own child process:
 ///
 ///     await #expect(processExitsWith: .success) {
 ///       let process = OwnProcess()
@@ -11,7 +11,7 @@ package import Testing
 ///       #expect(process.residentByteCount < 64 << 20)
 ///     }
 ///
-/// What fails in the child fails in the test.
+/// Failures in the child fail the test.
 package struct OwnProcess {
   /// Records a failure where the test runs among others.
   package init(sourceLocation: SourceLocation = #_sourceLocation) {

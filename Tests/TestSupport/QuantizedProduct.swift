@@ -22,7 +22,7 @@ package struct QuantizedProduct: Sendable, CustomStringConvertible {
     ]
   }
 
-  /// 256 inputs and as many outputs, at one position, or as many slices of as many elements, of which two are picked.
+  /// 256 inputs and outputs, at one position; or 256 slices of 256 elements, of which two are gathered.
   private init(
     _ name: String, share: Double, _ op: any Operator, blocks: [Int], bits: Int, hasTable: Bool = false
   ) {
@@ -55,7 +55,7 @@ package struct QuantizedProduct: Sendable, CustomStringConvertible {
     } catch { preconditionFailure("'\(description)' is not a valid graph: \(error)") }
   }
 
-  /// What a device packs for the product, as a share of its weights in float32.
+  /// Returns the bytes that a device packs for the product, as a share of its weights in float32.
   package func packedShare(on device: any Device) throws(DeviceError) -> Double {
     let weights = MeasuredWeights()
     _ = try device.compile(

@@ -11,7 +11,7 @@ package struct RandomControlGraph {
   private static let scalar = TensorType(.int64, [])
   private var origin: Origin { Origin(name: "layer", kind: "Test", index: count) }
 
-  /// A value and how deep its graph lies.
+  /// A value and the nesting depth of its graph.
   private struct Known {
     var id: ValueID
     var depth: Int
@@ -118,7 +118,7 @@ package struct RandomControlGraph {
       outputs.append(
         try builder.add(Compare(.less), number, two, name: "\(name).goes_on", origin: origin))
     }
-    // Often another carried value, as it is: what is carried over crosses.
+    // Often another carried value, unchanged, so that carried values are swapped.
     for index in 0..<carried {
       outputs.append(chance(30) ? variables[(index + 1) % carried] : here(pick(inside.suffix(4))))
     }

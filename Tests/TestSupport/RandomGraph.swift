@@ -3,7 +3,7 @@ import KelvinDevices
 package import KelvinGraph
 import KelvinReference
 
-/// Random graphs of the layers that convolutional networks are made of, with branches, joins and several outputs.
+/// Random graphs of typical layers of convolutional networks, with branches, joins and several outputs.
 package enum RandomGraph {
   package static func make(
     seed: UInt64, nodes: Int = 12, items: Int = 1

@@ -1,10 +1,10 @@
 package import KelvinGraph
 import KelvinReference
 
-/// What a graph with control flow and state means, region by region: the definition that the runtime is held to. It
-/// shares nothing with it but the operators.
+/// The definition of a graph with control flow and state, region by region, against which the runtime is tested. It
+/// shares only the operators with the runtime.
 package struct RegionInterpreter {
-  /// What each state was left with, by name.
+  /// The final value of each state, by name.
   package var states: [String: Tensor] = [:]
 
   package init() {}

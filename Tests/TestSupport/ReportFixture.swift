@@ -59,7 +59,7 @@ package enum ReportFixture {
       agreement: ReportAgreement(top1: 0.9722, largestDifference: 0.003, meanDifference: 2e-4, inputs: 36)),
   ]
 
-  /// A stem, blocks with branches of their own, and a long way around half of them.
+  /// A stem, blocks with branches, and a shortcut around half of them.
   package static let mixed: ReportPlacement = {
     var random = SeededGenerator(seed: 4)
     var devices: [String: String] = ["image": "cpu"]
@@ -175,7 +175,7 @@ package enum ReportFixture {
     return ReportTimeline(units: "cpu, vulkan:0, opencl:0", events: events)
   }()
 
-  /// What the mixed placement did, as a trace has it.
+  /// The events of the mixed placement in a trace.
   package static var mixedEvents: [TraceEvent] { timeline.events }
 
   package static func series() throws -> [ReportSeries] {

@@ -18,7 +18,7 @@ package enum Sanitizer: CaseIterable {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// For a test that bounds the addresses a process may use.
+  /// A condition for tests that limit the addresses of a process.
   package static var boundsAddresses: Self {
     .disabled(
       if: Sanitizer.current == .address || Sanitizer.current == .thread,

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import KelvinGraph
 
-/// A copy of an ML Program's package with weights of its own: for packages that come without their weight file.
+/// A copy of an ML Program's package with other weights, for packages without their weight file.
 ///
-/// Every blob that the program refers to is written with a valid record. Weights are random with a variance of one over the
-/// fan-in, vectors lie between 1/4 and 3/4, so that scales and variances are positive and activations stay finite.
+/// Every blob that the program refers to is written with a valid record. Weights are random with a variance of one over
+/// the fan-in. Vectors are between 1/4 and 3/4, so that scales and variances are positive and activations stay finite.
 package struct SeededPackage {
   package let path: String
 
-  /// - Parameter source: a package whose specification lies at `Data/com.apple.CoreML/model.mlmodel`.
+  /// - Parameter source: a package whose specification is at `Data/com.apple.CoreML/model.mlmodel`.
   package init(copying source: String, to folder: String, seed: UInt64) throws {
     let inner = "Data/com.apple.CoreML"
     path = "\(folder)/Seeded.mlpackage"
@@ -110,7 +110,7 @@ private struct Fields {
     values.filter { $0.number == number }.map { Fields($0.bytes) }
   }
 
-  /// Of a `Model`: every constant of its program that is a blob.
+  /// The blobs of a `Model`: every constant of its program that is a blob.
   var blobs: [Blob] {
     let blocks = messages(502).flatMap { $0.messages(2) }.flatMap { $0.messages(2) }
       .flatMap { $0.messages(3) }.flatMap { $0.messages(2) }
@@ -118,7 +118,7 @@ private struct Fields {
     return values.compactMap(\.blob)
   }
 
-  /// Of a `Value`.
+  /// The blob of a `Value`.
   private var blob: Blob? {
     guard let reference = messages(5).first, let tensor = messages(2).first?.messages(1).first else { return nil }
     let sizes = tensor.messages(3).map { $0.messages(1).first?.integer(1) ?? 0 }

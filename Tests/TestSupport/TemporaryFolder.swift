@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder of a test's own, gone with the last reference.
+/// A folder for one test, removed with the last reference.
 package final class TemporaryFolder: Sendable {
   package let path: String
 

@@ -5,7 +5,7 @@ import KelvinReference
 package import KelvinRuntime
 import Synchronization
 
-/// A clock that moves only when told to.
+/// A clock that advances only when told to.
 package final class VirtualClock: MeasurementClock {
   private let time = Mutex(0.0)
 
@@ -16,7 +16,7 @@ package final class VirtualClock: MeasurementClock {
   package func advance(by seconds: Double) { time.withLock { $0 += seconds } }
 }
 
-/// Computes as the reference does, and takes as long on a virtual clock as its script says.
+/// Computes as the reference does, and takes the scripted time on a virtual clock.
 package final class TimedDevice: Device {
   package let info: DeviceInfo
   package let health = DeviceHealth()
@@ -24,7 +24,7 @@ package final class TimedDevice: Device {
   package let seconds: @Sendable (Node) -> Double
   /// Seconds of each submission beyond its nodes.
   package let overhead: Double
-  /// Whether the next submission fails, as on a card that is gone.
+  /// Whether the next submission fails, as on a lost device.
   package let fails: @Sendable () -> Bool
   private let refuses: @Sendable (Node) -> Bool
   /// Whether it has kernels of less than float32 for every node.
@@ -84,7 +84,7 @@ private final class TimedInvocation: Invocation {
   let executable: TimedExecutable
   let inner: any Invocation
   let measures: Bool
-  /// Of the latest submission.
+  /// The costs of the latest submission.
   private var costs: [(name: String, seconds: Double)] = []
   var completion: any Event { inner.completion }
 

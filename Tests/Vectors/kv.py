@@ -1,4 +1,4 @@
-"""The `.kv` format of README.md: what every generator of vectors writes."""
+"""The `.kv` format of README.md, which every generator of vectors writes."""
 
 import json
 

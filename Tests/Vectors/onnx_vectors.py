@@ -1,4 +1,5 @@
-"""What the generators of `Control` and `DataSizes` share: short names for ONNX's helpers, and the files of a folder."""
+"""Shared parts of the generators of `Control` and `DataSizes`: short names for ONNX's helpers, and the files of a
+folder."""
 
 import numpy as np
 import onnx

@@ -1,8 +1,8 @@
 """Recurrent layers in float64, step by step and sequence by sequence: of ONNX, and the cells that others are made of.
 
 ONNX's reference evaluator passes over the lengths of sequences, clipping, coupled gates and most functions besides the
-usual ones, so these follow the text of the operators. What goes into the functions of the gates is clipped, not what
-goes into the last function of an LSTM; a sequence that has ended keeps its state and gives zeros.
+usual ones, so these follow the text of the operators. The arguments of the gates' functions are clipped, not the argument
+of an LSTM's last function; a sequence that has ended keeps its state and gives zeros.
 """
 
 import numpy as np

@@ -28,7 +28,8 @@ def mel_weights(bands, length, rate, lower, upper, output_datatype=1):
 
 
 def affine_grid(theta, size, align_corners=0):
-    """Where the pixels of an image of the size come from, -1 to 1 along each axis, the last axis first."""
+    """Returns the source positions of the pixels of an image of the size, -1 to 1 along each axis, the last axis
+    first."""
     spatial = size[2:]
     axes = [np.linspace(-1, 1, n) if align_corners else (2 * np.arange(n) + 1) / n - 1 for n in spatial]
     places = np.stack([*np.meshgrid(*axes, indexing="ij")[::-1], np.ones(spatial)], axis=-1)
@@ -78,7 +79,7 @@ def largest(x, kernel_shape, strides=None, dilations=None, pads=None, ceil_mode=
 
 
 def _coordinates(convention, count, size, scale, corners):
-    """Where in an axis of the size the results lie."""
+    """Returns the positions of the results in an axis of the size."""
     places = np.arange(count)
     if convention == "align_corners":
         return places * (size - 1) / (count - 1)

@@ -21,7 +21,7 @@ for kind, attributes in (("int32", {}), ("uint64", {"transB": 1}), ("int64", {"a
 
 
 def gemm(a, b, c, alpha, beta):
-    """Cut to a whole number once."""
+    """Truncates to an integer once."""
     return np.trunc(np.float32(alpha) * (a @ b) + np.float32(beta) * c).astype(a.dtype)
 
 
@@ -37,7 +37,7 @@ add("Resize", ("x", whole((1, 1, 5, 6), "uint8")), ("roi", floats(0, 0, -0.2, 0.
 
 
 def sampled(x, grid, **attributes):
-    """The nearest whole number of what is between pixels; the evaluator cuts its coefficients to whole ones."""
+    """Rounds the interpolated value to the nearest integer; the evaluator truncates its coefficients to integers."""
     from onnx import helper
     from onnx.reference import ReferenceEvaluator
     shapes = [helper.make_tensor_value_info(name, 1, None) for name in ("x", "grid")]

@@ -1,4 +1,4 @@
-"""What the models of this folder find, computed with NumPy and the geometry of Tests/Images; writes scene.png and expected.json.
+"""The expected results of this folder's models, computed with NumPy and the geometry of Tests/Images; writes scene.png and expected.json.
 
 The image, 48 x 32, is made of blocks. `segmenter` gives each place the nearest of four colours; `detector` takes an image of
 32 x 32 apart into 4 x 4 cells, whose mean red, green and blue are the scores of a box each, and ends in non-maximum suppression.

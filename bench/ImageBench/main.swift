@@ -4,8 +4,7 @@ import Glibc
 import Kelvin
 import KelvinVision
 
-/// What `bench/images.py`, `bench/segmentation.py` and `dev/compare-images.py` need of Kelvin's image code, and nothing
-/// else:
+/// Kelvin's image code for `bench/images.py`, `bench/segmentation.py` and `dev/compare-images.py`:
 ///
 ///     ImageBench decode DIR FILE…
 ///     ImageBench rate THREADS DIR
@@ -13,7 +12,7 @@ import KelvinVision
 ///     ImageBench segment MODEL LEVEL ITERATIONS FILE…
 ///
 /// `decode` writes the upright 8-bit RGB pixels of the n-th file to `DIR/n.rgb` and prints `n WIDTH HEIGHT`, or
-/// `n ERROR` and the reason. `rate` decodes every file of a folder on so many threads and prints how many a second it was.
+/// `n ERROR` and the reason. `rate` decodes every file of a folder on THREADS threads and prints the files a second.
 /// `fuse` crops, scales and normalises a frame to a float32 tensor `3 x SIDE x SIDE`, as for
 /// a model that takes ImageNet's mean and deviation, prints the seconds of each iteration, and writes the tensor.
 /// `segment` takes a file from its bytes to a label map and an overlay as PNG files' bytes, and prints `n MODEL DECODE SEGMENT
@@ -42,7 +41,7 @@ func decode(_ files: ArraySlice<String>, into folder: String) {
   }
 }
 
-/// Decodes all files of a folder and keeps nothing.
+/// Decodes all files of a folder and discards the results.
 func rate(_ folder: String, threads: Int) -> Double {
   guard let stream = opendir(folder) else { fail("cannot look into \(folder)") }
   var files: [String] = []

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Kelvin
 
-/// What `bench/sizes.py` times: predictions with the sizes that it is given, one after another, in one process.
+/// Times predictions with the given sizes, one after another, in one process, for `bench/sizes.py`.
 ///
 ///     SizeBench MODEL UNITS THREADS INPUT=AxNxB[,INPUT=…] SIZE…
 ///
@@ -30,7 +30,7 @@ struct FlexibleInput {
   func shape(_ size: Int) -> [Int] { dimensions.map { $0 ?? size } }
 }
 
-/// Zeros: speed does not depend on the values, and a zero is a row of every table.
+/// Zeros, because speed does not depend on the values, and a zero is a valid row of every table.
 func features(_ inputs: [FlexibleInput], _ size: Int, of model: Model) throws -> DictionaryFeatureProvider {
   var values: [String: FeatureValue] = [:]
   for input in inputs {

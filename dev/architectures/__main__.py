@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Exports whole architectures with seeded random weights, runs them on Kelvin, and compares with what made them.
+"""Exports whole architectures with seeded random weights, runs them on Kelvin, and compares the results with those
+of their frameworks.
 
     dev/architectures [--write] [--timeout SECONDS] [--routes ROUTE,…] [--others FILE] [NAME…]
     dev/architectures --page [--check]  writes the counts into docs/conformance.md, or fails where they are not in it
 
-NAME is an architecture's name or part of several; all of them unless said. Each goes through each of its routes in a process of its
-own, ended after `--timeout`; what is exported lies in a scratch folder that is gone afterwards. A route *passes* where the
-largest difference, of the output's range, is within the route's tolerance; it *failed* where it is not or Kelvin fails
-otherwise than by saying what it lacks, which is *refused*; *not exported* is what the exporter cannot write, or what ONNX
-Runtime says is not the model either. Passes may only rise: Tests/Python/architectures.json has how each ended.
+NAME is an architecture's name or part of several; the default is all. Each runs through each of its routes in a separate process,
+which is ended after `--timeout`. Exports are in a scratch folder that is removed afterwards. The outcomes are:
+
+- *passed*: the largest difference, relative to the output's range, is within the route's tolerance
+- *refused*: Kelvin reports that it lacks a feature
+- *failed*: any other difference or error of Kelvin
+- *not exported*: the exporter cannot write the model, or ONNX Runtime differs from the model too
+
+Passes may only rise: Tests/Python/architectures.json has the recorded outcomes.
 
 The package is this checkout's; the library is $KELVIN_LIBRARY, and .build/release/libKelvinC.so unless set. The Python is
-that which runs this, and needs what dev/architectures/requirements.txt names.
+the one that runs this script, and needs the packages of dev/architectures/requirements.txt.
 """
 import argparse
 import collections
@@ -34,10 +39,10 @@ KINDS = ("passed", "failed", "refused", "not exported")
 
 
 def attempt(case, route, send):
-    """How one architecture ends by one route: the outcome, the difference, what was said."""
+    """Returns the result of one architecture by one route: the outcome, the difference, the message."""
     import routes
     try:
-        # Exporters print as they go.
+        # Exporters print while they run.
         with open(os.devnull, "w", encoding="utf-8") as nowhere:
             with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
                 found, expected = case.run(route)
@@ -53,7 +58,7 @@ def attempt(case, route, send):
 
 
 def ended(case, route, timeout):
-    """As `attempt`, in a process of its own."""
+    """The same as `attempt`, in a separate process."""
     receive, send = multiprocessing.Pipe(False)
     process = multiprocessing.Process(target=attempt, args=(case, route, send))
     process.start()
@@ -77,7 +82,7 @@ def counted():
 
 
 def measure(cases, arguments):
-    """Runs cases, prints how they end, and says which passed before and do not."""
+    """Runs cases, prints their results, and returns those that passed before and no longer do."""
     known, fallen = counted(), []
     totals = collections.defaultdict(collections.Counter)
     for case in cases:
@@ -106,7 +111,7 @@ def measure(cases, arguments):
 
 
 def table(known):
-    """The counts by route, and what does not pass."""
+    """Returns the counts by route, and the cases that do not pass."""
     totals = {}
     for name in known:
         for route, outcome in known[name].items():

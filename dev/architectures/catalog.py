@@ -1,4 +1,4 @@
-"""The list that the modules of architectures fill, and what they share."""
+"""The list that the modules of architectures fill, and their shared types."""
 import importlib
 import logging
 import os
@@ -15,7 +15,7 @@ CASES = {}
 
 
 class Architecture:
-    """A PyTorch model, by the routes that it goes."""
+    """A PyTorch model, with its routes."""
 
     def __init__(self, name, make, routes):
         self.name, self.make, self.routes = name, make, routes
@@ -27,7 +27,7 @@ class Architecture:
 
 
 class Direct:
-    """What says by itself what Kelvin computes and what it should."""
+    """A case that returns Kelvin's result and the expected one itself."""
 
     def __init__(self, name, route, work):
         self.name, self.routes, self.work = name, (route,), work
@@ -46,7 +46,7 @@ def architecture(name, routes=ALL):
 
 
 def direct(name, route):
-    """Adds a function that gives what Kelvin computed and what it should have."""
+    """Adds a function that returns Kelvin's result and the expected one."""
     def add(work):
         CASES[name] = Direct(name, route, work)
         return work
@@ -58,12 +58,12 @@ def image(size):
 
 
 def load():
-    """Imports all modules of architectures, and the exporters: processes that are forked have them."""
+    """Imports all modules of architectures, and the exporters, so that forked processes have them."""
     os.environ["TRANSFORMERS_VERBOSITY"] = "error"
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)
-    # Exporters know no fused attention of PyTorch's own.
+    # Exporters do not support PyTorch's fused attention.
     torch.backends.mha.set_fastpath_enabled(False)
     for name in ("coremltools", "onnxscript", "vision", "sequences", "decoders", "classical"):
         importlib.import_module(name)

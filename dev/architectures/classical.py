@@ -1,4 +1,4 @@
-"""Trees, linear models, machines of vectors and the rest of scikit-learn's kind, by their own answers."""
+"""Trees, linear models, support vector machines and other models of scikit-learn, against their own answers."""
 import os
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Decoders that go on from what they remember: their greedy tokens, by Kelvin and by PyTorch."""
+"""Decoders with a KV cache: their greedy tokens, by Kelvin and by PyTorch."""
 import os
 
 import numpy as np
@@ -17,7 +17,7 @@ WIDTH, HEADS, GROUPS, LAYERS, WORDS = 32, 4, 2, 2, 64
 
 
 def greedy(step):
-    """The tokens that follow the prompt, where `step` gives the scores of the last of some tokens at a position."""
+    """Returns the tokens that follow the prompt; `step` returns the scores of the last of some tokens at a position."""
     tokens, fed, position = [], list(PROMPT), 0
     while len(tokens) < COUNT:
         scores = step(fed, position)
@@ -28,7 +28,7 @@ def greedy(step):
 
 
 def whole(model):
-    """PyTorch's tokens, by reading everything anew at each step."""
+    """Returns PyTorch's tokens, computed without a cache at each step."""
     read = []
 
     def step(fed, _):
@@ -39,7 +39,7 @@ def whole(model):
 
 
 def spread(model):
-    """Weights of enough size that scores are apart: what was drawn for training gives one token for ever."""
+    """Scales weights so that scores differ; weights initialized for training would always give the same token."""
     torch.manual_seed(0)
     for parameter in model.parameters():
         if parameter.dim() > 1:
@@ -48,7 +48,7 @@ def spread(model):
 
 
 class Remembering(nn.Module):
-    """A model of transformers whose keys and values come in and go out, as exporters spell it."""
+    """A model of transformers whose keys and values are inputs and outputs, as exporters write it."""
 
     def __init__(self, model):
         super().__init__()
@@ -57,7 +57,7 @@ class Remembering(nn.Module):
     def forward(self, tokens, mask, *past):
         cache = transformers.DynamicCache.from_legacy_cache(
             tuple((past[index], past[index + 1]) for index in range(0, len(past), 2)))
-        # Said rather than counted, which exporters of some models write as a constant.
+        # Positions are passed instead of computed, because exporters write computed ones of some models as a constant.
         positions = (mask.cumsum(1) - 1)[:, -tokens.shape[1]:]
         given = self.model(
             tokens, attention_mask=mask, position_ids=positions, past_key_values=cache, use_cache=True)

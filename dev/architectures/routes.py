@@ -1,4 +1,4 @@
-"""The ways from a PyTorch model to Kelvin, and what each is compared with.
+"""The routes from a PyTorch model to Kelvin, and the reference of each.
 
 A route gives what Kelvin computed and what it should have, lists of arrays; NotExported where the exporter itself fails.
 """
@@ -45,14 +45,14 @@ def converted(model, inputs, precision):
             outputs=[
                 ct.TensorType(f"output_{index}", dtype=np.float32 if value.dtype == np.float32 else np.int32)
                 for index, value in enumerate(expected)])
-    # Exporters fail by any exception there is.
+    # Exporters may raise any exception.
     except Exception as error:
         raise NotExported(f"coremltools: {type(error).__name__}: {error}") from error
     return made, expected
 
 
 def predicted(made, inputs):
-    """What Kelvin computes of a converted model."""
+    """Returns Kelvin's result for a converted model."""
     import kelvin
     folder = os.path.join(os.environ["KELVIN_SCRATCH"], f"{os.getpid()}.mlpackage")
     made.save(folder)
@@ -105,7 +105,7 @@ def exported(model, inputs, dynamo):
     try:
         with torch.no_grad():
             if dynamo:
-                # Unoptimized, what the exporter writes is what is tried; names are those it chooses.
+                # The model is not optimized, so that the exporter's own output is tested; names are the exporter's.
                 torch.onnx.export(model, inputs, dynamo=True, verbose=False).save(path)
             else:
                 torch.onnx.export(model, inputs, path, dynamo=False, opset_version=18)
@@ -135,7 +135,7 @@ def onnx(dynamo):
 
 
 def witness(model, inputs, expected):
-    """Raises NotExported where ONNX Runtime, if it is installed, says too that the file is not the model."""
+    """Raises NotExported if ONNX Runtime, if installed, also differs from the model."""
     try:
         import onnxruntime
     except ImportError:
@@ -145,7 +145,7 @@ def witness(model, inputs, expected):
         found = [
             np.reshape(item, np.shape(right)) if np.size(item) == np.size(right) else item
             for item, right in zip(found, expected)]
-    # What it lacks says nothing.
+    # An operator that ONNX Runtime lacks is no evidence against the file.
     except Exception:
         return
     if difference(found, expected) > TOLERANCE["onnx"]:
@@ -153,8 +153,8 @@ def witness(model, inputs, expected):
 
 
 def difference(found, expected):
-    """The largest difference of any output, of its range or of a hundredth of its largest value, whichever is more;
-    infinite where shapes differ or one is not a number."""
+    """Returns the largest difference of any output, relative to its range or to a hundredth of its largest value,
+    whichever is more; infinite if shapes differ or an element is NaN."""
     worst = 0.0
     if len(found) != len(expected):
         return float("inf")
@@ -182,7 +182,8 @@ ROUTES = {
 
 
 def prepared(make):
-    """A model of seeded weights, and its inputs; statistics of normalizations are not those of a model just made."""
+    """Returns a model with seeded weights, and its inputs; statistics of normalizations differ from their initial
+    values."""
     warnings.filterwarnings("ignore")
     torch.manual_seed(0)
     np.random.seed(0)

@@ -1,4 +1,4 @@
-"""Architectures of texts and sounds: those of the package transformers, made small, and networks in plain PyTorch."""
+"""Architectures for text and sound: those of the package transformers, made small, and networks in plain PyTorch."""
 import torch
 import transformers
 from torch import nn
@@ -223,7 +223,7 @@ def _():
 
 
 class Cells(nn.Module):
-    """A recurrence that is written out, step by step."""
+    """A recurrence that is unrolled, step by step."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Architectures that see: torchvision's, and networks that have no package."""
+"""Architectures for images: torchvision's, and networks without a package."""
 import torch
 import torchvision
 from torch import nn
@@ -48,7 +48,7 @@ def _():
 
 
 class Parts(nn.Module):
-    """What a model gives, as a tuple of tensors."""
+    """A wrapper that returns a model's outputs as a tuple of tensors."""
 
     def __init__(self, model, names):
         super().__init__()
@@ -73,7 +73,7 @@ segmentation("fcn_resnet50", aux_loss=False)
 
 
 class Detector(nn.Module):
-    """A detector of one image, by what it gives for it."""
+    """A detector of one image, with the named results for it."""
 
     def __init__(self, model, names):
         super().__init__()
@@ -81,13 +81,13 @@ class Detector(nn.Module):
 
     def forward(self, image):
         found = self.model([image])
-        # Traced, torchvision's detectors give their losses too.
+        # When traced, torchvision's detectors return their losses too.
         found = found[1] if isinstance(found, tuple) else found
         return tuple(found[0][name] for name in self.names)
 
 
 def detector(name, parts=("boxes", "scores", "labels"), size=96, spread=1, **options):
-    """`spread` is by how much scores are spread, so that none are equal or 1."""
+    """`spread` scales the scores, so that none are equal or 1."""
     @architecture(name, ONNX)
     def _():
         model = getattr(torchvision.models.detection, name)(
@@ -111,7 +111,7 @@ detector("ssd300_vgg16", spread=0.01, topk_candidates=40, score_thresh=0.0)
 
 
 class RoiFeatures(nn.Module):
-    """The second stage of a detector: areas of an image's features, and what overlaps them least."""
+    """The second stage of a detector: regions of an image's features, and non-maximum suppression."""
 
     def __init__(self):
         super().__init__()

@@ -1,9 +1,9 @@
-"""What compilers of GPUs made of the kernels of networks, from what dev/gpu-shader-report.sh has left in its folder.
+"""The results of GPU compilers for the kernels of networks, from the output folder of dev/gpu-shader-report.sh.
 
     table.py table SPIRV_FOLDER FOLDER     docs/gpu-shader-report.md
-    table.py bars SPIRV_FOLDER FOLDER      the kernels behind a bar, one a line; exits with 1 where there is one
+    table.py bars SPIRV_FOLDER FOLDER      the kernels that miss a bar, one a line; exits with 1 if there is one
 
-What counts is the hot loop: of the loops that hold no other, the one with the most multiply-adds.
+The counts are those of the hot loop: of the innermost loops, the one with the most multiply-adds.
 """
 
 import collections
@@ -16,7 +16,7 @@ import sys
 
 AMD = {"navi21": "RDNA 2", "navi31": "RDNA 3", "polaris10": "GCN 4", "renoir": "GCN 5 APU"}
 INTEL = {"skl": "Gen 9", "tgllp": "Xe-LP"}
-# Subgroups that a SIMD unit holds at most.
+# The largest number of subgroups of a SIMD unit.
 WAVES = {"navi21": 16, "navi31": 16, "polaris10": 8, "renoir": 8}
 MODELS = {"mobilenet_v2": "MobileNetV2", "resnet50": "ResNet-50", "vit_b16": "ViT-B/16", "unet": "U-Net",
           "matmuls": "products", "perceptron_float16": "perceptron in float16"}
@@ -26,14 +26,14 @@ AMD_MULTIPLY_ADD = re.compile(r"v_(dual_)?(fma|fmac|fmaak|fmamk|mac|mad|madak|ma
 AMD_VECTOR_LOAD = re.compile(r"(buffer|global|flat|tbuffer|scratch)_load|image_\w*load")
 AMD_SCALAR_LOAD = re.compile(r"s_(buffer_)?load_")
 AMD_LOCAL_LOAD = re.compile(r"ds_(load|read)")
-# Of 16 by 16 by 16, shared by the lanes of a wave of 64.
+# Multiply-adds of a 16 by 16 by 16 product for each lane of a wave of 64.
 MATRIX_MULTIPLY_ADDS = 16 ** 3 // 64
 OP_FUNCTION = 54
 
-# Kernels whose work is products: four multiply-adds for each vector load.
+# Kernels of products, with their bar: four multiply-adds for each vector load.
 PRODUCTS = ("convolution", "cooperative", "linear", "matmul", "attention", "product")
 
-# Those whose second constant is how many rows they compute at a time.
+# Kernels whose second constant is the number of rows computed at a time.
 ROWS = ("linear",)
 
 # Kernels that load a whole tile before anything else.
@@ -49,8 +49,8 @@ class Loop:
 
 
 def innermost(blocks, branches):
-    """The lines of each loop that holds no other. `blocks`: label to lines, in order. `branches`: of a line, the label
-    that it may go to, or None."""
+    """Returns the lines of each innermost loop. `blocks`: label to lines, in order. `branches`: returns the label
+    that a line may branch to, or None."""
     place = {label: index for index, label in enumerate(blocks)}
     spans = {(place[target], index) for index, lines in enumerate(blocks.values()) for line in lines
              if (target := branches(line)) in place and place[target] <= index}
@@ -61,7 +61,7 @@ def innermost(blocks, branches):
 
 
 def labelled(text, label, comment):
-    """Label to lines."""
+    """Returns label to lines."""
     blocks = {"": []}
     for line in text.split("\n"):
         if found := re.match(label, line):
@@ -82,7 +82,7 @@ def amd_loop(assembly):
 
     def count(lines):
         loop = Loop()
-        # Two halves of a dual instruction are two operations.
+        # The two halves of a dual instruction are two operations.
         for operation in (part.split()[0] for line in lines for part in line.split("::") if part.split()):
             isMultiplyAdd = AMD_MULTIPLY_ADD.fullmatch(re.sub(r"_(e32|e64|dpp|sdwa)$", "", operation))
             loop.multiply_adds += bool(isMultiplyAdd) * (MATRIX_MULTIPLY_ADDS if operation.startswith("v_wmma") else 1)
@@ -141,11 +141,11 @@ class Kernel:
 
     @property
     def per_load(self):
-        """Multiply-adds for a vector load. One row has a multiply-add for each weight."""
+        """Returns multiply-adds for a vector load. One row has a multiply-add for each weight."""
         return 1 if self.name.startswith(ROWS) and self.constants.split()[1] == "1" else 4
 
     def behind(self):
-        """The bars that it misses, in words."""
+        """Returns the bars that it misses, in words."""
         missed = [f"spills {self.spills}"] if self.spills else []
         loop = self.loop or Loop()
         if self.is_product and self.gpu in AMD and loop.multiply_adds < self.per_load * loop.vector:

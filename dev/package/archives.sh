@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Packages of what is built, under .build/packages: dev/package/archives.sh [wheel|deb|tar|bundle]…
+# Makes packages of the build under .build/packages: dev/package/archives.sh [wheel|deb|tar|bundle]…
 #
-# Equal builds give equal packages: files are sorted and bear the time of the last commit.
+# Equal builds give equal packages: files are sorted and have the time of the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=.build/packages
@@ -27,7 +27,7 @@ for kind in "${@:-wheel}"; do
     tar)
       name=kelvin-$version-linux-$machine
       dev/package/stage.sh "$root/$name" ""
-      # Nobody knows where it will be unpacked.
+      # The archive may be unpacked anywhere.
       sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$root/$name/lib/pkgconfig/kelvin.pc"
       tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$root" -c "$name" \
         | gzip -n -9 > "$out/$name.tar.gz"
@@ -61,7 +61,7 @@ CONTROL
       echo "$out/kelvin_${version}_$arch.deb"
       ;;
     bundle)
-      # What SwiftPM takes for a binary target: the program for plugins, and the C library as the module CKelvin.
+      # The content of a SwiftPM binary target: the program for plugins, and the C library as the module CKelvin.
       bundle=$root/kelvin.artifactbundle
       install -d "$bundle/bin" "$bundle/lib" "$bundle/include"
       strip -o "$bundle/bin/kelvin" .build/release/kelvin

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs each package into a Debian that has neither Swift nor a compiler of it, and uses it as a stranger would:
+# Installs each package into a Debian without Swift and its compiler, and uses it as a new user would:
 # dev/package/check.sh. Needs root, debootstrap and a network; the root is kept under .build/clean-root.
 set -euo pipefail
 export SWIFT_DETERMINISTIC_HASHING=1  # see Makefile
@@ -15,20 +15,20 @@ if ! [ -e "$root/ready" ]; then
     bookworm "$root" > "$root.log" 2>&1 || { tail "$root.log" >&2; exit 1; }
   touch "$root/ready"
 fi
-for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do  # a network may have an authority of its own
+for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do  # a network may have its own authority
    if [ -e "$file" ]; then cp -L "$file" "$root$file"; fi; done
 rm -rf "$root/work"
 mkdir -p "$root/work"
 cp -r "$digits/Digits.mlpackage" "$digits/Digits.onnx" "$digits/images/7_0043.png" Examples/C/classify.c "$root/work"
 cp "$packages"/kelvin* "$root/work"
 
-# Nothing of the host's environment but where packages come from.
+# Only the package sources are taken from the host's environment.
 inside() {
   unshare -m bash -c 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" /usr/bin/env -i HOME=/root \
     PATH=/usr/sbin:/usr/bin:/sbin:/bin PIP_INDEX_URL="$2" PIP_CERT="$3" PIP_DISABLE_PIP_VERSION_CHECK=1 \
     bash -euc "cd /work; $1"' "$root" "$1" "${PIP_INDEX_URL:-https://pypi.org/simple}" /etc/ssl/certs/ca-certificates.crt
 }
-expect() { # WHAT TEXT COMMAND: its output has to hold the text
+expect() { # TITLE TEXT COMMAND: its output must contain the text
   local output
   if ! output=$(inside "$3" 2>&1) || ! grep -qF -- "$2" <<< "$output"; then
     printf '%s: expected %s in\n%s\n' "$1" "$2" "$output" >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the manual page from what the program says of itself: dev/package/manual.py .build/release/kelvin > kelvin.1"""
+"""Writes the manual page from the program's help: dev/package/manual.py .build/release/kelvin > kelvin.1"""
 import json
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Puts what is built where a system has it: program, C library, header, pkg-config file, manual page and completions.
+# Installs the build into a staging root: program, C library, header, pkg-config file, manual page and completions.
 #
-#   dev/package/stage.sh ROOT PREFIX [LIBDIR]      LIBDIR is below PREFIX, lib unless said
+#   dev/package/stage.sh ROOT PREFIX [LIBDIR]      LIBDIR is below PREFIX; the default is lib
 #
 # Needs `swift build -c release` of the products kelvin and KelvinC.
 set -euo pipefail

@@ -49,7 +49,7 @@ def version():
 
 
 def platform_tag(libraries):
-    """manylinux by the newest symbol of glibc that the libraries ask for."""
+    """Returns the manylinux tag for the newest glibc symbol of the libraries."""
     symbols = subprocess.run(["objdump", "-T", *libraries], check=True, capture_output=True, text=True).stdout
     newest = max((tuple(map(int, match)) for match in re.findall(r"GLIBC_(\d+)\.(\d+)", symbols)), default=(2, 17))
     machine = subprocess.run(["uname", "-m"], check=True, capture_output=True, text=True).stdout.strip()

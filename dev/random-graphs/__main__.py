@@ -5,10 +5,10 @@
 
 Graphs have 5 to 30 nodes over values of rank 0 to 5 of float, double, integer and boolean types, broadcast, with several
 outputs; inputs have open sizes in some. Graph number N is drawn from SEED + N alone, so that `--only` draws one again. A
-graph that Kelvin computes otherwise is cut down to the fewest nodes that still differ, and kept in FOLDER with its inputs
-and what ONNX Runtime says; one that it refuses is counted by what it lacks.
+graph with another result from Kelvin is reduced to the fewest nodes that still differ, and kept in FOLDER with its inputs
+and ONNX Runtime's results; a graph that Kelvin refuses is counted by the missing feature.
 
-What rounds, compares or orders reads values that are exact: inputs, and what is moved or counted out of them.
+Nodes that round, compare or order read exact values: inputs, and values that are moved or counted from them.
 
 The package is this checkout's; the library is $KELVIN_LIBRARY, and .build/release/libKelvinC.so unless set. The Python is
 that which runs this, and needs onnx and onnxruntime.
@@ -35,7 +35,7 @@ import elements, layout, layers, patterns, control  # noqa: E401, E402, F401: ea
 
 
 def work(arguments):
-    """One process of several graphs: says before each which it is."""
+    """Runs several graphs in one process, and prints the number of each before it starts."""
     for number in range(arguments.first, arguments.first + arguments.count):
         print(json.dumps({"begun": number}), flush=True)
         model, inputs = drawn(arguments.seed + number)
@@ -46,7 +46,7 @@ def work(arguments):
 
 
 def measure(arguments):
-    """Graphs in processes of many; what dies takes one graph with it."""
+    """Runs graphs in processes of many; a process that dies fails only the graph that it was running."""
     counts, reasons, operators, faults = collections.Counter(), collections.Counter(), collections.Counter(), []
     number, end = 0, arguments.count
     while number < end:

@@ -1,4 +1,4 @@
-"""Graphs on Kelvin and on ONNX Runtime, and the smallest that still differ."""
+"""Runs graphs on Kelvin and on ONNX Runtime, and reduces graphs whose results differ."""
 import json
 import pathlib
 import subprocess
@@ -16,7 +16,7 @@ TOLERANCE = 2e-4
 
 
 def differ(found, wanted):
-    """How a result differs from what it should be, or None."""
+    """Returns how a result differs from the expected one, or None."""
     found = np.asarray(found)
     if found.shape != wanted.shape:
         return f"shape {found.shape} for {wanted.shape}"
@@ -37,12 +37,12 @@ def differ(found, wanted):
 
 
 def tried(model, inputs):
-    """How a graph ends on Kelvin: passed, differs, failed or refused, and what was said."""
+    """Returns a graph's outcome on Kelvin: passed, differs, failed or refused, and the message."""
     import kelvin
     from kelvin.onnx import InferenceSession, SessionOptions
     try:
         wanted = computed(model, inputs)
-    # Reduction tries graphs that are none.
+    # Reduction also tries invalid graphs.
     except Exception as error:
         return "invalid", str(error)
     options = SessionOptions()
@@ -60,7 +60,7 @@ def tried(model, inputs):
 
 
 def isolated(model, inputs):
-    """As `tried`, in a process that may die."""
+    """The same as `tried`, in a process that may crash."""
     with tempfile.TemporaryDirectory() as folder:
         save(pathlib.Path(folder), model, inputs)
         try:
@@ -86,7 +86,7 @@ def restore(folder):
 
 
 def reduced_to(model, inputs, kinds, attempt):
-    """The fewest nodes that still end so: what is cut off becomes an input."""
+    """Returns the fewest nodes with the same outcome; removed values become inputs."""
     arrays = everything(model, inputs)
     opens = any(size.dim_param for item in model.graph.input for size in item.type.tensor_type.shape.dim)
     constants = {item.name: numpy_helper.to_array(item) for item in model.graph.initializer}
@@ -121,7 +121,7 @@ def reduced_to(model, inputs, kinds, attempt):
 
 
 def everything(model, inputs):
-    """All values of a graph, by ONNX Runtime."""
+    """Returns all values of a graph, by ONNX Runtime."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     del copy.graph.output[:]

@@ -1,4 +1,4 @@
-"""Nodes with graphs inside."""
+"""Nodes with sub-graphs."""
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
@@ -12,7 +12,7 @@ def inner(g, nodes, inputs, outputs):
 
 @kind(2)
 def branched(g):
-    """An If whose branches read what is outside of them."""
+    """An If whose branches read values outside them."""
     condition = g.leaf((), np.bool_)
     x = g.pick(ranks=(1, 2, 3))
     left, right = g.name(), g.name()

@@ -1,4 +1,4 @@
-"""A graph under way: its values, and nodes that ONNX Runtime computes as they are drawn."""
+"""A graph under construction: its values, and nodes that ONNX Runtime computes as they are drawn."""
 import random
 import sys
 
@@ -19,7 +19,7 @@ QUIET.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_
 
 
 class Value:
-    """A tensor of a graph: its name, what it holds, and whether that is exact."""
+    """A tensor of a graph: its name, its contents, and whether they are exact."""
 
     def __init__(self, name, array, exact, known=False):
         self.name, self.array, self.exact, self.known = name, array, exact, known
@@ -38,11 +38,11 @@ class Value:
 
 
 class Impossible(Exception):
-    """There is nothing to draw this node from, or what it would give is not fit to compare."""
+    """No value exists for this node's inputs, or its result would not be comparable."""
 
 
 def computed(model, inputs):
-    """What ONNX Runtime gives."""
+    """Returns ONNX Runtime's results."""
     session = onnxruntime.InferenceSession(model.SerializeToString(), QUIET, ["CPUExecutionProvider"])
     return session.run(None, inputs)
 
@@ -52,7 +52,7 @@ def info(name, array, sizes=None):
 
 
 class Drawing:
-    """A graph under way."""
+    """A graph under construction."""
 
     def __init__(self, seed):
         self.chance = random.Random(seed)
@@ -73,7 +73,7 @@ class Drawing:
         if dtype.kind in "iu":
             low = (0 if dtype.kind == "u" else -6) if low is None else low
             return self.numbers.integers(low, 7 if high is None else high, shape).astype(dtype)
-        # Eighths that are no halves: comparisons and roundings of them are clear.
+        # Odd eighths: comparisons and roundings of them are unambiguous.
         return ((self.numbers.integers(-16, 16, shape) * 2 + 1) / 8 if low is None else self.numbers.uniform(
             low, high, shape)).astype(dtype)
 
@@ -85,7 +85,7 @@ class Drawing:
         return Value(name, array, True, True)
 
     def leaf(self, shape, dtype, low=None, high=None, known=None):
-        # A size of 0 that a file says of an input means any.
+        # A declared input size of 0 means any size.
         if 0 in shape:
             raise Impossible
         array = self.numbered(tuple(shape), dtype, low, high)
@@ -106,7 +106,7 @@ class Drawing:
         return tuple(sizes)
 
     def pick(self, test=lambda value: True, dtypes=(np.float32,), exact=False, ranks=None):
-        """A value there is, the late ones likelier, or a new one."""
+        """Returns an existing value, later ones with higher probability, or a new one."""
         fits = [
             value for value in self.values
             if value.dtype in dtypes and (value.exact or not exact) and (ranks is None or value.rank in ranks)
@@ -141,7 +141,7 @@ class Drawing:
     # Nodes
 
     def node(self, kind, inputs, outputs=1, exact=False, bodies=(), **attributes):
-        """Adds a node whose results are fit to compare."""
+        """Adds a node whose results are comparable."""
         attributes = {key: value for key, value in attributes.items() if value is not None}
         names = [self.name() for _ in range(outputs)]
         made = helper.make_node(kind, ["" if item is None else item.name for item in inputs], names, **attributes)
@@ -151,7 +151,7 @@ class Drawing:
             [onnx.ValueInfoProto(name=name) for name in names]), opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
         try:
             arrays = computed(model, {name: item.array for name, item in given.items()})
-        # What ONNX Runtime lacks or does not take is not drawn.
+        # Nodes that ONNX Runtime lacks or rejects are not drawn.
         except Exception as error:
             if "--explain" in sys.argv:
                 print(kind, str(error)[:300], file=sys.stderr)
@@ -165,7 +165,7 @@ class Drawing:
         sound = exact and all(item is None or item.exact for item in (*inputs, *bodies))
         known = all(item is None or item.known for item in (*inputs, *bodies))
         results = [Value(name, array, sound or array.dtype.kind in "iub", known) for name, array in zip(names, arrays)]
-        # What is empty is looked at, and nothing is drawn from it.
+        # Empty results are compared, but not used as inputs.
         self.values += [value for value in results if value.array.size]
         self.empty += [value for value in results if not value.array.size]
         return results[0]

@@ -1,4 +1,4 @@
-"""Nodes that compute elements, each for itself."""
+"""Element-wise nodes."""
 import numpy as np
 from onnx import helper
 

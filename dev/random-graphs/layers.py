@@ -54,7 +54,7 @@ def window(g, x):
         options["dilations"] = [g.chance.randint(1, 2) for _ in kernel]
     pads = options.get("pads", [0] * 2 * dimensions)
     for axis, (size, dilation) in enumerate(zip(kernel, options.get("dilations", [1] * dimensions))):
-        # A window that does not fit has some result or none in ONNX Runtime, and is an error elsewhere.
+        # For a window that does not fit, ONNX Runtime gives some result or none, and other runtimes give an error.
         if (size - 1) * dilation >= x.shape[axis + 2] + pads[axis] + pads[axis + dimensions]:
             raise Impossible
     return kernel, options
@@ -69,7 +69,8 @@ def convolved(g):
     outputs = groups * g.chance.choice((1, 2, 3))
     transposed = g.chance.random() < 0.3
     if transposed and options.get("auto_pad", "").startswith("SAME") and max(options.get("strides", [1])) > 1:
-        # Where the stride is larger than the kernel, ONNX Runtime's result is smaller than the text of the operator says.
+        # If the stride is larger than the kernel, ONNX Runtime's result is smaller than the specification of the
+        # operator says.
         options["auto_pad"] = "VALID"
     shape = (channels, outputs // groups, *kernel) if transposed else (outputs, channels // groups, *kernel)
     known = g.chance.random() < 0.85

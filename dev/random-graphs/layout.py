@@ -137,7 +137,7 @@ def scattered(g):
         axis = g.axis(x)
         shape = tuple(
             min(length, 2) if index == axis % x.rank else g.chance.randint(1, length) for index, length in enumerate(x.shape))
-        # Each place once: the order of writes to one is nobody's.
+        # Each index occurs once, because the order of writes to one element is not defined.
         rows = np.argsort(g.numbers.random((*shape[:axis % x.rank], x.shape[axis], *shape[axis % x.rank + 1:])), axis)
         indices = np.take(rows, range(shape[axis]), axis).astype(np.int64)
         return g.node("ScatterElements", [x, known_or_not(g, indices), g.leaf(shape, np.float32)], axis=axis, reduction=reduction)
@@ -220,7 +220,7 @@ def counted(g):
         x = g.pick(ranks=(2, 3))
         lengths = g.numbers.integers(1, x.shape[0] + 1, x.shape[1])
         return g.node(name, [x, g.constant(lengths)], time_axis=0, batch_axis=1, exact=True)
-    # Equal numbers have an order of their own.
+    # The order of equal numbers is not defined, so all numbers differ.
     shape = g.shape(g.chance.choice((1, 2, 3)))
     name_of, array = g.name("x"), g.numbers.permutation(int(np.prod(shape))).reshape(shape).astype(np.float32) / 8
     g.inputs[name_of] = array

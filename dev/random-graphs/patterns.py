@@ -1,4 +1,4 @@
-"""Several nodes that passes know as one, and others that look alike."""
+"""Groups of nodes that passes recognize as one operator, and similar groups that they must not."""
 import numpy as np
 
 from drawing import kind, scalar
@@ -6,13 +6,13 @@ from layers import spatial
 
 
 def nearly(g, number):
-    """A constant that a pattern has, or one that makes it another."""
+    """Returns a constant of a pattern, or one that breaks the pattern."""
     return scalar(g, number if g.chance.random() < 0.8 else number * 1.25)
 
 
 @kind(3)
 def spelled_activation(g):
-    """Activations as exporters write them out, and others that look alike."""
+    """Activations in the forms that exporters write, and similar groups."""
     x = g.pick(lambda v: not v.array.size or np.abs(v.array).max() < 20)
     form = g.chance.randrange(7)
     if form == 0:
@@ -54,7 +54,7 @@ def spelled_normalization(g):
 
 @kind(3)
 def layered(g):
-    """A convolution or a product with what is usually fused into it."""
+    """A convolution or a product with the operators that are usually fused into it."""
     if g.chance.random() < 0.5:
         x = spatial(g, (4,))
         count = g.chance.choice((2, 3, 4))
@@ -89,7 +89,7 @@ def layered(g):
 
 @kind(2)
 def turned(g):
-    """Transpositions around what does not mind them, and around what does."""
+    """Transpositions around nodes that do not depend on the order of axes, and around nodes that do."""
     x = g.pick(lambda v: v.array.size, ranks=(3, 4))
     order = list(range(x.rank))
     g.chance.shuffle(order)
@@ -127,7 +127,7 @@ def quantized_layer(g):
         scale, zero = scalar(g, step), g.constant(np.asarray(g.chance.choice((0, 3)), dtype))
         return g.node("DequantizeLinear", [g.node("QuantizeLinear", [x, scale, zero]), scale, zero])
     rows = g.chance.random() < 0.5
-    # Steps between eighths: no rounding is a matter of luck.
+    # The scales are between eighths, so that roundings are unambiguous.
     x = through(g.leaf((2, 3, 5, 5) if not rows else (4, 6), np.float32, known=False), 3 / 16)
     count = 4
     shape = (count, 3, 3, 3) if not rows else (6, count)

@@ -1,13 +1,13 @@
 #pragma once
 #include "ck_kernels.h"
 
-/* y = softmax(scale * q k^T + mask) v for each head. Strides go from batch to batch, head to head, row to row and element to
- * element; a mask's from batch to batch, head to head, query to query and key to key, the last 0 or 1. A row of y is
- * dense. Items are (batch, head, chunk of queries).
+/* y = softmax(scale * q k^T + mask) v for each head. Strides are from batch to batch, head to head, row to row and
+ * element to element. A mask's strides are from batch to batch, head to head, query to query and key to key, the last
+ * one 0 or 1. A row of y is dense. Items are (batch, head, chunk of queries).
  * Scratch: ck_attention_elements, float32 elements. */
 typedef struct ck_attention_args {
   const float *query, *key, *value;
-  /* Or null. */
+  /* May be null. */
   const float *mask;
   float *y;
   size_t batch, heads, queries, keys, width, value_width;

@@ -10,7 +10,7 @@ typedef struct {
   const void *x;
   const void *y;
   void *z;
-  /* Not uint64. */
+  /* Any type but uint64. */
   ck_scalar type;
   size_t function;
   size_t rank;
@@ -20,8 +20,8 @@ typedef struct {
 } ck_integer_binary_args;
 void ck_integer_binary_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* y = f(x), numbered as ck_unary: functions that are not of integers give x. Items are chunks of ck_map_chunk
- * elements. */
+/* y = f(x), numbered as ck_unary. Functions that are not defined on integers return x. Items are chunks of
+ * ck_map_chunk elements. */
 typedef struct {
   const void *x;
   void *y;
@@ -30,13 +30,13 @@ typedef struct {
   size_t count;
   /* The bounds of ck_unary_clip. */
   int64_t lower, upper;
-  /* Of ck_unary_affine, which truncates and saturates. */
+  /* The parameters of ck_unary_affine, which truncates and saturates. */
   double a, b;
 } ck_int_unary_args;
 void ck_int_unary_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* Numbered as ck_reduce, means truncated; without l2 and the logarithms.
- * [outer, length, inner] to [outer, inner]; items are outer indices. */
+/* Reductions numbered as ck_reduce, except for l2 and the logarithms; means are truncated. [outer, length, inner] to
+ * [outer, inner]; items are outer indices. */
 typedef struct {
   const void *x;
   void *y;
@@ -46,7 +46,7 @@ typedef struct {
 } ck_int_reduce_args;
 void ck_int_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* As ck_arg_reduce_args, of integers; items are outer indices. */
+/* As ck_arg_reduce_args, for integers; items are outer indices. */
 typedef struct {
   const void *x;
   void *y;

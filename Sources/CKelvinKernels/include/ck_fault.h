@@ -2,11 +2,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the tasks of a job found wrong with their data; the first to find something writes it. All zero before a job,
- * and read when the job is done. */
+/* The first fault that a task of a job found in its data. All zero before a job, and read when the job is done. */
 typedef struct {
   uint32_t is_set;
-  /* The node that the task belongs to, as the one who made the task numbers them. */
+  /* The node that the task belongs to, by the number that the creator of the task gave it. */
   uint32_t node;
   /* An index outside an axis of `length` elements. */
   int64_t index;

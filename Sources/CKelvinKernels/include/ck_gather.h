@@ -3,9 +3,9 @@
 #include "ck_fault.h"
 #include "ck_kernels.h"
 
-/* Arguments of kernels that move elements by index. Negative indices count from the end; one outside its axis is
- * reported to `fault` as `node`'s, and what was asked of the task is left undone. A scatter's `fault` may be null: what has an
- * index outside is then skipped. */
+/* Arguments of kernels that move elements by index. Negative indices count from the end. An index outside its axis
+ * is reported to `fault` for `node`, and the element or slice is not written. A scatter's `fault` may be null, and
+ * updates with an index outside are then skipped. */
 
 /* y[o, i, n] = x[o, index[i], n]. Items are (o, i). */
 typedef struct {
@@ -21,8 +21,8 @@ typedef struct {
 } ck_gather_args;
 void ck_gather_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* y[…, i, …] = x[…, index[…, i, …], …]: y and the indices are dense, of `sizes`. Items are the indices of all
- * axes but the last. */
+/* y[…, i, …] = x[…, index[…, i, …], …]: y and the indices are dense, of `sizes`. Items are the indices of all axes
+ * but the last. */
 typedef struct {
   const void *x;
   const void *indices;
@@ -40,7 +40,7 @@ typedef struct {
 } ck_gather_elements_args;
 void ck_gather_elements_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* Slices of x by tuples of `depth` indices; each batch has `tuples` of them and `x_step` bytes of x. Items are
+/* Slices of x by tuples of `depth` indices; each batch has `tuples` tuples and `x_step` bytes of x. Items are
  * (batch, tuple). */
 typedef struct {
   const void *x;
@@ -51,15 +51,15 @@ typedef struct {
   ck_scalar index_type;
   size_t tuples, depth;
   size_t lengths[ck_max_rank];
-  /* Bytes. */
+  /* Strides in bytes. */
   size_t strides[ck_max_rank];
   size_t x_step;
   size_t inner;
 } ck_gather_nd_args;
 void ck_gather_nd_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* y[…, index[…, i, …], …] op= updates[…, i, …]. Items are the indices of the axes before `axis`,
- * between which no two updates meet. */
+/* y[…, index[…, i, …], …] op= updates[…, i, …]. Items are the indices of the axes before `axis`; updates of
+ * different items do not overlap. */
 typedef struct {
   const void *indices;
   const void *updates;
@@ -67,12 +67,12 @@ typedef struct {
   ck_fault *fault;
   uint32_t node;
   ck_scalar index_type;
-  /* With ck_scatter_replace any type of the same size; otherwise float32 or an integer but uint64. */
+  /* With ck_scatter_replace, any type of the same size; otherwise float32 or an integer type except uint64. */
   ck_scalar type;
   ck_scatter reduction;
   size_t rank, axis;
   size_t length;
-  /* Of the indices. */
+  /* The sizes of the indices. */
   size_t sizes[ck_max_rank];
   size_t y_strides[ck_max_rank];
 } ck_scatter_elements_args;
@@ -91,14 +91,14 @@ typedef struct {
   ck_scatter reduction;
   size_t tuples, depth;
   size_t lengths[ck_max_rank];
-  /* Elements. */
+  /* Strides in elements. */
   size_t strides[ck_max_rank];
   size_t inner;
 } ck_scatter_nd_args;
 void ck_scatter_nd_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* The best `count` along the middle of [outer, length, inner], best first, equals by position. Items are
- * (outer, inner); scratch is `count` ck_ranked. */
+/* The best `count` along the middle of [outer, length, inner], best first, equal ones by position. Items are (outer,
+ * inner); scratch is `count` ck_ranked. */
 typedef struct {
   uint64_t key;
   uint64_t position;
@@ -115,7 +115,8 @@ typedef struct {
 } ck_top_k_args;
 void ck_top_k_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* Boxes as centre and size. Items are images; scratch is `candidates` ck_ranked and as many uint32 classes. */
+/* Non-maximum suppression of boxes given as centre and size. Items are images; scratch is `candidates` ck_ranked and
+ * as many uint32 classes. */
 typedef struct {
   const float *boxes;
   const float *scores;
@@ -130,7 +131,7 @@ typedef struct {
 } ck_suppression_args;
 void ck_suppression_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* y[o, i, j] = x[o, row[i], column[j]]; null stands for every one in order. Items are (o, i). */
+/* y[o, i, j] = x[o, row[i], column[j]]; null selects all rows or columns in order. Items are (o, i). */
 typedef struct {
   const void *x;
   void *y;

@@ -14,40 +14,40 @@ typedef void (*ck_run)(const void *args, size_t begin, size_t end, void *scratch
 /* y[i] = f(x[i]); `x` and `y` may be the same. */
 typedef void (*ck_map)(const float *x, float *y, size_t count, float a, float b);
 
-/* What products multiply, in words of 32 bits: a float32, or two bfloat16 that are neighbours along the depth, the last
- * word of an odd depth ending in a zero. Sums and results are float32. */
+/* The operands of products, in 32-bit words: a float32, or two bfloat16 that are neighbours along the depth. The
+ * last word of an odd depth is padded with a zero. Sums and results are float32. */
 typedef enum { ck_operands_float32, ck_operands_bfloat16, ck_operand_types } ck_operands;
 
-/* Words of so many numbers. */
+/* The number of words for this many numbers. */
 size_t ck_packed_count(ck_operands type, size_t numbers);
 
-/* What happens to a result before it is stored: map(clamp(product + bias + residual)). */
+/* The epilogue of a result before it is stored: map(clamp(product + bias + residual)). */
 typedef struct {
   /* One element for each row or column of the result, or null. */
   const float *row_bias;
   const float *column_bias;
-  /* Laid out as the result, or null. */
+  /* In the layout of the result, or null. */
   const float *residual;
   float lower, upper;
-  /* Null where clamping is all. */
+  /* Null if clamping is sufficient. */
   ck_map map;
   float map_a, map_b;
 } ck_epilogue;
 
-/* cblas_sgemm. */
+/* The signature of cblas_sgemm. */
 typedef void (*ck_sgemm)(
   int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *a, int lda,
   const float *b, int ldb, float beta, float *c, int ldc);
 
 enum { ck_gemm_rows = 8 };
 
-/* Where the columns of a matrix product come from. */
+/* The source of the columns of a matrix product. */
 typedef enum {
   /* The windows of an image [channels, height, width]: rows are (channel, ky, kx), columns are output pixels. */
   ck_columns_of_image,
   /* A matrix with any strides. */
   ck_columns_strided,
-  /* Panels of ck_gemm_panel columns, [depth][ck_gemm_panel] each, zero-filled: no packing needed. */
+  /* Panels of ck_gemm_panel columns, [depth][ck_gemm_panel] each, padded with zeros: no packing needed. */
   ck_columns_packed,
 } ck_columns;
 
@@ -64,37 +64,39 @@ typedef struct {
 
 /* c[batch] = a[batch] * b[batch], then the epilogue. Items are (batch, row chunk, column chunk), the last fastest.
  *
- * Strides and depths count words. `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, zero-filled;
- * words of two numbers take columns packed as well. For `gemm_blas` it has any strides, one of them 1, and so has `b`;
- * `transposes_a` and `transposes_b` say whether it is the one along rows (of a) or along the depth (of b). Its columns are
- * not packed and its depth_chunk is the depth.
+ * Strides and depths count words. `a` is packed in panels of ck_gemm_rows rows: [depth][ck_gemm_rows] each, padded with
+ * zeros. Words of two numbers require packed columns too.
+ *
+ * For `gemm_blas`, `a` and `b` may have any strides of which one is 1. `transposes_a` and `transposes_b` tell whether
+ * the 1 is along rows (of a) or along the depth (of b). Columns are not packed, and depth_chunk is the depth.
+ *
  * Scratch: column_chunk, rounded up to gemm_width, times the smaller of depth and depth_chunk, in float32 elements. */
 typedef struct {
   size_t rows, columns, depth, batches;
   const float *a;
   const float *b;
   float *c;
-  /* Of `gemm_blas` only. */
+  /* For `gemm_blas` only. */
   ck_sgemm sgemm;
   size_t a_row_stride, a_depth_stride;
   bool transposes_a, transposes_b;
   /* Batch i is at a + (i % a_period) * a_step, b + i * b_step and c + i * c_step; its row bias at
    * row_bias + (i % a_period) * rows. */
   size_t a_step, b_step, c_step, a_period;
-  /* Where not null: the steps to take instead of i % a_period and i. */
+  /* If not null, the steps that replace i % a_period and i. */
   const size_t *a_index;
   const size_t *b_index;
   size_t c_row_stride;
   ck_columns kind;
   size_t b_row_stride, b_column_stride;
   ck_window window;
-  /* Multiples of ck_gemm_rows and of gemm_width, for packed columns of ck_gemm_packed_width; at least 1. */
+  /* Multiples of ck_gemm_rows and of gemm_width; for packed columns, of ck_gemm_packed_width; at least 1. */
   size_t row_chunk, column_chunk, depth_chunk;
   ck_epilogue epilogue;
 } ck_gemm_args;
 
-/* Packs the rows of a strided matrix of float32 as words into panels of ck_gemm_rows. Items are (batch, panel). `y_step`
- * counts words, all else elements. */
+/* Packs the rows of a strided matrix of float32 as words into panels of ck_gemm_rows. Items are (batch, panel).
+ * `y_step` counts words, all other sizes and strides count elements. */
 typedef struct {
   const float *x;
   float *y;
@@ -103,8 +105,7 @@ typedef struct {
   size_t x_step, y_step;
 } ck_pack_rows_args;
 
-/* y = w * x for one vector of float32: `b` as ck_columns_packed, of words, `depth` elements deep. Items are
- * panels. */
+/* y = w * x for one vector of float32: `b` as ck_columns_packed, in words, `depth` elements deep. Items are panels. */
 typedef struct {
   const float *x;
   const float *b;
@@ -113,7 +114,7 @@ typedef struct {
   ck_epilogue epilogue;
 } ck_gemv_args;
 
-/* Each output channel from one input channel. Items are (image, output channel). */
+/* Depthwise convolution: each output channel reads one input channel. Items are (image, output channel). */
 typedef struct {
   const float *x;
   /* [channels][kernel] */
@@ -126,46 +127,47 @@ typedef struct {
 
 typedef enum { ck_pool_maximum, ck_pool_average } ck_pool_function;
 
-/* Windows of each plane. Items are planes. */
+/* Pooling over the windows of each plane. Items are planes. */
 typedef struct {
   const float *x;
   float *y;
   ck_pool_function function;
   ck_window window;
-  /* For averages: how many rows and columns of each window count, [out_height] and [out_width]. */
+  /* For averages: the number of rows and columns of each window that count, [out_height] and [out_width]. */
   const float *row_counts;
   const float *column_counts;
 } ck_window_pool_args;
 
-/* A convolution on tensors whose channels lie in blocks of `lanes`: [images, blocks, area, lanes].
- * Items are (image, band, piece of output blocks), the last fastest.
- * Scratch, where it copies: ck_blocked_band_elements of the band, in words; where it does not and words are of two numbers,
- * the words of a band. */
+/* A convolution on tensors whose channels are in blocks of `lanes`: [images, blocks, area, lanes]. Items are (image,
+ * band, piece of output blocks), the last fastest.
+ * Scratch, if it copies: ck_blocked_band_elements of the band, in words. If it does not copy and words have two
+ * numbers: the words of a band. */
 typedef struct {
   const float *x;
-  /* As ck_pack_blocked writes them. */
+  /* In the layout of ck_pack_blocked. */
   const float *weights;
   float *y;
   size_t in_channels, out_channels;
-  /* Blocks of channels, of input and output alike, that see nothing of the others; 0 where each sees all. */
+  /* The blocks of channels of a group, for input and output alike; 0 if every output reads all channels. */
   size_t group_blocks;
-  /* Channels of a group where a block has several; 0 elsewhere. */
+  /* The channels of a group if a block has several groups; otherwise 0. */
   size_t group_width;
   ck_window window;
   /* Whether `x` is dense: [images, channels, area]. */
   bool is_planar;
-  /* Whether input rows are copied with their padding, and strides taken apart; otherwise each position reads just
-   * itself. Needed of planes where words are of two numbers. */
+  /* Whether input rows are copied with their padding and split into stride phases; otherwise each position reads
+   * only itself. Required for planes if words have two numbers. */
   bool copies;
-  /* From ck_blocked_taps, by the words of a pixel; a single zero where nothing is copied. */
+  /* The result of ck_blocked_taps for the words of a pixel; a single zero if nothing is copied. */
   const size_t *taps;
-  /* Output rows of an item, output positions where nothing is copied; and output blocks, which are whole groups, pairs or
-   * all. */
+  /* The output rows of an item, or output positions if nothing is copied; and output blocks, which are whole groups,
+   * pairs or all. */
   size_t band, block_chunk;
-  /* Floats of the result from a pixel to the next, from a row and from a block. More than what the window leaves of them
-   * where these are some places only of a larger result; it copies then, and has neither a map nor groups. */
+  /* The offsets in the result from a pixel to the next, from a row and from a block, in floats. They are larger than
+   * those of the window if its outputs are only some positions of a larger result. The convolution then copies, and
+   * has neither a map nor groups. */
   size_t y_pixel, y_row, y_block;
-  /* `residual` as the result. */
+  /* `residual` has the layout of the result. */
   ck_epilogue epilogue;
 } ck_blocked_convolution_args;
 
@@ -174,68 +176,69 @@ typedef struct {
  * Scratch: (tile + 2)^2 * tiles of a band * (words of the input channels in whole blocks + 2 * lanes) words. */
 typedef struct {
   const float *x;
-  /* As ck_pack_winograd writes them. */
+  /* In the layout of ck_pack_winograd. */
   const float *weights;
   float *y;
   size_t in_channels, out_channels;
   ck_window window;
   size_t tile;
-  /* Rows of tiles of an item, and output blocks, which are even or all. */
+  /* The rows of tiles of an item, and the output blocks, an even number or all. */
   size_t band, block_chunk;
   ck_epilogue epilogue;
 } ck_winograd_args;
 
-/* Writes `w`, [out_channels][in_channels][9], transformed for pairs of output blocks, zero-filled:
- * [pair][point][word of in_channels][2 * lanes], the last pair maybe of one block. */
+/* Writes `w`, [out_channels][in_channels][9], transformed for pairs of output blocks, padded with zeros:
+ * [pair][point][word of in_channels][2 * lanes]. The last pair may have one block. */
 void ck_pack_winograd(
   const float *w, size_t out_channels, size_t in_channels, size_t tile, size_t lanes, ck_operands type,
   float *packed);
 
-/* Windows of each channel, on tensors in blocks. Items are (image, block, band of output rows). Scratch, where it copies:
- * `lanes` floats for each of ck_blocked_padded_pixels of a band. */
+/* Windows of each channel, on tensors in blocks. Items are (image, block, band of output rows). Scratch, if it
+ * copies: `lanes` floats for each of ck_blocked_padded_pixels of a band. */
 typedef struct {
   const float *x;
-  /* Of a depthwise convolution: as ck_pack_blocked_lines writes them. */
+  /* For a depthwise convolution, in the layout of ck_pack_blocked_lines. */
   const float *weights;
   float *y;
   size_t channels;
   ck_window window;
   size_t band;
-  /* Whether a depthwise convolution copies what a band reads, with its padding. */
+  /* Whether a depthwise convolution copies the input of a band with its padding. */
   bool copies;
-  /* Whether its tensors are rows instead: [images, area, channels], of whole blocks. It copies then. */
+  /* Whether the tensors are rows instead: [images, area, channels], of whole blocks. The convolution then copies. */
   bool is_rows;
-  /* Of pooling; as ck_window_pool_args. */
+  /* For pooling; as in ck_window_pool_args. */
   ck_pool_function function;
   const float *row_counts;
   const float *column_counts;
   ck_epilogue epilogue;
 } ck_blocked_window_args;
 
-/* Float32 elements of a band of so many output rows; `channels` counts the fillers of the last block. */
+/* The float32 elements of a band of this many output rows; `channels` includes the padding of the last block. */
 size_t ck_blocked_band_elements(const ck_window *window, size_t channels, size_t out_rows);
 
-/* Pixels that a band of so many output rows reads, padding included. */
+/* The pixels that a band of this many output rows reads, including padding. */
 size_t ck_blocked_padded_pixels(const ck_window *window, size_t out_rows);
 
-/* Where each tap of a window reads in such a band, pixels of `size` words. */
+/* The offset of each tap of a window in such a band, with pixels of `size` words. */
 void ck_blocked_taps(const ck_window *window, size_t size, size_t *taps);
 
-/* Writes `w`, [out_channels][in_channels][taps], for pairs of output blocks, zero-filled:
- * [pair][input block, or plane][tap][word of the block][2 * lanes], the last pair maybe of one block. */
+/* Writes `w`, [out_channels][in_channels][taps], for pairs of output blocks, padded with zeros: [pair][input block,
+ * or plane][tap][word of the block][2 * lanes]. The last pair may have one block. */
 void ck_pack_blocked(
   const float *w, size_t out_channels, size_t in_channels, size_t taps, size_t lanes, bool is_planar,
   ck_operands type, float *packed);
 
-/* The same for `channels` in groups of `width`, each a part of a block or whole blocks: w is [channels][width][taps], and
- * what a block has of other groups is zero. */
+/* The same for `channels` in groups of `width`, each a part of a block or whole blocks: w is
+ * [channels][width][taps]. Weights between different groups of a block are zero. */
 void ck_pack_blocked_groups(
   const float *w, size_t channels, size_t width, size_t taps, size_t lanes, ck_operands type, float *packed);
 
-/* Writes `w`, [channels][taps], as [block][tap][lanes], zero-filled. */
+/* Writes `w`, [channels][taps], as [block][tap][lanes], padded with zeros. */
 void ck_pack_blocked_lines(const float *w, size_t channels, size_t taps, size_t lanes, float *packed);
 
-/* Between [images, channels, area] and [images, blocks, area, lanes], fillers zero. Items are (image, block). */
+/* Converts between [images, channels, area] and [images, blocks, area, lanes], padded with zeros. Items are (image,
+ * block). */
 typedef struct {
   const void *x;
   void *y;
@@ -259,7 +262,7 @@ typedef struct {
 
 enum { ck_max_rank = 8 };
 
-/* As a stride of a binary operand's last axis: one vector of the variant's lanes, again and again. */
+/* As the stride of a binary operand's last axis: one vector of the variant's lanes is repeated. */
 enum { ck_repeats = 2 };
 
 /* z = x op y. The last size is the inner one; strides of x and y there are 0, 1 or ck_repeats, z is dense.
@@ -292,8 +295,9 @@ typedef struct {
   size_t outer, length, inner;
 } ck_softmax_args;
 
-/* y = (x - mean) * scale + shift for each plane of [outer, channels, inner]. Items are (outer, channel). In blocks,
- * `channels` counts those, `inner` has their lanes, and the vectors have a number for each filler too. */
+/* y = (x - mean) * scale + shift for each plane of [outer, channels, inner]. Items are (outer, channel). For tensors
+ * in blocks, `channels` is the number of blocks, `inner` includes their lanes, and the vectors include numbers for
+ * padding lanes. */
 typedef struct {
   const float *x;
   float *y;
@@ -315,7 +319,7 @@ typedef struct {
   float epsilon;
 } ck_layer_normalization_args;
 
-/* y = x / (k + factor * sum of squares)^beta over the channels `before` to `after` around each one of
+/* y = x / (k + factor * sum of squares)^beta over the channels from `before` below to `after` above each channel of
  * [images, channels, inner]. Items are (image, chunk of ck_reduce_chunk inner elements). */
 typedef struct {
   const float *x;
@@ -332,8 +336,8 @@ typedef struct {
   const float *fraction;
 } ck_interpolation;
 
-/* [outer, height, width] to [outer, out_height, out_width], linearly along both axes; null taps stand for an axis that
- * is not resampled. Items are (outer, output row). Scratch: `width` float32 elements. */
+/* Resizes [outer, height, width] to [outer, out_height, out_width], linearly along both axes; null taps leave an
+ * axis unchanged. Items are (outer, output row). Scratch: `width` float32 elements. */
 typedef struct {
   const float *x;
   float *y;
@@ -350,7 +354,7 @@ typedef struct {
   ck_window window;
 } ck_fold_args;
 
-/* float16 to float32 or back. Items are chunks of ck_map_chunk elements. */
+/* Converts float16 to float32 or back. Items are chunks of ck_map_chunk elements. */
 typedef struct {
   const void *x;
   void *y;
@@ -364,7 +368,7 @@ typedef struct {
   ck_run gemm, gemv, pack_rows, blocked_convolution, winograd;
 } ck_product_kernels;
 
-/* The kernels of one instruction set: a column for each family. */
+/* The kernels of one instruction set. */
 typedef struct {
   const char *name;
   size_t lanes;
@@ -375,22 +379,22 @@ typedef struct {
   ck_run float_from_half, half_from_float;
   /* Columns of a panel of the matrix product. */
   size_t gemm_width;
-  /* float32 elements of scratch that depthwise convolution and pooling take for a window. */
+  /* The float32 elements of scratch that depthwise convolution and pooling need for a window. */
   size_t (*window_elements)(const ck_window *window);
   size_t (*attention_elements)(const struct ck_attention_args *args);
-  /* Those that adding up a transposed convolution takes. */
+  /* The float32 elements of scratch that adding up a transposed convolution needs. */
   size_t (*fold_elements)(const ck_window *window);
-  /* By the number of the function. */
+  /* Indexed by the number of the function. */
   ck_map maps[ck_unary_functions];
   const struct ck_integer_kernels *integer;
-  /* Null for operands that the instruction set does not multiply. */
+  /* Null for operands that the instruction set does not support. */
   const ck_product_kernels *products[ck_operand_types];
 } ck_kernels;
 
 /* The instruction sets this host can run, best first; the last is the portable one. */
 const ck_kernels *const *ck_variants(size_t *count);
 
-/* Words that packed operands take. */
+/* The number of words of packed operands. */
 size_t ck_packed_rows_count(size_t rows, size_t depth, ck_operands type);
 size_t ck_packed_columns_count(size_t columns, size_t depth, ck_operands type);
 
@@ -399,8 +403,8 @@ void ck_pack_columns(
   const float *w, size_t columns, size_t depth, size_t column_stride, size_t depth_stride, ck_operands type,
   float *packed);
 
-/* Copies elements of 1, 2, 4 or 8 bytes between any two strided layouts. Strides count elements and may be negative or,
- * in the source, zero. Items are the indices of all axes but the last. */
+/* Copies elements of 1, 2, 4 or 8 bytes between any two strided layouts. Strides count elements and may be negative
+ * or, in the source, zero. Items are the indices of all axes but the last. */
 typedef struct {
   const void *source;
   void *target;
@@ -430,8 +434,8 @@ typedef enum {
 
 enum { ck_arg_reduce_chunk = 256 };
 
-/* The position of the largest or smallest element along the middle of [outer, length, inner], the first or the last of
- * equals; a NaN is beyond every number. Items are (outer, chunk of ck_arg_reduce_chunk inner elements). */
+/* The position of the largest or smallest element along the middle of [outer, length, inner], the first or the last
+ * of equal ones; a NaN exceeds every number. Items are (outer, chunk of ck_arg_reduce_chunk inner elements). */
 typedef struct {
   const float *x;
   /* Integers of `element` bytes that hold length - 1. */
@@ -442,7 +446,7 @@ typedef struct {
 } ck_arg_reduce_args;
 void ck_arg_reduce_run(const void *args, size_t begin, size_t end, void *scratch);
 
-/* Element for element into another type. Items are chunks of ck_map_chunk elements. */
+/* Converts each element to another type. Items are chunks of ck_map_chunk elements. */
 typedef struct {
   const void *x;
   void *y;

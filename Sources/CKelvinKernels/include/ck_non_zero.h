@@ -1,8 +1,8 @@
 #pragma once
 #include "ck_kernels.h"
 
-/* The places of what is not zero in a tensor of `count` elements and `rank` sizes: `places` is [rank, count], a column
- * for each, zeros past the last; `found` is how many. One item. */
+/* The indices of the elements that are not zero in a tensor of `count` elements and `rank` sizes. `places` is [rank,
+ * count], with a column for each such element and zeros after the last; `found` is their number. One item. */
 typedef struct {
   const void *x;
   void *places;

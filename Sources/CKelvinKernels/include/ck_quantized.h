@@ -11,13 +11,13 @@ typedef struct {
   size_t zero_step;
 } ck_integer_operand;
 
-/* What happens to a sum before it is stored. Where `type` is ck_int32 nothing but the bias, which may be null;
+/* The requantization of a sum before it is stored. If `type` is ck_int32, only the bias is added, which may be null;
  * otherwise clamp(round_half_even((float)(sum + bias) * scale) + zero, lower, upper). */
 typedef struct {
   ck_scalar type;
   const int32_t *bias;
   const float *scale;
-  /* 0 where there is one scale for all. */
+  /* 0 if all channels share one scale. */
   size_t scale_step;
   /* One element of `type`. */
   const uint8_t *zero;
@@ -29,8 +29,9 @@ enum { ck_integer_rows = 6, ck_integer_vectors = 4 };
 /* c[batch] = (a[batch] - a zero) * (b[batch] - b zero). Items are (batch, row chunk, column chunk), the last fastest.
  *
  * `a` is packed by pack_rows, `b` as ck_columns_packed by pack_columns. Zero points of `a` are by row, those of `b` by
- * column; bias and scales are by row where `is_convolution`, by column otherwise, and repeat with the period of `a`. For windows of an
- * image the zero point of `b` is also what padding reads, and so it is one for all.
+ * column. Bias and scales are by row if `is_convolution`, otherwise by column, and repeat with the period of `a`. For
+ * windows of an image, padding reads the zero point of `b`, so there is only one.
+ *
  * Scratch: integer_scratch bytes. */
 typedef struct {
   size_t rows, columns, depth, batches;
@@ -38,8 +39,8 @@ typedef struct {
   const uint32_t *b_packed;
   ck_integer_operand a_operand, b_operand;
   void *c;
-  /* Batch i is at (i % a_period) * a_step words of `a`, i * b_step elements of `b` and i * c_step elements of `c`; where not null,
-   * the indices replace i % a_period and i. */
+  /* Batch i is at (i % a_period) * a_step words of `a`, i * b_step elements of `b` and i * c_step elements of `c`.
+   * If not null, the indices replace i % a_period and i. */
   size_t a_step, b_step, c_step, a_period;
   const size_t *a_index;
   const size_t *b_index;
@@ -52,9 +53,9 @@ typedef struct {
   ck_requantization output;
 } ck_integer_gemm_args;
 
-/* Packs rows or columns of a strided matrix. Items are (batch, panel). A panel is [groups][lines] words and one sum for each
- * line, zero-filled: a word holds the group's elements along the depth. `is_unsigned` says how the elements are stored: it is the
- * opposite for the other factor. */
+/* Packs rows or columns of a strided matrix. Items are (batch, panel). A panel is [groups][lines] words and one sum
+ * for each line, padded with zeros; a word holds the group's elements along the depth. `is_unsigned` is the storage
+ * of the elements; the other factor has the opposite storage. */
 typedef struct {
   const uint8_t *x;
   uint32_t *y;
@@ -64,8 +65,8 @@ typedef struct {
   size_t x_step, y_step;
 } ck_integer_pack_args;
 
-/* Each output channel from one input channel. Items are (image, output channel). Zero points of the weights are by
- * channel. Scratch: integer depthwise_scratch bytes. */
+/* Depthwise convolution: each output channel reads one input channel. Items are (image, output channel). Zero points
+ * of the weights are by channel. Scratch: integer depthwise_scratch bytes. */
 typedef struct {
   ck_integer_operand x, weights;
   void *y;
@@ -74,33 +75,34 @@ typedef struct {
   ck_requantization output;
 } ck_integer_depthwise_args;
 
-/* A convolution of 8-bit tensors whose channels lie in blocks of `lanes`: [images, blocks, area, lanes]. Items are (image,
- * band, piece of output blocks), the last fastest. Zero points of the weights are by channel, `weights.data` is not read.
- * Scratch, where it copies: the bytes of ck_blocked_band_elements of the band. */
+/* A convolution of 8-bit tensors whose channels are in blocks of `lanes`: [images, blocks, area, lanes]. Items are
+ * (image, band, piece of output blocks), the last fastest. Zero points of the weights are by channel; `weights.data` is
+ * not read.
+ * Scratch, if it copies: the bytes of ck_blocked_band_elements of the band. */
 typedef struct {
   ck_integer_operand x, weights;
-  /* As ck_pack_integer_blocked writes them. */
+  /* In the layout of ck_pack_integer_blocked. */
   const uint32_t *packed;
   void *y;
   size_t in_channels, out_channels;
   ck_window window;
   /* Whether `x` is dense: [images, channels, area], of at most 4 channels. */
   bool is_planar;
-  /* As in ck_blocked_convolution_args. Needed where `x` is signed or planar. */
+  /* As in ck_blocked_convolution_args. Required if `x` is signed or planar. */
   bool copies;
   const size_t *taps;
   size_t band, block_chunk;
-  /* To 8 bits. */
+  /* The requantization to 8 bits. */
   ck_requantization output;
 } ck_integer_blocked_args;
 
-/* The rows that windows of ck_integer_lines_args may have. */
+/* The largest height of a window of ck_integer_lines_args. */
 enum { ck_integer_lines_height = 8 };
 
 /* Windows of each channel, on 8-bit tensors in blocks. Items are (image, block, band of output rows). */
 typedef struct {
   ck_integer_operand x, weights;
-  /* Of a depthwise convolution: as ck_pack_integer_lines writes them. */
+  /* For a depthwise convolution, in the layout of ck_pack_integer_lines. */
   const uint32_t *packed;
   void *y;
   size_t channels;
@@ -109,18 +111,18 @@ typedef struct {
   ck_requantization output;
 } ck_integer_lines_args;
 
-/* Writes `w`, [out_channels][in_channels][taps], for pairs of output blocks: words of four channels that are signed,
- * [pair][input block][tap][word][2 * lanes], and a sum for each output channel, zero-filled; the last pair is maybe of one
- * block. An input block has `width` channels. */
+/* Writes `w`, [out_channels][in_channels][taps], for pairs of output blocks: words of four signed channels,
+ * [pair][input block][tap][word][2 * lanes], and a sum for each output channel, padded with zeros. The last pair may
+ * have one block. An input block has `width` channels. */
 void ck_pack_integer_blocked(
   const uint8_t *w, bool is_signed, size_t out_channels, size_t in_channels, size_t taps, size_t width, size_t lanes,
   uint32_t *packed);
 
-/* The words that it writes. */
+/* The number of words that ck_pack_integer_blocked writes. */
 size_t ck_integer_blocked_count(size_t out_channels, size_t in_channels, size_t taps, size_t width, size_t lanes);
 
-/* Writes `w`, [channels][height][width], in words of four rows of a column that are signed:
- * [block][column][ceil(height / 4)][lanes], and a sum for each channel, zero-filled. */
+/* Writes `w`, [channels][height][width], in words of four signed rows of a column: [block][column][ceil(height /
+ * 4)][lanes], and a sum for each channel, padded with zeros. */
 void ck_pack_integer_lines(
   const uint8_t *w, bool is_signed, size_t channels, size_t height, size_t width, size_t lanes, uint32_t *packed);
 
@@ -139,7 +141,7 @@ typedef struct {
   void *y;
   const float *scale;
   const void *zero;
-  /* Of the integers. */
+  /* The type of the integers. */
   ck_scalar type;
   size_t outer, length, inner;
   size_t block, outer_stride, stride, inner_stride;
@@ -163,7 +165,7 @@ typedef struct {
 
 typedef struct ck_integer_kernels {
   ck_run gemm, pack_rows, pack_columns, depthwise, pool, quantize, dequantize, binary;
-  /* Null where words are not of four elements or vectors not of sixteen. */
+  /* Null if words do not have four elements or vectors do not have sixteen lanes. */
   ck_run blocked_convolution, blocked_depthwise, blocked_pool;
   /* Elements along the depth in a word. */
   size_t group;
@@ -174,5 +176,5 @@ typedef struct ck_integer_kernels {
   size_t (*blocked_depthwise_scratch)(const ck_window *window);
 } ck_integer_kernels;
 
-/* Words that packed rows or columns take, `lines` of them in panels of `panel`. */
+/* The number of words of packed rows or columns, `lines` of them in panels of `panel`. */
 size_t ck_integer_packed_count(size_t lines, size_t panel, size_t depth, size_t group);

@@ -1,8 +1,8 @@
 #pragma once
 #include "ck_kernels.h"
 
-/* y = the seed's lower and upper word, and those of `runs`, which is then one more. Items: one. Several threads may run it
- * at the same time, with one `runs`. */
+/* y = the seed's lower and upper word, and those of `runs`, which is then incremented. One item. Several threads may
+ * run it at the same time with the same `runs`. */
 typedef struct {
   uint64_t seed;
   uint64_t *runs;

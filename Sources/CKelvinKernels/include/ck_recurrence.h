@@ -19,16 +19,17 @@ typedef struct {
   ck_recurrence_function functions[3];
   /* [steps][rows][gates][hidden] */
   const float *x;
-  /* Of the state before, [rows][gates][hidden]; without the candidate's where a GRU resets before its product. */
+  /* The products of the previous state, [rows][gates][hidden]; without the candidate's if a GRU resets before its
+   * product. */
   const float *products;
   /* A GRU's `R (r * h)`, [rows][hidden]. */
   const float *candidates;
   const float *candidate_bias;
   /* [3][hidden], or null. */
   const float *peepholes;
-  /* Of each row, or null where all have every step. */
+  /* The number of steps of each row, or null if all rows have every step. */
   const int32_t *lengths;
-  /* [rows][hidden]; before and after may be the same. */
+  /* [rows][hidden]; the states before and after may be the same memory. */
   const float *hidden_before, *cell_before;
   float *hidden_after, *cell_after;
   /* [steps][rows][hidden] */
@@ -37,5 +38,5 @@ typedef struct {
   float *reset_hidden;
 } ck_recurrence_args;
 void ck_recurrence_run(const void *args, size_t begin, size_t end, void *scratch);
-/* Writes `reset_hidden` alone. */
+/* Writes `reset_hidden` only. */
 void ck_recurrence_reset_run(const void *args, size_t begin, size_t end, void *scratch);

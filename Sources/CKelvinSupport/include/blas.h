@@ -1,6 +1,6 @@
 #pragma once
 
-/* The parts of OpenBLAS that are used, found at run time. */
+/* The functions of OpenBLAS that Kelvin uses, loaded at run time. */
 typedef struct {
   const char *version;
   /* C = alpha A B + beta C, as CBLAS defines it. */
@@ -9,6 +9,6 @@ typedef struct {
     const float *b, int ldb, float beta, float *c, int ldc);
 } kd_blas;
 
-/* Loads libopenblas.so.0 at the first call and keeps it, single-threaded. Null where it is absent, or the
- * process may not have the memory that it would wait for. */
+/* Loads libopenblas.so.0 at the first call and keeps it, single-threaded. Returns null if it is not installed, or if
+ * memory limits of the process could make it hang. */
 const kd_blas *kd_blas_load(void);

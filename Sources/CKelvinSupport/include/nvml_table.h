@@ -1,15 +1,15 @@
 #pragma once
 
-/// NVIDIA's management library, opened at run time. The declarations are the part of its stable interface that is used
-/// here, so that building needs no header of NVIDIA's.
+/// NVIDIA's management library, opened at run time. The declarations are the part of its stable interface that Kelvin
+/// uses, so that building needs no NVIDIA header.
 typedef void *kelvin_nvml_device;
 
 enum { KELVIN_NVML_SUCCESS = 0 };
-/// Which temperature and clock: of the graphics processor, of its multiprocessors.
+/// The kinds of temperature and clock: of the graphics processor, of its multiprocessors.
 enum { KELVIN_NVML_TEMPERATURE_GPU = 0, KELVIN_NVML_CLOCK_SM = 1 };
-/// Where the hardware slows down, and where the maker wants it not to go beyond.
+/// The temperatures at which the hardware slows down, and that the manufacturer recommends not to exceed.
 enum { KELVIN_NVML_THRESHOLD_SLOWDOWN = 1, KELVIN_NVML_THRESHOLD_GPU_MAX = 3 };
-/// Bits of why the clock is below what was asked for.
+/// Bits for the reasons why the clock is below the requested clock.
 enum {
   KELVIN_NVML_SW_POWER_CAP = 0x4,
   KELVIN_NVML_HW_SLOWDOWN = 0x8,
@@ -26,7 +26,7 @@ enum {
   F(nvmlDeviceGetName, (kelvin_nvml_device _Nonnull, char *_Nonnull name, unsigned length))   \
   F(nvmlDeviceGetTemperature, (kelvin_nvml_device _Nonnull, int sensor, unsigned *_Nonnull))
 
-/// Functions that may be absent: then the table holds NULL.
+/// Functions that may be missing; the table then holds NULL.
 #define KELVIN_NVML_OPTIONAL(F)                                                                          \
   F(nvmlDeviceGetUUID, (kelvin_nvml_device _Nonnull, char *_Nonnull uuid, unsigned length))              \
   F(nvmlDeviceGetTemperatureThreshold, (kelvin_nvml_device _Nonnull, int threshold, unsigned *_Nonnull)) \
@@ -49,8 +49,8 @@ typedef struct {
 
 /// Opens the library at `path` and fills `table`.
 ///
-/// Returns NULL on success; otherwise what is missing, valid until the thread's next call. `is_absent` says whether the
-/// library itself could not be opened.
+/// Returns NULL on success; otherwise the missing library or function, valid until the thread's next call. `is_absent`
+/// is set if the library itself could not be opened.
 const char *_Nullable kelvin_nvml_open(const char *_Nonnull path, kelvin_nvml *_Nonnull table, int *_Nonnull is_absent);
 
 /// As `kelvin_nvml_open`, with functions looked up by `find`.

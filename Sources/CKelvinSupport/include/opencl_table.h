@@ -1,13 +1,13 @@
 #pragma once
 
-/// OpenCL 1.2, opened at run time: nothing links against a driver, and a machine without one runs the same binary.
+/// OpenCL 1.2, opened at run time: no driver is linked, and a machine without one runs the same binary.
 
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
 #include <CL/cl.h>
 
-/// Every function that Kelvin calls, once.
+/// Every function that Kelvin calls.
 #define KELVIN_OPENCL_FUNCTIONS(X) \
   X(clGetPlatformIDs)              \
   X(clGetPlatformInfo)             \
@@ -48,11 +48,11 @@ typedef struct {
 #undef KELVIN_FIELD
 } kelvin_opencl;
 
-/// Gives a loader's function by its name, or NULL.
+/// Returns a loader's function by its name, or NULL.
 typedef void *_Nullable (*kelvin_find)(const char *_Nonnull name);
 
-/// Opens the library at `path`, or asks `find` in its place, and fills `table`.
+/// Opens the library at `path`, or calls `find` instead, and fills `table`.
 ///
-/// Returns NULL on success; otherwise what is missing, valid until the thread's next call.
+/// Returns NULL on success; otherwise the missing library or function, valid until the thread's next call.
 const char *_Nullable kelvin_opencl_open(
     const char *_Nonnull path, kelvin_find _Nullable find, kelvin_opencl *_Nonnull table);

@@ -1,7 +1,7 @@
 #pragma once
 #include <stddef.h>
 
-/// A document of `Profiles/`, carried in the binary so that it is there wherever the binary is.
+/// A document of `Profiles/`, embedded in the binary.
 typedef struct {
   const char *_Nonnull folder;
   const char *_Nonnull name;
@@ -9,5 +9,5 @@ typedef struct {
   size_t size;
 } KelvinShippedProfile;
 
-/// Every document, and how many they are.
+/// Returns every document, and sets `count` to their number.
 const KelvinShippedProfile *_Nonnull kelvin_shipped_profiles(size_t *_Nonnull count);

@@ -1,8 +1,8 @@
 #pragma once
 #include <stdint.h>
 
-/// SQLite 3, opened at run time: no headers are needed to build, and a machine without the library gets a reason instead
-/// of a failure to start. The declarations are the part of its stable interface that is used here.
+/// SQLite 3, opened at run time: building needs no headers, and a machine without the library gets an error instead of
+/// a failure to start. The declarations are the part of its stable interface that Kelvin uses.
 typedef struct kelvin_sqlite_database kelvin_sqlite_database;
 typedef struct kelvin_sqlite_statement kelvin_sqlite_statement;
 
@@ -27,7 +27,7 @@ enum {
 };
 enum { KELVIN_SQLITE_INTEGER = 1, KELVIN_SQLITE_FLOAT = 2, KELVIN_SQLITE_TEXT = 3, KELVIN_SQLITE_BLOB = 4, KELVIN_SQLITE_NULL = 5 };
 
-/// Result, name behind `sqlite3_`, parameters.
+/// Result, name after `sqlite3_`, parameters.
 #define KELVIN_SQLITE(F)                                                                                                \
   F(int, libversion_number, (void))                                                                                     \
   F(int, compileoption_used, (const char *_Nonnull name))                                                               \
@@ -62,9 +62,9 @@ typedef struct {
 #undef KELVIN_FIELD
 } kelvin_sqlite;
 
-/// The library, opened once for the process; NULL where it cannot be used, and `reason` says why.
+/// Returns the library, opened once for the process; NULL if it cannot be used, and `reason` then has the cause.
 const kelvin_sqlite *_Nullable kelvin_sqlite_load(const char *_Nullable *_Nonnull reason);
 
-/// Makes SQLite copy what is bound, however long it lies where it is.
+/// Binds bytes that SQLite copies.
 int kelvin_sqlite_bind_text(kelvin_sqlite_statement *_Nonnull, int index, const void *_Nonnull, int count);
 int kelvin_sqlite_bind_blob(kelvin_sqlite_statement *_Nonnull, int index, const void *_Nonnull, int count);

@@ -2,7 +2,7 @@
 #define VK_NO_PROTOTYPES 1
 #include <vulkan/vulkan_core.h>
 
-// What headers from before 2023 lack of an extension.
+// Declarations of an extension that headers from before 2023 lack.
 #ifndef VK_KHR_cooperative_matrix
 #define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
 typedef enum VkComponentTypeKHR { VK_COMPONENT_TYPE_FLOAT16_KHR = 0, VK_COMPONENT_TYPE_FLOAT32_KHR = 1 } VkComponentTypeKHR;
@@ -47,7 +47,7 @@ typedef VkResult(VKAPI_PTR *PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKH
   F(vkCmdResetQueryPool) F(vkCreateQueryPool) F(vkDestroyQueryPool) F(vkGetQueryPoolResults) \
   F(vkCreateFence) F(vkDestroyFence) F(vkResetFences) F(vkWaitForFences) F(vkQueueSubmit)
 
-/// Functions of extensions: NULL where the extension is not enabled.
+/// Functions of extensions, NULL if the extension is not enabled.
 #define KELVIN_VULKAN_OPTIONAL_FUNCTIONS(F) \
   F(vkCreateDebugUtilsMessengerEXT) F(vkDestroyDebugUtilsMessengerEXT) \
   F(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR) F(vkGetMemoryHostPointerPropertiesEXT)
@@ -66,7 +66,7 @@ typedef struct KelvinVulkan {
 /// used.
 const char *_Nullable kelvin_vulkan_open(KelvinVulkan *_Nonnull table, const void *_Nullable entry);
 
-/// Fills the other functions. Returns NULL, or the name of the first function that is missing, having destroyed the
-/// instance.
+/// Fills the other functions. Returns NULL on success; otherwise destroys the instance and returns the name of the
+/// first missing function.
 const char *_Nullable kelvin_vulkan_load(
     KelvinVulkan *_Nonnull table, VkInstance _Nonnull instance, const void *_Nullable entry);

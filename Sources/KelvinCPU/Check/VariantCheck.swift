@@ -2,11 +2,11 @@ package import CKelvinKernels
 import KelvinDevices
 import KelvinGraph
 
-/// Whether the kernels of an instruction set compute what those of plain C do, on this very processor: kernels for units
-/// that were not at hand when they were written are first run where they are used.
+/// Compares the kernels of an instruction set with the portable kernels on this processor. Some kernels were written
+/// without access to a processor that has their instructions, so they are checked before their first use.
 package enum VariantCheck {
-  /// The first of a few small nodes whose results differ, and by how much; nil where none do. Those that round operands
-  /// where that is asked for are looked at so too.
+  /// Returns the first of a few small nodes whose results differ, and the difference; nil if all agree. Kernels that
+  /// round operands are checked with rounding too.
   package static func fault(of kernels: UnsafePointer<ck_kernels>) -> String? {
     guard let plain = CPUVariant.all.last else { return nil }
     let suspect = CPUVariant(table: kernels, sgemm: nil)
@@ -24,7 +24,7 @@ package enum VariantCheck {
     return faultOfFunction(suspect, plain)
   }
 
-  /// Layouts and precisions that between them take each kernel for some node.
+  /// Returns the layouts and precisions that together select each kernel for some node.
   private static func implementations(
     of variant: CPUVariant, through example: VariantExample
   ) -> [(prefersBlocks: Bool, precision: Precision)] {
@@ -47,7 +47,7 @@ package enum VariantCheck {
     return nil
   }
 
-  /// Functions of one element, which are called from many kernels.
+  /// Returns a fault of the functions of one element, which are called from many kernels.
   private static func faultOfFunction(_ variant: CPUVariant, _ plain: CPUVariant) -> String? {
     let x = (0..<37).map { Float(($0 * 7) % 17 - 8) / 8 }
     func values(_ map: ck_map) -> [Double] {

@@ -3,8 +3,8 @@ import KelvinDevices
 import KelvinGraph
 
 extension VariantExample {
-  /// Between them they reach every kernel that depends on the instruction set, as `VariantCheckTests` finds out, but for the
-  /// functions of one element.
+  /// Returns examples that together reach every kernel that depends on the instruction set, except for the functions of
+  /// one element. `VariantCheckTests` checks this.
   static func all() throws -> [VariantExample] {
     [
       try VariantExample(convolutions, onBlocks: true, rounds: true), try VariantExample(products, rounds: true),
@@ -33,7 +33,7 @@ extension VariantExample {
       convolution([1, 19, 3, 5], filters: 17, kernel: 1, epilogue: clipped),
       convolution([1, 3, 9, 8], filters: 17, kernel: 3, stride: 2),
       convolution([1, 18, 4, 9], filters: 21, kernel: 3, stride: 2),
-      // By tiles of two and of four.
+      // These use Winograd's tiles of two and of four.
       convolution([1, 17, 5, 6], filters: 16, kernel: 3, epilogue: clipped),
       convolution([1, 32, 12, 12], filters: 32, kernel: 3),
       convolution([1, 16, 4, 3], filters: 16, kernel: 3, stride: 2, groups: 4),
@@ -80,7 +80,7 @@ extension VariantExample {
         Resize(axes: [2, 3].map { ResizeAxis(axis: $0, size: 7, scale: 0.6, offset: -0.2) }, interpolation: .linear),
         [.input([1, 2, 4, 5])]
       ),
-      // Between float16 and float32.
+      // This converts between float16 and float32.
       (Unary(UnaryFunction(.negate)), [.input(row, .float16)]),
     ]
   }

@@ -5,7 +5,7 @@ import KelvinGraph
 struct VariantExample {
   typealias Operand = NodeExample.Operand
 
-  /// Whether there are kernels for them on blocks of channels, and for rounded operands.
+  /// Whether there are kernels for the nodes on blocks of channels, and for rounded operands.
   let onBlocks, rounds: Bool
   private let example: NodeExample
 
@@ -16,8 +16,8 @@ struct VariantExample {
     example = try NodeExample(nodes)
   }
 
-  /// How far a node's result may be from that of plain C. Rounded operands are the operands themselves, unless a transform
-  /// adds them up before.
+  /// Returns the tolerance for a node's result against the portable kernels. The operands are exact in the rounded
+  /// type, unless a transform adds them up first.
   func tolerance(of node: Node, rounds: Bool) -> Tolerance {
     let window = (node.op as? Convolution)?.window
     let addsFirst = window?.kernel == [3, 3] && window?.strides == [1, 1]

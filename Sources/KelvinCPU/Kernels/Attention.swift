@@ -40,8 +40,8 @@ extension KernelTable<CPUContext, CPUKernel> {
 }
 
 extension Attention {
-  /// How many queries an item has: all of a head's, or fewer where there are too few heads for the threads. Each item
-  /// packs the keys and values anew.
+  /// Returns the number of queries of an item: all of a head's, or fewer if there are too few heads for the threads.
+  /// Each item packs the keys and values again.
   fileprivate func rowChunk(threads: Int) -> Int {
     let pieces = threads == 1 ? 1 : parts(4 * threads, of: batch * heads)
     let rows = Int(ck_gemm_rows)

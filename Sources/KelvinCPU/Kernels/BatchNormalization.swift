@@ -19,7 +19,7 @@ extension BatchNormalization {
   /// - Parameter lanes: channels of a block; nil for dense tensors.
   fileprivate func kernel(_ context: CPUContext, lanes: Int?) -> CPUKernel {
     let shape = BlockedShape(context.inputs[0].shape, lanes: lanes ?? 1)
-    // With the fillers of the last block.
+    // The channels include the padding of the last block.
     let channels = shape.blocks * shape.lanes
     let run = context.variant.kernels.batch_normalization
     var kernel = CPUKernel { operands, list in
@@ -30,7 +30,7 @@ extension BatchNormalization {
         shift: packed + 2 * channels, channels: shape.blocks, inner: inner, is_blocked: lanes != nil)
       list.add(run, arguments, items: inner == 0 ? 0 : shape.batch * shape.blocks, cost: inner)
     }
-    // Mean, scale / sqrt(variance + epsilon), shift: subtracting the mean first keeps large means from cancelling.
+    // Mean, scale / sqrt(variance + epsilon), shift. Subtracting the mean first avoids cancellation with large means.
     kernel.packs = [
       CPUPack(
         inputs: [1, 2, 3, 4], layout: "batch-normalization-f32-\(epsilon)" + (lanes.map { "-blocks-\($0)" } ?? ""),

@@ -25,7 +25,7 @@ extension KernelTable<CPUContext, CPUKernel> {
   }
 }
 
-/// - Parameter packs: of operands that are laid out beforehand.
+/// - Parameter packs: the operands that are packed beforehand.
 private func binary(
   _ op: Binary, _ context: CPUContext, _ layout: StridedLayout, _ packs: [CPUPack] = []
 ) -> CPUKernel {
@@ -47,10 +47,10 @@ private func binary(
   return kernel
 }
 
-/// Operands of a result in rows: as large as it, one number for each channel, or one number.
+/// The operands of a result in rows: of the result's shape, one number for each channel, or one number.
 private struct RowOperands {
   let layouts: [ValueLayout]
-  /// Over `[N, area, C]`.
+  /// The iteration over `[N, area, C]`.
   let walk: StridedLayout
 
   init?(_ operands: [Shape], _ result: Shape) {
@@ -77,12 +77,12 @@ private struct RowOperands {
   }
 }
 
-/// Operands of a result in blocks of channels: as large as it, one number for each channel, or one number.
+/// The operands of a result in blocks of channels: of the result's shape, one number for each channel, or one number.
 private struct BlockOperands {
   private(set) var layouts: [ValueLayout] = []
-  /// Of the constant ones.
+  /// The packs of constant operands.
   private(set) var packs: [CPUPack] = []
-  /// Over `[N, blocks, area * lanes]`.
+  /// The iteration over `[N, blocks, area * lanes]`.
   let walk: StridedLayout
 
   init?(_ context: CPUContext, _ result: ValueLayout) {
@@ -101,7 +101,7 @@ private struct BlockOperands {
       if operand == shape {
         strides.append([blocks.blocks * span, span, 1])
       } else if operand[1] == shape[1], operand.pixels == 1 {
-        // In blocks of its own, it is a vector for each block.
+        // In its own blocks, such an operand is a vector for each block.
         strides.append([operand[0] == 1 ? 0 : blocks.blocks * lanes, lanes, Int(ck_repeats)])
       } else {
         return nil
@@ -140,7 +140,7 @@ extension StridedLayout {
 }
 
 extension Binary.Function {
-  /// Relative to an addition.
+  /// The cost relative to an addition.
   fileprivate var cost: Int {
     switch self {
     case .power, .floorDivide, .modulo, .remainder: 20

@@ -10,7 +10,7 @@ extension KernelTable<CPUContext, CPUKernel> {
         shape.dimensions, context.inputs[..<2].map { $0.shape.strides(broadcastTo: shape) } + [shape.strides])
       guard layout.rank <= ck_max_rank else { throw context.unsupported("broadcasting over \(layout.rank) axes") }
       let dense = binary(op, context, layout)
-      // Of equal shapes, elements stand in the same places in every layout.
+      // If shapes are equal, elements have the same positions in every layout.
       guard let blocks = context.blocks, context.inputs[..<2].allSatisfy({ $0.shape == shape }) else {
         return [KernelOffer(dense)]
       }

@@ -1,9 +1,9 @@
 import CKelvinKernels
 
-/// How a convolution on blocks is cut: bands whose input stays in the second-level cache, and pieces of output blocks
-/// where there are too few of those for the threads.
+/// The items of a convolution on blocks: bands whose input stays in the second-level cache, and pieces of output blocks
+/// if there are too few bands for the threads.
 struct BlockSchedule {
-  /// Output rows; positions where nothing is copied.
+  /// The number of output rows of a band; positions if no input is copied.
   private(set) var band: Int
   private(set) var blockChunk: Int
   let items: Int
@@ -11,7 +11,7 @@ struct BlockSchedule {
   let threadByteCount: Int
 
   /// - Parameters:
-  ///   - converts: whether a band is brought to scratch for the sake of its numbers, even where nothing is copied.
+  ///   - converts: whether a band is converted in scratch, even if nothing is copied.
   ///   - pixelByteCount: bytes of all channels of an input position.
   ///   - run: output blocks that are packed together.
   init(
@@ -44,12 +44,12 @@ struct BlockSchedule {
 
   private static let bandByteLimit = 384 << 10
   private static let itemsPerThread = 4
-  /// Fewer would copy the rows between two bands too often, or leave too much of a tile empty.
+  /// With fewer rows, the rows between two bands would be copied too often, or tiles would be mostly empty.
   private static let leastRows = 4
   private static let leastPositions = 56
 }
 
-/// Rows of output that one item computes of windows on blocks.
+/// The rows of output that one item computes of windows on blocks.
 struct WindowBands {
   let rows: Int
   let items: Int
@@ -63,7 +63,7 @@ struct WindowBands {
 }
 
 extension ck_window {
-  /// Where each tap reads in a band of pixels of `size` elements.
+  /// Returns the offset of each tap in a band of pixels of `size` elements.
   func taps(_ size: Int) -> [Int] {
     var window = self
     return [Int](unsafeUninitializedCapacity: kernel_height * kernel_width) { target, count in

@@ -30,7 +30,7 @@ extension KernelTable<CPUContext, CPUKernel> {
 }
 
 extension Compare.Function {
-  /// What the kernel computes of which operand and which other one.
+  /// The kernel's comparison, and the indices of its first and second operand.
   fileprivate var comparison: (ck_compare, Int, Int) {
     switch self {
     case .equal: (ck_compare_equal, 0, 1)

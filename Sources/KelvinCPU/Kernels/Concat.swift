@@ -8,7 +8,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       let strides = context.outputs[0].shape.strides
       var position = 0
       var copies: [CPUCopy] = []
-      // With one run of elements for each operand they lie in the result as they are.
+      // If each operand is one run of elements, it is placed in the result unchanged.
       let isWhole = context.outputs[0].shape.dimensions[..<op.axis].allSatisfy { $0 == 1 }
       var parts: [Int?] = []
       for input in context.inputs {
@@ -37,7 +37,7 @@ private func concat(_ copies: [CPUCopy], _ parts: [Int?]) -> CPUKernel {
 }
 
 extension Concat {
-  /// Of whole blocks of channels, the last operand's aside; nil where there are others.
+  /// Returns the offer that joins whole blocks of channels; nil if an operand other than the last has a partial block.
   fileprivate func onBlocks(_ context: CPUContext) -> KernelOffer<CPUKernel>? {
     guard axis == 1, let layout = context.blocks else { return nil }
     let lanes = context.variant.kernels.lanes

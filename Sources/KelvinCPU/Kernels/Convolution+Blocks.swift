@@ -3,8 +3,8 @@ import KelvinDevices
 import KelvinGraph
 
 extension CPUContext {
-  /// The blocks of channels that this variant's kernels compute on; nil where it has no such kernels, or the first output
-  /// has no channels and positions of float32, or of 8 bits where words hold four of those.
+  /// The blocks of channels of this variant's kernels. Nil if there are no such kernels, or if the first output has no
+  /// positions. Elements must be float32, or 8-bit integers if there are integer kernels on blocks.
   var blocks: ValueLayout? {
     let scalar = outputs[0].scalar
     guard variant.hasBlocks, outputs[0].shape.rank > 2,
@@ -13,17 +13,17 @@ extension CPUContext {
     return .blocks(of: variant.kernels.lanes)
   }
 
-  /// How many elements a tensor takes in blocks, fillers included.
+  /// Returns the number of elements of a tensor in blocks, including padding.
   func blockedCount(_ shape: Shape) -> Int { BlockedShape(shape, lanes: variant.kernels.lanes).count }
 }
 
 extension CPUVariant {
-  /// Narrower vectors gain nothing by blocks.
+  /// Whether kernels compute on blocks; narrower vectors do not gain by blocks.
   var hasBlocks: Bool { sgemm == nil && kernels.lanes >= 8 }
 }
 
 extension Convolution {
-  /// A convolution that leaves blocks of channels: of one group, or of groups that `fitBlocks`.
+  /// Returns a convolution that writes blocks of channels: of one group, or of groups that `fitBlocks`.
   ///
   /// - Parameter isPlanar: whether it reads a dense tensor.
   func onBlocks(
@@ -66,7 +66,7 @@ extension Convolution {
     return kernel
   }
 
-  /// Whether the groups of this convolution are blocks of channels, or lie in one.
+  /// Whether each group of this convolution is whole blocks of channels, or is inside one block.
   func fitBlocks(_ context: CPUContext) -> Bool {
     let (width, lanes) = (context.inputs[1].shape[1], context.variant.kernels.lanes)
     return context.inputs[0].shape[1] == context.outputs[0].shape[1] && width > 0
@@ -89,7 +89,7 @@ extension Convolution {
           target.bindMemory(to: Float.self).baseAddress)
       }
     }
-    // What each run of blocks reads: a group, or those in one block.
+    // Each run of blocks reads a group, or the groups in one block.
     let step = max(depth, lanes)
     let rest = rows % step
     let count =
@@ -102,7 +102,7 @@ extension Convolution {
     }
   }
 
-  /// A convolution of each channel by itself, on blocks of channels.
+  /// Returns a depthwise convolution on blocks of channels.
   ///
   /// - Parameter isRows: whether the tensors are rows of whole blocks instead.
   func depthwiseOnBlocks(
@@ -113,7 +113,7 @@ extension Convolution {
     let epilogue = CPUEpilogue(epilogue, from: 2, context.variant)
     let blocks = BlockedShape(context.outputs[0].shape, lanes: lanes)
     let bands = WindowBands(window, planes: blocks.batch * blocks.blocks, threads: context.threads)
-    // Long rows of taps gain more by having all of them everywhere than the copy takes.
+    // For wide kernels, having all taps at every position saves more than the copy costs.
     let copies = isRows || window.stride_x == 1 && window.kernel_width >= 5
     let run = context.variant.kernels.blocked_depthwise
     var kernel = CPUKernel { operands, list in

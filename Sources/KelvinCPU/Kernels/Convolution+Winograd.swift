@@ -3,8 +3,8 @@ import KelvinDevices
 import KelvinGraph
 
 extension Convolution {
-  /// The tiles by which Winograd's minimal filtering computes this convolution on blocks sooner than its taps do, nil where
-  /// it does not; and what that costs in multiply-adds of words, as far as counts of operations and bytes tell.
+  /// Returns the tile size by which Winograd's minimal filtering is estimated to be faster on blocks than the taps; nil
+  /// if the taps are faster. The cost is in multiply-adds of words, from counts of operations and bytes.
   func implementation(_ context: CPUContext, _ window: ck_window, _ products: CPUProducts) -> (tile: Int?, cost: Double) {
     let channels = (inputs: context.inputs[1].shape[1], outputs: context.inputs[1].shape[0])
     let product = Double(products.words(channels.inputs) * channels.outputs)
@@ -18,24 +18,24 @@ extension Convolution {
       let points = Double((tile + 2) * (tile + 2))
       let tiles = Double(parts(window.out_height, of: tile) * parts(window.out_width, of: tile))
       let transforms = tiles * Double(channels.inputs + channels.outputs) * points * Self.transformCost
-      // Rounded numbers are half as many bytes on their way to the products.
+      // Rounded numbers take half the bytes on their way to the products.
       return (tile, product * points * (tiles + Self.weightCost) + transforms * (isExact ? 1 : 0.75))
     }
-    // Rounded operands leave large tiles more than twice the error of the taps.
+    // With rounded operands, large tiles have more than twice the error of the taps.
     let takesLarge = isExact && tiled[1].cost < tiled[0].cost && channels.inputs >= Self.fewestForLargeTiles
     let best = tiled[takesLarge ? 1 : 0]
     return best.cost < direct.cost ? best : direct
   }
 
-  /// In multiply-adds: streaming a weight, and bringing a number to a point or back.
+  /// The costs, in multiply-adds, of streaming a weight, and of transforming a number to a point or back.
   private static let weightCost = 10.0
   private static let transformCost = 8.0
-  /// Below, transforms take longer than they save.
+  /// With fewer channels, transforms take longer than they save.
   private static let fewestChannels = 16
-  /// Below, a tile's sums cannot be made of partial sums, which its error needs.
+  /// With fewer channels, a tile's sums cannot be split into partial sums, which its error bound needs.
   private static let fewestForLargeTiles = 32
 
-  /// A convolution of 3 × 3 taps on blocks of channels by tiles of `tile` × `tile` outputs.
+  /// Returns a convolution of 3 × 3 taps on blocks of channels by tiles of `tile` × `tile` outputs.
   func byWinograd(
     _ context: CPUContext, _ window: ck_window, _ products: CPUProducts, tile: Int
   ) throws(DeviceError) -> CPUKernel {
@@ -81,8 +81,8 @@ extension Convolution {
   }
 }
 
-/// How tiles are cut into items: bands of rows of tiles that stay in the second-level cache once transformed, and pieces of
-/// output blocks where there are too few of those for the threads.
+/// The items of a convolution by tiles: bands of rows of tiles that stay in the second-level cache once transformed,
+/// and pieces of output blocks if there are too few bands for the threads.
 private struct TileSchedule {
   let band: Int
   let blockChunk: Int
@@ -92,7 +92,7 @@ private struct TileSchedule {
 
   init(rows: Int, columns: Int, tileByteCount: Int, blocks: Int, images: Int, threads: Int) {
     let (rows, columns) = (max(rows, 1), max(columns, 1))
-    // Tiles of a band, so many that its weights are worth being read.
+    // A band has enough tiles to pay for reading the weights.
     let wanted = max(Self.fewestTiles, Self.bandByteLimit / tileByteCount)
     var band = min(rows, max(1, wanted / columns))
     if threads > 1 { band = max(1, min(band, parts(rows * max(images, 1), of: threads))) }

@@ -37,9 +37,11 @@ private func convolutionOffers(
   return offers
 }
 
-/// Those whose operands are rounded to what the processor multiplies faster, where that was asked for: all there are, so
-/// that the precision reached does not depend on layouts. Nil for few filters, whose blocks would be mostly fillers, where
-/// large tiles of exact operands are sooner done, and where a tensor is constant, which lies dense.
+/// Returns all offers with operands rounded to a type that the processor multiplies faster, if the precision allows.
+/// They replace the exact offers, so that the precision does not depend on layouts.
+///
+/// Returns nil for few filters, whose blocks would be mostly padding, and if large tiles of exact operands are faster.
+/// It also returns nil if a tensor is constant, because constants are dense.
 private func roundedOffers(
   _ op: Convolution, _ context: CPUContext, _ window: ck_window, _ blocks: ValueLayout
 ) throws(DeviceError) -> [KernelOffer<CPUKernel>]? {
@@ -49,7 +51,7 @@ private func roundedOffers(
     op.implementation(context, window, products).cost < op.implementation(context, window, context.variant.products).cost
   else { return nil }
   let isPointwise = context.isPointwise(op.window)
-  // A block of channels would be mostly fillers. Planes are always copied.
+  // A block of channels would be mostly padding. Planes are always copied.
   if context.inputs[0].shape[1] < context.variant.kernels.lanes {
     return op.groups > 1 || isPointwise ? nil : [try op.offerOnPlanes(blocks, context, window, products)]
   }
@@ -61,7 +63,7 @@ private func roundedOffers(
 }
 
 extension Convolution {
-  /// By Winograd's tiles where these are sooner done than the taps.
+  /// Returns the offer on blocks, by Winograd's tiles if these are faster than the taps.
   fileprivate func offerOnBlocks(
     _ blocks: ValueLayout, _ context: CPUContext, _ window: ck_window, _ products: CPUProducts
   ) throws(DeviceError) -> KernelOffer<CPUKernel> {
@@ -75,7 +77,7 @@ extension Convolution {
       precision: products.precision)
   }
 
-  /// From a dense tensor of few channels.
+  /// Returns the offer that reads a dense tensor of few channels.
   fileprivate func offerOnPlanes(
     _ blocks: ValueLayout, _ context: CPUContext, _ window: ck_window, _ products: CPUProducts
   ) throws(DeviceError) -> KernelOffer<CPUKernel> {
@@ -116,17 +118,17 @@ private func depthwiseOffers(
 }
 
 extension CPUContext {
-  /// Elements that are moved to pack what the windows read.
+  /// Returns the number of elements moved to pack the input of the windows.
   fileprivate func packing(_ window: Window) -> Double {
     Double(outputs[0].shape[0] * outputs[0].shape.pixels * inputs[1].shape[1] * window.count)
   }
 
-  /// Whether the image, or what an epilogue adds, is a constant.
+  /// Whether the image, or the residual that an epilogue adds, is a constant.
   fileprivate func hasConstantTensor(_ epilogue: Epilogue) -> Bool {
     isConstant(0) || epilogue.addsResidual && isConstant(epilogue.hasBias ? 3 : 2)
   }
 
-  /// Whether each position of the first output reads just the first input at that position.
+  /// Whether each position of the first output reads only the first input at that position.
   func isPointwise(_ window: Window) -> Bool {
     window.count == 1 && window.strides.allSatisfy { $0 == 1 }
       && inputs[0].shape.dimensions[2...] == outputs[0].shape.dimensions[2...]
@@ -134,13 +136,14 @@ extension CPUContext {
 }
 
 extension Epilogue {
-  /// Of its inputs, around a result in a layout.
+  /// Returns the layouts of the epilogue's inputs for a result in a layout.
   fileprivate func layouts(in layout: ValueLayout) -> [ValueLayout] {
     (hasBias ? [.dense] : []) + (addsResidual ? [layout] : [])
   }
 }
 
-/// Convolution as a product of the weights with the windows of the image, which are packed on the way.
+/// Returns a convolution as a product of the weights with the windows of the image, which are packed while they are
+/// read.
 private func product(_ op: Convolution, _ context: CPUContext, _ window: ck_window) -> CPUKernel {
   let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
   let rows = weights[0] / op.groups

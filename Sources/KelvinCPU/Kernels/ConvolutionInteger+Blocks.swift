@@ -3,7 +3,7 @@ import KelvinDevices
 import KelvinGraph
 
 extension ConvolutionInteger {
-  /// Convolutions of constant weights that leave blocks of channels, requantized.
+  /// Returns convolutions with constant weights that write blocks of channels, requantized.
   func blockedOffers(
     _ context: CPUContext, _ window: ck_window, isDepthwise: Bool
   ) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
@@ -26,7 +26,7 @@ extension ConvolutionInteger {
     return offers
   }
 
-  /// Channels of a dense tensor that are brought together in one word.
+  /// Channels of a dense tensor that are packed in one word.
   private static let planes = 4
 
   /// - Parameter isPlanar: whether it reads a dense tensor.

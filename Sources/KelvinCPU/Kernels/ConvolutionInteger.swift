@@ -10,7 +10,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       var offer = KernelOffer(isDepthwise ? try depthwise(op, context, window) : product(op, context, window))
       let onBlocks = try op.blockedOffers(context, window, isDepthwise: isDepthwise)
       if !onBlocks.isEmpty {
-        // What it takes to pack the pixels.
+        // The cost of packing the pixels.
         offer.handicap = Double(
           isDepthwise
             ? context.outputs[0].count
@@ -22,8 +22,8 @@ extension KernelTable<CPUContext, CPUKernel> {
   }
 }
 
-/// Convolution as a product of the weights with the windows of the image. Weights that are not constant are packed
-/// first.
+/// Returns a convolution as a product of the weights with the windows of the image. Weights that are not constant are
+/// packed first.
 private func product(_ op: ConvolutionInteger, _ context: CPUContext, _ window: ck_window) -> CPUKernel {
   let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
   let kernels = context.integers

@@ -2,22 +2,22 @@ import CKelvinKernels
 import KelvinDevices
 import KelvinGraph
 
-/// The outputs of a transposed convolution that are a whole number of strides apart: an ordinary convolution of the
-/// input by every stride-th tap, turned round. Source: Shi et al., "Is the deconvolution layer the same as a
-/// convolutional layer?", 2016.
+/// The outputs of a transposed convolution that are a whole number of strides apart. They are an ordinary convolution
+/// of the input with every stride-th tap, in reverse order. Source: Shi et al., "Is the deconvolution layer the same as
+/// a convolutional layer?", 2016.
 struct OutputPhase {
-  /// Of one axis.
+  /// A phase along one axis.
   struct Line: Hashable {
     /// The first tap; the others are whole strides after it.
     let phase: Int
-    /// The taps that meet an input at these outputs, in the order in which the convolution reads.
+    /// The taps that read an input for these outputs, in the order in which the convolution reads.
     let taps: [Int]
     /// Elements of padding before the input.
     let before: Int
     let firstOutput: Int
     let outputs: Int
 
-    /// - Returns: nil where no tap meets these outputs, or the first of them begins within the input.
+    /// - Returns: nil if no tap reads an input for these outputs, or if the first output begins inside the input.
     init?(phase: Int, kernel: Int, stride: Int, before: Int, outputs: Int) {
       self.phase = phase
       let first = before > phase ? (before - phase + stride - 1) / stride : 0
@@ -31,13 +31,13 @@ struct OutputPhase {
 
   let y: Line
   let x: Line
-  /// Of the convolution.
+  /// The window of the convolution.
   let window: ck_window
 
-  /// Each reads the whole input anew.
+  /// The largest number of phases; each reads the whole input again.
   private static let most = 16
 
-  /// - Returns: nil where blocks of channels are of no use, a phase is no convolution or there are too many.
+  /// - Returns: nil if blocks of channels do not pay, if a phase is not a convolution, or if there are too many phases.
   static func all(of op: ConvolutionTranspose, _ context: CPUContext) -> [OutputPhase]? {
     let (input, output, lanes) = (context.inputs[0].shape, context.outputs[0].shape, context.variant.kernels.lanes)
     let window = op.window
@@ -68,7 +68,8 @@ struct OutputPhase {
 
   var tapCount: Int { y.taps.count * x.taps.count }
 
-  /// The weights `[inputs][outputs][kernel]` of the transposed convolution as `[outputs][inputs][taps]` of this one.
+  /// Returns the weights `[inputs][outputs][kernel]` of the transposed convolution as `[outputs][inputs][taps]` of this
+  /// phase.
   func weights(_ source: [Float], inputs: Int, outputs: Int, kernel: [Int]) -> [Float] {
     var result: [Float] = []
     result.reserveCapacity(inputs * outputs * tapCount)
@@ -83,7 +84,7 @@ struct OutputPhase {
 }
 
 extension ConvolutionTranspose {
-  /// Phase by phase, each written to its places of the result.
+  /// Returns a kernel that computes phase by phase, each into its positions of the result.
   func onBlocks(
     _ context: CPUContext, _ phases: [OutputPhase], _ products: CPUProducts
   ) throws(DeviceError) -> CPUKernel {

@@ -10,11 +10,11 @@ extension KernelTable<CPUContext, CPUKernel> {
       var dense = KernelOffer(try op.folding(context), "fold")
       guard let blocks = context.blocks, let phases = OutputPhase.all(of: op, context) else { return [dense] }
       let products = context.products
-      // Nil where the rows of a band are too wide for its scratch.
+      // This fails if the rows of a band are too wide for the scratch.
       guard let kernel = try? op.onBlocks(context, phases, products) else { return [dense] }
       let layouts = KernelLayouts(reads: [blocks, .dense], writes: [blocks])
       let offer = KernelOffer(kernel, "blocks", layouts, precision: products.precision)
-      // Every product is stored and read again.
+      // The dense kernel stores every product and reads it again.
       let (x, weights) = (context.inputs[0].shape, context.inputs[1].shape)
       dense.handicap = 2 * Double(x[0] * x.pixels) * Double(weights[1] * op.window.count)
       return [offer, dense]
@@ -23,7 +23,8 @@ extension KernelTable<CPUContext, CPUKernel> {
 }
 
 extension ConvolutionTranspose {
-  /// The products of every element with the filters of its group, then their sum at each place of the output.
+  /// Returns a kernel that computes the products of every element with the filters of its group, then their sum at each
+  /// output position.
   fileprivate func folding(_ context: CPUContext) throws(DeviceError) -> CPUKernel {
     let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
     var window = try context.window(self.window, input: x, output: y)

@@ -2,14 +2,14 @@ import CKelvinKernels
 import KelvinDevices
 import KelvinGraph
 
-/// The epilogue of a product, its inputs found.
+/// The epilogue of a product, with the indices of its inputs.
 struct CPUEpilogue {
   private let activation: UnaryFunction?
   private let map: ck_map?
   let biasInput: Int?
   private let residualInput: Int?
 
-  /// - Parameter first: the position of the epilogue's first input.
+  /// - Parameter first: the index of the epilogue's first input.
   init(_ epilogue: Epilogue, from first: Int, _ variant: CPUVariant) {
     activation = epilogue.activation
     switch activation?.kind {

@@ -3,7 +3,7 @@ import KelvinDevices
 import KelvinGraph
 
 extension CPUContext {
-  /// Kernels on integers of the instruction set.
+  /// The integer kernels of the instruction set.
   var integers: ck_integer_kernels { variant.integers }
 }
 
@@ -16,13 +16,13 @@ extension CPUOperands {
   func words(_ pack: Int) -> UnsafePointer<UInt32> { packs[pack].assumingMemoryBound(to: UInt32.self) }
 }
 
-/// What happens to integer sums, its inputs found.
+/// The requantization of integer sums, with the indices of its inputs.
 struct CPURequantization {
   private let requantization: Requantization?
   private let first: Int
   private let scaleStep: Int
 
-  /// - Parameter first: the position of the requantization's first input.
+  /// - Parameter first: the index of the requantization's first input.
   init(_ requantization: Requantization?, from first: Int, _ context: CPUContext) {
     self.requantization = requantization
     self.first = first
@@ -54,13 +54,13 @@ extension ck_integer_operand {
   }
 }
 
-/// How an integer product is cut into items: pieces of columns, and pieces of rows where there are too few of those for
-/// the threads. Each piece of rows packs its columns anew.
+/// The items of an integer product: pieces of columns, and pieces of rows if there are too few pieces of columns for
+/// the threads. Each piece of rows packs its columns again.
 struct IntegerSchedule {
   let rowChunk: Int
   let columnChunk: Int
   let items: Int
-  /// Bytes of scratch a thread needs for one packed panel of columns.
+  /// Bytes of scratch that a thread needs for one packed panel of columns.
   let threadByteCount: Int
 
   init(rows: Int, columns: Int, depth: Int, batches: Int, _ context: CPUContext) {

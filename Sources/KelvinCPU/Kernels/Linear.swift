@@ -25,7 +25,7 @@ struct WeightRows {
   let depth: Int
   private let isAll: Bool
 
-  /// - Parameter rows: all of them unless said.
+  /// - Parameter rows: the rows; nil for all.
   init(of input: Int, rows: Range<Int>? = nil, _ context: CPUContext) {
     let shape = context.inputs[input].shape
     self.input = input
@@ -34,7 +34,7 @@ struct WeightRows {
     isAll = self.rows == 0..<shape[0]
   }
 
-  /// Packed as columns.
+  /// Returns the rows packed as columns.
   func pack(_ products: CPUProducts) -> CPUPack {
     let (first, count, depth) = (rows.lowerBound * depth, rows.count, depth)
     let part = isAll ? "" : "-rows-\(rows.lowerBound)-\(rows.upperBound)"
@@ -52,7 +52,7 @@ struct WeightRows {
 }
 
 extension CPUKernel {
-  /// Rows, the node's first input, times constant weights, with an epilogue.
+  /// Returns the product of rows, the node's first input, and constant weights, with an epilogue.
   static func rowProduct(
     rows: Int, _ weights: WeightRows, _ epilogue: Epilogue, _ context: CPUContext, _ products: CPUProducts
   ) -> CPUKernel {
@@ -82,7 +82,7 @@ private func vectorProduct(
   }
 }
 
-/// The rows of x are packed first; the weights are packed already.
+/// Returns a product that packs the rows of x first; the weights are already packed.
 private func product(
   rows: Int, columns: Int, depth: Int, _ epilogue: CPUEpilogue, _ context: CPUContext, _ products: CPUProducts
 ) -> CPUKernel {

@@ -13,7 +13,7 @@ extension KernelTable<CPUContext, CPUKernel> {
 }
 
 extension CPUKernel {
-  /// The product of the first two inputs, of the shapes x and y, as z.
+  /// Returns the product of the first two inputs, of shapes x and y, with result shape z.
   static func matrixProduct(_ op: MatMul, _ x: Shape, _ y: Shape, _ z: Shape, _ context: CPUContext) -> CPUKernel {
     let (rows, columns, depth) = (z[z.rank - 2], z[z.rank - 1], x[x.rank - (op.transposesX ? 2 : 1)])
     let batch = Shape(Array(z.dimensions.dropLast(2)))
@@ -85,7 +85,7 @@ extension CPUKernel {
 }
 
 extension Shape {
-  /// For each element of `shape`, to which this one broadcasts, the position of the element it reads here.
+  /// Returns, for each element of `shape`, to which this shape broadcasts, the position of the element that it reads.
   func positions(in shape: Shape) -> [Int] {
     let strides = strides(broadcastTo: shape)
     var positions = [0]

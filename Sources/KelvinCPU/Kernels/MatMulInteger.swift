@@ -8,13 +8,14 @@ extension KernelTable<CPUContext, CPUKernel> {
   }
 }
 
-/// The rows of x are packed first; a constant matrix y is packed already, any other while it is read.
+/// Returns a product that packs the rows of x first. A constant matrix y is already packed; another one is packed while
+/// it is read.
 private func matmulInteger(_ op: MatMulInteger, _ context: CPUContext) -> CPUKernel {
   let (x, y, z) = (context.inputs[0].shape, context.inputs[1].shape, context.outputs[0].shape)
   let kernels = context.integers
   let (columns, depth) = (z[z.rank - 1], op.depth(context.inputs))
   let isPacked = context.isConstant(1) && y.rank == 2
-  // With one matrix y the axes before the rows are more rows.
+  // With one matrix y, the batch axes of x are more rows.
   let batch = isPacked ? Shape([]) : Shape(Array(z.dimensions.dropLast(2)))
   let xBatch = isPacked ? Shape([]) : Shape(Array(x.dimensions.dropLast(2)))
   let yBatch = isPacked ? Shape([]) : Shape(Array(y.dimensions.dropLast(2)))

@@ -33,7 +33,7 @@ extension KernelTable<CPUContext, CPUKernel> {
   }
 }
 
-/// Elements of one axis that are copied with one step: `count` of them, from position `from` to position `to` on.
+/// Elements of one axis that are copied with one step: `count` elements, from position `from` to position `to`.
 private struct PadCopy {
   var from: Int
   var to: Int
@@ -42,7 +42,7 @@ private struct PadCopy {
 }
 
 extension Pad {
-  /// For each axis, what its positions are copied from.
+  /// Returns, for each axis, the copies that fill its positions.
   fileprivate func pieces(_ shape: Shape) -> [[PadCopy]] {
     shape.dimensions.enumerated().map { axis, size in
       var pieces = [PadCopy(from: 0, to: before[axis], count: size)]
@@ -65,7 +65,7 @@ private func combinations(_ axes: [[PadCopy]]) -> [[PadCopy]] {
 }
 
 extension ScalarType {
-  /// The bits of a value as an element inside a segment.
+  /// Returns the bits of a value as an element inside a segment.
   fileprivate func innerBits(of value: Float) -> UInt64 {
     let scalar = self == .float16 ? .float32 : self
     var bits: UInt64 = 0

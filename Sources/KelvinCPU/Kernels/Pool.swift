@@ -59,7 +59,7 @@ private func poolOnBlocks(
   }
 }
 
-/// Maxima of 8-bit integers.
+/// Returns kernels for the maxima of 8-bit integers.
 private func integerPools(_ op: Pool, _ context: CPUContext) throws(DeviceError) -> [KernelOffer<CPUKernel>] {
   let (x, y) = (context.inputs[0].shape, context.outputs[0].shape)
   let window = try context.window(op.window, input: x, output: y)
@@ -88,7 +88,7 @@ extension CPUContext {
   private static let longestReach = 1 << 24
   private static let scratchLimit = 64 << 20
 
-  /// Bytes of scratch in which a thread keeps the padded rows that one row of windows covers.
+  /// Returns the bytes of scratch in which a thread keeps the padded rows that one row of windows covers.
   func scratch(for window: inout ck_window) throws(DeviceError) -> Int {
     let byteCount = 4 * variant.kernels.window_elements(&window)
     try checkScratch(byteCount)
@@ -101,7 +101,7 @@ extension CPUContext {
     }
   }
 
-  /// A window of one or two axes, as the kernels see it.
+  /// Returns a window of one or two axes, as the kernels see it.
   func window(_ window: Window, input: Shape, output: Shape) throws(DeviceError) -> ck_window {
     guard window.rank <= 2 else { throw unsupported("windows of \(window.rank) axes") }
     for axis in 0..<window.rank where (window.kernel[axis] - 1) * window.dilations[axis] > Self.longestReach {
@@ -124,7 +124,7 @@ extension CPUContext {
 }
 
 extension Window {
-  /// For each position along an axis, how many of the window's elements a mean is taken of.
+  /// Returns, for each position along an axis, the number of the window's elements that a mean divides by.
   fileprivate func counts(_ axis: Int, input: Int, output: Int, includesPadding: Bool) -> [Float] {
     let valid = includesPadding ? -before[axis]..<(input + after[axis]) : 0..<input
     return (0..<output).map { position in

@@ -1,13 +1,13 @@
 import CKelvinKernels
 
-/// How a matrix product is cut into items: pieces of columns that fit the second-level cache once packed, and pieces
-/// of rows where there are too few of those for the threads.
+/// The items of a matrix product: pieces of columns that fit the second-level cache once packed, and pieces of rows if
+/// there are too few pieces of columns for the threads.
 struct ProductSchedule {
   private(set) var rowChunk: Int
   private(set) var columnChunk: Int
   let depthChunk: Int
   let items: Int
-  /// Bytes of scratch a thread needs for packed columns.
+  /// Bytes of scratch that a thread needs for packed columns.
   let threadByteCount: Int
 
   /// - Parameter width: columns that are computed together.
@@ -24,7 +24,7 @@ struct ProductSchedule {
       panelsPerChunk = max(1, min(panelsPerChunk, panels / wanted))
       let columnChunks = parts(panels, of: panelsPerChunk)
       if columnChunks < wanted {
-        // Each piece of rows packs the columns anew, so all of them go into one piece that is cut by rows.
+        // Each piece of rows packs the columns again, so a product that is cut by rows has all columns in one piece.
         panelsPerChunk = min(panels, max(1, Self.packedByteLimit / (4 * depthChunk * width)))
         let rowPieces = min(
           parts(parts(Self.rowPiecesPerThread * threads, of: max(batches, 1)), of: parts(panels, of: panelsPerChunk)),
@@ -46,7 +46,7 @@ struct ProductSchedule {
   static let depthLimit = 512
   private static let packedByteLimit = 192 << 10
   private static let itemsPerThread = 4
-  /// Fewer, because each piece of rows packs its columns again.
+  /// The number is small, because each piece of rows packs its columns again.
   private static let rowPiecesPerThread = 2
   private static let smallestRowChunk = 32
 }

@@ -18,7 +18,7 @@ extension KernelTable<CPUContext, CPUKernel> {
   }
 }
 
-/// How often a node has run, kept by its kernel, for all that is bound to it.
+/// The number of runs of a node. The kernel keeps it for all invocations bound to it.
 private final class RunCount {
   let address = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
 

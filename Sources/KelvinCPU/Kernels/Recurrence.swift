@@ -14,8 +14,8 @@ extension KernelTable<CPUContext, CPUKernel> {
 }
 
 extension CPUKernel {
-  /// Each step is a product of the state and the packed weights, or two where a GRU resets before the second, and what
-  /// follows from them.
+  /// Returns a kernel whose steps are a product of the state and the packed weights, or two if a GRU resets before the
+  /// second, followed by the gates.
   fileprivate static func recurrence(_ op: Recurrence, _ context: CPUContext, _ products: CPUProducts) -> CPUKernel {
     let (steps, rows, hidden) = (context.inputs[0].shape[0], context.inputs[0].shape[1], context.inputs[1].shape[1])
     guard rows * hidden > 0 else { return CPUKernel { _, _ in } }
@@ -96,7 +96,7 @@ extension CPUKernel {
 private struct StateProduct {
   let kernel: CPUKernel
   private let isPacked: Bool
-  /// Where the weights begin, in elements.
+  /// The first element of the weights.
   private let first: Int
 
   init(rows: Int, _ weights: Range<Int>, _ context: CPUContext, _ products: CPUProducts) {
@@ -113,8 +113,8 @@ private struct StateProduct {
   }
 
   /// - Parameters:
-  ///   - pack: where its weights lie among the node's packs.
-  ///   - temporaries: its own.
+  ///   - pack: the index of the weights in the node's packs.
+  ///   - temporaries: the product's temporaries.
   func record(
     _ state: UnsafePointer<Float>?, _ result: UnsafeMutablePointer<Float>, pack: Int,
     temporaries: ArraySlice<UnsafeMutableRawPointer>, _ operands: CPUOperands, _ list: CPUTaskList

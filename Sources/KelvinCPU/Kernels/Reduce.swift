@@ -19,7 +19,7 @@ extension KernelTable<CPUContext, CPUKernel> {
       arguments.outer = 1
       arguments.inner = context.outputs[0].count
 
-      // Reduced axes that are neighbours, sizes of one aside, are one axis in the middle.
+      // Reduced axes that are neighbours, apart from axes of size one, are one axis in the middle.
       let long = shape.dimensions.indices.filter { shape[$0] != 1 }
       let reduced = long.indices.filter { op.axes.contains(long[$0]) }
       var copy: CPUCopy?
@@ -63,7 +63,8 @@ extension KernelTable<CPUContext, CPUKernel> {
 }
 
 extension Reduce {
-  /// Over all axes after the channels, on blocks of these; nil where it is over others, or there are no blocks.
+  /// Returns the reduction over all axes after the channels, on blocks of channels; nil for other axes, or if there are
+  /// no blocks.
   fileprivate func onBlocks(_ context: CPUContext) -> KernelOffer<CPUKernel>? {
     let (shape, result) = (context.inputs[0].shape, context.outputs[0].shape)
     let lanes = context.variant.kernels.lanes

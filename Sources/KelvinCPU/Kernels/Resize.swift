@@ -30,7 +30,7 @@ extension KernelTable<CPUContext, CPUKernel> {
   }
 }
 
-/// Resampling one axis, or the last two at once: `[outer, height, width]` to `[outer, outHeight, outWidth]`.
+/// A pass that resamples one axis, or the last two at once: `[outer, height, width]` to `[outer, outHeight, outWidth]`.
 private struct ResizePass {
   var outer = 1
   var height = 1

@@ -18,7 +18,7 @@ extension KernelTable<CPUContext, CPUKernel> {
 }
 
 extension Slice {
-  /// Where the elements lie side by side in the input, in bytes; nil where they do not.
+  /// Returns the offset, in bytes, of elements that are contiguous in the input; nil if they are not contiguous.
   fileprivate func runOffset(_ context: CPUContext) -> Int? {
     let (from, to) = (context.inputs[0].shape.strides, context.outputs[0].shape.strides)
     guard !counts.contains(0), counts.indices.allSatisfy({ counts[$0] == 1 || steps[$0] * from[$0] == to[$0] }) else {

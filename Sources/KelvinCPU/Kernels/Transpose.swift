@@ -23,12 +23,12 @@ extension KernelTable<CPUContext, CPUKernel> {
 }
 
 extension Transpose {
-  /// `[N, C, …]` to `[N, …, C]`: what it writes is what it reads, in rows.
+  /// `[N, C, …]` to `[N, …, C]`: the result is the input's row layout.
   fileprivate var movesChannelsLast: Bool {
     permutation.count > 2 && permutation == [0] + Array(2..<permutation.count) + [1]
   }
 
-  /// `[N, …, C]` to `[N, C, …]`: what it reads is what it writes, in rows.
+  /// `[N, …, C]` to `[N, C, …]`: the input is the result's row layout.
   fileprivate var movesChannelsFirst: Bool {
     permutation.count > 2 && permutation == [0, permutation.count - 1] + Array(1..<permutation.count - 1)
   }

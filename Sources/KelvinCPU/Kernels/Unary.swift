@@ -58,7 +58,7 @@ private func integerUnary(
 }
 
 extension CPUVariant {
-  /// The kernel of an element-wise function.
+  /// Returns the kernel of an element-wise function.
   func map(_ function: UnaryFunction) -> ck_map? {
     var kernels = kernels
     return withUnsafeBytes(of: &kernels.maps) { $0.bindMemory(to: ck_map?.self)[Int(function.code)] }

@@ -1,17 +1,19 @@
 internal import KelvinDevices
 package import KelvinGraph
 
-/// A kernel of positions in lines that groups share: all of a search, or one of the two that lines in parts take.
+/// A kernel that finds positions in rows that groups share: a whole search, or one of its two passes over rows in
+/// parts.
 package struct ArgReducePass: Sendable {
   package let groups: RowGroups
-  /// Whether every element is looked at, else those whose positions the pass before wrote.
+  /// Whether the pass reads every element; otherwise it reads the elements at the positions that the previous pass
+  /// wrote.
   package let isFirst: Bool
-  /// Elements of a line.
+  /// Elements of a row.
   package let length: Int
-  /// Of the positions written.
+  /// The type of the positions written.
   package let index: ScalarType
 
-  /// Beside those of lines, as kernels declare them (`Shaders/shared/arg_reduce_lines.kernel`).
+  /// The parameters after those of the rows, as kernels declare them (`Shaders/shared/arg_reduce_lines.kernel`).
   package func parameters(_ op: ArgReduce) -> [Int] {
     [length, isFirst ? 1 : 0, op.function == .minimum ? 1 : 0, op.takesLast ? 1 : 0]
   }

@@ -1,15 +1,15 @@
 internal import KelvinDevices
 package import KelvinGraph
 
-/// What a device's kernel of attention takes.
+/// The limits of a device's attention kernel.
 package struct AttentionLimits: Sendable {
-  /// Elements of the vectors by which it reads rows, whose elements then lie side by side; 1 for any strides.
+  /// Elements of the vectors in which the kernel reads rows, whose elements then are contiguous; 1 for any strides.
   package let lanes: Int
-  /// Elements that a row of queries, keys or values may have.
+  /// The largest number of elements of a row of queries, keys or values.
   package let width: Int
-  /// Keys that an invocation looks at together.
+  /// Keys that an invocation processes together.
   package let keys: Int
-  /// Queries of a head.
+  /// The largest number of queries of a head.
   package let queries: Int
 
   package init(lanes: Int, width: Int, keys: Int, queries: Int = .max) {
@@ -23,7 +23,8 @@ package struct AttentionLimits: Sendable {
 /// Attention on dense operands.
 package struct AttentionPlan: Sendable {
   package let op: Attention
-  /// From batch to batch, head to head, query to query and key to key, in elements; zeros where there is no mask.
+  /// The mask's strides from batch to batch, head to head, query to query and key to key, in elements; zeros without a
+  /// mask.
   package let mask: [Int]
 
   /// - Throws: `.unsupported` beyond the device's limits.
@@ -36,7 +37,7 @@ package struct AttentionPlan: Sendable {
       throw context.unsupported("rows of more than \(limits.width) elements")
     }
     guard op.queries <= limits.queries else { throw context.unsupported("more than \(limits.queries) queries") }
-    // For so many keys together, the width in steps of four.
+    // For each group of keys, the loop runs over the width in steps of four.
     if let fault = context.fault(ofIterations: (op.keys / limits.keys + 1) * (op.width / 4 + 2)) {
       throw context.unsupported(fault)
     }
@@ -45,7 +46,7 @@ package struct AttentionPlan: Sendable {
     }
   }
 
-  /// Whether vectors of so many elements hold the rows of every operand and of the result.
+  /// Whether the rows of every operand and of the result can be read in vectors of this many elements.
   package func liesInVectors(of lanes: Int) -> Bool {
     let rows = [(op.query, op.width), (op.key, op.width), (op.value, op.valueWidth)]
     let areAligned = rows.allSatisfy { view, width in

@@ -7,7 +7,7 @@ package struct BinaryIntegerPlan: Sendable {
   package let isProduct: Bool
   package let scalar: ScalarType
   package let xZero, yZero, zero: Int
-  /// In steps of the result; of a product the first alone.
+  /// The scales of x and y in steps of the result. For a product, `xScale` alone is used.
   package let xScale, yScale: Float
 
   fileprivate init<Target>(_ op: BinaryInteger, _ iteration: StridedIteration, _ scalar: ScalarType, _ lowering: Lowering<Target>)

@@ -6,7 +6,7 @@ extension KernelTable {
     addOffers(Concat.self) { op, context throws(DeviceError) in
       let (inputs, output, lanes) = (context.inputs, context.outputs[0], context.target.lanes)
       let dense = copies(inputs.map { ReductionRows($0.shape, axis: op.axis) }, ReductionRows(output.shape, axis: op.axis))
-      // Whole blocks are joined; only the last may have channels missing.
+      // Whole blocks are joined, so only the last tensor may have a partial block.
       let joinsBlocks =
         op.axis == 1 && output.scalar.isFloatingPoint && inputs.dropLast().allSatisfy { $0.shape[1] % lanes == 0 }
       let blocked = copies(
@@ -33,7 +33,7 @@ extension KernelTable {
   }
 }
 
-/// The copies that join tensors along the middle axis of each.
+/// Returns the copies that join tensors along the middle axis of each.
 private func copies(_ parts: [ReductionRows], _ whole: ReductionRows) -> [StridedCopy] {
   var start = 0
   return parts.map { part in
@@ -44,6 +44,6 @@ private func copies(_ parts: [ReductionRows], _ whole: ReductionRows) -> [Stride
 }
 
 extension BlockedShape {
-  /// Its blocks as the middle axis.
+  /// The blocked tensor as rows along the axis of blocks.
   fileprivate var lines: ReductionRows { ReductionRows(Shape([batch, blocks, area * lanes]), axis: 1) }
 }

@@ -6,7 +6,7 @@ extension KernelTable {
     addOffers(CumulativeReduce.self) { op, context throws(DeviceError) in
       let lines = ReductionRows(context.inputs[0].shape, axis: op.axis)
       let alone = context.dense(context.target.cumulativeReduce(op, lines, of: context.inputs[0].scalar))
-      // Products of some elements may leave the range where that of all before them does not.
+      // A product of a part's elements may leave the range although the product of all elements up to there does not.
       let groups = op.function == .sum ? context.groups(sharing: lines) : nil
       return context.offers(
         alone, groups.map { RunningSum(groups: $0, isExclusive: op.isExclusive, isReversed: op.isReversed) })

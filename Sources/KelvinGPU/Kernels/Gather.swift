@@ -17,7 +17,7 @@ package struct GatherPlan: Sendable {
     (scalar, index) = (x.scalar, indices.scalar)
   }
 
-  /// As the kernel declares them that unpacks slices of codes (`Shaders/shared/gather_codes.kernel`).
+  /// The parameters as the kernel that unpacks quantized slices declares them (`Shaders/shared/gather_codes.kernel`).
   package func parameters(of codes: QuantizedOperand) -> Parameters {
     let rowWidth = inner / codes.rows
     return Parameters(
@@ -38,7 +38,7 @@ extension KernelTable {
         return [KernelOffer(view)]
       }
       let plain = context.dense(context.target.gather(plan))
-      // Of float16 what is unpacked is rounded as it is stored.
+      // For float16, unpacked numbers are rounded as they are stored.
       guard op.axis == 0, context.inputs[0].shape.rank > 1, context.keepsQuantized(of: 0),
         plan.scalar == .float32 || context.target.isHalf(plan.scalar)
       else { return [KernelOffer(plain)] }
@@ -57,7 +57,8 @@ extension KernelTable {
 }
 
 extension KernelContext {
-  /// Which slice alone is gathered, where that is known and it lies in one piece; nil elsewhere, and where there is none such.
+  /// The index of the only slice that is gathered, if it is constant and the slice is contiguous; nil otherwise, and if
+  /// the index is out of range.
   fileprivate func onlySlice(of plan: GatherPlan) -> Int? {
     guard plan.outer == 1, plan.count == 1, plan.inner > 0, !isConstant(0),
       let index = request.graph[node.inputs[1]].weight?.dense().integers.first

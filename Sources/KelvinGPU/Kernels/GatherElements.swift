@@ -3,7 +3,7 @@ package import KelvinGraph
 
 /// `y[…, i, …] = x[…, indices[…, i, …], …]` of dense tensors.
 package struct GatherElementsPlan: Sendable {
-  /// Over the indices; the strides are x's, 0 along the axis.
+  /// The iteration over the indices; the strides are x's, 0 along the axis.
   package let iteration: StridedIteration
   /// The axis's size and stride in x.
   package let extent: Int

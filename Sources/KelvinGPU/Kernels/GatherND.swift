@@ -1,20 +1,20 @@
 internal import KelvinDevices
 package import KelvinGraph
 
-/// Slices of a dense tensor, each given by a row of indices into its first axes after the batch ones.
+/// Slices of a dense tensor, each given by a row of indices into its first axes after the batch axes.
 package struct GatherNDPlan: Sendable {
-  /// How many axes kernels index at most.
+  /// The largest number of axes that kernels index.
   package static let limit = 8
 
   /// Elements of a slice.
   package let inner: Int
-  /// Slices of one batch, and of all.
+  /// The number of slices in one batch, and in all batches.
   package let rows: Int
   package let slices: Int
   package let batchStride: Int
-  /// Indices in a row.
+  /// The number of indices in a row.
   package let depth: Int
-  /// Of the axes indexed, ones up to the limit.
+  /// The extents of the indexed axes, followed by ones up to the limit.
   package let extents: [Int]
   package let strides: [Int]
   package let scalar: ScalarType

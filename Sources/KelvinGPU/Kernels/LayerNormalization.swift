@@ -8,8 +8,9 @@ extension KernelTable {
       let (shape, target) = (context.inputs[0].shape, context.target)
       let axes = op.axis..<shape.rank
       let dense = context.normalizing(op, ReductionRows(shape, axes: axes), .dense)
-      // A scale for each position, as an operand has it, is dense; normalisations of a channel's positions have none. Lanes
-      // that hold no channel have no variance, and stay zero beside what no device takes for zero.
+      // A scale for each position is a dense operand; only normalizations over other axes than channels run in blocks.
+      // Lanes without a channel have variance 0 and must stay zero, which needs an epsilon that no device flushes to
+      // zero.
       guard op.axis > 1, context.inputs.count == 1, context.readsElementsOfBlocks,
         op.epsilon >= .leastNormalMagnitude || context.fillsBlocks || !target.clearsLanes
       else { return [dense] }

@@ -1,9 +1,9 @@
 internal import KelvinDevices
 internal import KelvinGraph
 
-/// Products of two lists of dense matrices, which are broadcast.
+/// Products of two batches of dense matrices with broadcasting.
 package struct MatMulPlan: Sendable {
-  /// How many batch axes kernels take.
+  /// The largest number of batch axes that kernels take.
   package static let limit = 4
 
   package let rows: Int
@@ -13,7 +13,7 @@ package struct MatMulPlan: Sendable {
   /// Elements from row to row, and from column to column, of each operand.
   package let xRow, xColumn, yRow, yColumn: Int
   package let batches: Int
-  /// The batch axes, outermost first, as many as the limit; strides in elements.
+  /// The batch axes, outermost first, filled up to the limit; strides are in elements.
   package let sizes: [Int]
   package let xStrides: [Int]
   package let yStrides: [Int]

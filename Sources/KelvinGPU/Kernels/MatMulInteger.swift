@@ -12,14 +12,14 @@ extension KernelTable {
   }
 }
 
-/// The matrices of a product: rows of all batches at once where one matrix of weights serves all.
+/// The matrices of a product. When one weight matrix serves all batches, the rows of all batches form one matrix.
 private struct MatMulOperands<Target: GPUTarget> {
   let op: MatMulInteger
   let node: Node
   let plan: IntegerProductPlan
   let target: Target
   let isConstant: Bool
-  /// x and y as the kernel reads them where batches are broadcast.
+  /// The copies that broadcast the batches of x and y for the kernel.
   let left: StridedCopy
   let right: StridedCopy
   private let broadcastsLeft: Bool
@@ -33,7 +33,7 @@ private struct MatMulOperands<Target: GPUTarget> {
     let isOne = y.dimensions.dropLast(2).allSatisfy { $0 == 1 }
     let images = isOne ? 1 : batch.reduce(1, *)
     isConstant = isOne && context.isConstant(1)
-    // Rows have no kernel for few columns.
+    // Kernels for rows have no variant for few columns.
     let stored = target.storedColumns(max(columns, target.lanes))
     plan = IntegerProductPlan(
       window: SpatialWindow(positions: isOne ? batch.reduce(rows, *) : rows, axes: 3), images: images, groups: 1,

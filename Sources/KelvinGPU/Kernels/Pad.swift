@@ -5,7 +5,7 @@ package import KelvinGraph
 package struct PadPlan: Sendable {
   package enum Mode: Int, Sendable { case constant, reflect, edge }
   package struct Axis: Sendable {
-    /// Of the result, and of the source.
+    /// The number of elements in the result, and in the source.
     package var size: Int
     package var extent: Int
     /// Elements added before.
@@ -19,9 +19,9 @@ package struct PadPlan: Sendable {
   }
 
   package let mode: Mode
-  /// Outermost first; neighbours without padding are one.
+  /// The axes, outermost first; neighbouring axes without padding are merged.
   package let axes: [Axis]
-  /// The bits of an element of padding as it lies inside a segment, sign-extended to 64 where it is an integer.
+  /// The bits of a padding element as stored inside a segment. Integers are sign-extended to 64 bits.
   package let filler: UInt64
   package let scalar: ScalarType
 
@@ -55,7 +55,7 @@ package struct PadPlan: Sendable {
     }
   }
 
-  /// The axes, ones before them up to `rank`.
+  /// Returns the axes, preceded by axes of one element up to `rank`.
   package func axes(padded rank: Int) -> [Axis] {
     [Axis](repeating: Axis(size: 1, extent: 1, before: 0), count: max(rank - axes.count, 0)) + axes
   }

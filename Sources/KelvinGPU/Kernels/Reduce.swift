@@ -1,14 +1,14 @@
 internal import KelvinDevices
 internal import KelvinGraph
 
-/// A kernel of lines combined by groups that share them: all of a reduction, or one of the two that lines in parts take.
+/// A kernel that reduces rows shared by groups: a whole reduction, or one of its two passes over rows in parts.
 package struct ReducePass: Sendable {
   package let groups: RowGroups
-  /// Whether elements are what is combined, else what the pass before made of them.
+  /// Whether the kernel combines elements; otherwise it combines the results of the previous pass.
   package let isFirst: Bool
-  /// Whether results are what the reduction is for.
+  /// Whether the kernel writes the final results of the reduction.
   package let isLast: Bool
-  /// Elements of a line.
+  /// Elements of a row.
   package let length: Int
 }
 
@@ -40,7 +40,7 @@ extension KernelTable {
 }
 
 extension KernelContext {
-  /// How groups share the lines of a reduction; nil where axes are reduced that are no neighbours.
+  /// Returns how groups share the rows of a reduction; nil if the reduced axes are not neighbours.
   fileprivate func groups(of op: Reduce) -> RowGroups? {
     let shape = inputs[0].shape
     let reduced = op.axes.filter { shape[$0] != 1 }
@@ -50,7 +50,8 @@ extension KernelContext {
     return groups(sharing: ReductionRows(shape, axes: first..<last + 1))
   }
 
-  /// The same for planes of a tensor in blocks, of which lanes that hold no channel stay zero where they have to.
+  /// Returns how groups share the planes of a tensor in blocks. Lanes without a channel stay zero if the target
+  /// requires it.
   fileprivate func groupsOfBlocks(of op: Reduce) -> RowGroups? {
     let shape = inputs[0].shape
     guard readsElementsOfBlocks, op.axes == Array(2..<shape.rank), !target.clearsLanes || op.function.keepsZeros else {
@@ -59,7 +60,7 @@ extension KernelContext {
     return groups(sharing: ReductionRows(shape, axes: 2..<shape.rank, inBlocksOf: target.lanes))
   }
 
-  /// The same for the channels of a tensor in blocks; what is left has none.
+  /// Returns how groups share the channels of a tensor in blocks; the result has no channels.
   fileprivate func groupsOfChannels(of op: Reduce) -> RowGroups? {
     let shape = inputs[0].shape
     guard readsElementsOfBlocks, op.axes == [1] else { return nil }
@@ -87,7 +88,7 @@ extension KernelContext {
 }
 
 extension Reduce.Function {
-  /// Whether it combines integers to an integer, as kernels of integers do.
+  /// Whether the function combines integers to an integer in integer kernels.
   fileprivate var keepsIntegers: Bool {
     switch self {
     case .sum, .mean, .maximum, .minimum, .product, .l1, .sumOfSquares: true
@@ -95,7 +96,7 @@ extension Reduce.Function {
     }
   }
 
-  /// Whether zeros come to zero.
+  /// Whether the function of zeros is zero.
   fileprivate var keepsZeros: Bool {
     switch self {
     case .logSum, .logSumExp: false

@@ -1,8 +1,8 @@
 package import KelvinDevices
 package import KelvinGraph
 
-/// One kernel of a resize: two axes of `[outer, inputA, middle, inputB, inner]` are sampled. Of a single axis, the
-/// inner one of the two is it, and the outer one has one position.
+/// One kernel of a resize, which samples two axes of `[outer, inputA, middle, inputB, inner]`. A single axis is the
+/// second of the two, and the first one then has one position.
 package struct ResizePass: Sendable {
   package let outer: Int
   package let inputA, outputA: Int
@@ -11,7 +11,7 @@ package struct ResizePass: Sendable {
   package let inner: Int
   package let interpolation: Resize.Interpolation
   package let scalar: ScalarType
-  /// On a blocked tensor the lanes are the last of `inner`.
+  /// The layout of the tensors. In a blocked tensor the lanes are the last part of `inner`.
   package let layout: ValueLayout
 
   fileprivate init(
@@ -35,7 +35,7 @@ extension KernelTable {
   mutating func addResize<Target>() where Context == KernelContext<Target>, Kernel == NodeLowering<Target> {
     addOffers(Resize.self) { op, context throws(DeviceError) in
       let (shape, scalar) = (context.inputs[0].shape, context.inputs[0].scalar)
-      // Positions are float32.
+      // Positions are float32, which is exact below 2^24.
       guard op.axes.allSatisfy({ shape[$0.axis] < 1 << 24 }) else {
         throw context.unsupported("axes of 2^24 elements and more")
       }
@@ -76,8 +76,8 @@ extension Lowering {
     }
   }
 
-  /// For each output position of each axis, the outer one first: lower source position, upper one, share of the upper
-  /// one, fillers.
+  /// Returns, for each output position of each axis, outer axis first: lower source position, upper one, weight of the
+  /// upper one, padding.
   fileprivate func positions(_ axes: ArraySlice<ResizeAxis>, _ sizes: [Int], _ interpolation: Resize.Interpolation)
     throws(DeviceError) -> Storage
   {
@@ -96,7 +96,7 @@ extension Lowering {
   }
 }
 
-/// Where an output position reads.
+/// The source positions of an output position.
 private struct Tap {
   var lower: Int
   var upper: Int

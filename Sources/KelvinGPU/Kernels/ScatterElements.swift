@@ -1,12 +1,12 @@
 internal import KelvinDevices
 package import KelvinGraph
 
-/// `y[…, indices[…, i, …], …]` combined with `updates[…, i, …]`, for dense y, which is x at first. Lines along the axis
-/// share no element, so each is walked by itself and in order.
+/// `y[…, indices[…, i, …], …]` combined with `updates[…, i, …]`, for dense y, which is x at first. Rows along the axis
+/// share no element, so one invocation processes a row alone and in order.
 package struct ScatterElementsPlan: Sendable {
-  /// Over the lines; the strides are those of the indices, then y's.
+  /// The iteration over the rows; the strides are those of the indices, then y's.
   package let lines: StridedIteration
-  /// Updates of a line, and their stride.
+  /// The number of updates of a row, and their stride.
   package let length: Int
   package let step: Int
   /// The axis's size and stride in y.
@@ -34,7 +34,8 @@ extension KernelTable {
 }
 
 extension KernelContext {
-  /// A lowering to a copy of x, and one kernel that reads indices and updates and changes it, where there are updates.
+  /// Returns a lowering to a copy of x and, if there are updates, one kernel that reads indices and updates and changes
+  /// the copy.
   func scattering(_ call: KernelDispatch<Target.Program>) -> NodeLowering<Target> {
     let (node, x, updates) = (node, inputs[0], inputs[2])
     return NodeLowering { lowering throws(DeviceError) in
@@ -44,7 +45,7 @@ extension KernelContext {
         lowering.copy(StridedCopy(contiguous: x.count), of: x.scalar, from: source, to: y)
         return
       }
-      // Updates that add up are rounded once.
+      // Updates that are added are rounded once.
       let result = y.isHalf ? lowering.temporary(wide: x.count) : y
       if y.isHalf {
         lowering.convert(source, result, count: x.count)

@@ -2,14 +2,15 @@ internal import KelvinDevices
 package import KelvinGraph
 
 /// Slices of dense y, which is x at first, each given by a tuple of indices into its first axes, combined with updates.
-/// The places of a slice share no element, so each is walked by itself and in the order of the tuples.
+/// The positions of a slice share no element, so one invocation processes a position alone and in the order of the
+/// tuples.
 package struct ScatterNDPlan: Sendable {
   /// Elements of a slice.
   package let inner: Int
   package let tuples: Int
-  /// Indices in a tuple.
+  /// The number of indices in a tuple.
   package let depth: Int
-  /// Of the axes indexed, ones up to `GatherNDPlan.limit`.
+  /// The extents of the indexed axes, followed by ones up to `GatherNDPlan.limit`.
   package let extents: [Int]
   package let strides: [Int]
   package let reduction: ScatterReduction

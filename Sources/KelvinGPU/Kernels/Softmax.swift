@@ -7,7 +7,7 @@ extension KernelTable {
       try context.requireFloats()
       let (shape, target, axes) = (context.inputs[0].shape, context.target, op.axis..<op.axis + 1)
       let dense = context.softmax(ReductionRows(shape, axes: axes), .dense)
-      // Shares of nothing but zeros are none: lanes that hold no channel would not stay zero.
+      // The shares of a row of zeros are not zero, so lanes without a channel would not stay zero.
       guard context.readsElementsOfBlocks, op.axis == 1 || context.fillsBlocks || !target.clearsLanes else {
         return dense
       }

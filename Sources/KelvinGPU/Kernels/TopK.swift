@@ -1,32 +1,33 @@
 internal import KelvinDevices
 package import KelvinGraph
 
-/// One pass over the lines of a dense tensor that finds the positions of their best elements, best first: from elements
-/// to sorted runs, or from sorted runs to longer ones. A sorted run keeps as many positions as are asked for.
+/// One pass over the rows of a dense tensor that finds the positions of their best elements, best first. The first pass
+/// makes sorted runs from elements; later passes merge sorted runs. A sorted run keeps at most the requested number of
+/// positions.
 package struct RankPass: Sendable {
-  /// Elements of the first runs: each is compared with all of its run.
+  /// Elements of the first runs. Each element is compared with all elements of its run.
   static let firstSpan = 128
-  /// Runs that become one.
+  /// The number of runs merged into one.
   package static let arity = 8
 
   package let lines: ReductionRows
   package let takesLargest: Bool
   package let scalar: ScalarType
-  /// Of the positions written.
+  /// The type of the positions written.
   package let index: ScalarType
-  /// Elements that a run stands for, of the runs read, or of those written by the first pass.
+  /// Elements that a run stands for: of the runs read, or of the runs that the first pass writes.
   package let span: Int
-  /// Runs of a line that are read, and places for each; the first pass reads none.
+  /// The runs of a row that are read, and the positions stored for each; the first pass reads none.
   package let runs: Int
   package let stored: Int
-  /// Positions written of a run, at most.
+  /// The largest number of positions written for a run.
   package let kept: Int
-  /// Between places written, by outer index, inner index, run and rank.
+  /// The strides of the written positions, by outer index, inner index, run and rank.
   package let strides: [Int]
 
-  /// The passes for the first `count` positions of each line, dense.
+  /// Returns the passes that find the first `count` positions of each row, dense.
   ///
-  /// - Parameter index: of the positions that the last pass writes; the others write int32.
+  /// - Parameter index: the type of the positions that the last pass writes; the others write int32.
   static func all(_ lines: ReductionRows, count: Int, takesLargest: Bool, of scalar: ScalarType, as index: ScalarType)
     -> [RankPass]
   {
@@ -50,9 +51,9 @@ package struct RankPass: Sendable {
   }
 
   package var isFirst: Bool { runs == 0 }
-  /// Invocations: one for each element, or for each place of a run.
+  /// The number of invocations: one for each element, or for each position of a run.
   package var count: Int { lines.count * (isFirst ? lines.length : runs * stored) }
-  /// Places written where others follow.
+  /// The number of positions written if another pass follows.
   fileprivate var writtenCount: Int { lines.outer * strides[0] }
 }
 

@@ -15,7 +15,7 @@ extension KernelTable {
       let target = context.target
       let shape = context.inputs[0].shape
       let dense = KernelOffer(context.dense(target.unary(op.function, count: shape.count)))
-      // Lanes beyond the channels would become f of whatever they hold.
+      // Lanes beyond the channels would become f of their contents.
       guard target.blocks.fits(shape), context.fillsBlocks || !target.clearsLanes else {
         return [dense]
       }

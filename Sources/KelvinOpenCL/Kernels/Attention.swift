@@ -2,7 +2,7 @@ internal import KelvinGPU
 internal import KelvinGraph
 
 extension OpenCLTarget {
-  /// What a work item keeps of its rows is as much private memory as it has rows.
+  /// A work item keeps its rows in private memory, so the width is limited.
   var attentionLimits: AttentionLimits { AttentionLimits(lanes: 1, width: 256, keys: 8) }
 
   func attention(_ plan: AttentionPlan) -> KernelDispatch<KernelName> {

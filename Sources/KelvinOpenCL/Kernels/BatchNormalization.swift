@@ -26,7 +26,7 @@ extension OpenCLTarget {
 }
 
 extension OpenCLLowering {
-  /// Mean, factor and shift of each channel: `[3][channels rounded up to whole lanes]`.
+  /// Returns the mean, factor and shift of each channel: `[3][channels rounded up to whole lanes]`.
   fileprivate func statistics(_ op: BatchNormalization, channels: Int, lanes: Int) throws(DeviceError) -> Storage {
     let weights = node.inputs.dropFirst().compactMap { graph[$0].weight }
     guard weights.count == 4 else { throw error(.unsupported, "statistics that are not constant") }

@@ -29,7 +29,7 @@ extension OpenCLTarget {
 }
 
 extension StridedIteration {
-  /// The walk over blocked operands, or nil where an operand's blocks do not match the result's.
+  /// Creates the iteration over blocked operands, or returns nil if an operand's blocks do not match the result's.
   fileprivate init?(blocked result: Shape, _ operands: [Shape], _ tuning: Tuning) {
     guard result.rank >= 2 else { return nil }
     func view(_ shape: Shape) -> Shape? {

@@ -65,8 +65,8 @@ extension OpenCLTarget {
 }
 
 extension StridedCopy {
-  /// The windows of dense images as rows, of their elements by channels: where they have no element in common and none is
-  /// padding, so that this is a copy.
+  /// Returns the copy that brings the windows of dense images to rows, which hold their elements by channels. Returns
+  /// nil unless windows do not overlap and have no padding.
   fileprivate init?(windowsOf window: SpatialWindow, images: Int, channels: Int) {
     guard window.taps > 1, zip(window.kernel, window.strides).allSatisfy({ $0 <= $1 }), window.dilations == [1, 1],
       (window.before + window.after).allSatisfy({ $0 == 0 })
@@ -80,7 +80,7 @@ extension StridedCopy {
 }
 
 extension OpenCLLowering {
-  /// - Parameter windows: brings the windows of the input, dense, to rows where the product is of these.
+  /// - Parameter windows: the copy of the dense input's windows to rows, if the product reads rows.
   fileprivate func convolution(
     _ op: Convolution, _ window: SpatialWindow, _ windows: StridedCopy?, from: ValueLayout, to: ValueLayout
   ) throws(DeviceError) {
@@ -123,13 +123,13 @@ extension OpenCLLowering {
   }
 }
 
-/// An activation, which kernels of convolutions fuse where `isFusedByKernels`.
+/// An activation. Kernels of convolutions fuse it if `isFusedByKernels`.
 struct KernelActivation {
-  /// What the kernel is told.
+  /// The code that the kernel receives.
   var code: Int { Int(fused?.code ?? UnaryFunction.noneCode) }
   var a: Float { fused?.a ?? 0 }
   var b: Float { fused?.b ?? 0 }
-  /// What is left to a kernel of its own.
+  /// The activation to run in a kernel of its own.
   let separate: UnaryFunction?
   private let fused: UnaryFunction?
 
@@ -141,13 +141,13 @@ struct KernelActivation {
 }
 
 extension OpenCLLowering {
-  /// Applies what the kernel left of an activation, in place.
+  /// Applies the part of an activation that was not fused, in place.
   func finish(_ activation: KernelActivation, _ result: Storage, count: Int) {
     guard let function = activation.separate else { return }
     run(target.unary(function, count: count), [result], result)
   }
 
-  /// The node's bias as `[group][count]`, zeros after each group's outputs.
+  /// Returns the node's bias as `[group][count]`, with zeros after each group's outputs.
   func biases(groups: Int, outputs: Int, count: Int) throws(DeviceError) -> Storage {
     let (name, constant) = try constantWeight(2)
     return weight("\(name)/vector-\(count)x\(groups)", count: groups * count) { target in

@@ -24,7 +24,7 @@ extension OpenCLTarget {
 }
 
 extension OpenCLLowering {
-  /// An ordinary convolution for each phase of the stride, on blocked tensors.
+  /// Adds an ordinary convolution for each phase of the stride, on blocked tensors.
   fileprivate func transposed(_ window: SpatialWindow, _ phases: TransposedPhases) throws(DeviceError) {
     let (x, y) = (node.inputs[0], node.outputs[0])
     let plan = ConvolutionPlan(
@@ -34,7 +34,7 @@ extension OpenCLLowering {
     try convolve(plan, Epilogue(), source, residual: nil, write(y, target.blocks), count: blocked(y).count)
   }
 
-  /// One filter a channel, on blocked tensors.
+  /// Adds the kernel for one filter for each channel, on blocked tensors.
   fileprivate func transposedDepthwise(_ window: SpatialWindow) throws(DeviceError) {
     let (x, y) = (node.inputs[0], node.outputs[0])
     let (images, channels) = (type(x).shape[0], type(x).shape[1])
@@ -49,7 +49,7 @@ extension OpenCLLowering {
 }
 
 extension OpenCLTarget {
-  /// Any groups and weights, on dense tensors.
+  /// Returns the kernel for any groups and weights, on dense tensors.
   fileprivate func transposed(_ window: SpatialWindow, images: Int, inputs: Int, outputs: Int, groups: Int) -> KernelDispatch<
     KernelName
   > {
@@ -60,7 +60,7 @@ extension OpenCLTarget {
       items: window.output[0] * parts, images * outputs)
   }
 
-  /// The pixels of a row that one work item computes, a whole number of strides where there are several items.
+  /// Returns the pixels of a row that one work item computes, a whole number of strides if there are several items.
   fileprivate func columns(_ window: SpatialWindow) -> (columns: Int, parts: Int) {
     let columns = min(tuning.columns * window.strides[1], window.output[1])
     return (columns, pieces(window.output[1], of: max(columns, 1)))

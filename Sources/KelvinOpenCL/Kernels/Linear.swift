@@ -24,10 +24,10 @@ extension OpenCLTarget {
 }
 
 extension OpenCLTarget {
-  /// Rows of which an item of `linear` computes as many at a time.
+  /// The number of rows that an item of `linear` computes at a time.
   private static let rowTile = 4
 
-  /// Whether groups share the depth of a product of so few rows: other kernels have an item for each of these at least.
+  /// Whether groups share the depth of a product with few rows. Other kernels have at least one item for each row.
   func sharesRows(_ product: RowProduct) -> Bool {
     lineGroup.map { product.rows < $0 && product.depth > 0 && product.columns > 0 } ?? false
   }

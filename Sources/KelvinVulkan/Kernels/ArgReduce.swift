@@ -16,7 +16,7 @@ extension VulkanTarget {
     }
   }
 
-  /// One invocation for each line of a dense tensor.
+  /// Returns a dispatch with one invocation for each row of a dense tensor.
   func along(_ lines: ReductionRows, _ shader: String, _ format: OperandFormat, specializationConstants: [Int] = []) -> KernelDispatch<VulkanProgram> {
     flat(
       shader, [format], specializationConstants: specializationConstants, Parameters(lines.count, lines.length, lines.inner).inverses(lines.inner),

@@ -2,7 +2,7 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  /// Vectors of four values that an invocation keeps in registers; longer rows are cut.
+  /// The number of vectors of four values that an invocation keeps in registers; longer rows are cut.
   private static let partLimit = 32
 
   var attentionLimits: AttentionLimits {

@@ -20,7 +20,8 @@ extension VulkanTarget {
       specializationConstants: [Int(op.code), element.kind.rawValue, element.bits])
   }
 
-  /// On dense operands: by four elements where none repeats but as a single one.
+  /// Returns the dispatch for dense operands, four elements at a time if each operand has the result's shape or a
+  /// single element.
   private func binary(_ op: Binary, _ left: Shape, _ right: Shape, _ output: Shape, _ iteration: StridedIteration) -> KernelDispatch<VulkanProgram>
   {
     let code = Int(op.code)
@@ -36,12 +37,12 @@ extension VulkanTarget {
   }
 }
 
-/// Operands of which each is whole, one element, or one element for each channel of a blocked tensor.
+/// Operands that each have the result's shape, one element, or one element for each channel of a blocked tensor.
 private struct BlockedOperands {
   let shape: BlockedShape
-  /// 0 whole, 1 by channel, 2 one element.
+  /// The kind of each operand: 0 for the result's shape, 1 for one element a channel, 2 for one element.
   let kinds: [Int]
-  /// Planes after which the operand by channel repeats.
+  /// The number of planes after which a channel operand repeats.
   let planes: [Int]
 
   init?(_ left: Shape, _ right: Shape, _ output: Shape, lanes: Int) {
@@ -66,7 +67,7 @@ private struct BlockedOperands {
     self.planes = planes
   }
 
-  /// One element for each of `[1 or N, C]` is already in blocks where C divides by four.
+  /// An operand `[1 or N, C]` is already in blocks if four divides C.
   var layouts: [ValueLayout] { kinds.map { $0 == 0 ? .blocks(of: shape.lanes) : .dense } }
 
   func lower(_ op: Binary, _ lowering: VulkanLowering, _ node: Node) throws(DeviceError) {

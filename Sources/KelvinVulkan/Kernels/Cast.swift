@@ -10,7 +10,7 @@ extension VulkanTarget {
     unary(code: Int(UnaryFunction.roundsToHalfCode), 0, 0, count: count)
   }
 
-  /// - Parameter bits: of the integers read, 32 where they are whole words or pairs of them.
+  /// - Parameter bits: the bits of the integers read; 32 for whole words and pairs of words.
   func cast(_ format: OperandFormat, _ from: Element, bits: Int, to: Element, count: Int) -> KernelDispatch<VulkanProgram> {
     flat(
       "cast", [format], specializationConstants: [from.kind.rawValue, bits, to.kind.rawValue, to.bits], Parameters(count),

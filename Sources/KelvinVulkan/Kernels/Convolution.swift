@@ -9,7 +9,7 @@ extension VulkanTarget {
     let geometry = ConvolutionGeometry(op, context, window)
     typealias Kernel = NodeLowering<Self>
     var offers: [GPUOffer<Self>] = []
-    // Only the general kernel takes weights as they come.
+    // Only the general kernel takes unpacked weights.
     if context.isConstant(1) {
       // The kernel's loops over the taps are unrolled.
       if op.groups > 1, geometry.groupInputs == 1, geometry.outputs == geometry.inputs, geometry.window.taps <= 49 {
@@ -52,7 +52,7 @@ extension VulkanTarget {
         }
       }
     }
-    // It reads every operand of every product from memory.
+    // The general kernel reads every operand of every product from memory.
     offers.append(
       KernelOffer(
         Kernel { lowering throws(DeviceError) in try geometry.lowerGeneral(lowering) }, "general",
@@ -61,7 +61,7 @@ extension VulkanTarget {
   }
 }
 
-/// The sizes of a convolution over one or two spatial axes, and its ways of running.
+/// The sizes of a convolution over one or two spatial axes, and its implementations.
 struct ConvolutionGeometry: Sendable {
   let op: Convolution
   let node: Node
@@ -82,20 +82,20 @@ struct ConvolutionGeometry: Sendable {
     groupOutputs = weights[0] / op.groups
   }
 
-  /// Whether it is a product with one or few rows.
+  /// Whether the convolution is a product with one or few rows.
   var isVector: Bool { window.isPointwise && window.inputCount == 1 && op.groups == 1 && batch < 4 }
 
-  /// Multiplications.
+  /// The number of multiplications.
   var products: Int { batch * outputs * window.outputCount * groupInputs * window.taps }
 
-  /// Register tiles of positions by output channels, on blocked tensors.
+  /// Returns the convolution in register tiles of positions by output channels, on blocked tensors.
   func tiles(_ blocks: ValueLayout) -> TiledProduct {
     TiledProduct(
       window: window, batch: batch, groups: op.groups, inputs: inputs, outputs: outputs, layout: blocks,
       registers: traits.convolutionTiles)
   }
 
-  /// One filter a channel, on blocked tensors.
+  /// Adds the kernel for one filter for each channel, on blocked tensors.
   func lowerDepthwise(_ lowering: VulkanLowering) throws(DeviceError) {
     let blocks = (inputs + 3) / 4
     let packed = try lowering.depthwiseWeights(channels: inputs, taps: window.taps)
@@ -120,13 +120,13 @@ struct ConvolutionGeometry: Sendable {
     lowering.run(call, [x, packed, bias] + residual, lowering.write(node.outputs[0], lowering.target.blocks))
   }
 
-  /// A single position, on blocked tensors.
+  /// Adds the kernel for a single position, on blocked tensors.
   func lowerVector(_ lowering: VulkanLowering) throws(DeviceError) {
     let rows = RowProduct(vectors: batch, inputs: inputs, outputs: outputs, lanes: lowering.target.lanes)
     try rows.lower(lowering, op.epilogue, lowering.target.blocks)
   }
 
-  /// One output an invocation, on dense tensors.
+  /// Adds the kernel with one invocation for each output, on dense tensors.
   func lowerGeneral(_ lowering: VulkanLowering) throws(DeviceError) {
     let x = try lowering.read(node.inputs[0], .dense)
     let weights = try lowering.read(node.inputs[1], .dense)

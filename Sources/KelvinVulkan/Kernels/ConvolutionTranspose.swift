@@ -29,7 +29,7 @@ extension VulkanTarget {
   }
 }
 
-/// The sizes of a transposed convolution over one or two spatial axes, and its ways of running but for tiles.
+/// The sizes of a transposed convolution over one or two spatial axes, and its implementations without tiles.
 private struct TransposedGeometry: Sendable {
   let node: Node
   let window: SpatialWindow
@@ -45,10 +45,10 @@ private struct TransposedGeometry: Sendable {
   }
 
   var isDepthwise: Bool { groups > 1 && groups == inputs && outputs == inputs }
-  /// What the shaders take of the window.
+  /// The window parameters of the shaders.
   private var geometry: [Int] { window.input + window.geometry }
 
-  /// One filter a channel, on blocked tensors.
+  /// Adds the kernel for one filter for each channel, on blocked tensors.
   func lowerDepthwise(_ lowering: VulkanLowering) throws(DeviceError) {
     let packed = try lowering.depthwiseWeights(channels: outputs, taps: window.taps)
     let count = batch * ((outputs + 3) / 4) * window.outputCount
@@ -61,7 +61,7 @@ private struct TransposedGeometry: Sendable {
     lowering.run(call, [x, packed], lowering.write(node.outputs[0], lowering.target.blocks))
   }
 
-  /// One output an invocation, on dense tensors.
+  /// Adds the kernel with one invocation for each output, on dense tensors.
   func lowerGeneral(_ lowering: VulkanLowering) throws(DeviceError) {
     let count = batch * outputs * window.outputCount
     let sizes = [count, window.outputCount, window.output[1], outputs, outputs / groups, inputs / groups, inputs]

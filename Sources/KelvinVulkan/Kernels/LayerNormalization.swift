@@ -7,11 +7,11 @@ extension VulkanTarget {
   {
     let makesParts = pass == .statistics
     let lines = groups.lines
-    // Of a row, or one for each of four rows that lie side by side in a block.
+    // Vectors of a row, or of four adjacent rows in a block.
     let vectors = lines.inner == 1 ? lines.length / 4 : lines.length
     let areWhole = lines.inner == 1 ? lines.length % 4 == 0 : lines.inner == 4
     let rows = lines.outer
-    // Rows enough to fill a register, with loops shorter than those that some drivers end.
+    // There must be enough rows to fill a register, and loops must stay below the limits of some drivers.
     if traits.usesShuffles, rows >= traits.lanes, areWhole, (1...1 << 14).contains(vectors) {
       let group = traits.tileGroup
       let (x, z) = folded((rows + group - 1) / group)

@@ -10,13 +10,13 @@ extension VulkanTarget {
         NodeLowering<Self> { lowering throws(DeviceError) in try implementation.lower(lowering, op.epilogue) },
         CooperativeProduct.implementation)
     }
-    // Both ways are dense: the other is for devices whose matrices are found to be wrong.
+    // Both implementations are dense. The plain one is for devices whose cooperative matrices fail the self-test.
     let handicap = cooperative == nil ? 0 : Double(product.rows * product.columns * product.depth)
     return (cooperative.map { [$0] } ?? []) + [plain(op, product, handicap: handicap)]
   }
 
   private func plain(_ op: Linear, _ product: RowProduct, handicap: Double) -> GPUOffer<Self> {
-    // Few rows leave the lanes of a register idle that are rows.
+    // With fewer rows than lanes, lanes of a register would be idle.
     let tiles = TiledProduct(
       window: SpatialWindow(positions: product.rows, axes: 2), batch: 1, groups: 1, inputs: product.depth,
       outputs: product.columns, layout: .dense, registers: traits.rowTiles)
@@ -55,7 +55,7 @@ extension VulkanTarget {
 }
 
 extension Parameters {
-  /// The same, followed by the activation's two parameters.
+  /// Returns these parameters, followed by the activation's two parameters.
   func activation(_ epilogue: Epilogue) -> Parameters {
     floats(epilogue.activation?.a ?? 0, epilogue.activation?.b ?? 0)
   }

@@ -20,10 +20,10 @@ extension VulkanTarget {
           + plan.yStrides), groups: [groups, 1, z])
   }
 
-  /// Rows and columns of a group, as `matmul.comp` shares them out.
+  /// The rows and columns of a group, as in `matmul.comp`.
   private func matmulTile(_ plan: MatMulPlan) -> (rows: Int, columns: Int) {
     if traits.usesShuffles {
-      // What a tile reads of the right operand costs as much as products of two rows and a half.
+      // For each tile, reading the right operand costs as much as the products of two and a half rows.
       let rows = [16, 8, 4].min { first, second in
         func time(_ rows: Int) -> Int { (plan.rows + rows - 1) / rows * (2 * rows + 5) }
         return time(first) < time(second)

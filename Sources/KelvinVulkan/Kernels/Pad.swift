@@ -2,7 +2,7 @@ import KelvinGPU
 import KelvinGraph
 
 extension VulkanTarget {
-  /// The two words of an element are an axis.
+  /// The two words of a 64-bit element take one axis.
   func padRank(of scalar: ScalarType) -> Int { Element(scalar).isPair ? 3 : 4 }
 
   func pad(_ plan: PadPlan) -> KernelDispatch<VulkanProgram> {

@@ -27,7 +27,7 @@ extension VulkanTarget {
 }
 
 extension Pool.Function {
-  /// Its number in shaders.
+  /// The number of the function in shaders.
   fileprivate var code: Int {
     switch self {
     case .maximum: 0

@@ -53,7 +53,7 @@ private struct MergedAxes {
     }
   }
 
-  /// Sizes, then strides, of as many axes as the limit.
+  /// The sizes, then the strides, each filled up to the limit.
   var parameters: [Int] {
     let rest = [Int](repeating: 0, count: Self.limit - sizes.count)
     return sizes + rest.map { _ in 1 } + strides + rest

@@ -2,7 +2,7 @@ import KelvinGPU
 
 extension VulkanTarget {
   func resize(_ pass: ResizePass) -> KernelDispatch<VulkanProgram> {
-    // Blocks by the four channels of a texel, dense tensors by words.
+    // Blocks are sampled by the four channels of a texel, dense tensors by words.
     let isBlocked = pass.layout == blocks
     let inner = isBlocked ? pass.inner / lanes : pass.inner * Element(pass.scalar).words
     let count = pass.outer * pass.outputA * pass.middle * pass.outputB * inner

@@ -6,7 +6,7 @@ extension VulkanTarget {
     unary(code: Int(function.code), function.a, function.b, count: count)
   }
 
-  /// - Parameter code: of a `UnaryFunction.Kind`, or one of the device's own in `functions.glsl`.
+  /// - Parameter code: the code of a `UnaryFunction.Kind`, or of a function of the device in `functions.glsl`.
   func unary(code: Int, _ a: Float, _ b: Float, count: Int) -> KernelDispatch<VulkanProgram> {
     let groups = (count + 3) / 4
     return flat("unary", [.float4], specializationConstants: [code], Parameters(groups).floats(a, b), count: groups)

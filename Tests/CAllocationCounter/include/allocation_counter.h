@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether anything is counted: not where a sanitizer brings its own allocator. */
+/* Whether allocations are counted; they are not if a sanitizer replaces the allocator. */
 bool allocation_counter_counts(void);
 
 /* Counts the allocations of all threads between the two calls: the process should be the counting test's own. */

@@ -1,6 +1,6 @@
 #pragma once
 
-/// A management library with one card whose readings a test sets. Every function answers `failure` where that is not 0.
+/// A management library with one card whose readings a test sets. Every function returns `failure` if that is not 0.
 typedef struct {
   int initFailure;
   int failure;
@@ -21,7 +21,7 @@ typedef struct {
 
 FakeNVML *_Nonnull fake_nvml(void);
 
-/// What the card calls itself from now on, in every text that names it, cut to 127 bytes; empty for names of ours.
+/// Sets the card's name in every string that contains it, cut to 127 bytes; empty for the default names.
 void fake_nvml_name(const char *_Nonnull name);
 
 /// A function of the library by its name, for `kelvin_nvml_load`. `missing` is the name of one that is not there.

@@ -1,60 +1,59 @@
 #pragma once
 
-/// Stand-ins for the Vulkan and OpenCL loaders: they forward every call to the real ones, and do wrong what they are
-/// told to. One set for the process.
+/// Simulated Vulkan and OpenCL loaders. They forward every call to the real ones, and inject the faults that they are
+/// ordered to. There is one set for the process.
 
-/// What goes wrong.
+/// The fault to inject.
 typedef struct {
   /// The function that fails; NULL for none.
   const char *_Nullable function;
   /// Which call of it is the first to fail, from 1, and how many do from there on.
   unsigned first, count;
-  /// What a failing call answers, without being forwarded.
+  /// The result of a failing call, which is not forwarded.
   int code;
-  /// Instead of an answer: a FaultyHang.
+  /// A FaultyHang that replaces the result.
   int hangs;
 } FaultyFault;
 
 typedef enum {
   FaultyAnswers,
-  /// What the call hands to the queue never ends, nor does anything behind it. Vulkan's waits then answer at once that their
-  /// time is over; OpenCL's queue really stands.
+  /// The work that the call submits never ends, nor does any work after it. Vulkan's waits then time out at once;
+  /// OpenCL's queue really blocks.
   FaultyQueueHangs,
-  /// The call itself does not return, before the next order; then it answers the code. Where it is clSetEventCallback,
-  /// which is for what is not over yet, the kernels that it is to wait for do not begin either.
+  /// The call itself does not return before the next order; then it returns the code. For clSetEventCallback, which is
+  /// called for unfinished events, the kernels that it waits for do not begin either.
   FaultyCallHangs
 } FaultyHang;
 
-/// What a device says that it is.
+/// The kind of device that is reported.
 typedef enum { FaultyCardAsItIs, FaultyCardDiscrete, FaultyCardIntegrated, FaultyCardSmall } FaultyCard;
 
 typedef struct {
   FaultyFault fault;
   FaultyCard card;
-  /// Which kernel does nothing when it is run, though the driver says that it went well: the first, second, … that is made
-  /// (a shader module, a kernel's name) since the order; 0 for none.
+  /// The number of the faulty kernel, which does nothing although the driver reports success: the first, second, …
+  /// kernel (a shader module, a kernel's name) created since the order; 0 for none.
   unsigned lie;
-  /// What the kernel that lies says instead of doing nothing: that its groups hold only so many work items (OpenCL); 0 for
-  /// as many as they do.
+  /// The group size limit that the faulty kernel reports instead of doing nothing (OpenCL); 0 for the actual limit.
   unsigned group;
-  /// How many versions newer the driver says that it is.
+  /// The number of versions by which the driver is reported as newer.
   unsigned newer;
-  /// As how many devices each real one is shown; 0 for one.
+  /// The number of devices that each real one is listed as; 0 for one.
   unsigned cards;
-  /// Bytes of device memory that are handed out before there is no more; 0 for no end.
+  /// Bytes of device memory that can be allocated; 0 for no limit.
   unsigned long memory;
-  /// What fresh memory of a device is filled with; 0 for what it comes with.
+  /// The byte that fills new device memory; 0 for the actual contents.
   unsigned char fill;
 } FaultyOrder;
 
-/// Does as it is told from now on, and counts calls from 0, once the queues are done with what they were given: what hung
-/// goes on and ends. A process that lets a driver end at exit gives a last order.
+/// Applies an order and counts calls from 0, once the queues have finished their work; work that hung continues and
+/// ends. A process that lets a driver end at exit gives a last order.
 void faulty_order(FaultyOrder order);
 
 /// Every function, Vulkan's first; NULL behind the last.
 const char *_Nullable faulty_function(unsigned index);
 
-/// Whether a function has an answer that can be a failure.
+/// Whether a function has a result that can be a failure.
 int faulty_can_fail(const char *_Nonnull function);
 
 /// Calls since the latest order.
@@ -69,7 +68,7 @@ unsigned faulty_failures(void);
 /// Returns once a call has failed or hung since the latest order.
 void faulty_await_failure(void);
 
-/// The address of a vkGetInstanceProcAddr; NULL where there is no real one.
+/// Returns the address of a vkGetInstanceProcAddr; NULL if there is no real one.
 const void *_Nullable faulty_vulkan(void);
 
 /// The functions of an OpenCL loader.

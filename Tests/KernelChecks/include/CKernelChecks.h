@@ -17,5 +17,5 @@ typedef enum {
   kernel_is_missing,
 } kernel_verdict;
 
-/* Runs the cases of one family that the seed gives. Where a result differs `text` says of which case. */
+/* Runs the cases of one family for the seed. If a result differs, `text` describes the case. */
 kernel_verdict kernel_check_run(size_t family, size_t variant, uint64_t seed, char *text, size_t size);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes Core ML's classical models and what scikit-learn, NumPy or a plain recursive walk give, in double precision.
+"""Writes Core ML's classical models and the results of scikit-learn, NumPy or a plain recursive traversal, in double
+precision.
 
     python3 -m venv .venv && .venv/bin/pip install coremltools==9.0 scikit-learn==1.5.1 "numpy<2.3"
     .venv/bin/python coreml.py
@@ -35,7 +36,7 @@ def write(name, spec, cases):
 
 
 def inputs(row):
-    """A feature for each number; one that is missing is left out."""
+    """Returns a feature for each number; a missing number is left out."""
     return {name: {"number": float(x)} for name, x in zip(NAMES, row) if not math.isnan(x)}
 
 
@@ -77,12 +78,13 @@ def probable(model, row):
 
 
 def added(model, row):
-    """The shares of all trees: coremltools converts those of more than two classes as they are, and Core ML adds them up."""
+    """Adds the shares of all trees: coremltools converts trees of more than two classes unchanged, and Core ML adds
+    them."""
     return model.n_estimators * probable(model, row)
 
 
 def sigmoid(model, row):
-    """The probabilities of two classes by the only sigmoid; scikit-learn's libsvm couples them all the same."""
+    """Returns the probabilities of two classes by the only sigmoid, which scikit-learn's libsvm couples nonetheless."""
     # libsvm's decision is for the first class, scikit-learn's for the second.
     first = 1 / (1 + np.exp(model._probA[0] * -model.decision_function([row])[0] + model._probB[0]))
     return [first, 1 - first]
@@ -126,7 +128,7 @@ MODES = {"LEQ": 0, "LT": 1, "GTE": 2, "GT": 3, "EQ": 4, "NEQ": 5}
 
 
 def plant(parameters, forest, targets, base):
-    """Trees and nodes by numbers that neither begin at 0 nor follow each other."""
+    """Numbers trees and nodes with ids that do not begin at 0 and are not consecutive."""
     parameters.numPredictionDimensions = targets
     parameters.basePredictionValue.extend(base)
     for tree, own, content, if_true, if_false in trees.numbered(forest):
@@ -147,7 +149,7 @@ GRID = [-1.0, -0.1, 0.0, 1 / 3, 0.7, 1.0]
 grid = R.choice(GRID, size=(12, 4))
 grid[R.uniform(size=grid.shape) < 0.15] = np.nan
 
-# Every test, numbers that are left out, thresholds that no float32 is.
+# Every test, missing numbers, thresholds that are not float32.
 forest = [trees.grow(R, 5, 4, 1, list(MODES), values=GRID) for _ in range(9)]
 spec = describe([(name, "double") for name in NAMES], [("y", "double")])
 for item in spec.description.input:
@@ -165,7 +167,7 @@ write("tree_numbers", spec, [
      {"y": {"numbers": trees.evaluate(forest, row, 3, base=[0.1, 0.2, 0.3]), "shape": [3]}})
     for row in R.choice(GRID, size=(7, 4))])
 
-# A class without a score of its own, and a softmax of all.
+# A class without its own score, and a softmax of all.
 LABELS = ["red", "green", "blue"]
 for name, transform, targets in [("tree_reference", 3, 2), ("tree_softmax", 1, 3)]:
     forest = [trees.grow(R, 4, 4, targets, ["LEQ"], votes=2, values=GRID) for _ in range(6)]
@@ -223,7 +225,7 @@ for name, weights, kind in [("neighbors", "uniform", "linearIndex"), ("neighbors
          {"label": {"text": str(found.predict([row])[0])}, "p": entries(found.classes_, found.predict_proba([row])[0])})
         for row in rows])
 
-# What float32 has not: 1 · 1 + 2 · 1 + 0.1.
+# A number that float32 cannot represent: 1 · 1 + 2 · 1 + 0.1.
 spec = describe([("a", "double"), ("b", "double")], [("y", "double")])
 spec.glmRegressor.weights.add().value.extend([1.0, 2.0])
 spec.glmRegressor.offset.append(0.1)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes ONNX's classical models and what scikit-learn, ONNX's reference evaluator or a plain recursive walk give.
+"""Writes ONNX's classical models and the results of scikit-learn, ONNX's reference evaluator or a plain recursive
+traversal.
 
     python3 -m venv .venv && .venv/bin/pip install onnx==1.23.2 scikit-learn==1.9.1 skl2onnx==1.20.0
     .venv/bin/python generate.py
@@ -51,7 +52,7 @@ def build(kind, outputs, version, features=4, scalar=FLOAT, more=(), **attribute
     graph = helper.make_graph(
         [node, *more], kind, [helper.make_tensor_value_info("x", scalar, ["n", features])],
         [helper.make_tensor_value_info(*output) for output in outputs])
-    # Nothing but this domain.
+    # The model declares only this domain.
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid(ML, version)], ir_version=9)
     onnx.checker.check_model(model)
     return model
@@ -94,7 +95,7 @@ for aggregate in ["SUM", "AVERAGE", "MIN", "MAX"]:
         cases.append(({"x": x}, {"y": np.array([trees.evaluate(forest, row, 3, aggregate, base) for row in x])}))
     write(f"tree_regressor_{aggregate.lower()}", model, cases)
 
-# Double precision: thresholds that no float32 is.
+# Double precision: thresholds that are not float32.
 forest = [trees.grow(R, 5, 4, 1, ["LEQ", "LT"], values=[1 / 3, -0.1, 0.7, 1e-9]) for _ in range(5)]
 attributes = forest_attributes(forest, "target")
 for key in ("nodes_values", "target_weights"):
@@ -158,7 +159,7 @@ for kind, scalar, count in [("float", FLOAT, 4), ("double", DOUBLE, 11)]:
     y = np.array([trees.evaluate(members, row, 2) for row in x])
     write(f"tree_ensemble_{kind}", model, [({"x": x}, {"y": y})])
 
-# What scikit-learn's models become.
+# Models converted from scikit-learn.
 train = R.normal(size=(160, 4)).astype(np.float32)
 classes = np.array(["low", "mid", "high"])[np.digitize(train @ [1.0, -2.0, 0.5, 0.25] + 0.3 * R.normal(size=160), [-1, 1])]
 two = np.where(train[:, 0] * train[:, 1] + 0.1 * R.normal(size=160) > 0, 8, -3)
@@ -171,7 +172,7 @@ test = test[np.abs(test @ [1.0, -2.0, 0.5, 0.25]).round(1) != 1.0]
 def convert(model, name, outputs, options=None):
     converted = convert_sklearn(
         model, initial_types=[("x", FloatTensorType([None, 4]))], target_opset={"": 17, ML: 3}, options=options)
-    # The same bytes at every run: the converter makes names and orders by chance.
+    # Names and orders are fixed, because the converter's are random; every run writes the same bytes.
     converted.graph.name = name
     for node in converted.graph.node:
         attributes = sorted(node.attribute, key=lambda attribute: attribute.name)

@@ -1,4 +1,4 @@
-"""Trees as nested tuples, random ones and their evaluation by a plain recursive walk."""
+"""Trees as nested tuples, random ones and their evaluation by a plain recursive traversal."""
 
 import math
 
@@ -21,7 +21,7 @@ def grow(random, depth, features, targets, modes, votes=1, values=None):
 
 
 def leaf(tree, row, strict):
-    """`strict`: a number that is none goes where the node says, whatever the test is; else it may pass the test."""
+    """`strict`: a NaN follows the node's flag, whatever the test is; otherwise it may pass the test."""
     while isinstance(tree, tuple):
         mode, feature, value, missing, if_true, if_false = tree
         x = row[feature]
@@ -31,7 +31,7 @@ def leaf(tree, row, strict):
 
 
 def evaluate(forest, row, targets, aggregate="SUM", base=None, strict=False):
-    """What every target has."""
+    """Returns the sum of each target."""
     votes = [[] for _ in range(targets)]
     for tree in forest:
         for target, weight in leaf(tree, row, strict):

@@ -24,7 +24,7 @@ def graph(name, nodes, inputs, outputs, initializers=()):
 
 
 def branches():
-    """Both branches read what is around them; one computes, the other passes a value through."""
+    """Both branches read outer values; one computes, the other passes a value through."""
     then = graph("then", [node("Mul", ["x", "factor"], ["t"]), node("Add", ["t", "shift"], ["t2"])], [],
                  [value("t2", F, [2, 3])], [constant("factor", np.float32(3))])
     other = graph("other", [node("Identity", ["x"], ["o"])], [], [value("o", F, [2, 3])])
@@ -50,7 +50,7 @@ def nested():
 
 
 def accumulated():
-    """A fixed number of trips, two carried values that cross, an accumulated output."""
+    """A fixed number of iterations, two carried values that are swapped, an accumulated output."""
     body = graph("body", [
         node("Add", ["a", "b"], ["sum"]), node("Identity", ["b"], ["next_a"]), node("Mul", ["sum", "x"], ["row"]),
         node("Identity", ["goes_on"], ["still"])],
@@ -63,7 +63,8 @@ def accumulated():
 
 
 def data_dependent():
-    """As many trips as the data asks for: a limit given at run time and a condition computed in the body."""
+    """A number of iterations that depends on the data: a limit given at run time and a condition computed in the
+    body."""
     body = graph("body", [
         node("Mul", ["v", "half"], ["next"]), node("ReduceMax", ["next"], ["most"], keepdims=0),
         node("Greater", ["most", "one"], ["more"]), node("Cast", ["i"], ["number"], to=F),
@@ -78,7 +79,7 @@ def data_dependent():
 
 
 def branch_in_loop():
-    """A branch in each trip, by the trip's number."""
+    """A branch in each iteration, by the iteration's number."""
     then = graph("then", [node("Add", ["v", "x"], ["p"])], [], [value("p", F, [3])])
     other = graph("other", [node("Mul", ["v", "two"], ["q"])], [], [value("q", F, [3])])
     body = graph("body", [
@@ -93,7 +94,8 @@ def branch_in_loop():
 
 
 def scan():
-    """A state and two scanned inputs, one of them backwards and along its second axis; the output moves to its second axis."""
+    """A state and two scanned inputs, one of them backwards and along its second axis; the output moves to its
+    second axis."""
     body = graph("body", [
         node("Add", ["s", "a"], ["t"]), node("Mul", ["t", "b"], ["row"])],
         [value("s", F, [2]), value("a", F, [2]), value("b", F, [2])], [value("t", F, [2]), value("row", F, [2])])
@@ -131,7 +133,7 @@ def sequences():
 
 
 def batched_scan():
-    """A scan as operator set 8 has it: of samples, each with a state and two sequences, one of them from behind."""
+    """A scan of operator set 8: of samples, each with a state and two sequences, one of them backwards."""
     body = helper.make_graph([
         node("Add", ["s", "x"], ["t"]), node("Mul", ["t", "y"], ["row"])], "body",
         [value("s", F, [2]), value("x", F, [2]), value("y", F, [2])], [value("t", F, [2]), value("row", F, [2])])
@@ -142,7 +144,7 @@ def batched_scan():
 
 
 def functions():
-    """Functions of the model's own: called in a branch, and with a branch and a loop inside, by names of their own."""
+    """Functions of the model: called in a branch, and with a branch and a loop inside, with local names."""
     model = onnx.parser.parse_model("""
         <ir_version: 9, opset_import: ["" : 17, "own" : 1]>
         functions (float[3] x, bool first, bool second) => (float[3] y, float[3] z) {
@@ -174,7 +176,7 @@ def functions():
 
 
 def inputs_of(name, random):
-    """Sets of inputs that take different ways through the model."""
+    """Sets of inputs that take different paths through the model."""
     def floats(*shape, shift=0.0):
         return (random.uniform(-1, 1, shape) + shift).astype(np.float32)
     if name == "branches":

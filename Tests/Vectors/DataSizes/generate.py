@@ -19,13 +19,13 @@ from onnx_vectors import B, F, I, constant, node, value, write  # noqa: E402
 
 
 def places():
-    """What a run finds is an output."""
+    """The indices that a run finds are an output."""
     return helper.make_graph([node("NonZero", ["x"], ["y"])], "places", [value("x", F, [3, 4])],
                              [value("y", I, [2, None])])
 
 
 def picked():
-    """What is found is used: the positive elements, twice as large, and their sum."""
+    """The found elements are used: the positive elements, twice as large, and their sum."""
     return helper.make_graph([
         node("Greater", ["x", "zero"], ["mask"]), node("NonZero", ["mask"], ["at"]),
         node("Transpose", ["at"], ["pairs"], perm=[1, 0]), node("GatherND", ["x", "pairs"], ["found"]),
@@ -35,7 +35,7 @@ def picked():
 
 
 def twice():
-    """A size that depends on what an earlier size let through; a constant that both stages read."""
+    """A size that depends on an earlier data-dependent size; a constant that both stages read."""
     return helper.make_graph([
         node("Greater", ["x", "low"], ["mask"]), node("NonZero", ["mask"], ["at"]),
         node("Squeeze", ["at", "front"], ["rows"]), node("Gather", ["x", "rows"], ["kept"]),
@@ -56,7 +56,7 @@ def compress():
 
 
 def suppressed():
-    """Boxes that were picked, and their scores gathered in the model."""
+    """Boxes that were selected, and their scores gathered in the model."""
     return helper.make_graph([
         node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "least"], ["rows"]),
         node("Gather", ["rows", "two"], ["box"], axis=1), node("Squeeze", ["boxes", "front"], ["flat"]),
@@ -91,7 +91,7 @@ def shapes():
 
 
 def given():
-    """A shape and a number of trips that are inputs."""
+    """A shape and a number of iterations that are inputs."""
     body = helper.make_graph([node("Add", ["v", "unit"], ["next"]), node("Identity", ["goes_on"], ["still"]),
                               node("Identity", ["next"], ["row"])], "body",
                              [value("i", I, []), value("goes_on", B, []), value("v", F, [2])],
@@ -105,7 +105,7 @@ def given():
 
 
 def growing():
-    """A loop that ends when its data says so, with a row for each trip, which are then added up."""
+    """A loop that ends when its data says so, with a row for each iteration, which are then added up."""
     body = helper.make_graph([
         node("Mul", ["v", "half"], ["next"]), node("ReduceMax", ["next"], ["most"], keepdims=0),
         node("Greater", ["most", "one"], ["more"]), node("Neg", ["next"], ["row"])], "body",
@@ -139,12 +139,12 @@ def columns():
 
 
 def branch(*nodes, initializers=(), output=("side", I)):
-    """A side of a branch: it has no inputs."""
+    """A branch without inputs."""
     return helper.make_graph(list(nodes), "side", [], [value(*output, [None])], list(initializers))
 
 
 def emptied():
-    """What is found among what was found, unless that is nothing: a branch that a size decides."""
+    """A search among found elements, unless there are none: a branch decided by a size."""
     return helper.make_graph([
         node("Greater", ["x", "low"], ["mask"]), node("NonZero", ["mask"], ["at"]),
         node("Squeeze", ["at", "front"], ["rows"]), node("Gather", ["x", "rows"], ["kept"]),
@@ -162,7 +162,7 @@ def emptied():
 
 
 def sides():
-    """A branch that the data decides, whose sides differ in size: one finds its own, by a branch inside it."""
+    """A branch decided by the data, whose sides differ in size: one computes its own size, by a branch inside it."""
     inner = helper.make_graph(
         [node("Compress", ["x", "flags"], ["inner_side"])], "inner", [], [value("inner_side", F, [None])])
     whole = helper.make_graph([node("Neg", ["x"], ["inner_whole"])], "whole", [], [value("inner_whole", F, [None])])

@@ -76,7 +76,7 @@ class Layer(torch.nn.Module):
 
 
 class Decoder(torch.nn.Module):
-    """How a decoder is told what to write is left to its kinds."""
+    """Subclasses differ in how the decoder is told the range to write."""
 
     def __init__(self):
         super().__init__()
@@ -138,7 +138,7 @@ class Scattered(Decoder):
 
 
 class Past(Decoder):
-    """Whether what the mask leaves out counts for nothing is `masks`."""
+    """`masks` decides whether masked tokens are ignored."""
 
     masks = True
 
@@ -163,7 +163,7 @@ class Ignoring(Past):
 
 
 class Lengths(Past):
-    """The places are a slice of one table and picked from another."""
+    """The positions are a slice of one table and gathered from another."""
 
     def forward(self, ids, *past):
         present = []

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what pycocotools, scikit-learn, statsmodels and SciPy say of random answers, which the tests are held to.
+"""Writes the results of pycocotools, scikit-learn, statsmodels and SciPy for random answers, as expected values of
+the tests.
 
     generate.py      needs pycocotools, scikit-learn, scipy and statsmodels; writes beside itself
 """

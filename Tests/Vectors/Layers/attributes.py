@@ -1,5 +1,5 @@
-"""Cases of attributes that a sweep of all layers found wrong or refused; see layers.py. They draw from a generator of their
-own, so that other cases stay as they are."""
+"""Cases of layer attributes, beyond those of layers.py. They use a separate random generator, so that other cases do
+not change."""
 
 import numpy as np
 import torch.nn.functional as F
@@ -57,7 +57,8 @@ quantized_deconvolution("deconvolution3d_quantized", 1, (1, 4, 2, 3, 2), (2, 2, 
 
 
 def deconvolution3d(name, mode, output_shape=None, amounts=(0,) * 6, stride=(2, 1, 2)):
-    """What padding or a named size cuts away of (size - 1) · stride + kernel, an odd element from the end."""
+    """The elements that padding or a declared size removes from (size - 1) · stride + kernel; of an odd number, the
+    extra one from the end."""
     shape, kernel = (1, 2, 3, 4, 2), (3, 2, 4)
     w, b = f32(2, 3, *kernel), f32(3)
 

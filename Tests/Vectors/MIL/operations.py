@@ -1,4 +1,4 @@
-"""The cases: operation, inputs, how it is built, and where coremltools cannot evaluate it the formula."""
+"""The cases: operation, inputs, its construction, and the formula if coremltools cannot evaluate it."""
 
 from dataclasses import dataclass
 
@@ -154,7 +154,7 @@ def place(*numbers):
 
 
 def replaced(*ranges, shape=None):
-    """What writing over the ranges gives; the place, the third input, is known to the formula already."""
+    """Returns the result of writing over the ranges; the formula already knows the begin index, the third input."""
     def formula(x, u, _):
         x = x.copy()
         x[ranges] = u.reshape(shape) if shape else u
@@ -162,7 +162,7 @@ def replaced(*ranges, shape=None):
     return formula
 
 
-# Slices whose place is an input. One that lies outside its axis is left out of an update.
+# Slices whose begin index is an input. One outside its axis is left out of an update.
 BOX, AT = Values((3, 5, 4)), ("x", "update", "begin")
 add("slice_update", BOX, Values((2, 1, 4)), place(1, 3, 0), names=AT, end=[3, 4, 4], tolerance=EXACT,
     target=ct.target.iOS18, formula=replaced(slice(1, 3), slice(3, 4)))
@@ -277,7 +277,7 @@ def sampled(x, points, axis, nearest=None):
     return np.take(x, lower, axis=axis) * (1 - share) + np.take(x, upper, axis=axis) * share
 
 
-# What coremltools' own test expects of Core ML: of two equally near pixels the one behind, before places are mirrored.
+# The result that coremltools' own test expects of Core ML: of two equally near pixels the later one, before mirroring.
 CORNERS = np.float32([11, 22, 33, 44]).reshape(1, 1, 2, 2)
 add("resample", CORNERS, np.float32([-1, -2, -3.7, -1, 0, 0, 3.5, 1.2]).reshape(1, 2, 2, 2), names=("x", "coordinates"),
     sampling_mode="nearest", padding_mode="symmetric", padding_value=-1.0, coordinates_mode="normalized_zero_to_one",
@@ -311,7 +311,7 @@ add("resize", IMAGE, shape=[5, 9], resized_dims=np.uint32(2), sampling_mode="UNA
     formula=lambda x: resized(x, "UNALIGN_CORNERS", 5, 9))
 add("resize", IMAGE, shape=[1, 0, 12], resized_dims=np.uint32(2), interpolation_mode="NEAREST_NEIGHBOR",
     tolerance=EXACT, formula=lambda x: np.repeat(x, 2, axis=3))
-# What coremltools' own test expects of Core ML: two elements to three.
+# The result that coremltools' own test expects of Core ML: two elements resized to three.
 add("resize", Values((2, 1, 2, 1)), shape=[3, 2], resized_dims=np.uint32(2), interpolation_mode="NEAREST_NEIGHBOR",
     tolerance=EXACT, formula=lambda x: np.repeat(x[:, :, [0, 1, 1]], 2, axis=3))
 add("resize", IMAGE, shape=[7, 9], resized_dims=np.uint32(2), interpolation_mode="NEAREST_NEIGHBOR", tolerance=EXACT,

@@ -30,7 +30,7 @@ def cell_of_lstm(part, functions, clip):
 
 
 def cell_of_gru(part, functions, _):
-    """Its output gate is what others call the candidate."""
+    """Its output gate is what other formats call the candidate."""
     matrices = [gates("rhz", part[name]) for name in ("weight_ih", "weight_hh", "bias")]
     nothing = {name: 0 for name in "rhz"}
     return gru_cell(*matrices, nothing, *functions)
@@ -47,7 +47,7 @@ KINDS = {"lstm": (4, cell_of_lstm, INNER | {"cell_activation": "tanh"} | OUTER),
 
 def recurrent(operator, steps=4, batch=3, size=5, hidden=3, bias=True, peephole=False, kind="float32", target=None,
               direction="forward", output_sequence=False, clip=None, starts_empty=False, **functions):
-    """`starts_empty` is whether the first states are zeros in the program, and no inputs."""
+    """`starts_empty` is whether the first states are zeros in the program instead of inputs."""
     count, cell, usual = KINDS[operator]
     ways = ["", "_back"] if direction == "bidirectional" else [""]
     rows = count * hidden

@@ -40,7 +40,7 @@ def floats(random, *shape, shift=0.0):
 
 
 def places(random):
-    """What a run finds is an output."""
+    """The indices that a run finds are an output."""
     def build(x):
         return mb.non_zero(x=x, name="y")
     write("places", (3, 4), build, lambda x: {"y": np.argwhere(x != 0).astype(np.int32)},
@@ -107,7 +107,7 @@ def sizes(random):
 
 
 def inside(random):
-    """What is found is read inside a branch and a loop."""
+    """Found elements are read inside a branch and a loop."""
     def build(x):
         found = mb.gather(x=x, indices=mb.squeeze(x=mb.non_zero(x=mb.cast(x=mb.greater(x=x, y=np.float32(0)), dtype="int32")), axes=[1]))
         total = mb.reduce_sum(x=found, axes=[0], keep_dims=False)

@@ -1,4 +1,4 @@
-"""What operators of `com.microsoft` compute that ONNX Runtime has no kernels for on processors, in double precision."""
+"""The results of `com.microsoft` operators that ONNX Runtime has no CPU kernels for, in double precision."""
 
 from math import erf
 
@@ -32,13 +32,13 @@ def joined(x):
 
 
 def attention(query, key, value, mask=0.0, scale=None):
-    """Of `[N, heads, S, D]`."""
+    """Attention of `[N, heads, S, D]`."""
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     return softmax(query @ key.swapaxes(-1, -2) * scale + mask) @ value
 
 
 def group_norm(x, groups, gamma, beta, epsilon=1e-5):
-    """Of channels that come last."""
+    """Group normalization with channels last."""
     n, height, width, channels = x.shape
     parts = x.astype(np.float64).reshape(n, height, width, groups, channels // groups)
     mean = parts.mean((1, 2, 4), keepdims=True)
@@ -47,7 +47,7 @@ def group_norm(x, groups, gamma, beta, epsilon=1e-5):
 
 
 def convolution(x, w, strides, pads):
-    """Of `[N, C, H, W]` and `[M, C, h, w]`, by its definition."""
+    """Convolution of `[N, C, H, W]` and `[M, C, h, w]`, by its definition."""
     x = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
     height = (x.shape[2] - w.shape[2]) // strides[0] + 1
     width = (x.shape[3] - w.shape[3]) // strides[1] + 1

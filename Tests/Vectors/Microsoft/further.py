@@ -1,5 +1,5 @@
-"""Vectors of what few models have: groups of weights by index, narrow tables, scores and caches that are
-shown, as ONNX Runtime computes them."""
+"""Vectors of rarely used features: groups of weights by index, low-precision tables, outputs of scores and caches,
+as ONNX Runtime computes them."""
 
 import ml_dtypes
 import numpy as np

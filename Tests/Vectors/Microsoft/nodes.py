@@ -1,4 +1,4 @@
-"""What the vectors of this folder share: random numbers by name, and a file of one node with what is expected of it."""
+"""Shared parts of this folder's vectors: random numbers by name, and a file of one node with its expected results."""
 
 import pathlib
 import sys
@@ -38,8 +38,8 @@ class Numbers:
 
 def case(name, operator, operands, outputs=("y",), fixed=(), expected=None, kinds=None, domain=DOMAIN, opset=21,
          absolute=2e-6, relative=2e-5, attributes=None, **more):
-    """One node. `operands` are arrays, None where one is left out; those of the numbers in `fixed` are initializers. What is
-    expected is ONNX Runtime's answer where it is not given."""
+    """One node. `operands` are arrays, None for an omitted one; those with indices in `fixed` are initializers. ONNX
+    Runtime's result is expected unless one is given."""
     kind = lambda array: helper.np_dtype_to_tensor_dtype(array.dtype)  # noqa: E731
     names = ["" if array is None else f"x{index}" for index, array in enumerate(operands)]
     given = {name: array for index, (name, array) in enumerate(zip(names, operands)) if name and index not in fixed}

@@ -130,7 +130,7 @@ def fixed_trips(net):
 
 @case(["y", "last"], [1, 3, 6])
 def given_trips(net):
-    """As many trips as an input says; a tensor that only the body computes is read behind it."""
+    """As many iterations as an input says; a tensor that only the body computes is read after the loop."""
     net.scale("v", "x", 1)
     _, body = net.loop(limit="n")
     body.scale("w", "v", -0.5)
@@ -189,7 +189,7 @@ def condition_and_trips(net):
 
 @case(["y", "count"], [0.5, 4, 100])
 def leaving(net):
-    """A break in one side of a branch, behind which the trip goes on."""
+    """A break in one side of a branch, after which the iteration continues."""
     net.add("v", "n", 0)
     net.number("k", 0)
     _, body = net.loop(trips=4)
@@ -298,7 +298,7 @@ def nested(net):
 
 @case(["y"], [-1, 0, 2])
 def given_fewer_than_none(net):
-    """A number of trips below 0 makes none."""
+    """A negative number of iterations gives none."""
     net.scale("v", "x", 1)
     _, body = net.loop(limit="n")
     body.add("w", "v", 1)
@@ -309,7 +309,7 @@ def given_fewer_than_none(net):
 
 @case(["y"], [0, 3])
 def left_behind_a_change(net):
-    """A side changes a tensor and leaves the trip; what follows would have computed it again."""
+    """A side changes a tensor and leaves the iteration; the following layers would have computed it again."""
     net.scale("v", "x", 1)
     _, body = net.loop(trips=2)
     then, _ = body.branch("n")
@@ -361,7 +361,7 @@ def condition_with_a_loop(net):
 
 @case(["y"], [0, 2])
 def read_where_computed(net):
-    """One side alone computes a tensor; it is read where that side was taken."""
+    """One side alone computes a tensor; it is read if that side was taken."""
     then, _ = net.branch("n")
     then.add("v", "x", 1)
     again, other = net.branch("n")
@@ -373,7 +373,8 @@ def read_where_computed(net):
 
 @case(["y"], [0, 1, 2, 4])
 def kept_from_a_trip_before(net):
-    """Some trips compute a tensor, later ones and what stands behind the loop read it; a trip may end before it does."""
+    """Some iterations compute a tensor, later ones and layers after the loop read it; an iteration may end before it
+    does."""
     net.number("k", 0)
     net.scale("y", "x", 0)
     _, body = net.loop(trips=4)
@@ -419,7 +420,7 @@ def many_one_sided(net):
 
 @case(["y"], [0, 3, 9])
 def many_breaks(net):
-    """What follows many branches that may leave the loop lies on a side of each."""
+    """The layers after many branches that may leave the loop are on a side of each."""
     net.scale("y", "x", 1)
     _, body = net.loop(trips=2)
     for number in range(8):

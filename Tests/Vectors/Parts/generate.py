@@ -245,7 +245,7 @@ for name, attributes in [("dense_map", {"map_form": "DENSE"}), ("sparse_map", {"
         name, [ml("CastMap", ["x"], ["y"], cast_to="TO_FLOAT", **attributes)], [numbers], [("y", FLOAT, [1, "n"])],
         [{"x": {4: 2.5, 1: -1.0, 0: 3.0}}])
 
-# What scikit-learn's pipelines become.
+# Models converted from scikit-learn's pipelines.
 count = 120
 colors = R.choice(["red", "green", "blue"], count)
 sizes = R.normal(size=count).astype(np.float32)

@@ -5,7 +5,7 @@ SciPy: Bayesian probit regression, items that are like others, and models that n
     python3 -m venv .venv && .venv/bin/pip install coremltools==9.0 scipy "numpy<2.5"
     .venv/bin/python generate.py
 
-`NAME.mlmodel` is a model; `expected.json` has the form of ../Parts/coreml.json. What `linked*.mlmodel` name lies in `linked/` and
+`NAME.mlmodel` is a model; `expected.json` has the form of ../Parts/coreml.json. The files that `linked*.mlmodel` name are in `linked/` and
 beside them."""
 
 import json
@@ -116,7 +116,7 @@ def items():
             for other, likeness in others.items():
                 like = entry.similarItemList.add()
                 like.itemId, like.similarityScore = other, likeness
-        # What nothing is like, but has a score of its own.
+        # An item that is similar to no other, but has its own score adjustment.
         entry = model.itemItemSimilarities.add()
         entry.itemId, entry.itemScoreAdjustment = 4, shifts[4]
         model.itemInputFeatureName, model.numRecommendationsInputFeatureName = "seen", "count"

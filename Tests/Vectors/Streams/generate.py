@@ -45,7 +45,7 @@ def clock_for(case, plan, power):
 
 
 def bisect(function, low, high):
-    """Where a falling or rising function changes sign."""
+    """Returns the argument at which a falling or rising function changes sign."""
     sign = function(low) > 0
     for _ in range(200):
         middle = (low + high) / 2

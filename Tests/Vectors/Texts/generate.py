@@ -6,7 +6,7 @@ that lacks an operator on texts.
     .venv/bin/python generate.py
 
 `NAME.onnx` is a model; `expected.json` has, by the model's name, a list of cases with inputs and outputs by name:
-`{"texts": […], "shape": […]}` or `{"numbers": […], "shape": […]}`, row-major. What comes from the evaluator is printed."""
+`{"texts": […], "shape": […]}` or `{"numbers": […], "shape": […]}`, row-major. The script prints the models that the evaluator computes."""
 
 import json
 import pathlib
@@ -322,7 +322,7 @@ build(
     [{"x": SIX, "is_part": np.array(p), "is_whole": np.array(w)} for p, w in ((True, False), (False, True), (False, False))],
     [integers("zero", 0), integers("one", 1), integers("whole", -1), constant("more", texts("p", "q", "r", shape=[1, 3])), constant("end", texts("."))])
 
-# What no output depends on reads a size across a step that makes texts.
+# A node that no output depends on reads a size across a host operation that makes strings.
 build(
     "unused",
     [node("Transpose", ["x"], ["t"]), node("Shape", ["t"], ["sizes"]), node("StringConcat", ["t", "end"], ["y"]), node("Transpose", ["y"], ["z"]),

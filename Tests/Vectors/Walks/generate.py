@@ -1,5 +1,5 @@
-"""Writes the vectors of ONNX loops and branches whose sizes are known trip by trip, or by the side that is taken, each with
-several inputs that bring other sizes.
+"""Writes the vectors of ONNX loops and branches whose sizes are known for each iteration, or for the side that is
+taken, each with several inputs that have other sizes.
 
 Expected outputs come from ONNX Runtime. One model has one `.onnx` file and a `.kv` file for each set of inputs, in the
 format that ../README.md describes. `programs.py` writes the ML Programs beside them, `networks.py` the neural networks.
@@ -24,7 +24,8 @@ def graph(name, nodes, inputs, outputs, initializers=()):
 
 
 def bags():
-    """A slice a trip, from places that are computed, and its sum: a bag of embeddings. No bag makes no trip."""
+    """A slice in each iteration, from computed offsets, and its sum: a bag of embeddings. Without bags there are no
+    iterations."""
     body = graph("body", [
         node("Gather", ["from", "i"], ["a"], axis=0), node("Gather", ["to", "i"], ["b"], axis=0),
         node("Unsqueeze", ["a", "front"], ["a1"]), node("Unsqueeze", ["b", "front"], ["b1"]),
@@ -44,7 +45,7 @@ def bags():
 
 
 def found():
-    """A trip finds how many elements there are, adds them up, and ends the loop where they are few."""
+    """Each iteration counts elements, adds them up, and ends the loop if there are few."""
     body = graph("body", [
         node("Greater", ["x", "t"], ["mask"]), node("NonZero", ["mask"], ["at"]),
         node("Transpose", ["at"], ["pairs"], perm=[1, 0]), node("GatherND", ["x", "pairs"], ["above"]),
@@ -62,7 +63,7 @@ def found():
 
 
 def growing():
-    """What is carried is longer after each trip, first empty, by a piece of the data that grows too."""
+    """The carried value grows in each iteration, from empty, by a piece of the data that grows too."""
     body = graph("body", [
         node("Cast", ["i"], ["number"], to=I), node("Add", ["number", "one"], ["end"]),
         node("Reshape", ["end", "row"], ["ends"]), node("Slice", ["x", "front", "ends", "front"], ["piece"]),
@@ -78,7 +79,8 @@ def growing():
 
 
 def nested():
-    """A walked loop in a walked loop, each reading what is two levels up; the inner one's trips are data of the outer's."""
+    """A host-executed loop in another, each reading values from two levels up; the inner iterations depend on data
+    of the outer loop."""
     inner = graph("inner", [
         node("Add", ["j", "first"], ["width"]), node("Reshape", ["width", "row"], ["ends"]),
         node("Slice", ["line", "front", "ends", "front"], ["piece"]), node("ReduceSum", ["piece"], ["sum"], keepdims=0),
@@ -134,7 +136,7 @@ def open_rows():
 
 
 def sides():
-    """In each trip a branch, on one side of which a size is found; what it computes is carried and is a row."""
+    """A branch in each iteration, with a data-dependent size on one side; its result is carried and is a row."""
     then = graph("then", [node("NonZero", ["line"], ["at"]), node("Cast", ["at"], ["places"], to=F),
                           node("ReduceSum", ["places"], ["p"], keepdims=0)], [], [value("p", F, [])])
     other = graph("other", [node("Neg", ["s"], ["q"])], [], [value("q", F, [])])
@@ -151,7 +153,7 @@ def sides():
 
 
 def scanned():
-    """A scan from behind along the second axis, beside one along the first: each trip finds how many elements there are."""
+    """A reversed scan along the second axis, beside one along the first: each iteration counts elements."""
     body = graph("body", [
         node("Greater", ["column", "zero"], ["mask"]), node("Compress", ["column", "mask"], ["above"], axis=0),
         node("ReduceSum", ["above"], ["part"], keepdims=0), node("Add", ["s", "part"], ["t"]),
@@ -169,7 +171,8 @@ def scanned():
 
 
 def sized():
-    """A scan over sizes: each is how much of the data its trip takes, inside a loop that carries the data."""
+    """A scan over sizes, inside a loop that carries the data: each size is the amount of data that its iteration
+    takes."""
     inner = graph("inner", [
         node("Reshape", ["size", "row"], ["ends"]), node("Slice", ["v", "front", "ends", "front"], ["piece"]),
         node("ReduceSum", ["piece"], ["sum"], keepdims=0)], [value("size", I, [])], [value("sum", F, [])],
@@ -309,7 +312,8 @@ def sides_of_one():
 
 
 def doubled_rows():
-    """What is carried doubles by other means than joining, up to a limit that stands for none, and there is a row a trip."""
+    """The carried value doubles by another operator than Concat, up to a limit that stands for none, with a row for
+    each iteration."""
     body = helper.make_graph([
         node("Tile", ["before", "two"], ["after"]), node("Size", ["after"], ["size"]),
         node("Less", ["size", "most"], ["more"]), node("ReduceSum", ["after"], ["sum"], keepdims=0)], "body",

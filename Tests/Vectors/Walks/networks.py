@@ -1,5 +1,6 @@
-"""Writes neural networks with loops and branches whose sizes are known trip by trip, or by the side that is taken, made with
-coremltools' builder, and what they must compute, from NumPy. Run after `generate.py`, which writes the folder anew.
+"""Writes neural networks with loops and branches whose sizes are known for each iteration, or for the side that is
+taken, made with coremltools' builder, and their expected results, from NumPy. Run after `generate.py`, which
+rewrites the folder.
 
     .venv/bin/pip install coremltools==9.0 numpy
     .venv/bin/python Tests/Vectors/Walks/networks.py
@@ -48,7 +49,7 @@ def number(nn, name, value):
 
 
 def longer_network(random):
-    """What is carried is longer after each trip, as often as an input says; what is behind reads how long it is."""
+    """The carried value grows in each iteration, as often as an input says; a layer after the loop reads its length."""
     def build(nn):
         nn.add_copy("c", "x", "long")
         _, body = networks(nn.add_loop("grow", input_name="trips"))
@@ -67,7 +68,7 @@ def longer_network(random):
 
 
 def fixed_network(random):
-    """As many trips as the layer says, in arrays of five axes; each joins channels."""
+    """As many iterations as the layer says, in arrays of five axes; each joins channels."""
     def build(nn):
         nn.add_copy("c", "x", "wide")
         _, body = networks(nn.add_loop("widen", max_iterations=2))
@@ -82,7 +83,8 @@ def fixed_network(random):
 
 
 def found_network(random):
-    """A trip adds up what is positive and takes a step; a condition network ends the loop where nothing is, or hardly so."""
+    """Each iteration adds the positive elements and takes a step; a condition network ends the loop if there are
+    none, or almost none."""
     def build(nn):
         number(nn, "sum", 0)
         nn.add_copy("c", "x", "rest")
@@ -136,7 +138,8 @@ def sides_network(random):
 
 
 def list_network(random):
-    """A list that a trip writes to and makes longer where it is full; the trips that a loop inside makes are data too."""
+    """A list that each iteration writes to and lengthens if it is full; the number of iterations of an inner loop is
+    data too."""
     def build(nn):
         nn.add_load_constant_nd("list", "list", np.zeros((1, 2), np.float32), (1, 2))
         number(nn, "i", 0)
@@ -171,8 +174,8 @@ def list_network(random):
 
 
 def broken_network(random):
-    """A trip is left where what is carried is long enough, or goes on to the next where a line adds up to too little; what a
-    trip computes first is read behind the loop."""
+    """An iteration ends the loop if the carried value is long enough, or continues with the next one if a row's sum
+    is small; a value computed first in an iteration is read after the loop."""
     def build(nn):
         nn.add_load_constant_nd("list", "list", np.zeros((1, 2), np.float32), (1, 2))
         number(nn, "i", -1)
@@ -295,7 +298,8 @@ def deep_network(random):
 
 
 def tiled_network(random):
-    """Each trip carries twice as much, by other means than joining, and a branch behind the loop gives as much or a part."""
+    """Each iteration carries twice as much, by another layer than joining, and a branch after the loop returns all
+    or a part."""
     def build(nn):
         nn.add_copy("c", "x", "long")
         _, body = networks(nn.add_loop("grow", input_name="trips"))

@@ -1,5 +1,6 @@
-"""Writes ML Programs with loops and branches whose sizes are known trip by trip, or by the side that is taken, made with coremltools' builder, and what they must
-compute, from NumPy. Run after `generate.py`, which writes the folder anew.
+"""Writes ML Programs with loops and branches whose sizes are known for each iteration, or for the side that is
+taken, made with coremltools' builder, and their expected results, from NumPy. Run after `generate.py`, which
+rewrites the folder.
 
     .venv/bin/pip install coremltools==9.0 numpy
     .venv/bin/python Tests/Vectors/Walks/programs.py
@@ -34,7 +35,7 @@ def write(name, shape, build, compute, sets):
 
 
 def halved(random):
-    """Each trip adds the positive elements, of which there are fewer and fewer; it ends when there are none."""
+    """Each iteration adds the positive elements, which become fewer; it ends when there are none."""
     def build(x):
         def goes_on(x, s):
             return mb.greater(x=mb.reduce_max(x=x, axes=[0], keep_dims=False), y=np.float32(0))
@@ -56,7 +57,7 @@ def halved(random):
 
 
 def doubled(random):
-    """What is carried is twice as long after each trip, as often as the first element says."""
+    """The carried value doubles in each iteration, as often as the first element says."""
     def build(x):
         count = mb.cast(x=mb.slice_by_index(x=x, begin=[0], end=[1]), dtype="int32")
         count = mb.squeeze(x=count, axes=[0])
@@ -109,7 +110,8 @@ def either(random):
 
 
 def tiled(random):
-    """Each trip carries twice as much, by other means than joining, and a branch behind the loop gives as much or a part."""
+    """Each iteration carries twice as much, by another operation than joining, and a branch after the loop returns
+    all or a part."""
     def build(x):
         def goes_on(i, long):
             return mb.less(x=mb.cast(x=i, dtype="fp32"), y=mb.reduce_max(x=x, axes=[0], keep_dims=False))
@@ -130,7 +132,7 @@ def tiled(random):
 
 
 def lengthened(random):
-    """Each trip writes behind the end of a list that begins with one element."""
+    """Each iteration writes after the end of a list that begins with one element."""
     def build(x):
         trips = mb.cast(x=mb.reduce_max(x=x, axes=[0], keep_dims=False), dtype="int32")
         list = mb.make_list(init_length=1, dynamic_length=True, elem_shape=(3,))

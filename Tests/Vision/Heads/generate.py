@@ -115,7 +115,7 @@ def write(name, arrays, head=None, metadata=None):
 
 
 def placed(objects):
-    """Where the surest objects lie on scene.png, as [x, y, width, height] in shares of it from its lower left corner."""
+    """Returns the boxes of the objects with the highest scores on scene.png, as [x, y, width, height] in shares of it from its lower left corner."""
     places = []
     for rule in RULES:
         for orientation in (1, 6):
