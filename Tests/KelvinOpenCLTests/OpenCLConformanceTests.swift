@@ -3,6 +3,7 @@ import KelvinDevices
 import KelvinGraph
 import KelvinOpenCL
 import KelvinReference
+import TestSupport
 import Testing
 
 /// The devices of this machine, and the first again, driven as graphics cards are.
@@ -47,11 +48,14 @@ extension ConformanceCase {
   }
 }
 
+/// The names of `driven`, those of imitations last.
+let drivenNames = driven.keys.sorted { ($0.contains(" as ") ? 1 : 0, $0) < ($1.contains(" as ") ? 1 : 0, $1) }
+
 let absence: Comment = "\(listings.first?.reason ?? "no OpenCL device")"
 
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct OpenCLConformanceTests {
-  @Test(arguments: driven.keys.sorted())
+  @Test(arguments: Tier.some(present.count, of: drivenNames))
   func conformsOrIsExempt(_ name: String) throws {
     let device = try #require(driven[name])
     for testCase in ConformanceCase.all {
@@ -60,7 +64,7 @@ struct OpenCLConformanceTests {
     }
   }
 
-  @Test func conformsOnPackedByteProducts() throws {
+  @Test(.slow) func conformsOnPackedByteProducts() throws {
     let cases = ConformanceCase.all.filter(\.isIntegerProduct)
     #expect(cases.count > 10)
     for device in multiplying {
@@ -71,7 +75,7 @@ struct OpenCLConformanceTests {
     }
   }
 
-  @Test(arguments: [8, 16]) func conformsOnProductsForAnyVectorWidth(_ width: Int) throws {
+  @Test(.slow, arguments: [8, 16]) func conformsOnProductsForAnyVectorWidth(_ width: Int) throws {
     let device = try #require(processors[width])
     let cases = ConformanceCase.all.filter { $0.isProductInTiles && !$0.name.hasSuffix(" float16") }
     #expect(cases.count > 50)
@@ -81,12 +85,12 @@ struct OpenCLConformanceTests {
     }
   }
 
-  @Test(arguments: driven.keys.sorted())
+  @Test(arguments: Tier.some(present.count, of: drivenNames))
   func loopsStayWithinTheIterationLimit(_ name: String) throws {
     #expect(try longLoopFaults(of: try #require(driven[name]), reference: ReferenceDevice()) == [])
   }
 
-  @Test func conformsOnTensorsSplitIntoParts() throws {
+  @Test(.slow) func conformsOnTensorsSplitIntoParts() throws {
     for device in narrow {
       let device = try #require(device as? any KernelDevice)
       let faults = try partsFaults(of: device, reference: ReferenceDevice())
@@ -94,9 +98,9 @@ struct OpenCLConformanceTests {
     }
   }
 
-  @Test(arguments: ConformanceCase.all)
+  @Test(arguments: Tier.sample(100, of: ConformanceCase.all))
   func specialValuesMatchTheReference(_ testCase: ConformanceCase) throws {
-    let names = driven.keys.sorted()
+    let names = Tier.some(present.count, of: drivenNames)
     let devices = names.compactMap { driven[$0] }
     let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
     for (index, outcome) in outcomes.enumerated() {
@@ -105,7 +109,7 @@ struct OpenCLConformanceTests {
   }
 
   /// One such number would spoil a whole tile of Winograd's.
-  @Test(arguments: [Float.infinity, -.infinity, .nan, 3e38])
+  @Test(.slow, arguments: [Float.infinity, -.infinity, .nan, 3e38])
   func winogradTilesKeepSpecialValuesLocal(number: Float) throws {
     let tiles = try SpoiledTiles([2, 174, 13, 10], filters: 178, number: number, reference: ReferenceDevice())
     for name in driven.keys.sorted() {
@@ -115,7 +119,7 @@ struct OpenCLConformanceTests {
   }
 
   /// Of what is driven as a card: float32 lies as float16.
-  @Test(arguments: driven.keys.filter { $0.contains(" as ") }.sorted())
+  @Test(.slow, arguments: driven.keys.filter { $0.contains(" as ") }.sorted())
   func conformsOnRoundedValues(_ name: String) throws {
     let (device, reference) = (try #require(driven[name]), ReferenceDevice())
     for testCase in ConformanceCase.all {
@@ -127,7 +131,7 @@ struct OpenCLConformanceTests {
     }
   }
 
-  @Test(arguments: driven.keys.sorted())
+  @Test(arguments: Tier.some(present.count, of: drivenNames))
   func everySelfTestPasses(_ name: String) throws {
     let device = try #require(driven[name] as? any KernelDevice)
     let example = try SelfTest.example(of: SelfTest.all, on: device)
@@ -142,7 +146,7 @@ struct OpenCLConformanceTests {
 
   /// Functions of one element, which a CPU has a kernel each of, count as one, and so do the sizes of a convolution's tiles.
   /// Self-tests ask for no precision below full, in which finite numbers stay finite as float16 too.
-  @Test(arguments: driven.keys.sorted())
+  @Test(arguments: Tier.some(present.count, of: drivenNames))
   func everyKernelANodeUsesHasASelfTest(_ name: String) throws {
     let device = try #require(driven[name] as? OpenCLDevice)
     let reach = try SelfTestReach(device) { segment in
