@@ -3,7 +3,7 @@ import Testing
 
 /// Commands on devices that stop working: the stand-ins of `CFaultyDrivers`, compiled to a library and put in the loaders'
 /// place.
-@Suite(.enabled(if: FaultyLoaders.folder != nil, "no C compiler, or no loader to stand in for"))
+@Suite(.slow, .enabled(if: FaultyLoaders.folder != nil, "no C compiler, or no loader to stand in for"))
 struct FailingDeviceCommandTests {
   private static let hung = ["vulkan:0": "vkQueueSubmit", "opencl:0": "clEnqueueNDRangeKernel"]
 

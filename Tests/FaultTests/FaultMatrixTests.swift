@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 /// The fault matrix, each setting in a process of its own: a crash is a failure. A part of it runs by default;
@@ -9,7 +10,7 @@ import Testing
 
   /// PoCL 3.1 ends about one in ten of these processes by a signal, as devices are lost and made anew by the hundred; where
   /// it does, the setting is run once more. What the matrix finds by itself ends a process by its status and counts at once.
-  @Test(arguments: FaultMatrix.Setting.all)
+  @Test(.slow, arguments: FaultMatrix.Setting.all)
   func everyFaultGivesAResultOrOneError(setting: FaultMatrix.Setting) async throws {
     guard "\(setting)".hasPrefix("opencl"), !Self.isWhole else { return try await run(setting) }
     let attempts = Attempts()

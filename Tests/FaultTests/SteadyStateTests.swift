@@ -1,11 +1,12 @@
 import CFaultyDrivers
 import Glibc
+import TestSupport
 import Testing
 
 /// What a prediction asks of a driver once everything is there. Every test has the stand-ins to itself.
 @Suite(.serialized) struct SteadyStateTests {
   /// The first predictions bind a session, and may bind it anew to the memory of their outputs.
-  @Test(arguments: Interface.allCases)
+  @Test(arguments: Tier.some(1, of: Interface.allCases))
   func laterPredictionsCreateNoDriverObjects(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let machine = FaultyMachine(interface)
