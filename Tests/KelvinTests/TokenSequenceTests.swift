@@ -44,10 +44,12 @@ import Testing
   }
 
   @Test(
-    arguments: [
-      "growing.mlpackage", "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "lengths.onnx",
-      "shared.onnx",
-    ])
+    arguments: Tier.some(
+      3,
+      of: [
+        "growing.mlpackage", "past.onnx", "shared.onnx", "ignoring.onnx", "lengths.onnx", "position.mlpackage",
+        "scattered.mlpackage",
+      ]))
   func tokensMatchPyTorch(file: String) throws {
     let (prompt, tokens) = try vector()
     let sequence = try TokenSequence(try model(file))
@@ -65,9 +67,10 @@ import Testing
 
   /// The first tokens settle how the past is fed: by a mask that is looked at, or in a form that leaves padding out. Those
   /// that follow have the sizes of the one before.
-  @Test(arguments: [
-    "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "lengths.onnx", "shared.onnx",
-  ])
+  @Test(
+    arguments: Tier.some(
+      2, of: ["position.mlpackage", "past.onnx", "scattered.mlpackage", "ignoring.onnx", "lengths.onnx", "shared.onnx"])
+  )
   func tokensInsideABucketNeedNoCompilation(file: String) throws {
     let (prompt, tokens) = try vector()
     let model = try model(file)
