@@ -183,7 +183,7 @@ compile() {
 # One case after another: a driver compiles on the one thread of its queue, where what many cases wait for is late.
 suite() { # DRIVER TARGET
   echo "== $2 on $1"
-  on "$1" env KELVIN_FRESH_MEMORY=255 "${KELVIN_SCRATCH:-.build}/release/KelvinPackageTests.xctest" \
+  on "$1" env KELVIN_SLOW_TESTS=1 KELVIN_FRESH_MEMORY=255 "${KELVIN_SCRATCH:-.build}/release/KelvinPackageTests.xctest" \
     --testing-library swift-testing --no-parallel --filter "^$2\\." 2>&1 | tee "$scratch/$1.log" | grep -E 'Test run with|recorded an issue|failed after' || true
   grep -q 'Test run with .* passed' "$scratch/$1.log"
 }
