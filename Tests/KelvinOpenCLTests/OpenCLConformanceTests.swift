@@ -19,21 +19,13 @@ let driven: [String: any Device] = {
   }
   return devices
 }()
-/// Cards whose kernels see few elements of a tensor, so that many have to be computed in parts. On a CPU a block of channels
-/// alone has more.
-let narrow = [DeviceInfo.Kind.discreteGPU, .integratedGPU].flatMap {
-  OpenCLDevice.discover(imitating: OpenCLDeviceOverrides(kind: $0, elementLimit: 640)).compactMap(\.device)
-}
-/// Cards whose dot products of bytes are said to be fast.
-let multiplying = OpenCLDevice.discover(
-  imitating: OpenCLDeviceOverrides(kind: .discreteGPU, acceleratesDotProducts: true)
-).compactMap(\.device)
+/// The names of `driven`, those of imitations last.
+let drivenNames = driven.keys.sorted { ($0.contains(" as ") ? 1 : 0, $0) < ($1.contains(" as ") ? 1 : 0, $1) }
 
-/// Processors by the floats of their vectors, on which tiles of products depend.
-let processors = Dictionary(
-  uniqueKeysWithValues: [8, 16].compactMap { width in
-    OpenCLDevice.discover(imitating: OpenCLDeviceOverrides(vectorWidth: width)).compactMap(\.device).first.map { (width, $0) }
-  })
+/// The devices of one imitation. Each exists during its test only, since it keeps every program that it built.
+private func devices(imitating imitation: OpenCLDeviceOverrides) -> [any Device] {
+  OpenCLDevice.discover(imitating: imitation).compactMap(\.device)
+}
 
 extension ConformanceCase {
   /// Whether tiles that depend on a processor's vectors compute it.
@@ -48,26 +40,21 @@ extension ConformanceCase {
   }
 }
 
-/// The names of `driven`, those of imitations last.
-let drivenNames = driven.keys.sorted { ($0.contains(" as ") ? 1 : 0, $0) < ($1.contains(" as ") ? 1 : 0, $1) }
-
 let absence: Comment = "\(listings.first?.reason ?? "no OpenCL device")"
 
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct OpenCLConformanceTests {
-  @Test(arguments: Tier.some(present.count, of: drivenNames))
-  func conformsOrIsExempt(_ name: String) throws {
+  @Test(arguments: Tier.some(present.count, of: drivenNames), ConformanceCase.all)
+  func conformsOrIsExempt(_ name: String, _ testCase: ConformanceCase) throws {
     let device = try #require(driven[name])
-    for testCase in ConformanceCase.all {
-      let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
-      #expect(outcome.fault(of: testCase, on: device.info) == nil)
-    }
+    let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
+    #expect(outcome.fault(of: testCase, on: device.info) == nil)
   }
 
   @Test(.slow) func conformsOnPackedByteProducts() throws {
     let cases = ConformanceCase.all.filter(\.isIntegerProduct)
     #expect(cases.count > 10)
-    for device in multiplying {
+    for device in devices(imitating: OpenCLDeviceOverrides(kind: .discreteGPU, acceleratesDotProducts: true)) {
       for testCase in cases {
         let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
         #expect(outcome.fault(of: testCase, on: device.info) == nil)
@@ -75,8 +62,9 @@ struct OpenCLConformanceTests {
     }
   }
 
+  /// The tiles of products depend on the floats of a processor's vectors.
   @Test(.slow, arguments: [8, 16]) func conformsOnProductsForAnyVectorWidth(_ width: Int) throws {
-    let device = try #require(processors[width])
+    let device = try #require(devices(imitating: OpenCLDeviceOverrides(vectorWidth: width)).first)
     let cases = ConformanceCase.all.filter { $0.isProductInTiles && !$0.name.hasSuffix(" float16") }
     #expect(cases.count > 50)
     for testCase in cases {
@@ -90,8 +78,11 @@ struct OpenCLConformanceTests {
     #expect(try longLoopFaults(of: try #require(driven[name]), reference: ReferenceDevice()) == [])
   }
 
-  @Test(.slow) func conformsOnTensorsSplitIntoParts() throws {
-    for device in narrow {
+  /// On cards whose kernels see few elements of a tensor, so that many have to be computed in parts. On a CPU a block of
+  /// channels alone has more.
+  @Test(.slow, arguments: [DeviceInfo.Kind.discreteGPU, .integratedGPU])
+  func conformsOnTensorsSplitIntoParts(kind: DeviceInfo.Kind) throws {
+    for device in devices(imitating: OpenCLDeviceOverrides(kind: kind, elementLimit: 640)) {
       let device = try #require(device as? any KernelDevice)
       let faults = try partsFaults(of: device, reference: ReferenceDevice())
       #expect(faults == [])

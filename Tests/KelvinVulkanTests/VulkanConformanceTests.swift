@@ -91,7 +91,9 @@ struct VulkanConformanceTests {
 
   @Test(.slow) func conformsOnFastByteProducts() throws {
     for device in multiplying() {
-      for testCase in ConformanceCase.all where testCase.isIntegerProduct { try expectConformance(device, on: testCase) }
+      for testCase in ConformanceCase.all where testCase.isIntegerProduct {
+        try expectConformance(device, on: testCase)
+      }
     }
   }
 
