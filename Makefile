@@ -1,6 +1,6 @@
 # make demo      install what is needed, build, and show Kelvin at work on its embedded model
-# make test      install what is needed, build, and run every test that is not tagged .slow
-# make test-slow the tests that are tagged .slow
+# make test      install what is needed, build, and run the fast tests (CONTRIBUTING.md)
+# make test-slow the other tests, and the fast ones that take more seeds or trials here
 # make install   install program, C library and header, PREFIX=/usr/local unless said
 # make wheel     the Python wheel; make deb, make tar: packages that need no build; make bundle: for SwiftPM; all under
 #                .build/packages

@@ -205,7 +205,7 @@ let package = Package(
       "KelvinReference", "KelvinCPU", "KelvinVulkan", "KelvinOpenCL", "KelvinPlanning", "KelvinRuntime",
       "KelvinFeatures", "KelvinEngine", "TestSupport"
     ),
-    test("KelvinPlanningTests", "KelvinBasics", "KelvinPlanning"),
+    test("KelvinPlanningTests", "KelvinBasics", "KelvinPlanning", "TestSupport"),
     test("KelvinMeasurementsTests", "KelvinBasics", "KelvinMeasurements", "KelvinReport", "TestSupport"),
     test("KelvinThermalTests", "CFakeNVML", "KelvinBasics", "KelvinMeasurements", "KelvinThermal", "TestSupport"),
     test(

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Makes an operator in a copy of the sources, as dev/new-operator.sh and AddingAnOperator describe, and checks the
-# result: every file and list that the page names, and that Swift, C and GLSL compile. It takes seconds and builds
-# nothing.
+# Makes an operator in a copy of the sources, as dev/new-operator.sh and its page say, and checks the result: every file and
+# list that the page names, and that Swift, C and GLSL compile. Takes seconds, builds nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
-page=Sources/Kelvin/Kelvin.docc/Development/AddingAnOperator.md
+page=docs/development/adding-an-operator.md
 failed=0
 complain() { echo "new-operator: $*" >&2; failed=1; }
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-mkdir "$copy/docs" "$copy/Tests"
+mkdir -p "$copy/docs/development" "$copy/Tests"
 cp -r Sources Shaders dev "$copy/"
 cp -r Tests/KelvinGPUTests "$copy/Tests/"
 cp docs/operators.md "$copy/docs/"
+cp "$page" "$copy/docs/development/"
 cd "$copy"
 made=$(dev/new-operator.sh WaveFront | sed -n 's/^  //p')
 
@@ -42,12 +42,12 @@ fi
 # Swift: each module's interface in turn, then the new file of each device against them.
 modules="$copy/modules"
 mkdir "$modules"
-for c in CKelvinSupport CKelvinKernels CKelvinSupport CKelvinShaders; do
+for c in CKelvinSupport CKelvinKernels CKelvinShaders; do
   mkdir "$modules/$c"
   printf 'module %s { umbrella header "%s" export * }\n' "$c" "$copy/Sources/$c/include/$c.h" >"$modules/$c/module.modulemap"
 done
 flags=(-swift-version 6 -package-name kelvin -I "$modules" -I "$modules/CKelvinSupport" -I "$modules/CKelvinKernels"
-  -I "$modules/CKelvinSupport" -I "$modules/CKelvinShaders" -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
+  -I "$modules/CKelvinShaders" -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
   -enable-upcoming-feature MemberImportVisibility -warnings-as-errors)
 sources() { find "Sources/$1" -name '*.swift'; }
 for module in KelvinBasics KelvinGraph KelvinDevices KelvinGPU; do

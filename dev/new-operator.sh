@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes every file of a new operator, and its lines in every list, from those of CumulativeReduce, which has all of
-# them. Until it is changed, the new operator is a copy that builds and passes its tests. AddingAnOperator in the
-# documentation describes the changes.
+# Makes every file of a new operator, and its lines in every list, from those of CumulativeReduce, which has them all:
+# until you change them the new operator is another of its kind, which builds and passes its tests.
+# docs/development/adding-an-operator.md says what to change.
 #
 #   dev/new-operator.sh BitShift
 set -euo pipefail
@@ -57,6 +57,6 @@ done
 call=$(grep -E '^  func cumulativeReduce\(' Sources/KelvinGPU/KernelDispatches.swift | rename)
 insert Sources/KelvinGPU/KernelDispatches.swift "$call" '^  func [A-Za-z]+\('
 insert Tests/KelvinGPUTests/NamingTarget.swift "${call/Program/String} { call() }" \
-  '^  func .* -> Call<String> . call[(]'
+  '^  func .* -> KernelDispatch<String> . call[(]'
 insert Shaders/variants.txt "$(printf '%-30s %s.comp' "$snake" "$snake")" '^[a-z0-9_]+ +[a-z0-9_]+\.comp'
 insert docs/operators.md "| \`$snake\` | yes | yes | yes | yes |" '^\| `[a-z0-9_]+` \|'

@@ -16,5 +16,5 @@ case ${1:-} in
 esac
 scratch=${KELVIN_SCRATCH:-.build}
 swift build -c release --build-tests --scratch-path "$scratch"
-KELVIN_SOAK="$seconds" swift test -c release --disable-testable-imports --skip-build --scratch-path "$scratch" \
+KELVIN_SLOW_TESTS=1 KELVIN_SOAK="$seconds" swift test -c release --disable-testable-imports --skip-build --scratch-path "$scratch" \
   --filter '^(FaultTests\.SoakTests|KelvinTests\.PredictionTests)' --no-parallel

@@ -3,7 +3,7 @@ import Testing
 
 /// `kelvin advise` as the user meets it.
 @Suite struct AdviseTests {
-  @Test("one document, a page and a plan for each question, which predict takes back")
+  @Test("one document, a page and a plan for each question, which predict takes back", .slow)
   func documentPageAndPlans() throws {
     let folder = TemporaryFolder()
     let (page, plans) = ("\(folder.path)/page.html", "\(folder.path)/plans")

@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  @Test(arguments: Tier.some(3, of: 1..<13 as Range<UInt64>))
   func damagedModelGivesResultOrError(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let folder = TemporaryFolder()

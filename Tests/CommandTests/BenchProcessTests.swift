@@ -32,7 +32,7 @@ import Testing
   }
 
   /// dev/check-journal.py works every number out again from the raw seconds.
-  @Test func reportNumbersFollowFromTheJournal() throws {
+  @Test(.slow) func reportNumbersFollowFromTheJournal() throws {
     let folder = TemporaryFolder()
     let (journal, page) = ("\(folder.path)/run.jsonl", "\(folder.path)/page.html")
     for workload in [["one-shot"], ["stream", "--fps", "200", "--duration", "1"], ["throughput", "--duration", "1"]] {
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// The first sequence compiles a form for the prompt; a state and a fixed mask ask for nothing afterwards.
-  @Test func tokenTimesFollowLengthWithoutCompilation() throws {
+  @Test(.slow) func tokenTimesFollowLengthWithoutCompilation() throws {
     let folder = TemporaryFolder()
     let (journal, page) = ("\(folder.path)/run.jsonl", "\(folder.path)/page.html")
     let model = "\(SharedFiles.projectRoot)/Tests/Vectors/Decoder/shared.onnx"
@@ -94,14 +94,14 @@ import Testing
   }
 
   /// Examples/Generating, built beside the program, goes on with the text that its model was trained on.
-  @Test func generatingExampleContinuesTheText() {
+  @Test(.slow) func generatingExampleContinuesTheText() {
     let result = Kelvin.run(
       ["\(SharedFiles.projectRoot)/Examples/Generating/Licence.mlpackage", "Licensed under the ", "14"],
       script: "\"$(dirname \"$0\")/Generating\" \"$@\"")
     #expect(result.output == "Licensed under the Apache License\n", "\(result)")
   }
 
-  @Test func regressionAgainstEarlierRunExitsWithStatus1() throws {
+  @Test(.slow) func regressionAgainstEarlierRunExitsWithStatus1() throws {
     let folder = TemporaryFolder()
     func run(_ more: String...) -> ToolResult {
       Kelvin.run(bench("--iterations", "24", "--duration", "0.1", "--json") + more)
@@ -133,7 +133,7 @@ import Testing
     #expect(refused.status == 65 && refused.errors.contains("none.json"), "\(refused)")
   }
 
-  @Test func verdictPlanCanBeReused() throws {
+  @Test(.slow) func verdictPlanCanBeReused() throws {
     let folder = TemporaryFolder()
     let (plan, report) = ("\(folder.path)/plan.json", "\(folder.path)/report.json")
     let result = Kelvin.run(bench("--iterations", "6", "--warm-seconds", "0", "--save-plan", plan, "--json"))
@@ -155,7 +155,7 @@ import Testing
     #expect(refused.status == 65 && refused.errors.contains("another model"), "\(refused)")
   }
 
-  @Test func planIsSavedInTheCacheByDefault() throws {
+  @Test(.slow) func planIsSavedInTheCacheByDefault() throws {
     let folder = TemporaryFolder()
     let result = Kelvin.run([
       "bench", Kelvin.digits, "--units", "cpu", "--no-agreement", "--iterations", "6", "--warm-seconds", "0",
@@ -200,7 +200,7 @@ import Testing
     #expect(TemporaryFolder.entries(folder.path)?.contains { $0.hasPrefix("kelvin-bench-") } == false)
   }
 
-  @Test func secondInterruptStopsImmediately() throws {
+  @Test(.slow) func secondInterruptStopsImmediately() throws {
     let folder = TemporaryFolder()
     let result = interrupted(
       bench("--workload", "stream", "--duration", "600", "--json"), folder: folder, times: 40)

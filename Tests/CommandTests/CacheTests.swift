@@ -54,7 +54,9 @@ import Testing
     for file in TemporaryFolder.files(folder.path) {
       let bytes = TemporaryFolder.read(file)
       let name = String(file.dropFirst(folder.path.count + 1))
-      for damaged in [[], Array(bytes.prefix(bytes.count / 2)), bytes.map { $0 ^ 0x5A }, bytes + bytes] {
+      for damaged in Tier.some(
+        1, of: [Array(bytes.prefix(bytes.count / 2)), bytes.map { $0 ^ 0x5A }, [], bytes + bytes])
+      {
         folder.write(damaged, name)
         let result = Kelvin.run(arguments + ["--cache-dir", folder.path])
         #expect(result.status == 0, "\(name): \(result)")
@@ -122,7 +124,7 @@ import Testing
     let seed = UInt64.random(in: .min ... .max)
     var random = SeededGenerator(seed: seed)
     let expected = try expected
-    for round in 0..<12 {
+    for round in Tier.seeds(2, of: 12) {
       let folder = TemporaryFolder()
       let moment = Int(random.next() % 80_000)
       let killed = Kelvin.run(arguments + ["--cache-dir", folder.path], killAfter: moment)

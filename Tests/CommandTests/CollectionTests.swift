@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
+  @Test(.slow, .enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
   func contactSheetOpensInTheBrowser() throws {
     #expect(fixture.index().status == 0)
     let sheet = "\(fixture.folder.path)/sheet.html"
@@ -81,7 +81,7 @@ import Testing
     #expect(checked.status == 0 && checked.output.contains("\"images\": 3"), "\(checked.output)")
   }
 
-  @Test func indexReportIsAPage() throws {
+  @Test(.slow) func indexReportIsAPage() throws {
     fixture.folder.write("no image", "<b>.jpg")
     let page = "\(fixture.folder.path)/run.html"
     let result = fixture.index("--report", page)

@@ -58,7 +58,7 @@ import Testing
     output.split(separator: "\n").first { $0.hasPrefix("predicted") }
   }
 
-  @Test(arguments: ["vulkan:0", "opencl:0"]) func profileMeasuresLoopBodiesOnGPUs(device: String) throws {
+  @Test(.slow, arguments: ["vulkan:0", "opencl:0"]) func profileMeasuresLoopBodiesOnGPUs(device: String) throws {
     let folder = try Self.vector()
     let result = Kelvin.run(
       "profile", Self.looping, "--input", "n=100", "--input", "x=\(folder.root)/x.npy", "--units", "cpu,\(device)",

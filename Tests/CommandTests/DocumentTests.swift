@@ -102,7 +102,7 @@ import Testing
     #expect(TemporaryFolder.entries(target) == ["classLabel_probs.json", "probabilities.npy"])
   }
 
-  @Test func predictReportIsAPage() throws {
+  @Test(.slow) func predictReportIsAPage() throws {
     let folder = TemporaryFolder()
     let page = "\(folder.path)/page.html"
     let result = Kelvin.run(
@@ -223,7 +223,7 @@ import Testing
     #expect(refused.status == 65, "\(refused)")
   }
 
-  @Test func benchComparesEveryConfiguration() throws {
+  @Test(.slow) func benchComparesEveryConfiguration() throws {
     let report = try document(
       ["bench", Kelvin.digits, "--workload", "one-shot", "--units", "cpu", "--units", "reference", "--no-cache"])
     for key in ["machine", "model", "workload", "verdict"] { #expect(report[key] != nil, "\(key)") }
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func operatorsListsTheSupportOfEachDevice() throws {
+  @Test(.slow) func operatorsListsTheSupportOfEachDevice() throws {
     let rows = try #require(try document(["operators"]).array)
     let convolution = try #require(rows.first { $0["operator"]?.text == "convolution" })
     #expect(convolution["devices"]?["reference"]?["status"]?.text == "supported")

@@ -157,7 +157,7 @@ import Testing
     #expect(none.status == 65 && none.errors.contains("has no boxes"), "\(none)")
   }
 
-  @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
+  @Test(.slow, .enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
   func numbersAreComparedWithATable() throws {
     let model = SharedFiles.path("models/boston_linear.mlmodel")
     let names = (1...13).map(String.init)

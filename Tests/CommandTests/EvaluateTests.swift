@@ -36,7 +36,7 @@ import Testing
     #expect(one["againstFirst"] == nil)
   }
 
-  @Test func modelIsComparedAcrossUnits() throws {
+  @Test(.slow) func modelIsComparedAcrossUnits() throws {
     let result = evaluate(dataset(), "--units", "cpu", "--units", "reference", "--json")
     let results = try #require(try JSONValue(result.output)["results"]?.array)
     #expect(results.map { $0["model"]?.text } == ["cpu", "reference"])
@@ -83,7 +83,7 @@ import Testing
     #expect(try JSONValue(seen.output)[0]?["observations"]?[0]?["identifier"]?.text == "nine")
   }
 
-  @Test func pageHasEveryCandidateAndFetchesNothing() throws {
+  @Test(.slow) func pageHasEveryCandidateAndFetchesNothing() throws {
     let page = "\(folder.path)/page.html"
     let result = evaluate(dataset(), "--units", "cpu", "--units", "reference", "--report", page)
     #expect(result.status == 0, "\(result)")
@@ -96,7 +96,7 @@ import Testing
     #expect(!text.contains("http://") && !text.contains("https://"))
   }
 
-  @Test func verdictNamesAModelAndTheParetoFront() throws {
+  @Test(.slow) func verdictNamesAModelAndTheParetoFront() throws {
     let result = evaluate(dataset(), "--units", "cpu", "--units", "reference", "--pareto", "--json")
     #expect(result.status == 0, "\(result)")
     let document = try JSONValue(result.output)
@@ -121,7 +121,7 @@ import Testing
     #expect(text.contains("class=\"front\"") && text.contains("<span class=\"tag\">pick</span>"))
   }
 
-  @Test func manyModelsAreComparedInOneTable() {
+  @Test(.slow) func manyModelsAreComparedInOneTable() {
     let page = "\(folder.path)/page.html"
     let result = evaluate(dataset(), "--units", "cpu", "--units", "reference", "--pareto", "--report", page)
     #expect(result.status == 0 && result.output.contains("\nAgainst cpu, full:\nMODEL "), "\(result)")

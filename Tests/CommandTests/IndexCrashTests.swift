@@ -9,7 +9,7 @@ import Testing
   private static let hasSQLite = access("/usr/bin/sqlite3", X_OK) == 0
 
   /// How often an indexer is killed: more with KELVIN_KILLS=200.
-  private static let kills = getenv("KELVIN_KILLS").flatMap { Int(String(cString: $0)) } ?? 12
+  private static let kills = getenv("KELVIN_KILLS").flatMap { Int(String(cString: $0)) } ?? Tier.trials(3, of: 12)
 
   private func sqlite(_ file: String, _ query: String) -> String {
     Kelvin.run([file, query], script: "exec sqlite3 \"$1\" \"$2\"").output
@@ -66,7 +66,7 @@ import Testing
     #expect(documents.compactMap { $0["images"]?.number } == [40, 40])
   }
 
-  @Test(.enabled(if: IndexCrashTests.hasSQLite, "needs the sqlite3 program"))
+  @Test(.slow, .enabled(if: IndexCrashTests.hasSQLite, "needs the sqlite3 program"))
   func interruptKeepsFinishedImages() throws {
     let fixture = CollectionFixture()
     fixture.fill(3000)

@@ -19,7 +19,7 @@ import Testing
     #expect(result.errorLines.count == (result.status == 0 ? 0 : 1), "\(result)")
   }
 
-  @Test(arguments: ["predict", "profile"]) func endlessLoopStopsAtItsTimeLimit(command: String) {
+  @Test(arguments: Tier.some(1, of: ["predict", "profile"])) func endlessLoopStopsAtItsTimeLimit(command: String) {
     let folder = TemporaryFolder()
     let path = folder.write(Self.endless, "endless.onnx")
     let more = command == "predict" ? ["--seed", "1", "--output-dir", folder.path] : []
@@ -52,7 +52,8 @@ import Testing
 
   @Test(
     .boundsAddresses,
-    arguments: [["devices"], ["plan", Kelvin.digits], ["predict", Kelvin.digits, "--seed", "1"]], ladder)
+    arguments: [["devices"], ["plan", Kelvin.digits], ["predict", Kelvin.digits, "--seed", "1"]],
+    Tier.sample(4, of: ladder))
   func smallAddressSpaceGivesResultOrReason(arguments: [String], megabytes: Int) {
     let folder = TemporaryFolder()
     let more = arguments[0] == "predict" ? ["--output-dir", folder.path] : []

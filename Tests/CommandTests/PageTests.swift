@@ -31,7 +31,8 @@ import Testing
     }
   }()
 
-  @Test(.enabled(if: PageTests.hasSoftwareDrivers, "needs a Vulkan and an OpenCL driver that compute on the CPU"))
+  @Test(
+    .slow, .enabled(if: PageTests.hasSoftwareDrivers, "needs a Vulkan and an OpenCL driver that compute on the CPU"))
   func operatorPageMatchesTheDevices() {
     let result = Kelvin.run("operators", "--markdown")
     #expect(result.status == 0, "\(result)")

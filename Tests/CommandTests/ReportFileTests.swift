@@ -15,7 +15,7 @@ import Testing
     return Kelvin.run(["--version"], shell: "python3 \(Kelvin.root)/dev/\(tool) \(file) || exit 9")
   }
 
-  @Test func aPlansPageDrawsEveryNode() throws {
+  @Test(.slow) func aPlansPageDrawsEveryNode() throws {
     let page = "\(folder.path)/plan.html"
     let result = Kelvin.run("plan", Kelvin.digits, "--units", "cpu,reference", "--report", page, "--json")
     #expect(result.status == 0, "\(result)")
@@ -36,7 +36,7 @@ import Testing
     #expect(html.contains("class=\"move\""))
   }
 
-  @Test func benchWritesAValidPageAndTrace() {
+  @Test(.slow) func benchWritesAValidPageAndTrace() {
     let (page, trace) = ("\(folder.path)/bench.html", "\(folder.path)/bench.json")
     let workload = folder.write(
       """

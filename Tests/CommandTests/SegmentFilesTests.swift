@@ -160,7 +160,7 @@ import Testing
   }
 
   /// A camera's images, each turned by its own EXIF orientation.
-  @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
+  @Test(.slow, .enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
   func mapsFollowTheEXIFOrientation() throws {
     let paths = (1...8).map { SharedFiles.path("images/exif/Portrait_\($0).jpg") }
     let results = try documents(paths + ["--output-dir", target.path])

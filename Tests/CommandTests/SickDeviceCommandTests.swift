@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Commands on devices that stop working: the simulated drivers of `CFaultyDrivers`, compiled to a library that
-/// replaces the loaders.
-@Suite(.enabled(if: FaultyLoaders.folder != nil, "no C compiler, or no loader to stand in for"))
+/// Commands on devices that stop working: the stand-ins of `CFaultyDrivers`, compiled to a library and put in the loaders'
+/// place.
+@Suite(.slow, .enabled(if: FaultyLoaders.folder != nil, "no C compiler, or no loader to stand in for"))
 struct FailingDeviceCommandTests {
   private static let hung = ["vulkan:0": "vkQueueSubmit", "opencl:0": "clEnqueueNDRangeKernel"]
 

@@ -2,11 +2,12 @@ import CFaultyDrivers
 import KelvinConformance
 import KelvinDevices
 import KelvinReference
+import TestSupport
 import Testing
 
 /// Conformance cases on a device that is lost during one of them, or that is slow to report completion.
 @Suite(.serialized) struct FailingConformanceTests {
-  @Test(arguments: [(Interface.vulkan, "vkQueueSubmit"), (.opencl, "clEnqueueNDRangeKernel")])
+  @Test(.slow, arguments: [(Interface.vulkan, "vkQueueSubmit"), (.opencl, "clEnqueueNDRangeKernel")])
   func casesOnALostDeviceAreCorrectOrOneError(interface: Interface, function: String) async {
     await #expect(processExitsWith: .success) { [interface, function] in
       let loss = FaultyFault.answering(function, call: 40, forGood: true, code: interface.codes.lost)
@@ -28,7 +29,7 @@ import Testing
   }
 
   /// Waits end without the fence, a few times.
-  @Test func slowFenceIsAwaited() async {
+  @Test(.slow) func slowFenceIsAwaited() async {
     await #expect(processExitsWith: .success) {
       let machine = FaultyMachine(.vulkan, patience: 60)
       let device = try #require(machine.device)

@@ -12,7 +12,7 @@ import Testing
 @Suite(.serialized) struct LongKernelTests {
   private static let cards = [FaultyCardAsItIs.rawValue, FaultyCardDiscrete.rawValue]
 
-  @Test(arguments: Interface.allCases, cards)
+  @Test(.slow, arguments: Interface.allCases, cards)
   func longKernelsAreSubmittedInParts(interface: Interface, card: UInt32) async {
     await #expect(processExitsWith: .success) { [interface, card] in
       var order = FaultyOrder()

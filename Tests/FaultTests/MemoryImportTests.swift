@@ -4,12 +4,13 @@ import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference
+import TestSupport
 import Testing
 
 /// Drivers that do not take the memory of the host in which large weights are.
 @Suite(.serialized) struct MemoryImportTests {
   /// That it is no such handle, and that something is wrong: of the other calls the latter would be a lost device.
-  @Test(arguments: [Int32(-1_000_072_003), -13]) func memoryRefusedByVulkanIsCopied(code: Int32) async {
+  @Test(.slow, arguments: [Int32(-1_000_072_003), -13]) func memoryRefusedByVulkanIsCopied(code: Int32) async {
     await #expect(processExitsWith: .success) { [code] in
       let (graph, input, expected) = try product()
       let device = try #require(FaultyMachine(.vulkan).device)
@@ -27,7 +28,7 @@ import Testing
   }
 
   /// PoCL's first buffer is the one that programs are rehearsed on, the second the weight.
-  @Test func memoryRefusedByOpenCLIsCopied() async {
+  @Test(.slow) func memoryRefusedByOpenCLIsCopied() async {
     await #expect(processExitsWith: .success) {
       let (graph, input, expected) = try product()
       guard let device = FaultyMachine(.opencl).device else { leave() }

@@ -32,7 +32,7 @@ import Testing
     return graph.nodes.isEmpty ? nil : graph
   }
 
-  @Test(arguments: Interface.allCases)
+  @Test(.slow, arguments: Interface.allCases)
   func selfTestDetectsAnyIdleKernel(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       for name in SelfTestTests.tests[interface] ?? [] {
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Interface.allCases)
+  @Test(.slow, arguments: Interface.allCases)
   func nodesWithWrongKernelsRunElsewhere(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let input = try FaultyMachine.input(0)
@@ -119,11 +119,13 @@ import Testing
     }
   }
 
-  /// Failures that do not concern results do not fail a self-test.
-  @Test(arguments: [
-    ("vkQueueSubmit", Int32(-4), UInt32.max), ("vkAllocateMemory", -2, 1), ("vkCreateComputePipelines", -13, 1),
-    ("vkCreateShaderModule", -1, 1), ("vkWaitForFences", -4, 1),
-  ])
+  /// What says nothing of the kernels is no verdict on them.
+  @Test(
+    .slow,
+    arguments: [
+      ("vkQueueSubmit", Int32(-4), UInt32.max), ("vkAllocateMemory", -2, 1), ("vkCreateComputePipelines", -13, 1),
+      ("vkCreateShaderModule", -1, 1), ("vkWaitForFences", -4, 1),
+    ])
   func selfTestThatCannotRunBlamesNoKernel(function: String, code: Int32, count: UInt32) async {
     await #expect(processExitsWith: .success) { [function, code, count] in
       let input = try FaultyMachine.input(0)

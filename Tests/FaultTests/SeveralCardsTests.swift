@@ -3,11 +3,12 @@ import KelvinDevices
 import KelvinEngine
 import KelvinPlanning
 import KelvinRuntime
+import TestSupport
 import Testing
 
 /// More than one card behind an interface, and interfaces that begin with an error.
 @Suite(.serialized) struct SeveralCardsTests {
-  @Test(arguments: Interface.allCases)
+  @Test(arguments: Tier.some(1, of: Interface.allCases))
   func otherCardTakesOverWhenOneIsLost(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let inputs = try (0..<2).map { try FaultyMachine.input($0) }
@@ -30,13 +31,15 @@ import Testing
     }
   }
 
-  /// Each is one row with the reason, and models on the CPU continue.
-  @Test(arguments: [
-    (Interface.vulkan, "vkCreateInstance", Int32(-9), "no driver could be opened"),
-    (.vulkan, "vkEnumeratePhysicalDevices", -3, "no driver found a device"), (.vulkan, "vkCreateDevice", -3, ""),
-    (.opencl, "clGetPlatformIDs", -1001, "no OpenCL driver is installed"),
-    (.opencl, "clGetDeviceIDs", -1, "no OpenCL device"), (.opencl, "clCreateContext", -6, "clCreateContext"),
-  ])
+  /// Each is one row that says why, and the CPU's models go on.
+  @Test(
+    .slow,
+    arguments: [
+      (Interface.vulkan, "vkCreateInstance", Int32(-9), "no driver could be opened"),
+      (.vulkan, "vkEnumeratePhysicalDevices", -3, "no driver found a device"), (.vulkan, "vkCreateDevice", -3, ""),
+      (.opencl, "clGetPlatformIDs", -1001, "no OpenCL driver is installed"),
+      (.opencl, "clGetDeviceIDs", -1, "no OpenCL device"), (.opencl, "clCreateContext", -6, "clCreateContext"),
+    ])
   func interfaceStartErrorIsListedWithTheReason(
     interface: Interface, function: String, code: Int32, reason: String
   ) async {

@@ -4,6 +4,7 @@ import KelvinEngine
 import KelvinFeatures
 import KelvinPlanning
 import KelvinRuntime
+import TestSupport
 import Testing
 
 /// Predictions and memory when a device stops working. Every test uses the simulated drivers exclusively.
@@ -11,7 +12,7 @@ import Testing
   /// A submission that never ends, by interface.
   static let submission: [Interface: String] = [.vulkan: "vkQueueSubmit", .opencl: "clEnqueueNDRangeKernel"]
 
-  @Test(arguments: Interface.allCases)
+  @Test(arguments: Tier.some(1, of: Interface.allCases))
   func hungDeviceIsReplaced(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let inputs = try (0..<3).map { try FaultyMachine.input($0) }
@@ -36,10 +37,12 @@ import Testing
   }
 
   /// The driver keeps the thread that called it, and whatever that holds.
-  @Test(arguments: [
-    (Interface.vulkan, "vkQueueSubmit"), (.vulkan, "vkWaitForFences"), (.opencl, "clSetEventCallback"),
-    (.opencl, "clFlush"),
-  ])
+  @Test(
+    .slow,
+    arguments: [
+      (Interface.vulkan, "vkQueueSubmit"), (.vulkan, "vkWaitForFences"), (.opencl, "clSetEventCallback"),
+      (.opencl, "clFlush"),
+    ])
   func stuckCallIsReplacedByAnotherDevice(interface: Interface, function: String) async {
     await #expect(processExitsWith: .success) { [interface, function] in
       let inputs = try (0..<2).map { try FaultyMachine.input($0) }
@@ -58,8 +61,8 @@ import Testing
     }
   }
 
-  /// All waiting callers get the error, not only the one that made the call.
-  @Test(arguments: Interface.allCases)
+  /// Everybody is told, not just who made the call.
+  @Test(.slow, arguments: Interface.allCases)
   func predictionsBesideAStuckCallComplete(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let input = try FaultyMachine.input(0)
@@ -103,8 +106,8 @@ import Testing
     }
   }
 
-  /// A prediction that is too large does not exclude smaller ones, nor the same one after others have freed memory.
-  @Test(arguments: Interface.allCases)
+  /// Too large a prediction says nothing of smaller ones, nor of the time when others have given memory back.
+  @Test(arguments: Tier.some(1, of: Interface.allCases))
   func outOfMemoryForOneSizeDoesNotBlockOthers(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let function = try #require(FailingDeviceTests.submission[interface])
@@ -133,7 +136,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Interface.allCases)
+  @Test(arguments: Tier.some(1, of: Interface.allCases))
   func strictModelsFailWithTheDevice(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let input = try FaultyMachine.input(0)
@@ -151,8 +154,8 @@ import Testing
     }
   }
 
-  /// The wait fails while the queue continues: the memory that it uses is never destroyed or freed.
-  @Test(arguments: Interface.allCases, [UInt32(FaultyCardAsItIs.rawValue), FaultyCardDiscrete.rawValue])
+  /// The wait fails while the queue works on: what it works on is neither destroyed nor freed, by anybody, ever.
+  @Test(.slow, arguments: Interface.allCases, [UInt32(FaultyCardAsItIs.rawValue), FaultyCardDiscrete.rawValue])
   func failedWaitFreesNoMemory(interface: Interface, card: UInt32) async {
     await #expect(processExitsWith: .success) { [interface, card] in
       let inputs = try (0..<2).map { try FaultyMachine.input($0) }
@@ -179,7 +182,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Interface.allCases)
+  @Test(arguments: Tier.some(1, of: Interface.allCases))
   func outOfMemoryDisablesTheDeviceForOneModel(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let input = try FaultyMachine.input(0)

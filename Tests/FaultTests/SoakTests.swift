@@ -113,7 +113,7 @@ import Testing
     return subjects
   }
 
-  @Test func eightTasksRunOnEveryModelAndDevice() async throws {
+  @Test(.slow) func eightTasksRunOnEveryModelAndDevice() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
       try await SoakTests.soak()
     }

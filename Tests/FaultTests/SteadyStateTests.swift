@@ -1,11 +1,12 @@
 import CFaultyDrivers
 import Glibc
+import TestSupport
 import Testing
 
 /// The driver calls of a prediction once all objects exist. Every test uses the simulated drivers exclusively.
 @Suite(.serialized) struct SteadyStateTests {
-  /// The first predictions bind a session, and may rebind it to the memory of their outputs.
-  @Test(arguments: Interface.allCases)
+  /// The first predictions bind a session, and may bind it anew to the memory of their outputs.
+  @Test(arguments: Tier.some(1, of: Interface.allCases))
   func laterPredictionsCreateNoDriverObjects(interface: Interface) async {
     await #expect(processExitsWith: .success) { [interface] in
       let machine = FaultyMachine(interface)

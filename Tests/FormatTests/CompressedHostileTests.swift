@@ -9,7 +9,7 @@ import Testing
 extension HeavyTests {
   /// Damaged programs of compressed weights: whatever is accepted expands without a trap, in bounded memory.
   @Suite struct CompressedHostileTests {
-    @Test(arguments: ["constexpr_ios16", "constexpr_ios18", "joint_all"])
+    @Test(arguments: Tier.some(1, of: ["constexpr_ios18", "constexpr_ios16", "joint_all"]))
     func aDamagedProgramIsRefusedOrExpands(name: String) async {
       await #expect(processExitsWith: .success) { [name] in
         let folder = "\(Shared.packageRoot)/Tests/CompressedWeights/\(name).mlpackage/Data/com.apple.CoreML"

@@ -53,7 +53,7 @@ extension HeavyTests {
       }
     }
 
-    @Test(arguments: Family.allCases) func readingTimeGrowsWithTheModel(family: Family) async {
+    @Test(.slow, arguments: Family.allCases) func readingTimeGrowsWithTheModel(family: Family) async {
       await #expect(processExitsWith: .success) { [family] in
         let process = OwnProcess()
         func seconds(_ count: Int) -> Double {

@@ -50,7 +50,7 @@ extension HeavyTests {
       }
     }
 
-    @Test(arguments: [(0 as UInt64, 3000), (1, 600)])
+    @Test(arguments: [(0 as UInt64, Tier.trials(300, of: 3000)), (1, Tier.trials(100, of: 600))])
     func aDamagedONNXModelIsRefusedOrRead(fixture: UInt64, count: Int) async {
       await #expect(processExitsWith: .success) { [fixture, count] in
         let original = fixture == 0 ? ONNXFile.manifold.bytes : ONNXFile.classifier.bytes
@@ -82,7 +82,7 @@ extension HeavyTests {
           #expect(settles(Array(model[..<length]), "cut at \(length)") != nil)
         }
         var graphs = 0
-        for seed in 0..<UInt64(3000) {
+        for seed in Tier.seeds(UInt64(300), of: 3000) {
           var generator = SeededGenerator(seed: seed)
           if settles(mutate(model, &generator), "seed \(seed)") == .graph { graphs += 1 }
           if seed % 16 == 0 { watch.look() }
@@ -98,7 +98,7 @@ extension HeavyTests {
         let folder = "\(HostileTests.digits)/Digits.mlpackage/Data/com.apple.CoreML"
         let program = try readFile("\(folder)/model.mlmodel")
         var watch = MemoryWatch()
-        for seed in 0..<UInt64(150) {
+        for seed in Tier.seeds(UInt64(15), of: 150) {
           var generator = SeededGenerator(seed: seed)
           let damaged = mutate(onnx, &generator)
           _ = settleONNX(damaged, "ONNX, seed \(seed)")
@@ -112,7 +112,7 @@ extension HeavyTests {
 
     @Test func aDamagedWeightFileIsRefusedOrRead() throws {
       let folder = TemporaryFolder()
-      for seed in 0..<UInt64(2000) {
+      for seed in Tier.seeds(UInt64(200), of: 2000) {
         var generator = SeededGenerator(seed: seed)
         var package = PackageFolder()
         package.weights = mutate(MILFile.manifold.blobs.bytes, &generator)
@@ -127,7 +127,7 @@ extension HeavyTests {
         #expect(throws: FormatError.self) { try NPY.read(Bytes(Array(array[..<length])), name: "a") }
       }
       var read = 0
-      for seed in 0..<UInt64(3000) {
+      for seed in Tier.seeds(UInt64(300), of: 3000) {
         var generator = SeededGenerator(seed: seed)
         do {
           _ = try NPY.read(Bytes(mutate(array, &generator)), name: "seed \(seed)").doubles

@@ -80,7 +80,7 @@ extension HeavyTests {
       return process.processorSeconds - before
     }
 
-    @Test func manyBreaksAreReadBelowCubicTime() async {
+    @Test(.slow) func manyBreaksAreReadBelowCubicTime() async {
       await #expect(processExitsWith: .success) {
         let process = OwnProcess()
         _ = try NetworkGrowthTests.seconds(50, breaks: true, process)
@@ -91,7 +91,7 @@ extension HeavyTests {
       }
     }
 
-    @Test func readingTimeGrowsWithTheLoopLayers() async {
+    @Test(.slow) func readingTimeGrowsWithTheLoopLayers() async {
       await #expect(processExitsWith: .success) {
         let process = OwnProcess()
         _ = try NetworkGrowthTests.seconds(500, breaks: false, process)

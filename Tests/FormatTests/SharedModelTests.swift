@@ -4,6 +4,7 @@ import KelvinImport
 import KelvinPasses
 import KelvinReference
 import KelvinHostOperations
+import TestSupport
 import Testing
 
 extension HeavyTests {
@@ -38,7 +39,7 @@ extension HeavyTests {
       #expect(classifier.labels.count == graph[graph.outputs[scores]].type.count)
     }
 
-    @Test func mobileNetLogitsMatch() throws {
+    @Test(.slow) func mobileNetLogitsMatch() throws {
       let graph = try readModel(at: Shared.model("MobileNetV2_f32.onnx")).graph()
       let results = try run(graph, [Shared.array("mobilenetv2_owl_input.npy")])
       let expected = try Shared.array("mobilenetv2_owl_logits.npy").floats

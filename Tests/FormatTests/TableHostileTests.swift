@@ -119,7 +119,8 @@ extension HeavyTests {
       }
     }
 
-    @Test(arguments: cases.indices) func tooLargeTableIsRefusedWithoutACrash(index: Int) async {
+    @Test(arguments: Tier.sample(4, of: Array(cases.indices)))
+    func tooLargeTableIsRefusedWithoutACrash(index: Int) async {
       await #expect(processExitsWith: .success) { [index] in
         let place = TableHostileTests.cases[index]
         var watch = MemoryWatch()

@@ -20,7 +20,7 @@ import Testing
       // The seeds are valid, so that mutations are close to valid inputs.
       #expect(seeds.contains { $0.withUnsafeBytes { fuzzTarget.feed($0) } == .value }, "of \(seeds.count) seeds")
       var watch = MemoryWatch(limit: 128 << 20)
-      for number in 0..<fuzzTarget.trials {
+      for number in 0..<Tier.trials(fuzzTarget.trials / 10, of: fuzzTarget.trials) {
         let input = fuzzTarget.trial(number, of: seeds)
         let note = Array("\(name), mutation \(number)\n".utf8)
         write(STDERR_FILENO, note, note.count)

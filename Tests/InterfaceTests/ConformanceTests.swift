@@ -22,13 +22,14 @@ import Testing
   private static let hasCoreMLTools = has("coremltools pytest PIL")
   private static let hasTorch = hasCoreMLTools && has("torch")
 
-  @Test(.enabled(if: hasCoreMLTools, "Python has no coremltools, pytest and Pillow; make conformance installs them"))
+  @Test(
+    .slow, .enabled(if: hasCoreMLTools, "Python has no coremltools, pytest and Pillow; make conformance installs them"))
   func coreMLToolsTestSamplePassesAsBefore() {
     let result = Self.python("'\(Self.root)/dev/conformance.py' --sample")
     #expect(result.status == 0, "\(result.output)")
   }
 
-  @Test(.enabled(if: hasTorch, "Python has no coremltools and torch; make conformance installs them"))
+  @Test(.slow, .enabled(if: hasTorch, "Python has no coremltools and torch; make conformance installs them"))
   func conversionTutorialRuns() {
     let result = Self.python("'\(Self.root)/Tests/Python/test_tutorial.py'")
     #expect(result.status == 0, "\(result.output)")

@@ -36,7 +36,7 @@ import Testing
     #expect(result.status == 0, "\(result.output)")
   }
 
-  @Test(.enabled(if: sanitizers != "thread", "the library has ThreadSanitizer, which goes with no other"))
+  @Test(.slow, .enabled(if: sanitizers != "thread", "the library has ThreadSanitizer, which goes with no other"))
   func wrongCallsPassAddressSanitizer() {
     let result = run(
       "Tests/Interface/hostile.c", "'\(Self.digits)' '\(Self.network)'",
@@ -44,7 +44,7 @@ import Testing
     #expect(result.status == 0, "\(result.output)")
   }
 
-  @Test(arguments: ["", "-g -fuse-ld=lld -fsanitize=address,undefined"])
+  @Test(arguments: Tier.some(1, of: ["", "-g -fuse-ld=lld -fsanitize=address,undefined"]))
   func framesOfEveryFormatAreReadInPlace(flags: String) {
     // The library has ThreadSanitizer then, which goes with no other.
     if Self.sanitizers == "thread", !flags.isEmpty { return }
@@ -59,7 +59,7 @@ import Testing
     #expect(result.output.split(separator: "\n").first?.hasSuffix("seven") == true, "\(result.output)")
   }
 
-  @Test func cExampleClassifiesVideoFrames() {
+  @Test(.slow) func cExampleClassifiesVideoFrames() {
     // Two frames alike, another, and the beginning of a fourth.
     let bytes = 71 * 69 + 72 * 35
     let folder = TemporaryFolder()
@@ -73,7 +73,7 @@ import Testing
     #expect(lines.count == 3 && lines[0] == lines[1] && lines[1] != lines[2], "\(result.output)")
   }
 
-  @Test func cPlusPlusExamplePredictsFromFourThreads() {
+  @Test(.slow) func cPlusPlusExamplePredictsFromFourThreads() {
     let result = run("Examples/C/threads.cpp", "'\(Self.network)'", compiler: "clang++ -std=c++17")
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("equal scores"), "\(result.output)")
@@ -98,7 +98,7 @@ import Testing
   private static let hasNumPy = Shell.run("python3 -c 'import numpy' 2>&1").status == 0
 
   @Test(
-    .enabled(if: hasNumPy, "python3 has no numpy"), .enabled(if: sanitizers == nil, "python3 has no sanitizers"),
+    .slow, .enabled(if: hasNumPy, "python3 has no numpy"), .enabled(if: sanitizers == nil, "python3 has no sanitizers"),
     arguments: ["rm -f kelvin/_calls.abi3.so", "'\(root)/dev/package/calls.sh' \"$PWD/kelvin/_calls.abi3.so\""])
   func pythonTestsPassWithAndWithoutTheCExtension(preparing: String) {
     let folder = TemporaryFolder()

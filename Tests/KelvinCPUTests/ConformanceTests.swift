@@ -3,17 +3,18 @@ import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference
+import TestSupport
 import Testing
 
 @Suite struct ConformanceTests {
-  @Test(arguments: CPUDevice.variantNames.indices, [false, true])
+  @Test(arguments: Tier.seeds(1, of: CPUDevice.variantNames.count), [false, true])
   func conformsOrIsExempt(variant: Int, prefersBlocks: Bool) throws {
     try check(CPUDevice(variant: variant, prefersBlocks: prefersBlocks), .full, CPUDevice.variantNames[variant])
   }
 
   @Test(
     .enabled(if: CPUDevice().rounds, "no instruction set of this processor multiplies bfloat16"),
-    arguments: [false, true])
+    arguments: Tier.some(1, of: [true, false]))
   func conformsOnRoundedOperands(prefersBlocks: Bool) throws {
     try check(CPUDevice(prefersBlocks: prefersBlocks), .low, "rounded")
   }

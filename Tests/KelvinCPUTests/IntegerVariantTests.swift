@@ -4,6 +4,7 @@ import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference
+import TestSupport
 import Testing
 
 /// Integer products of every instruction set on random shapes: equal to the reference, element for element.
@@ -38,7 +39,7 @@ import Testing
   }
 
   /// Integers again: with bounds, sometimes by scales so large that sums leave int32.
-  @Test(arguments: 0..<120) func requantizedConvolutionsMatchTheReference(seed: Int) throws {
+  @Test(arguments: Tier.seeds(20, of: 120)) func requantizedConvolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let kernel = [pick([1, 1, 2, 3, 5, 8]), pick([1, 1, 2, 3, 5])]
@@ -79,7 +80,7 @@ import Testing
       threads: pick([1, 2, 3]), "seed \(seed)")
   }
 
-  @Test(arguments: 0..<60) func convolutionsMatchTheReference(seed: Int) throws {
+  @Test(arguments: Tier.seeds(20, of: 60)) func convolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let kernel = [pick([1, 2, 3, 5]), pick([1, 2, 3, 5])]
@@ -101,7 +102,7 @@ import Testing
       threads: pick([1, 2, 3]), "seed \(seed)")
   }
 
-  @Test(arguments: 0..<40) func matrixProductsMatchTheReference(seed: Int) throws {
+  @Test(arguments: Tier.seeds(20, of: 40)) func matrixProductsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
     let sizes = [1, 2, 3, 5, 6, 7, 15, 16, 17, 31, 33, 63, 65, 130]

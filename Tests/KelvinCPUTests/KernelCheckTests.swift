@@ -1,5 +1,6 @@
 import CKernelChecks
 import Glibc
+import TestSupport
 import Testing
 
 /// The package's folder, from the place of this file.
@@ -17,8 +18,8 @@ private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(sepa
     }
   }
 
-  /// The same for other processors, in an emulator; missing tools are reported.
-  @Test func kernelsOfOtherProcessorsAgreeInAnEmulator() {
+  /// The same on what this machine is not; what is missing is said.
+  @Test(.slow) func kernelsOfOtherProcessorsAgreeInAnEmulator() {
     #expect(system("'\(root)/dev/kernels.sh' --only aarch64 > /dev/null") == 0, "run dev/kernels.sh --only aarch64")
   }
 }

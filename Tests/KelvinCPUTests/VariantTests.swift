@@ -5,6 +5,7 @@ import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference
+import TestSupport
 import Testing
 
 /// Every instruction set on random shapes, against the reference.
@@ -54,7 +55,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<60)
+  @Test(arguments: Tier.seeds(15, of: 60))
   func convolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
@@ -76,7 +77,7 @@ import Testing
   }
 
   /// Layers that Winograd's tiles may take over, with all that an epilogue may have.
-  @Test(arguments: 0..<40)
+  @Test(arguments: Tier.seeds(10, of: 40))
   func winogradConvolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: 3000 + UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
@@ -197,7 +198,7 @@ import Testing
   }
 
   /// Groups that lie in one block of channels, or in several.
-  @Test(arguments: 0..<40)
+  @Test(arguments: Tier.seeds(10, of: 40))
   func groupedConvolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: 4000 + UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
@@ -215,7 +216,7 @@ import Testing
       threads: pick([1, 2, 3]), "seed \(seed)")
   }
 
-  @Test(arguments: 0..<40)
+  @Test(arguments: Tier.seeds(10, of: 40))
   func depthwiseConvolutionsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: 1000 + UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }
@@ -236,7 +237,7 @@ import Testing
       ], threads: 2, "seed \(seed)")
   }
 
-  @Test(arguments: 0..<40)
+  @Test(arguments: Tier.seeds(10, of: 40))
   func matrixProductsMatchTheReference(seed: Int) throws {
     var random = SeededGenerator(seed: 2000 + UInt64(seed))
     func pick(_ values: [Int]) -> Int { values.randomElement(using: &random) ?? 1 }

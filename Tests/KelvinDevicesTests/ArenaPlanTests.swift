@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, Int.max / 2])
+  @Test(.slow, arguments: [1, Int.max / 2])
   func planningTimeGrowsLinearly(life: Int) async {
     await #expect(processExitsWith: .success) { [life] in
       let process = OwnProcess()

@@ -95,7 +95,7 @@ struct LayoutPlanTests {
     expectReadable(net.graph, zip(values.map { _ in either } + [[join]], plan.choices).map { $0[$1] }, plan, "wide")
   }
 
-  @Test func unrelatedValuesTakeNoTime() async {
+  @Test(.slow) func unrelatedValuesTakeNoTime() async {
     await #expect(processExitsWith: .success) {
       let process = OwnProcess()
       func seconds(_ count: Int) -> Double {

@@ -2,11 +2,12 @@ import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinReference
+import TestSupport
 import Testing
 
 /// The axes along which operators can be cut.
 struct PartAxisTests {
-  @Test(arguments: ConformanceCase.all)
+  @Test(arguments: Tier.sample(400, of: ConformanceCase.all))
   func splitNodeGivesTheSameResult(_ testCase: ConformanceCase) throws {
     let (graph, reference) = (testCase.graph, ReferenceDevice())
     let expected = try reference.run(graph, testCase.inputs).outputs

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// The package's folder, from the place of this file.
@@ -7,7 +8,7 @@ private let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(sepa
 private let hasCompilers = system("command -v swiftc clang > /dev/null") == 0
 
 @Suite struct AddingAnOperatorTests {
-  @Test(.enabled(if: hasCompilers, "swiftc and clang are not on the path"))
+  @Test(.slow, .enabled(if: hasCompilers, "swiftc and clang are not on the path"))
   func documentedStepsGiveAnOperatorThatCompiles() {
     #expect(system("'\(root)/dev/check-new-operator.sh'") == 0, "its complaints stand above")
   }

@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinImages
+import TestSupport
 import Testing
 
 private func failure(_ body: () throws -> DecodedImage) -> ImageError? {
@@ -63,7 +64,7 @@ struct InvalidImageFileTests {
   func mutatedFilesAreDecodedOrRefused(encoding: ImageFile.Encoding) throws {
     let file = try ImageFile.encode(try gradient(24, 17), as: encoding)
     var refused = 0
-    for seed in 0..<300 {
+    for seed in Tier.seeds(60, of: 300) {
       var random = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
       var mutant = file
       for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -86,7 +87,7 @@ struct InvalidImageFileTests {
         #expect(!error.reason.isEmpty)
       }
     }
-    #expect(refused > 30)
+    #expect(refused > Tier.trials(5, of: 30))
   }
 
   @Test(

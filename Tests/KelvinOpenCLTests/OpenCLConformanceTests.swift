@@ -3,6 +3,7 @@ import KelvinDevices
 import KelvinGraph
 import KelvinOpenCL
 import KelvinReference
+import TestSupport
 import Testing
 
 /// The devices of this machine, and the first again, driven as graphics cards are.
@@ -18,21 +19,13 @@ let driven: [String: any Device] = {
   }
   return devices
 }()
-/// Cards whose kernels see few elements of a tensor, so that many have to be computed in parts. On a CPU a block of channels
-/// alone has more.
-let narrow = [DeviceInfo.Kind.discreteGPU, .integratedGPU].flatMap {
-  OpenCLDevice.discover(imitating: OpenCLDeviceOverrides(kind: $0, elementLimit: 640)).compactMap(\.device)
-}
-/// Cards whose dot products of bytes are said to be fast.
-let multiplying = OpenCLDevice.discover(
-  imitating: OpenCLDeviceOverrides(kind: .discreteGPU, acceleratesDotProducts: true)
-).compactMap(\.device)
+/// The names of `driven`, those of imitations last.
+let drivenNames = driven.keys.sorted { ($0.contains(" as ") ? 1 : 0, $0) < ($1.contains(" as ") ? 1 : 0, $1) }
 
-/// Processors by the floats of their vectors, on which tiles of products depend.
-let processors = Dictionary(
-  uniqueKeysWithValues: [8, 16].compactMap { width in
-    OpenCLDevice.discover(imitating: OpenCLDeviceOverrides(vectorWidth: width)).compactMap(\.device).first.map { (width, $0) }
-  })
+/// The devices of one imitation. Each exists during its test only, since it keeps every program that it built.
+private func devices(imitating imitation: OpenCLDeviceOverrides) -> [any Device] {
+  OpenCLDevice.discover(imitating: imitation).compactMap(\.device)
+}
 
 extension ConformanceCase {
   /// Whether tiles that depend on a processor's vectors compute it.
@@ -51,19 +44,17 @@ let absence: Comment = "\(listings.first?.reason ?? "no OpenCL device")"
 
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct OpenCLConformanceTests {
-  @Test(arguments: driven.keys.sorted())
-  func conformsOrIsExempt(_ name: String) throws {
+  @Test(arguments: Tier.some(present.count, of: drivenNames), ConformanceCase.all)
+  func conformsOrIsExempt(_ name: String, _ testCase: ConformanceCase) throws {
     let device = try #require(driven[name])
-    for testCase in ConformanceCase.all {
-      let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
-      #expect(outcome.fault(of: testCase, on: device.info) == nil)
-    }
+    let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
+    #expect(outcome.fault(of: testCase, on: device.info) == nil)
   }
 
-  @Test func conformsOnPackedByteProducts() throws {
+  @Test(.slow) func conformsOnPackedByteProducts() throws {
     let cases = ConformanceCase.all.filter(\.isIntegerProduct)
     #expect(cases.count > 10)
-    for device in multiplying {
+    for device in devices(imitating: OpenCLDeviceOverrides(kind: .discreteGPU, acceleratesDotProducts: true)) {
       for testCase in cases {
         let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
         #expect(outcome.fault(of: testCase, on: device.info) == nil)
@@ -71,8 +62,9 @@ struct OpenCLConformanceTests {
     }
   }
 
-  @Test(arguments: [8, 16]) func conformsOnProductsForAnyVectorWidth(_ width: Int) throws {
-    let device = try #require(processors[width])
+  /// The tiles of products depend on the floats of a processor's vectors.
+  @Test(.slow, arguments: [8, 16]) func conformsOnProductsForAnyVectorWidth(_ width: Int) throws {
+    let device = try #require(devices(imitating: OpenCLDeviceOverrides(vectorWidth: width)).first)
     let cases = ConformanceCase.all.filter { $0.isProductInTiles && !$0.name.hasSuffix(" float16") }
     #expect(cases.count > 50)
     for testCase in cases {
@@ -81,22 +73,25 @@ struct OpenCLConformanceTests {
     }
   }
 
-  @Test(arguments: driven.keys.sorted())
+  @Test(arguments: Tier.some(present.count, of: drivenNames))
   func loopsStayWithinTheIterationLimit(_ name: String) throws {
     #expect(try longLoopFaults(of: try #require(driven[name]), reference: ReferenceDevice()) == [])
   }
 
-  @Test func conformsOnTensorsSplitIntoParts() throws {
-    for device in narrow {
+  /// On cards whose kernels see few elements of a tensor, so that many have to be computed in parts. On a CPU a block of
+  /// channels alone has more.
+  @Test(.slow, arguments: [DeviceInfo.Kind.discreteGPU, .integratedGPU])
+  func conformsOnTensorsSplitIntoParts(kind: DeviceInfo.Kind) throws {
+    for device in devices(imitating: OpenCLDeviceOverrides(kind: kind, elementLimit: 640)) {
       let device = try #require(device as? any KernelDevice)
       let faults = try partsFaults(of: device, reference: ReferenceDevice())
       #expect(faults == [])
     }
   }
 
-  @Test(arguments: ConformanceCase.all)
+  @Test(arguments: Tier.sample(100, of: ConformanceCase.all))
   func specialValuesMatchTheReference(_ testCase: ConformanceCase) throws {
-    let names = driven.keys.sorted()
+    let names = Tier.some(present.count, of: drivenNames)
     let devices = names.compactMap { driven[$0] }
     let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
     for (index, outcome) in outcomes.enumerated() {
@@ -105,7 +100,7 @@ struct OpenCLConformanceTests {
   }
 
   /// One such number would spoil a whole tile of Winograd's.
-  @Test(arguments: [Float.infinity, -.infinity, .nan, 3e38])
+  @Test(.slow, arguments: [Float.infinity, -.infinity, .nan, 3e38])
   func winogradTilesKeepSpecialValuesLocal(number: Float) throws {
     let tiles = try SpoiledTiles([2, 174, 13, 10], filters: 178, number: number, reference: ReferenceDevice())
     for name in driven.keys.sorted() {
@@ -115,7 +110,7 @@ struct OpenCLConformanceTests {
   }
 
   /// Of what is driven as a card: float32 lies as float16.
-  @Test(arguments: driven.keys.filter { $0.contains(" as ") }.sorted())
+  @Test(.slow, arguments: driven.keys.filter { $0.contains(" as ") }.sorted())
   func conformsOnRoundedValues(_ name: String) throws {
     let (device, reference) = (try #require(driven[name]), ReferenceDevice())
     for testCase in ConformanceCase.all {
@@ -127,7 +122,7 @@ struct OpenCLConformanceTests {
     }
   }
 
-  @Test(arguments: driven.keys.sorted())
+  @Test(arguments: Tier.some(present.count, of: drivenNames))
   func everySelfTestPasses(_ name: String) throws {
     let device = try #require(driven[name] as? any KernelDevice)
     let example = try SelfTest.example(of: SelfTest.all, on: device)
@@ -142,7 +137,7 @@ struct OpenCLConformanceTests {
 
   /// Functions of one element, which a CPU has a kernel each of, count as one, and so do the sizes of a convolution's tiles.
   /// Self-tests ask for no precision below full, in which finite numbers stay finite as float16 too.
-  @Test(arguments: driven.keys.sorted())
+  @Test(arguments: Tier.some(present.count, of: drivenNames))
   func everyKernelANodeUsesHasASelfTest(_ name: String) throws {
     let device = try #require(driven[name] as? OpenCLDevice)
     let reach = try SelfTestReach(device) { segment in

@@ -5,12 +5,13 @@ import KelvinDevices
 import KelvinGraph
 import KelvinOpenCL
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Synchronization of an OpenCL queue", .enabled(if: !present.isEmpty, absence))
 struct OpenCLQueueTests {
   @Test(
-    "threads that share one queue do not deadlock",
+    "threads that share one queue do not deadlock", .slow,
     .timeLimit(.minutes(3)))
   func basicDevices() async throws {
     await #expect(processExitsWith: .success) {

@@ -3,6 +3,7 @@ import KelvinConformance
 import KelvinDevices
 import KelvinGraph
 import KelvinOpenCL
+import TestSupport
 import Testing
 
 private let hasPoCL = present.contains { $0.info.driver.hasPrefix("Portable Computing Language") }
@@ -40,7 +41,7 @@ struct ProgramCacheTests {
     }
   }
 
-  @Test func damagedProgramBinaryIsRebuilt() async {
+  @Test(.slow) func damagedProgramBinaryIsRebuilt() async {
     await #expect(processExitsWith: .success) {
       Self.keepBinaries()
       let blobs = TestBlobs()
@@ -65,7 +66,7 @@ struct ProgramCacheTests {
     }
   }
 
-  @Test func byteDotProductsAreSeparatePrograms() async {
+  @Test(.slow) func byteDotProductsAreSeparatePrograms() async {
     await #expect(processExitsWith: .success) {
       Self.keepBinaries()
       let (plain, dots) = (TestBlobs(), TestBlobs())
@@ -76,7 +77,7 @@ struct ProgramCacheTests {
     }
   }
 
-  @Test(.enabled(if: hasPoCL, "PoCL is not there")) func driverCacheReplacesTheProgramCache() async {
+  @Test(.slow, .enabled(if: hasPoCL, "PoCL is not there")) func driverCacheReplacesTheProgramCache() async {
     await #expect(processExitsWith: .success) {
       setenv("POCL_KERNEL_CACHE", "1", 1)
       let blobs = TestBlobs()
@@ -85,8 +86,8 @@ struct ProgramCacheTests {
     }
   }
 
-  /// A program that does not compile when joined is built alone, which a result does not show.
-  @Test(.enabled(if: hasPoCL, "PoCL is not there")) func segmentHasFewProgramsOnPoCL() async {
+  /// What does not compile beside the others is built alone, which a result does not show.
+  @Test(.slow, .enabled(if: hasPoCL, "PoCL is not there")) func segmentHasFewProgramsOnPoCL() async {
     await #expect(processExitsWith: .success) {
       setenv("POCL_KERNEL_CACHE", "1", 1)
       let device = try #require(OpenCLDevice.discover().compactMap(\.device).first as? OpenCLDevice)
@@ -98,7 +99,7 @@ struct ProgramCacheTests {
   }
 
   /// PoCL ends the process where several queues run one program on grids of many widths.
-  @Test(.enabled(if: hasPoCL, "PoCL is not there"))
+  @Test(.slow, .enabled(if: hasPoCL, "PoCL is not there"))
   func liveContextsDoNotShareProgramsOnPoCL() async {
     await #expect(processExitsWith: .success) {
       Self.keepBinaries()

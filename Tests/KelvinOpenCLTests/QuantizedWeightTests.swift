@@ -5,7 +5,8 @@ import Testing
 
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct QuantizedWeightTests {
-  @Test(arguments: QuantizedProduct.all) func weightsStayQuantizedInDeviceMemory(_ product: QuantizedProduct) throws {
+  @Test(.slow, arguments: QuantizedProduct.all)
+  func weightsStayQuantizedInDeviceMemory(_ product: QuantizedProduct) throws {
     for (name, device) in driven.sorted(by: { $0.key < $1.key }) where name.contains(" as ") {
       #expect(try product.packedShare(on: device) <= product.share, "\(name)")
     }

@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinPlanning
+import TestSupport
 import Testing
 
 @Suite struct LargeProblemTests {
@@ -31,7 +32,7 @@ import Testing
   }
 
   @Test func longGraphIsPlannedExactlyWithFewStates() throws {
-    for latency in [1e-7...1e-6, 1e-6...1e-5, 1e-5...1e-4] {
+    for latency in Tier.some(1, of: [1e-6...1e-5, 1e-7...1e-6, 1e-5...1e-4]) {
       let problem = try Self.graph(10_000, reach: 3, devices: 3, latency: latency, seed: 80_000)
       let solution = try problem.solve()
       #expect(solution.method == .exact)
@@ -57,14 +58,14 @@ import Testing
 
   /// The gap is stated, not measured: what it takes is bounded by the elementary moves.
   @Test(arguments: [20, 40]) func layeredGraphsOfThreeDevicesStateSmallGaps(width: Int) throws {
-    for seed in UInt64(81_000)..<81_010 {
+    for seed in Tier.some(2, of: UInt64(81_000)..<81_010) {
       let solution = try TwoDeviceTests.layered(width, 20, devices: 3, seed: seed).solve()
       #expect(solution.gap <= 0.01, "seed \(seed)")
       #expect(solution.searchStates < 40_000_000, "seed \(seed)")
     }
   }
 
-  @Test(arguments: [2, 3]) func throughputOfWideGraphsIsNearItsBound(devices: Int) throws {
+  @Test(.slow, arguments: [2, 3]) func throughputOfWideGraphsIsNearItsBound(devices: Int) throws {
     let policy = MostFrames(searchMoves: 20_000_000)
     for seed in UInt64(82_000)..<82_002 {
       let problem = try TwoDeviceTests.layered(20, 12, devices: devices, goal: .throughput, seed: seed)

@@ -1,5 +1,6 @@
 import KelvinBasics
 import KelvinPlanning
+import TestSupport
 import Testing
 
 /// If nodes choose between two devices, the plan is optimal at any width.
@@ -33,7 +34,7 @@ import Testing
   /// programming.
   @Test func minimumCutEqualsDynamicProgramming() throws {
     var split = 0
-    for seed in UInt64(140_000)..<140_060 {
+    for seed in Tier.some(10, of: UInt64(140_000)..<140_060) {
       let two = try LargeProblemTests.graph(80, reach: 3, devices: 2, latency: 1e-6...3e-5, seed: seed)
       let three = try PlanningProblem(
         devices: two.devices + ["far"], host: two.host, transfers: two.transfers, inputs: two.inputs,
@@ -50,13 +51,13 @@ import Testing
       #expect(abs(cut.lowerBound - cut.predicted) < 1e-9 * cut.predicted)
       split += Set(cut.placement.values).count - 1
     }
-    #expect(split > 30)
+    #expect(split > Tier.trials(2, of: 30))
   }
 
   /// Two devices compute, through a third that only carries; the oracle tries all placements and all relays.
   @Test func minimumCutIsExactWithRelayDevices() throws {
     var relayed = 0
-    for seed in UInt64(141_000)..<141_400 {
+    for seed in Tier.some(60, of: UInt64(141_000)..<141_400) {
       var made = RandomProblem(seed: seed, devices: 4)
       let text = made.json(nodes: 7)
       guard let free = try? PlanningProblem(text: text) else { continue }
@@ -83,7 +84,7 @@ import Testing
         flaw == nil && solution.method == .exact && abs(solution.predicted - least) < 1e-9, "seed \(seed): \(text)")
       relayed += solution.transfers.contains { !computing.contains($0.to) && $0.to != problem.host } ? 1 : 0
     }
-    #expect(relayed > 10)
+    #expect(relayed > Tier.trials(0, of: 10))
   }
 
   @Test func wideGraphIsExactWithFewSearchedArcs() throws {

@@ -39,7 +39,7 @@ import Testing
     #expect(!page.contains("onload"))
   }
 
-  @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
+  @Test(.slow, .enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
   func contactSheetPassesTheBrowserCheck() throws {
     let page = Self.sheet(
       title: "otter OR badger",

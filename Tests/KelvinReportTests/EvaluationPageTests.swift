@@ -61,7 +61,7 @@ import Testing
     #expect(page.contains("p\u{A0}=\u{A0}1.000"))
   }
 
-  @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
+  @Test(.slow, .enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
   func evaluationPagePassesTheBrowserCheck() throws {
     let page = Self.page([
       Self.contestant("A_model_with_a_long_name_in_full_precision", 0.5, seconds: 0.1, devices: "cpu", isOnFront: true),
@@ -72,7 +72,7 @@ import Testing
     #expect(checked.output.contains("\"charts\": 5") && checked.output.contains("\"configurations\": 2"), "\(checked.output)")
   }
 
-  @Test(.enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
+  @Test(.slow, .enabled(if: PageTool.hasPython && PageTool.hasChromium, "needs python3 and chromium"))
   func tablesPassTheBrowserCheck() throws {
     let table = TablePage.Table(
       title: "", columns: ["Text", "Similarity"], rows: (0..<30).map { ["\(Self.evil) text \($0)", "0.\($0)"] })

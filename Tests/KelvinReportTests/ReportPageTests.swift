@@ -23,7 +23,7 @@ struct ReportPageTests {
     #expect(found.output.contains("\"series\": 2, \"headroom\": 1"), "\(found.output)")
   }
 
-  @Test("graphs of any shape are drawn")
+  @Test("graphs of any shape are drawn", .slow)
   func graphs() throws {
     var input = try ReportFixture.input()
     func node(_ index: Int, _ inputs: [Int]) -> ReportNode {
@@ -51,7 +51,7 @@ struct ReportPageTests {
     #expect(found.output.contains("\"nodes\": 873"), "\(found.output)")
   }
 
-  @Test("layers in branches and loops are drawn and listed by region, and reached as others are")
+  @Test("layers in branches and loops are drawn and listed by region, and reached as others are", .slow)
   func regions() throws {
     var input = try ReportFixture.input()
     input.placements = [ReportFixture.regions]
@@ -60,7 +60,7 @@ struct ReportPageTests {
     #expect(found.output.contains("\"nodes\": 8, \"rows\": 8"), "\(found.output)")
   }
 
-  @Test("repeated layers are folded, and every one can be reached")
+  @Test("repeated layers are folded, and every one can be reached", .slow)
   func blocks() throws {
     var input = try ReportFixture.input()
     input.placements = [ReportFixture.repeating]
@@ -69,7 +69,7 @@ struct ReportPageTests {
     #expect(found.output.contains("\"nodes\": 50, \"rows\": 50"), "\(found.output)")
   }
 
-  @Test("a short run is a dash, and constant heat is a level line")
+  @Test("a short run is a dash, and constant heat is a level line", .slow)
   func shortRuns() throws {
     var input = try ReportFixture.input()
     input.series = [1, 2, 40].map { count in
@@ -83,7 +83,7 @@ struct ReportPageTests {
     #expect(found.output.contains("\"series\": 3, \"headroom\": 3"), "\(found.output)")
   }
 
-  @Test("the check detects empty charts, failing scripts and overflow")
+  @Test("the check detects empty charts, failing scripts and overflow", .slow)
   func sensitivity() throws {
     let html = HTMLReport.render(try ReportFixture.input())
     for (what, with, complaint) in [

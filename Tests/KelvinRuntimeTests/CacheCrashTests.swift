@@ -4,6 +4,7 @@ import KelvinDevices
 import KelvinGraph
 import KelvinMeasurements
 import KelvinRuntime
+import TestSupport
 import Testing
 
 /// The cache on a disk that fails at any of its calls: answers stay right, and no later run believes a torn file.
@@ -74,10 +75,12 @@ import Testing
   }
 
   @Test(
-    arguments: [
-      .stops, .refuses(ENOSPC, forGood: true), .refuses(ENOSPC, forGood: false), .refuses(EDQUOT, forGood: true),
-      .refuses(EROFS, forGood: true), .refuses(EIO, forGood: false),
-    ] as [FailingDisk.Failure])
+    arguments: Tier.some(
+      2,
+      of: [
+        .stops, .refuses(ENOSPC, forGood: true), .refuses(ENOSPC, forGood: false), .refuses(EDQUOT, forGood: true),
+        .refuses(EROFS, forGood: true), .refuses(EIO, forGood: false),
+      ] as [FailingDisk.Failure]))
   func failedWritesAreNeverTrusted(failure: FailingDisk.Failure) throws {
     let count = try countOfCalls()
     #expect(count > 40)

@@ -37,7 +37,7 @@ import Testing
     return pins
   }
 
-  @Test(arguments: 0..<600) func randomPlacementsMatchTheInterpreter(seed: Int) throws {
+  @Test(arguments: Tier.seeds(50, of: 600)) func randomPlacementsMatchTheInterpreter(seed: Int) throws {
     let (raw, inputs) = try RandomControlGraph.make(seed: UInt64(seed), depth: 1 + seed % 3)
     let graph = seed % 2 == 0 ? raw : try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let pins = randomPins(graph, seed: UInt64(seed))
@@ -63,7 +63,7 @@ import Testing
     deinit { bytes.deallocate() }
   }
 
-  @Test(arguments: 0..<200) func outputsInCallerMemoryMatchTheInterpreter(seed: Int) throws {
+  @Test(arguments: Tier.seeds(25, of: 200)) func outputsInCallerMemoryMatchTheInterpreter(seed: Int) throws {
     let (raw, inputs) = try RandomControlGraph.make(seed: UInt64(seed), depth: 2)
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let (model, _) = try compile(graph, randomPins(graph, seed: UInt64(seed)))
@@ -100,7 +100,7 @@ import Testing
 
   /// The least predicted seconds over every placement of the nodes and homes, each copy counted as often as the control
   /// flow around its value is expected to run, and each start of a device as often as its region.
-  @Test(arguments: 0..<120) func plansOfControlFlowAreOptimal(seed: Int) throws {
+  @Test(arguments: Tier.seeds(20, of: 120)) func plansOfControlFlowAreOptimal(seed: Int) throws {
     let (raw, _) = try RandomControlGraph.make(seed: UInt64(seed) &* 31 &+ 7, depth: 1)
     let graph = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
     let trips = IterationEstimate(standard: 5)

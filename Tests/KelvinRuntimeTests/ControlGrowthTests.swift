@@ -82,7 +82,7 @@ import Testing
     #expect(many <= 5 * few, "\(family): \(few) questions for 50, \(many) for 200")
   }
 
-  @Test(arguments: Family.allCases) func compileTimeGrowsWithTheGraph(family: Family) async {
+  @Test(.slow, arguments: Family.allCases) func compileTimeGrowsWithTheGraph(family: Family) async {
     await #expect(processExitsWith: .success) { [family] in
       let process = OwnProcess()
       let inventory = DeviceInventory([DeviceListing(ReferenceDevice())])

@@ -27,7 +27,7 @@ import Testing
       threads: 1, storage: { _ in (MemoryPackedWeights(), NoBlobCache()) })
   }
 
-  @Test(arguments: 0..<400) func randomPlacementsAgreeWithTheReference(seed: Int) throws {
+  @Test(arguments: Tier.seeds(50, of: 400)) func randomPlacementsAgreeWithTheReference(seed: Int) throws {
     let (graph, inputs) = try RandomGraph.make(seed: UInt64(seed), nodes: 5 + seed % 20)
     var random = SeededGenerator(seed: UInt64(seed) ^ 0xFACE)
     var pins: [String: String] = [:]

@@ -98,7 +98,7 @@ import Testing
 /// The shared compressed models, against ONNX Runtime on the same programs with weights that coremltools decompressed.
 @Suite(.serialized, .enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
 struct CompressedModelTests {
-  @Test(arguments: ["int8", "pal6"], ModelFixture.devices.filter { $0 != "reference" })
+  @Test(arguments: ["int8", "pal6"], Tier.some(1, of: ModelFixture.fastDevices))
   func mobileNetsScoresAgreeWithAnIndependentRun(compression: String, device: String) throws {
     let loaded = try ModelFixture.load(SharedFiles.path("models/MobileNetV2_\(compression).mlpackage"))
     let graph = loaded.context.graph

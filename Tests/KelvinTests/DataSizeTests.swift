@@ -112,10 +112,10 @@ import Testing
     let all = Pipeline.standard(ReferenceEvaluator())
     let first = try all.stopping(after: "compute-outputs")
     check(try run(function, vector, units: ["reference"], passes: first, &random), vector, "\(name), reference")
-    for device in ["cpu"] + ModelFixture.fastDevices {
+    for device in Tier.some(1, of: ModelFixture.fastDevices) {
       check(try run(function, vector, units: [device], passes: all, &random), vector, "\(name), \(device)")
     }
-    for seed in 0..<UInt64(6) {
+    for seed in Tier.seeds(UInt64(1), of: 6) {
       random = SeededGenerator(seed: seed)
       let slots = try run(function, vector, units: ModelFixture.fastDevices, passes: all, &random)
       check(slots, vector, "\(name), seed \(seed)")

@@ -26,10 +26,10 @@ import Testing
     #expect(raw.nodes.contains { $0.isControl }, "\(name) has no control flow")
     try vector.check(raw, raw.run(vector, on: ["reference"]), "\(name), reference")
     let passed = try Pipeline.standard(ReferenceEvaluator()).run(raw).graph
-    for device in ModelFixture.fastDevices {
+    for device in Tier.some(1, of: ModelFixture.fastDevices) {
       try vector.check(passed, passed.run(vector, on: [device]), "\(name), \(device)")
     }
-    for seed in 0..<UInt64(3) {
+    for seed in Tier.seeds(UInt64(1), of: 3) {
       let pins = try passed.randomPins(seed: seed)
       try vector.check(
         passed, passed.run(vector, on: ModelFixture.fastDevices, pins: pins), "\(name), seed \(seed), \(pins)")

@@ -82,7 +82,7 @@ struct NetworkModelTests {
     "SqueezeNetFP16", "SqueezeNetInt8LUT", "MobileNetV2_nn_f16", "MobileNetV2_nn_int8lin",
   ]
 
-  @Test(arguments: classifiers, ModelFixture.devices.filter { $0 != "reference" })
+  @Test(arguments: classifiers, Tier.some(1, of: ModelFixture.fastDevices))
   func classifierProbabilitiesMatchPyTorch(name: String, device: String) async throws {
     let expected = try Self.expected(name)
     let model = try await Self.load(name, on: device)
@@ -100,7 +100,7 @@ struct NetworkModelTests {
     #expect(outputs[label.name]?.stringValue == label.value)
   }
 
-  @Test(arguments: ["DeepLabV3Int8LUT", "fritz_human_pose_small"], ["cpu"])
+  @Test(arguments: Tier.some(1, of: ["fritz_human_pose_small", "DeepLabV3Int8LUT"]), ["cpu"])
   func networkArraysMatchPyTorch(name: String, device: String) async throws {
     let expected = try Self.expected(name)
     let model = try await Self.load(name, on: device)

@@ -74,17 +74,17 @@ import Testing
 
   @Test func randomPlacementsOfDigitsMatchTheReference() async {
     await #expect(processExitsWith: .success) {
-      try PlacementTests.check(ModelFixture.digits, seeds: 0..<200, input: 0...255)
+      try PlacementTests.check(ModelFixture.digits, seeds: Tier.seeds(50, of: 200), input: 0...255)
     }
   }
 
   @Test func randomPlacementsOfTheDigitsPackageMatch() async {
     await #expect(processExitsWith: .success) {
-      try PlacementTests.check(ModelFixture.digitsPackage, seeds: 0..<20, input: 0...255)
+      try PlacementTests.check(ModelFixture.digitsPackage, seeds: Tier.seeds(5, of: 20), input: 0...255)
     }
   }
 
-  @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
+  @Test(.slow, .enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
   func randomPlacementsOfMobileNetMatchTheReference() async {
     await #expect(processExitsWith: .success) {
       try PlacementTests.check(SharedFiles.path("models/MobileNetV2_f32.onnx"), seeds: 0..<20, input: -1...1)

@@ -12,9 +12,8 @@ import Testing
       contentsOf: URL(filePath: SharedFiles.path("models/\(name)")), configuration: configuration)
   }
 
-  @Test(arguments: ["mnist.onnx", "MobileNetV2_f32.onnx"]) func everyConvolutionOfANetworkHasACost(name: String)
-    async throws
-  {
+  @Test(arguments: Tier.some(1, of: ["mnist.onnx", "MobileNetV2_f32.onnx"]))
+  func everyConvolutionOfANetworkHasACost(name: String) async throws {
     let plan = try await plan(name)
     guard case .neuralNetwork(let network) = plan.modelStructure else {
       Issue.record("an ONNX graph is a list of layers")

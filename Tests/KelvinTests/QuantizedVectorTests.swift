@@ -45,7 +45,7 @@ import Testing
   }
 
   /// Logits of the real model, bit for bit those of ONNX Runtime.
-  @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
+  @Test(.slow, .enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
   func quantizedMobileNetIsExact() throws {
     let loaded = try ModelFixture.load(SharedFiles.path("models/MobileNetV2_int8_qdq.onnx"))
     let graph = loaded.context.graph

@@ -62,7 +62,7 @@ import Testing
 
   private static func normal(_ value: Double) -> Double { 0.5 * erfc(-value / 2.0.squareRoot()) }
 
-  @Test(arguments: ["reference"] + ModelFixture.fastDevices, ["random.onnx", "random.mlpackage", "random.mlmodel"])
+  @Test(arguments: Tier.some(1, of: ModelFixture.devices), ["random.onnx", "random.mlpackage", "random.mlmodel"])
   func numbersFollowTheirDistributions(device: String, name: String) throws {
     let values = try predict(model(name, device), name)
     let (normal, uniform) = (try #require(values["normal"]), try #require(values["uniform"]))

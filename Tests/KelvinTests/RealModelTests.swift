@@ -16,7 +16,7 @@ import Testing
 struct RealModelTests {
   static let photos = ["cat_720p", "grace_hopper", "hot_dog", "owl", "parrot", "pets"]
 
-  @Test(arguments: ModelFixture.devices)
+  @Test(arguments: Tier.some(1, of: ModelFixture.devices))
   func mobileNetLogitsAreWithinAThousandth(device: String) throws {
     let loaded = try ModelFixture.load(SharedFiles.path("models/MobileNetV2_f32.onnx"))
     let graph = loaded.context.graph

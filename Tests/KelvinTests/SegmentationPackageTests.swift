@@ -15,7 +15,7 @@ import Testing
 struct SegmentationPackageTests {
   private static let source = "models/DETRResnet50SemanticSegmentationF16.mlpackage"
 
-  @Test func detectionTransformerRuns() throws {
+  @Test(.slow) func detectionTransformerRuns() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "kelvin-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     let package = try SeededPackage(copying: SharedFiles.path(Self.source), to: folder.path, seed: 11)

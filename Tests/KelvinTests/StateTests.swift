@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(12), ["counter", "gate", "gathering"])
+  @Test(arguments: Tier.seeds(UInt64(3), of: 12), ["counter", "gate", "gathering"])
   func statesAgreeUnderAnyPlacement(seed: UInt64, name: String) throws {
     let program = try readModel(at: "\(Self.folder)/\(name).mlpackage")
     let function = try #require(program.functions[program.defaultFunction])

@@ -45,10 +45,12 @@ import Testing
   }
 
   @Test(
-    arguments: [
-      "growing.mlpackage", "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "lengths.onnx",
-      "shared.onnx",
-    ])
+    arguments: Tier.some(
+      3,
+      of: [
+        "growing.mlpackage", "past.onnx", "shared.onnx", "ignoring.onnx", "lengths.onnx", "position.mlpackage",
+        "scattered.mlpackage",
+      ]))
   func tokensMatchPyTorch(file: String) throws {
     let (prompt, tokens) = try vector()
     let sequence = try TokenSequence(try model(file))
@@ -64,11 +66,12 @@ import Testing
     #expect(try greedy(try TokenSequence(try model("shared.onnx", device)), prompt, 8) == Array(tokens.prefix(8)))
   }
 
-  /// The first tokens determine how the KV cache is fed: by a mask, or in a specialization that leaves padding out. The
-  /// following tokens have the sizes of the previous one.
-  @Test(arguments: [
-    "position.mlpackage", "scattered.mlpackage", "past.onnx", "ignoring.onnx", "lengths.onnx", "shared.onnx",
-  ])
+  /// The first tokens settle how the past is fed: by a mask that is looked at, or in a form that leaves padding out. Those
+  /// that follow have the sizes of the one before.
+  @Test(
+    arguments: Tier.some(
+      2, of: ["position.mlpackage", "past.onnx", "scattered.mlpackage", "ignoring.onnx", "lengths.onnx", "shared.onnx"])
+  )
   func tokensInsideABucketNeedNoCompilation(file: String) throws {
     let (prompt, tokens) = try vector()
     let model = try model(file)

@@ -54,7 +54,7 @@ import Testing
     #expect(try await plain.perform(on: VisionFixture.scene).parts.map(\.color) == ["#123456"])
   }
 
-  @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
+  @Test(.slow, .enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
   func birdMapMatchesTheRecordedOne() async throws {
     let folder = SharedFiles.path("images/segmentation")
     let list = SharedFiles.path("labels/pascal_voc_segmentation_labels.txt")
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// Its labels come from the package's preview parameters; its weights, which it lacks, are drawn at random.
-  @Test(.enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
+  @Test(.slow, .enabled(if: SharedFiles.root != nil, Comment(rawValue: SharedFiles.reason)))
   func detectionTransformerNamesItsClasses() async throws {
     let folder = TemporaryFolder()
     let package = try SeededPackage(

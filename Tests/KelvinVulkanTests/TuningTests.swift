@@ -3,6 +3,7 @@ import KelvinDevices
 import KelvinGraph
 import KelvinVulkan
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.enabled(if: !present.isEmpty, absence))
@@ -73,7 +74,7 @@ struct TuningTests {
   }
 
   /// Of those that gave other numbers none would have been timed.
-  @Test(arguments: Layer.allCases) func everyAlternativeGivesTheSameBits(_ layer: Layer) throws {
+  @Test(.slow, arguments: Layer.allCases) func everyAlternativeGivesTheSameBits(_ layer: Layer) throws {
     let graph = try layer.graph
     for device in [present[0], cards[0]] {
       let variants = try variants(device.kernelFamily, graph)
@@ -111,7 +112,8 @@ struct TuningTests {
     }
   }
 
-  @Test(arguments: [Layer.taps, .winograd, .rows]) func fastestAlternativeIsChosen(_ layer: Layer) throws {
+  @Test(arguments: Tier.some(1, of: [Layer.rows, .winograd, .taps]))
+  func fastestAlternativeIsChosen(_ layer: Layer) throws {
     let graph = try layer.graph
     for device in [present[0], cards[0]] {
       let variants = try variants(device.kernelFamily, graph)

@@ -3,6 +3,7 @@ import KelvinDevices
 import KelvinGraph
 import KelvinReference
 import KelvinVulkan
+import TestSupport
 import Testing
 
 /// Whether the validation layer is installed: then every test runs under it.
@@ -19,16 +20,18 @@ let imitations = [
 ]
 private let byImitation = imitations.map { ($0, devices(imitating: $0)) }
 let imitated = byImitation.flatMap(\.1)
-/// Devices that imitate hardware.
+/// The imitations of hardware.
 let cards = byImitation.filter(\.0.isHardware).flatMap(\.1)
-/// Devices whose kernels see too few texels for the weights of Winograd's tiles.
+/// The imitations whose texel limit is too small for the weights of Winograd's tiles.
 let seeingFew = byImitation.filter { $0.0.storageBuffers != nil }.flatMap(\.1)
 /// Whether the driver lets them read and write 16 bits, as SwiftShader does not.
 let storesHalves = cards.allSatisfy(\.storesHalves)
-/// The subgroups of most cards, whose size decides of products alone.
-let grouped = [16, 32].flatMap { devices(imitating: VulkanDeviceOverrides(subgroupSize: $0)) }
-/// Devices whose dot products of bytes are reported as fast, as a software driver.
-let multiplying = devices(imitating: VulkanDeviceOverrides(isHardware: false, acceleratesDotProducts: true))
+/// The subgroups of most cards, whose size affects products only.
+private let subgroupSizes = [16, 32]
+/// Software devices whose dot products of bytes count as fast.
+private func multiplying() -> [VulkanDevice] {
+  devices(imitating: VulkanDeviceOverrides(isHardware: false, acceleratesDotProducts: true))
+}
 
 /// Whether every shader is reached on one of these devices: software drivers alone have permutations.
 private let reachesEveryShader =
@@ -37,11 +40,6 @@ private let reachesEveryShader =
 /// Of a row of `Shaders/variants.txt`: what knows bounds alone as activations counts as the other.
 private func kind(_ shader: String) -> String {
   shader.hasSuffix("_bounded") ? String(shader.dropLast("_bounded".count)) : shader
-}
-
-/// Devices whose kernels see few elements of a tensor, so that many nodes are computed in parts.
-let narrow = [true, false].flatMap {
-  devices(imitating: VulkanDeviceOverrides(isHardware: $0, texelLimit: 768, storageLimit: 2560))
 }
 
 private func devices(imitating imitation: VulkanDeviceOverrides) -> [VulkanDevice] {
@@ -68,17 +66,47 @@ let absence: Comment = "\(listings.first?.reason ?? "no Vulkan device")"
 struct VulkanConformanceTests {
   @Test(arguments: ConformanceCase.all)
   func conformsOrIsExempt(_ testCase: ConformanceCase) throws {
-    for device in present + imitated + (testCase.isProduct ? grouped : [])
-      + (testCase.isIntegerProduct ? multiplying : [])
-    {
-      let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
-      #expect(outcome.fault(of: testCase, on: device.info) == nil)
-      #expect(device.validationMessages == [])
+    for device in present { try expectConformance(device, on: testCase) }
+  }
+
+  /// Each device exists during its test only, since it keeps every pipeline that it compiled.
+  @Test(.slow, arguments: imitations.indices)
+  func imitationConformsOrIsExempt(_ index: Int) throws {
+    let reference = ReferenceDevice()
+    for device in devices(imitating: imitations[index]) {
+      for testCase in ConformanceCase.all {
+        try expectConformance(device, on: testCase)
+        try expectSpecialValues(device, on: testCase, reference)
+        if imitations[index].isHardware { try expectRoundedValues(device, on: testCase, reference) }
+      }
     }
   }
 
-  @Test func conformsOnTensorsSplitIntoParts() throws {
-    for device in narrow {
+  @Test(.slow, arguments: subgroupSizes)
+  func conformsOnProductsForAnySubgroupSize(_ size: Int) throws {
+    for device in devices(imitating: VulkanDeviceOverrides(subgroupSize: size)) {
+      for testCase in ConformanceCase.all where testCase.isProduct { try expectConformance(device, on: testCase) }
+    }
+  }
+
+  @Test(.slow) func conformsOnFastByteProducts() throws {
+    for device in multiplying() {
+      for testCase in ConformanceCase.all where testCase.isIntegerProduct {
+        try expectConformance(device, on: testCase)
+      }
+    }
+  }
+
+  private func expectConformance(_ device: VulkanDevice, on testCase: ConformanceCase) throws {
+    let outcome = try checkConformance(of: device, on: testCase, reference: ReferenceDevice())
+    #expect(outcome.fault(of: testCase, on: device.info) == nil)
+    #expect(device.validationMessages == [])
+  }
+
+  /// On two devices whose kernels see few elements of a tensor, so that many have to be computed in parts.
+  @Test(.slow, arguments: [true, false]) func conformsOnTensorsSplitIntoParts(isHardware: Bool) throws {
+    let narrow = VulkanDeviceOverrides(isHardware: isHardware, texelLimit: 768, storageLimit: 2560)
+    for device in devices(imitating: narrow) {
       let faults = try partsFaults(of: device, reference: ReferenceDevice())
       #expect(faults == [])
       #expect(device.validationMessages == [])
@@ -86,48 +114,58 @@ struct VulkanConformanceTests {
   }
 
   @Test func loopsStayWithinTheIterationLimit() throws {
-    for device in present + imitated {
+    for device in present + (Tier.isSlow ? imitated : []) {
       #expect(try longLoopFaults(of: device, reference: ReferenceDevice()) == [])
       #expect(device.validationMessages == [])
     }
   }
 
-  @Test(arguments: ConformanceCase.all)
+  @Test(arguments: Tier.sample(100, of: ConformanceCase.all))
   func specialValuesMatchTheReference(_ testCase: ConformanceCase) throws {
-    let devices = present + imitated
-    let outcomes = try checkSpecialValues(of: devices, on: testCase, reference: ReferenceDevice())
-    for (device, outcome) in zip(devices, outcomes) {
+    for device in present { try expectSpecialValues(device, on: testCase, ReferenceDevice()) }
+  }
+
+  private func expectSpecialValues(
+    _ device: VulkanDevice, on testCase: ConformanceCase, _ reference: ReferenceDevice
+  ) throws {
+    for outcome in try checkSpecialValues(of: [device], on: testCase, reference: reference) {
       #expect(outcome.fault(of: testCase, on: device.info) == nil)
       #expect(device.validationMessages == [])
     }
   }
 
-  /// Of what is taken for hardware: float32 lies as float16, where the driver has it.
-  @Test(arguments: ConformanceCase.all)
-  func conformsOnRoundedValues(_ testCase: ConformanceCase) throws {
-    let reference = ReferenceDevice()
-    for device in cards {
-      let outcome = try checkConformance(
-        of: device, on: testCase, reference: reference, precision: .low, storesHalves: storesHalves)
-      #expect(outcome.fault(of: testCase, on: device.info) == nil)
-    }
-    let outcomes = try checkSpecialValues(
-      of: cards, on: testCase, reference: reference, precision: .low, storesHalves: storesHalves)
-    for (device, outcome) in zip(cards, outcomes) {
-      #expect(outcome.fault(of: testCase, on: device.info) == nil)
-      #expect(device.validationMessages == [])
-    }
+  /// Hardware stores float32 as float16 at low precision, where the driver has it.
+  private func expectRoundedValues(
+    _ device: VulkanDevice, on testCase: ConformanceCase, _ reference: ReferenceDevice
+  ) throws {
+    let outcome = try checkConformance(
+      of: device, on: testCase, reference: reference, precision: .low, storesHalves: device.storesHalves)
+    let special = try checkSpecialValues(
+      of: [device], on: testCase, reference: reference, precision: .low, storesHalves: device.storesHalves)
+    #expect(([outcome] + special).compactMap { $0.fault(of: testCase, on: device.info) } == [])
+    #expect(device.validationMessages == [])
   }
 
-  @Test func everySelfTestPasses() throws {
-    for device in present + imitated + grouped {
+  @Test func everySelfTestPasses() throws { try expectSelfTests(present, isCard: false) }
+
+  @Test(.slow, arguments: imitations.indices) func everySelfTestOfAnImitationPasses(_ index: Int) throws {
+    let imitation = imitations[index]
+    try expectSelfTests(
+      devices(imitating: imitation), isCard: imitation.isHardware, seesFew: imitation.storageBuffers != nil)
+  }
+
+  @Test(.slow, arguments: subgroupSizes) func everySelfTestPassesForAnySubgroupSize(_ size: Int) throws {
+    try expectSelfTests(devices(imitating: VulkanDeviceOverrides(subgroupSize: size)), isCard: true)
+  }
+
+  /// - Parameter seesFew: whether kernels see too few texels for the weights of Winograd's tiles.
+  private func expectSelfTests(_ devices: [VulkanDevice], isCard: Bool, seesFew: Bool = false) throws {
+    for device in devices {
       let example = try SelfTest.example(of: SelfTest.all, on: device)
       // Of matrices drivers have what they have.
       let made = zip(example.nodes.graph.nodes, example.tests).filter { node, test in
         test.implementation.map(device.kernelFamily.implementations(of: node, in: example.nodes.graph).contains) ?? true
       }.map(\.1)
-      let isCard = (cards + grouped).contains { $0 === device }
-      let seesFew = seeingFew.contains { $0 === device }
       for (implementation, isOffered) in [("winograd", !seesFew), ("groups", isCard), ("codes", isCard)] where isOffered {
         #expect(made.contains { $0.implementation == implementation }, "\(implementation)")
       }
@@ -141,9 +179,22 @@ struct VulkanConformanceTests {
     }
   }
 
-  @Test(arguments: (present + imitated + grouped + multiplying).indices)
-  func everyKernelANodeUsesHasASelfTest(_ index: Int) throws {
-    let device = (present + imitated + grouped + multiplying)[index]
+  @Test func everyKernelANodeUsesHasASelfTest() throws { try expectReach(of: present) }
+
+  @Test(.slow, arguments: imitations.indices) func everyKernelOfAnImitationHasASelfTest(_ index: Int) throws {
+    try expectReach(of: devices(imitating: imitations[index]))
+  }
+
+  @Test(.slow) func everyProductKernelHasASelfTest() throws {
+    try expectReach(of: multiplying())
+    for size in subgroupSizes { try expectReach(of: devices(imitating: VulkanDeviceOverrides(subgroupSize: size))) }
+  }
+
+  private func expectReach(of devices: [VulkanDevice]) throws {
+    for device in devices { try expectReach(of: device) }
+  }
+
+  private func expectReach(of device: VulkanDevice) throws {
     let reach = try SelfTestReach(device) { Set(try device.shaders(of: $0).map(kind)) }
     for testCase in ConformanceCase.all {
       for precision in [Precision.full, .low] {
@@ -153,7 +204,7 @@ struct VulkanConformanceTests {
     }
   }
 
-  @Test(.enabled(if: reachesEveryShader, "no driver here takes shaders with permutations"))
+  @Test(.slow, .enabled(if: reachesEveryShader, "no driver here takes shaders with permutations"))
   func everyShaderIsRunByASelfTest() throws {
     var untested = Set(try shaderRows().map { kind($0[0]) })
     // No driver that is installed beside the tests has matrices; the latest lavapipe of `dev/gpu-shader-report.sh` has.

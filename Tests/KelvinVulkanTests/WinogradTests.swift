@@ -3,12 +3,13 @@ import KelvinDevices
 import KelvinGraph
 import KelvinReference
 import KelvinVulkan
+import TestSupport
 import Testing
 
 @Suite(.enabled(if: !present.isEmpty, absence))
 struct WinogradTests {
   /// One such number would spoil a whole tile.
-  @Test(arguments: [Float.infinity, -.infinity, .nan, 3e38])
+  @Test(.slow, arguments: [Float.infinity, -.infinity, .nan, 3e38])
   func winogradTilesKeepSpecialValuesLocal(number: Float) throws {
     let tiles = try SpoiledTiles([2, 174, 13, 10], filters: 178, number: number, reference: ReferenceDevice())
     for device in present + imitated {
@@ -19,7 +20,7 @@ struct WinogradTests {
   }
 
   /// A driver for CPUs that shows kernels so little of memory.
-  @Test func largeWinogradTilesAreTransformedInParts() throws {
+  @Test(.slow) func largeWinogradTilesAreTransformedInParts() throws {
     let imitation = VulkanDeviceOverrides(isHardware: false, storageLimit: 1 << 20)
     let small = VulkanDevice.discover(options: VulkanOptions(imitating: imitation)).compactMap {
       $0.device as? VulkanDevice
