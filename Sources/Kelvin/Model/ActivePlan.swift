@@ -37,7 +37,7 @@ final class ActivePlan: Sendable {
   private struct State {
     var plan: ComputePlan
     /// The devices that the plan excludes.
-    var absence: DeviceFallback.Exclusions
+    var exclusions: DeviceFallback.Exclusions
   }
 
   private let state: Mutex<State>
@@ -50,7 +50,7 @@ final class ActivePlan: Sendable {
   func plan(of loaded: LoadedModel) -> ComputePlan {
     let exclusions = loaded.fallback.exclusions()
     return state.withLock { state in
-      guard state.absence != absence else { return state.plan }
+      guard state.exclusions != exclusions else { return state.plan }
       // If planning fails, the previous plan stays, and the next prediction reports the error.
       if let plan = try? ComputePlan(loaded, TrialedPlans(loaded).all) { state.plan = plan }
       state.exclusions = exclusions

@@ -47,7 +47,7 @@ private enum SharedDefault {
   /// Returns the request for the configured model, loading the model if necessary. Concurrent callers wait. Blocks the
   /// calling thread.
   static func request() throws(VisionError) -> ClassificationRequest {
-    guard let choice = try DefaultModel.configured() else { throw .missingModel(DefaultModel.exclusions) }
+    guard let choice = try DefaultModel.configured() else { throw .missingModel(DefaultModel.absence) }
     return try loaded.withLock { loaded throws(VisionError) in
       if let loaded, loaded.choice == choice { return loaded.request }
       let request = try load(choice)
