@@ -141,8 +141,8 @@ def rows_of_the_manifest(tree):
         above.add(name)
 
 
-def rows_of_the_design(tree):
-    """The table of rooms must name every target of Sources, and each may depend only on rooms of rows above its own."""
+def rows_of_the_architecture(tree):
+    """The table of targets must name every target of Sources, and each may depend only on targets of rows above its own."""
     rows = {}
     for number, line in enumerate(tree.text(ARCHITECTURE).splitlines()):
         cells = line.split("|")
@@ -232,25 +232,6 @@ def documents_are_read_in_one_place(tree):
             for number, line in enumerate(tree.text(path).splitlines(), 1):
                 if pattern.search(line):
                     yield f"{path}:{number}: reads JSON with Foundation's decoder: use JSONText.decode"
-
-
-def folders_of_traits(tree):
-    """Every file of a folder that belongs to a trait must be excluded without the trait."""
-    traits = {trait["name"] for trait in tree.manifest.get("traits", [])} - {"default"}
-    told = set()
-    section = tree.text(DESIGN).split("## What may be left out", 1)[-1].split("\n## ")[0]
-    for line in section.splitlines():
-        cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) != 5 or cells[1] not in traits:
-            continue
-        told.add(cells[1])
-        for folder in filter(None, cells[3].split(", ")):
-            for path in tree.under(folder, ".swift"):
-                text = tree.text(path)
-                if text and not (text.startswith(f"#if {cells[1]}\n") and text.endswith("\n#endif\n")):
-                    yield f"{path}: is not wrapped in #if {cells[1]}, to whose trait its folder belongs"
-    for trait in sorted(traits - told):
-        yield f"{DESIGN}: the table of what may be left out has no row for {trait}"
 
 
 RULES = [
