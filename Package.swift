@@ -62,7 +62,10 @@ let package = Package(
   name: "Kelvin",
   products: [
     .library(name: "Kelvin", targets: ["Kelvin"]),
+    .library(name: "KelvinMeasuring", targets: ["KelvinMeasuring"]),
+    .library(name: "KelvinTables", targets: ["KelvinTables"]),
     .library(name: "KelvinVision", targets: ["KelvinVision"]),
+    .library(name: "KelvinCollections", targets: ["KelvinCollections"]),
     .library(name: "KelvinText", targets: ["KelvinText"]),
   ]
     + (isFuzzing
@@ -75,13 +78,7 @@ let package = Package(
     .trait(name: "CoreML", description: "Core ML's models."),
     .trait(name: "ONNX", description: "ONNX models."),
     .trait(name: "GPU", description: "The devices vulkan and opencl."),
-    .trait(
-      name: "Measuring",
-      description: "Profiles, benchmarks, advice, compute plans to look at, frame streams, heat, pages in HTML."),
-    .trait(
-      name: "Collections", description: "Indexes of folders of images, their sheets, and evaluations.",
-      enabledTraits: ["Measuring"]),
-    .default(enabledTraits: ["CoreML", "ONNX", "GPU", "Measuring", "Collections"]),
+    .default(enabledTraits: ["CoreML", "ONNX", "GPU"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
@@ -99,7 +96,8 @@ let package = Package(
     swift("KelvinPasses", "KelvinBasics", "KelvinGraph"),
     swift("KelvinHostOperations", "KelvinBasics", "KelvinGraph", "KelvinImages"),
     swift("KelvinEvaluation", "KelvinBasics", "KelvinHostOperations"),
-    swift("KelvinIndex", "CKelvinSupport", "KelvinBasics", "KelvinHostOperations"),
+    swift("KelvinFeatures", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinHostOperations"),
+    swift("KelvinIndex", "CKelvinSupport", "KelvinBasics", "KelvinHostOperations", "KelvinFeatures"),
     swift("KelvinImport", "KelvinBasics", "KelvinGraph", "KelvinHostOperations"),
     swift("KelvinONNX", "KelvinBasics", "KelvinGraph", "KelvinHostOperations", "KelvinImport"),
     swift("KelvinCoreML", "KelvinBasics", "KelvinGraph", "KelvinHostOperations", "KelvinImport"),
@@ -126,26 +124,36 @@ let package = Package(
     swift(
       "KelvinBench", "KelvinBasics", "KelvinGraph", "KelvinDevices", "KelvinPlanning", "KelvinMeasurements",
       "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler", "KelvinStreams"),
-    swift("KelvinFeatures", "KelvinBasics", "KelvinGraph", "KelvinHostOperations", "KelvinImages"),
     swift(
-      "KelvinEngine", "KelvinBasics", "KelvinGraph", "KelvinHostOperations", "KelvinImages", "KelvinPasses", "KelvinImport",
-      only("ONNX", "KelvinONNX"), only("CoreML", "KelvinCoreML"), "KelvinDevices", "KelvinReference", "KelvinCPU",
-      only("GPU", "KelvinVulkan"), only("GPU", "KelvinOpenCL"), "KelvinPlanning",
-      "KelvinMeasurements", "KelvinRuntime", "KelvinFeatures"),
+      "KelvinEngine", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinHostOperations",
+      "KelvinFeatures", "KelvinImport", only("ONNX", "KelvinONNX"), only("CoreML", "KelvinCoreML"), "KelvinDevices",
+      "KelvinReference", "KelvinCPU", only("GPU", "KelvinVulkan"), only("GPU", "KelvinOpenCL"), "KelvinPlanning",
+      "KelvinMeasurements", "KelvinRuntime"),
     swift(
-      "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinHostOperations", "KelvinImages", "KelvinPasses", "KelvinImport",
-      "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements", "KelvinThermal",
-      only("Measuring", "KelvinReport"), "KelvinRuntime", only("Measuring", "KelvinProfiler"),
-      only("Measuring", "KelvinStreams"), only("Measuring", "KelvinBench"), "KelvinFeatures", "KelvinEngine"),
+      "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinPasses", "KelvinHostOperations",
+      "KelvinFeatures", "KelvinImport", "KelvinDevices", "KelvinReference", "KelvinPlanning", "KelvinMeasurements",
+      "KelvinThermal", "KelvinRuntime", "KelvinEngine"),
     swift(
-      "KelvinVision", "Kelvin", "KelvinBasics", "KelvinGraph", "KelvinHostOperations",
-      only("Collections", "KelvinEvaluation"), only("Collections", "KelvinIndex"), "KelvinImages", "KelvinRuntime",
-      only("Collections", "KelvinReport"), "KelvinEngine"),
+      "KelvinMeasuring", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinFeatures", "KelvinDevices",
+      "KelvinPlanning", "KelvinMeasurements", "KelvinThermal", "KelvinReport", "KelvinRuntime", "KelvinProfiler",
+      "KelvinStreams", "KelvinBench", "KelvinEngine", "Kelvin"),
+    swift(
+      "KelvinTables", "KelvinBasics", "KelvinGraph", "KelvinHostOperations", "KelvinFeatures", "KelvinReport",
+      "KelvinRuntime", "KelvinEngine", "Kelvin"),
+    swift(
+      "KelvinVision", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinHostOperations", "KelvinFeatures",
+      "KelvinRuntime", "KelvinEngine", "Kelvin"),
+    swift(
+      "KelvinCollections", "KelvinBasics", "KelvinGraph", "KelvinImages", "KelvinHostOperations", "KelvinEvaluation",
+      "KelvinIndex", "KelvinReport", "KelvinRuntime", "KelvinEngine", "Kelvin", "KelvinMeasuring", "KelvinTables",
+      "KelvinVision"),
     swift("KelvinText", "Kelvin", "KelvinBasics"),
     .target(
-      name: "KelvinC", dependencies: ["CKelvin", "Kelvin", "KelvinBasics", "KelvinImages"] + locks, swiftSettings: strict,
+      name: "KelvinC", dependencies: ["CKelvin", "KelvinBasics", "KelvinImages", "Kelvin", "KelvinMeasuring"] + locks, swiftSettings: strict,
       linkerSettings: shared),
-    swift("KelvinCommands", "Kelvin", "KelvinVision", "KelvinText", "KelvinBasics", "KelvinConformance", argumentParser),
+    swift(
+      "KelvinCommands", "KelvinBasics", "KelvinConformance", "Kelvin", "KelvinMeasuring", "KelvinTables",
+      "KelvinVision", "KelvinCollections", "KelvinText", argumentParser),
     .executableTarget(
       name: "ImageBench", dependencies: ["Kelvin", "KelvinVision"], path: "bench/ImageBench", swiftSettings: strict),
     .executableTarget(name: "SizeBench", dependencies: ["Kelvin"], path: "bench/SizeBench", swiftSettings: strict),
@@ -153,7 +161,7 @@ let package = Package(
       name: "TenLines", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/TenLines", swiftSettings: strict),
     .executableTarget(
       name: "Images", dependencies: ["Kelvin", "KelvinVision"], path: "Examples/Images", swiftSettings: strict),
-    .executableTarget(name: "Measuring", dependencies: ["Kelvin"], path: "Examples/Measuring", swiftSettings: strict),
+    .executableTarget(name: "Measuring", dependencies: ["Kelvin", "KelvinMeasuring"], path: "Examples/Measuring", swiftSettings: strict),
     .executableTarget(
       name: "Generating", dependencies: ["Kelvin"], path: "Examples/Generating",
       exclude: ["Licence.mlpackage", "README.md", "train.py"], swiftSettings: strict),
@@ -230,16 +238,16 @@ let package = Package(
       "KelvinTests", "TenLines", "Images", "Measuring", "Generating", "Kelvin", "KelvinVision", "KelvinBasics", "KelvinGraph",
       "KelvinImport",
       "KelvinPasses", "KelvinDevices", "KelvinConformance", "KelvinReference", "KelvinRuntime", "KelvinPlanning",
-      "KelvinImages", "KelvinEngine", "TestSupport"),
+      "KelvinImages", "KelvinEngine", "TestSupport", "KelvinMeasuring", "KelvinTables"),
     test("InterfaceTests", "TestSupport"),
     test("KelvinTextTests", "KelvinText", "Kelvin", "KelvinBasics", "TestSupport"),
-    test("KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "KelvinImages", "TestSupport"),
+    test("KelvinVisionTests", "KelvinVision", "Kelvin", "KelvinBasics", "KelvinImages", "TestSupport", "KelvinCollections"),
     .target(
       name: "FuzzTargets",
       dependencies: [
         "CFakeNVML", "KelvinCommands", "KelvinBasics", "KelvinBench", "KelvinDevices", "KelvinFeatures",
         "KelvinCoreML", "KelvinEngine", "KelvinGraph", "KelvinImages", "KelvinImport", "KelvinMeasurements", "KelvinONNX", "KelvinPasses", "KelvinPlanning",
-        "KelvinProfiler", "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision",
+        "KelvinProfiler", "KelvinReference", "KelvinRuntime", "KelvinText", "KelvinThermal", "KelvinVision", "KelvinCollections",
       ],
       path: "Tests/FuzzTargets", exclude: ["Seeds"], swiftSettings: strict),
     test("FuzzTargetTests", "FuzzTargets", "TestSupport"),

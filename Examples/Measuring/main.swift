@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinMeasuring
 
 // Usage: Measuring MODEL [FOLDER]. Profiles and plans a model, compares compute units for a stream, and monitors the
 // heat.

@@ -4,6 +4,7 @@ public import CKelvin
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinMeasuring
 
 @c @implementation
 public func kelvin_devices(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kelvin
 import KelvinBasics
+import KelvinMeasuring
 
 /// The entry point of the program.
 package enum CommandLineTool {

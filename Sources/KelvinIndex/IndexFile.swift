@@ -1,5 +1,6 @@
 import Glibc
 import KelvinBasics
+import KelvinFeatures
 
 /// The location of a folder's index.
 package struct IndexFile: Sendable, Hashable {

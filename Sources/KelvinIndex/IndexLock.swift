@@ -1,5 +1,6 @@
 import Glibc
 import KelvinBasics
+import KelvinFeatures
 
 /// A lock that only one process can hold while it updates an index. The system releases the lock when the process ends
 /// for any reason.

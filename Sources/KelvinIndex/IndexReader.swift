@@ -1,3 +1,4 @@
+package import KelvinFeatures
 import KelvinHostOperations
 
 /// A consistent snapshot of an index, as it was when it was opened.

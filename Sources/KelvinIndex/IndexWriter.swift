@@ -1,3 +1,4 @@
+package import KelvinFeatures
 package import KelvinHostOperations
 
 /// An index that is being updated. `IndexLock` ensures that there is only one writer at a time.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import KelvinBasics
+import KelvinCollections
 import KelvinFeatures
 import KelvinImages
 import KelvinText

@@ -1,6 +1,7 @@
 import Dispatch
 import FoundationEssentials
 import Kelvin
+import KelvinMeasuring
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinTables
 import TestSupport
 import Testing
 

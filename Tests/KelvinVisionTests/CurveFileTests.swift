@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinCollections
 import KelvinVision
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Kelvin
 import KelvinBasics
+import KelvinCollections
 import KelvinVision
 import Synchronization
 import TestSupport

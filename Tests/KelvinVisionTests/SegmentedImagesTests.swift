@@ -1,4 +1,5 @@
 import FoundationEssentials
+import KelvinCollections
 import KelvinImages
 import KelvinVision
 import TestSupport

@@ -150,17 +150,9 @@ void kelvin_model_release(kelvin_model *model);
 /// The type of an array's elements.
 typedef int32_t kelvin_type;
 enum {
-  KELVIN_FLOAT64 = 1,
-  KELVIN_FLOAT32 = 2,
-  KELVIN_FLOAT16 = 3,
-  KELVIN_INT64 = 4,
-  KELVIN_INT32 = 5,
-  KELVIN_INT16 = 6,
-  KELVIN_INT8 = 7,
-  KELVIN_UINT64 = 8,
-  KELVIN_UINT32 = 9,
-  KELVIN_UINT16 = 10,
-  KELVIN_UINT8 = 11,
+  KELVIN_FLOAT64 = 1, KELVIN_FLOAT32 = 2, KELVIN_FLOAT16 = 3,
+  KELVIN_INT64 = 4, KELVIN_INT32 = 5, KELVIN_INT16 = 6, KELVIN_INT8 = 7,
+  KELVIN_UINT64 = 8, KELVIN_UINT32 = 9, KELVIN_UINT16 = 10, KELVIN_UINT8 = 11,
   /// One byte per element, 0 or 1.
   KELVIN_BOOL = 12,
 };
@@ -190,16 +182,9 @@ typedef struct kelvin_text {
 typedef int32_t kelvin_pixels;
 enum {
   /// 8 bits per channel.
-  KELVIN_RGB8 = 1,
-  KELVIN_RGBA8 = 2,
-  KELVIN_BGRA8 = 3,
-  KELVIN_GRAY8 = 4,
-  KELVIN_ARGB8 = 5,
+  KELVIN_RGB8 = 1, KELVIN_RGBA8 = 2, KELVIN_BGRA8 = 3, KELVIN_GRAY8 = 4, KELVIN_ARGB8 = 5,
   /// Channels of float16 or float32.
-  KELVIN_GRAY16_HALF = 6,
-  KELVIN_GRAY32_FLOAT = 7,
-  KELVIN_RGBA16_HALF = 8,
-  KELVIN_RGBA32_FLOAT = 9,
+  KELVIN_GRAY16_HALF = 6, KELVIN_GRAY32_FLOAT = 7, KELVIN_RGBA16_HALF = 8, KELVIN_RGBA32_FLOAT = 9,
   /// A video frame in two planes, `420f`: luma with one byte per pixel, and chroma with one pair of blue and red for
   /// every two by two pixels. With an odd width or height the last pair covers the remaining pixels. Full range, 0 to
   /// 255, by Rec. 601.
@@ -207,8 +192,7 @@ enum {
   /// `420v`: the same with luma from 16 to 235 and chroma from 16 to 240.
   KELVIN_YCBCR601_VIDEO = 11,
   /// `420f` and `420v` by Rec. 709, which most high-definition video uses.
-  KELVIN_YCBCR709_FULL = 12,
-  KELVIN_YCBCR709_VIDEO = 13,
+  KELVIN_YCBCR709_FULL = 12, KELVIN_YCBCR709_VIDEO = 13,
 };
 
 /// An image in memory with 8 bits per channel in one plane. `kelvin_frame` represents other formats.
@@ -243,9 +227,7 @@ typedef int32_t kelvin_fit;
 enum {
   /// The image must already have that size.
   KELVIN_FIT_EXACT = 0,
-  KELVIN_FIT_CENTER_CROP = 1,
-  KELVIN_FIT_SCALE_FIT = 2,
-  KELVIN_FIT_SCALE_FILL = 3,
+  KELVIN_FIT_CENTER_CROP = 1, KELVIN_FIT_SCALE_FIT = 2, KELVIN_FIT_SCALE_FILL = 3,
 };
 
 /// The type of a feature's value.
@@ -469,22 +451,15 @@ void kelvin_image_release(kelvin_image *image);
 kelvin_code kelvin_frame_encode(
   const kelvin_frame *frame, const char *encoding, int32_t quality, char **bytes, size_t *count, char **error);
 
-// MARK: Former names, which stay as long as the soname does
+// MARK: Deprecated names, which stay as long as the soname does: use `image` in place of `picture`
 
-/// Deprecated: use `kelvin_image_buffer`.
 typedef kelvin_image_buffer kelvin_picture;
-enum {
-  /// Deprecated: use `KELVIN_KIND_IMAGE`.
-  KELVIN_KIND_PICTURE = KELVIN_KIND_IMAGE,
-};
-/// Deprecated: use `kelvin_features_set_image`.
+enum { KELVIN_KIND_PICTURE = KELVIN_KIND_IMAGE };
 kelvin_code kelvin_features_set_picture(
   kelvin_features *features, const char *name, const kelvin_image_buffer *image, int32_t orientation, kelvin_fit fit,
   char **error);
-/// Deprecated: use `kelvin_features_set_image_file`.
 kelvin_code kelvin_features_set_picture_file(
   kelvin_features *features, const char *name, const char *path, kelvin_fit fit, char **error);
-/// Deprecated: use `kelvin_features_get_image`.
 kelvin_code kelvin_features_get_picture(
   kelvin_features *features, const char *name, kelvin_image_buffer *image, char **error);
 

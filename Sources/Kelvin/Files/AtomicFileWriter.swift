@@ -1,11 +1,11 @@
 import Glibc
-import KelvinBasics
+package import KelvinBasics
 
 /// Writes a file piece by piece and replaces the existing file only once the new one is complete.
 ///
 /// Until `finish`, the bytes are in a temporary file in the same folder. Pipes and devices (`/dev/stdout`) are written
 /// directly.
-final class AtomicFileWriter {
+package final class AtomicFileWriter {
   private let path: String
   private let descriptor: Int32
   /// The path of the temporary file; nil if the destination is written directly.
@@ -14,7 +14,7 @@ final class AtomicFileWriter {
   private var isOpen = false
 
   /// - Throws: `FileError` with the system's reason.
-  init(_ path: String) throws(FileError) {
+  package init(_ path: String) throws(FileError) {
     self.path = path
     var status = stat()
     let isThere = stat(path.pathBytes, &status) == 0
@@ -33,7 +33,7 @@ final class AtomicFileWriter {
   }
 
   /// Creates a writer for standard output.
-  init(standardOutput: Int32) {
+  package init(standardOutput: Int32) {
     path = "standard output"
     descriptor = standardOutput
     temporary = nil
@@ -42,7 +42,7 @@ final class AtomicFileWriter {
 
   deinit { abandon() }
 
-  func write(_ bytes: [UInt8]) throws(FileError) {
+  package func write(_ bytes: [UInt8]) throws(FileError) {
     var offset = 0
     while offset < bytes.count {
       let count = bytes.withUnsafeBytes { raw in
@@ -58,7 +58,7 @@ final class AtomicFileWriter {
   ///
   /// - Parameter other: a destination other than the path given to the initializer.
   /// - Throws: `FileError`. The existing file is then unchanged.
-  func finish(as other: String? = nil) throws(FileError) {
+  package func finish(as other: String? = nil) throws(FileError) {
     guard isOpen else { return }
     if temporary != nil, fsync(descriptor) != 0, errno != EINVAL {
       let code = errno
@@ -79,7 +79,7 @@ final class AtomicFileWriter {
   }
 
   /// Closes and removes the temporary file. The existing file stays unchanged.
-  func abandon() {
+  package func abandon() {
     guard isOpen else { return }
     isOpen = false
     if descriptor != STDOUT_FILENO { close(descriptor) }

@@ -1,27 +1,27 @@
 import Glibc
-import KelvinBasics
-import KelvinRuntime
+package import KelvinBasics
+package import KelvinRuntime
 
 /// A sequential reader of a file, a pipe or standard input.
-final class ByteStream {
+package final class ByteStream {
   /// The name that error messages use.
-  let name: String
+  package let name: String
   /// The file's size in bytes; nil for pipes and devices.
-  let byteCount: Int?
+  package let byteCount: Int?
   /// The number of bytes read so far.
-  private(set) var position = 0
+  package private(set) var position = 0
   private let descriptor: Int32
   private let identity: (device: UInt64, inode: UInt64)
 
   /// - Throws: `FileError` with the system's reason, also for a folder.
-  convenience init(_ path: String) throws(FileError) {
+  package convenience init(_ path: String) throws(FileError) {
     let descriptor = open(path.pathBytes, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(path: path, action: "open", code: errno) }
     try self.init(descriptor, name: path)
   }
 
   /// - Parameter descriptor: closed by this value, unless it is standard input.
-  init(_ descriptor: Int32, name: String) throws(FileError) {
+  package init(_ descriptor: Int32, name: String) throws(FileError) {
     self.name = name
     self.descriptor = descriptor
     var status = stat()
@@ -39,7 +39,7 @@ final class ByteStream {
   /// - Parameter cancellation: ends the wait for more bytes of a pipe.
   /// - Returns: the number of bytes read; 0 at the end.
   /// - Throws: `FileError`; `RuntimeError.cancelled`.
-  func read(_ buffer: UnsafeMutableRawBufferPointer, _ cancellation: Cancellation? = nil) throws -> Int {
+  package func read(_ buffer: UnsafeMutableRawBufferPointer, _ cancellation: Cancellation? = nil) throws -> Int {
     while true {
       if byteCount == nil, let cancellation {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -57,7 +57,7 @@ final class ByteStream {
   private static let patience: Int32 = 100
 
   /// Returns whether the stream reads the regular file at `path`, compared by device and inode.
-  func isFile(_ path: String) -> Bool {
+  package func isFile(_ path: String) -> Bool {
     var status = stat()
     return byteCount != nil && stat(path.pathBytes, &status) == 0
       && (UInt64(status.st_dev), UInt64(status.st_ino)) == identity

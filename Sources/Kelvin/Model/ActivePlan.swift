@@ -1,22 +1,22 @@
 import KelvinDevices
-import KelvinEngine
+package import KelvinEngine
 import KelvinGraph
-import KelvinPlanning
+package import KelvinPlanning
 import Synchronization
 
 /// The plan of each graph of a model: the given plan, or the best plan that may run without a trial.
-struct TrialedPlans {
-  let shown: PlanExplanation
+package struct TrialedPlans {
+  package let shown: PlanExplanation
   /// The plans, by graph part; nil for graphs that are planned when the function runs.
-  let graphs: [PlanExplanation?]
+  package let graphs: [PlanExplanation?]
   /// Messages for the user if other plans have a better predicted cost.
-  let remarks: [String]
+  package let remarks: [String]
 
   /// The known plans, in the order of their graphs.
-  var all: [PlanExplanation] { graphs.contains { $0 != nil } ? graphs.compactMap { $0 } : [shown] }
+  package var all: [PlanExplanation] { graphs.contains { $0 != nil } ? graphs.compactMap { $0 } : [shown] }
 
   /// - Throws: errors of planning.
-  init(_ loaded: LoadedModel) throws {
+  package init(_ loaded: LoadedModel) throws {
     let (explanation, remark) = try loaded.shown.proven()
     var remarks = [remark]
     graphs = try loaded.graphs.map { graph in
@@ -47,7 +47,7 @@ final class ActivePlan: Sendable {
     state = Mutex(State(plan: plan, exclusions: loaded.fallback.exclusions()))
   }
 
-  func plan(of loaded: LoadedModel) -> ComputePlan {
+  package func plan(of loaded: LoadedModel) -> ComputePlan {
     let exclusions = loaded.fallback.exclusions()
     return state.withLock { state in
       guard state.exclusions != exclusions else { return state.plan }

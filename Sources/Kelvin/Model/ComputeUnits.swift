@@ -1,6 +1,6 @@
 import KelvinDevices
 import KelvinEngine
-import KelvinRuntime
+package import KelvinRuntime
 
 /// The processing units that a model may use.
 ///
@@ -17,7 +17,7 @@ public enum ComputeUnits: Hashable, Sendable, LosslessStringConvertible {
   /// Exactly these devices, by their names in `kelvin devices`, such as `["cpu", "vulkan:0"]`.
   case devices([String])
 
-  var selection: UnitsSelection {
+  package var selection: UnitsSelection {
     switch self {
     case .all: .all
     case .cpuOnly: .cpuOnly

@@ -9,7 +9,7 @@ struct InspectionText {
   /// Whether long metadata lines are shown in full.
   let isVerbose: Bool
 
-  func text() -> String {
+  package func text() -> String {
     let metadata = inspection.metadata
     var lines = ["\(inspection.model.printable): \(inspection.format), version \(inspection.formatVersion)"]
     let entries =

@@ -35,7 +35,7 @@ public final class Model: Sendable {
   /// The function that predictions call, with its features as the model declares them.
   package var function: Function { predictor.loaded.function }
 
-  let predictor: Predictor
+  package let predictor: Predictor
 
   /// The loaded model, for commands.
   package var loaded: LoadedModel { predictor.loaded }

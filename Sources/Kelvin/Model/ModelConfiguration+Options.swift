@@ -1,22 +1,22 @@
 import FoundationEssentials
 import Glibc
-import KelvinBasics
+package import KelvinBasics
 import KelvinDevices
-import KelvinEngine
+package import KelvinEngine
 package import KelvinFeatures
 import KelvinGraph
-import KelvinMeasurements
+package import KelvinMeasurements
 import KelvinPasses
 import KelvinPlanning
 import KelvinReference
 import KelvinRuntime
-import KelvinThermal
+package import KelvinThermal
 
 extension ModelConfiguration {
   /// Converts the configuration to the engine's options.
   ///
   /// - Throws: `ModelError` if a plan, profile or envelope cannot be read.
-  func options() throws(ModelError) -> LoadOptions {
+  package func options() throws(ModelError) -> LoadOptions {
     var options = LoadOptions()
     options.request = PlanRequest(
       units: computeUnits.selection, goal: goal.planned, isStrict: isStrict,
@@ -57,10 +57,10 @@ extension ModelConfiguration {
   var budget: WorkBudget? { limits == .init() ? .current : WorkBudget(limits) }
 
   /// The limits of loading and of each prediction.
-  var limits: WorkBudget.Limits { WorkBudget.Limits(seconds: maximumSeconds, bytes: maximumMemory) }
+  package var limits: WorkBudget.Limits { WorkBudget.Limits(seconds: maximumSeconds, bytes: maximumMemory) }
 
   /// The power budget of the plan; nil if no envelope is given and the goal is not `sustained`.
-  func powerBudget() throws(ModelError) -> PowerBudget? {
+  package func powerBudget() throws(ModelError) -> PowerBudget? {
     guard thermalEnvelope != nil || goal == .sustained else { return nil }
     return PowerBudget(
       try ModelError.wrapping { try ThermalEnvelope(choosing: thermalEnvelope) }, isAssumed: thermalEnvelope == nil)
@@ -79,7 +79,7 @@ extension ModelConfiguration {
   }
 
   /// Reads a profile from a file or, if there is no such file, one that comes with Kelvin.
-  static func measuredProfile(_ path: String) throws(ModelError) -> MeasuredProfile {
+  package static func measuredProfile(_ path: String) throws(ModelError) -> MeasuredProfile {
     try ModelError.wrapping {
       if access(path.pathBytes, F_OK) != 0, let shipped = try ShippedProfiles.standard.profile(path) { return shipped }
       return try MeasuredProfile(json: Array(try LocalFile.read(path)), document: path)
@@ -98,10 +98,10 @@ extension ModelConfiguration {
 }
 
 /// The power that a plan for the goal `sustained` may use.
-struct PowerBudget {
+package struct PowerBudget {
   let power: PlanningProblem.Power
   /// A description such as `envelope 'server', assumed for this machine (--envelope): 250 W above idle for ever`.
-  let text: String
+  package let text: String
 
   init(_ envelope: ThermalEnvelope, isAssumed: Bool) {
     power = .init(idleWatts: envelope.idleWatts, sustainableWatts: envelope.sustainableWatts)
@@ -115,7 +115,7 @@ struct PowerBudget {
 extension ThermalEnvelope {
   /// Chooses the envelope by name or file, else by this machine's class. A virtual machine gets a share of the
   /// envelope's power.
-  init(choosing name: String?) throws {
+  package init(choosing name: String?) throws {
     let machine = MachineDescription(SystemFiles())
     self = try name.map { try ThermalEnvelope(named: $0).share(of: machine) } ?? .assumed(for: machine)
   }

@@ -84,7 +84,7 @@ package struct ModelInspection: Encodable {
   }
 
   let model: String
-  let format: String
+  package let format: String
   let formatVersion: Int
   let defaultFunction: String
   let functions: [FunctionRow]

@@ -15,5 +15,5 @@ public struct OptimizationHints: Hashable, Sendable {
   public init(reshapeFrequency: ReshapeFrequency = .frequent) { self.reshapeFrequency = reshapeFrequency }
 
   /// The number of specializations kept besides that of the default sizes.
-  var specializationLimit: Int { reshapeFrequency == .frequent ? 8 : 2 }
+  package var specializationLimit: Int { reshapeFrequency == .frequent ? 8 : 2 }
 }

@@ -2,14 +2,14 @@ package import FoundationEssentials
 import KelvinBasics
 import KelvinEngine
 package import KelvinFeatures
-import KelvinGraph
+package import KelvinGraph
 import KelvinImport
 
 /// A model file that has been read once and serves several queries.
 package struct ReadModel: Sendable {
   /// The model's location.
   package let url: URL
-  let program: ModelProgram
+  package let program: ModelProgram
 
   /// - Parameter allowsLinks: whether links among the model's files are followed.
   /// - Throws: `ModelError` with code `io` if the file cannot be read, `unsupported` for a kind of model that Kelvin

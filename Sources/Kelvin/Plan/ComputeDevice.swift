@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import KelvinBasics
-import KelvinDevices
+package import KelvinDevices
 import KelvinEngine
 import KelvinRuntime
 
@@ -42,7 +42,7 @@ public struct ComputeDevice: Hashable, Sendable, CustomStringConvertible {
     DriverThread.hasGivenUpAny || deviceInventory.openDevices.contains { !$0.health.mayFree }
   }
 
-  init(_ info: DeviceInfo) {
+  package init(_ info: DeviceInfo) {
     identifier = info.id
     name = info.name
     driver = info.driver

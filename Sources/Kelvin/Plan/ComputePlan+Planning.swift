@@ -1,16 +1,24 @@
-import KelvinEngine
+package import KelvinEngine
 package import KelvinFeatures
 import KelvinGraph
-import KelvinMeasurements
-import KelvinPlanning
+package import KelvinMeasurements
+package import KelvinPlanning
 import KelvinRuntime
 
 extension ComputePlan {
-  /// Whether the best plans and each single device are run before a plan is adopted, and with which inputs.
-  package enum Trial: Sendable {
-    case none
-    /// A trial on inputs generated from this seed.
-    case onMadeUpInputs(seed: UInt64)
+  /// Runs the best plans of a graph, and each single device, before a plan is adopted. Returns nil if there is one plan only.
+  package typealias Trial = (LoadedModel, LoadedGraph, PlanExplanation) throws -> TrialOutcome?
+
+  /// The measured plans of a graph and the best of them.
+  package struct TrialOutcome {
+    let report: TrialReport
+    let solution: PlanSolution
+
+    /// - Parameter isDisturbed: whether other processes took part of some rounds.
+    package init(_ record: TriedPlans, isDisturbed: Bool, solution: PlanSolution) {
+      report = TrialReport(record, isDisturbed: isDisturbed)
+      self.solution = solution
+    }
   }
 
   /// Plans a model that has been read. Blocks the calling thread.
@@ -20,7 +28,7 @@ extension ComputePlan {
   ///   - input: the inputs of the sample run that finds data-dependent sizes. Missing inputs are generated.
   /// - Throws: `ModelError` as `Model.load` does.
   package init(
-    _ file: ReadModel, configuration: ModelConfiguration, trial: Trial = .none,
+    _ file: ReadModel, configuration: ModelConfiguration, trial: Trial? = nil,
     input: DictionaryFeatureProvider? = nil, seed: UInt64 = 0
   ) throws(ModelError) {
     var options = try configuration.options()
@@ -33,7 +41,8 @@ extension ComputePlan {
       var trials: [TrialReport?] = []
       for graph in loaded.shownGraphs {
         var explanation = try graph.explain()
-        let tried = try Self.run(trial, loaded, graph, explanation)
+        let hasChoice = loaded.whatIf == nil && graph.options.plan == nil
+        let tried = hasChoice ? try trial?(loaded, graph, explanation) : nil
         if let tried, graph.options.request.goal == .latency {
           explanation = explanation.adopting(tried.solution, reason: "measured: \(tried.report.record.reason)")
         }
@@ -51,7 +60,7 @@ extension LoadOptions {
   ///
   /// - Parameter seed: the seed of generated values for missing inputs.
   /// - Throws: `ModelError` with code `featureType` for a value that does not fit.
-  mutating func takeSample(
+  package mutating func takeSample(
     _ input: (any FeatureProvider)?, seed: UInt64, of file: @autoclosure () throws(ModelError) -> ReadModel
   ) throws(ModelError) {
     var values: [String: FeatureValue] = [:]

@@ -209,12 +209,6 @@ extension ComputePlan {
 }
 
 extension ComputePlan {
-  #if Measuring
-  /// Renders a self-contained HTML page: the placement as a graph, the cost of every layer on each device, and the
-  /// reason for its placement.
-  public func htmlReport() -> String { document.page() }
-  #endif
-
   /// Returns the plan and its background information as the JSON document of `kelvin plan --json`. Units are seconds,
   /// bytes and joules.
   ///

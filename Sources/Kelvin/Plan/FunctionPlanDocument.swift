@@ -4,18 +4,18 @@ import KelvinDevices
 import KelvinEngine
 package import KelvinFeatures
 import KelvinMeasurements
-import KelvinPlanning
+package import KelvinPlanning
 import KelvinRuntime
 
 /// The plans of a function's graphs, in the order in which the graphs run. It renders them as JSON, as text, as a page
 /// and as a plan file.
 package struct FunctionPlanDocument: Encodable, Sendable {
   /// The plan as its file stores it.
-  let plan: Plan
+  package let plan: Plan
   /// The documents of the graphs; at least one.
-  let parts: [PlanDocument]
+  package let parts: [PlanDocument]
 
-  init(_ plan: Plan, _ parts: [PlanDocument]) {
+  package init(_ plan: Plan, _ parts: [PlanDocument]) {
     self.plan = plan
     self.parts = parts
   }

@@ -1,22 +1,18 @@
 import KelvinDevices
-import KelvinEngine
+package import KelvinEngine
 import KelvinGraph
-import KelvinMeasurements
+package import KelvinMeasurements
 import KelvinPasses
-import KelvinPlanning
-import KelvinRuntime
-
-#if Measuring
-import KelvinProfiler
-#endif
+package import KelvinPlanning
+package import KelvinRuntime
 
 /// The plan of one graph with all background information: the plan file's document, folded operations, the basis of the
 /// costs and the alternatives. It is encoded as JSON and formatted by `PlanText`.
-struct PlanDocument: Encodable, Sendable {
-  let explanation: PlanExplanation
-  let plan: Plan
+package struct PlanDocument: Encodable, Sendable {
+  package let explanation: PlanExplanation
+  package let plan: Plan
   let request: PlanRequest
-  let inventory: DeviceInventory
+  package let inventory: DeviceInventory
   /// The model's weights; nil if the model exists only in a profile.
   let weights: WeightReport?
   let loops: [IterationExpectation]
@@ -64,13 +60,13 @@ struct PlanDocument: Encodable, Sendable {
   }
 
   /// The source format's name: `onnx`, `mlProgram`.
-  let format: String
+  package let format: String
   /// The machine that the plan is for; nil for this one.
-  let machine: MachineDescription?
+  package let machine: MachineDescription?
   /// Whether a graph has data-dependent sizes and was not reached by a sample run.
   let hasUnseenGraphs: Bool
   /// Notes for the page's reader.
-  let notes: [String]
+  package let notes: [String]
 
   /// - Parameter showsFolded: whether the folded operations of all graphs of the function are shown with this graph.
   init(
@@ -95,11 +91,14 @@ struct PlanDocument: Encodable, Sendable {
     notes = model.remarks
   }
 
-  #if Measuring
-  /// Creates the plan of a model that exists only in a profile.
-  init(
-    _ planner: ProfilePlanner, of profile: MeasuredProfile, _ explanation: PlanExplanation, _ plan: Plan,
-    _ request: PlanRequest, whatIf: WhatIf?,
+  /// Describes the plan of a model that only a profile knows.
+  ///
+  /// - Parameters:
+  ///   - loops: how often the profile's loops run.
+  ///   - threads: of the CPU device.
+  package init(
+    _ explanation: PlanExplanation, _ plan: Plan, _ request: PlanRequest, of profile: MeasuredProfile,
+    inventory: DeviceInventory, loops: [IterationExpectation], costs: CostSheet, threads: Int, whatIf: WhatIf?,
     budget: String? = nil
   ) {
     self.budget = budget
@@ -108,33 +107,32 @@ struct PlanDocument: Encodable, Sendable {
     self.explanation = explanation
     self.plan = plan
     self.request = request
-    inventory = planner.inventory
+    self.inventory = inventory
     weights = nil
-    loops = planner.expectations
+    self.loops = loops
     foldedAway = []
-    (costs, threads) = (planner.costs, planner.model.threads)
+    (self.costs, self.threads) = (costs, threads)
     self.whatIf = whatIf
     format = "from a profile"
     machine = profile.machine
     hasUnseenGraphs = false
     notes = [whatIf?.note].compactMap { $0 } + (whatIf?.reasons ?? [])
   }
-  #endif
 
-  var isAboutThisMachine: Bool { whatIf == nil && machine == nil }
+  package var isAboutThisMachine: Bool { whatIf == nil && machine == nil }
 
   /// Returns the measured seconds of a plan that was run on this machine.
-  func measured(_ solution: PlanSolution) -> Double? { tried?.entry(solution.placement)?.seconds }
+  package func measured(_ solution: PlanSolution) -> Double? { tried?.entry(solution.placement)?.seconds }
 
   /// A sentence for each single device with its time and whether it was run on this machine, the fastest first.
-  var alone: [String] {
+  package var alone: [String] {
     guard isAboutThisMachine else { return explanation.alone(nil) }
     return explanation.alone { measured($0) }
   }
 
   /// The remark about the plan that the model actually runs, if it differs from this plan; nil if it does not differ,
   /// or the plan is for another machine.
-  var proven: String? {
+  package var proven: String? {
     isAboutThisMachine ? explanation.proven(by: tried, goal: request.goal).remark : nil
   }
 
@@ -189,7 +187,7 @@ struct PlanDocument: Encodable, Sendable {
     case envelope, trial, tried, wouldRun
   }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     try plan.encode(to: encoder)
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(foldedAway, forKey: .foldedAway)

@@ -1,5 +1,5 @@
 import KelvinBasics
-import KelvinPlanning
+package import KelvinPlanning
 
 extension PlanExplanation {
   /// Returns the time of each single device, the fastest first: `cpu 213 ms (tried here: 220 ms)`, `vulkan:0 794 ms
@@ -7,7 +7,7 @@ extension PlanExplanation {
   ///
   /// - Parameter measured: returns the measured seconds of a plan that was run on this machine; nil for a plan for
   ///   another machine.
-  func alone(_ measured: ((PlanSolution) -> Double?)?) -> [String] {
+  package func alone(_ measured: ((PlanSolution) -> Double?)?) -> [String] {
     singleDevices.sorted { $0.solution.objective < $1.solution.objective }.map { single in
       let told = "\(single.device) \(HumanReadable.seconds(single.solution.objective))"
       guard let measured else { return told }

@@ -23,11 +23,11 @@ struct PlanText {
     self.isVerbose = isVerbose
   }
 
-  var plan: Plan { document.plan }
+  package var plan: Plan { document.plan }
   private var request: PlanRequest { document.request }
   private var explanation: PlanExplanation { document.explanation }
 
-  func text() -> String {
+  package func text() -> String {
     var lines = document.whatIf.map { $0.lines(width: width) } ?? []
     lines += [
       "\(plan.subject.model): \(counted(plan.nodes.count { $0.turns == nil }, "node")), units \(request.units), goal \(plan.goal.rawValue), "

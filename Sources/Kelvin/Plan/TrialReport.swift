@@ -36,7 +36,7 @@ struct TrialReport: Encodable, Sendable {
     disturbed = isDisturbed
   }
 
-  func text(goal: Goal, width: Int) -> String {
+  package func text(goal: Goal, width: Int) -> String {
     var table = TextTable(
       .init("TRIED", shrinksTo: 20, cut: .beginning), .init("PREDICTED", .right), .init("MEASURED", .right),
       .init("ERROR", .right))

@@ -1,5 +1,5 @@
 import KelvinFeatures
-import KelvinGraph
+package import KelvinGraph
 
 extension TokenFeeding {
   /// Returns the shapes of a step's inputs.
@@ -7,7 +7,7 @@ extension TokenFeeding {
   /// - Parameters:
   ///   - count: the number of tokens that the step reads.
   ///   - past: the number of tokens read before it.
-  func shapes(reading count: Int, after past: Int) -> [String: Shape] {
+  package func shapes(reading count: Int, after past: Int) -> [String: Shape] {
     var shapes: [String: Shape] = [:]
     for input in inputs { shapes[input.name] = input.shape(reading: count, after: past) }
     for cache in caches { shapes[cache.past] = cache.type(holding: past).shape }
@@ -21,7 +21,7 @@ extension TokenFeeding {
   ///   - past: the number of tokens read before it.
   ///   - padding: the number of ignored rows in front of the tokens' rows.
   ///   - held: the outputs of the previous step, by the name of the input; nil for zeros.
-  func values(
+  package func values(
     reading tokens: [Int], after past: Int, behind padding: Int = 0, _ held: [String: FeatureValue]?
   ) -> DictionaryFeatureProvider {
     var values = held ?? [:]

@@ -1,9 +1,9 @@
 import KelvinBasics
 import KelvinFeatures
-import KelvinGraph
+package import KelvinGraph
 
 /// The roles of a decoder's inputs and outputs, from given roles and from their names.
-struct TokenFeeding: Sendable {
+package struct TokenFeeding: Sendable {
   struct Input: Sendable {
     let name: String
     let role: TokenRole
@@ -40,7 +40,7 @@ struct TokenFeeding: Sendable {
   ///   - states: the names of the model's states.
   ///   - roles: roles by the name of an input or output, which override the roles that names suggest.
   /// - Throws: `parameters` that names an input or output without a role, or a missing role, and the remedy.
-  init(_ function: Function, states: some Collection<String>, roles: [String: TokenRole]) throws(ModelError) {
+  package init(_ function: Function, states: some Collection<String>, roles: [String: TokenRole]) throws(ModelError) {
     let known = Set(function.inputs.map(\.name)).union(function.outputs.map(\.name))
     if let stranger = roles.keys.sorted().first(where: { !known.contains($0) }) {
       throw Self.refuse("it has no input or output '\(stranger)'")
@@ -111,7 +111,7 @@ struct TokenFeeding: Sendable {
   func step(of count: Int) -> Int { max(1, allowedSteps.last { $0 <= count } ?? min(count, largestStep)) }
 
   /// The maximum number of tokens, if the input sizes limit it; nil if they do not.
-  var capacity: Int? {
+  package var capacity: Int? {
     let masks = inputs.compactMap { input in input.role == .mask ? input.dimensions.last?.largest : nil }
     let rooms = caches.compactMap { $0.growingAxis == nil && $0.shape.rank == 4 ? $0.shape[2] : nil }
     return (masks + rooms).min().flatMap { $0 < .max ? $0 : nil }

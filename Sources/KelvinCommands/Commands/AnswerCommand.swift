@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kelvin
 import KelvinBasics
+import KelvinTables
 import KelvinText
 
 struct AnswerCommand: ParsableCommand, ModelCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Kelvin
+import KelvinMeasuring
 
 /// A child process that generates background load beside a benchmark. Not intended for users.
 struct BackgroundLoadCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinMeasuring
 
 extension BenchCommand {
   /// Measures and writes an envelope of this machine. Nothing is written if the measurement fails.

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinCollections
 import KelvinVision
 
 struct ClassifyCommand: ParsableCommand, ModelCommand {

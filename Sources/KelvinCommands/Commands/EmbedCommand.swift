@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinTables
 import KelvinText
 
 struct EmbedCommand: ParsableCommand, ModelCommand {

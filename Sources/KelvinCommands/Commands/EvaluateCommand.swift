@@ -2,6 +2,8 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinCollections
+import KelvinMeasuring
 import KelvinVision
 
 struct EvaluateCommand: ParsableCommand, ModelCommand {

@@ -2,6 +2,8 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinCollections
+import KelvinTables
 import KelvinVision
 import Synchronization
 

@@ -91,7 +91,7 @@ struct PlanCommand: ParsableCommand, ModelCommand {
       ? nil
       : imageOptions.reader(of: file, functionName: options.function).read(try inputs.pairs(), mayLackSome: true)
     return try ComputePlan(
-      file, configuration: configuration, trial: isTried ? .onMadeUpInputs(seed: options.seed ?? 0) : .none,
+      file, configuration: configuration, trial: isTried ? ComputePlan.trial(onMadeUpInputs: options.seed ?? 0) : nil,
       input: values, seed: options.seed ?? 0)
   }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinTables
 
 struct PredictCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
+import KelvinMeasuring
 
 struct ProfileCommand: ParsableCommand, ModelCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Kelvin
+import KelvinMeasuring
 
 struct ReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

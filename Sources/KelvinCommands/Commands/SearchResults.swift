@@ -1,6 +1,7 @@
 import Glibc
 import Kelvin
 import KelvinBasics
+import KelvinCollections
 import KelvinVision
 
 /// A printer for the result of a search.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Kelvin
 import KelvinBasics
+import KelvinCollections
 import KelvinVision
 
 struct SegmentCommand: ParsableCommand, ModelCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kelvin
+import KelvinMeasuring
 
 /// A timed start, which `bench` runs in a child process. Not intended for users.
 struct StartCommand: ParsableCommand {

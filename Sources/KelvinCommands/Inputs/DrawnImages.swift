@@ -1,5 +1,6 @@
 import Kelvin
 import KelvinBasics
+import KelvinCollections
 import KelvinVision
 
 /// A writer for images with results drawn on them.

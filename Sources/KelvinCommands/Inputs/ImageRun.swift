@@ -1,6 +1,7 @@
 import Dispatch
 import Kelvin
 import KelvinBasics
+import KelvinCollections
 import KelvinVision
 import Synchronization
 

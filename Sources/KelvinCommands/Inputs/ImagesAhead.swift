@@ -1,5 +1,6 @@
 import Dispatch
 import Kelvin
+import KelvinCollections
 import KelvinVision
 import Synchronization
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinMeasuring
 
 /// The inputs of a measurement: values from the command line, or generated from a seed.
 struct MeasurementInputs {

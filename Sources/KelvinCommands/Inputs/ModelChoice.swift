@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Kelvin
+import KelvinCollections
 import KelvinVision
 
 /// The model for a collection of images: the named one, else the index's, else the user's default model.

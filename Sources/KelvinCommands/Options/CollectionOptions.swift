@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinCollections
 import KelvinVision
 
 /// A folder of images and the file of its index.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kelvin
+import KelvinTables
 
 /// The option for a page with a command's tables.
 struct ReportOption: ParsableArguments {

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinTables
 
 /// The options for predicting the rows of a table.
 struct TableOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 import Glibc
 import Kelvin
 import KelvinBasics
+import KelvinMeasuring
 
 /// A child process that generates background load until the pipe on its standard input closes.
 final class BackgroundLoadChild: BackgroundLoadConnection {

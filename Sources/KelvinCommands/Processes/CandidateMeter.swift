@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Kelvin
 import KelvinBasics
+import KelvinCollections
+import KelvinMeasuring
 import KelvinVision
 
 /// Measures the cost of a model in a child process that only loads the model and answers. The measured memory is then

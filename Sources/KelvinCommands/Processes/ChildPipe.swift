@@ -1,5 +1,6 @@
 import Glibc
 import Kelvin
+import KelvinMeasuring
 
 /// A pipe to or from a child process. Its descriptors do not collide with those of the child's standard streams and
 /// answer.

@@ -1,6 +1,7 @@
 import Glibc
 import Kelvin
 import KelvinBasics
+import KelvinMeasuring
 
 extension ChildProcess {
   /// Starts this program again.

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import Kelvin
 import KelvinBasics
+import KelvinMeasuring
 
 /// A child process of this program that answers with a few bytes on a separate pipe.
 ///

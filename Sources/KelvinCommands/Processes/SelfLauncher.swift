@@ -1,4 +1,5 @@
 import Kelvin
+import KelvinMeasuring
 
 /// A launcher of child processes of this program for `bench`.
 struct SelfLauncher: StartLauncher {

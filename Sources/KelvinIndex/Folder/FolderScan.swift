@@ -1,5 +1,6 @@
 import Glibc
 import KelvinBasics
+package import KelvinFeatures
 
 /// A scan for the image files of a folder and its subfolders, by file extension.
 ///

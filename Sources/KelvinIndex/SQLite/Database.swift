@@ -1,5 +1,6 @@
 import CKelvinSupport
 import KelvinBasics
+import KelvinFeatures
 
 /// A connection to a SQLite file, for use by one thread at a time.
 package final class Database {

@@ -1,4 +1,5 @@
 import CKelvinSupport
+import KelvinFeatures
 
 /// The SQLite library, which is opened on first use.
 enum SQLiteLibrary {

@@ -1,4 +1,5 @@
 import CKelvinSupport
+import KelvinFeatures
 
 /// A value of a statement's parameter.
 enum SQLiteValue {

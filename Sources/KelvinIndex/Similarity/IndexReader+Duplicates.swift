@@ -1,3 +1,5 @@
+package import KelvinFeatures
+
 extension IndexReader {
   /// Returns groups of images whose perceptual hashes differ in few bits, the largest groups first.
   ///

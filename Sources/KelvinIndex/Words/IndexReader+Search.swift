@@ -1,3 +1,4 @@
+package import KelvinFeatures
 package import KelvinHostOperations
 
 extension IndexReader {

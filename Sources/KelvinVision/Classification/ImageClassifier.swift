@@ -4,7 +4,7 @@ import KelvinBasics
 package import KelvinEngine
 package import KelvinGraph
 package import KelvinRuntime
-import KelvinHostOperations
+package import KelvinHostOperations
 
 /// A model as a function from one image to label probabilities.
 package struct ImageClassifier: Sendable {
@@ -20,8 +20,8 @@ package struct ImageClassifier: Sendable {
   /// Remarks for the user about the answers, such as that they are the softmax of scores.
   package let remarks: [String]
   /// The precision and recall curves in the model itself, by the labels that its classes are given.
-  var ownCurves: [String: PrecisionRecallCurve] { function.classification?.curvesByLabel ?? [:] }
-  let inputName: String
+  package var ownCurves: [String: PrecisionRecallCurve] { function.classification?.curvesByLabel ?? [:] }
+  package let inputName: String
   private let answer: Answer
 
   /// Creates a classifier.
@@ -79,7 +79,7 @@ package struct ImageClassifier: Sendable {
   }
 
   /// Returns the labels and probabilities in the outputs of `function`, as `classify` does.
-  func classes(in outputs: DictionaryFeatureProvider) -> [(label: String, confidence: Double)] {
+  package func classes(in outputs: DictionaryFeatureProvider) -> [(label: String, confidence: Double)] {
     let best: [String: Double]
     switch answer {
     case .probabilities(let name):

@@ -1,7 +1,7 @@
 public import FoundationEssentials
-import Kelvin
+package import Kelvin
 import KelvinBasics
-import KelvinHostOperations
+package import KelvinHostOperations
 
 /// The precision and recall of a classifier's classes at thresholds of confidence, as an evaluation measured them.
 ///
@@ -17,7 +17,7 @@ import KelvinHostOperations
 /// A point is a confidence and a share, 0…1, for answers of at least this confidence. Precision is the share of these
 /// answers that were right; recall is the share of the class's images that they found.
 public struct PrecisionRecallCurves: Hashable, Sendable {
-  let byLabel: [String: PrecisionRecallCurve]
+  package let byLabel: [String: PrecisionRecallCurve]
 
   /// The classes that have a curve, sorted by name.
   public var identifiers: [String] { byLabel.keys.sorted() }
@@ -79,22 +79,7 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
     return points
   }
 
-  private init(_ byLabel: [String: PrecisionRecallCurve]) { self.byLabel = byLabel }
-
-  #if Collections
-  /// Creates curves from an evaluation, for every class of its data set that occurred as an answer.
-  ///
-  /// - Parameters:
-  ///   - result: A result of `evaluation`.
-  ///   - evaluation: An evaluation of classifiers on labelled images.
-  public init(of result: ClassificationEvaluation.Result, in evaluation: ClassificationEvaluation) {
-    var curves: [String: PrecisionRecallCurve] = [:]
-    for label in result.scores.classes.map(\.label) {
-      curves[result.names[label] ?? evaluation.labels[label]] = PrecisionRecallCurve(of: label, in: result.images)
-    }
-    self.init(curves)
-  }
-  #endif
+  package init(_ byLabel: [String: PrecisionRecallCurve]) { self.byLabel = byLabel }
 
   /// The document that `init(contentsOf:)` reads.
   public var json: Data {
@@ -116,7 +101,7 @@ public struct PrecisionRecallCurves: Hashable, Sendable {
   ///
   /// - Parameter own: The curves in the model itself, by the labels that its classes are given.
   /// - Throws: `VisionError.invalidModel` where metadata or file exist but are not valid.
-  init(of model: Model, own: [String: PrecisionRecallCurve]) throws(VisionError) {
+  package init(of model: Model, own: [String: PrecisionRecallCurve]) throws(VisionError) {
     self.init(own)
     guard byLabel.isEmpty else { return }
     let description = model.modelDescription

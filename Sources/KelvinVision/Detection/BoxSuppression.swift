@@ -3,7 +3,7 @@ struct BoxCandidate {
   /// The box. The unit does not matter, but must be the same for all boxes that are compared.
   var box: CenteredBox
   var confidence: Float
-  var label: Int
+  package var label: Int
 }
 
 /// A box given by its centre, width and height.

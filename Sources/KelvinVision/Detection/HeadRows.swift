@@ -2,7 +2,7 @@ import Glibc
 import KelvinBasics
 
 /// A strided view of an array with one row for each candidate box.
-struct HeadRows: Hashable {
+package struct HeadRows: Hashable {
   /// The index of the array among the head's outputs.
   var array = 0
   var offset = 0
@@ -24,7 +24,7 @@ struct HeadRows: Hashable {
 }
 
 /// The boxes of one array, grid or anchor, and their scores.
-struct HeadPart: Hashable {
+package struct HeadPart: Hashable {
   var boxes: HeadRows
   var rule: BoxRule
   /// One column for each class, the background included; or one column for all classes where `classes` is set.
@@ -32,7 +32,7 @@ struct HeadPart: Hashable {
   /// One column with the objectness, which multiplies the scores.
   var objectness: HeadRows?
   /// One column with the index of the box's class.
-  var classes: HeadRows?
+  package var classes: HeadRows?
 }
 
 /// The rule by which four numbers become a box in pixels of the model's input.

@@ -199,7 +199,7 @@ extension DetectionHead {
   /// Returns the names of the classes other than the background; nil where they are unknown.
   ///
   /// - Throws: `VisionError.invalidModel` where the number of names does not match the number of classes.
-  func names(of part: HeadPart?) throws(VisionError) -> [String]? {
+  package func names(of part: HeadPart?) throws(VisionError) -> [String]? {
     guard let labels, let part, part.classes == nil else { return labels }
     let all = part.scores.columns
     let count = background == .none || all < 2 ? all : all - 1

@@ -70,7 +70,7 @@ enum KnownHeads {
 /// A parser for dictionaries of integers and strings as Python prints them: `{0: 'person', 1: "driver's seat"}`.
 enum DictionaryText {
   /// Returns the names in the order of their keys, which must be 0, 1, 2 and so on; empty for any other string.
-  static func names(_ text: String) -> [String] {
+  package static func names(_ text: String) -> [String] {
     var rest = text.unicodeScalars[...].drop(while: \.properties.isWhitespace)
     func skip(_ wanted: Unicode.Scalar) -> Bool {
       rest = rest.drop(while: \.properties.isWhitespace)

@@ -8,7 +8,7 @@ extension Array where Element: Sendable {
   ///   - count: The number of calls of `make`.
   ///   - progress: Called with the number of finished elements, from any thread.
   ///   - make: Returns the element of an index; called on several threads.
-  init(together count: Int, progress: @Sendable (Int) -> Void = { _ in }, _ make: @Sendable (Int) -> Element?) {
+  package init(together count: Int, progress: @Sendable (Int) -> Void = { _ in }, _ make: @Sendable (Int) -> Element?) {
     let made = Mutex<(count: Int, elements: [Int: Element])>((0, [:]))
     DispatchQueue.concurrentPerform(iterations: count) { place in
       let element = make(place)

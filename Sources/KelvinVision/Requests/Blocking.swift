@@ -1,12 +1,12 @@
 import Kelvin
 import KelvinEngine
-import KelvinRuntime
+package import KelvinRuntime
 
 /// Runs blocking work on a separate thread and waits for it without blocking the calling task's thread. Cancelling the
 /// task cancels the work.
 ///
 /// - Throws: Errors of `body`; `VisionError.prediction` where the work did not start.
-func unblocked<Value: Sendable>(
+package func unblocked<Value: Sendable>(
   _ body: @escaping @Sendable (Cancellation) throws(VisionError) -> Value
 ) async throws(VisionError) -> Value {
   let result: Result<Value, VisionError>

@@ -1,4 +1,4 @@
-import KelvinHostOperations
+package import KelvinHostOperations
 
 /// A filter of classes by the model's confidence.
 public struct ConfidenceFilter: Hashable, Sendable {
@@ -31,7 +31,7 @@ public struct ConfidenceFilter: Hashable, Sendable {
     return observation.confidence >= least
   }
 
-  var limits: LabelLimits {
+  package var limits: LabelLimits {
     LabelLimits(confidence: minimumConfidence, precision: minimumPrecision, recall: minimumRecall)
   }
 }

@@ -1,14 +1,14 @@
 import Kelvin
-import KelvinGraph
+package import KelvinGraph
 
 /// The search for the input of a model that takes an image.
-enum ImageInput {
+package enum ImageInput {
   /// Returns the name and type of the only image input. A plain tensor input is converted to an image input according
   /// to `normalization`.
   ///
   /// - Parameter normalization: The normalization for a model whose input is a plain tensor.
   /// - Throws: `VisionError` with the remedy where the model takes no image, several images, or requires other inputs.
-  static func only(
+  package static func only(
     of function: inout Function, _ graph: Graph, _ normalization: PixelNormalization?
   ) throws(VisionError) -> (name: String, image: ImageFeature) {
     let (position, image) = try place(&function, graph, normalization)

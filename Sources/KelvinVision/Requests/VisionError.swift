@@ -1,9 +1,6 @@
 public import Kelvin
 import KelvinBasics
-
-#if Collections
-public import KelvinIndex
-#endif
+public import KelvinFeatures
 
 /// An error of an analysis of images.
 public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -19,10 +16,8 @@ public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
   case image(ImageError)
   /// The model cannot be loaded or run.
   case prediction(ModelError)
-  #if Collections
   /// An index of images cannot be created, updated or searched.
   case index(PhotoIndexError)
-  #endif
 
   /// A description in one line. Control characters in names are escaped.
   public var description: String {
@@ -32,9 +27,7 @@ public enum VisionError: Error, Sendable, Hashable, CustomStringConvertible {
       reason.printable
     case .image(let error): "\(error)"
     case .prediction(let error): error.description
-    #if Collections
     case .index(let error): error.description
-    #endif
     }
   }
 }

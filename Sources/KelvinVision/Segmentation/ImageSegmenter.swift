@@ -5,7 +5,7 @@ package import KelvinRuntime
 
 /// A model as a function from one image to the class of each pixel.
 package struct ImageSegmenter: Sendable {
-  let classes: SegmentationClasses
+  package let classes: SegmentationClasses
   /// The classes to which answers are restricted; nil for all.
   var chosen: Set<Int>?
   /// The model's function with an image input.

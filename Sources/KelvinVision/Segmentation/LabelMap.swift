@@ -5,7 +5,7 @@ struct LabelMap: Sendable {
   let width: Int
   let height: Int
   /// The classes row by row from the top left; `ClassPalette.unseenIndex` for pixels that the model did not see.
-  let classes: [UInt8]
+  package let classes: [UInt8]
 
   /// Scales a model's label map to the size of the image. Each pixel takes the class of the cell that contains its
   /// centre.

@@ -9,6 +9,12 @@ public struct RunLengths: Hashable, Sendable {
   /// The alternating numbers of pixels outside and inside; the first may be zero.
   public let counts: [Int]
 
+  package init(height: Int, width: Int, counts: [Int]) {
+    self.height = height
+    self.width = width
+    self.counts = counts
+  }
+
   /// The counts in COCO's compressed string format (`rleToString` of its C interface). From the fourth count on, a
   /// count is stored as the difference to the count two before it. Each value is split into groups of five bits, the
   /// lowest first. A sixth bit tells whether more groups follow, and 48 is added to each group.
@@ -29,7 +35,7 @@ public struct RunLengths: Hashable, Sendable {
   }
 
   /// Decodes counts from a string that ``compressed`` wrote; nil for an invalid string.
-  static func counts(compressed text: String) -> [Int]? {
+  package static func counts(compressed text: String) -> [Int]? {
     var (counts, value, shift): ([Int], Int, Int) = ([], 0, 0)
     for byte in text.utf8 {
       let piece = Int(byte) - 48

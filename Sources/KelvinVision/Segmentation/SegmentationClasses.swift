@@ -5,7 +5,7 @@ import KelvinGraph
 import KelvinImages
 
 /// The names and colours of a segmentation model's classes.
-struct SegmentationClasses: Sendable {
+package struct SegmentationClasses: Sendable {
   private let labels: [String]
   private let colors: [IndexedPNG.Color?]
   /// Remarks for the user about unreadable metadata.
@@ -90,9 +90,9 @@ struct SegmentationClasses: Sendable {
   static func purpose(_ metadata: ModelMetadata) -> String? { metadata.userDefined[typeKey] }
 
   /// The names of all classes; empty where neither the model nor the user names them.
-  var names: [String] { labels.indices.map(label) }
+  package var names: [String] { labels.indices.map(label) }
 
-  func label(_ index: Int) -> String {
+  package func label(_ index: Int) -> String {
     guard labels.indices.contains(index), !Self.placeholders.contains(labels[index]) else { return "class \(index)" }
     return labels[index]
   }

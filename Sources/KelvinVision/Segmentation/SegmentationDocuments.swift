@@ -56,7 +56,7 @@ struct SegmentationRuns: Encodable {
     var counts: Counts
   }
   var `class`: Int
-  var label: String
+  package var label: String
   var color: String
   var area: Int
   var bbox: [Int]

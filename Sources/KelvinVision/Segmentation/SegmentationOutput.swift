@@ -120,7 +120,7 @@ struct SegmentationOutput {
   /// Returns the class of each cell, row by row.
   ///
   /// - Throws: `VisionError` for a class that a label map cannot hold.
-  func classes(_ tensor: Tensor) throws(VisionError) -> [UInt8] {
+  package func classes(_ tensor: Tensor) throws(VisionError) -> [UInt8] {
     let cells = width * height
     switch form {
     case .labels:

@@ -16,7 +16,7 @@ public struct SegmentationRequest: ImageProcessingRequest {
   /// Remarks about the model, such as unreadable metadata.
   public var remarks: [String] { segmenter.remarks }
 
-  private(set) var segmenter: ImageSegmenter
+  package private(set) var segmenter: ImageSegmenter
   private let predictor: Predictor
 
   /// Creates a request for whole images.

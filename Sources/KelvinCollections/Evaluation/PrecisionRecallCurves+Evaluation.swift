@@ -1,0 +1,18 @@
+public import KelvinEvaluation
+import KelvinHostOperations
+public import KelvinVision
+
+extension PrecisionRecallCurves {
+  /// Creates curves from an evaluation, for every class of its data set that occurred as an answer.
+  ///
+  /// - Parameters:
+  ///   - result: A result of `evaluation`.
+  ///   - evaluation: An evaluation of classifiers on labelled images.
+  public init(of result: ClassificationEvaluation.Result, in evaluation: ClassificationEvaluation) {
+    var curves: [String: PrecisionRecallCurve] = [:]
+    for label in result.scores.classes.map(\.label) {
+      curves[result.names[label] ?? evaluation.labels[label]] = PrecisionRecallCurve(of: label, in: result.images)
+    }
+    self.init(curves)
+  }
+}

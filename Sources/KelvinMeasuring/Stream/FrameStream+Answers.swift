@@ -1,0 +1,116 @@
+import Kelvin
+import KelvinEngine
+public import KelvinFeatures
+import KelvinStreams
+
+extension FrameStream {
+  /// The result of a frame whose prediction began. Times are seconds since the stream was created.
+  public struct Answer: Sendable {
+    /// The number of frames pushed before this one.
+    public let number: Int
+    /// The time at which the frame was pushed.
+    public let arrival: Double
+    /// The time at which the prediction began.
+    public let start: Double
+    /// The time at which the prediction ended.
+    public let end: Double
+    /// Whether the prediction ended after the deadline.
+    public let isLate: Bool
+    /// The setting used for the frame: `as planned`, or a setting that the governor chose.
+    public let setting: String
+    /// The outputs, or the error.
+    public let result: Result<DictionaryFeatureProvider, ModelError>
+
+    /// Seconds from the frame's arrival to its result.
+    public var latency: Double { end - arrival }
+
+    /// Returns the outputs.
+    ///
+    /// - Throws: the frame's error.
+    public func features() throws(ModelError) -> DictionaryFeatureProvider { try result.get() }
+  }
+
+  /// A change that the governor made.
+  public struct Action: Hashable, Sendable, CustomStringConvertible {
+    /// Seconds since the stream was created.
+    public let time: Double
+    /// A description such as `plan '1 CPU thread' instead of 'as planned'`.
+    public let change: String
+    /// The reason, such as `fair, headroom 0.78, at the limit in 42 s`.
+    public let cause: String
+    /// Whether the change returns towards the preferred setting, because the machine has cooled.
+    public let isReturn: Bool
+    /// The setting for frames from now on.
+    public let setting: String
+    /// The fraction of frames that are accepted from now on, above 0 and at most 1.
+    public let share: Double
+    /// The number of frames that may wait from now on.
+    public let queue: Int
+
+    /// The change and its cause in one line.
+    public var description: String { "\(change): \(cause)" }
+  }
+
+  /// The counts of a stream's frames. At every moment `pushed` is the sum of `skipped`, `dropped`, `tooLate`,
+  /// `answered`, `abandoned` and `pending`.
+  public struct Counts: Hashable, Sendable {
+    /// Frames that were accepted by `push`.
+    public let pushed: Int
+    /// Frames that the governor left out.
+    public let skipped: Int
+    /// Frames that were dropped for newer ones.
+    public let dropped: Int
+    /// Frames that were not begun, because the result would have been late.
+    public let tooLate: Int
+    /// Frames with a result, in time or late, with outputs or an error.
+    public let answered: Int
+    /// Frames with a result after the deadline.
+    public let late: Int
+    /// Frames abandoned when the stream ended.
+    public let abandoned: Int
+    /// Frames that are waiting or being predicted.
+    public let pending: Int
+    /// Answers and actions that were dropped from their buffers unread.
+    public let unread: Int
+  }
+}
+
+extension FrameStream.Answer {
+  init(
+    _ outcome: FrameWorker<any FeatureProvider, DictionaryFeatureProvider>.Outcome, since began: Double, plan: String
+  ) {
+    number = outcome.number
+    arrival = outcome.arrival - began
+    start = outcome.start - began
+    end = outcome.end - began
+    isLate = outcome.isLate
+    setting = plan
+    result = outcome.result.mapError { ModelError($0) }
+  }
+}
+
+extension FrameStream.Action {
+  init(_ action: GovernorAction, since began: Double, labels: [String]) {
+    time = action.at - began
+    change = action.what
+    cause = action.cause
+    isReturn = action.isReturn
+    setting = labels[action.setting.plan]
+    share = action.setting.rate
+    queue = action.setting.queue
+  }
+}
+
+extension FrameStream.Counts {
+  init(_ tally: FrameWorker<any FeatureProvider, DictionaryFeatureProvider>.Tally, lost: Int) {
+    pushed = tally.queue.arrived
+    skipped = tally.queue.skipped
+    dropped = tally.queue.dropped
+    tooLate = tally.queue.tooLate
+    answered = tally.answered
+    late = tally.late
+    abandoned = tally.queue.abandoned + tally.interrupted
+    pending = tally.waiting + tally.inService
+    unread = lost
+  }
+}
